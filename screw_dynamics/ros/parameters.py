@@ -1,0 +1,178 @@
+"""Parameters of a node from one table: declared with descriptors, checked, converted, and followed as attributes."""
+
+from __future__ import annotations
+
+import array
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
+from rclpy.parameter import Parameter
+
+UNBOUNDED = 1e308   # a descriptor's range has no open end
+
+
+class Setting(NamedTuple):
+    """One row of a node's table. The default gives the type; a tuple of floats, or of strings, is an array."""
+
+    name: str
+    default: Any
+    description: str
+    unit: str = ""
+    lower: float | None = None
+    upper: float | None = None
+    choices: tuple[str, ...] = ()
+    length: int | None = None
+    read_only: bool = False
+
+
+SHARED = (
+    Setting("autostart", True, "configure and activate at start; false leaves both to a lifecycle manager",
+            read_only=True),
+    Setting("robot_description", "", "the robot as URDF text; empty: the latched topic robot_description"),
+    Setting("base_link", "", "root of the part of the robot in use; empty: the URDF's root link", read_only=True),
+    Setting("tip_link", "", "last link of a chain from base_link; empty: the whole tree", read_only=True),
+    Setting("joints", (), "joint names that outputs contain, in this order; empty: every joint in model order",
+            read_only=True),
+    Setting("gravity", (0.0, 0.0, -9.81), "acceleration of gravity in the root link's frame", "m/s^2", length=3),
+    Setting("frame_id", "", "name of the root link's frame in headers; empty: the root link's name"),
+)
+
+
+def convert(setting: Setting, value: Any) -> Any:
+    """The value in the row's type (integers serve as floats); ValueError naming the parameter and what is wrong."""
+    value = retype(setting, value)
+    if not _type(setting).check(value):
+        raise ValueError(f"parameter {setting.name}: {value!r} is not of type {_type(setting).name}")
+    if setting.choices and value not in setting.choices:
+        raise ValueError(f"parameter {setting.name}: '{value}' is not one of {', '.join(setting.choices)}")
+    if setting.length is not None and len(value) != setting.length:
+        raise ValueError(f"parameter {setting.name}: {len(value)} values, expected {setting.length}")
+    for x in value if isinstance(value, tuple) else (value,):
+        if isinstance(x, (int, float)):
+            _check_number(setting, x)
+    return value
+
+
+def retype(setting: Setting, value: Any) -> Any:
+    """The value with lists as tuples, and integers as floats where the row wants floats; otherwise as it is."""
+    if isinstance(setting.default, tuple):
+        if not isinstance(value, (list, tuple, array.array)):
+            return value
+        floats = setting.default and isinstance(setting.default[0], float)
+        return tuple(float(x) if floats and type(x) is int else x for x in value)
+    return float(value) if isinstance(setting.default, float) and type(value) is int else value
+
+
+def _check_number(setting: Setting, x: float) -> None:
+    if not math.isfinite(x):
+        raise ValueError(f"parameter {setting.name}: {x} is not finite")
+    if setting.lower is not None and x < setting.lower:
+        raise ValueError(f"parameter {setting.name}: {x} is less than {setting.lower}")
+    if setting.upper is not None and x > setting.upper:
+        raise ValueError(f"parameter {setting.name}: {x} is more than {setting.upper}")
+
+
+def descriptor(setting: Setting) -> ParameterDescriptor:
+    """What `ros2 param describe` shows of the row."""
+    unit = f" [{setting.unit}]" if setting.unit else ""
+    row = ParameterDescriptor(
+        name=setting.name, type=_type(setting).value, description=setting.description + unit,
+        read_only=setting.read_only,
+    )
+    if setting.choices:
+        row.additional_constraints = f"one of: {', '.join(setting.choices)}"
+    if setting.lower is not None or setting.upper is not None:
+        lower = -UNBOUNDED if setting.lower is None else setting.lower
+        upper = UNBOUNDED if setting.upper is None else setting.upper
+        if isinstance(setting.default, int):
+            row.integer_range = [IntegerRange(from_value=int(lower), to_value=int(min(upper, 2**63 - 1)))]
+        else:
+            row.floating_point_range = [FloatingPointRange(from_value=float(lower), to_value=float(upper))]
+    return row
+
+
+def _type(setting: Setting) -> Parameter.Type:
+    if setting.default == ():
+        return Parameter.Type.STRING_ARRAY   # rclpy takes an empty list for bytes
+    return Parameter.Type.from_parameter_value(setting.default)
+
+
+class Parameters:
+    """The parameters of `table`, declared on `node`: each is an attribute that follows the parameter.
+
+    ValueError at construction when an override does not fit its row. Integers are taken for floats, from YAML and at
+    run time, which rclpy alone refuses.
+    """
+
+    def __init__(self, node, table: Sequence[Setting]):
+        self._node = node
+        self._table = {setting.name: setting for setting in table}
+        self._validators: dict[str, Callable[[Any], None]] = {}
+        self._listeners: list[Callable[[set[str]], None]] = []
+        for setting in table:
+            self._declare(setting)
+        node.add_pre_set_parameters_callback(self._convert_all)
+        node.add_on_set_parameters_callback(self._validate_all)
+        node.add_post_set_parameters_callback(self._follow)
+
+    def validate(self, name: str, check: Callable[[Any], None]) -> None:
+        """Have `check(value)` asked before `name` changes: a ValueError refuses the change and is its reason."""
+        self._validators[name] = check
+
+    def listen(self, listener: Callable[[set[str]], None]) -> None:
+        """Have `listener(names)` called after parameters of these names changed."""
+        self._listeners.append(listener)
+
+    def forget(self) -> None:
+        """Drop all validators and listeners."""
+        self._validators.clear()
+        self._listeners.clear()
+
+    def assign(self, name: str, value: Any) -> None:
+        """Set a parameter from within the node, as a user would; ValueError with the reason when it is refused."""
+        setting = self._table[name]
+        result = self._node.set_parameters([Parameter(name, _type(setting), convert(setting, value))])[0]
+        if not result.successful:
+            raise ValueError(result.reason)
+
+    def _declare(self, setting: Setting) -> None:
+        name = setting.name
+        # The override may be of another type than the row: declare for any, convert, then pin the type down.
+        loose = ParameterDescriptor(dynamic_typing=True)
+        given = self._node.declare_parameter(name, None, loose).type_ != Parameter.Type.NOT_SET
+        # An empty list in YAML has no type, so it cannot be told from no override: for a list both mean the default.
+        value = convert(setting, self._node.get_parameter(name).value) if given else setting.default
+        self._node.set_parameters([Parameter(name, _type(setting), value)])
+        self._node.set_descriptor(name, descriptor(setting))
+        setattr(self, name, value)
+
+    def _convert_all(self, parameters: list[Parameter]) -> list[Parameter]:
+        return [self._converted(p) for p in parameters]
+
+    def _converted(self, parameter: Parameter) -> Parameter:
+        setting = self._table.get(parameter.name)
+        if setting is None:
+            return parameter
+        value = retype(setting, parameter.value)
+        return Parameter(parameter.name, _type(setting), value) if _type(setting).check(value) else parameter
+
+    def _validate_all(self, parameters: list[Parameter]) -> SetParametersResult:
+        try:
+            for p in parameters:
+                if p.name in self._table:
+                    value = convert(self._table[p.name], p.value)
+                    self._validators.get(p.name, lambda value: None)(value)
+        except ValueError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+    def _follow(self, parameters: list[Parameter]) -> None:
+        changed = {p.name for p in parameters if p.name in self._table}
+        for p in parameters:
+            if p.name in changed:
+                setattr(self, p.name, convert(self._table[p.name], p.value))
+        if changed:
+            for listener in self._listeners:
+                listener(changed)
