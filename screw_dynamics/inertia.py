@@ -1,0 +1,90 @@
+"""Inertias: of one rigid body, and of a body that carries movable ones. Both about the origin of their frame.
+
+M = [[Theta, m d~], [-m d~, m I]] in the body frame, d the centre of mass; momenta are wrenches, M V.
+"""
+from typing import NamedTuple
+
+from .se3 import Twist, Wrench
+from .so3 import rotate_matrix, rotate_symmetric
+from .values import infix, kernel, linear
+from .vectors import (
+    Matrix3,
+    Scalar,
+    Symmetric3,
+    Vec3,
+    cross,
+    cross_columns,
+    cross_rows,
+    full,
+    multiple_of_identity,
+    outer,
+    symmetric,
+    symmetric_product,
+    tilde,
+    transpose,
+)
+
+
+@linear
+class Inertia(NamedTuple):
+    """Mass m (kg), moment m d (kg m), and rotational inertia Theta about the frame's origin (kg m^2).
+
+    About a common origin inertias add, which is why Theta is not taken about the centre of mass."""
+
+    mass: Scalar
+    moment: Vec3
+    rotational: Symmetric3
+
+
+@linear
+class Articulated(NamedTuple):
+    """The inertia [[A, B], [B^T, D]] of a body that carries movable bodies."""
+
+    A: Symmetric3
+    B: Matrix3
+    D: Symmetric3
+
+
+@infix("@")
+def momentum(M: Inertia, V: Twist):
+    """M V, the momentum of a body of inertia M moving with V."""
+    return Wrench(M.rotational @ V.angular + cross(M.moment, V.linear),
+                  M.mass * V.linear - cross(M.moment, V.angular))
+
+
+@infix("@")
+def articulated_momentum(M: Articulated, V: Twist):
+    """M V."""
+    return Wrench(M.A @ V.angular + M.B @ V.linear, V.angular @ M.B + M.D @ V.linear)
+
+
+@kernel
+def moved(C, M):
+    """Ad_C^-T M Ad_C^-1: a rigid inertia of the body frame, in the reference frame (Steiner's theorem)."""
+    h, p = C.R @ M.moment, C.p
+    about = rotate_symmetric(C.R, M.rotational)
+    hp, pp = symmetric_product(h, p), symmetric_product(p, p)
+    shift = multiple_of_identity(2.0 * (h @ p) + M.mass * (p @ p)) - (2.0 * hp + M.mass * pp)
+    return Inertia(M.mass, h + M.mass * p, about + shift)
+
+
+@kernel
+def articulated(M):
+    """The inertia of one rigid body as an articulated one."""
+    return Articulated(M.rotational, tilde(M.moment), multiple_of_identity(M.mass))
+
+
+@kernel
+def square(U, d):
+    """U d U^T, of a wrench U: the inertia that a joint takes out."""
+    t, f = d * U.torque, d * U.force
+    return Articulated(symmetric(outer(t, U.torque)), outer(t, U.force), symmetric(outer(f, U.force)))
+
+
+@kernel
+def moved_articulated(C, M):
+    """Ad_C^-T M Ad_C^-1: an articulated inertia of the body frame, in the reference frame."""
+    p = C.p
+    A, B, D = rotate_symmetric(C.R, M.A), rotate_matrix(C.R, M.B), rotate_symmetric(C.R, M.D)
+    G = B + cross_columns(p, full(D))
+    return Articulated(A + symmetric(cross_columns(p, transpose(B)) - cross_rows(G, p)), G, D)

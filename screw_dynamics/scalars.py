@@ -1,0 +1,117 @@
+"""Functions of one scalar, for any kind of scalar: float64 compiled by Numba, and any Python number in plain mode.
+
+In plain Python, other kinds of numbers register their own, e.g. `sincos.register(mpmath.mpf, ...)`.
+"""
+import math
+from functools import singledispatch
+
+from llvmlite import ir
+from numba import types
+from numba.core.cgutils import get_or_insert_function
+from numba.extending import intrinsic, overload
+
+from .values import INLINE, kernel
+
+LIMIT = 1e6     # from here on the three-part reduction of `sincos_polynomial` loses digits, and libm takes over
+
+
+def llvm_function(name, plain):
+    """A function of one number: in plain Python `plain` (other kinds may register), compiled the LLVM intrinsic `name`."""
+    @intrinsic
+    def instruction(typing, x):
+        def build(context, builder, signature, args):
+            kind = args[0].type
+            suffix = f"v{kind.count}f64" if isinstance(kind, ir.VectorType) else "f64"
+            signature = ir.FunctionType(kind, [kind])
+            return builder.call(get_or_insert_function(builder.module, signature, f"llvm.{name}.{suffix}"), args)
+        return x(x), build
+
+    def function(x):
+        return plain(x)
+    function.__name__ = function.__qualname__ = name
+    function = singledispatch(function)
+
+    @overload(function, jit_options=INLINE)
+    def _compiled(x):
+        if x is types.float64 or getattr(x, "lanes", 0):
+            return lambda x: instruction(x)
+        return None
+    return function
+
+
+sqrt, floor, absolute = llvm_function("sqrt", math.sqrt), llvm_function("floor", math.floor), llvm_function("fabs", abs)
+
+
+@singledispatch
+def where(condition, a, b):
+    """a where the condition holds, else b. Both are evaluated, so that lanes and symbols can take part."""
+    return a if condition else b
+
+
+@overload(where, jit_options=INLINE)
+def _where(condition, a, b):
+    if isinstance(condition, types.Boolean):
+        return lambda condition, a, b: a if condition else b
+    return None
+
+
+@singledispatch
+def some(condition):
+    """True if the condition holds, on lanes in at least one lane."""
+    return bool(condition)
+
+
+@overload(some, jit_options=INLINE)
+def _some(condition):
+    return (lambda condition: condition) if isinstance(condition, types.Boolean) else None
+
+
+@singledispatch
+def atan2(y, x):
+    """The angle of the point (x, y), in (-pi, pi]."""
+    return math.atan2(y, x)
+
+
+@overload(atan2, jit_options=INLINE)
+def _atan2(y, x):
+    return (lambda y, x: math.atan2(y, x)) if x is types.float64 else None
+
+
+@singledispatch
+def sincos(x):
+    """(sin x, cos x), x in radians. Compiled, within 1.2 units in the last place; of an infinity or a NaN it is NaN."""
+    if math.isinf(x):
+        return math.nan, math.nan          # as the compiled form has it; Python's own raises
+    return math.sin(x), math.cos(x)
+
+
+@kernel
+def sincos_polynomial(x):
+    """(sin x, cos x) for |x| < LIMIT, without a branch: x = k pi/2 + r, |r| <= pi/4, and the polynomials of fdlibm."""
+    k = floor(x * 0.6366197723675814 + 0.5)
+    x = x - k * 1.5707963267341256                            # exact: k and this first part of pi/2 have few digits
+    r = x - k * 6.077100506303966e-11
+    lost = (x - r) - k * 6.077100506303966e-11                # what rounding took from r
+    r = r + (lost - k * 2.0222662487959506e-21)
+    z = r * r
+    s = r + r * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03 + z * (-1.98412698298579493134e-04
+        + z * (2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))))
+    c = 1.0 - (0.5 * z - z * z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 + z * (
+        2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09
+        - z * 1.13596475577881948265e-11))))))
+    half = floor(0.5 * k)
+    odd = k - 2.0 * half                                      # 1 in the quadrants where sine and cosine change places
+    sign = 1.0 - 2.0 * (half - 2.0 * floor(0.5 * half))       # -1 in the lower two quadrants
+    return sign * where(odd > 0.0, c, s), sign * (1.0 - 2.0 * odd) * where(odd > 0.0, s, c)
+
+
+@overload(sincos, jit_options=INLINE)
+def _sincos(x):
+    if x is not types.float64:
+        return None
+
+    def either(x):
+        if absolute(x) >= LIMIT:
+            return math.sin(x), math.cos(x)
+        return sincos_polynomial(x)         # NaN goes through as NaN
+    return either

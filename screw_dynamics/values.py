@@ -1,0 +1,145 @@
+"""Value types with infix operators: the same source in plain Python and compiled by Numba.
+
+A value is a NamedTuple of numbers or of other values. Its functions and operators are ordinary Python and stay so: `kernel`
+returns the very function it is given, and only tells Numba how to compile it where compiled code calls it. So the plain
+mode needs no switch: a kernel called from Python runs on any numbers, and only the entry points (entry.py) are machine code.
+
+This file and tables.py alone touch Numba's extension interface for value types.
+"""
+import operator
+from typing import NamedTuple, get_type_hints
+
+from numba import types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic, overload, register_jitable
+
+# `fastmath=True` would also assume that nothing is infinite or NaN and breaks the argument reduction of sine and cosine.
+FLAGS = dict(error_model="numpy", fastmath={"contract", "nsz", "arcp"})
+INLINE = dict(FLAGS, forceinline=True)
+
+kernel = register_jitable(**INLINE)
+
+
+# ------------------------------------------------------------------------------------------------- operators
+_SYMBOLS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "@": operator.matmul}
+_MEANING = {}        # (symbol, class of left, class of right) -> function; the class of any scalar is None
+_VALUES = set()      # the classes declared below
+
+
+def _meaning(symbol, left, right):
+    """The function that an operator stands for between two classes; TypeError if it has no meaning."""
+    if (symbol, left, right) in _MEANING:
+        return _MEANING[symbol, left, right]
+    names = (cls.__name__ if cls else "scalar" for cls in (left, right))
+    raise TypeError(f" {symbol} ".join(names) + " is not defined")
+
+
+def value(cls):
+    """Declare a NamedTuple as a value type: tuple's own + and * give way to the operators declared for it."""
+    def plain(symbol, swap):
+        def apply(self, other):
+            left, right = (other, self) if swap else (self, other)
+            kinds = (type(x) if type(x) in _VALUES else None for x in (left, right))
+            return _meaning(symbol, *kinds)(left, right)
+        return apply
+    for symbol, op in _SYMBOLS.items():
+        setattr(cls, f"__{op.__name__}__", plain(symbol, swap=False))
+        setattr(cls, f"__r{op.__name__}__", plain(symbol, swap=True))
+    cls.__neg__ = lambda self: -1.0 * self
+    cls.__array_ufunc__ = None          # a NumPy scalar on the left must not turn a value into an array
+    _VALUES.add(cls)
+    return cls
+
+
+def infix(symbol):
+    """Declare that `symbol` between two values means this function; its annotations name the two classes."""
+    def decorate(function):
+        left, right = list(get_type_hints(function).values())[:2]
+        _MEANING[symbol, left, right] = function
+        return kernel(function)
+    return decorate
+
+
+def linear(cls):
+    """Declare a NamedTuple as a vector space: + - and multiples by a scalar go field by field."""
+    def each(expression):
+        return eval(f"lambda a, b: cls({', '.join(expression.format(f) for f in cls._fields)})", {"cls": cls})
+    value(cls)
+    _MEANING["+", cls, cls] = each("a.{0} + b.{0}")
+    _MEANING["-", cls, cls] = each("a.{0} - b.{0}")
+    _MEANING["*", None, cls] = each("a * b.{0}")
+    _MEANING["*", cls, None] = each("a.{0} * b")
+    return cls
+
+
+def _compile_operator(symbol, op):
+    @overload(op, jit_options=INLINE, strict=False)
+    def meaning(a, b):
+        kinds = [t.instance_class if isinstance(t, types.BaseNamedTuple) else None for t in (a, b)]
+        if _VALUES.isdisjoint(kinds):
+            return None
+        try:
+            return _meaning(symbol, *kinds)
+        except TypeError as error:
+            raise TypingError(str(error)) from None
+
+
+for _symbol, _operator in (*_SYMBOLS.items(), ("+", operator.iadd), ("-", operator.isub)):
+    _compile_operator(_symbol, _operator)
+
+
+@overload(operator.neg, jit_options=INLINE)
+def _negative(a):
+    if isinstance(a, types.BaseNamedTuple) and a.instance_class in _VALUES:
+        return lambda a: -1.0 * a
+    return None
+
+
+# ------------------------------------------------------------------------------------------------- contents
+def fields(cls):
+    """The classes of the fields of a value class: a value class, float for a scalar of any kind, or int."""
+    return list(get_type_hints(cls).values())
+
+
+def numbers(x):
+    """All numbers in a value, in order, as a flat list."""
+    return [number for part in x for number in numbers(part)] if isinstance(x, tuple) else [x]
+
+
+def build(cls, flat):
+    """The value of class `cls` made of the numbers of an iterable, in order: the inverse of `numbers`."""
+    source = iter(flat)
+
+    def take(kind):
+        return kind(*(take(part) for part in fields(kind))) if issubclass(kind, tuple) else next(source)
+    return take(cls)
+
+
+def map_numbers(f, x):
+    """The value with f applied to each of its numbers except integers, which are indices."""
+    if isinstance(x, tuple):
+        return type(x)(*(map_numbers(f, part) for part in x))
+    return x if isinstance(x, int) else f(x)
+
+
+def zero(cls: type[NamedTuple], like):
+    """The value of class `cls` whose numbers are all zero, over scalars of the kind of `like`."""
+    return cls(*(zero(kind, like) if issubclass(kind, tuple) else kind(0) for kind in fields(cls)))
+
+
+def numba_type(kind, scalar):
+    """The Numba type of a value class, or of int and float, over a scalar type."""
+    if kind in (int, float):
+        return types.int64 if kind is int else scalar
+    return types.BaseTuple.from_types([numba_type(k, scalar) for k in fields(kind)], kind)
+
+
+@intrinsic
+def _zero(typing, cls, like):
+    result = numba_type(cls.instance_class, like)
+    return result(cls, like), lambda context, builder, signature, args: context.get_constant_null(result)
+
+
+@overload(zero, jit_options=INLINE)
+def _zero_value(cls, like):
+    return lambda cls, like: _zero(cls, like)
