@@ -1,0 +1,46 @@
+# Every target sets up .venv by itself, as far as it is not there already; tools/setup_environment.py has the steps.
+# PYTHON=python3.12 make ...   chooses the interpreter; without it the first fit one is taken.
+
+PYTHON ?=
+export PYTHON
+
+# A sourced ROS installation must not mix with the ROS 2 of .venv.
+unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME PYTHONPATH
+unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
+
+BIN := .venv/bin
+
+.PHONY: help demo test test-all lint setup interfaces clean
+
+help:
+	@echo "make demo [URDF=path]  simulate a robot and hold it up with the dynamics node's torques, over ROS 2"
+	@echo "make test              lint, check the imports, and run the tests"
+	@echo "make test-all          the same with the slow tests"
+	@echo "make lint              only ruff and import-linter"
+	@echo "make setup             only set up .venv with everything for development"
+	@echo "make interfaces        build the ROS 2 services into .venv again"
+	@echo "make clean             remove .venv and all that was built"
+
+setup:
+	@tools/setup dev
+
+interfaces:
+	@tools/setup --rebuild-interfaces
+
+demo:
+	@tools/setup demo
+	$(BIN)/python examples/demo.py $(if $(URDF),"$(URDF)")
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/python -m pytest
+
+test-all: lint
+	$(BIN)/python -m pytest -m "slow or not slow"
+
+clean:
+	rm -rf .venv build install log *.egg-info .pytest_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +

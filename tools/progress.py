@@ -1,0 +1,89 @@
+"""Runs a long command with its output in a log, and shows that it lives: one line that changes, or one line now and then."""
+
+import os
+import queue
+import shutil
+import subprocess
+import sys
+import threading
+import time
+
+HEARTBEAT = 10.0  # seconds between two lines where output is not a terminal
+
+
+class StepFailed(Exception):
+    """A command ended with an error; `output` is everything it printed."""
+
+    def __init__(self, command, code, output):
+        """Keep the output for whoever can read more out of it."""
+        super().__init__(f"'{command}' failed with exit code {code}")
+        self.output = output
+
+
+def run(command, environment, log):
+    """Run a command to its end, append its output to the file `log`, and print the end of it if it fails.
+
+    Raises StepFailed if the command's exit code is not zero.
+    """
+    command = [str(part) for part in command]
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    output = []
+    try:
+        with open(log, "a") as file:
+            file.write(f"\n$ {' '.join(command)}\n")
+            for line in shown(lines_as_they_come(process.stdout)):
+                file.write(line)
+                output.append(line)
+    except BaseException:
+        process.kill()
+        raise
+    if process.wait() != 0:
+        sys.stderr.writelines("    " + line for line in output[-30:])
+        raise StepFailed(os.path.basename(command[0]), process.returncode, "".join(output))
+
+
+def lines_as_they_come(stream):
+    """Yield the lines of a stream, and None at least four times a second while there is none."""
+    lines = queue.Queue()
+
+    def read():
+        for line in stream:
+            lines.put(line)
+        lines.put("")
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        try:
+            line = lines.get(timeout=0.25)
+        except queue.Empty:
+            line = None
+        if line == "":
+            return
+        yield line
+
+
+def shown(lines):
+    """Pass lines on, without the Nones, and show the latest one with the time since the first."""
+    started = time.monotonic()
+    terminal = sys.stdout.isatty()
+    latest, due = "", started + (0.0 if terminal else HEARTBEAT)
+    for line in lines:
+        if line is not None:
+            latest = line.strip() or latest
+            yield line
+        now = time.monotonic()
+        if now < due:
+            continue
+        text = f"    {now - started:4.0f} s  {latest}"[: shutil.get_terminal_size().columns - 1]
+        print(f"\r\033[K{text}" if terminal else text, end="" if terminal else "\n", flush=True)
+        due = now + (0.2 if terminal else HEARTBEAT)
+    if terminal:
+        print("\r\033[K", end="", flush=True)

@@ -1,0 +1,274 @@
+"""Sets up .venv: packages from the Python registry, and screw_dynamics_interfaces built from its .srv files.
+
+Called by the Makefile through tools/setup, with nothing but the standard library. Each step leaves a mark in .venv/setup.json
+and runs again only when what it depends on has changed: the environment itself when it is broken or its folder has moved,
+the packages when pyproject.toml has, the interfaces when a .srv file or a ROS package has.
+"""
+
+import argparse
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+
+from progress import StepFailed, run
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+STATE = VENV / "setup.json"
+BUILD = ROOT / "build"
+LOG = BUILD / "setup.log"
+INTERFACES = ROOT / "screw_dynamics_interfaces"
+INCLUDES_FIX = ROOT / "tools" / "drop_missing_includes.cmake"
+
+# Of a sourced ROS installation, another environment or a user's pip settings: each would lead the build astray.
+FOREIGN_VARIABLES = (
+    "AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME PYTHONPATH VIRTUAL_ENV "
+    "PIP_TARGET PIP_PREFIX PIP_USER _ROS_WHEELS_BOOTSTRAP_COMPLETE"
+).split()
+
+
+class SetupError(Exception):
+    """Something on this machine is missing; the message says what, and what to install."""
+
+
+def say(text):
+    """Print one line of what is going on."""
+    print(f"==> {text}", flush=True)
+
+
+def environment():
+    """Environment variables for everything that is run here: those of the user, without the foreign ones."""
+    clean = {name: value for name, value in os.environ.items() if name not in FOREIGN_VARIABLES}
+    clean["PATH"] = os.pathsep.join([str(VENV / "bin"), clean.get("PATH", os.defpath)])
+    clean["AMENT_PREFIX_PATH"] = str(VENV)
+    return clean
+
+
+# --- is this machine fit? ---------------------------------------------------------------------------------------------
+
+
+def check_python():
+    """Raise SetupError if the running interpreter cannot carry the environment."""
+    if sys.version_info < (3, 10):
+        raise SetupError("Python %d.%d is too old, 3.10 or newer is needed" % sys.version_info[:2])
+    if platform.python_implementation() != "CPython":
+        raise SetupError(f"{platform.python_implementation()} will not do, CPython 3.10 or newer is needed")
+    version = "{}.{}".format(*sys.version_info)
+    try:
+        import ensurepip  # noqa: F401
+        import venv  # noqa: F401
+    except ImportError:
+        raise SetupError(
+            f"its module venv or ensurepip is missing (Debian, Ubuntu: apt install python{version}-venv)"
+        ) from None
+    headers = Path(sysconfig.get_path("include"))
+    if not (headers / "Python.h").exists():
+        raise SetupError(
+            f"its C headers are missing, {headers}/Python.h "
+            f"(Debian, Ubuntu: apt install python{version}-dev; Fedora: dnf install python3-devel)"
+        )
+
+
+def check_machine():
+    """Raise SetupError if the ROS 2 wheels do not run here or there is no compiler."""
+    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        raise SetupError(
+            f"the ROS 2 packages of the Python registry are for Linux on x86-64, this is {sys.platform} on "
+            f"{platform.machine()}. The library itself runs here: pip install . ; for the nodes use a ROS 2 installation "
+            "and colcon"
+        )
+    for variable, language, names in (("CC", "C", ("cc", "gcc", "clang")), ("CXX", "C++", ("c++", "g++", "clang++"))):
+        chosen = os.environ.get(variable, "").split()
+        if not any(map(shutil.which, chosen[:1] or names)):
+            raise SetupError(
+                f"no {language} compiler: {' '.join(chosen) or ', '.join(names)} not found "
+                "(Debian, Ubuntu: apt install build-essential; Fedora: dnf install gcc gcc-c++)"
+            )
+
+
+# --- what has been done already? --------------------------------------------------------------------------------------
+
+
+def read_state():
+    """Return the marks of the steps done in .venv; empty if there are none."""
+    try:
+        return json.loads(STATE.read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def mark(**done):
+    """Remember that steps are done."""
+    STATE.write_text(json.dumps({**read_state(), **done}, indent=2) + "\n")
+
+
+def fingerprint(*paths, extra=""):
+    """Return a hash of the names and contents of files and of all files below folders."""
+    digest = hashlib.sha256(extra.encode())
+    for path in paths:
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file():
+                digest.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def venv_fault(chosen):
+    """Return why .venv has to be made anew, or None. chosen: the user named the interpreter that runs this."""
+    if not VENV.is_dir():
+        return "there is none"
+    try:
+        probe = "import pip, sys; print(*sys.version_info[:3], sep='.'); print(sys.base_prefix)"
+        version, base = subprocess.run(
+            [PYTHON, "-c", probe], env=environment(), capture_output=True, text=True, check=True, timeout=60
+        ).stdout.splitlines()
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return "its Python or its pip does not run"
+    if tuple(map(int, version.split("."))) < (3, 10):
+        return f"its Python {version} is too old"
+    if read_state().get("root", str(ROOT)) != str(ROOT) or not script_belongs_here():
+        return "it was made in another folder"
+    if chosen and (version, base) != (platform.python_version(), sys.base_prefix):
+        return f"it has Python {version}, asked for is {platform.python_version()}"
+    return None
+
+
+def script_belongs_here():
+    """Tell whether the scripts in .venv/bin name this folder's interpreter: their first lines hold its absolute path."""
+    scripts = list((VENV / "bin").glob("pip3*"))
+    return bool(scripts) and all(str(VENV).encode() in script.read_bytes()[:400] for script in scripts)
+
+
+# --- the steps --------------------------------------------------------------------------------------------------------
+
+
+def make_venv(chosen):
+    """Make .venv unless there is a sound one."""
+    fault = venv_fault(chosen)
+    if fault is None:
+        return
+    check_machine()
+    say(f"Creating .venv with Python {platform.python_version()} ({sys.executable}): {fault}")
+    if VENV.is_symlink():
+        VENV.unlink()
+    shutil.rmtree(VENV, ignore_errors=True)
+    run([sys.executable, "-m", "venv", "--prompt", ROOT.name, VENV], environment(), LOG)
+    mark(root=str(ROOT))
+
+
+def install_packages(extras):
+    """Install this package in place, with extras, and all they need from the Python registry."""
+    key = fingerprint(ROOT / "pyproject.toml", ROOT / "setup.py", ROOT / "setup.cfg")
+    state = read_state()
+    before = state.get("extras", []) if state.get("packages") == key else []
+    if set(extras) <= set(before):
+        return
+    extras = sorted({*before, *extras})
+    say(f"Installing the Python packages of [{', '.join(extras)}] (the first time a few hundred megabytes)")
+    command = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", "--no-input"]
+    try:
+        run([*command, "--prefer-binary", "--editable", f"{ROOT}[{','.join(extras)}]"], environment(), LOG)
+    except StepFailed as failure:
+        raise SetupError(f"pip could not install the packages. {pip_hint(failure.output)}") from failure
+    mark(packages=key, extras=extras)
+
+
+def pip_hint(output):
+    """Return what pip's output says about the cause of its failure, for someone who does not know pip."""
+    offline = ("NewConnectionError", "Temporary failure in name resolution", "Connection refused", "ConnectTimeout",
+               "Network is unreachable", "ProxyError", "Read timed out", "SSLError")
+    if any(sign in output for sign in offline):
+        return "There seems to be no network, or no way to the package index that pip is configured for"
+    if "No space left on device" in output:
+        return "The disk is full"
+    if "No matching distribution found" in output:
+        return (f"A package has no version for Python {platform.python_version()} on this machine; another interpreter "
+                "may do: PYTHON=python3.12 make setup")
+    return "Its output above says why"
+
+
+def build_interfaces(again):
+    """Generate, compile and install screw_dynamics_interfaces into .venv."""
+    packages = (path.name for path in VENV.glob("lib/python3*/site-packages/*.dist-info"))
+    ros = sorted(name for name in packages if name.startswith(("ros_", "numpy-")))
+    key = fingerprint(INTERFACES, INCLUDES_FIX, extra=" ".join(ros))
+    if read_state().get("interfaces") == key and not again:
+        return
+    check_machine()
+    say("Building the ROS 2 services of screw_dynamics_interfaces")
+    build = BUILD / "interfaces"
+    remove_installed(build / "install_manifest.txt")
+    shutil.rmtree(build, ignore_errors=True)
+    cmake = VENV / "bin" / "cmake"
+    configure = [
+        cmake, "-S", INTERFACES, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF",
+        f"-DCMAKE_PREFIX_PATH={VENV}", f"-DCMAKE_INSTALL_PREFIX={VENV}", f"-DPython3_EXECUTABLE={PYTHON}",
+        f"-DCMAKE_PROJECT_INCLUDE={INCLUDES_FIX}",
+    ]
+    try:
+        for command in (configure, [cmake, "--build", build], [cmake, "--install", build]):
+            run(command, environment(), LOG)
+    except StepFailed as failure:
+        raise SetupError("the services could not be built; the compiler's output above says why") from failure
+    mark(interfaces=key)
+
+
+def remove_installed(manifest):
+    """Remove what an earlier build has installed, so that a service that was renamed does not live on."""
+    if manifest.is_file():
+        for line in manifest.read_text().splitlines():
+            if Path(line).is_relative_to(VENV):
+                Path(line).unlink(missing_ok=True)
+
+
+def set_up(extras, chosen, again):
+    """Do the steps that are due, one process at a time."""
+    started = time.monotonic()
+    BUILD.mkdir(exist_ok=True)
+    with open(BUILD / "setup.lock", "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            say("Waiting for another set-up of this folder")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        before = read_state()
+        make_venv(chosen)
+        install_packages(extras)
+        build_interfaces(again)
+        if read_state() != before:
+            say(f"The environment is ready, after {time.monotonic() - started:.0f} s")
+
+
+def main():
+    """Parse the command line and run the set-up; faults end with one clear sentence and exit code 1."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("extras", nargs="*", help="groups of packages of pyproject.toml, beside interfaces")
+    parser.add_argument("--check", action="store_true", help="only tell whether this interpreter is fit")
+    parser.add_argument("--chosen", action="store_true", help="the user chose this interpreter: .venv must have it")
+    parser.add_argument("--rebuild-interfaces", action="store_true", help="build the services even if they are there")
+    options = parser.parse_args()
+    try:
+        check_python()
+        if options.check:
+            return
+        if Path(sys.prefix) == VENV:  # called with .venv active, which may have to be deleted
+            os.execv(sys._base_executable, [sys._base_executable, *sys.argv])
+        set_up(["interfaces", *options.extras], options.chosen, options.rebuild_interfaces)
+    except SetupError as error:
+        sys.exit(f"{error}." if not options.check else str(error))
+    except StepFailed as failure:
+        sys.exit(f"{failure}. The whole output is in {LOG.relative_to(ROOT)}.")
+    except KeyboardInterrupt:
+        sys.exit("\nInterrupted; the next run goes on from here.")
+
+
+if __name__ == "__main__":
+    main()
