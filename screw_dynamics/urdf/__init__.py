@@ -1,0 +1,8 @@
+"""From a URDF to a Model: `read_urdf(source, base_link=None, tip_link=None)`; every refusal is a `UrdfError`.
+
+source -> text -> XML tree -> the part that dynamics needs -> links and joints -> tree -> Model, a module a step.
+"""
+from .error import UrdfError
+from .reader import read_urdf
+
+__all__ = ["UrdfError", "read_urdf"]

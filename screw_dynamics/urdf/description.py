@@ -1,0 +1,179 @@
+"""From the needed part of a URDF to its links and joints as values, each checked for itself."""
+from math import cos, hypot, inf, sin
+from typing import NamedTuple
+
+import numpy as np
+from lxml import etree
+from urdf_parser_py.urdf import URDF
+
+from ..builder import Limits, Mimic
+from .error import UrdfError, fault, quote
+
+MOVING_KINDS = ("revolute", "continuous", "prismatic")
+KINDS = (*MOVING_KINDS, "fixed", "floating", "planar")
+SHORTEST_AXIS = 1e-9        # below it, an axis has no direction
+LONGEST_ERROR = 1e-3        # of an axis' length from 1 that is rounding of the digits given
+SMALLEST_RADIUS = 1e-6      # m; an inertia below mass times its square is rounding of whoever wrote the file
+
+
+class Link(NamedTuple):
+    """A link and its inertia: mass (kg), centre of mass (m) and rotational inertia about it (kg m^2), link axes."""
+
+    name: str
+    line: int
+    mass: float
+    com: np.ndarray
+    rotational: np.ndarray
+
+
+class Joint(NamedTuple):
+    """A joint and how its child link moves in its parent link.
+
+    placement (4, 4) is the pose of the child in the parent at q = 0; axis (3,) is a unit vector in the child's frame.
+    A joint that is fixed, or that we do not support, has no axis and nothing after it.
+    """
+
+    name: str
+    line: int
+    kind: str
+    parent: str
+    child: str
+    placement: np.ndarray
+    axis: np.ndarray | None = None
+    limits: Limits = Limits()
+    damping: float = 0.0
+    friction: float = 0.0
+    mimic: Mimic | None = None
+
+
+def describe(robot, notes):
+    """({name: Link}, {name: Joint}) of a <robot> whose form is right."""
+    try:
+        parsed = URDF.from_xml_string(etree.tostring(robot, encoding="unicode"))
+    except Exception as error:  # noqa: BLE001  urdf-parser-py raises what it comes across
+        raise UrdfError(f"urdf-parser-py refuses the description: {str(error)[-200:]}") from error
+    links = _by_name(parsed.links, robot.findall("link"), _link, notes)
+    joints = _by_name(parsed.joints, robot.findall("joint"), _joint, notes)
+    if not links:
+        raise fault("robot: there is no <link>", robot.sourceline)
+    return links, joints
+
+
+def _by_name(parsed, elements, make, notes):
+    made = {}
+    for entity, element in zip(parsed, elements, strict=True):
+        value = make(entity, element.sourceline, notes)
+        if value.name in made:
+            raise fault(f"a second {element.tag} is called {quote(value.name)}, the first is in line "
+                        f"{made[value.name].line}", value.line)
+        made[value.name] = value
+    return made
+
+
+def pose(origin):
+    """The (4, 4) pose of an <origin>: xyz, and roll, pitch, yaw about fixed axes, R = Rz(yaw) Ry(pitch) Rx(roll)."""
+    C = np.eye(4)
+    if origin is not None:
+        (r, p, y), C[:3, 3] = origin.rpy or (0, 0, 0), origin.xyz or (0, 0, 0)
+        C[:3, :3] = [
+            [cos(y) * cos(p), cos(y) * sin(p) * sin(r) - sin(y) * cos(r), cos(y) * sin(p) * cos(r) + sin(y) * sin(r)],
+            [sin(y) * cos(p), sin(y) * sin(p) * sin(r) + cos(y) * cos(r), sin(y) * sin(p) * cos(r) - cos(y) * sin(r)],
+            [-sin(p), cos(p) * sin(r), cos(p) * cos(r)]]
+    return C
+
+
+def _link(link, line, notes):
+    if link.inertial is None:
+        return Link(link.name, line, 0.0, np.zeros(3), np.zeros((3, 3)))
+    C, mass = pose(link.inertial.origin), link.inertial.mass
+    if mass < 0:
+        raise fault(f"link {quote(link.name)}: mass {mass:g} is negative", line)
+    principal = _principal_moments(link, line, notes)
+    if mass == 0 and principal[2] > 0:
+        notes.add("link with rotational inertia but no mass", link.name)
+    R = C[:3, :3]
+    rotational = R @ link.inertial.inertia.to_matrix() @ R.T
+    return Link(link.name, line, mass, C[:3, 3], (rotational + rotational.T) / 2)
+
+
+def _principal_moments(link, line, notes):
+    """The eigenvalues of the rotational inertia, ascending; the physically impossible is refused, or noted.
+
+    A negative moment about an axis is refused. A tensor made indefinite by its products of inertia, or one that breaks
+    the triangle inequality, is noted only: published models of real robots have them (Romeo's torso, TIAGo's antennas,
+    ANYmal's links), and a user wants those to load.
+    """
+    inertia = link.inertial.inertia
+    slack = link.inertial.mass * SMALLEST_RADIUS**2
+    for entry in ("ixx", "iyy", "izz"):
+        if getattr(inertia, entry) < -slack:
+            raise fault(f"link {quote(link.name)}: {entry} {getattr(inertia, entry):g} is negative", line)
+    moments = np.linalg.eigvalsh(inertia.to_matrix())
+    slack += 1e-6 * moments[2]
+    if moments[0] < -slack:
+        notes.add("inertia is not positive semidefinite: a principal moment is negative", link.name)
+    elif moments[0] + moments[1] < moments[2] - slack:
+        notes.add("inertia of no body: one principal moment exceeds the sum of the others", link.name)
+    return moments
+
+
+def _joint(joint, line, notes):
+    where = f"joint {quote(joint.name)}"
+    if joint.type not in KINDS:
+        raise fault(f"{where}: type {quote(joint.type)} is none of {', '.join(KINDS)}", line)
+    still = Joint(joint.name, line, joint.type, joint.parent, joint.child, pose(joint.origin))
+    if joint.type not in MOVING_KINDS:
+        if joint.mimic:
+            notes.add(f"<mimic> of a {joint.type} joint is ignored", joint.name)
+        return still
+    damping, friction = (getattr(joint.dynamics, name, None) or 0.0 for name in ("damping", "friction"))
+    for name, value in (("damping", damping), ("friction", friction)):
+        if value < 0:
+            raise fault(f"{where}: {name} {value:g} is negative", line)
+    return still._replace(axis=_axis(joint, where, line, notes), limits=_limits(joint, where, line, notes),
+                          damping=damping, friction=friction, mimic=_mimic(joint))
+
+
+def _axis(joint, where, line, notes):
+    axis = joint.axis or (1.0, 0.0, 0.0)
+    length = hypot(*axis)
+    if length < SHORTEST_AXIS:
+        raise fault(f"{where}: axis {axis[0]:g} {axis[1]:g} {axis[2]:g} has no direction", line)
+    if abs(length - 1) > LONGEST_ERROR:
+        notes.add("axis is not of unit length, only its direction counts", joint.name)
+    return np.array(axis) / length
+
+
+def _limits(joint, where, line, notes):
+    """The limits, infinite where the file has none, or a zero by which exporters and people mean none."""
+    limit = joint.limit
+    if limit is None:
+        if joint.type == "continuous":
+            return Limits()
+        # No ROS tool loads such a file: urdfdom refuses it too, as the URDF format does.
+        raise fault(f"{where}: a {joint.type} joint needs a <limit>" +
+                    (" (or is it continuous?)" if joint.type == "revolute" else ""), line)
+    for name in ("effort", "velocity"):
+        if getattr(limit, name) < 0:
+            raise fault(f"{where}: limit {name} {getattr(limit, name):g} is negative", line)
+        if getattr(limit, name) == 0:
+            notes.add(f"limit {name} is 0, taken as no limit", joint.name)
+    velocity, effort = limit.velocity or inf, limit.effort or inf
+    if joint.type == "continuous":
+        return Limits(velocity=velocity, effort=effort)
+    if limit.lower > limit.upper:
+        raise fault(f"{where}: limit lower {limit.lower:g} is above upper {limit.upper:g}", line)
+    if limit.lower == limit.upper == 0:
+        # What urdfdom takes if both are left out; a joint that is meant to stand still is called fixed.
+        notes.add("limit lower and upper are both 0, taken as no limit", joint.name)
+        return Limits(velocity=velocity, effort=effort)
+    if limit.lower == limit.upper:
+        notes.add("limit lower and upper are equal: the joint cannot move within its limits", joint.name)
+    return Limits(limit.lower, limit.upper, velocity, effort)
+
+
+def _mimic(joint):
+    mimic = joint.mimic
+    if mimic is None:
+        return None
+    return Mimic(mimic.joint, 1.0 if mimic.multiplier is None else mimic.multiplier, mimic.offset or 0.0)

@@ -1,0 +1,42 @@
+"""What the reader says: refusals (UrdfError) and remarks on what it took with a grain of salt (Notes)."""
+from collections import defaultdict
+
+LONGEST_QUOTE = 60      # characters of the file that a message repeats
+LONGEST_LIST = 8        # names that a message lists
+
+
+class UrdfError(ValueError):
+    """A robot description that cannot be honoured; the message names the line, the element and the value."""
+
+
+def fault(message, line=None):
+    """The UrdfError with this message, and the line of the text where the fault is."""
+    return UrdfError(message if line is None else f"line {line}: {message}")
+
+
+def quote(text):
+    """A name or value of the file, in quotes, cut to a length that a log bears."""
+    text = str(text)
+    return repr(text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE] + "...")
+
+
+def listed(names):
+    """Names in quotes, sorted, at most LONGEST_LIST of them."""
+    names = sorted(names)
+    rest = len(names) - LONGEST_LIST
+    return ", ".join(map(quote, names[:LONGEST_LIST])) + (f" and {rest} more" if rest > 0 else "")
+
+
+class Notes:
+    """Remarks by topic, so that a fault of thirty joints is one warning."""
+
+    def __init__(self):
+        self._topics = defaultdict(set)
+
+    def add(self, topic, name):
+        """Note that the topic concerns the element of this name."""
+        self._topics[topic].add(name)
+
+    def texts(self):
+        """One warning a topic; the same for the same robot, whatever the order of its elements."""
+        return [f"{topic}: {listed(names)}" for topic, names in sorted(self._topics.items())]

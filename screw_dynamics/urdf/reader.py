@@ -1,0 +1,117 @@
+"""From a URDF to a Model, step by step; what the steps have left over becomes the model's warnings."""
+import numpy as np
+
+from .. import arrays
+from ..builder import ModelBuilder
+from .description import SMALLEST_RADIUS, describe
+from .error import Notes, UrdfError, fault, listed, quote
+from .schema import needed_part
+from .source import path_of, read_source
+from .tree import Tree
+from .xml import parse_xml
+
+
+def read_urdf(source, base_link=None, tip_link=None):
+    """The Model of a URDF: a path, or XML text (str or bytes).
+
+    base_link: the link that becomes the root, its frame the world frame; the links above it are left out. tip_link:
+    only the path from the root to this link, with all that is fixed to the links of the path; joints that branch off
+    are cut, with a warning. None: from the root of the file, down to every leaf.
+
+    Bodies, and so joint names, come depth-first from the root, the children of a link in the order of their joints'
+    names (as strings; Pinocchio's order too). The order of the file's elements has no influence on the model.
+
+    UrdfError: names the line, the element and the value of what cannot be honoured.
+    """
+    try:
+        return _read(source, base_link, tip_link)
+    except ValueError as error:
+        path = path_of(source)
+        if path is None and isinstance(error, UrdfError):
+            raise
+        raise UrdfError(str(error) if path is None else f"{path}: {error}") from error
+
+
+def _read(source, base_link, tip_link):
+    notes = Notes()
+    robot = needed_part(parse_xml(read_source(source)), notes)
+    tree = Tree(*describe(robot, notes))
+    branch = tree.select(base_link, tip_link)
+    _check_branch(tree, branch)
+    return _model(tree, branch, notes)
+
+
+def _check_branch(tree, branch):
+    """Refuse what matters only in the part of the tree that is asked for."""
+    kept = {joint.name for joint in branch.joints}
+    for joint in branch.joints:
+        if joint.axis is None and joint.kind != "fixed":
+            raise fault(f"joint {quote(joint.name)}: type {quote(joint.kind)} is not supported; base_link="
+                        f"{quote(joint.child)} takes the tree below it", joint.line)
+        if joint.mimic:
+            _check_leader(joint, tree.joints.get(joint.mimic.joint), kept)
+    settled = set()
+    for joint in branch.joints:
+        trail = set()
+        while joint.mimic and joint.name not in settled and joint.name not in trail:
+            trail.add(joint.name)
+            joint = tree.joints[joint.mimic.joint]
+        if joint.name in trail:
+            raise fault(f"joint {quote(joint.name)}: mimic in a loop of {listed(trail)}", joint.line)
+        settled |= trail
+
+
+def _check_leader(joint, leader, kept):
+    wrong = None
+    if leader is None:
+        wrong = "which does not exist"
+    elif leader is joint:
+        wrong = "which is itself"
+    elif leader.axis is None:
+        wrong = f"which is {leader.kind}"
+    elif leader.name not in kept:
+        wrong = "which base_link or tip_link cuts off"
+    if wrong:
+        raise fault(f"joint {quote(joint.name)}: mimic of joint {quote(joint.mimic.joint)}, {wrong}", joint.line)
+
+
+def _model(tree, branch, notes):
+    inertias = {name: _inertia(tree.links[name]) for name in (branch.root, *(joint.child for joint in branch.joints))}
+    builder = ModelBuilder(branch.root, inertias[branch.root])
+    for joint in branch.joints:
+        placement, inertia = joint.placement, inertias[joint.child]
+        if joint.kind == "fixed":
+            builder.add_fixed(joint.child, joint.parent, placement, inertia)
+        else:
+            builder.add_joint(joint.name, joint.child, joint.parent, _screw(joint), placement, inertia, kind=joint.kind,
+                              limits=joint.limits, damping=joint.damping, friction=joint.friction, mimic=joint.mimic)
+    _note_idle_joints(branch, inertias, notes)
+    for text in notes.texts():
+        builder.warn(text)
+    for joint in branch.cut:
+        builder.warn(f"tip_link cuts off joint {quote(joint.name)} and the {tree.mass_below(joint):g} kg that it moves")
+    return builder.build()
+
+
+def _screw(joint):
+    """The unit screw in the child link's frame, whose origin is on the axis: (e, 0), prismatic (0, e)."""
+    still = np.zeros(3)
+    return np.concatenate((still, joint.axis) if joint.kind == "prismatic" else (joint.axis, still))
+
+
+def _inertia(link):
+    return arrays.inertia_matrix(link.mass, link.com, link.rotational)
+
+
+def _note_idle_joints(branch, inertias, notes):
+    """Note the joints that nothing resists at q = 0: the mass matrix is singular there, forward dynamics fails."""
+    leaders = {joint.mimic.joint for joint in branch.joints if joint.mimic}
+    below = dict(inertias)        # link: the inertia of it and all below it, q = 0
+    for joint in reversed(branch.joints):
+        M = below[joint.child]
+        if joint.axis is not None and not joint.mimic and joint.name not in leaders:
+            X = _screw(joint)
+            if abs(X @ M @ X) <= M[5, 5] * SMALLEST_RADIUS**2:
+                notes.add("joint moves no inertia, forward dynamics is singular", joint.name)
+        to_child = arrays.Ad_matrix(arrays.inverse_pose(joint.placement))
+        below[joint.parent] = below[joint.parent] + to_child.T @ M @ to_child

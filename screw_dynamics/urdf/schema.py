@@ -1,0 +1,152 @@
+"""From an XML tree to the part of it that dynamics needs, its form checked: elements, attributes, numbers.
+
+What else a URDF contains (shapes, materials, transmissions, simulator and controller settings) is left behind here, so
+that a fault in it refuses nobody's robot. Of the rest, this is what the parsers of ROS (urdfdom) take, and no more.
+"""
+import re
+import sys
+from typing import NamedTuple
+
+from lxml import etree
+
+from .error import fault, quote
+
+LARGEST_NUMBER = 1e15   # of lengths, masses, inertias, ...: products of three of them are far from overflow
+LONGEST_NUMBER = 400    # characters; the largest double written out has 309
+
+UNEXPANDED = "is unexpanded xacro: run xacro on the file first"
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
+
+
+class Name(NamedTuple):
+    """An attribute that is a name: any text that is not blank."""
+
+    def check(self, text):
+        """What is wrong with the text, or None."""
+        return None if text.strip() else "is blank"
+
+
+class Numbers(NamedTuple):
+    """An attribute that holds `count` numbers, none larger than `largest`."""
+
+    count: int = 1
+    largest: float = LARGEST_NUMBER
+
+    def check(self, text):
+        """What is wrong with the text, or None."""
+        words = text.split()
+        for word in words:
+            if _NOT_FINITE.fullmatch(word):
+                return f"is not finite: {quote(word)}"
+            if len(word) > LONGEST_NUMBER or not _NUMBER.fullmatch(word):
+                return f"is not a number: {quote(word)}"
+            if abs(float(word)) > self.largest:
+                return f"is out of range: {quote(word)}"
+        return None if len(words) == self.count else f"has {len(words)} numbers, not {self.count}"
+
+
+class Form(NamedTuple):
+    """What an element may contain, which of it it must, and which elements are passed over in silence."""
+
+    required: dict = {}     # attribute: its form
+    optional: dict = {}
+    elements: dict = {}     # element: its Form; each at most once, save those in `many`
+    needed: tuple = ()      # elements that must be there
+    many: tuple = ()
+    passed: frozenset = frozenset()
+
+
+_NUMBER_FORM, _VECTOR, _LIMIT = Numbers(), Numbers(3), Numbers(largest=sys.float_info.max)
+_ORIGIN = Form(optional={"xyz": _VECTOR, "rpy": _VECTOR})
+_INERTIAL = Form(needed=("mass", "inertia"), elements={
+    "origin": _ORIGIN,
+    "mass": Form(required={"value": _NUMBER_FORM}),
+    "inertia": Form(required=dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), _NUMBER_FORM)),
+})
+_LINK = Form(required={"name": Name()}, elements={"inertial": _INERTIAL}, passed=frozenset((
+    "visual", "collision", "sensor", "contact", "self_filter", "self_collision_checking", "collision_checking",
+    "surface", "kinematic", "gravity")))
+_JOINT = Form(required={"name": Name(), "type": Name()}, needed=("parent", "child"), elements={
+    "origin": _ORIGIN,
+    "parent": Form(required={"link": Name()}),
+    "child": Form(required={"link": Name()}),
+    "axis": Form(required={"xyz": _VECTOR}),
+    "limit": Form(required={"effort": _LIMIT, "velocity": _LIMIT}, optional={"lower": _LIMIT, "upper": _LIMIT}),
+    "dynamics": Form(optional={"damping": _NUMBER_FORM, "friction": _NUMBER_FORM}),
+    "mimic": Form(required={"joint": Name()}, optional={"multiplier": _NUMBER_FORM, "offset": _NUMBER_FORM}),
+}, passed=frozenset(("safety_controller", "calibration")))
+_ROBOT = Form(optional={"name": Name(), "version": Name()}, elements={"link": _LINK, "joint": _JOINT},
+              many=("link", "joint"),
+              passed=frozenset(("material", "transmission", "gazebo", "sensor", "ros2_control", "group")))
+
+_OTHER_FORMATS = {"sdf": "SDF", "mujoco": "MJCF (MuJoCo)", "COLLADA": "COLLADA"}
+
+
+def needed_part(root, notes):
+    """A new <robot> with the links and joints of `root`, and of these what dynamics needs."""
+    if _tag(root) != "robot":
+        other = _OTHER_FORMATS.get(_tag(root))
+        raise fault(f"the root element is {quote(root.tag)}, not 'robot'" + (f": this is {other}" if other else ""),
+                    root.sourceline)
+    robot = _copy(root, _ROBOT, "robot", "robot", notes)
+    version = robot.attrib.pop("version", "1.0")
+    if not re.fullmatch(r"1\.[0-9]+", version):
+        raise fault(f"robot: version={quote(version)} is not supported, 1.0 is", root.sourceline)
+    if "name" not in robot.attrib:
+        notes.add("no name given", "robot")
+        robot.set("name", "robot")
+    return robot
+
+
+def _tag(element):
+    """The element's name; None for those of a prefix, which are another format's. A default namespace is no matter."""
+    if not isinstance(element.tag, str):
+        return None
+    if element.prefix == "xacro" or element.tag.startswith("xacro:"):
+        raise fault(f"<xacro:{etree.QName(element).localname.rpartition(':')[2]}> {UNEXPANDED}", element.sourceline)
+    if element.prefix or ":" in etree.QName(element).localname:
+        return None
+    return etree.QName(element).localname
+
+
+def _copy(element, form, where, owner, notes):
+    """The element without what `form` does not list; `where` and `owner` are its name in faults and in notes."""
+    copy = etree.Element(_tag(element))
+    copy.sourceline = element.sourceline
+    _copy_attributes(element, form, copy, where, owner, notes)
+    for child in element:
+        tag = _tag(child)
+        if tag in form.many:
+            name = child.get("name")
+            copy.append(_copy(child, form.elements[tag], f"{tag} {quote(name)}" if name else f"<{tag}>", name, notes))
+        elif tag in form.elements:
+            if copy.find(tag) is not None:
+                raise fault(f"{where}: a second <{tag}>", child.sourceline)
+            copy.append(_copy(child, form.elements[tag], f"{where}: <{tag}>", owner, notes))
+        elif tag is not None and tag not in form.passed:
+            notes.add(f"<{tag}> in <{copy.tag}> is not understood and ignored", owner)
+    for tag in form.needed:
+        if copy.find(tag) is None:
+            raise fault(f"{where}: <{tag}> is missing", element.sourceline)
+    return copy
+
+
+def _copy_attributes(element, form, copy, where, owner, notes):
+    forms = {**form.required, **form.optional}
+    for name, text in element.attrib.items():
+        if name in forms:
+            wrong = UNEXPANDED if "${" in text or "$(" in text else forms[name].check(text)
+            if wrong:
+                raise fault(f"{where}: {name}={quote(text)} {wrong}", element.sourceline)
+            copy.set(name, text)
+        elif name == "quat_xyzw":
+            # Passed over, it would turn the part.
+            raise fault(f"{where}: quat_xyzw={quote(text)} is not supported, rpy is", element.sourceline)
+        elif not forms.keys() <= set(element.keys()) and "{" not in name and ":" not in name:
+            # Beside all that we know it is an extension; else it may be one of them, misspelt.
+            notes.add(f"attribute '{name}' of <{copy.tag}> is not understood and ignored", owner)
+    for name in form.required:
+        if name not in copy.attrib:
+            raise fault(f"{where}: attribute '{name}' is missing", element.sourceline)

@@ -1,0 +1,99 @@
+"""From links and joints to a tree, its topology checked; and the part of it between a base and a tip link."""
+from typing import NamedTuple
+
+from .error import UrdfError, fault, listed, quote
+
+
+class Branch(NamedTuple):
+    """The part of a tree that a model is made of: root link, joints in order (parents first), joints cut off."""
+
+    root: str
+    joints: tuple
+    cut: tuple
+
+
+class Tree:
+    """The links (`links`, by name) and joints (`joints`, by name) of a robot, known to be one tree from `root`.
+
+    `above` is the joint above each link, `below` the joints below it, sorted by name.
+    """
+
+    def __init__(self, links, joints):
+        self.links, self.joints = links, joints
+        self.above, self.below = {}, {name: [] for name in links}
+        # Sorted by name, the order of the file's elements is forgotten.
+        for _, joint in sorted(joints.items()):
+            self._connect(joint)
+        self.root = self._single_root()
+        self._check_reach()
+
+    def select(self, base_link=None, tip_link=None):
+        """The Branch from `base_link` (None: root) to `tip_link` and what is fixed on the way (None: to every leaf)."""
+        root = self.root if base_link is None else self._known("base_link", base_link)
+        order = self._depth_first(root)
+        if tip_link is None:
+            return Branch(root, tuple(order), ())
+        path = self._path(root, self._known("tip_link", tip_link))
+        kept, joints, cut = {root}, [], []
+        for joint in order:
+            if joint.parent in kept:
+                if joint.kind == "fixed" or joint.name in path:
+                    kept.add(joint.child)
+                    joints.append(joint)
+                else:
+                    cut.append(joint)
+        return Branch(root, tuple(joints), tuple(cut))
+
+    def mass_below(self, joint):
+        """The mass of the joint's child link and all below it, kg."""
+        return self.links[joint.child].mass + sum(self.links[j.child].mass for j in self._depth_first(joint.child))
+
+    def _connect(self, joint):
+        where = f"joint {quote(joint.name)}"
+        for role, link in (("parent", joint.parent), ("child", joint.child)):
+            if link not in self.links:
+                raise fault(f"{where}: {role} link {quote(link)} does not exist", joint.line)
+        if joint.parent == joint.child:
+            raise fault(f"{where}: link {quote(joint.child)} is its parent and its child", joint.line)
+        if joint.child in self.above:
+            other = self.above[joint.child]
+            raise fault(f"link {quote(joint.child)} has two parents: it is the child of joint {quote(other.name)} and "
+                        f"of {where}", joint.line)
+        self.above[joint.child] = joint
+        self.below[joint.parent].append(joint)
+
+    def _single_root(self):
+        roots = [name for name in self.links if name not in self.above]
+        if not roots:
+            raise UrdfError(f"there is no root link, every link is a joint's child: a loop of {listed(self.links)}")
+        if len(roots) > 1:
+            raise UrdfError(f"there are {len(roots)} root links, which are no joint's child: {listed(roots)}")
+        return roots[0]
+
+    def _check_reach(self):
+        lost = self.links.keys() - {self.root} - {joint.child for joint in self._depth_first(self.root)}
+        if lost:
+            raise UrdfError(f"links in a loop, not connected with the root {quote(self.root)}: {listed(lost)}")
+
+    def _depth_first(self, root):
+        order, stack = [], list(reversed(self.below[root]))
+        while stack:
+            joint = stack.pop()
+            order.append(joint)
+            stack.extend(reversed(self.below[joint.child]))
+        return order
+
+    def _known(self, argument, link):
+        if link not in self.links:
+            raise UrdfError(f"{argument}: there is no link {quote(link)}; the links are {listed(self.links)}")
+        return link
+
+    def _path(self, base, tip):
+        """The names of the joints from `base` to `tip`."""
+        path, link = set(), tip
+        while link != base:
+            if link not in self.above:
+                raise UrdfError(f"tip_link {quote(tip)} is not below base_link {quote(base)}")
+            path.add(self.above[link].name)
+            link = self.above[link].parent
+        return path

@@ -1,0 +1,65 @@
+"""From text to an XML tree. Text is hostile until parsed: no DTD, no entities, no network, bounded size and depth."""
+import re
+
+from lxml import etree
+
+from .error import UrdfError, fault
+
+DEEPEST = 100           # elements within each other; a link's or joint's are five deep, a plugin's somewhat more
+MOST_MARKS = 100_000    # "<" and "=" in the text, which bound its elements and attributes; a humanoid has 10,000
+LONGEST_REASON = 200    # characters of the parser's own message
+
+_DECLARATION = re.compile(r"[ \t\r\n]*<\?xml[ \t\r\n][^>]*\?>")
+_PROLOG = re.compile(r"(?:[ \t\r\n]+|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
+# What the parsers of ROS let pass, and so robots contain: prefixes that nobody declared, "--" in comments.
+_HARMLESS = {"NS_ERR_UNDEFINED_NAMESPACE", "ERR_HYPHEN_IN_COMMENT"}
+
+
+def parse_xml(text):
+    """The root element of XML text; UrdfError with the line if it is not well-formed, or not safe."""
+    if not text.strip():
+        raise UrdfError("the URDF is empty")
+    # The declaration has had its say on the encoding; without it, white space may come first. Lines keep their number.
+    text = _DECLARATION.sub(lambda match: "\n" * match[0].count("\n"), text, count=1)
+    if text.count("<") + text.count("=") > MOST_MARKS:
+        raise UrdfError(f"more elements and attributes than a robot has (over {MOST_MARKS})")
+    # A document type stands before the root element or nowhere: the parser accepts it in no other place.
+    prolog = _PROLOG.match(text).end()
+    if text.startswith("<!DOCTYPE", prolog):
+        raise fault("a document type (DTD) is not allowed, nor are entities", text.count("\n", 0, prolog) + 1)
+    root = _well_formed(text)
+    if root.getroottree().docinfo.doctype:
+        raise UrdfError("a document type (DTD) is not allowed, nor are entities")
+    if _deeper(root, DEEPEST):
+        raise UrdfError(f"elements are nested more than {DEEPEST} deep")
+    return root
+
+
+def _well_formed(text):
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise fault(f"not text: {error.reason}", text.count("\n", 0, error.start) + 1) from None
+    try:
+        return etree.fromstring(data, _parser())
+    except etree.XMLSyntaxError as error:
+        faults = [entry for entry in error.error_log if entry.type_name not in _HARMLESS]
+        if faults or not error.error_log:
+            line = faults[0].line if faults else error.lineno
+            message = faults[0].message if faults else error.msg
+            raise fault(f"not well-formed XML: {message.strip()[:LONGEST_REASON]}", line) from None
+    # A tolerant parser, now that we know that there is nothing but the harmless to tolerate.
+    return etree.fromstring(data, _parser(recover=True))
+
+
+def _parser(recover=False):
+    return etree.XMLParser(encoding="utf-8", recover=recover, resolve_entities=False, load_dtd=False, no_network=True,
+                           dtd_validation=False, huge_tree=False, remove_comments=True, remove_pis=True)
+
+
+def _deeper(root, most):
+    """Whether elements are nested more than `most` deep; level by level, so that no stack overflows."""
+    level = [root]
+    for _ in range(most):
+        level = [child for element in level for child in element]
+    return bool(level)
