@@ -1,0 +1,114 @@
+"""What the joints of the simulated robot were told, how long that counts, and what drives them when nobody tells them.
+
+No ROS in here: arrays in model order, and time counted in steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.ros.joint_state import Fault, JointMap, check_lengths
+
+COMMAND_MODES = ("effort", "velocity", "position")
+ON_TIMEOUT = ("zero", "hold", "gravity_compensation")
+NEVER = np.iinfo(np.int64).max   # the step at which a command without a timeout goes stale
+UNCOMMANDED = -1                 # in place of that step: there was no command yet
+
+
+class CommandReader:
+    """From a message with the fields of JointState to commands (n,) in model order, NaN where a joint has none.
+
+    Only the field of the command mode is read; empty, it commands nothing. `notify` hears of joints that are ignored:
+    those the model does not have, and mimic joints, which follow their leader.
+    """
+
+    def __init__(self, joint_names: Sequence[str], mode: str, notify: Callable[[Fault], None] = lambda fault: None):
+        self._map = JointMap(joint_names)
+        self._mode = mode
+        self._notify = notify
+
+    def read(self, msg) -> np.ndarray:
+        """The commands in a message. `Fault`: lengths that differ, a joint named twice, an infinite command."""
+        check_lengths(msg)
+        known = self._map.knows(msg.name)
+        selection = self._map.select(msg.name)
+        if selection.extra and not known:
+            self._notify(Fault("extra joint", f"joints that take no command: {', '.join(selection.extra)}", "debug"))
+        command = np.full(len(self._map.joint_names), np.nan)
+        given = np.asarray(getattr(msg, self._mode))
+        if len(given):
+            command[selection.target] = given[selection.source]
+        if np.isinf(command).any():
+            name = self._map.joint_names[np.flatnonzero(np.isinf(command))[0]]
+            raise Fault("non-finite value", f"{self._mode} of joint '{name}' is infinite")
+        return command
+
+
+class Drive(IntEnum):
+    """What moves a joint."""
+
+    EFFORT = 0     # a given effort
+    GRAVITY = 1    # the gravity torque g_i(q)
+    VELOCITY = 2   # a servo towards a velocity
+    POSITION = 3   # a servo towards a position
+    LOCKED = 4     # a brake: the joint stands still, whatever acts on it
+
+
+class Drives(NamedTuple):
+    """What moves each joint, until the step `until`; `beyond` (n,) marks the commands that are cut at a limit."""
+
+    kind: np.ndarray
+    value: np.ndarray
+    beyond: np.ndarray
+    until: int
+
+
+class Commands:
+    """The last command of each joint. Commands to some joints merge; each is stale after `timeout` steps (0: never).
+
+    A stale joint is driven as `on_timeout` says: "zero" by no effort, or towards no velocity, or still towards its last
+    position; "hold" by its brake; "gravity_compensation" by g_i(q), in every mode. A joint that never had a command is
+    held by its brake if `hold`, else driven by no effort, or towards no velocity, or towards where it started.
+    Commands are cut to [lower, upper] (n,).
+    """
+
+    def __init__(self, mode: str, on_timeout: str, timeout: int, hold: bool, lower: np.ndarray, upper: np.ndarray):
+        self._kind = Drive[mode.upper()]
+        self._stale = {"zero": self._kind, "hold": Drive.LOCKED, "gravity_compensation": Drive.GRAVITY}[on_timeout]
+        self._timeout = timeout
+        self._hold = hold
+        self._lower, self._upper = lower, upper
+        self.clear(np.zeros(len(lower)))
+
+    def clear(self, start: np.ndarray) -> None:
+        """Forget all commands; joints are held again until their first one. start (n,): where the joints are."""
+        self._held = self._hold
+        self._value = start.copy()
+        self._deadline = np.full(len(start), UNCOMMANDED, dtype=np.int64)
+
+    def release(self) -> None:
+        """Let go the joints that are held until their first command."""
+        self._held = False
+
+    def accept(self, command: np.ndarray, step: int) -> None:
+        """Take over commands (n,) at a step; NaN leaves a joint what it has."""
+        told = ~np.isnan(command)
+        self._value[told] = command[told]
+        self._deadline[told] = step + self._timeout if self._timeout else NEVER
+
+    def drives(self, step: int) -> Drives:
+        """What drives the joints from a step on."""
+        fresh = self._deadline > step
+        silent = self._deadline == UNCOMMANDED
+        stale = ~fresh & ~silent
+        kind = np.full(len(fresh), self._kind)
+        kind[stale] = self._stale
+        if self._held:
+            kind[silent] = Drive.LOCKED
+        value = self._value if self._kind == Drive.POSITION else np.where(fresh, self._value, 0.0)
+        cut = np.clip(value, self._lower, self._upper)
+        return Drives(kind, cut, (cut != value) & (kind == self._kind), int(self._deadline[fresh].min(initial=NEVER)))

@@ -1,0 +1,295 @@
+"""The simulated robot: joint state, time, commands, pushes and faults. No ROS in here; simulator_node wraps it.
+
+Everything is counted in whole steps and integer nanoseconds, so that the same seed and the same commands at the same
+steps give the same bits, however many steps are asked for at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.ros.actuators import Actuators, singular_joint
+from screw_dynamics.ros.commands import COMMAND_MODES, NEVER, ON_TIMEOUT, Commands, Drive
+
+INTEGRATORS = ("semi_implicit_euler", "rk4")
+CHUNK = 512   # steps of one rollout: enough for the compiled loop to be what takes the time, few enough to store
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a Simulation runs; each means what the parameter of simulator_node with its name means."""
+
+    dt: float = 0.001
+    integrator: str = "semi_implicit_euler"
+    command_mode: str = "effort"
+    command_timeout: float = 0.5
+    on_timeout: str = "zero"
+    hold_until_first_command: bool = True
+    enforce_limits: bool = True
+    joint_friction: bool = True
+    servo_bandwidth: float = 50.0
+    seed: int = 0
+    initial_noise: float = 0.0
+    position_noise: float = 0.0
+    velocity_noise: float = 0.0
+
+    def __post_init__(self):
+        for name, choices in (("integrator", INTEGRATORS), ("command_mode", COMMAND_MODES), ("on_timeout", ON_TIMEOUT)):
+            if getattr(self, name) not in choices:
+                raise ValueError(f"{name} is '{getattr(self, name)}', must be one of {', '.join(choices)}")
+        for name in ("command_timeout", "seed", "initial_noise", "position_noise", "velocity_noise"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise ValueError(f"{name} is {getattr(self, name)}, must be finite and not negative")
+        if not (np.isfinite(self.dt) and self.dt_ns > 0):
+            raise ValueError(f"dt is {self.dt} s, must be finite and at least a nanosecond")
+        if not 0.0 < self.servo_bandwidth * self.dt <= 0.5:
+            raise ValueError(f"servo_bandwidth is {self.servo_bandwidth} rad/s, must be positive and at most 0.5 / dt")
+
+    @property
+    def dt_ns(self) -> int:
+        """The step in whole nanoseconds: what both time and integration advance by."""
+        return round(self.dt * 1e9)
+
+
+class JointState(NamedTuple):
+    """What the robot reports: the joints of the model, then those that mimic them; arrays (names,)."""
+
+    names: tuple[str, ...]
+    position: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray
+
+
+class Push(NamedTuple):
+    """A wrench (6,), (torque, force), on a link, in the link's frame, until the step `until`."""
+
+    link: str
+    wrench: np.ndarray
+    until: int
+
+
+class Simulation:
+    """A robot that moves under commands, gravity, friction and pushes.
+
+    * robot: may be exchanged for one of the same model, under other gravity, say.
+    * q, qd (n,): the state; replaced, never changed in place. steps: made since the last reset.
+    * saturated (n,): the steps, since the start, in which a command or an effort was cut at a limit.
+    * fault: None, or why the robot stopped until a reset. A state that is not finite is not taken over.
+
+    initial_positions {joint: position} is where a reset leads to; other joints start at zero, or in the middle of their
+    range where that leaves zero out. ValueError names a joint whose initial position is outside its limits, or that no
+    inertia resists.
+    """
+
+    def __init__(self, robot, settings: Settings | None = None, initial_positions: Mapping[str, float] | None = None):
+        self.robot = robot
+        self.settings = settings or Settings()
+        self._dt = self.settings.dt_ns / 1e9
+        self._index = {name: i for i, name in enumerate(robot.joint_names)}
+        limited = self.settings.enforce_limits
+        self._lower = robot.model.lower if limited else np.full(robot.n, -np.inf)
+        self._upper = robot.model.upper if limited else np.full(robot.n, np.inf)
+        self._home = self._checked_home(initial_positions or {})
+        self._check_inertia()
+        effort_limit = _limit(robot.model.effort_limit, limited)
+        self._commands = self._new_commands(effort_limit)
+        self._actuators = Actuators(
+            effort_limit, self.settings.servo_bandwidth, self._dt, self.settings.joint_friction
+        )
+        self.saturated = np.zeros(robot.n, dtype=np.int64)
+        self._origin_ns = 0
+        self.steps = 0
+        self.reset()
+
+    @property
+    def time_ns(self) -> int:
+        """Simulated time in nanoseconds, since the start or the last restart of the clock."""
+        return self._origin_ns + self.steps * self.settings.dt_ns
+
+    # Start
+
+    def set_home(self, initial_positions: Mapping[str, float]) -> None:
+        """Change where the next reset leads to. ValueError names the joint; then nothing has changed."""
+        self._home = self._checked_home(initial_positions)
+
+    def reset(self, restart_clock: bool = False) -> None:
+        """Back to the initial state, commands and pushes forgotten; simulated time goes on, or restarts at zero."""
+        rng = np.random.default_rng([self.settings.seed, 0])
+        q = self._home + self.settings.initial_noise * rng.standard_normal(self.robot.n)
+        self._start(np.clip(q, self._lower, self._upper), np.zeros(self.robot.n), restart_clock)
+
+    def reset_to(
+        self,
+        names: Sequence[str],
+        position: Sequence[float],
+        velocity: Sequence[float] | None = None,
+        restart_clock: bool = False,
+    ) -> None:
+        """As `reset`, but the joints `names` start from a position and a velocity (names,); None: at rest.
+
+        A start in motion lets all joints go at once, whatever hold_until_first_command says. ValueError names the
+        joint; then nothing has changed.
+        """
+        q, qd = self._home.copy(), np.zeros(self.robot.n)
+        for k, name in enumerate(names):
+            i = self._known(name)
+            q[i], qd[i] = position[k], 0.0 if velocity is None else velocity[k]
+            if not np.isfinite(qd[i]):
+                raise ValueError(f"joint '{name}': velocity {qd[i]} is not finite")
+        self._check_limits(q)
+        self._start(q, qd, restart_clock)
+        if qd.any():
+            self._commands.release()
+            self._look_again()
+
+    def _start(self, q: np.ndarray, qd: np.ndarray, restart_clock: bool) -> None:
+        self._origin_ns = 0 if restart_clock else self.time_ns
+        self.q, self.qd, self.steps, self.fault = q, qd, 0, None
+        self._pushes: list[Push] = []
+        self._commands.clear(q)
+        self._look_again()
+
+    # What acts
+
+    def command(self, command: np.ndarray) -> None:
+        """Command the joints, (n,), in the unit of the command mode; NaN leaves a joint with its last command."""
+        self._commands.accept(command, self.steps)
+        self._look_again()
+
+    def push(self, link: str, wrench: Sequence[float], duration: float = 0.0) -> None:
+        """Apply a wrench (6,), (torque, force) in the link's frame, for some seconds; 0: until a reset. They add up."""
+        if link not in self.robot.link_names:
+            raise ValueError(f"unknown link '{link}'")
+        wrench = np.array(wrench, dtype=float)
+        if wrench.shape != (6,) or not np.isfinite(wrench).all():
+            raise ValueError(f"wrench on link '{link}': {wrench.tolist()} is not six finite numbers")
+        if not 0.0 <= duration < np.inf:
+            raise ValueError(f"duration: {duration} s is negative or not finite")
+        until = self.steps + max(1, round(duration / self._dt)) if duration else NEVER
+        self._pushes.append(Push(link, wrench, until))
+
+    def _look_again(self) -> None:
+        """What acts from the present step on."""
+        self._drives = self._commands.drives(self.steps)
+        self._pushes = [push for push in self._pushes if push.until > self.steps]
+
+    def _pushed(self) -> np.ndarray:
+        """The joint efforts (n,) equivalent to all pushes at this state."""
+        total: dict[str, np.ndarray] = {}
+        for push in self._pushes:
+            total[push.link] = total.get(push.link, 0.0) + push.wrench
+        return self.robot.external_torque(self.q, total) if total else np.zeros(self.robot.n)
+
+    # Motion
+
+    def advance(self, steps: int) -> int:
+        """Make `steps` steps. Returns how many were made: fewer when the state leaves the finite numbers."""
+        first, last = self.steps, self.steps + steps
+        while self.steps < last and self.fault is None:
+            event = min((push.until for push in self._pushes), default=NEVER)
+            self._run(min(last, self._drives.until, event, self.steps + CHUNK) - self.steps)
+            self._look_again()
+        return self.steps - first
+
+    def _run(self, steps: int) -> None:
+        """Make steps in which nothing but the state changes."""
+        kind, first = self._drives.kind, self.steps
+        if (kind == Drive.LOCKED).all():
+            self.qd = np.zeros(self.robot.n)
+            self.steps += steps
+        elif (kind == Drive.EFFORT).all() and not self._pushes:
+            self._integrate(self._drives.value, steps)
+            self.saturated += (self.steps - first) * self._drives.beyond
+        else:   # efforts follow the state: they are renewed each step, as a digital controller does
+            while self.steps < first + steps and self.fault is None:
+                pushed = self._pushed()
+                effort, beyond = self._actuators.effort(self.robot, self._drives, self.q, self.qd, pushed)
+                self._integrate(effort + pushed, 1)
+                self.saturated += beyond
+
+    def _integrate(self, effort: np.ndarray, steps: int) -> None:
+        """Take over the last finite state, with the joints that a brake holds where they were."""
+        _, q, qd = self.robot.rollout(
+            self.q, self.qd, effort=effort, dt=self._dt, steps=steps, integrator=self.settings.integrator,
+            friction=self.settings.joint_friction, limits=self.settings.enforce_limits,
+        )
+        finite = np.isfinite(q) & np.isfinite(qd)
+        good = steps if finite.all() else int(np.argmin(finite.all(axis=1))) - 1
+        self.steps += good
+        if good < steps:
+            names = ", ".join(f"'{self.robot.joint_names[i]}'" for i in np.flatnonzero(~finite[good + 1]))
+            self.fault = f"the state of {names} is not finite after {self.time_ns / 1e9} s: stopped until a reset"
+        locked = self._drives.kind == Drive.LOCKED
+        self.q, self.qd = np.where(locked, self.q, q[good]), np.where(locked, 0.0, qd[good])
+
+    # What is seen from outside
+
+    def joint_state(self) -> JointState:
+        """The state as sensors report it. Noise belongs to the step: however often one looks, it is the same."""
+        s, n = self.settings, self.robot.n
+        position, velocity, effort = self.q, self.qd, np.zeros(n)
+        if s.position_noise or s.velocity_noise:
+            rng = np.random.default_rng([s.seed, 1, self.steps])
+            position = position + s.position_noise * rng.standard_normal(n)
+            velocity = velocity + s.velocity_noise * rng.standard_normal(n)
+        if self.fault is None:
+            effort, _ = self._actuators.effort(self.robot, self._drives, self.q, self.qd, self._pushed())
+        mimics = self.robot.model.mimics
+        if mimics:
+            leader = [self._index[joint] for joint, _, _ in mimics.values()]
+            multiplier, offset = np.array([mimic[1:] for mimic in mimics.values()], dtype=float).T
+            position = np.concatenate((position, multiplier * position[leader] + offset))
+            velocity = np.concatenate((velocity, multiplier * velocity[leader]))
+            effort = np.concatenate((effort, np.zeros(len(leader))))   # the leader bears it
+        return JointState((*self.robot.joint_names, *mimics), position, velocity, effort)
+
+    # Checks at the start
+
+    def _known(self, joint: str) -> int:
+        if joint not in self._index:
+            raise ValueError(f"unknown joint '{joint}'")
+        return self._index[joint]
+
+    def _checked_home(self, initial_positions: Mapping[str, float]) -> np.ndarray:
+        """Zero, or the middle of a range without zero, as in joint_state_publisher; or what the caller asks for."""
+        nearest = np.clip(0.0, self._lower, self._upper)
+        middle = 0.5 * (self._lower + self._upper)   # NaN or infinite for a joint without both limits
+        home = np.where((nearest != 0.0) & np.isfinite(middle), middle, nearest)
+        for joint, position in initial_positions.items():
+            home[self._known(joint)] = position
+        self._check_limits(home)
+        return home
+
+    def _check_limits(self, q: np.ndarray) -> None:
+        for joint, x, lower, upper in zip(self.robot.joint_names, q, self._lower, self._upper, strict=True):
+            if not (np.isfinite(x) and lower <= x <= upper):
+                raise ValueError(f"joint '{joint}': position {x} is outside its limits [{lower}, {upper}]")
+
+    def _check_inertia(self) -> None:
+        """At the start, and at positions that no symmetry singles out."""
+        elsewhere = self._home + np.random.default_rng(0).uniform(-1.0, 1.0, (3, self.robot.n))
+        for q in (self._home, *elsewhere):
+            i = singular_joint(self.robot.mass_matrix(q))
+            if i is not None:
+                name = self.robot.joint_names[i]
+                raise ValueError(f"no inertia resists joint '{name}': the mass matrix is singular at {q.tolist()}")
+
+    def _new_commands(self, effort_limit: np.ndarray) -> Commands:
+        s = self.settings
+        velocity_limit = _limit(self.robot.model.velocity_limit, s.enforce_limits)
+        lower, upper = {
+            "effort": (-effort_limit, effort_limit),
+            "velocity": (-velocity_limit, velocity_limit),
+            "position": (self._lower, self._upper),
+        }[s.command_mode]
+        timeout = max(1, round(s.command_timeout / self._dt)) if s.command_timeout else 0
+        return Commands(s.command_mode, s.on_timeout, timeout, s.hold_until_first_command, lower, upper)
+
+
+def _limit(value: np.ndarray, enforced: bool) -> np.ndarray:
+    """A limit (n,) of the URDF. Zero is what people write who did not care, and limits nothing."""
+    return np.where((value > 0.0) & enforced, value, np.inf)
