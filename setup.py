@@ -1,4 +1,4 @@
-"""What colcon installs beside the Python package; name, version, dependencies and executables stand in pyproject.toml."""
+"""What is installed beside the Python package; name, version, dependencies and executables are in pyproject.toml."""
 
 from glob import glob
 

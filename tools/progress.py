@@ -1,4 +1,4 @@
-"""Runs a long command with its output in a log, and shows that it lives: one line that changes, or one line now and then."""
+"""Runs a long command, keeps its output in a log, and shows that it lives."""
 
 import os
 import queue
@@ -71,7 +71,10 @@ def lines_as_they_come(stream):
 
 
 def shown(lines):
-    """Pass lines on, without the Nones, and show the latest one with the time since the first."""
+    """Pass lines on, without the Nones, and show the latest with the time since the first.
+
+    On a terminal as one line that changes; elsewhere (a build server) a new line after every HEARTBEAT.
+    """
     started = time.monotonic()
     terminal = sys.stdout.isatty()
     latest, due = "", started + (0.0 if terminal else HEARTBEAT)

@@ -1,8 +1,8 @@
 """Sets up .venv: packages from the Python registry, and screw_dynamics_interfaces built from its .srv files.
 
-Called by the Makefile through tools/setup, with nothing but the standard library. Each step leaves a mark in .venv/setup.json
-and runs again only when what it depends on has changed: the environment itself when it is broken or its folder has moved,
-the packages when pyproject.toml has, the interfaces when a .srv file or a ROS package has.
+Called by the Makefile through tools/setup, with nothing but the standard library. Each step leaves a mark in
+.venv/setup.json and runs again only when what it depends on has changed: the environment itself when it is broken or its
+folder has moved, the packages when pyproject.toml has, the interfaces when a .srv file or a ROS package has.
 """
 
 import argparse
@@ -32,7 +32,7 @@ INCLUDES_FIX = ROOT / "tools" / "drop_missing_includes.cmake"
 # Of a sourced ROS installation, another environment or a user's pip settings: each would lead the build astray.
 FOREIGN_VARIABLES = (
     "AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME PYTHONPATH VIRTUAL_ENV "
-    "PIP_TARGET PIP_PREFIX PIP_USER _ROS_WHEELS_BOOTSTRAP_COMPLETE"
+    "PIP_PREFIX PIP_TARGET PIP_USER _ROS_WHEELS_BOOTSTRAP_COMPLETE"
 ).split()
 
 
@@ -83,8 +83,8 @@ def check_machine():
     if (sys.platform, platform.machine()) != ("linux", "x86_64"):
         raise SetupError(
             f"the ROS 2 packages of the Python registry are for Linux on x86-64, this is {sys.platform} on "
-            f"{platform.machine()}. The library itself runs here: pip install . ; for the nodes use a ROS 2 installation "
-            "and colcon"
+            f"{platform.machine()}. The library itself runs here too (pip install .); the nodes need a ROS 2 "
+            "installation and colcon"
         )
     for variable, language, names in (("CC", "C", ("cc", "gcc", "clang")), ("CXX", "C++", ("c++", "g++", "clang++"))):
         chosen = os.environ.get(variable, "").split()
@@ -142,7 +142,7 @@ def venv_fault(chosen):
 
 
 def script_belongs_here():
-    """Tell whether the scripts in .venv/bin name this folder's interpreter: their first lines hold its absolute path."""
+    """Tell whether the scripts in .venv/bin start this .venv's interpreter, which they name by its absolute path."""
     scripts = list((VENV / "bin").glob("pip3*"))
     return bool(scripts) and all(str(VENV).encode() in script.read_bytes()[:400] for script in scripts)
 

@@ -1,0 +1,27 @@
+"""Settings for every test: this run's nodes hear only each other."""
+
+import fcntl
+import os
+import tempfile
+from pathlib import Path
+
+DOMAINS = range(1, 101)  # the ids whose ports lie below the ephemeral ones of Linux; 0 is everybody's default
+
+
+def claim_domain():
+    """Return a DDS domain id that no other test run on this machine has, and the lock that keeps it while it is open."""
+    for shift in DOMAINS:
+        domain = DOMAINS[(os.getpid() + shift) % len(DOMAINS)]
+        lock = open(Path(tempfile.gettempdir()) / f"screw_dynamics_{os.getuid()}_domain_{domain}", "w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return domain, lock
+        except OSError:
+            lock.close()
+    raise RuntimeError(f"test runs on this machine hold all {len(DOMAINS)} DDS domains")
+
+
+# Before anything imports rclpy, and in the environment, so that node processes started by a test inherit it.
+domain_id, domain_lock = claim_domain()
+os.environ["ROS_DOMAIN_ID"] = str(domain_id)
+os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"

@@ -1,0 +1,93 @@
+"""The package's files tell the same story: to pip, to colcon, and about ROS staying at the edge."""
+
+import pkgutil
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from importlib.metadata import entry_points, metadata, version
+from pathlib import Path
+
+import pytest
+
+import screw_dynamics
+
+ROOT = Path(__file__).resolve().parent.parent
+INTERFACES = ROOT / "screw_dynamics_interfaces"
+
+IMPORT_WITHOUT_ROS = """
+import importlib.abc, sys
+
+class Refuse(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        root = name.partition(".")[0]
+        if root == "rclpy" or root.endswith(("_msgs", "_srvs", "_interfaces")):
+            raise ModuleNotFoundError(f"{name} is not here", name=name)
+
+sys.meta_path.insert(0, Refuse())
+import importlib
+for module in sys.argv[1:]:
+    importlib.import_module(module)
+"""
+
+
+def core_modules():
+    """Names of all modules of the package outside screw_dynamics.ros."""
+    found = pkgutil.walk_packages(screw_dynamics.__path__, "screw_dynamics.", onerror=lambda name: None)
+    return [module.name for module in found if not module.name.startswith("screw_dynamics.ros")]
+
+
+def import_without_ros(*modules):
+    return subprocess.run([sys.executable, "-c", IMPORT_WITHOUT_ROS, *modules], capture_output=True, text=True)
+
+
+def test_core_imports_without_ros():
+    modules = core_modules()
+    assert {"screw_dynamics.model", "screw_dynamics.urdf"} <= set(modules)
+    result = import_without_ros("screw_dynamics", *modules)
+    assert result.returncode == 0, result.stderr
+
+
+def test_import_without_ros_would_notice():
+    assert "rclpy is not here" in import_without_ros("screw_dynamics.ros.dynamics_node").stderr
+
+
+def package_xml(folder):
+    return ElementTree.parse(folder / "package.xml").getroot()
+
+
+@pytest.mark.parametrize("folder", [ROOT, INTERFACES], ids=lambda folder: folder.name)
+def test_package_xml_agrees_with_the_installed_package(folder):
+    package = package_xml(folder)
+    assert package.findtext("version") == version("screw_dynamics")
+    assert package.findtext("license") == metadata("screw_dynamics")["License"] == "Apache-2.0"
+
+
+def test_package_xml_names_every_ros_package_that_is_imported():
+    declared = {element.text for element in package_xml(ROOT) if element.tag.endswith("depend")}
+    declared |= {"rcl_interfaces", "builtin_interfaces"}  # what rclpy and every message package stand on
+    source = "\n".join(
+        path.read_text() for folder in ("screw_dynamics/ros", "launch") for path in (ROOT / folder).glob("*.py")
+    )
+    roots = set(re.findall(r"^\s*(?:from|import) ([a-z_]+)", source, re.MULTILINE))
+    ours = roots & set(sys.stdlib_module_names) | {"screw_dynamics", "numpy", "lxml"}
+    assert "rclpy" in roots
+    assert roots - ours <= declared
+
+
+def test_every_service_file_is_built():
+    listed = re.findall(r'"(srv/\w+\.srv)"', (INTERFACES / "CMakeLists.txt").read_text())
+    assert sorted(listed) == sorted(f"srv/{path.name}" for path in (INTERFACES / "srv").iterdir())
+
+
+def test_every_service_is_importable():
+    import screw_dynamics_interfaces.srv as services
+
+    assert all(hasattr(services, path.stem) for path in (INTERFACES / "srv").iterdir())
+
+
+@pytest.mark.parametrize("node", ["dynamics_node", "simulator_node"])
+def test_node_is_an_executable(node):
+    (entry,) = entry_points(group="console_scripts", name=node)
+    assert callable(entry.load())
+    assert (Path(sys.prefix) / "bin" / node).is_file()
