@@ -9,7 +9,7 @@ DOMAINS = range(1, 101)  # the ids whose ports lie below the ephemeral ones of L
 
 
 def claim_domain():
-    """Return a DDS domain id that no other test run on this machine has, and the lock that keeps it while it is open."""
+    """Return a DDS domain id that no other test run on this machine has, and the open lock that keeps it."""
     for shift in DOMAINS:
         domain = DOMAINS[(os.getpid() + shift) % len(DOMAINS)]
         lock = open(Path(tempfile.gettempdir()) / f"screw_dynamics_{os.getuid()}_domain_{domain}", "w")

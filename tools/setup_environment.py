@@ -1,8 +1,8 @@
 """Sets up .venv: packages from the Python registry, and screw_dynamics_interfaces built from its .srv files.
 
 Called by the Makefile through tools/setup, with nothing but the standard library. Each step leaves a mark in
-.venv/setup.json and runs again only when what it depends on has changed: the environment itself when it is broken or its
-folder has moved, the packages when pyproject.toml has, the interfaces when a .srv file or a ROS package has.
+.venv/setup.json and runs again only when what it depends on has changed: the environment itself when it is broken or
+its folder has moved, the packages when pyproject.toml has, the interfaces when a .srv file or a ROS package has.
 """
 
 import argparse
