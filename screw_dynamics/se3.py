@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from . import so3
 from .so3 import Rotation, stumpff
-from .values import infix, kernel, linear, value
+from .values import infix, kernel, linear, value, zero
 from .vectors import Vec3, cross
 
 
@@ -33,6 +33,14 @@ class Wrench(NamedTuple):
 
     torque: Vec3
     force: Vec3
+
+
+@kernel
+def identity(like):
+    """The pose of a frame in itself, over scalars of the kind of `like`."""
+    none = zero(Vec3, like)
+    R = Rotation(none + Vec3(1.0, 0.0, 0.0), none + Vec3(0.0, 1.0, 0.0), none + Vec3(0.0, 0.0, 1.0))
+    return Pose(R, none)
 
 
 @infix("@")

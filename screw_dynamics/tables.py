@@ -5,7 +5,6 @@ Twist. In plain Python a column is a list. Compiled, all columns of a table lie 
 """
 import numpy as np
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array, populate_array
 
@@ -70,11 +69,3 @@ def _table(typing, cls, like, n, memory, start):
 @overload(table, jit_options=INLINE)
 def _compiled_table(cls, like, n, memory=None, start=0):
     return lambda cls, like, n, memory=None, start=0: _table(cls, like, n, memory, start)
-
-
-@intrinsic
-def bits(typing, x):
-    """The integer whose bits a float64 carries, as `packed` stores it."""
-    def build(context, builder, signature, args):
-        return builder.bitcast(args[0], cgutils.intp_t)
-    return types.int64(types.float64), build

@@ -1,0 +1,85 @@
+"""Forward kinematics: the poses of bodies and frames by the product of exponentials, body-fixed and spatial."""
+from typing import NamedTuple
+
+from .entry import Entry, FrameEntry, per_body, per_frame
+from .joint import pose
+from .se3 import Ad, Pose, exp, identity, inverse
+from .values import kernel
+from .vectors import Scalar
+
+
+class Body(NamedTuple):
+    """Joint coordinate; pose in the world; for the spatial form the reference pose and the product of exponentials."""
+
+    q: Scalar
+    C: Pose
+    A: Pose
+    S: Pose
+
+
+@kernel
+def body_fixed_poses(links, body):
+    """Fill body.C with the poses of all bodies: C_i = C_p B_i exp(X_i q_i); [MK] (8)."""
+    parent, _, X, _, E = links
+    q, C, A, S = body
+    C[0] = identity(q[0])
+    for i in range(1, len(parent)):
+        C[i] = C[parent[i]] @ pose(E[i], q[i])
+
+
+@kernel
+def spatial_poses(links, body):
+    """Fill body.C with the poses of all bodies: C_i = exp(Y_1 q_1) ... exp(Y_i q_i) A_i, Y_i = Ad_(A_i) X_i; [MK] (10)."""
+    parent, _, X, _, E = links
+    q, C, A, S = body
+    A[0] = S[0] = C[0] = identity(q[0])
+    for i in range(1, len(parent)):
+        p = parent[i]
+        A[i] = A[p] @ pose(E[i], 0.0 * q[i])
+        S[i] = S[p] @ exp(q[i] * Ad(A[i], X[i]))
+        C[i] = S[i] @ A[i]
+
+
+@kernel
+def put_pose(matrix, C):
+    """Write a pose as a homogeneous matrix."""
+    R, p = C.R, C.p
+    matrix[0, 0], matrix[0, 1], matrix[0, 2], matrix[0, 3] = R.x.x, R.x.y, R.x.z, p.x
+    matrix[1, 0], matrix[1, 1], matrix[1, 2], matrix[1, 3] = R.y.x, R.y.y, R.y.z, p.y
+    matrix[2, 0], matrix[2, 1], matrix[2, 2], matrix[2, 3] = R.z.x, R.z.y, R.z.z, p.z
+    matrix[3, 3] = 1.0
+
+
+@kernel
+def body_poses(links, body, matrices):
+    """The poses of all bodies by the body-fixed product of exponentials."""
+    body_fixed_poses(links, body)
+    for i in range(1, len(body.q)):
+        put_pose(matrices[i - 1], body.C[i])
+
+
+@kernel
+def body_poses_spatial(links, body, matrices):
+    """The poses of all bodies by the spatial product of exponentials."""
+    spatial_poses(links, body)
+    for i in range(1, len(body.q)):
+        put_pose(matrices[i - 1], body.C[i])
+
+
+@kernel
+def relative_pose(links, frames, body, frame, reference, representation, matrix):
+    """The pose of a frame in a reference frame, by way of the body where their branches meet."""
+    parent, E, q = links.parent, links.E, body.q
+    C, D = frames.C[frame], frames.C[reference]
+    i, j = frames.body[frame], frames.body[reference]
+    while i != j:                                           # a parent's slot is smaller than its child's
+        if i > j:
+            C, i = pose(E[i], q[i]) @ C, parent[i]
+        else:
+            D, j = pose(E[j], q[j]) @ D, parent[j]
+    put_pose(matrix, inverse(D) @ C)
+
+
+BODY_POSES = Entry(body_poses, Body, 1, per_body)
+BODY_POSES_SPATIAL = Entry(body_poses_spatial, Body, 1, per_body)
+FORWARD_KINEMATICS = FrameEntry(relative_pose, Body, 1, per_frame)

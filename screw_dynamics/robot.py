@@ -1,0 +1,315 @@
+"""Robot: a model with names, checks, and one state or a batch of states at once. The facade of the package."""
+import numpy as np
+
+from . import entry, rollout
+from .coriolis_matrix import CORIOLIS_MATRIX
+from .energy import KINETIC_ENERGY, POTENTIAL_ENERGY
+from .forward_dynamics import FORWARD_DYNAMICS, FORWARD_DYNAMICS_BY_MASS_MATRIX
+from .gravity import GRAVITY_TORQUE
+from .inverse_dynamics import CORIOLIS_TORQUE, INVERSE_DYNAMICS
+from .jacobian import JACOBIAN, JACOBIAN_DERIVATIVE, REPRESENTATIONS
+from .kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
+from .mass_matrix import MASS_MATRIX
+from .urdf import read_urdf
+
+GRAVITY = (0.0, 0.0, -9.81)
+empty = np.empty
+
+
+class Robot:
+    """Everything about how a robot moves, from its model and gravity (3,) in m/s^2, resolved in the root link's frame.
+
+    Joint coordinates q (rad or m), rates qd, accelerations qdd and efforts tau (N m or N) are array-likes (..., n) in the order
+    of `joint_names`; leading axes are a batch and broadcast. Results are new float64 arrays, or `out` where one is given. A
+    wrong shape, an unknown link or representation is a ValueError; NaN and infinities travel through as they do in NumPy.
+    Efforts are those of the rigid bodies and gravity alone: friction is a term of its own (`friction_torque`).
+
+    A robot is immutable, but each has working memory of its own: calls from several threads take turns (the GIL is held)."""
+
+    def __init__(self, model, gravity=GRAVITY):
+        self.model = model
+        self.gravity = _vector("gravity", gravity, 3)
+        self.gravity.setflags(write=False)
+        self.n = model.n
+        self.joint_names = model.joint_names
+        self.link_names = tuple(model.frames)
+        self.warnings = model.warnings
+        self._frame = {name: i for i, name in enumerate(model.frames)}
+        self._memory = entry.workspace(model.links(self.gravity), model.frame_rows(), model.n)
+        # The recursion over articulated bodies needs a coordinate for each joint; mimic joints have none of their own.
+        shared = model.shares_coordinates
+        self._forward_dynamics = FORWARD_DYNAMICS_BY_MASS_MATRIX if shared else FORWARD_DYNAMICS
+        self._forward_one = self._forward_dynamics.one
+        self._rollout = rollout.ROLLOUT_BY_MASS_MATRIX if shared else rollout.ROLLOUT
+
+    @classmethod
+    def from_urdf(cls, source, base_link=None, tip_link=None, gravity=GRAVITY):
+        """Read a URDF, given as a path or as XML text; see read_urdf for `base_link` and `tip_link`. Raises UrdfError."""
+        return cls(read_urdf(source, base_link, tip_link), gravity)
+
+    def __repr__(self):
+        return f"<Robot of {len(self.link_names)} links, {self.n} joints: {', '.join(self.joint_names)}>"
+
+    def __reduce__(self):
+        return Robot, (self.model, self.gravity)
+
+    def with_gravity(self, gravity):
+        """The same robot under another gravity (3,)."""
+        return Robot(self.model, gravity)
+
+    def with_payload(self, link, mass, com=(0.0, 0.0, 0.0), inertia=None):
+        """The same robot with a load fixed to a link: mass (kg), centre of mass (3,) and rotational inertia (3, 3) about it."""
+        self._link(link)
+        inertia = np.zeros((3, 3)) if inertia is None else np.asarray(inertia, dtype=float)
+        if not (np.isfinite(mass) and mass >= 0.0):
+            raise ValueError(f"the payload's mass {mass} is not a number from 0 up")
+        if inertia.shape != (3, 3) or not np.isfinite(inertia).all() or not np.allclose(inertia, inertia.T):
+            raise ValueError(f"the payload's inertia {inertia.tolist()} is not a finite symmetric (3, 3) matrix")
+        if np.linalg.eigvalsh(inertia)[0] < -1e-12 * max(1.0, np.abs(inertia).max()):
+            raise ValueError(f"the payload's inertia {inertia.tolist()} has a negative principal value")
+        return Robot(self.model.with_payload(link, float(mass), _vector("com", com, 3), inertia), self.gravity)
+
+    # --------------------------------------------------------------------------------------------- dynamics
+    # Each method tries the compiled entry point first, which refuses anything but float64 arrays of one state with a
+    # TypeError or False; only then the arguments are looked at in Python, which takes longer than the dynamics.
+
+    def inverse_dynamics(self, q, qd, qdd, external=None, out=None):
+        """The efforts tau (..., n) = M(q) qdd + C(q, qd) qd + g(q) that a motion takes; [MD] (66), (67).
+
+        external: {link: wrench (..., 6)}, torque and force that act on the link at its origin, resolved in its frame."""
+        if external is None:
+            tau = empty(self.n) if out is None else out
+            try:
+                if INVERSE_DYNAMICS.one(self._memory, q, qd, qdd, tau):
+                    return tau
+            except TypeError:
+                pass
+        tau = self._evaluate(INVERSE_DYNAMICS, {"q": q, "qd": qd, "qdd": qdd}, out)
+        return tau if not external else np.subtract(tau, self.external_torque(q, external), out=out)
+
+    def gravity_torque(self, q, out=None):
+        """The efforts g(q) (..., n) that hold the robot still: the gradient of the potential energy."""
+        tau = empty(self.n) if out is None else out
+        try:
+            if GRAVITY_TORQUE.one(self._memory, q, tau):
+                return tau
+        except TypeError:
+            pass
+        return self._evaluate(GRAVITY_TORQUE, {"q": q}, out)
+
+    def coriolis_torque(self, q, qd, out=None):
+        """The efforts C(q, qd) qd (..., n) of Coriolis and centrifugal forces."""
+        tau = empty(self.n) if out is None else out
+        try:
+            if CORIOLIS_TORQUE.one(self._memory, q, qd, tau):
+                return tau
+        except TypeError:
+            pass
+        return self._evaluate(CORIOLIS_TORQUE, {"q": q, "qd": qd}, out)
+
+    def forward_dynamics(self, q, qd, tau, external=None, out=None):
+        """The accelerations qdd (..., n) that efforts cause; [SY] (15). With mimic joints by way of the mass matrix.
+
+        external as in inverse_dynamics. Where the mass matrix is singular the result is not finite."""
+        if external is None:
+            qdd = empty(self.n) if out is None else out
+            try:
+                if self._forward_one(self._memory, q, qd, tau, qdd):
+                    return qdd
+            except TypeError:
+                pass
+        elif external:
+            tau = np.add(tau, self.external_torque(q, external))
+        return self._evaluate(self._forward_dynamics, {"q": q, "qd": qd, "tau": tau}, out)
+
+    def mass_matrix(self, q, out=None):
+        """The mass matrix M(q) (..., n, n), symmetric, by composite bodies; [MD] (81)."""
+        H = empty((self.n, self.n)) if out is None else out
+        try:
+            if MASS_MATRIX.one(self._memory, q, H):
+                return H
+        except TypeError:
+            pass
+        return self._evaluate(MASS_MATRIX, {"q": q}, out)
+
+    def coriolis_matrix(self, q, qd, out=None):
+        """The matrix C(q, qd) (..., n, n) of the Christoffel symbols of M: M' - 2 C is skew; [MD] (83), (85)."""
+        H = empty((self.n, self.n)) if out is None else out
+        try:
+            if CORIOLIS_MATRIX.one(self._memory, q, qd, H):
+                return H
+        except TypeError:
+            pass
+        return self._evaluate(CORIOLIS_MATRIX, {"q": q, "qd": qd}, out)
+
+    def external_torque(self, q, external):
+        """The efforts sum J^T W (..., n) to which wrenches on links amount; external as in inverse_dynamics."""
+        tau = 0.0
+        for link, wrench in external.items():
+            wrench = _numbers(f"the wrench on link {link!r}", wrench, 6)
+            tau = tau + np.einsum("...ij,...i->...j", self.jacobian(q, link), wrench)
+        return tau + np.zeros(self.n)
+
+    def friction_torque(self, qd):
+        """The efforts (..., n) that friction takes: damping qd + friction sign(qd). No other method includes it."""
+        qd = _numbers("qd", qd, self.n)
+        return self.model.damping * qd + self.model.friction * np.sign(qd)
+
+    # --------------------------------------------------------------------------------------------- kinematics
+    def forward_kinematics(self, q, link, reference=None, out=None):
+        """The pose (..., 4, 4) of a link in the frame of a reference link, the root unless named; [MK] (8)."""
+        options = self._link(link), self._link(reference), 0
+        C = empty((4, 4)) if out is None else out
+        try:
+            if FORWARD_KINEMATICS.one(self._memory, *options, q, C):
+                return C
+        except TypeError:
+            pass
+        return self._evaluate(FORWARD_KINEMATICS, {"q": q}, out, options)
+
+    def body_poses(self, q, form="body_fixed"):
+        """The poses (..., b, 4, 4) of all bodies in the root frame, in the order of model.body_names, by the product of
+        exponentials in body-fixed form, [MK] (8), or spatial form, [MK] (10)."""
+        forms = {"body_fixed": BODY_POSES, "spatial": BODY_POSES_SPATIAL}
+        return self._evaluate(forms[_one_of("form", form, forms)], {"q": q}, None)
+
+    def jacobian(self, q, link, representation="body", reference=None, out=None):
+        """The Jacobian J (..., 6, n) of a link, angular rows first: J qd is its twist against the reference link.
+
+        representation: "body" (measured and resolved in the link's frame), "spatial" (in the reference frame), "hybrid"
+        (velocity of the link's origin, resolved in the reference frame) or "mixed" (angular rows resolved in the link's frame,
+        linear ones in the reference frame); [MK] (16), (28), (40), (50). reference: the root link unless named."""
+        options = self._link(link), self._link(reference), _REPRESENTATION.get(representation, -1)
+        J = empty((6, self.n)) if out is None else out
+        try:
+            if options[2] >= 0 and JACOBIAN.one(self._memory, *options, q, J):
+                return J
+        except TypeError:
+            pass
+        _one_of("representation", representation, REPRESENTATIONS)
+        return self._evaluate(JACOBIAN, {"q": q}, out, options)
+
+    def jacobian_derivative(self, q, qd, link, representation="body", reference=None, out=None):
+        """The time derivative (..., 6, n) of the Jacobian of `jacobian` along qd; [MD] (3), (16), (25)."""
+        options = (self._link(link), self._link(reference),
+                   _REPRESENTATION[_one_of("representation", representation, REPRESENTATIONS)])
+        return self._evaluate(JACOBIAN_DERIVATIVE, {"q": q, "qd": qd}, out, options)
+
+    # --------------------------------------------------------------------------------------------- energy and motion
+    def kinetic_energy(self, q, qd):
+        """The kinetic energy (...), J."""
+        return self._evaluate(KINETIC_ENERGY, {"q": q, "qd": qd}, None)[..., 0]
+
+    def potential_energy(self, q):
+        """The potential energy (...) of all links, the root too; 0 where a mass lies at the root frame's origin, J."""
+        return self._evaluate(POTENTIAL_ENERGY, {"q": q}, None)[..., 0]
+
+    def rollout(self, q0, qd0, effort=None, dt=1e-3, steps=1000, integrator="semi_implicit_euler", *,
+                friction=False, limits=False):
+        """Simulate: times t (steps + 1,), and q and qd (..., steps + 1, n) from the initial states (..., n) on.
+
+        effort: None, (..., n) held constant, or (..., steps, n) one a step; batch axes as in q0. integrator:
+        "semi_implicit_euler" (order 1, friction implicit, energy bounded) or "rk4" (order 4). friction: let the model's
+        damping and Coulomb friction act. limits: stop joints at their position limits, without rebound."""
+        model, n = self.model, self.n
+        method = rollout.INTEGRATORS.index(_one_of("integrator", integrator, rollout.INTEGRATORS))
+        if not (np.isfinite(dt) and dt > 0.0):
+            raise ValueError(f"dt {dt} is not a positive time step")
+        if steps != int(steps) or steps < 0:
+            raise ValueError(f"steps {steps} is not a whole number from 0 up")
+        q0, qd0 = _broadcast({"q0": _numbers("q0", q0, n), "qd0": _numbers("qd0", qd0, n)}, n)
+        lead, count, steps = q0.shape[:-1], int(np.prod(q0.shape[:-1])), int(steps)
+        effort = _effort(effort, lead, steps, n).reshape(count, steps, n)
+        none = np.zeros(n)
+        joints = np.array([model.damping if friction else none, model.friction if friction else none,
+                           model.lower if limits else none - np.inf, model.upper if limits else none + np.inf])
+        q, qd = empty((2, count, steps + 1, n))
+        q[:, 0], qd[:, 0] = q0.reshape(count, n), qd0.reshape(count, n)
+        entry.prepare(self._rollout, self._memory, joints, rollout.EFFORT, method, float(dt), q, qd)
+        self._rollout(self._memory, joints, effort, method, float(dt), q, qd)
+        shape = (*lead, steps + 1, n)
+        return dt * np.arange(steps + 1), q.reshape(shape), qd.reshape(shape)
+
+    # --------------------------------------------------------------------------------------------- checks
+    def _link(self, name):
+        """The index of a link's frame; the root's for None."""
+        try:
+            return self._frame[self.model.root if name is None else name]
+        except (KeyError, TypeError):
+            raise ValueError(f"link {name!r} is not in the model; it has {', '.join(self.link_names)}") from None
+
+    def _evaluate(self, point, inputs, out, options=()):
+        """Check and convert the inputs {name: array-like} and evaluate an entry point on one state or on each of a batch."""
+        n = self.n
+        arrays = _broadcast({name: _numbers(name, x, n) for name, x in inputs.items()}, n)
+        lead, core = arrays[0].shape[:-1], point.shape(n, len(self.model.parents))
+        if out is not None and (not isinstance(out, np.ndarray) or out.dtype != float or out.shape != (*lead, *core)):
+            raise ValueError(f"out must be a float64 array of shape {(*lead, *core)}, not {_describe(out)}")
+        result = empty((*lead, *core))
+        if lead:
+            count = int(np.prod(lead))
+            arguments = (*(a.reshape(count, n) for a in arrays), result.reshape(count, *core))
+            compiled = point.many
+        else:
+            arguments, compiled = (*arrays, result), point.one
+        entry.prepare(compiled, self._memory, *options, *arguments)
+        compiled(self._memory, *options, *arguments)
+        if out is None:
+            return result
+        out[...] = result
+        return out
+
+
+_REPRESENTATION = {name: i for i, name in enumerate(REPRESENTATIONS)}
+
+
+def _numbers(name, x, size):
+    """An array-like (..., size) of real numbers as float64."""
+    try:
+        a = np.asarray(x)
+        if a.dtype.kind not in "fiub" and a.size:
+            raise TypeError
+        a = a.astype(float, copy=False)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be made of real numbers, not {_describe(x)}") from None
+    if a.ndim == 0 or a.shape[-1] != size:
+        raise ValueError(f"{name} has shape {a.shape}, but must end in {size}")
+    return a
+
+
+def _broadcast(arrays, n):
+    """The arrays {name: (..., n)} over common leading axes, contiguous and writable, as the entry points take them."""
+    try:
+        lead = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
+        raise ValueError(f"the leading axes do not broadcast: {shapes}") from None
+    return [np.require(np.broadcast_to(a, (*lead, n)), float, ["C", "A", "W"]) for a in arrays.values()]
+
+
+def _effort(effort, lead, steps, n):
+    """The efforts of a rollout as a view (*lead, steps, n)."""
+    effort = _numbers("effort", np.zeros(n) if effort is None else effort, n)
+    if effort.ndim < 2 or effort.shape[-2] != steps or effort.shape == (*lead, n):
+        effort = effort[..., None, :]
+    try:
+        return np.broadcast_to(effort, (*lead, steps, n))
+    except ValueError:
+        raise ValueError(f"effort has shape {effort.shape}; needed is ({n},), {(*lead, n)} or {(*lead, steps, n)}") from None
+
+
+def _vector(name, x, size):
+    a = np.array(_numbers(name, x, size))
+    if a.shape != (size,) or not np.isfinite(a).all():
+        raise ValueError(f"{name} must be {size} finite numbers, not {a.tolist()}")
+    return a
+
+
+def _one_of(name, value, choices):
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} {value!r} is none of {', '.join(choices)}")
+    return value
+
+
+def _describe(x):
+    return f"{x.dtype} of shape {x.shape}" if isinstance(x, np.ndarray) else repr(x)
