@@ -190,5 +190,5 @@ class RobotDescription:
         self._on_robot(robot)
 
     def _remind(self) -> None:
-        if self.robot is None:
+        if self.robot is None and not self.loading:
             self._log.warning(self.state)

@@ -109,10 +109,11 @@ class JointStateCache:
         self.velocity_fallback = velocity_fallback
         self._notify = notify
         self._map = JointMap(joint_names)
-        n = len(self._map.joint_names)
+        self.joint_names = self._map.joint_names
+        n = len(self.joint_names)
         self.position = np.full(n, np.nan)
         self.velocity = np.full(n, np.nan)
-        self._stamps = np.zeros(n, dtype=np.int64)
+        self.stamps = np.zeros(n, dtype=np.int64)
         self._received = np.zeros(n, dtype=np.int64)
         self.clear()
 
@@ -120,7 +121,7 @@ class JointStateCache:
         """Forget every joint."""
         self.position.fill(np.nan)
         self.velocity.fill(np.nan)
-        self._stamps.fill(0)
+        self.stamps.fill(0)
         self._heard: set[int] | None = set()   # None: all of them, the case that must be fast
         self.stamp = 0
         self._oldest = 0
@@ -135,7 +136,7 @@ class JointStateCache:
         """The joints that were not heard of yet, in model order."""
         if self._heard is None:
             return ()
-        return tuple(name for i, name in enumerate(self._map.joint_names) if i not in self._heard)
+        return tuple(name for i, name in enumerate(self.joint_names) if i not in self._heard)
 
     def age(self, now: int) -> int:
         """Nanoseconds since the joint heard of longest ago was received; only of a complete state."""
@@ -154,7 +155,7 @@ class JointStateCache:
         target = selection.target
         self.position[target] = position
         self.velocity[target] = velocity
-        self._stamps[target] = stamp
+        self.stamps[target] = stamp
         self._received[target] = now
         self.stamp = max(stamp, self.stamp)
         self._hear(selection, now)
@@ -185,11 +186,11 @@ class JointStateCache:
         if all_finite(values):
             return values
         bad = np.flatnonzero(~np.isfinite(values))[0]
-        name = self._map.joint_names[selection.target[bad]]
+        name = self.joint_names[selection.target[bad]]
         raise Fault("non-finite value", f"{field} of joint '{name}' is {values[bad]}")
 
     def _check_time(self, stamp: int, selection: Selection) -> None:
-        before = self.stamp if selection.complete else self._stamps[selection.target].max()
+        before = self.stamp if selection.complete else self.stamps[selection.target].max()
         if 0 < stamp < before:
             back = (before - stamp) * 1e-9
             self._notify(Fault("time backwards", f"stamps went back by {back:.6f} s: caches cleared"))

@@ -1,0 +1,46 @@
+"""The robot in use: the one described, carrying the payloads that were set since."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from screw_dynamics.robot import Robot
+
+Payload = tuple[float, np.ndarray, np.ndarray]   # mass, centre of mass (3,), inertia about it (3, 3)
+
+
+class LoadedRobot:
+    """`robot` is the described robot with the payloads, or None before the first description."""
+
+    def __init__(self):
+        self.robot: Robot | None = None
+        self._described: Robot | None = None
+        self._payloads: dict[str, Payload] = {}
+
+    @property
+    def payloads(self) -> dict[str, float]:
+        """Mass by link."""
+        return {link: mass for link, (mass, _, _) in self._payloads.items()}
+
+    def describe(self, robot: Robot) -> list[str]:
+        """Take a new description; payloads stay on the links that it still has. The links that lost theirs."""
+        lost = [link for link in self._payloads if link not in robot.link_names]
+        for link in lost:
+            del self._payloads[link]
+        self._described = robot
+        self.robot = _carrying(robot, self._payloads)
+        return lost
+
+    def set_payload(self, link: str, mass: float, com: np.ndarray, inertia: np.ndarray) -> None:
+        """Replace the payload of a link, mass 0 takes it off; ValueError, and no change, when it is not physical."""
+        payloads = {other: payload for other, payload in self._payloads.items() if other != link}
+        if mass != 0.0:
+            payloads[link] = mass, com, inertia
+        self.robot = _carrying(self._described, payloads)
+        self._payloads = payloads
+
+
+def _carrying(robot: Robot, payloads: dict[str, Payload]) -> Robot:
+    for link, (mass, com, inertia) in payloads.items():
+        robot = robot.with_payload(link, mass, com, inertia)
+    return robot
