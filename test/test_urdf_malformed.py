@@ -1,4 +1,4 @@
-"""Malformed and hostile descriptions: each is refused by a UrdfError that names its fault; none hangs, crashes or loads.
+"""Malformed and hostile descriptions: a UrdfError names the fault of each; none hangs, crashes or loads.
 
 Each file of malformed/ is sound.urdf with one fault. Its first comment, `<!-- refused: ... -->`, is the message it must
 get; files that cannot hold one are in MESSAGES, and what would be too large for a file is made here. All are read in
@@ -97,7 +97,8 @@ def chain(links):
 
 GIANTS = {
     "larger_than_the_limit": (lambda: SOUND + " " * LARGEST_SOURCE, f"the URDF is larger than {LARGEST_SOURCE} bytes"),
-    "million_elements": (lambda: "<robot>" + "<a/>" * 1_000_000 + "</robot>", "more elements and attributes than a robot"),
+    "million_elements": (lambda: "<robot>" + "<a/>" * 1_000_000 + "</robot>",
+                         "more elements and attributes than a robot"),
     "million_attributes": (lambda: "<robot " + " ".join(f'a{i}=""' for i in range(1_000_000)) + "/>",
                            "more elements and attributes than a robot"),
     "many_attributes": (lambda: "<robot " + " ".join(f'a{i}=""' for i in range(90_000)) + "/>", "there is no <link>"),
@@ -108,7 +109,8 @@ GIANTS = {
                          "a document type (DTD) is not allowed"),
     "long_name": (lambda: SOUND.replace('<link name="base"/>', f'<link name="{"b" * 5_000_000}"/>'),
                   "parent link 'base' does not exist"),
-    "long_number": (lambda: SOUND.replace('mass value="2"', f'mass value="{"1" * 5_000_000}"'), "is not a number: '1111"),
+    "long_number": (lambda: SOUND.replace('mass value="2"', f'mass value="{"1" * 5_000_000}"'),
+                    "is not a number: '1111"),
     "many_numbers": (lambda: SOUND.replace('xyz="0 0 1"', f'xyz="{"0 " * 2_000_000}"'), "has 2000000 numbers, not 3"),
     "long_comment": (lambda: "<!--" + "<!- " * 20_000 + "-->", "Start tag expected"),
     "unclosed_comment": (lambda: "<!--" + "- " * 1_000_000, "not well-formed XML"),

@@ -8,9 +8,8 @@ from urdf_parser_py.urdf import URDF
 
 from ..builder import Limits, Mimic
 from .error import UrdfError, fault, quote
+from .schema import MOVING_KINDS
 
-MOVING_KINDS = ("revolute", "continuous", "prismatic")
-KINDS = (*MOVING_KINDS, "fixed", "floating", "planar")
 SHORTEST_AXIS = 1e-9        # below it, an axis has no direction
 LONGEST_ERROR = 1e-3        # of an axis' length from 1 that is rounding of the digits given
 SMALLEST_RADIUS = 1e-6      # m; an inertia below mass times its square is rounding of whoever wrote the file
@@ -86,8 +85,6 @@ def _link(link, line, notes):
     if link.inertial is None:
         return Link(link.name, line, 0.0, np.zeros(3), np.zeros((3, 3)))
     C, mass = pose(link.inertial.origin), link.inertial.mass
-    if mass < 0:
-        raise fault(f"link {quote(link.name)}: mass {mass:g} is negative", line)
     principal = _principal_moments(link, line, notes)
     if mass == 0 and principal[2] > 0:
         notes.add("link with rotational inertia but no mass", link.name)
@@ -119,17 +116,12 @@ def _principal_moments(link, line, notes):
 
 def _joint(joint, line, notes):
     where = f"joint {quote(joint.name)}"
-    if joint.type not in KINDS:
-        raise fault(f"{where}: type {quote(joint.type)} is none of {', '.join(KINDS)}", line)
     still = Joint(joint.name, line, joint.type, joint.parent, joint.child, pose(joint.origin))
     if joint.type not in MOVING_KINDS:
         if joint.mimic:
             notes.add(f"<mimic> of a {joint.type} joint is ignored", joint.name)
         return still
     damping, friction = (getattr(joint.dynamics, name, None) or 0.0 for name in ("damping", "friction"))
-    for name, value in (("damping", damping), ("friction", friction)):
-        if value < 0:
-            raise fault(f"{where}: {name} {value:g} is negative", line)
     return still._replace(axis=_axis(joint, where, line, notes), limits=_limits(joint, where, line, notes),
                           damping=damping, friction=friction, mimic=_mimic(joint))
 
@@ -154,8 +146,6 @@ def _limits(joint, where, line, notes):
         raise fault(f"{where}: a {joint.type} joint needs a <limit>" +
                     (" (or is it continuous?)" if joint.type == "revolute" else ""), line)
     for name in ("effort", "velocity"):
-        if getattr(limit, name) < 0:
-            raise fault(f"{where}: limit {name} {getattr(limit, name):g} is negative", line)
         if getattr(limit, name) == 0:
             notes.add(f"limit {name} is 0, taken as no limit", joint.name)
     velocity, effort = limit.velocity or inf, limit.effort or inf

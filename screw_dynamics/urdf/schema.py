@@ -3,6 +3,7 @@
 What else a URDF contains (shapes, materials, transmissions, simulator and controller settings) is left behind here, so
 that a fault in it refuses nobody's robot. Of the rest, this is what the parsers of ROS (urdfdom) take, and no more.
 """
+import math
 import re
 import sys
 from typing import NamedTuple
@@ -14,6 +15,8 @@ from .error import fault, quote
 LARGEST_NUMBER = 1e15   # of lengths, masses, inertias, ...: products of three of them are far from overflow
 LONGEST_NUMBER = 400    # characters; the largest double written out has 309
 
+MOVING_KINDS = ("revolute", "continuous", "prismatic")
+KINDS = (*MOVING_KINDS, "fixed", "floating", "planar")
 UNEXPANDED = "is unexpanded xacro: run xacro on the file first"
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -29,9 +32,10 @@ class Name(NamedTuple):
 
 
 class Numbers(NamedTuple):
-    """An attribute that holds `count` numbers, none larger than `largest`."""
+    """An attribute that holds `count` numbers, from `least` and in size to `largest`."""
 
     count: int = 1
+    least: float = -math.inf
     largest: float = LARGEST_NUMBER
 
     def check(self, text):
@@ -44,7 +48,19 @@ class Numbers(NamedTuple):
                 return f"is not a number: {quote(word)}"
             if abs(float(word)) > self.largest:
                 return f"is out of range: {quote(word)}"
+            if float(word) < self.least:
+                return "is negative"
         return None if len(words) == self.count else f"has {len(words)} numbers, not {self.count}"
+
+
+class Choice(NamedTuple):
+    """An attribute that is one of some words."""
+
+    words: tuple
+
+    def check(self, text):
+        """What is wrong with the text, or None."""
+        return None if text in self.words else f"is none of {', '.join(self.words)}"
 
 
 class Form(NamedTuple):
@@ -58,24 +74,27 @@ class Form(NamedTuple):
     passed: frozenset = frozenset()
 
 
-_NUMBER_FORM, _VECTOR, _LIMIT = Numbers(), Numbers(3), Numbers(largest=sys.float_info.max)
+_ANY, _VECTOR, _POSITIVE = Numbers(), Numbers(3), Numbers(least=0.0)
+_LIMIT = Numbers(largest=sys.float_info.max)        # dynamics does not compute with limits: any double will do
+_POSITIVE_LIMIT = _LIMIT._replace(least=0.0)
 _ORIGIN = Form(optional={"xyz": _VECTOR, "rpy": _VECTOR})
 _INERTIAL = Form(needed=("mass", "inertia"), elements={
     "origin": _ORIGIN,
-    "mass": Form(required={"value": _NUMBER_FORM}),
-    "inertia": Form(required=dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), _NUMBER_FORM)),
+    "mass": Form(required={"value": _POSITIVE}),
+    "inertia": Form(required=dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), _ANY)),
 })
 _LINK = Form(required={"name": Name()}, elements={"inertial": _INERTIAL}, passed=frozenset((
     "visual", "collision", "sensor", "contact", "self_filter", "self_collision_checking", "collision_checking",
     "surface", "kinematic", "gravity")))
-_JOINT = Form(required={"name": Name(), "type": Name()}, needed=("parent", "child"), elements={
+_JOINT = Form(required={"name": Name(), "type": Choice(KINDS)}, needed=("parent", "child"), elements={
     "origin": _ORIGIN,
     "parent": Form(required={"link": Name()}),
     "child": Form(required={"link": Name()}),
     "axis": Form(required={"xyz": _VECTOR}),
-    "limit": Form(required={"effort": _LIMIT, "velocity": _LIMIT}, optional={"lower": _LIMIT, "upper": _LIMIT}),
-    "dynamics": Form(optional={"damping": _NUMBER_FORM, "friction": _NUMBER_FORM}),
-    "mimic": Form(required={"joint": Name()}, optional={"multiplier": _NUMBER_FORM, "offset": _NUMBER_FORM}),
+    "limit": Form(required={"effort": _POSITIVE_LIMIT, "velocity": _POSITIVE_LIMIT},
+                  optional={"lower": _LIMIT, "upper": _LIMIT}),
+    "dynamics": Form(optional={"damping": _POSITIVE, "friction": _POSITIVE}),
+    "mimic": Form(required={"joint": Name()}, optional={"multiplier": _ANY, "offset": _ANY}),
 }, passed=frozenset(("safety_controller", "calibration")))
 _ROBOT = Form(optional={"name": Name(), "version": Name()}, elements={"link": _LINK, "joint": _JOINT},
               many=("link", "joint"),
@@ -104,11 +123,10 @@ def _tag(element):
     """The element's name; None for those of a prefix, which are another format's. A default namespace is no matter."""
     if not isinstance(element.tag, str):
         return None
+    local = element.tag.rpartition("}")[2]
     if element.prefix == "xacro" or element.tag.startswith("xacro:"):
-        raise fault(f"<xacro:{etree.QName(element).localname.rpartition(':')[2]}> {UNEXPANDED}", element.sourceline)
-    if element.prefix or ":" in etree.QName(element).localname:
-        return None
-    return etree.QName(element).localname
+        raise fault(f"<xacro:{local.rpartition(':')[2]}> {UNEXPANDED}", element.sourceline)
+    return None if element.prefix or ":" in local else local
 
 
 def _copy(element, form, where, owner, notes):
@@ -126,7 +144,7 @@ def _copy(element, form, where, owner, notes):
                 raise fault(f"{where}: a second <{tag}>", child.sourceline)
             copy.append(_copy(child, form.elements[tag], f"{where}: <{tag}>", owner, notes))
         elif tag is not None and tag not in form.passed:
-            notes.add(f"<{tag}> in <{copy.tag}> is not understood and ignored", owner)
+            notes.add("elements that are not understood and ignored", f"{tag} in {owner}")
     for tag in form.needed:
         if copy.find(tag) is None:
             raise fault(f"{where}: <{tag}> is missing", element.sourceline)
@@ -134,19 +152,22 @@ def _copy(element, form, where, owner, notes):
 
 
 def _copy_attributes(element, form, copy, where, owner, notes):
-    forms = {**form.required, **form.optional}
-    for name, text in element.attrib.items():
-        if name in forms:
-            wrong = UNEXPANDED if "${" in text or "$(" in text else forms[name].check(text)
-            if wrong:
-                raise fault(f"{where}: {name}={quote(text)} {wrong}", element.sourceline)
-            copy.set(name, text)
-        elif name == "quat_xyzw":
-            # Passed over, it would turn the part.
-            raise fault(f"{where}: quat_xyzw={quote(text)} is not supported, rpy is", element.sourceline)
-        elif not forms.keys() <= set(element.keys()) and "{" not in name and ":" not in name:
-            # Beside all that we know it is an extension; else it may be one of them, misspelt.
-            notes.add(f"attribute '{name}' of <{copy.tag}> is not understood and ignored", owner)
+    given, forms = set(element.keys()), {**form.required, **form.optional}
+    for name in sorted(forms.keys() & given):
+        text = element.get(name)
+        wrong = UNEXPANDED if "${" in text or "$(" in text else forms[name].check(text)
+        if wrong:
+            raise fault(f"{where}: {name}={quote(text)} {wrong}", element.sourceline)
+        copy.set(name, text)
     for name in form.required:
-        if name not in copy.attrib:
+        if name not in given:
             raise fault(f"{where}: attribute '{name}' is missing", element.sourceline)
+    if "quat_xyzw" in given:
+        # Passed over, it would turn the part.
+        text = quote(element.get("quat_xyzw"))
+        raise fault(f"{where}: quat_xyzw={text} is not supported, rpy is", element.sourceline)
+    if not forms.keys() <= given:
+        # What we do not know may be what is left out, misspelt; beside a full set it is somebody's extension.
+        for name in given - forms.keys():
+            if "{" not in name and ":" not in name:
+                notes.add("attributes that are not understood and ignored", f"{name} of {copy.tag} in {owner}")

@@ -81,6 +81,8 @@ def _encoding(data):
         encoding = None
     if encoding not in _ENCODINGS:
         raise UrdfError(f"encoding {quote(name)} is not supported: save the file as UTF-8")
+    if encoding.startswith("utf-16"):
+        raise UrdfError(f"encoding {quote(name)} is declared, in a text that is not")
     return encoding
 
 

@@ -10,7 +10,6 @@ MOST_MARKS = 100_000    # "<" and "=" in the text, which bound its elements and 
 LONGEST_REASON = 200    # characters of the parser's own message
 
 _DECLARATION = re.compile(r"[ \t\r\n]*<\?xml[ \t\r\n][^>]*\?>")
-_PROLOG = re.compile(r"(?:[ \t\r\n]+|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
 # What the parsers of ROS let pass, and so robots contain: prefixes that nobody declared, "--" in comments.
 _HARMLESS = {"NS_ERR_UNDEFINED_NAMESPACE", "ERR_HYPHEN_IN_COMMENT"}
 
@@ -20,16 +19,16 @@ def parse_xml(text):
     if not text.strip():
         raise UrdfError("the URDF is empty")
     # The declaration has had its say on the encoding; without it, white space may come first. Lines keep their number.
-    text = _DECLARATION.sub(lambda match: "\n" * match[0].count("\n"), text, count=1)
+    declaration = _DECLARATION.match(text)
+    if declaration:
+        text = "\n" * declaration[0].count("\n") + text[declaration.end():]
     if text.count("<") + text.count("=") > MOST_MARKS:
         raise UrdfError(f"more elements and attributes than a robot has (over {MOST_MARKS})")
-    # A document type stands before the root element or nowhere: the parser accepts it in no other place.
-    prolog = _PROLOG.match(text).end()
-    if text.startswith("<!DOCTYPE", prolog):
-        raise fault("a document type (DTD) is not allowed, nor are entities", text.count("\n", 0, prolog) + 1)
+    # The one way to declare an entity; found as text, nothing of it is parsed.
+    found = text.find("<!DOCTYPE")
+    if found >= 0:
+        raise fault("a document type (DTD) is not allowed, nor are entities", text.count("\n", 0, found) + 1)
     root = _well_formed(text)
-    if root.getroottree().docinfo.doctype:
-        raise UrdfError("a document type (DTD) is not allowed, nor are entities")
     if _deeper(root, DEEPEST):
         raise UrdfError(f"elements are nested more than {DEEPEST} deep")
     return root
@@ -40,14 +39,15 @@ def _well_formed(text):
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise fault(f"not text: {error.reason}", text.count("\n", 0, error.start) + 1) from None
+    parser = _parser()
     try:
-        return etree.fromstring(data, _parser())
+        return etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        faults = [entry for entry in error.error_log if entry.type_name not in _HARMLESS]
-        if faults or not error.error_log:
-            line = faults[0].line if faults else error.lineno
-            message = faults[0].message if faults else error.msg
-            raise fault(f"not well-formed XML: {message.strip()[:LONGEST_REASON]}", line) from None
+        faults = [entry for entry in parser.error_log if entry.type_name not in _HARMLESS]
+        if faults:
+            raise fault(f"not well-formed XML: {faults[0].message.strip()[:LONGEST_REASON]}", faults[0].line) from error
+        if not parser.error_log:
+            raise fault(f"not well-formed XML: {error.msg}", error.lineno) from error
     # A tolerant parser, now that we know that there is nothing but the harmless to tolerate.
     return etree.fromstring(data, _parser(recover=True))
 
