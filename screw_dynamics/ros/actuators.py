@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from screw_dynamics.rollout import resistance
 from screw_dynamics.ros.commands import Drive, Drives
 
 
@@ -15,13 +16,14 @@ class Actuators:
 
     effort_limit (n,): what motors and servos can give [N m or N]; brakes give what it takes. bandwidth: of the servos
     [rad/s]. dt: the step [s], in which a brake stops its joint. friction: whether the joints have the friction of the
-    model; servos and brakes allow for it.
+    model; implicit: whether the integrator takes it at the end of the step. Servos and brakes allow for it.
     """
 
     effort_limit: np.ndarray
     bandwidth: float
     dt: float
     friction: bool
+    implicit: bool
 
     def effort(self, robot, drives: Drives, q, qd, pushed) -> tuple[np.ndarray, np.ndarray]:
         """The efforts (n,) at a state, and the mask (n,) of the joints whose command or effort is cut at a limit.
@@ -41,7 +43,10 @@ class Actuators:
         mass = robot.mass_matrix(q)
         bias = robot.inverse_dynamics(q, qd, np.zeros(len(q))) - pushed
         if self.friction:
-            bias = bias + robot.friction_torque(qd)
+            resisting = np.empty(len(q))
+            resistance(np.array([robot.model.damping, robot.model.friction]), qd, resisting)
+            bias += resisting * qd
+            mass += np.diag(self.dt * resisting if self.implicit else np.zeros(len(q)))
         acceleration = self._prescribed(drives, q, qd)
         while True:
             needed = hybrid_effort(mass, bias, effort, acceleration, driven)

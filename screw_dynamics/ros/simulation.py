@@ -80,28 +80,37 @@ class Simulation:
     * saturated (n,): the steps, since the start, in which a command or an effort was cut at a limit.
     * fault: None, or why the robot stopped until a reset. A state that is not finite is not taken over.
 
-    initial_positions {joint: position} is where a reset leads to; other joints start at zero, or in the middle of their
-    range where that leaves zero out. ValueError names a joint whose initial position is outside its limits, or that no
+    initial_positions {joint: position} is where a reset leads to, `default_positions` for other joints; time_ns is what
+    simulated time starts from. ValueError names a joint whose initial position is outside its limits, or that no
     inertia resists.
     """
 
-    def __init__(self, robot, settings: Settings | None = None, initial_positions: Mapping[str, float] | None = None):
+    def __init__(
+        self,
+        robot,
+        settings: Settings | None = None,
+        initial_positions: Mapping[str, float] | None = None,
+        time_ns: int = 0,
+    ):
         self.robot = robot
         self.settings = settings or Settings()
         self._dt = self.settings.dt_ns / 1e9
         self._index = {name: i for i, name in enumerate(robot.joint_names)}
         limited = self.settings.enforce_limits
-        self._lower = robot.model.lower if limited else np.full(robot.n, -np.inf)
-        self._upper = robot.model.upper if limited else np.full(robot.n, np.inf)
+        self._lower, self._upper = _stops(robot.model, limited)
         self._home = self._checked_home(initial_positions or {})
         self._check_inertia()
         effort_limit = _limit(robot.model.effort_limit, limited)
         self._commands = self._new_commands(effort_limit)
         self._actuators = Actuators(
-            effort_limit, self.settings.servo_bandwidth, self._dt, self.settings.joint_friction
+            effort_limit,
+            self.settings.servo_bandwidth,
+            self._dt,
+            self.settings.joint_friction,
+            implicit=self.settings.integrator == "semi_implicit_euler",
         )
         self.saturated = np.zeros(robot.n, dtype=np.int64)
-        self._origin_ns = 0
+        self._origin_ns = time_ns
         self.steps = 0
         self.reset()
 
@@ -207,7 +216,11 @@ class Simulation:
         else:   # efforts follow the state: they are renewed each step, as a digital controller does
             while self.steps < first + steps and self.fault is None:
                 pushed = self._pushed()
-                effort, beyond = self._actuators.effort(self.robot, self._drives, self.q, self.qd, pushed)
+                try:
+                    effort, beyond = self._actuators.effort(self.robot, self._drives, self.q, self.qd, pushed)
+                except np.linalg.LinAlgError:
+                    self._stop("the mass matrix is singular")
+                    return
                 self._integrate(effort + pushed, 1)
                 self.saturated += beyond
 
@@ -222,9 +235,12 @@ class Simulation:
         self.steps += good
         if good < steps:
             names = ", ".join(f"'{self.robot.joint_names[i]}'" for i in np.flatnonzero(~finite[good + 1]))
-            self.fault = f"the state of {names} is not finite after {self.time_ns / 1e9} s: stopped until a reset"
+            self._stop(f"the state of {names} would not be finite any more")
         locked = self._drives.kind == Drive.LOCKED
         self.q, self.qd = np.where(locked, self.q, q[good]), np.where(locked, 0.0, qd[good])
+
+    def _stop(self, reason: str) -> None:
+        self.fault = f"stopped after {self.steps} steps, until a reset: {reason}"
 
     # What is seen from outside
 
@@ -255,19 +271,22 @@ class Simulation:
         return self._index[joint]
 
     def _checked_home(self, initial_positions: Mapping[str, float]) -> np.ndarray:
-        """Zero, or the middle of a range without zero, as in joint_state_publisher; or what the caller asks for."""
-        nearest = np.clip(0.0, self._lower, self._upper)
-        middle = 0.5 * (self._lower + self._upper)   # NaN or infinite for a joint without both limits
-        home = np.where((nearest != 0.0) & np.isfinite(middle), middle, nearest)
+        home = default_positions(self.robot.model, self.settings.enforce_limits)
         for joint, position in initial_positions.items():
             home[self._known(joint)] = position
         self._check_limits(home)
         return home
 
+    def check_position(self, joint: str, position: float) -> None:
+        """ValueError unless the joint can be at this position."""
+        i = self._known(joint)
+        if not (np.isfinite(position) and self._lower[i] <= position <= self._upper[i]):
+            limits = f"[{self._lower[i]}, {self._upper[i]}]"
+            raise ValueError(f"joint '{joint}': position {position} is outside its limits {limits}")
+
     def _check_limits(self, q: np.ndarray) -> None:
-        for joint, x, lower, upper in zip(self.robot.joint_names, q, self._lower, self._upper, strict=True):
-            if not (np.isfinite(x) and lower <= x <= upper):
-                raise ValueError(f"joint '{joint}': position {x} is outside its limits [{lower}, {upper}]")
+        for joint, position in zip(self.robot.joint_names, q, strict=True):
+            self.check_position(joint, position)
 
     def _check_inertia(self) -> None:
         """At the start, and at positions that no symmetry singles out."""
@@ -288,6 +307,20 @@ class Simulation:
         }[s.command_mode]
         timeout = max(1, round(s.command_timeout / self._dt)) if s.command_timeout else 0
         return Commands(s.command_mode, s.on_timeout, timeout, s.hold_until_first_command, lower, upper)
+
+
+def default_positions(model, enforce_limits: bool) -> np.ndarray:
+    """Zero (n,); the middle of its range for a joint that zero is not in, as joint_state_publisher does."""
+    lower, upper = _stops(model, enforce_limits)
+    nearest = np.clip(0.0, lower, upper)
+    return np.where((nearest != 0.0) & np.isfinite(upper - lower), lower + 0.5 * (upper - lower), nearest)
+
+
+def _stops(model, enforced: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The lowest and the highest position (n,) of each joint."""
+    if enforced:
+        return model.lower, model.upper
+    return np.full(model.n, -np.inf), np.full(model.n, np.inf)
 
 
 def _limit(value: np.ndarray, enforced: bool) -> np.ndarray:
