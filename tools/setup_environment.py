@@ -2,7 +2,7 @@
 
 Called by the Makefile through tools/setup, with nothing but the standard library. Each step leaves a mark in
 .venv/setup.json and runs again only when what it depends on has changed: the environment itself when it is broken or
-its folder has moved, the packages when pyproject.toml has, the interfaces when a .srv file or a ROS package has.
+its folder has moved, the packages when setup.py has, the interfaces when a .srv file or a ROS package has.
 """
 
 import argparse
@@ -166,13 +166,13 @@ def make_venv(chosen):
 
 def install_packages(extras):
     """Install this package in place, with extras, and all they need from the Python registry."""
-    key = fingerprint(ROOT / "pyproject.toml", ROOT / "setup.py", ROOT / "setup.cfg")
+    key = fingerprint(ROOT / "setup.py")
     state = read_state()
     before = state.get("extras", []) if state.get("packages") == key else []
     if set(extras) <= set(before):
         return
     extras = sorted({*before, *extras})
-    say(f"Installing the Python packages of [{', '.join(extras)}] (the first time a few hundred megabytes)")
+    say(f"Installing the Python packages of [{', '.join(extras)}]" + ("" if before else ", a few hundred megabytes"))
     command = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", "--no-input"]
     try:
         run([*command, "--prefer-binary", "--editable", f"{ROOT}[{','.join(extras)}]"], environment(), LOG)
@@ -250,7 +250,7 @@ def set_up(extras, chosen, again):
 def main():
     """Parse the command line and run the set-up; faults end with one clear sentence and exit code 1."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("extras", nargs="*", help="groups of packages of pyproject.toml, beside interfaces")
+    parser.add_argument("extras", nargs="*", help="groups of packages of setup.py, beside interfaces")
     parser.add_argument("--check", action="store_true", help="only tell whether this interpreter is fit")
     parser.add_argument("--chosen", action="store_true", help="the user chose this interpreter: .venv must have it")
     parser.add_argument("--rebuild-interfaces", action="store_true", help="build the services even if they are there")
