@@ -172,7 +172,7 @@ def install_packages(extras):
     if set(extras) <= set(before):
         return
     extras = sorted({*before, *extras})
-    say(f"Installing the Python packages of [{', '.join(extras)}]" + ("" if before else ", a few hundred megabytes"))
+    say(f"Installing the Python packages of [{', '.join(extras)}]" + ("" if "extras" in state else ", a few hundred megabytes"))
     command = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", "--no-input"]
     try:
         run([*command, "--prefer-binary", "--editable", f"{ROOT}[{','.join(extras)}]"], environment(), LOG)
