@@ -171,6 +171,7 @@ def install_packages(extras):
     before = state.get("extras", []) if state.get("packages") == key else []
     if set(extras) <= set(before):
         return
+    check_machine()  # before the long download, not after it
     extras = sorted({*before, *extras})
     say(f"Installing the Python packages of [{', '.join(extras)}]" + ("" if "extras" in state else ", a few hundred megabytes"))
     command = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", "--no-input"]
