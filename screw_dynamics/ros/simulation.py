@@ -199,9 +199,10 @@ class Simulation:
         """Make `steps` steps. Returns how many were made: fewer when the state leaves the finite numbers."""
         first, last = self.steps, self.steps + steps
         while self.steps < last and self.fault is None:
-            event = min((push.until for push in self._pushes), default=NEVER)
-            self._run(min(last, self._drives.until, event, self.steps + CHUNK) - self.steps)
-            self._look_again()
+            event = min(self._drives.until, *(push.until for push in self._pushes), NEVER)
+            self._run(min(last, event, self.steps + CHUNK) - self.steps)
+            if self.steps == event:
+                self._look_again()
         return self.steps - first
 
     def _run(self, steps: int) -> None:
@@ -312,8 +313,10 @@ class Simulation:
 def default_positions(model, enforce_limits: bool) -> np.ndarray:
     """Zero (n,); the middle of its range for a joint that zero is not in, as joint_state_publisher does."""
     lower, upper = _stops(model, enforce_limits)
-    nearest = np.clip(0.0, lower, upper)
-    return np.where((nearest != 0.0) & np.isfinite(upper - lower), lower + 0.5 * (upper - lower), nearest)
+    positions = np.clip(0.0, lower, upper)
+    off_zero = (positions != 0.0) & np.isfinite(lower) & np.isfinite(upper)
+    positions[off_zero] = 0.5 * (lower[off_zero] + upper[off_zero])
+    return positions
 
 
 def _stops(model, enforced: bool) -> tuple[np.ndarray, np.ndarray]:
