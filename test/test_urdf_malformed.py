@@ -36,6 +36,7 @@ MESSAGES = {
     "bytes_utf8_declared_utf16": "encoding 'UTF-16' is declared, in a text that is not",
     "bytes_white_space": "the URDF is empty",
     "bytes_zeros": "line 1: not well-formed XML: Document is empty",
+    "document_hyphens_in_comment": "line 2: not well-formed XML: Double hyphen within comment: <!-- base",
 }
 
 READ = """

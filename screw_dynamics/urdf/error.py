@@ -1,6 +1,7 @@
 """What the reader says: refusals (UrdfError) and remarks on what it took with a grain of salt (Notes)."""
 from collections import defaultdict
 
+UNEXPANDED = "is unexpanded xacro: run xacro on the file first"
 LONGEST_QUOTE = 60      # characters of the file that a message repeats
 LONGEST_LIST = 8        # names that a message lists
 

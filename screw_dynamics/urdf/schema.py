@@ -10,14 +10,13 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from .error import fault, quote
+from .error import UNEXPANDED, fault, quote
 
 LARGEST_NUMBER = 1e15   # of lengths, masses, inertias, ...: products of three of them are far from overflow
 LONGEST_NUMBER = 400    # characters; the largest double written out has 309
 
 MOVING_KINDS = ("revolute", "continuous", "prismatic")
 KINDS = (*MOVING_KINDS, "fixed", "floating", "planar")
-UNEXPANDED = "is unexpanded xacro: run xacro on the file first"
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
@@ -123,10 +122,10 @@ def _tag(element):
     """The element's name; None for those of a prefix, which are another format's. A default namespace is no matter."""
     if not isinstance(element.tag, str):
         return None
-    local = element.tag.rpartition("}")[2]
-    if element.prefix == "xacro" or element.tag.startswith("xacro:"):
-        raise fault(f"<xacro:{local.rpartition(':')[2]}> {UNEXPANDED}", element.sourceline)
-    return None if element.prefix or ":" in local else local
+    tag = etree.QName(element).localname
+    if element.prefix == "xacro":
+        raise fault(f"<xacro:{tag}> {UNEXPANDED}", element.sourceline)
+    return None if element.prefix else tag
 
 
 def _copy(element, form, where, owner, notes):
@@ -169,5 +168,5 @@ def _copy_attributes(element, form, copy, where, owner, notes):
     if not forms.keys() <= given:
         # What we do not know may be what is left out, misspelt; beside a full set it is somebody's extension.
         for name in given - forms.keys():
-            if "{" not in name and ":" not in name:
+            if "{" not in name:
                 notes.add("attributes that are not understood and ignored", f"{name} of {copy.tag} in {owner}")

@@ -3,15 +3,13 @@ import re
 
 from lxml import etree
 
-from .error import UrdfError, fault
+from .error import UNEXPANDED, UrdfError, fault
 
 DEEPEST = 100           # elements within each other; a link's or joint's are five deep, a plugin's somewhat more
 MOST_MARKS = 100_000    # "<" and "=" in the text, which bound its elements and attributes; a humanoid has 10,000
 LONGEST_REASON = 200    # characters of the parser's own message
 
 _DECLARATION = re.compile(r"[ \t\r\n]*<\?xml[ \t\r\n][^>]*\?>")
-# What the parsers of ROS let pass, and so robots contain: prefixes that nobody declared, "--" in comments.
-_HARMLESS = {"NS_ERR_UNDEFINED_NAMESPACE", "ERR_HYPHEN_IN_COMMENT"}
 
 
 def parse_xml(text):
@@ -39,22 +37,17 @@ def _well_formed(text):
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise fault(f"not text: {error.reason}", text.count("\n", 0, error.start) + 1) from None
-    parser = _parser()
+    parser = etree.XMLParser(encoding="utf-8", resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False,
+                             dtd_validation=False, remove_comments=True, remove_pis=True)
     try:
         return etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        faults = [entry for entry in parser.error_log if entry.type_name not in _HARMLESS]
-        if faults:
-            raise fault(f"not well-formed XML: {faults[0].message.strip()[:LONGEST_REASON]}", faults[0].line) from error
-        if not parser.error_log:
-            raise fault(f"not well-formed XML: {error.msg}", error.lineno) from error
-    # A tolerant parser, now that we know that there is nothing but the harmless to tolerate.
-    return etree.fromstring(data, _parser(recover=True))
-
-
-def _parser(recover=False):
-    return etree.XMLParser(encoding="utf-8", recover=recover, resolve_entities=False, load_dtd=False, no_network=True,
-                           dtd_validation=False, huge_tree=False, remove_comments=True, remove_pis=True)
+        # The first fault of the log is the cause; the error itself may tell of the last.
+        reason, line = (error.msg, error.lineno) if not parser.error_log else (
+            parser.error_log[0].message.strip(), parser.error_log[0].line)
+        if "prefix xacro" in reason:
+            reason = f"this {UNEXPANDED} ({reason})"
+        raise fault(f"not well-formed XML: {reason[:LONGEST_REASON]}", line) from error
 
 
 def _deeper(root, most):
