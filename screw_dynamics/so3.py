@@ -9,7 +9,7 @@ from .scalars import atan2, sincos, sqrt, where
 from .values import infix, kernel, value
 from .vectors import Matrix3, Vec3, cross, full, multiply_matrix, multiply_vector, symmetric
 
-SERIES = 2.0     # |xi|^2 below which the coefficients are summed as a series
+SERIES = 6.0     # |xi|^2 below which the coefficients are summed as a series
 
 
 @value
@@ -93,22 +93,23 @@ class Stumpff(NamedTuple):
 
 @kernel
 def stumpff(x):
-    """The Stumpff numbers of x >= 0, accurate to rounding also where the closed forms cancel."""
+    """The Stumpff numbers of x >= 0, with an error below 2e-15 / k! also where the closed forms cancel."""
     near = x < SERIES
-    y, far = where(near, x, 0.0 * x), where(near, 0.0 * x + 1.0, x)      # each form sees only arguments that suit it
-    odd = even = 0.0 * x + 1.0
-    for k in (22.0, 20.0, 18.0, 16.0, 14.0, 12.0, 10.0, 8.0, 6.0):
-        odd = 1.0 - (1.0 / (k * (k + 1.0))) * y * odd
-        even = 1.0 - (1.0 / ((k + 1.0) * (k + 2.0))) * y * even
-    c5, c6 = (1.0 / 120.0) * odd, (1.0 / 720.0) * even
-    c3, c4 = 1.0 / 6.0 - y * c5, 1.0 / 24.0 - y * c6
+    one = 0.0 * x + 1.0                                                  # constants as exact as the kind of scalar is
+    y, far = where(near, x, 0.0 * x), where(near, one, x)                # each form sees only arguments that suit it
+    odd = even = one
+    for k in (28.0, 26.0, 24.0, 22.0, 20.0, 18.0, 16.0, 14.0, 12.0, 10.0, 8.0, 6.0):
+        odd = 1.0 - y * odd / (k * (k + 1.0))
+        even = 1.0 - y * even / ((k + 1.0) * (k + 2.0))
+    c5, c6 = odd / 120.0, even / 720.0
+    c3, c4 = one / 6.0 - y * c5, one / 24.0 - y * c6
     c1, c2 = 1.0 - y * c3, 0.5 - y * c4
 
     n = sqrt(far)
     sine, cosine = sincos(0.5 * n)                                       # of the half angle: 1 - cos n without cancellation
     d1, d2 = 2.0 * sine * cosine / n, 2.0 * sine * sine / far
     d3, d4 = (1.0 - d1) / far, (0.5 - d2) / far
-    d5, d6 = (1.0 / 6.0 - d3) / far, (1.0 / 24.0 - d4) / far
+    d5, d6 = (one / 6.0 - d3) / far, (one / 24.0 - d4) / far
     return Stumpff(where(near, c1, d1), where(near, c2, d2), where(near, c3, d3),
                    where(near, c4, d4), where(near, c5, d5), where(near, c6, d6))
 
@@ -142,7 +143,8 @@ def log(R):
     sign = where(w < 0.0, 0.0 * w - 1.0, 0.0 * w + 1.0)
     n = sqrt(v @ v)
     none = n <= 0.0
-    return where(none, 2.0 / (sign * w), 2.0 * atan2(n, sign * w) / where(none, 1.0 + n, n)) * sign * v
+    small, ratio = 2.0 / where(none, sign * w, 1.0 + n), 2.0 * atan2(n, sign * w) / where(none, 1.0 + n, n)
+    return where(none, small, ratio) * sign * v
 
 
 @kernel
