@@ -79,7 +79,7 @@ def _atan2(y, x):
 
 @singledispatch
 def sincos(x):
-    """(sin x, cos x), x in radians. Compiled, within 1.2 units in the last place; of an infinity or a NaN it is NaN."""
+    """(sin x, cos x), x in radians. Compiled, within 1.6 units in the last place; of an infinity or a NaN it is NaN."""
     if math.isinf(x):
         return math.nan, math.nan          # as the compiled form has it; Python's own raises
     return math.sin(x), math.cos(x)

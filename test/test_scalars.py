@@ -1,0 +1,71 @@
+"""Functions of one scalar: as accurate as they say, and the same compiled and in plain Python."""
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from numba import njit
+
+from screw_dynamics.scalars import LIMIT, absolute, atan2, floor, sincos, some, sqrt, where
+from screw_dynamics.values import FLAGS
+
+rng = np.random.default_rng(2)
+QUARTER_TURNS = np.round(rng.uniform(-LIMIT, LIMIT, 300) * 2 / np.pi) * (np.pi / 2)
+ARGUMENTS = {
+    "small": np.r_[rng.uniform(-4, 4, 500), 10.0 ** rng.uniform(-300, 0, 100), 0.0],
+    "below the limit": rng.uniform(-LIMIT, LIMIT, 500),
+    "near quarter turns": np.r_[QUARTER_TURNS, np.nextafter(QUARTER_TURNS, 0), QUARTER_TURNS * (1 + 1e-9)],
+    "at the limit": [f * LIMIT * (1 + e) for f in (-1, 1) for e in (-1e-15, 0.0, 1e-15)],
+    "the worst of 36 million": [421.03593364022964, 743.1119531386286, 86366.9692021145, 3.2666894280399768],
+    "above the limit": 10.0 ** rng.uniform(6, 300, 300),
+}
+
+
+@njit(**FLAGS)
+def all_of_them(x, y, out):
+    for i in range(len(x)):
+        out[0, i], out[1, i] = sincos(x[i])
+        out[2, i], out[3, i], out[4, i] = sqrt(absolute(x[i])), floor(x[i]), atan2(x[i], y[i])
+        out[5, i], out[6, i] = where(x[i] < y[i], x[i], y[i]), 1.0 if some(x[i] < y[i]) else 0.0
+
+
+def compiled(x, y=None):
+    """Rows sin, cos, sqrt |x|, floor, atan2(x, y), the smaller, whether x is."""
+    x = np.asarray(x, dtype=float)
+    out = np.empty((7, len(x)))
+    all_of_them(x, x if y is None else y, out)
+    return out
+
+
+def ulps(found, f, x):
+    """The error in units of the last place, of a function f of mpmath that needs many digits for large x."""
+    with mpmath.workprec(1200):
+        exact = f(mpmath.mpf(float(x)))
+        return float(abs(exact - float(found)) / np.spacing(abs(float(exact))))
+
+
+@pytest.mark.parametrize("where_from", ARGUMENTS)
+def test_sincos_is_accurate(where_from):
+    sine, cosine = compiled(ARGUMENTS[where_from])[:2]
+    for x, s, c in zip(ARGUMENTS[where_from], sine, cosine, strict=True):
+        assert max(ulps(s, mpmath.sin, x), ulps(c, mpmath.cos, x)) < 1.6, x
+
+
+@pytest.mark.parametrize("x", [math.inf, -math.inf, math.nan])
+def test_sincos_of_what_has_no_angle_is_nan(x):
+    assert np.isnan(compiled([x])[:2]).all()
+    assert np.isnan(sincos(x)).all()
+
+
+def test_sine_is_odd_and_cosine_even_to_the_last_bit():
+    x = np.concatenate([ARGUMENTS[name] for name in ARGUMENTS])
+    sine, cosine = compiled(x)[:2]
+    assert (compiled(-x)[:2] == [-sine, cosine]).all()
+
+
+def test_compiled_and_plain_agree():
+    x, y = rng.normal(size=(2, 200)) * 10.0 ** rng.uniform(-3, 3, (2, 200))
+    out = compiled(x, y)
+    for i, (a, b) in enumerate(zip(x, y, strict=True)):
+        expected = [*sincos(a), sqrt(absolute(a)), floor(a), atan2(a, b), where(a < b, a, b), some(a < b)]
+        np.testing.assert_allclose(out[:, i], expected, rtol=4e-16)
