@@ -1,0 +1,198 @@
+"""How dynamics_node starts, waits for its robot, changes it, and stops: the tests of one process, in this order."""
+
+import signal
+
+import numpy as np
+import planar_arm as arm
+import pytest
+import rclpy
+from arm_driver import ArmDriver, Q
+from diagnostic_msgs.msg import DiagnosticStatus
+from graph import NodeProcess
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from rclpy.qos import ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+
+from screw_dynamics_interfaces import srv
+
+MODULE = "screw_dynamics.ros.dynamics_node"
+
+
+@pytest.fixture(scope="module")
+def process(tmp_path_factory):
+    process = NodeProcess(
+        MODULE, "managed", tmp_path_factory.mktemp("dynamics_lifecycle") / "log",
+        {
+            "autostart": "false",
+            "joints": "[elbow]",
+            "use_sim_time": "true",
+            "qos_overrides./managed/joint_states.subscription.reliability": "reliable",
+            "qos_overrides./managed/screw_dynamics/gravity.publisher.depth": 3,
+        },
+    )
+    yield process
+    if process.process.poll() is None:
+        assert process.stop(signal.SIGINT) == 0
+    assert "Traceback" not in process.output()
+
+
+@pytest.fixture(scope="module")
+def driver(process):
+    rclpy.init()
+    driver = ArmDriver("managed")
+    yield driver
+    rclpy.shutdown()
+
+
+def change(driver, transition):
+    return driver.call(ChangeState, "~/change_state", transition=Transition(id=transition)).success
+
+
+def state(driver):
+    return driver.call(GetState, "~/get_state").current_state.id
+
+
+def elbow(driver):
+    """The torque of the elbow, the only joint that is configured for output."""
+    stamps = []
+    torques = driver.wait(
+        lambda: next((t for s in stamps if (t := driver.output("gravity", s))), None),
+        "gravity", lambda: stamps.append(driver.send()))
+    assert list(torques) == ["elbow"]
+    return torques["elbow"]
+
+
+def test_without_autostart_a_manager_configures_it(driver):
+    assert state(driver) == State.PRIMARY_STATE_UNCONFIGURED
+    status, _ = driver.status()
+    assert (status.level, status.message) == (DiagnosticStatus.OK, "unconfigured")
+    assert change(driver, Transition.TRANSITION_CONFIGURE)
+    assert state(driver) == State.PRIMARY_STATE_INACTIVE
+
+
+def test_qos_overrides_reach_the_endpoints(driver):
+    driver.wait(lambda: driver.node.count_subscribers("joint_states") == 1, "the subscription")
+    [subscription] = driver.node.get_subscriptions_info_by_topic("joint_states")
+    assert subscription.qos_profile.reliability == ReliabilityPolicy.RELIABLE
+    assert driver.get_parameter("qos_overrides./managed/screw_dynamics/gravity.publisher.depth") == 3
+    for endpoint in ("robot_description.subscription", "screw_dynamics/desired.subscription",
+                     "screw_dynamics/inverse_dynamics.publisher"):
+        assert driver.get_parameter(f"qos_overrides./managed/{endpoint}.reliability") is not None
+
+
+def test_it_waits_for_a_description_and_says_so(driver):
+    status, _ = driver.status()
+    assert status.level == DiagnosticStatus.WARN
+    assert "waiting for robot_description on /managed/robot_description" in status.message
+    reply = driver.call(srv.GetGravity, "~/get_gravity", position=[0.0, 0.0])
+    assert not reply.success and "no robot yet" in reply.message
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("", "waiting for robot_description"),
+        ("/etc/hostname", "not XML"),
+        ("<robot name='x'><link name='a'/></robot", "refused"),
+        (arm.urdf(m2=-1.0), "-1"),
+        (arm.urdf(elbow="knee"), "'elbow' is not a joint of the model"),   # as the parameter joints would have it
+    ],
+)
+def test_a_malformed_description_is_refused_with_the_reason(driver, text, says):
+    driver.describe(text)
+    status, _ = driver.status(lambda status, values: says in status.message)
+    assert status.level == (DiagnosticStatus.ERROR if text else DiagnosticStatus.WARN)
+
+
+def test_a_late_description_is_taken_and_inactive_services_answer_without_a_state(driver):
+    driver.describe(arm.urdf())
+    driver.status(lambda status, values: values["robot_description"] == "robot loaded")
+    reply = driver.call(srv.GetGravity, "~/get_gravity", joint_names=list(arm.NAMES), position=list(Q))
+    np.testing.assert_allclose(reply.effort, arm.gravity(Q), rtol=1e-12)
+    reply = driver.call(srv.GetGravity, "~/get_gravity")
+    assert not reply.success and "inactive" in reply.message
+
+
+def test_an_inactive_node_publishes_nothing_and_an_active_one_does(driver):
+    ignored = driver.send()
+    assert change(driver, Transition.TRANSITION_ACTIVATE)
+    np.testing.assert_allclose(elbow(driver), arm.gravity(Q)[1], rtol=1e-12)
+    assert driver.output("gravity", ignored) is None
+    assert change(driver, Transition.TRANSITION_DEACTIVATE)
+    ignored = driver.send()
+    assert change(driver, Transition.TRANSITION_ACTIVATE)
+    elbow(driver)
+    assert driver.output("gravity", ignored) is None
+
+
+def test_a_changed_description_is_used_and_a_bad_one_is_not(driver):
+    driver.describe(arm.urdf(m2=3.0))
+    driver.wait(lambda: np.isclose(elbow(driver), arm.gravity(Q, m2=3.0)[1], rtol=1e-12), "the heavier forearm")
+    driver.describe(arm.urdf(m2=float("nan")))
+    status, values = driver.status(lambda status, values: "refused" in values["robot_description"])
+    assert "the robot before stays in use" in values["robot_description"]
+    np.testing.assert_allclose(elbow(driver), arm.gravity(Q, m2=3.0)[1], rtol=1e-12)
+
+
+def test_the_parameter_wins_over_the_topic(driver, process):
+    assert driver.set_parameter("robot_description", arm.urdf(m2=4.0)) == ""
+    driver.wait(lambda: np.isclose(elbow(driver), arm.gravity(Q, m2=4.0)[1], rtol=1e-12), "the parameter's robot")
+    assert "-1" in driver.set_parameter("robot_description", arm.urdf(m2=-1.0))
+    driver.describe(arm.urdf(m2=5.0))
+    driver.wait(lambda: "the parameter robot_description is set" in process.output(), "a line of log")
+    np.testing.assert_allclose(elbow(driver), arm.gravity(Q, m2=4.0)[1], rtol=1e-12)
+    assert driver.set_parameter("robot_description", "") == ""
+    driver.wait(lambda: np.isclose(elbow(driver), arm.gravity(Q, m2=5.0)[1], rtol=1e-12), "the topic's robot")
+
+
+def test_a_jump_of_simulated_time_clears_the_caches(driver):
+    clock = driver.publisher(Clock, "/clock")
+
+    def tell(seconds):
+        msg = Clock()
+        msg.clock.sec = seconds
+        clock.publish(msg)
+
+    def ask():
+        return driver.call(srv.GetGravity, "~/get_gravity")
+
+    tell(1000)
+    driver.wait(lambda: ask().success, "a state", driver.send)
+    tell(10)
+    reply = driver.wait(lambda: not (reply := ask()).success and reply, "a state that is gone")
+    assert "lack shoulder, elbow" in reply.message
+
+
+def test_cleanup_and_a_second_start(driver):
+    assert change(driver, Transition.TRANSITION_DEACTIVATE) and change(driver, Transition.TRANSITION_CLEANUP)
+    assert state(driver) == State.PRIMARY_STATE_UNCONFIGURED
+    driver.wait(lambda: driver.node.count_subscribers("joint_states") == 0, "the subscription to go")
+    assert change(driver, Transition.TRANSITION_CONFIGURE) and change(driver, Transition.TRANSITION_ACTIVATE)
+    np.testing.assert_allclose(elbow(driver), arm.gravity(Q, m2=5.0)[1], rtol=1e-12, err_msg="the latched topic")
+
+
+def test_shutdown_is_final(driver):
+    assert change(driver, Transition.TRANSITION_ACTIVE_SHUTDOWN)
+    assert state(driver) == State.PRIMARY_STATE_FINALIZED
+
+
+@pytest.mark.parametrize(
+    "name, value, says",
+    [
+        ("publish_rate", -5, "parameter publish_rate: -5.0 is less than 0.0"),
+        ("velocity_fallback", "guess", "parameter velocity_fallback: 'guess' is not one of zero, error"),
+        ("gravity", "[1.0, 2.0]", "parameter gravity: 2 values, expected 3"),
+    ],
+)
+def test_a_bad_parameter_at_the_start_ends_it_with_one_line(tmp_path, name, value, says):
+    process = NodeProcess(MODULE, "refused", tmp_path / "log", {name: value})
+    assert process.process.wait(60) == 1
+    assert says in process.output() and "Traceback" not in process.output()
+
+
+def test_a_bad_description_in_the_parameter_does_not_end_it_and_a_signal_does_quietly(tmp_path, driver):
+    process = NodeProcess(MODULE, "alive", tmp_path / "log", {"robot_description": "<robot/>"})
+    driver.wait(lambda: "refused" in process.output(), "a line of log")
+    assert process.stop(signal.SIGTERM) == 0
+    assert "Traceback" not in process.output()

@@ -1,0 +1,208 @@
+"""The topics of dynamics_node, over real DDS; one process for all tests of this file."""
+
+import signal
+from collections import Counter
+
+import numpy as np
+import planar_arm as arm
+import pytest
+import rclpy
+from arm_driver import QD, ArmDriver, Q
+from diagnostic_msgs.msg import DiagnosticStatus
+from graph import NodeProcess
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from screw_dynamics_interfaces import srv
+
+NAN = float("nan")
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    process = NodeProcess(
+        "screw_dynamics.ros.dynamics_node", "arm", tmp_path_factory.mktemp("dynamics_node") / "log",
+        {"robot_description": f"'{arm.urdf()}'", "effort_commands": "gravity"},
+    )
+    rclpy.init()
+    driver = ArmDriver("arm")
+    driver.answer()
+    yield driver
+    rclpy.shutdown()
+    assert process.stop(signal.SIGINT) == 0
+    assert "Traceback" not in process.output()
+
+
+def test_the_torques_are_those_of_the_closed_form(driver):
+    stamp = driver.send()
+    for topic, expected in (
+        ("gravity", arm.gravity(Q)),
+        ("coriolis", arm.coriolis(Q, QD)),
+        ("inverse_dynamics", arm.gravity(Q) + arm.coriolis(Q, QD)),
+    ):
+        torques = driver.wait(lambda topic=topic: driver.output(topic, stamp), topic)
+        assert set(torques) == set(arm.NAMES)
+        np.testing.assert_allclose([torques[name] for name in arm.NAMES], expected, rtol=1e-12, err_msg=topic)
+
+
+def test_gravity_is_the_torque_that_holds_the_arm_up(driver):
+    shoulder, elbow = driver.answer(position=[0.0, 0.0])
+    assert shoulder > elbow > 0, "about -y, a positive torque lifts a link that points along x"
+    np.testing.assert_allclose(elbow, 1.5 * 9.81 * 0.2, rtol=1e-12)
+    np.testing.assert_allclose(driver.answer(position=[np.pi / 2, 0.0]), 0, atol=1e-14)
+
+
+def test_shuffled_and_extra_joints(driver):
+    torques = driver.answer(
+        "inverse_dynamics", names=("wheel", "elbow", "finger", "shoulder"), position=[NAN, Q[1], 9.0, Q[0]],
+        velocity=[NAN, QD[1], 9.0, QD[0]], effort=[NAN] * 4)
+    np.testing.assert_allclose(torques, arm.gravity(Q) + arm.coriolis(Q, QD), rtol=1e-12)
+
+
+def test_a_publisher_of_sensor_data_is_heard(driver):
+    best_effort = driver.node.create_publisher(JointState, "joint_states", qos_profile_sensor_data)
+    msg = driver.state()
+    driver.wait(lambda: driver.output("gravity", msg.header.stamp.sec), "gravity", lambda: best_effort.publish(msg))
+    driver.node.destroy_publisher(best_effort)
+
+
+def test_the_stamp_is_copied_to_the_nanosecond(driver):
+    msg = driver.state()
+    msg.header.stamp.nanosec = 123456789
+    driver.publisher(JointState, "joint_states").publish(msg)
+    driver.wait(lambda: any(m.header.stamp == msg.header.stamp for m in driver.torques["gravity"]), "the stamp")
+
+
+def test_effort_commands_are_the_bare_torques(driver):
+    commands = driver.collect(Float64MultiArray, "~/effort_commands")
+    command = driver.wait(lambda: commands and commands[-1], "a command", driver.send)
+    np.testing.assert_allclose(command.data, arm.gravity(Q), rtol=1e-12)
+
+
+def test_absent_velocities_are_zero_or_an_error(driver):
+    np.testing.assert_allclose(driver.answer("coriolis", velocity=[]), 0, atol=1e-15)
+    with driver.parameter("velocity_fallback", "error", afterwards="zero"):
+        bad = driver.send(velocity=[])
+        driver.answer()
+        assert driver.output("gravity", bad) is None
+
+
+def test_the_acceleration_by_finite_difference(driver):
+    with driver.parameter("state_timeout", 10.0, afterwards=0.5), \
+            driver.parameter("acceleration_source", "finite_difference", afterwards="zero"):
+        driver.send(velocity=[0.0, 0.0])
+        stamp = driver.send(velocity=[0.5, -0.2])
+        torques = driver.wait(lambda: driver.output("inverse_dynamics", stamp), "inverse dynamics")
+        qd = np.array([0.5, -0.2])   # after one second of the stamps, so it is the acceleration too
+        expected = arm.mass_matrix(Q) @ qd + arm.coriolis(Q, qd) + arm.gravity(Q)
+        np.testing.assert_allclose([torques[name] for name in arm.NAMES], expected, rtol=1e-12)
+
+
+def test_the_acceleration_of_the_topic(driver):
+    desired = driver.publisher(JointTrajectory, "~/desired")
+
+    def ask(names, accelerations):
+        desired.publish(JointTrajectory(
+            joint_names=names, points=[JointTrajectoryPoint(accelerations=accelerations)]))
+
+    with driver.parameter("acceleration_source", "topic", afterwards="zero"):
+        waiting = driver.send()
+        driver.answer("gravity")
+        assert driver.output("inverse_dynamics", waiting) is None, "no acceleration has come yet"
+        before = driver.drops().get("length mismatch", 0)
+        ask(["elbow"], [1.0, 2.0])
+        driver.drops(lambda counts: counts.get("length mismatch") == before + 1)
+        stamps = []
+
+        def go_on():
+            ask(["wheel", "elbow", "shoulder"], [NAN, -1.0, 2.0])
+            stamps.append(driver.send())
+
+        torques = driver.wait(
+            lambda: next((t for s in stamps if (t := driver.output("inverse_dynamics", s))), None),
+            "inverse dynamics", go_on)
+        expected = arm.mass_matrix(Q) @ [2, -1] + arm.coriolis(Q, QD) + arm.gravity(Q)
+        np.testing.assert_allclose([torques[name] for name in arm.NAMES], expected, rtol=1e-12)
+
+
+BAD = [
+    ({"position": [1.0]}, "length mismatch"),
+    ({"names": [], "position": [1.0], "velocity": []}, "length mismatch"),
+    ({"position": [NAN, 0.0]}, "non-finite value"),
+    ({"velocity": [0.0, np.inf]}, "non-finite value"),
+    ({"names": ["elbow", "elbow"]}, "duplicate joint"),
+    ({"position": []}, "no position"),
+    ({"position": [1e300, 0.0], "velocity": [1e300, 1e300]}, "non-finite torque"),
+]
+
+
+def test_bad_messages_are_dropped_and_counted(driver):
+    expected = Counter(driver.drops())
+    for bad, reason in BAD:
+        stamp, good = driver.send(**bad), driver.send()
+        driver.wait(lambda good=good: driver.output("inverse_dynamics", good), "the good message after it")
+        assert driver.output("inverse_dynamics", stamp) is None, bad
+        expected[reason] += 1
+    driver.drops(lambda counts: counts == expected)
+
+
+def test_time_backwards_clears_the_caches(driver):
+    driver.answer()
+    old = driver.send(names=["elbow"], position=[0.1], velocity=[], stamp=1)
+    driver.torques["gravity"].clear()   # the first message had that stamp too
+    new = driver.send(names=["shoulder"], position=[0.2], velocity=[])
+    torques = driver.wait(lambda: driver.output("gravity", new), "the torque of both joints")
+    np.testing.assert_allclose([torques[name] for name in arm.NAMES], arm.gravity([0.2, 0.1]), rtol=1e-12)
+    assert driver.output("gravity", old) is None, "the shoulder was of another time"
+    driver.status(lambda status, values: int(values.get("noticed: time backwards", 0)) > 0)
+
+
+def test_a_missing_joint_is_named(driver):
+    driver.answer()
+    driver.send(names=["elbow"], position=[0.1], velocity=[], stamp=1)
+    status, values = driver.status(lambda status, values: "missing joints" in values)
+    assert status.level == DiagnosticStatus.WARN and status.message == "joint_states lack shoulder"
+    driver.answer()
+
+
+def test_a_stale_state_stops_everything(driver):
+    assert driver.set_parameter("publish_rate", 100) == "", "an integer is taken for a float"
+    stamp, gravity = driver.send(), driver.torques["gravity"]
+    driver.wait(lambda: sum(m.header.stamp.sec == stamp for m in gravity) > 3, "repeated output at a fixed rate")
+    status, values = driver.status(lambda status, values: status.level == DiagnosticStatus.STALE)
+    assert "stale" in status.message and float(values["state age [s]"]) > 0.5
+    count = len(gravity)
+    reply = driver.call(srv.GetGravity, "~/get_gravity")
+    assert not reply.success and "stale" in reply.message and not reply.effort
+    driver.status(lambda status, values: status.level == DiagnosticStatus.STALE)
+    assert len(gravity) == count
+    assert driver.set_parameter("publish_rate", 0.0) == ""
+    driver.answer()
+
+
+def test_diagnostics_of_a_healthy_node(driver):
+    status, values = driver.status(
+        lambda status, values: status.level == DiagnosticStatus.OK and float(values.get("gravity rate [Hz]", 0)) > 0,
+        while_waiting=driver.send)
+    assert status.message == "publishing"
+    assert values["root link"] == "base" and values["joints"] == "2" and values["lifecycle state"] == "active"
+    assert float(values["joint_states rate [Hz]"]) > 0 and float(values["state age [s]"]) < 0.5
+
+
+@pytest.mark.parametrize(
+    "name, value, says",
+    [
+        ("publish_rate", -1.0, "out of range"),
+        ("state_timeout", NAN, "out of range"),
+        ("velocity_fallback", "guess", "'guess' is not one of zero, error"),
+        ("gravity", [0.0, 0.0], "2 values, expected 3"),
+        ("gravity", [0.0, 0.0, NAN], "nan is not finite"),
+        ("base_link", "table", "read-only"),
+        ("robot_description", "<robot", "robot"),
+    ],
+)
+def test_a_bad_parameter_is_refused_with_the_reason(driver, name, value, says):
+    assert says in driver.set_parameter(name, value)
+    driver.answer()

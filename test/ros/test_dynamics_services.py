@@ -1,0 +1,287 @@
+"""The services of dynamics_node, over real DDS, against the closed form; one process for all tests of this file."""
+
+import signal
+
+import numpy as np
+import planar_arm as arm
+import pytest
+import rclpy
+from arm_driver import QD, ArmDriver, Q
+from geometry_msgs.msg import Inertia, Vector3, Vector3Stamped, Wrench, WrenchStamped
+from graph import NodeProcess
+from std_msgs.msg import Header
+
+from screw_dynamics_interfaces import srv
+
+QDD = np.array([2.0, -1.0])
+NAMES = ["elbow", "wheel", "finger", "shoulder"]   # not the order of the model, and two joints that are not coordinates
+EXTRA = float("nan")                               # what the other joints have
+SPATIAL, HYBRID, MIXED = srv.GetJacobian.Request.SPATIAL, srv.GetJacobian.Request.HYBRID, srv.GetJacobian.Request.MIXED
+LINEAR_FIRST = srv.GetJacobian.Request.LINEAR_FIRST
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    process = NodeProcess(
+        "screw_dynamics.ros.dynamics_node", "services", tmp_path_factory.mktemp("dynamics_services") / "log",
+        {"robot_description": f"'{arm.urdf()}'", "frame_id": "world", "state_timeout": 0},
+    )
+    rclpy.init()
+    driver = ArmDriver("services")
+    driver.answer()
+    yield driver
+    rclpy.shutdown()
+    assert process.stop(signal.SIGTERM) == 0
+    assert "Traceback" not in process.output()
+
+
+def given(position=Q, velocity=None, **others):
+    """The fields of a request at a state, in the order of NAMES."""
+    fields = {"position": position, "velocity": velocity, **others}
+    return {"joint_names": NAMES} | {
+        field: [values[1], EXTRA, EXTRA, values[0]] for field, values in fields.items() if values is not None
+    }
+
+
+def good(reply):
+    assert reply.success and reply.message == "", reply.message
+    return reply
+
+
+def joints(reply, values):
+    """Efforts of an answer as (shoulder, elbow)."""
+    by_name = dict(zip(reply.joint_names, values, strict=True))
+    return np.array([by_name[name] for name in arm.NAMES])
+
+
+def square(reply):
+    """The matrix of an answer in the order (shoulder, elbow)."""
+    order = [list(reply.joint_names).index(name) for name in arm.NAMES]
+    return np.reshape(reply.data, (reply.rows, reply.cols))[np.ix_(order, order)]
+
+
+def columns(reply, data):
+    order = [list(reply.joint_names).index(name) for name in arm.NAMES]
+    return np.reshape(data, (reply.rows, reply.cols))[:, order]
+
+
+def wrench(link, force=(0.0, 0.0, 0.0), torque=(0.0, 0.0, 0.0)):
+    return WrenchStamped(
+        header=Header(frame_id=link),
+        wrench=Wrench(force=Vector3(**dict(zip("xyz", force, strict=True))),
+                      torque=Vector3(**dict(zip("xyz", torque, strict=True)))))
+
+
+def flange_jacobian(q):
+    """Rows of the flange's x and z velocity against the base, hybrid."""
+    a, b = q[0], q[0] + q[1]
+    forearm = np.array([-np.sin(b), np.cos(b)]) * arm.L2
+    return np.array([np.array([-np.sin(a), np.cos(a)]) * arm.L1 + forearm, forearm]).T
+
+
+def test_gravity_in_the_order_of_the_request(driver):
+    reply = good(driver.call(srv.GetGravity, "~/get_gravity", **given()))
+    assert list(reply.joint_names) == ["elbow", "shoulder"]
+    np.testing.assert_allclose(joints(reply, reply.effort), arm.gravity(Q), rtol=1e-12)
+
+
+def test_an_empty_request_means_the_latest_state(driver):
+    driver.answer(position=[0.4, -0.3], velocity=[1.0, 2.0])
+    reply = good(driver.call(srv.GetGravity, "~/get_gravity"))
+    assert set(reply.joint_names) == set(arm.NAMES)
+    np.testing.assert_allclose(joints(reply, reply.effort), arm.gravity([0.4, -0.3]), rtol=1e-12)
+    reply = good(driver.call(srv.GetCoriolis, "~/get_coriolis", joint_names=["elbow", "shoulder"]))
+    np.testing.assert_allclose(joints(reply, reply.effort), arm.coriolis([0.4, -0.3], [1, 2]), rtol=1e-12)
+
+
+def test_mass_matrix(driver):
+    reply = good(driver.call(srv.GetMassMatrix, "~/get_mass_matrix", **given()))
+    assert (reply.rows, reply.cols) == (2, 2)
+    np.testing.assert_allclose(square(reply), arm.mass_matrix(Q), rtol=1e-12)
+
+
+def test_coriolis_torque_and_matrix(driver):
+    reply = good(driver.call(srv.GetCoriolis, "~/get_coriolis", **given(velocity=QD)))
+    np.testing.assert_allclose(joints(reply, reply.effort), arm.coriolis(Q, QD), rtol=1e-12)
+    assert reply.rows == 0 and len(reply.data) == 0
+    reply = good(driver.call(srv.GetCoriolis, "~/get_coriolis", matrix=True, **given(velocity=QD)))
+    np.testing.assert_allclose(square(reply) @ QD, arm.coriolis(Q, QD), rtol=1e-12)
+    h = 1e-6
+    rate = (arm.mass_matrix(Q + h * QD) - arm.mass_matrix(Q - h * QD)) / (2 * h)
+    skew = rate - 2 * square(reply)
+    np.testing.assert_allclose(skew, -skew.T, atol=1e-9)
+
+
+def test_inverse_dynamics_and_its_terms(driver):
+    force = (1.0, 0.0, 3.0)   # in the flange's frame, which is turned by -(q0 + q1) about y
+    reply = good(driver.call(
+        srv.InverseDynamics, "~/inverse_dynamics", external=[wrench("flange", force)],
+        **given(velocity=QD, acceleration=QDD)))
+    angle = Q.sum()
+    in_base = np.array([np.cos(angle) * force[0] - np.sin(angle) * force[2],
+                        np.sin(angle) * force[0] + np.cos(angle) * force[2]])
+    expected = {
+        "inertial": arm.mass_matrix(Q) @ QDD, "coriolis": arm.coriolis(Q, QD), "gravity": arm.gravity(Q),
+        "external": flange_jacobian(Q).T @ in_base, "friction": np.array([0.3, 0.2]) * QD + [0, 0.1 * np.sign(QD[1])],
+    }
+    for term, effort in expected.items():
+        np.testing.assert_allclose(joints(reply, getattr(reply, term)), effort, rtol=1e-12, err_msg=term)
+    total = expected["inertial"] + expected["coriolis"] + expected["gravity"] - expected["external"]
+    np.testing.assert_allclose(joints(reply, reply.effort), total, rtol=1e-12)
+
+
+def test_inverse_dynamics_without_gravity_and_at_rest(driver):
+    reply = good(driver.call(
+        srv.InverseDynamics, "~/inverse_dynamics", include_gravity=False, **given(acceleration=QDD)))
+    np.testing.assert_allclose(joints(reply, reply.effort), arm.mass_matrix(Q) @ QDD, rtol=1e-12)
+    np.testing.assert_allclose(joints(reply, reply.gravity), arm.gravity(Q), rtol=1e-12)
+    reply = good(driver.call(srv.InverseDynamics, "~/inverse_dynamics", **given()))
+    np.testing.assert_allclose(joints(reply, reply.effort), arm.gravity(Q), rtol=1e-12)
+
+
+def test_wrenches_on_one_link_add_up_and_one_on_the_base_moves_nothing(driver):
+    def external(*wrenches):
+        reply = good(driver.call(srv.InverseDynamics, "~/inverse_dynamics", external=wrenches, **given()))
+        return joints(reply, reply.external)
+
+    once, twice = external(wrench("flange", (1.0, 2.0, 3.0))), external(*[wrench("flange", (1.0, 2.0, 3.0))] * 2)
+    np.testing.assert_allclose(twice, 2 * once, rtol=1e-12)
+    np.testing.assert_array_equal(external(wrench("table", (1.0, 2.0, 3.0))), 0)
+
+
+def test_forward_dynamics_is_the_inverse_of_inverse_dynamics(driver):
+    load = [wrench("forearm", (1.0, 2.0, 3.0), (0.0, -0.5, 0.0))]
+    inverse = good(driver.call(
+        srv.InverseDynamics, "~/inverse_dynamics", external=load, **given(velocity=QD, acceleration=QDD)))
+    effort = joints(inverse, inverse.effort)
+    reply = good(driver.call(
+        srv.ForwardDynamics, "~/forward_dynamics", external=load, **given(velocity=QD, effort=effort)))
+    np.testing.assert_allclose(joints(reply, reply.acceleration), QDD, rtol=1e-12)
+    falling = good(driver.call(srv.ForwardDynamics, "~/forward_dynamics", **given()))
+    np.testing.assert_allclose(
+        joints(falling, falling.acceleration), -np.linalg.solve(arm.mass_matrix(Q), arm.gravity(Q)), rtol=1e-12)
+
+
+def test_jacobian_of_a_fixed_link_in_hybrid_form(driver):
+    reply = good(driver.call(
+        srv.GetJacobian, "~/get_jacobian", link="flange", representation=HYBRID, **given()))
+    assert (reply.rows, reply.cols, reply.frame_id) == (6, 2, "world")
+    jacobian = columns(reply, reply.data)
+    np.testing.assert_allclose(jacobian[:3], [[0, 0], [-1, -1], [0, 0]], atol=1e-15)
+    np.testing.assert_allclose(jacobian[[3, 5]], flange_jacobian(Q), rtol=1e-12)
+
+
+def test_jacobian_rows_linear_first_and_its_derivative(driver):
+    request = dict(link="flange", representation=HYBRID, row_order=LINEAR_FIRST, derivative=True)
+    reply = good(driver.call(srv.GetJacobian, "~/get_jacobian", **request, **given(velocity=QD)))
+    np.testing.assert_allclose(columns(reply, reply.data)[[0, 2]], flange_jacobian(Q), rtol=1e-12)
+    h = 1e-6
+    rate = (flange_jacobian(Q + h * QD) - flange_jacobian(Q - h * QD)) / (2 * h)
+    np.testing.assert_allclose(columns(reply, reply.derivative)[[0, 2]], rate, atol=1e-9)
+
+
+def test_jacobian_against_another_link(driver):
+    request = dict(link="flange", reference_link="upper_arm", representation=SPATIAL)
+    reply = good(driver.call(srv.GetJacobian, "~/get_jacobian", **request, **given()))
+    assert reply.frame_id == "upper_arm"
+    # the shoulder does not move one against the other
+    expected = [[0, 0], [0, -1], [0, 0], [0, 0], [0, 0], [0, -arm.L1]]
+    np.testing.assert_allclose(columns(reply, reply.data), expected, atol=1e-15)
+
+
+def test_mixed_resolves_the_angular_rows_in_the_link(driver):
+    reply = good(driver.call(srv.GetJacobian, "~/get_jacobian", link="table", representation=MIXED, **given()))
+    np.testing.assert_array_equal(columns(reply, reply.data), 0)
+
+
+def test_forward_kinematics(driver):
+    reply = good(driver.call(srv.GetForwardKinematics, "~/get_forward_kinematics", link="flange", **given()))
+    pose = reply.pose
+    assert pose.header.frame_id == "world" and pose.header.stamp.sec == 0
+    p = pose.pose.position
+    np.testing.assert_allclose([p.x, p.y, p.z], arm.flange(Q), atol=1e-15)
+    np.testing.assert_allclose(pose.pose.orientation.y, -np.sin(Q.sum() / 2), rtol=1e-12)
+
+
+def test_forward_kinematics_of_the_latest_state_has_its_stamp(driver):
+    driver.answer()
+    reply = good(driver.call(
+        srv.GetForwardKinematics, "~/get_forward_kinematics", link="flange", reference_link="forearm"))
+    assert reply.pose.header.stamp == driver.torques["gravity"][-1].header.stamp
+    assert reply.pose.header.frame_id == "forearm" and abs(reply.pose.pose.position.x - arm.L2) < 1e-15
+
+
+def test_joint_screws(driver):
+    reply = good(driver.call(srv.GetJointScrews, "~/get_joint_screws", joint_names=NAMES))
+    assert list(reply.joint_names) == ["elbow", "shoulder"] and list(reply.link_names) == ["forearm", "upper_arm"]
+    assert reply.frame_id == "world"
+    screws = [[0, -1, 0, 0, 0, -arm.L1], [0, -1, 0, 0, 0, 0]]
+    np.testing.assert_allclose(np.reshape(reply.screws, (2, 6)), screws, atol=1e-15)
+    np.testing.assert_allclose(np.reshape(reply.body_screws, (2, 6)), [[0, -1, 0, 0, 0, 0]] * 2, atol=1e-15)
+    assert [pose.position.x for pose in reply.reference_poses] == [arm.L1, 0.0]
+
+
+def test_a_payload_counts_in_topics_and_services_until_it_is_taken_off(driver):
+    # a point mass at the forearm's centre of mass is a heavier forearm
+    load = Inertia(m=0.5, com=Vector3(x=-arm.L2 / 2))
+    for _ in range(2):   # the second replaces the first
+        good(driver.call(srv.SetPayload, "~/set_payload", link="flange", inertia=load))
+    heavier = arm.gravity(Q, m2=arm.M2 + 0.5)
+    np.testing.assert_allclose(driver.answer(), heavier, rtol=1e-12)
+    reply = good(driver.call(srv.GetMassMatrix, "~/get_mass_matrix", **given()))
+    np.testing.assert_allclose(square(reply), arm.mass_matrix(Q, m2=arm.M2 + 0.5), rtol=1e-12)
+    _, values = driver.status()
+    assert values["payloads [kg]"] == "flange: 0.5"
+    bad = driver.call(srv.SetPayload, "~/set_payload", link="flange", inertia=Inertia(m=-1.0))
+    assert not bad.success and "flange" in bad.message and "-1.0" in bad.message
+    np.testing.assert_allclose(driver.answer(), heavier, rtol=1e-12, err_msg="a refused payload changes nothing")
+    good(driver.call(srv.SetPayload, "~/set_payload", link="flange", inertia=Inertia(m=0.0)))
+    np.testing.assert_allclose(driver.answer(), arm.gravity(Q), rtol=1e-12)
+
+
+@pytest.mark.parametrize("frame", ["", "base", "world", "table"])
+def test_gravity_can_be_set_in_any_frame_that_does_not_move(driver, frame):
+    down = {"table": Vector3(y=1.62)}.get(frame, Vector3(z=1.62))   # the table's y axis is the base's z axis
+    request = Vector3Stamped(header=Header(frame_id=frame), vector=down)
+    good(driver.call(srv.SetGravity, "~/set_gravity", gravity=request))
+    np.testing.assert_allclose(driver.answer(), arm.gravity(Q, g=-1.62), rtol=1e-12)
+    np.testing.assert_allclose(driver.get_parameter("gravity"), [0, 0, 1.62], atol=1e-15)
+    assert driver.set_parameter("gravity", [0.0, 0.0, -9.81]) == ""
+    np.testing.assert_allclose(driver.answer(), arm.gravity(Q), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "kind, name, fields, says",
+    [
+        (srv.GetGravity, "get_gravity", {"position": [0.1]}, "position: 1 values for 2 joints"),
+        (srv.GetGravity, "get_gravity", {"joint_names": ["elbow"]}, "joint 'shoulder' of the model is missing"),
+        (srv.GetGravity, "get_gravity", {"joint_names": ["elbow"] * 2, "position": [0.0] * 2}, "is named twice"),
+        (srv.GetMassMatrix, "get_mass_matrix", given([np.nan, 0.0]), "position: joint 'shoulder' has nan"),
+        (srv.GetCoriolis, "get_coriolis", given(), "velocity: empty"),
+        (srv.GetCoriolis, "get_coriolis", {"velocity": [0.1, 0.2]}, "position: empty"),
+        (srv.InverseDynamics, "inverse_dynamics", {"acceleration": [1.0]}, "acceleration: 1 values for 2 joints"),
+        (srv.InverseDynamics, "inverse_dynamics", {"external": [wrench("hand")]}, "'hand' is not a link"),
+        (srv.InverseDynamics, "inverse_dynamics", {"external": [wrench("")]}, "external[0].header.frame_id: empty"),
+        (srv.ForwardDynamics, "forward_dynamics", {"external": [wrench("base", (np.inf, 0.0, 0.0))]}, "not finite"),
+        (srv.ForwardDynamics, "forward_dynamics", given(effort=[0.0, np.inf]), "effort: joint 'elbow' has inf"),
+        (srv.GetJacobian, "get_jacobian", {}, "link: empty"),
+        (srv.GetJacobian, "get_jacobian", {"link": "hand"}, "link: 'hand' is not a link"),
+        (srv.GetJacobian, "get_jacobian", {"link": "base", "reference_link": "x"}, "reference_link: 'x' is not a link"),
+        (srv.GetJacobian, "get_jacobian", {"link": "base", "representation": 4}, "representation: 4"),
+        (srv.GetJacobian, "get_jacobian", {"link": "base", "row_order": 2}, "row_order: 2"),
+        (srv.GetJacobian, "get_jacobian", {"link": "base", "derivative": True} | given(), "velocity: empty"),
+        (srv.GetForwardKinematics, "get_forward_kinematics", {"link": "hand"}, "link: 'hand' is not a link"),
+        (srv.GetJointScrews, "get_joint_screws", {"joint_names": ["shoulder"]}, "'elbow' of the model is missing"),
+        (srv.SetPayload, "set_payload", {"link": "hand"}, "link: 'hand' is not a link"),
+        (srv.SetPayload, "set_payload", {"link": "base", "inertia": Inertia(m=np.nan)}, "mass nan"),
+        (srv.SetPayload, "set_payload", {"link": "base", "inertia": Inertia(m=1.0, ixx=-1.0)}, "negative"),
+        (srv.SetPayload, "set_payload", {"link": "base", "inertia": Inertia(m=1.0, com=Vector3(x=np.inf))}, "com"),
+        (srv.SetGravity, "set_gravity", {"gravity": Vector3Stamped(header=Header(frame_id="flange"))}, "moves"),
+        (srv.SetGravity, "set_gravity", {"gravity": Vector3Stamped(header=Header(frame_id="x"))}, "not a link"),
+        (srv.SetGravity, "set_gravity", {"gravity": Vector3Stamped(vector=Vector3(x=np.nan))}, "nan is not finite"),
+    ],
+)
+def test_a_bad_request_is_answered_with_the_reason(driver, kind, name, fields, says):
+    reply = driver.call(kind, f"~/{name}", **fields)
+    assert not reply.success and says in reply.message, reply.message
+    assert reply == kind.Response(message=reply.message), "nothing else is filled"

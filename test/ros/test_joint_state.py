@@ -1,0 +1,138 @@
+"""What each fault in a JointState gets, without ROS: a message is anything with its fields."""
+
+import array
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from screw_dynamics.ros.joint_state import KNOWN_NAME_LISTS, Fault, JointMap, JointStateCache
+
+S = 1_000_000_000
+JOINTS = ("a", "b", "c")
+NAN, INF = float("nan"), float("inf")
+
+
+def message(names=JOINTS, position=(1.0, 2.0, 3.0), velocity=(0.1, 0.2, 0.3), effort=()):
+    return SimpleNamespace(
+        name=list(names),
+        **{k: array.array("d", v) for k, v in {"position": position, "velocity": velocity, "effort": effort}.items()},
+    )
+
+
+@pytest.fixture
+def notices():
+    return []
+
+
+@pytest.fixture
+def cache(notices):
+    return JointStateCache(JOINTS, notify=notices.append)
+
+
+def test_a_shuffled_message_with_extra_joints_comes_out_in_model_order(cache, notices):
+    msg = message(("c", "wheel", "a", "b"), (3, NAN, 1, 2), (0.3, INF, 0.1, 0.2), (NAN,) * 4)
+    assert cache.update(msg, 5 * S, 7 * S)
+    np.testing.assert_array_equal(cache.position, [1, 2, 3])
+    np.testing.assert_array_equal(cache.velocity, [0.1, 0.2, 0.3])
+    assert cache.stamp == 5 * S and cache.age(9 * S) == 2 * S
+    assert [(f.severity, str(f)) for f in notices] == [("debug", "joints that the model does not have: wheel")]
+    cache.update(msg, 6 * S, 8 * S)
+    assert len(notices) == 1, "the same names are looked at once"
+
+
+@pytest.mark.parametrize(
+    "wrong, reason, says",
+    [
+        ({"position": (1, 2)}, "length mismatch", "position has 2 values for 3 names"),
+        ({"velocity": (1, 2, 3, 4)}, "length mismatch", "velocity has 4 values for 3 names"),
+        ({"effort": (1,)}, "length mismatch", "effort has 1 values for 3 names"),
+        ({"names": ()}, "length mismatch", "position has 3 values for 0 names"),
+        ({"names": ("a", "b", "a")}, "duplicate joint", "joint 'a' is named twice"),
+        ({"position": ()}, "no position", "position is empty"),
+        ({"position": (1, NAN, 3)}, "non-finite value", "position of joint 'b' is nan"),
+        ({"position": (1, 2, -INF)}, "non-finite value", "position of joint 'c' is -inf"),
+        ({"velocity": (NAN, 0, 0)}, "non-finite value", "velocity of joint 'a' is nan"),
+        ({"velocity": (INF, NAN, NAN)}, "non-finite value", "velocity of joint 'a' is inf"),
+    ],
+)
+def test_a_bad_message_is_a_fault_and_changes_nothing(cache, wrong, reason, says):
+    cache.update(message(), S, S)
+    with pytest.raises(Fault, match=says.replace("(", r"\(")) as fault:
+        cache.update(message(**wrong), 2 * S, 2 * S)
+    assert fault.value.reason == reason
+    assert fault.value.severity == ("error" if reason in ("length mismatch", "duplicate joint") else "warn")
+    np.testing.assert_array_equal(cache.position, [1, 2, 3])
+    assert cache.stamp == S and cache.age(2 * S) == S
+
+
+def test_missing_joints_are_waited_for_and_never_zero(cache):
+    assert not cache.update(message(("c", "a"), (3, 1), (0.3, 0.1)), S, S)
+    assert not cache.complete and cache.missing == ("b",) and np.isnan(cache.position[1])
+    assert cache.update(message(("b",), (2,), ()), S, 2 * S)
+    np.testing.assert_array_equal(cache.position, [1, 2, 3])
+    np.testing.assert_array_equal(cache.velocity, [0.1, 0, 0.3])
+    assert cache.age(3 * S) == 2 * S, "the state is as old as its oldest joint"
+    cache.update(message(("a", "c"), (1, 3), ()), 2 * S, 3 * S)
+    assert cache.age(3 * S) == S, "now b is the oldest"
+
+
+def test_a_message_of_other_joints_only_is_no_news(cache):
+    cache.update(message(), S, S)
+    assert not cache.update(message(("x",), (1,), ()), 9 * S, 9 * S)
+    assert cache.stamp == S and cache.age(2 * S) == S
+
+
+@pytest.mark.parametrize("velocity", [(), (NAN, NAN, NAN)])
+def test_absent_velocities_follow_the_fallback(cache, velocity):
+    assert cache.update(message(velocity=velocity), S, S)
+    np.testing.assert_array_equal(cache.velocity, 0)
+    cache.velocity_fallback = "error"
+    with pytest.raises(Fault, match="velocity_fallback"):
+        cache.update(message(velocity=velocity), 2 * S, 2 * S)
+
+
+def test_not_measured_counts_joints_of_the_model_only(cache):
+    assert cache.update(message(("wheel", *JOINTS), (0, 1, 2, 3), (4.0, NAN, NAN, NAN)), S, S)
+    np.testing.assert_array_equal(cache.velocity, 0)
+
+
+def test_time_backwards_clears_the_caches(cache, notices):
+    cache.update(message(), 10 * S, S)
+    assert not cache.update(message(("a",), (1,), ()), 4 * S, S), "b and c are of another time"
+    assert notices[0].reason == "time backwards" and "6.000000 s" in str(notices[0])
+    assert cache.missing == ("b", "c")
+    assert cache.update(message(), 5 * S, S)
+    assert len(notices) == 1
+
+
+def test_publishers_of_different_joints_need_not_agree_on_the_time(cache, notices):
+    cache.update(message(("a", "b"), (1, 2), ()), 10 * S, S)
+    assert cache.update(message(("c",), (3,), ()), 4 * S, S)
+    assert cache.update(message(("a", "b"), (1, 2), ()), 11 * S, S)
+    assert notices == []
+
+
+def test_an_unstamped_message_is_taken_at_any_time(cache, notices):
+    cache.update(message(), 10 * S, S)
+    assert cache.update(message(), 0, 2 * S)
+    assert cache.age(2 * S) == 0 and notices == []
+
+
+def test_index_arrays_are_reused_while_the_names_do_not_change():
+    joints = JointMap(JOINTS)
+    first = joints.select(["c", "a"])
+    assert joints.select(["c", "a"]) is first
+    assert joints.select(["a", "c"]) is not first
+    assert joints.select(["c", "a"]) is first, "two publishers that alternate are both remembered"
+
+
+def test_a_stream_of_ever_new_names_does_not_fill_the_memory():
+    joints = JointMap(JOINTS)
+    for i in range(10 * KNOWN_NAME_LISTS):
+        joints.select([f"joint{i}"])
+    assert len(joints._selections) <= KNOWN_NAME_LISTS
+
+
+def test_huge_positions_are_finite(cache):
+    assert cache.update(message(position=(1e308, 1e308, -1e308)), S, S)
