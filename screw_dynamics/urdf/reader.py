@@ -27,9 +27,10 @@ def read_urdf(source, base_link=None, tip_link=None):
         return _read(source, base_link, tip_link)
     except ValueError as error:
         path = path_of(source)
-        if path is None and isinstance(error, UrdfError):
+        known = isinstance(error, UrdfError)
+        if known and path is None:
             raise
-        raise UrdfError(str(error) if path is None else f"{path}: {error}") from error
+        raise UrdfError(f"{path}: {error}" if path is not None else str(error)) from None if known else error
 
 
 def _read(source, base_link, tip_link):
