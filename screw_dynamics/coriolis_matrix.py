@@ -7,7 +7,7 @@ from .joint import pose
 from .se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, dot
 from .so3 import rotate_matrix
 from .values import infix, kernel, linear, zero
-from .vectors import Matrix3, Scalar, cross_columns, cross_rows, full, tilde
+from .vectors import Matrix3, Scalar, Vec3, cross_columns, cross_rows, full, tilde
 
 
 @linear
@@ -28,9 +28,9 @@ def apply(B: Gyration, X: Twist):
 
 
 @kernel
-def apply_transposed(B, X):
-    """B^T X."""
-    return Wrench(X.angular @ B.P + X.linear @ B.Q, 0.0 * X.linear)
+def transposed_torque(B, X):
+    """The torque of B^T X, whose force vanishes."""
+    return X.angular @ B.P + X.linear @ B.Q
 
 
 @kernel
@@ -79,15 +79,15 @@ def coriolis_matrix(links, body, H):
         Mc[parent[i]] += moved(C[i], Mc[i])
         B[parent[i]] += moved_gyration(C[i], B[i])
     for i in range(1, n + 1):
-        rate = B[i] @ X[i] + Mc[i] @ Xd[i]                  # what the ancestors feel of q_i' ...
-        momentum, turn = Mc[i] @ X[i], apply_transposed(B[i], X[i])             # ... and joint i of theirs
+        rate, momentum = Mc[i] @ Xd[i] + B[i] @ X[i], zero(Wrench, q[0]) + Mc[i] @ X[i]
+        turn = zero(Vec3, q[0]) + transposed_torque(B[i], X[i])
         H[k[i], k[i]] += dot(rate, X[i])
         j = i
         while parent[j] > 0:
-            rate, momentum, turn = Ad_dual(C[j], rate), Ad_dual(C[j], momentum), Ad_dual(C[j], turn)
+            rate, momentum, turn = Ad_dual(C[j], rate), Ad_dual(C[j], momentum), C[j].R @ turn
             j = parent[j]
-            H[k[j], k[i]] += dot(rate, X[j])
-            H[k[i], k[j]] += dot(momentum, Xd[j]) + dot(turn, X[j])
+            H[k[j], k[i]] += dot(rate, X[j])                                # what q_i' does to joint j ...
+            H[k[i], k[j]] += dot(momentum, Xd[j]) + turn @ X[j].angular     # ... and q_j' to joint i
 
 
 CORIOLIS_MATRIX = Entry(coriolis_matrix, Body, 2, per_pair)

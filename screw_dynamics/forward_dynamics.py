@@ -2,11 +2,12 @@
 from typing import NamedTuple
 
 from . import inverse_dynamics, mass_matrix
-from .entry import Entry, per_joint, scratch
+from .entry import Entry, per_joint
 from .inertia import Articulated, Inertia, articulated, moved_articulated, square
 from .joint import pose
 from .se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, ad_dual, dot
-from .values import kernel, zero
+from .tables import Square
+from .values import kernel, null, zero
 from .vectors import Scalar
 
 
@@ -70,8 +71,8 @@ def forward_dynamics(links, body, qdd):
 
 
 class CompositeBody(NamedTuple):
-    """What the mass-matrix route holds of each body: the inputs as above, no acceleration, and the columns of
-    inverse_dynamics.Body and mass_matrix.Body."""
+    """What the mass-matrix route holds of each body: the inputs as above; the columns of inverse_dynamics.Body, with no
+    acceleration, and of mass_matrix.Body; for each coordinate its bias effort and rotor, and the mass matrix."""
 
     q: Scalar
     qd: Scalar
@@ -83,25 +84,32 @@ class CompositeBody(NamedTuple):
     Vd: Twist
     W: Wrench
     M: Inertia
+    bias: Scalar
+    own: Scalar
+    H: Square
 
 
 @kernel
 def composite_bodies(links, body, qdd):
-    """Add to qdd the joint accelerations from the mass matrix and the bias efforts; [MD] (80) solved for q''.
+    """Set qdd to the joint accelerations, from the mass matrix and the bias efforts; [MD] (80) solved for q''.
 
     Several joints may share a coordinate, as mimic joints do, which articulated bodies cannot express."""
     k, n = links.coordinate, len(qdd)
-    q, qd, tau, rotor, rest, C, V, Vd, W, M = body
-    bias, diagonal, H = scratch(qdd, 1)[0], scratch(qdd, 1)[0], scratch(qdd, n)
+    q, qd, tau, rotor, rest, C, V, Vd, W, M, bias, own, H = body
+    nothing = null(q[0])
+    for i in range(n):
+        bias[i] = nothing
+        for j in range(n):
+            H[i, j] = nothing
     for i in range(1, len(k)):
-        rest[i] = 0.0 * q[i]
+        rest[i] = nothing
     inverse_dynamics.newton_euler(links, inverse_dynamics.Body(q, qd, rest, C, V, Vd, W), links.X[0], bias)
     mass_matrix.mass_matrix(links, mass_matrix.Body(q, C, M), H)
     for i in range(1, len(k)):
         qdd[k[i]] = tau[i] - bias[k[i]]
-        diagonal[k[i]] = rotor[i]
+        own[k[i]] = rotor[i]
     for j in range(n):
-        H[j, j] += diagonal[j]
+        H[j, j] += own[j]
     solve_symmetric(H, qdd)
 
 
@@ -132,7 +140,7 @@ def forward_dynamics_by_mass_matrix(links, body, qdd):
 def without_rotors(body):
     """No joint has an inertia of its own."""
     for i in range(1, len(body.q)):
-        body.rotor[i] = 0.0 * body.q[i]
+        body.rotor[i] = null(body.q[0])
 
 
 FORWARD_DYNAMICS = Entry(forward_dynamics, ArticulatedBody, 3, per_joint)

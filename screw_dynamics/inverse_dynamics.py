@@ -4,7 +4,7 @@ from typing import NamedTuple
 from .entry import Entry, per_joint
 from .joint import pose
 from .se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, ad_dual, dot
-from .values import kernel, zero
+from .values import kernel, null, zero
 from .vectors import Scalar
 
 
@@ -50,7 +50,7 @@ def inverse_dynamics(links, body, tau):
 def coriolis_torque(links, body, tau):
     """tau = C(q, q') q': what the motion takes without gravity and acceleration."""
     for i in range(1, len(body.q)):
-        body.qdd[i] = 0.0 * body.q[i]
+        body.qdd[i] = null(body.q[0])
     newton_euler(links, body, zero(Twist, body.q[0]), tau)
 
 

@@ -1,10 +1,10 @@
 """The Jacobian of a frame and its time derivative, in the four representations of twists, relative to any other frame."""
 from typing import NamedTuple
 
-from .entry import FrameEntry, per_twist
+from .entry import Entry, per_twist
 from .joint import pose
-from .se3 import Ad, Ad_inv, Pose, Twist, ad, inverse
-from .values import kernel, zero
+from .se3 import Ad, Ad_inv, Pose, Twist, ad, identity, inverse
+from .values import kernel, null, zero
 from .vectors import Scalar, cross
 
 REPRESENTATIONS = ("body", "spatial", "hybrid", "mixed")
@@ -29,7 +29,8 @@ def walk(links, frames, body, frame, reference):
     q, qd, J, Jd = body
     for i in range(1, len(parent)):
         J[i] = Jd[i] = zero(Twist, q[0])
-    C, D = frames.C[frame], frames.C[reference]             # pose of the frame in body i, of the reference in body j
+    here = identity(q[0])
+    C, D = here @ frames.C[frame], here @ frames.C[reference]      # pose of the frame in body i, of the reference in body j
     V = U = zero(Twist, q[0])                               # their twists against these bodies
     i, j = frames.body[frame], frames.body[reference]
     start = j
@@ -93,7 +94,7 @@ def add_column(out, k, V):
 def jacobian(links, frames, body, frame, reference, representation, out):
     """Add to `out` (6, n) the Jacobian J, with J q' the twist of the frame against the reference frame."""
     for i in range(1, len(body.q)):
-        body.qd[i] = 0.0 * body.q[i]
+        body.qd[i] = null(body.q[0])
     H, _ = walk(links, frames, body, frame, reference)
     for i in range(1, len(body.q)):
         add_column(out, links.coordinate[i], represent(representation, H, body.J[i]))
@@ -107,5 +108,5 @@ def jacobian_derivative(links, frames, body, frame, reference, representation, o
         add_column(out, links.coordinate[i], represent_rate(representation, H, V, body.J[i], body.Jd[i]))
 
 
-JACOBIAN = FrameEntry(jacobian, Body, 1, per_twist)
-JACOBIAN_DERIVATIVE = FrameEntry(jacobian_derivative, Body, 2, per_twist)
+JACOBIAN = Entry(jacobian, Body, 1, per_twist, about_frame=True)
+JACOBIAN_DERIVATIVE = Entry(jacobian_derivative, Body, 2, per_twist, about_frame=True)

@@ -1,7 +1,7 @@
 """Forward kinematics: the poses of bodies and frames by the product of exponentials, body-fixed and spatial."""
 from typing import NamedTuple
 
-from .entry import Entry, FrameEntry, per_body, per_frame
+from .entry import Entry, per_body, per_frame
 from .joint import pose
 from .se3 import Ad, Pose, exp, identity, inverse
 from .values import kernel
@@ -47,7 +47,7 @@ def put_pose(matrix, C):
     matrix[0, 0], matrix[0, 1], matrix[0, 2], matrix[0, 3] = R.x.x, R.x.y, R.x.z, p.x
     matrix[1, 0], matrix[1, 1], matrix[1, 2], matrix[1, 3] = R.y.x, R.y.y, R.y.z, p.y
     matrix[2, 0], matrix[2, 1], matrix[2, 2], matrix[2, 3] = R.z.x, R.z.y, R.z.z, p.z
-    matrix[3, 3] = 1.0
+    matrix[3, 3] = 0.0 * p.x + 1.0
 
 
 @kernel
@@ -70,7 +70,8 @@ def body_poses_spatial(links, body, matrices):
 def relative_pose(links, frames, body, frame, reference, representation, matrix):
     """The pose of a frame in a reference frame, by way of the body where their branches meet."""
     parent, E, q = links.parent, links.E, body.q
-    C, D = frames.C[frame], frames.C[reference]
+    here = identity(q[0])
+    C, D = here @ frames.C[frame], here @ frames.C[reference]
     i, j = frames.body[frame], frames.body[reference]
     while i != j:                                           # a parent's slot is smaller than its child's
         if i > j:
@@ -82,4 +83,4 @@ def relative_pose(links, frames, body, frame, reference, representation, matrix)
 
 BODY_POSES = Entry(body_poses, Body, 1, per_body)
 BODY_POSES_SPATIAL = Entry(body_poses_spatial, Body, 1, per_body)
-FORWARD_KINEMATICS = FrameEntry(relative_pose, Body, 1, per_frame)
+FORWARD_KINEMATICS = Entry(relative_pose, Body, 1, per_frame, about_frame=True)

@@ -1,7 +1,7 @@
 """Robot: a model with names, checks, and one state or a batch of states at once. The facade of the package."""
 import numpy as np
 
-from . import entry, rollout
+from . import batch, rollout
 from .coriolis_matrix import CORIOLIS_MATRIX
 from .energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from .forward_dynamics import FORWARD_DYNAMICS, FORWARD_DYNAMICS_BY_MASS_MATRIX
@@ -10,7 +10,9 @@ from .inverse_dynamics import CORIOLIS_TORQUE, INVERSE_DYNAMICS
 from .jacobian import JACOBIAN, JACOBIAN_DERIVATIVE, REPRESENTATIONS
 from .kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
 from .mass_matrix import MASS_MATRIX
+from .lanes import WIDTH
 from .urdf import read_urdf
+from .workspace import prepare, workspace
 
 GRAVITY = (0.0, 0.0, -9.81)
 empty = np.empty
@@ -24,7 +26,9 @@ class Robot:
     wrong shape, an unknown link or representation is a ValueError; NaN and infinities travel through as they do in NumPy.
     Efforts are those of the rigid bodies and gravity alone: friction is a term of its own (`friction_torque`).
 
-    A robot is immutable, but each has working memory of its own: calls from several threads take turns (the GIL is held)."""
+    A batch runs on SIMD lanes and on `threads` threads; by default as many as the process may use, fewer if NUMBA_NUM_THREADS
+    or OMP_NUM_THREADS say so. Its results equal those of single states to rounding. A robot is immutable, and may be used from
+    several threads at once."""
 
     def __init__(self, model, gravity=GRAVITY):
         self.model = model
@@ -35,7 +39,9 @@ class Robot:
         self.link_names = tuple(model.frames)
         self.warnings = model.warnings
         self._frame = {name: i for i, name in enumerate(model.frames)}
-        self._memory = entry.workspace(model.links(self.gravity), model.frame_rows(), model.n)
+        links, frames = model.links(self.gravity), model.frame_rows()
+        self._memory = workspace(links, frames, model.n)
+        self._on_lanes = batch.Workspaces(lambda: workspace(links, frames, model.n, WIDTH), len(links))
         # The recursion over articulated bodies needs a coordinate for each joint; mimic joints have none of their own.
         shared = model.shares_coordinates
         self._forward_dynamics = FORWARD_DYNAMICS_BY_MASS_MATRIX if shared else FORWARD_DYNAMICS
@@ -73,7 +79,7 @@ class Robot:
     # Each method tries the compiled entry point first, which refuses anything but float64 arrays of one state with a
     # TypeError or False; only then the arguments are looked at in Python, which takes longer than the dynamics.
 
-    def inverse_dynamics(self, q, qd, qdd, external=None, out=None):
+    def inverse_dynamics(self, q, qd, qdd, external=None, out=None, threads=None):
         """The efforts tau (..., n) = M(q) qdd + C(q, qd) qd + g(q) that a motion takes; [MD] (66), (67).
 
         external: {link: wrench (..., 6)}, torque and force that act on the link at its origin, resolved in its frame."""
@@ -84,10 +90,10 @@ class Robot:
                     return tau
             except TypeError:
                 pass
-        tau = self._evaluate(INVERSE_DYNAMICS, {"q": q, "qd": qd, "qdd": qdd}, out)
+        tau = self._evaluate(INVERSE_DYNAMICS, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
         return tau if not external else np.subtract(tau, self.external_torque(q, external), out=out)
 
-    def gravity_torque(self, q, out=None):
+    def gravity_torque(self, q, out=None, threads=None):
         """The efforts g(q) (..., n) that hold the robot still: the gradient of the potential energy."""
         tau = empty(self.n) if out is None else out
         try:
@@ -95,9 +101,9 @@ class Robot:
                 return tau
         except TypeError:
             pass
-        return self._evaluate(GRAVITY_TORQUE, {"q": q}, out)
+        return self._evaluate(GRAVITY_TORQUE, {"q": q}, out, threads)
 
-    def coriolis_torque(self, q, qd, out=None):
+    def coriolis_torque(self, q, qd, out=None, threads=None):
         """The efforts C(q, qd) qd (..., n) of Coriolis and centrifugal forces."""
         tau = empty(self.n) if out is None else out
         try:
@@ -105,9 +111,9 @@ class Robot:
                 return tau
         except TypeError:
             pass
-        return self._evaluate(CORIOLIS_TORQUE, {"q": q, "qd": qd}, out)
+        return self._evaluate(CORIOLIS_TORQUE, {"q": q, "qd": qd}, out, threads)
 
-    def forward_dynamics(self, q, qd, tau, external=None, out=None):
+    def forward_dynamics(self, q, qd, tau, external=None, out=None, threads=None):
         """The accelerations qdd (..., n) that efforts cause; [SY] (15). With mimic joints by way of the mass matrix.
 
         external as in inverse_dynamics. Where the mass matrix is singular the result is not finite."""
@@ -120,9 +126,9 @@ class Robot:
                 pass
         elif external:
             tau = np.add(tau, self.external_torque(q, external))
-        return self._evaluate(self._forward_dynamics, {"q": q, "qd": qd, "tau": tau}, out)
+        return self._evaluate(self._forward_dynamics, {"q": q, "qd": qd, "tau": tau}, out, threads)
 
-    def mass_matrix(self, q, out=None):
+    def mass_matrix(self, q, out=None, threads=None):
         """The mass matrix M(q) (..., n, n), symmetric, by composite bodies; [MD] (81)."""
         H = empty((self.n, self.n)) if out is None else out
         try:
@@ -130,9 +136,9 @@ class Robot:
                 return H
         except TypeError:
             pass
-        return self._evaluate(MASS_MATRIX, {"q": q}, out)
+        return self._evaluate(MASS_MATRIX, {"q": q}, out, threads)
 
-    def coriolis_matrix(self, q, qd, out=None):
+    def coriolis_matrix(self, q, qd, out=None, threads=None):
         """The matrix C(q, qd) (..., n, n) of the Christoffel symbols of M: M' - 2 C is skew; [MD] (83), (85)."""
         H = empty((self.n, self.n)) if out is None else out
         try:
@@ -140,7 +146,7 @@ class Robot:
                 return H
         except TypeError:
             pass
-        return self._evaluate(CORIOLIS_MATRIX, {"q": q, "qd": qd}, out)
+        return self._evaluate(CORIOLIS_MATRIX, {"q": q, "qd": qd}, out, threads)
 
     def external_torque(self, q, external):
         """The efforts sum J^T W (..., n) to which wrenches on links amount; external as in inverse_dynamics."""
@@ -156,7 +162,7 @@ class Robot:
         return self.model.damping * qd + self.model.friction * np.sign(qd)
 
     # --------------------------------------------------------------------------------------------- kinematics
-    def forward_kinematics(self, q, link, reference=None, out=None):
+    def forward_kinematics(self, q, link, reference=None, out=None, threads=None):
         """The pose (..., 4, 4) of a link in the frame of a reference link, the root unless named; [MK] (8)."""
         options = self._link(link), self._link(reference), 0
         C = empty((4, 4)) if out is None else out
@@ -165,15 +171,15 @@ class Robot:
                 return C
         except TypeError:
             pass
-        return self._evaluate(FORWARD_KINEMATICS, {"q": q}, out, options)
+        return self._evaluate(FORWARD_KINEMATICS, {"q": q}, out, threads, options)
 
-    def body_poses(self, q, form="body_fixed"):
+    def body_poses(self, q, form="body_fixed", threads=None):
         """The poses (..., b, 4, 4) of all bodies in the root frame, in the order of model.body_names, by the product of
         exponentials in body-fixed form, [MK] (8), or spatial form, [MK] (10)."""
         forms = {"body_fixed": BODY_POSES, "spatial": BODY_POSES_SPATIAL}
-        return self._evaluate(forms[_one_of("form", form, forms)], {"q": q}, None)
+        return self._evaluate(forms[_one_of("form", form, forms)], {"q": q}, None, threads)
 
-    def jacobian(self, q, link, representation="body", reference=None, out=None):
+    def jacobian(self, q, link, representation="body", reference=None, out=None, threads=None):
         """The Jacobian J (..., 6, n) of a link, angular rows first: J qd is its twist against the reference link.
 
         representation: "body" (measured and resolved in the link's frame), "spatial" (in the reference frame), "hybrid"
@@ -187,22 +193,22 @@ class Robot:
         except TypeError:
             pass
         _one_of("representation", representation, REPRESENTATIONS)
-        return self._evaluate(JACOBIAN, {"q": q}, out, options)
+        return self._evaluate(JACOBIAN, {"q": q}, out, threads, options)
 
-    def jacobian_derivative(self, q, qd, link, representation="body", reference=None, out=None):
+    def jacobian_derivative(self, q, qd, link, representation="body", reference=None, out=None, threads=None):
         """The time derivative (..., 6, n) of the Jacobian of `jacobian` along qd; [MD] (3), (16), (25)."""
         options = (self._link(link), self._link(reference),
                    _REPRESENTATION[_one_of("representation", representation, REPRESENTATIONS)])
-        return self._evaluate(JACOBIAN_DERIVATIVE, {"q": q, "qd": qd}, out, options)
+        return self._evaluate(JACOBIAN_DERIVATIVE, {"q": q, "qd": qd}, out, threads, options)
 
     # --------------------------------------------------------------------------------------------- energy and motion
-    def kinetic_energy(self, q, qd):
+    def kinetic_energy(self, q, qd, threads=None):
         """The kinetic energy (...), J."""
-        return self._evaluate(KINETIC_ENERGY, {"q": q, "qd": qd}, None)[..., 0]
+        return self._evaluate(KINETIC_ENERGY, {"q": q, "qd": qd}, None, threads)[..., 0]
 
-    def potential_energy(self, q):
+    def potential_energy(self, q, threads=None):
         """The potential energy (...) of all links, the root too; 0 where a mass lies at the root frame's origin, J."""
-        return self._evaluate(POTENTIAL_ENERGY, {"q": q}, None)[..., 0]
+        return self._evaluate(POTENTIAL_ENERGY, {"q": q}, None, threads)[..., 0]
 
     def rollout(self, q0, qd0, effort=None, dt=1e-3, steps=1000, integrator="semi_implicit_euler", *,
                 friction=False, limits=False):
@@ -215,17 +221,15 @@ class Robot:
         method = rollout.INTEGRATORS.index(_one_of("integrator", integrator, rollout.INTEGRATORS))
         if not (np.isfinite(dt) and dt > 0.0):
             raise ValueError(f"dt {dt} is not a positive time step")
-        if steps != int(steps) or steps < 0:
-            raise ValueError(f"steps {steps} is not a whole number from 0 up")
         q0, qd0 = _broadcast({"q0": _numbers("q0", q0, n), "qd0": _numbers("qd0", qd0, n)}, n)
-        lead, count, steps = q0.shape[:-1], int(np.prod(q0.shape[:-1])), int(steps)
+        lead, count, steps = q0.shape[:-1], int(np.prod(q0.shape[:-1])), _whole("steps", steps, 0)
         effort = _effort(effort, lead, steps, n).reshape(count, steps, n)
         none = np.zeros(n)
         joints = np.array([model.damping if friction else none, model.friction if friction else none,
                            model.lower if limits else none - np.inf, model.upper if limits else none + np.inf])
         q, qd = empty((2, count, steps + 1, n))
         q[:, 0], qd[:, 0] = q0.reshape(count, n), qd0.reshape(count, n)
-        entry.prepare(self._rollout, self._memory, joints, rollout.EFFORT, method, float(dt), q, qd)
+        prepare(self._rollout, rollout.SIGNATURE)
         self._rollout(self._memory, joints, effort, method, float(dt), q, qd)
         shape = (*lead, steps + 1, n)
         return dt * np.arange(steps + 1), q.reshape(shape), qd.reshape(shape)
@@ -238,25 +242,25 @@ class Robot:
         except (KeyError, TypeError):
             raise ValueError(f"link {name!r} is not in the model; it has {', '.join(self.link_names)}") from None
 
-    def _evaluate(self, point, inputs, out, options=()):
-        """Check and convert the inputs {name: array-like} and evaluate an entry point on one state or on each of a batch."""
+    def _evaluate(self, entry, inputs, out, threads, options=()):
+        """Check the inputs {name: array-like} and evaluate an entry point on one state or on each of a batch."""
         n = self.n
         arrays = _broadcast({name: _numbers(name, x, n) for name, x in inputs.items()}, n)
-        lead, core = arrays[0].shape[:-1], point.shape(n, len(self.model.parents))
-        if out is not None and (not isinstance(out, np.ndarray) or out.dtype != float or out.shape != (*lead, *core)):
-            raise ValueError(f"out must be a float64 array of shape {(*lead, *core)}, not {_describe(out)}")
-        result = empty((*lead, *core))
-        if lead:
-            count = int(np.prod(lead))
-            arguments = (*(a.reshape(count, n) for a in arrays), result.reshape(count, *core))
-            compiled = point.many
-        else:
-            arguments, compiled = (*arrays, result), point.one
-        entry.prepare(compiled, self._memory, *options, *arguments)
-        compiled(self._memory, *options, *arguments)
+        lead = arrays[0].shape[:-1]
+        shape = (*lead, *entry.shape(n, len(self.model.parents)))
         if out is None:
-            return result
-        out[...] = result
+            out = empty(shape)
+        elif not isinstance(out, np.ndarray) or out.dtype != float or out.shape != shape or not out.flags.writeable:
+            raise ValueError(f"out must be a writable float64 array of shape {shape}, not {_describe(out)}")
+        if lead:
+            threads = batch.available_threads() if threads is None else _whole("threads", threads, 1)
+            batch.evaluate(entry, self._on_lanes, options, arrays, out, threads)
+            return out
+        result = np.require(out, requirements=["C", "A"])
+        prepare(entry.one, entry.one_signature)
+        entry.one(self._memory, *options, *(np.require(a, float, ["C", "A", "W"]) for a in arrays), result)
+        if result is not out:
+            out[...] = result
         return out
 
 
@@ -269,7 +273,6 @@ def _numbers(name, x, size):
         a = np.asarray(x)
         if a.dtype.kind not in "fiub" and a.size:
             raise TypeError
-        a = a.astype(float, copy=False)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be made of real numbers, not {_describe(x)}") from None
     if a.ndim == 0 or a.shape[-1] != size:
@@ -278,13 +281,13 @@ def _numbers(name, x, size):
 
 
 def _broadcast(arrays, n):
-    """The arrays {name: (..., n)} over common leading axes, contiguous and writable, as the entry points take them."""
+    """The arrays {name: (..., n)} as views over common leading axes."""
     try:
         lead = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
     except ValueError:
         shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
         raise ValueError(f"the leading axes do not broadcast: {shapes}") from None
-    return [np.require(np.broadcast_to(a, (*lead, n)), float, ["C", "A", "W"]) for a in arrays.values()]
+    return [np.broadcast_to(a, (*lead, n)) for a in arrays.values()]
 
 
 def _effort(effort, lead, steps, n):
@@ -303,6 +306,12 @@ def _vector(name, x, size):
     if a.shape != (size,) or not np.isfinite(a).all():
         raise ValueError(f"{name} must be {size} finite numbers, not {a.tolist()}")
     return a
+
+
+def _whole(name, x, least):
+    if x != int(x) or x < least:
+        raise ValueError(f"{name} {x} is not a whole number from {least} up")
+    return int(x)
 
 
 def _one_of(name, value, choices):

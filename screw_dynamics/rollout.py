@@ -2,13 +2,16 @@
 import numpy as np
 from numba import types
 
-from .entry import body_in, compiled, links_in, spread
+from .entry import spread
 from .forward_dynamics import ArticulatedBody, CompositeBody, articulated_bodies, composite_bodies
 from .scalars import absolute
 from .values import kernel
+from .workspace import body_in, compiled, links_in, numbers_type
 
 INTEGRATORS = ("semi_implicit_euler", "rk4")
-EFFORT = types.Array(types.float64, 3, "A", readonly=True)       # (N, steps, n), broadcast and so of any strides
+# memory, joints, effort (broadcast, and so of any strides), integrator, dt, q, qd
+SIGNATURE = (numbers_type(1), numbers_type(2), numbers_type(3, "A", readonly=True), types.int64, types.float64,
+             numbers_type(3), numbers_type(3))
 STICTION = 1e-3     # rad/s or m/s: below this speed Coulomb friction falls off linearly, so that a joint comes to rest
 
 
@@ -83,7 +86,7 @@ def rollout_entry(algorithm, Body):
 
     joints (4, n): damping, friction, lower and upper stop. effort (N, steps, n). integrator: index into INTEGRATORS. q and qd
     (N, steps + 1, n) hold the initial states in [:, 0] and take all others."""
-    @compiled
+    @compiled()
     def rollout(memory, joints, effort, integrator, dt, q, qd):
         links, body = links_in(memory), body_in(Body, memory)
         work = np.empty((6, q.shape[2]))

@@ -5,15 +5,25 @@ Twist. In plain Python a column is a list. Compiled, all columns of a table lie 
 """
 import numpy as np
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array, populate_array
 
 from .values import INLINE, fields, numba_type, numbers, zero
 
 
+class Square:
+    """In annotations of a table: a column with a scalar for each pair of slots, `H[i, j]`."""
+
+
 def width(cls):
-    """How many numbers a value of class `cls` has."""
-    return len(numbers(zero(cls, 0.0)))
+    """How many numbers a slot of a table `cls` has, square columns apart."""
+    return sum(len(numbers(zero(kind, 0.0))) if issubclass(kind, tuple) else 1 for kind in fields(cls) if kind is not Square)
+
+
+def size(cls, n):
+    """How many numbers a table `cls` of n slots has."""
+    return width(cls) * n + fields(cls).count(Square) * n * n
 
 
 def packed(rows):
@@ -34,34 +44,47 @@ def table(cls, like, n, memory=None, start=0):
 
     Compiled, the columns are views of the float64 array `memory` from position `start` on. They borrow it: counting
     references in a loop is slow, so `memory` must be an argument of the entry point, and large enough; nothing checks."""
-    return cls(*([None] * n for _ in cls._fields))
+    return cls(*(np.empty((n, n), dtype=object) if kind is Square else [None] * n for kind in fields(cls)))
 
 
-def _size(kind):
+# ------------------------------------------------------------------------------------------------- compiled
+def _doubles(kind):
     """Size of a Numba type of numbers, in doubles."""
-    return sum(map(_size, kind)) if isinstance(kind, types.BaseTuple) else kind.bitwidth // 64
+    return sum(map(_doubles, kind)) if isinstance(kind, types.BaseTuple) else kind.bitwidth // 64
 
 
-def _column(context, builder, element, buffer, offset, stride, n):
-    """A strided array of `element`s in the memory that the double pointer `buffer` points to."""
-    kind = types.Array(element, 1, "A", aligned=False)
+def _view(context, builder, kind, data, shape, strides):
+    """An array of type `kind` over memory that it borrows; shape in entries, strides in doubles."""
     array = make_array(kind)(context, builder)
-    first = builder.gep(buffer, [context.get_constant(types.intp, offset)])
-    step = context.get_constant(types.intp, 8 * stride)
-    populate_array(array, builder.bitcast(first, array.data.type), (n,), (step,), step, meminfo=None)
+    steps = [builder.mul(stride, context.get_constant(types.intp, 8)) for stride in strides]
+    itemsize = context.get_constant(types.intp, 8 * _doubles(kind.dtype))
+    populate_array(array, builder.bitcast(data, array.data.type), shape, steps, itemsize, meminfo=None)
     return array._getvalue()
 
 
 @intrinsic
 def _table(typing, cls, like, n, memory, start):
-    parts = [numba_type(kind, like) for kind in fields(cls.instance_class)]
-    result = types.BaseTuple.from_types([types.Array(p, 1, "A", aligned=False) for p in parts], cls.instance_class)
+    kinds = fields(cls.instance_class)
+    dtypes = [like if kind is Square else numba_type(kind, like) for kind in kinds]
+    arrays = [types.Array(dtype, 2 if kind is Square else 1, "A", aligned=False)
+              for kind, dtype in zip(kinds, dtypes, strict=True)]
+    result = types.BaseTuple.from_types(arrays, cls.instance_class)
+    row = sum(_doubles(dtype) for kind, dtype in zip(kinds, dtypes, strict=True) if kind is not Square)
 
     def build(context, builder, signature, args):
         _, _, n, memory, start = args
-        buffer = builder.gep(make_array(signature.args[3])(context, builder, memory).data, [start])
-        sizes = [_size(p) for p in parts]
-        made = [_column(context, builder, part, buffer, sum(sizes[:i]), sum(sizes), n) for i, part in enumerate(parts)]
+        first = builder.gep(make_array(signature.args[3])(context, builder, memory).data, [start])
+        intp = lambda x: context.get_constant(types.intp, x)
+        column, square, made = 0, builder.mul(n, intp(row)), []
+        for kind, dtype, array in zip(kinds, dtypes, arrays, strict=True):
+            step = intp(_doubles(dtype))
+            if kind is Square:
+                line = builder.mul(n, step)
+                made.append(_view(context, builder, array, builder.gep(first, [square]), (n, n), (line, step)))
+                square = builder.add(square, builder.mul(n, line))
+            else:
+                made.append(_view(context, builder, array, builder.gep(first, [intp(column)]), (n,), (intp(row),)))
+                column += _doubles(dtype)
         return context.make_tuple(builder, result, made)
     return result(cls, like, types.intp, memory, types.intp), build
 
@@ -69,3 +92,19 @@ def _table(typing, cls, like, n, memory, start):
 @overload(table, jit_options=INLINE)
 def _compiled_table(cls, like, n, memory=None, start=0):
     return lambda cls, like, n, memory=None, start=0: _table(cls, like, n, memory, start)
+
+
+@intrinsic
+def block(typing, like, shape, memory, start):
+    """An array of this shape of scalars of the kind of `like`, in the float64 array `memory` from `start` on, borrowed."""
+    result = types.Array(like, len(shape), "C", aligned=False)
+
+    def build(context, builder, signature, args):
+        _, shape, memory, start = args
+        first = builder.gep(make_array(signature.args[2])(context, builder, memory).data, [start])
+        lengths = cgutils.unpack_tuple(builder, shape)
+        strides = [context.get_constant(types.intp, _doubles(like))]
+        for length in reversed(lengths[1:]):
+            strides.insert(0, builder.mul(strides[0], length))
+        return _view(context, builder, result, first, lengths, strides)
+    return result(like, shape, memory, types.intp), build

@@ -127,6 +127,11 @@ def zero(cls: type[NamedTuple], like):
     return cls(*(zero(kind, like) if issubclass(kind, tuple) else kind(0) for kind in fields(cls)))
 
 
+def null(like):
+    """The number 0 of the kind of `like`, whatever `like` holds."""
+    return 0.0
+
+
 def numba_type(kind, scalar):
     """The Numba type of a value class, or of int and float, over a scalar type."""
     if kind in (int, float):
@@ -143,3 +148,13 @@ def _zero(typing, cls, like):
 @overload(zero, jit_options=INLINE)
 def _zero_value(cls, like):
     return lambda cls, like: _zero(cls, like)
+
+
+@intrinsic
+def _null(typing, like):
+    return like(like), lambda context, builder, signature, args: context.get_constant_null(like)
+
+
+@overload(null, jit_options=INLINE)
+def _null_number(like):
+    return lambda like: _null(like)

@@ -1,0 +1,134 @@
+"""A batch of states: eight at a time on lanes, in pieces on threads, from arrays of any memory layout."""
+import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from math import prod
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from .lanes import WIDTH
+from .workspace import prepare
+
+TILE = 1024             # states that are copied at once where an array cannot be read in place
+SHARE = 1 << 13         # bodies (states times slots) below which another thread costs more than it saves
+
+
+def available_threads():
+    """How many threads a batch takes by default: the cores this process may use, or fewer if the environment says so."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    asked = [os.environ.get(name, "") for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")]
+    return min([cores, *(max(1, int(x)) for x in asked if x.isdigit())])
+
+
+def evaluate(entry, workspaces, options, inputs, out, threads):
+    """Evaluate an entry point on the states of `inputs`, arrays (*lead, n), into `out` (*lead, ...).
+
+    Threads of Python rather than Numba's parallel loops: the kernels run without the GIL, nothing is compiled twice, and a
+    program may call from threads of its own, which Numba's default threading layer answers by ending the process."""
+    prepare(entry.many, entry.many_signature)
+    lead = inputs[0].ndim - 1
+    sources, target = [_Rows(x, lead) for x in inputs], _Rows(out, lead)
+    count = prod(inputs[0].shape[:-1])
+    shares = max(1, min(threads, count * workspaces.slots // SHARE))
+    size = -(-count // (shares if shares == 1 else 4 * shares))         # small pieces, so that a slow core delays no other
+    if not all(rows.in_place for rows in (*sources, target)):
+        size = min(size, TILE)
+    size += -size % WIDTH
+    starts = iter(range(0, count, max(size, WIDTH)))                    # shared: the next piece goes to whoever is free
+
+    def work():
+        with workspaces.borrowed() as memory:
+            for start in starts:
+                piece = slice(start, min(start + size, count))
+                rows = target.room(piece)
+                entry.many(memory, *options, *(source.read(piece) for source in sources), rows)
+                target.keep(piece, rows)
+    on_threads(work, shares)
+
+
+class Workspaces:
+    """Working memory on lanes: one array for each thread at work, kept for the next."""
+
+    def __init__(self, make, slots):
+        self.slots, self._make, self._idle = slots, make, []
+
+    @contextmanager
+    def borrowed(self):
+        """Lend an array to the calling thread alone."""
+        try:
+            memory = self._idle.pop()           # atomic, and so is append
+        except IndexError:
+            memory = self._make()
+        try:
+            yield memory
+        finally:
+            self._idle.append(memory)
+
+
+class _Rows:
+    """An array (*lead, ...) as rows, one a state: a view where its strides allow that, else copied tile by tile."""
+
+    def __init__(self, array, lead):
+        self._array, self._lead = array, array.shape[:lead]
+        self._view = _collapsed(array, lead) if array.dtype == float else None
+        self.in_place = self._view is not None
+
+    def read(self, piece):
+        """These rows, to be read."""
+        if self.in_place:
+            return self._view[piece]
+        rows = self._array[self._index(piece)]
+        return np.ascontiguousarray(rows, dtype=float).reshape(len(rows), -1)
+
+    def room(self, piece):
+        """Memory for these rows, to be written."""
+        if self.in_place:
+            return self._view[piece]
+        return np.empty((piece.stop - piece.start, prod(self._array.shape[len(self._lead):])))
+
+    def keep(self, piece, rows):
+        """Put what was written into the array."""
+        if not self.in_place:
+            self._array[self._index(piece)] = rows.reshape(-1, *self._array.shape[len(self._lead):])
+
+    def _index(self, piece):
+        return np.unravel_index(np.arange(piece.start, piece.stop), self._lead)
+
+
+def _collapsed(array, lead):
+    """The array as a view (product of the leading axes, product of the others), or None if no strides express that."""
+    merged = [_merge(array.shape[part], array.strides[part]) for part in (slice(None, lead), slice(lead, None))]
+    if None in merged:
+        return None
+    (rows, down), (entries, along) = merged
+    return as_strided(array, (rows, entries), (down, along), writeable=array.flags.writeable)
+
+
+def _merge(shape, strides):
+    """Length and stride of the one axis that runs through axes of this shape, or None."""
+    length, step = 1, 8
+    for n, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if n != 1:
+            if length != 1 and stride != step * length:
+                return None
+            length, step = length * n, stride if length == 1 else step
+    return length, step
+
+
+# ------------------------------------------------------------------------------------------------- threads
+_pool = []
+
+
+def on_threads(work, count):
+    """Call work() on so many threads, the calling one among them, and wait for all."""
+    if not _pool and count > 1:
+        _pool.append(ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="screw_dynamics"))
+    others = [_pool[0].submit(work) for _ in range(count - 1)]
+    work()
+    for other in others:
+        other.result()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.clear)         # threads do not survive a fork

@@ -1,0 +1,219 @@
+"""Lane: eight doubles that compiled code treats as one number, one LLVM vector, so that an algorithm runs on eight states.
+
+A Lane mixes with float64 in + - * / and comparisons; a comparison of lanes gives a mask for `where` and `some`. Arithmetic is
+IEEE's lane by lane. The functions of scalars.py take lanes. Lanes exist in compiled code only.
+"""
+import math
+import operator
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, models, overload, register_model
+from numba.np.arrayobj import make_array, populate_array
+
+from .scalars import LIMIT, absolute, atan2, sincos, sincos_polynomial, some, where
+from .values import FLAGS, INLINE, kernel, null
+
+WIDTH = 8
+_VECTOR, _BITS = ir.VectorType(ir.DoubleType(), WIDTH), ir.VectorType(ir.IntType(1), WIDTH)
+_FAST = tuple(FLAGS["fastmath"])
+
+
+class _Lanes(types.Type):
+    def __init__(self, name, vector):
+        super().__init__(name)
+        self.vector, self.bitwidth, self.lanes = vector, 64 * WIDTH, WIDTH
+
+
+LANE, MASK = _Lanes("Lane", _VECTOR), _Lanes("Mask", _BITS)
+
+
+@register_model(_Lanes)
+class _Model(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, kind.vector)
+
+
+# ------------------------------------------------------------------------------------------------- arithmetic
+def _spread(context, builder, kind, x):
+    """A lane as it is; any other number in all eight places."""
+    if kind is LANE:
+        return x
+    x = context.cast(builder, x, kind, types.float64)
+    first = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), x, ir.IntType(32)(0))
+    return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH))
+
+
+def _lanewise(op, result, emit):
+    """Let the two-argument operator `op` work on lanes, or on a lane and a scalar, by the instruction that `emit` makes."""
+    @intrinsic
+    def instruction(typing, a, b):
+        def build(context, builder, signature, args):
+            return emit(builder, *(_spread(context, builder, kind, x)
+                                   for kind, x in zip(signature.args, args, strict=True)))
+        return result(a, b), build
+
+    @overload(op, jit_options=INLINE)
+    def operation(a, b):
+        if LANE in (a, b) and all(t is LANE or isinstance(t, types.Number) for t in (a, b)):
+            return lambda a, b: instruction(a, b)
+        return None
+
+
+def _arithmetic(name):
+    return lambda builder, x, y: getattr(builder, name)(x, y, flags=_FAST)
+
+
+def _comparison(name):
+    compare = "fcmp_unordered" if name == "!=" else "fcmp_ordered"           # NaN differs from everything, itself too
+    return lambda builder, x, y: getattr(builder, compare)(name, x, y)
+
+
+for _names, _instruction in (("add iadd", "fadd"), ("sub isub", "fsub"), ("mul imul", "fmul"), ("truediv itruediv", "fdiv")):
+    for _name in _names.split():
+        _lanewise(getattr(operator, _name), LANE, _arithmetic(_instruction))
+for _name, _symbol in dict(lt="<", le="<=", gt=">", ge=">=", eq="==", ne="!=").items():
+    _lanewise(getattr(operator, _name), MASK, _comparison(_symbol))
+
+
+@overload(operator.neg, jit_options=INLINE)
+def _negative(x):
+    return (lambda x: -1.0 * x) if x is LANE else None
+
+
+def _maskwise(op, name):
+    """Let & or | combine two masks."""
+    @intrinsic
+    def instruction(typing, a, b):
+        return MASK(a, b), lambda context, builder, signature, args: getattr(builder, name)(*args)
+
+    @overload(op, jit_options=INLINE)
+    def operation(a, b):
+        return (lambda a, b: instruction(a, b)) if a is MASK and b is MASK else None
+
+
+_maskwise(operator.and_, "and_")
+_maskwise(operator.or_, "or_")
+
+
+# ------------------------------------------------------------------------------------------------- choice
+@intrinsic
+def _select(typing, condition, a, b):
+    def build(context, builder, signature, args):
+        return builder.select(args[0], *(_spread(context, builder, kind, x)
+                                         for kind, x in zip(signature.args[1:], args[1:], strict=True)))
+    return LANE(condition, a, b), build
+
+
+@intrinsic
+def _some(typing, mask):
+    def build(context, builder, signature, args):
+        return builder.icmp_unsigned("!=", builder.bitcast(args[0], ir.IntType(WIDTH)), ir.IntType(WIDTH)(0))
+    return types.boolean(mask), build
+
+
+@overload(where, jit_options=INLINE)
+def _where(condition, a, b):
+    return (lambda condition, a, b: _select(condition, a, b)) if condition is MASK else None
+
+
+@overload(some, jit_options=INLINE)
+def _some_lane(condition):
+    return (lambda condition: _some(condition)) if condition is MASK else None
+
+
+# ------------------------------------------------------------------------------------------------- single places
+@intrinsic
+def extract(typing, lane, k):
+    """The number in place k."""
+    result = types.float64 if lane is LANE else types.boolean
+    return result(lane, types.int32), lambda context, builder, signature, args: builder.extract_element(*args)
+
+
+@intrinsic
+def insert(typing, lane, k, x):
+    """The lane with x in place k."""
+    def build(context, builder, signature, args):
+        return builder.insert_element(args[0], args[2], args[1])
+    return LANE(lane, types.int32, types.float64), build
+
+
+@intrinsic
+def splat(typing, x):
+    """The lane with x in all places."""
+    return LANE(x), lambda context, builder, signature, args: _spread(context, builder, signature.args[0], args[0])
+
+
+# ------------------------------------------------------------------------------------------------- sine, cosine, angle
+@kernel
+def _sincos_large(x):
+    """libm where the polynomials do not reach, so that the number in one place has no influence on the others."""
+    s, c = sincos_polynomial(x)
+    for k in range(WIDTH):
+        a = extract(x, k)
+        if abs(a) >= LIMIT:
+            s, c = insert(s, k, math.sin(a)), insert(c, k, math.cos(a))
+    return s, c
+
+
+@overload(sincos, jit_options=INLINE)
+def _sincos(x):
+    if x is not LANE:
+        return None
+    return lambda x: _sincos_large(x) if some(absolute(x) >= LIMIT) else sincos_polynomial(x)
+
+
+@overload(atan2, jit_options=INLINE)
+def _atan2(y, x):
+    if LANE not in (y, x):
+        return None
+
+    def each(y, x):
+        a, y, x = splat(0.0), splat(0.0) + y, splat(0.0) + x
+        for k in range(WIDTH):
+            a = insert(a, k, math.atan2(extract(y, k), extract(x, k)))
+        return a
+    return each
+
+
+# ------------------------------------------------------------------------------------------------- eight states
+@kernel
+def load(coordinate, states, first, column):
+    """Put coordinate[i] of the states first ... first + 7 into the places of column[i]; past the end, the last one again."""
+    last = len(states) - 1
+    for i in range(1, len(column)):
+        k = coordinate[i]
+        lane = splat(0.0)
+        for place in range(WIDTH):
+            lane = insert(lane, place, states[min(first + place, last), k])
+        column[i] = lane
+
+
+@intrinsic
+def _flat(typing, results):
+    """A contiguous array as one-dimensional, of the same memory."""
+    kind = types.Array(results.dtype, 1, "C", aligned=False)
+
+    def build(context, builder, signature, args):
+        source, target = make_array(results)(context, builder, args[0]), make_array(kind)(context, builder)
+        populate_array(target, source.data, (source.nitems,), (source.itemsize,), source.itemsize, meminfo=None)
+        return target._getvalue()
+    return kind(results), build
+
+
+@kernel
+def clear(results):
+    """Set all results to zero."""
+    flat = _flat(results)
+    for i in range(len(flat)):
+        flat[i] = null(flat[i])
+
+
+@kernel
+def store(results, out, first):
+    """Write the places of the results, entry by entry, to the rows first ... first + 7 of `out`; none past its end."""
+    flat, count = _flat(results), min(WIDTH, len(out) - first)
+    for i in range(len(flat)):
+        lane = flat[i]
+        for place in range(count):
+            out[first + place, i] = extract(lane, place)

@@ -1,0 +1,111 @@
+"""The workspace: one float64 array that carries the model and all memory of a recursion into compiled code.
+
+One array, since every array argument costs a call from Python 33 ns; made outside, since allocating inside costs more.
+"""
+import hashlib
+import math
+from pathlib import Path
+
+import numpy as np
+from numba import njit, types
+
+from .lanes import splat
+from .model import Frame, Link
+from .tables import block, packed, size, table
+from .values import FLAGS, kernel
+
+# The workspace begins with counts, and with the places of what comes after the model.
+SLOTS, COORDINATES, FRAMES, BODY, RESULT, HEADER = 0, 1, 2, 3, 4, 8
+_needs = []                                                   # (Body, shape) of all entry points: one workspace serves all
+
+
+def _sources():
+    """A hash of all sources of the core: Numba's own stamp covers the caller's file only, and callees are elsewhere."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
+
+
+_STAMP = _sources()
+
+
+def compiled(**options):
+    """Make an entry point: cached on disk until any source of the core changes, compiled only for what `prepare` asks."""
+    def decorate(function):
+        try:
+            dispatcher = njit(cache=True, **FLAGS, **options)(function)
+            dispatcher._cache._cache_file._source_stamp = _STAMP
+        except RuntimeError:                                  # nowhere to write: compile in every process
+            dispatcher = njit(**FLAGS, **options)(function)
+        dispatcher._can_compile = False                       # an unforeseen type must raise, not compile for seconds
+        return dispatcher
+    return decorate
+
+
+def prepare(dispatcher, signature):
+    """Compile an entry point for arguments of these Numba types, if it is not yet."""
+    if signature not in dispatcher.overloads:
+        dispatcher._can_compile = True
+        try:
+            dispatcher.compile(signature)
+        finally:
+            dispatcher._can_compile = False
+
+
+def numbers_type(ndim, layout="C", readonly=False):
+    """The Numba type of a float64 array."""
+    return types.Array(types.float64, ndim, layout, readonly=readonly)
+
+
+def workspace(links, frames, n, lanes=1):
+    """The array that every entry point takes first: header, links, frames, and memory for the recursion on so many lanes."""
+    rows, places = packed(links), packed(frames)
+    slots, start = len(links), HEADER + rows.size + places.size
+    start += -start % 8                                       # on a cache line
+    result = start + lanes * max(size(Body, slots) for Body, _ in _needs)
+    memory = aligned(result + lanes * max(math.prod(shape(n, slots - 1)) for _, shape in _needs))
+    memory[[SLOTS, COORDINATES, FRAMES, BODY, RESULT]] = slots, n, HEADER + rows.size, start, result
+    memory[HEADER:HEADER + rows.size] = rows.ravel()
+    memory[HEADER + rows.size:HEADER + rows.size + places.size] = places.ravel()
+    return memory
+
+
+def reserve(Body, shape):
+    """Announce an entry point that needs memory for a table `Body`, and on lanes for a result of a shape."""
+    _needs.append((Body, shape))
+
+
+def aligned(length):
+    """An array of zeros that begins on a cache line."""
+    block = np.zeros(length + 8)
+    first = -block.ctypes.data % 64 // 8
+    return block[first:first + length]
+
+
+@kernel
+def links_in(memory):
+    """The model."""
+    return table(Link, 0.0, int(memory[SLOTS]), memory, HEADER)
+
+
+@kernel
+def frames_in(memory):
+    """The frames of all links."""
+    return table(Frame, 0.0, 1, memory, int(memory[FRAMES]))
+
+
+@kernel
+def body_in(Body, memory):
+    """The memory of a recursion on one state."""
+    return table(Body, 0.0, int(memory[SLOTS]), memory, int(memory[BODY]))
+
+
+@kernel
+def body_on_lanes(Body, memory):
+    """The memory of a recursion on eight states."""
+    return table(Body, splat(0.0), int(memory[SLOTS]), memory, int(memory[BODY]))
+
+
+@kernel
+def result_on_lanes(shape, memory):
+    """The memory of eight results, in their shape."""
+    return block(splat(0.0), shape(int(memory[COORDINATES]), int(memory[SLOTS]) - 1), memory, int(memory[RESULT]))
