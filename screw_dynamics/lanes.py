@@ -124,15 +124,13 @@ def _some_lane(condition):
 
 # ------------------------------------------------------------------------------------------------- single places
 @intrinsic
-def extract(typing, lane, k):
-    """The number in place k."""
+def _extract(typing, lane, k):
     result = types.float64 if lane is LANE else types.boolean
     return result(lane, types.int32), lambda context, builder, signature, args: builder.extract_element(*args)
 
 
 @intrinsic
-def insert(typing, lane, k, x):
-    """The lane with x in place k."""
+def _insert(typing, lane, k, x):
     def build(context, builder, signature, args):
         return builder.insert_element(args[0], args[2], args[1])
     return LANE(lane, types.int32, types.float64), build
@@ -142,6 +140,36 @@ def insert(typing, lane, k, x):
 def splat(typing, x):
     """The lane with x in all places."""
     return LANE(x), lambda context, builder, signature, args: _spread(context, builder, signature.args[0], args[0])
+
+
+def places(x):
+    """How many numbers x holds: eight for a lane or mask, else one."""
+    return 1
+
+
+def extract(x, k):
+    """The number in place k; a scalar is its own only place."""
+    return x
+
+
+def insert(x, k, number):
+    """x with another number in place k."""
+    return number
+
+
+@overload(places, jit_options=INLINE)
+def _places(x):
+    return (lambda x: WIDTH) if isinstance(x, _Lanes) else (lambda x: 1)
+
+
+@overload(extract, jit_options=INLINE)
+def _extract_number(x, k):
+    return (lambda x, k: _extract(x, k)) if isinstance(x, _Lanes) else (lambda x, k: x)
+
+
+@overload(insert, jit_options=INLINE)
+def _insert_number(x, k, number):
+    return (lambda x, k, number: _insert(x, k, number)) if x is LANE else (lambda x, k, number: number)
 
 
 # ------------------------------------------------------------------------------------------------- sine, cosine, angle

@@ -1,4 +1,6 @@
 """Robot: a model with names, checks, and one state or a batch of states at once. The facade of the package."""
+from math import prod
+
 import numpy as np
 
 from . import batch, rollout
@@ -46,7 +48,7 @@ class Robot:
         shared = model.shares_coordinates
         self._forward_dynamics = FORWARD_DYNAMICS_BY_MASS_MATRIX if shared else FORWARD_DYNAMICS
         self._forward_one = self._forward_dynamics.one
-        self._rollout = rollout.ROLLOUT_BY_MASS_MATRIX if shared else rollout.ROLLOUT
+        self._integrators = rollout.COMPOSITE if shared else rollout.ARTICULATED
 
     @classmethod
     def from_urdf(cls, source, base_link=None, tip_link=None, gravity=GRAVITY):
@@ -210,29 +212,42 @@ class Robot:
         """The potential energy (...) of all links, the root too; 0 where a mass lies at the root frame's origin, J."""
         return self._evaluate(POTENTIAL_ENERGY, {"q": q}, None, threads)[..., 0]
 
-    def rollout(self, q0, qd0, effort=None, dt=1e-3, steps=1000, integrator="semi_implicit_euler", *,
-                friction=False, limits=False):
-        """Simulate: times t (steps + 1,), and q and qd (..., steps + 1, n) from the initial states (..., n) on.
+    def rollout(self, q0, qd0, effort=None, dt=1e-3, steps=1000, integrator="semi_implicit_euler", *, friction=False,
+                limits=False, every=1, rtol=1e-6, atol=1e-9, threads=None):
+        """Simulate: times t (samples + 1,), and q and qd (..., samples + 1, n) from the initial states (..., n) on.
 
-        effort: None, (..., n) held constant, or (..., steps, n) one a step; batch axes as in q0. integrator:
-        "semi_implicit_euler" (order 1, friction implicit, energy bounded) or "rk4" (order 4). friction: let the model's
-        damping and Coulomb friction act. limits: stop joints at their position limits, without rebound."""
-        model, n = self.model, self.n
-        method = rollout.INTEGRATORS.index(_one_of("integrator", integrator, rollout.INTEGRATORS))
-        if not (np.isfinite(dt) and dt > 0.0):
-            raise ValueError(f"dt {dt} is not a positive time step")
+        effort: None; (..., n) held; (..., steps, n) one for each interval dt, batch axes as in q0; or a feedback law, a function
+        law(t, q, qd, tau) that Numba can compile, which sets tau (n,) from q and qd (n,).
+        integrator: "semi_implicit_euler" (order 1, symplectic, friction implicit), "rk4" (order 4), both of step dt; or "rk45"
+        (Dormand-Prince with SciPy's step control to rtol and atol, sampled by dense output).
+        friction: let the model's damping and Coulomb friction act. limits: stop joints at their position limits, without
+        rebound. every: keep each so many-th step as a sample."""
+        n = self.n
+        method = self._integrators[_one_of("integrator", integrator, self._integrators)]
+        for name, x in (("dt", dt), ("rtol", rtol), ("atol", atol)):
+            if not (np.isfinite(x) and x > 0.0):
+                raise ValueError(f"{name} {x} is not a positive number")
+        steps, every = _whole("steps", steps, 0), _whole("every", every, 1)
+        if steps % every:
+            raise ValueError(f"steps {steps} is not a multiple of every {every}")
         q0, qd0 = _broadcast({"q0": _numbers("q0", q0, n), "qd0": _numbers("qd0", qd0, n)}, n)
-        lead, count, steps = q0.shape[:-1], int(np.prod(q0.shape[:-1])), _whole("steps", steps, 0)
-        effort = _effort(effort, lead, steps, n).reshape(count, steps, n)
-        none = np.zeros(n)
-        joints = np.array([model.damping if friction else none, model.friction if friction else none,
-                           model.lower if limits else none - np.inf, model.upper if limits else none + np.inf])
-        q, qd = empty((2, count, steps + 1, n))
+        lead, count, samples = q0.shape[:-1], prod(q0.shape[:-1]), steps // every
+        law = rollout.as_law(effort) if callable(effort) else None
+        effort = _effort(None if law else effort, lead, steps, n)
+        q, qd = empty((2, count, samples + 1, n))
         q[:, 0], qd[:, 0] = q0.reshape(count, n), qd0.reshape(count, n)
-        prepare(self._rollout, rollout.SIGNATURE)
-        self._rollout(self._memory, joints, effort, method, float(dt), q, qd)
-        shape = (*lead, steps + 1, n)
-        return dt * np.arange(steps + 1), q.reshape(shape), qd.reshape(shape)
+        threads = batch.available_threads() if threads is None else _whole("threads", threads, 1)
+        rollout.simulate(method, self._on_lanes, self._resisting(friction, limits), effort.reshape(count, *effort.shape[-2:]), law,
+                         float(dt), every, (float(rtol), float(atol)), q, qd, threads)
+        shape = (*lead, samples + 1, n)
+        return every * dt * np.arange(samples + 1), q.reshape(shape), qd.reshape(shape)
+
+    def _resisting(self, friction, limits):
+        """What resists the joints in a rollout (4, n): damping, friction, lower and upper stop."""
+        model, nothing = self.model, np.zeros(self.n)
+        resistance = [model.damping, model.friction] if friction else [nothing, nothing]
+        stops = [model.lower, model.upper] if limits else [nothing - np.inf, nothing + np.inf]
+        return np.array(resistance + stops).reshape(4, self.n)
 
     # --------------------------------------------------------------------------------------------- checks
     def _link(self, name):
@@ -291,12 +306,11 @@ def _broadcast(arrays, n):
 
 
 def _effort(effort, lead, steps, n):
-    """The efforts of a rollout as a view (*lead, steps, n)."""
+    """The efforts of a rollout as a view (*lead, 1 or steps, n)."""
     effort = _numbers("effort", np.zeros(n) if effort is None else effort, n)
-    if effort.ndim < 2 or effort.shape[-2] != steps or effort.shape == (*lead, n):
-        effort = effort[..., None, :]
+    over_time = effort.ndim > 1 and effort.shape[-2] == steps and effort.shape != (*lead, n)
     try:
-        return np.broadcast_to(effort, (*lead, steps, n))
+        return np.broadcast_to(effort if over_time else effort[..., None, :], (*lead, steps if over_time else 1, n)).astype(float)
     except ValueError:
         raise ValueError(f"effort has shape {effort.shape}; needed is ({n},), {(*lead, n)} or {(*lead, steps, n)}") from None
 

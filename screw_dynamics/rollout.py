@@ -1,107 +1,200 @@
-"""Simulation: the forward dynamics integrated over time inside one kernel, for one initial state or many."""
+"""Simulation: the forward dynamics integrated over time inside one kernel, for one initial state or eight on lanes."""
 import numpy as np
-from numba import types
+from numba import njit, types
+from numba.core.errors import NumbaError
 
-from .entry import spread
+from .batch import on_threads
 from .forward_dynamics import ArticulatedBody, CompositeBody, articulated_bodies, composite_bodies
-from .scalars import absolute
-from .values import kernel
-from .workspace import body_in, compiled, links_in, numbers_type
+from .integrators import (
+    DP_A,
+    DP_C,
+    Motion,
+    Stages,
+    dense,
+    error_norm,
+    first_step,
+    next_step,
+    rk4,
+    runge_kutta_stages,
+    semi_implicit_euler,
+    stop_at_limits,
+)
+from .lanes import WIDTH, extract, insert, places, splat
+from .scalars import absolute, some, where
+from .tables import block, table
+from .values import kernel, null
+from .workspace import BODY, SLOTS, aligned, compiled, links_in, numbers_type, prepare
 
-INTEGRATORS = ("semi_implicit_euler", "rk4")
-# memory, joints, effort (broadcast, and so of any strides), integrator, dt, q, qd
-SIGNATURE = (numbers_type(1), numbers_type(2), numbers_type(3, "A", readonly=True), types.int64, types.float64,
-             numbers_type(3), numbers_type(3))
-STICTION = 1e-3     # rad/s or m/s: below this speed Coulomb friction falls off linearly, so that a joint comes to rest
-
-
-@kernel
-def resistance(joints, qd, b):
-    """b_k >= 0 such that b_k q_k' is the effort of viscous and Coulomb friction at joint k."""
-    for k in range(len(qd)):
-        b[k] = joints[0, k] + joints[1, k] / (absolute(qd[k]) + STICTION)
-
-
-@kernel
-def accelerate(algorithm, links, body, q, qd, tau, b, h, qdd):
-    """qdd from (M + h diag(b)) qdd = tau - b q' - C q' - g: forward dynamics with friction taken at q' + h q''."""
-    spread(links, q, body.q)
-    spread(links, qd, body.qd)
-    for i in range(1, len(body.q)):
-        k = links.coordinate[i]
-        body.tau[i] = tau[k] - b[k] * qd[k]
-        body.rotor[i] = h * b[k]
-    qdd[:] = 0.0
-    algorithm(links, body, qdd)
+ROWS = 19           # vectors (n) of work memory: state, state of a stage, 7 stages of q and of qd, efforts
+LAW_SIGNATURE = types.void(types.float64, *(numbers_type(1),) * 3)
+LAW = types.FunctionType(LAW_SIGNATURE)
+# memory, work, joints, effort (N, intervals, n), law, follow, dt, every, relative, absolute, q, qd (N, samples + 1, n)
+SIGNATURE = (numbers_type(1), numbers_type(1), numbers_type(2), numbers_type(3, "A", readonly=True), LAW, types.boolean,
+             types.float64, types.int64, types.float64, types.float64, numbers_type(3), numbers_type(3))
 
 
 @kernel
-def euler_step(algorithm, links, body, joints, tau, h, q, qd, work):
-    """One step of semi-implicit Euler, order 1: friction implicitly, so that no damping is too strong for a step."""
-    b, qdd = work[0], work[1]
-    resistance(joints, qd, b)
-    accelerate(algorithm, links, body, q, qd, tau, b, h, qdd)
-    for k in range(len(q)):
-        qd[k] += h * qdd[k]
-        q[k] += h * qd[k]
+def prepare_motion(Body, like, memory, work, joints, law, follow, n):
+    """The state, what moves it, and the memory of a step, over scalars of the kind of `like`."""
+    body = table(Body, like, int(memory[SLOTS]), memory, int(memory[BODY]))
+    rows = block(like, (ROWS, n), work, 0)
+    q, qd, stages = rows[0], rows[1], Stages(rows[4:11], rows[11:18], rows[2], rows[3])
+    return q, qd, Motion(links_in(memory), body, joints, rows[18], law, follow, np.empty((3, n))), stages
 
 
 @kernel
-def rk4_step(algorithm, links, body, joints, tau, h, q, qd, work):
-    """One step of the classical Runge-Kutta method, order 4."""
-    b, a, qs, vs, dq, dv = work[0], work[1], work[2], work[3], work[4], work[5]
-    dq[:] = 0.0
-    dv[:] = 0.0
-    for stage in range(4):
-        ahead = 0.0 if stage == 0 else (h if stage == 3 else 0.5 * h)
-        weight = h / 6.0 if stage == 0 or stage == 3 else h / 3.0
-        for k in range(len(q)):
-            v = qd[k] + ahead * a[k] if stage > 0 else qd[k]
-            qs[k] = q[k] + ahead * vs[k] if stage > 0 else q[k]
-            vs[k] = v
-        resistance(joints, vs, b)
-        accelerate(algorithm, links, body, qs, vs, tau, b, 0.0, a)
-        for k in range(len(q)):
-            dq[k] += weight * vs[k]
-            dv[k] += weight * a[k]
-    for k in range(len(q)):
-        q[k] += dq[k]
-        qd[k] += dv[k]
+def load_rows(rows, first, sample, column):
+    """Put rows[first ... first + 7, sample] into the places of a column; past the end, the last again."""
+    for k in range(len(column)):
+        for place in range(places(column[k])):
+            column[k] = insert(column[k], place, rows[min(first + place, len(rows) - 1), sample, k])
 
 
 @kernel
-def stop_at_limits(joints, q, qd):
-    """Position stops: a joint that passed one is set back on it, without the speed that drove it there."""
-    for k in range(len(q)):
-        if q[k] < joints[2, k]:
-            q[k] = joints[2, k]
-            qd[k] = max(qd[k], 0.0)
-        elif q[k] > joints[3, k]:
-            q[k] = joints[3, k]
-            qd[k] = min(qd[k], 0.0)
+def store_rows(rows, first, sample, column):
+    """The inverse of load_rows; places past the end are dropped."""
+    for k in range(len(column)):
+        for place in range(min(places(column[k]), len(rows) - first)):
+            rows[first + place, sample, k] = extract(column[k], place)
 
 
-def rollout_entry(algorithm, Body):
-    """The compiled rollout: rollout(memory, joints, effort, integrator, dt, q, qd).
-
-    joints (4, n): damping, friction, lower and upper stop. effort (N, steps, n). integrator: index into INTEGRATORS. q and qd
-    (N, steps + 1, n) hold the initial states in [:, 0] and take all others."""
-    @compiled()
-    def rollout(memory, joints, effort, integrator, dt, q, qd):
-        links, body = links_in(memory), body_in(Body, memory)
-        work = np.empty((6, q.shape[2]))
-        for s in range(q.shape[0]):
-            for step in range(q.shape[1] - 1):
-                here, rate = q[s, step + 1], qd[s, step + 1]
-                here[:] = q[s, step]
-                rate[:] = qd[s, step]
-                if integrator == 0:
-                    euler_step(algorithm, links, body, joints, effort[s, step], dt, here, rate, work)
-                else:
-                    rk4_step(algorithm, links, body, joints, effort[s, step], dt, here, rate, work)
-                stop_at_limits(joints, here, rate)
-    return rollout
+@kernel
+def fixed_steps(step, algorithm, Body, like, memory, work, joints, effort, law, follow, dt, every, q, qd):
+    """Steps of length dt, with every so many of them a sample in q[:, 1:] and qd[:, 1:]; effort (N, 1 or steps, n)."""
+    x, v, motion, stages = prepare_motion(Body, like, memory, work, joints, law, follow, q.shape[2])
+    for first in range(0, len(q), places(like)):
+        load_rows(q, first, 0, x)
+        load_rows(qd, first, 0, v)
+        for i in range((q.shape[1] - 1) * every):
+            if i == 0 or effort.shape[1] > 1:
+                load_rows(effort, first, i, motion.tau)
+            step(algorithm, motion, i * dt, dt, x, v, stages)
+            stop_at_limits(joints, x, v)
+            if (i + 1) % every == 0:
+                store_rows(q, first, (i + 1) // every, x)
+                store_rows(qd, first, (i + 1) // every, v)
 
 
-ROLLOUT = rollout_entry(articulated_bodies, ArticulatedBody)
-ROLLOUT_BY_MASS_MATRIX = rollout_entry(composite_bodies, CompositeBody)
+@kernel
+def adaptive_steps(algorithm, Body, like, memory, work, joints, effort, law, follow, dt, every, relative, tolerance, q, qd):
+    """Dormand-Prince steps with SciPy's step control, sampled at every dt * every by dense output; each place has a time of
+    its own. Efforts that change (intervals of dt) end a step where they change. A state whose step shrinks to nothing, or
+    that stops being finite, is NaN from there on."""
+    x, v, motion, stages = prepare_motion(Body, like, memory, work, joints, law, follow, q.shape[2])
+    samples, varying, n = q.shape[1] - 1, effort.shape[1] > 1, q.shape[2]
+    end = samples * every * dt
+    for first in range(0, len(q), places(like)):
+        load_rows(q, first, 0, x)
+        load_rows(qd, first, 0, v)
+        load_rows(effort, first, 0, motion.tau)
+        t = null(like)
+        horizon = t + (dt if varying else end)
+        following, interval = t + 1.0, t                                # sample to come, and interval of effort, of each place
+        h = first_step(algorithm, motion, t, x, v, stages, relative, tolerance, end)
+        retried = t > 1.0                                               # nowhere
+        while some(t < end):
+            active = t < end
+            last = t + h >= horizon
+            step = where(active, where(last, horizon - t, h), null(like))
+            runge_kutta_stages(algorithm, motion, DP_A, DP_C, 0, t, step, x, v, stages)
+            error = error_norm(step, x, v, stages, relative, tolerance)
+            accepted = active & (error < 1.0)
+            lost = active & (absolute(step) < 1e-15 * (absolute(t) + dt))
+            arrival = where(last, horizon, t + step)
+            for place in range(min(places(like), len(q) - first)):
+                if extract(accepted, place) or extract(lost, place):
+                    sample, s = int(extract(following, place)), first + place
+                    begin, length = extract(t, place), extract(step, place)
+                    while sample <= samples and (sample * every * dt <= extract(arrival, place) or extract(lost, place)):
+                        theta = (sample * every * dt - begin) / length
+                        for k in range(n):
+                            q[s, sample, k] = dense(theta, length, x, stages.dq, k, place)
+                            qd[s, sample, k] = dense(theta, length, v, stages.dv, k, place)
+                            if extract(lost, place):
+                                q[s, sample, k] = qd[s, sample, k] = np.nan
+                        sample += 1
+                    following = insert(following, place, float(sample))
+            for k in range(n):
+                x[k], v[k] = where(accepted, stages.q[k], x[k]), where(accepted, stages.v[k], v[k])
+            stop_at_limits(joints, x, v)
+            h = where(active & (last & accepted), h, next_step(step, error, retried))
+            retried = active & (error >= 1.0)
+            t = where(lost, null(like) + end, where(accepted, arrival, t))
+            if varying:
+                for place in range(min(places(like), len(q) - first)):
+                    if extract(t, place) >= extract(horizon, place) and extract(t, place) < end:
+                        i = int(extract(interval, place)) + 1
+                        interval = insert(interval, place, float(i))
+                        horizon = insert(horizon, place, min((i + 1) * dt, end))
+                        for k in range(n):
+                            motion.tau[k] = insert(motion.tau[k], place, effort[first + place, i, k])
+
+
+# ------------------------------------------------------------------------------------------------- entry points
+def _fixed(step, algorithm, Body):
+    @compiled(nogil=True)
+    def one(memory, work, joints, effort, law, follow, dt, every, relative, tolerance, q, qd):
+        fixed_steps(step, algorithm, Body, 0.0, memory, work, joints, effort, law, follow, dt, every, q, qd)
+
+    @compiled(nogil=True)
+    def many(memory, work, joints, effort, law, follow, dt, every, relative, tolerance, q, qd):
+        fixed_steps(step, algorithm, Body, splat(0.0), memory, work, joints, effort, law, follow, dt, every, q, qd)
+    return one, many
+
+
+def _adaptive(algorithm, Body):
+    @compiled(nogil=True)
+    def one(memory, work, joints, effort, law, follow, dt, every, relative, tolerance, q, qd):
+        adaptive_steps(algorithm, Body, 0.0, memory, work, joints, effort, law, follow, dt, every, relative, tolerance, q, qd)
+
+    @compiled(nogil=True)
+    def many(memory, work, joints, effort, law, follow, dt, every, relative, tolerance, q, qd):
+        adaptive_steps(algorithm, Body, splat(0.0), memory, work, joints, effort, law, follow, dt, every, relative, tolerance,
+                       q, qd)
+    return one, many
+
+
+def _methods(algorithm, Body):
+    return {"semi_implicit_euler": _fixed(semi_implicit_euler, algorithm, Body), "rk4": _fixed(rk4, algorithm, Body),
+            "rk45": _adaptive(algorithm, Body)}
+
+
+ARTICULATED = _methods(articulated_bodies, ArticulatedBody)
+COMPOSITE = _methods(composite_bodies, CompositeBody)
+
+
+@compiled()
+def no_law(t, q, qd, tau):
+    """The law that sets no effort."""
+
+
+def as_law(function):
+    """A function law(t, q, qd, tau) as the compiled entry points take it, jitted by the caller or here."""
+    try:
+        if not hasattr(function, "compile"):
+            return njit(LAW_SIGNATURE)(function)
+        function.compile(LAW_SIGNATURE)
+        return function
+    except NumbaError as error:
+        raise ValueError(f"the law {function} cannot be compiled as law(t, q, qd, tau): {error}") from error
+
+
+def simulate(methods, workspaces, joints, effort, law, dt, every, tolerances, q, qd, threads):
+    """Fill q and qd (N, samples + 1, n) from their first samples on, eight states on a lane, in pieces on threads."""
+    count, _, n = q.shape
+    one, many = methods
+    compiled_form, width = (one, 1) if count == 1 else (many, WIDTH)
+    prepare(compiled_form, SIGNATURE)
+    follow = law is not None
+    if not follow:
+        prepare(no_law, LAW_SIGNATURE.args)
+    starts = iter(range(0, count, width))
+
+    def work():
+        with workspaces.borrowed() as memory:
+            room = aligned(ROWS * n * WIDTH)
+            for start in starts:
+                piece = slice(start, start + width)
+                compiled_form(memory, room, joints, effort[piece], law if follow else no_law, follow, dt, every, *tolerances,
+                              q[piece], qd[piece])
+    on_threads(work, min(threads, -(-count // width)))
