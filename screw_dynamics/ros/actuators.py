@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from screw_dynamics.rollout import resistance
+from screw_dynamics.integrators import STICTION
 from screw_dynamics.ros.commands import Drive, Drives
 
 
@@ -43,10 +43,9 @@ class Actuators:
         mass = robot.mass_matrix(q)
         bias = robot.inverse_dynamics(q, qd, np.zeros(len(q))) - pushed
         if self.friction:
-            resisting = np.empty(len(q))
-            resistance(np.array([robot.model.damping, robot.model.friction]), qd, resisting)
-            bias += resisting * qd
-            mass += np.diag(self.dt * resisting if self.implicit else np.zeros(len(q)))
+            resistance = robot.model.damping + robot.model.friction / (abs(qd) + STICTION)   # as rollout has it
+            bias += resistance * qd
+            mass += np.diag(self.dt * resistance if self.implicit else np.zeros(len(q)))
         acceleration = self._prescribed(drives, q, qd)
         while True:
             needed = hybrid_effort(mass, bias, effort, acceleration, driven)
@@ -75,7 +74,7 @@ def hybrid_effort(mass, bias, effort, acceleration, driven) -> np.ndarray:
     return np.where(driven, mass @ qdd + bias, effort)
 
 
-def singular_joint(mass, smallest: float = 1e-13) -> int | None:
+def singular_joint(mass, smallest: float = 1e-14) -> int | None:
     """The index of a joint that no inertia resists while the joints after it are free; None if M (n, n) is regular.
 
     Eliminates from the last joint to the first, so that the pivot of a joint is its articulated-body inertia;

@@ -227,6 +227,9 @@ class Simulation:
 
     def _integrate(self, effort: np.ndarray, steps: int) -> None:
         """Take over the last finite state, with the joints that a brake holds where they were."""
+        if not np.isfinite(effort).all():   # position stops would make an ordinary state of it
+            self._stop(f"the effort on {self._names(~np.isfinite(effort))} is not finite")
+            return
         _, q, qd = self.robot.rollout(
             self.q, self.qd, effort=effort, dt=self._dt, steps=steps, integrator=self.settings.integrator,
             friction=self.settings.joint_friction, limits=self.settings.enforce_limits,
@@ -235,10 +238,12 @@ class Simulation:
         good = steps if finite.all() else int(np.argmin(finite.all(axis=1))) - 1
         self.steps += good
         if good < steps:
-            names = ", ".join(f"'{self.robot.joint_names[i]}'" for i in np.flatnonzero(~finite[good + 1]))
-            self._stop(f"the state of {names} would not be finite any more")
+            self._stop(f"the state of {self._names(~finite[good + 1])} is not finite any more")
         locked = self._drives.kind == Drive.LOCKED
         self.q, self.qd = np.where(locked, self.q, q[good]), np.where(locked, 0.0, qd[good])
+
+    def _names(self, mask: np.ndarray) -> str:
+        return ", ".join(f"'{self.robot.joint_names[i]}'" for i in np.flatnonzero(mask))
 
     def _stop(self, reason: str) -> None:
         self.fault = f"stopped after {self.steps} steps, until a reset: {reason}"
@@ -290,13 +295,12 @@ class Simulation:
             self.check_position(joint, position)
 
     def _check_inertia(self) -> None:
-        """At the start, and at positions that no symmetry singles out."""
-        elsewhere = self._home + np.random.default_rng(0).uniform(-1.0, 1.0, (3, self.robot.n))
-        for q in (self._home, *elsewhere):
+        anywhere = self._home + np.random.default_rng(0).uniform(-1.0, 1.0, self.robot.n)
+        for q, where in ((anywhere, "everywhere"), (self._home, "at the initial positions")):
             i = singular_joint(self.robot.mass_matrix(q))
             if i is not None:
-                name = self.robot.joint_names[i]
-                raise ValueError(f"no inertia resists joint '{name}': the mass matrix is singular at {q.tolist()}")
+                joint = self.robot.joint_names[i]
+                raise ValueError(f"no inertia resists joint '{joint}': the mass matrix is singular {where}")
 
     def _new_commands(self, effort_limit: np.ndarray) -> Commands:
         s = self.settings

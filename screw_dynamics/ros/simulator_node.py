@@ -75,7 +75,7 @@ class SimulatorNode(LifecycleNode):
         if self._state_label != "active":
             raise ValueError(f"the simulator is {self._state_label}")
         if self._runner is None:
-            raise ValueError(f"no robot yet: {self._refused or self._description.state}")
+            raise ValueError(self._refused or f"no robot yet: {self._description.state}")
         return self._runner
 
     @property
@@ -208,16 +208,17 @@ class SimulatorNode(LifecycleNode):
         try:
             self._simulate(robot, 0 if simulation is None else simulation.time_ns)
         except ValueError as error:
-            self._refused = str(error)
-            self.get_logger().error(f"the robot is not simulated: {error}")
+            kept = "the robot before stays in use" if self._runner else "no robot yet"
+            self._refused = f"robot refused: {error} ({kept})"
+            self.get_logger().error(self._refused)
         else:
             self._refused = ""
 
     def _simulate(self, robot: Robot, time_ns: int) -> None:
         settings, names = self._simulation_settings, robot.joint_names
-        limits = Simulation(robot, settings)
-        self._homes.declare(names, default_positions(robot.model, settings.enforce_limits), limits.check_position)
-        for name in self._homes.misnamed(names):
+        defaults = default_positions(robot.model, settings.enforce_limits)
+        self._homes.declare(robot.model, defaults, Simulation(robot, settings).check_position)
+        for name in self._homes.misnamed():
             self.get_logger().warning(f"parameter {name}: no such joint, the model has {', '.join(names)}")
         simulation = Simulation(robot, settings, self._homes.by_joint(), time_ns)
         paused = self.settings.start_paused
@@ -297,9 +298,9 @@ class SimulatorNode(LifecycleNode):
         if self._description is None:
             return OK, self._state_label, values
         values["robot_description"] = self._description.state
+        refusal = self._refused or self._description.error and self._description.state
         if self._runner is None:
-            refused = self._refused or self._description.error
-            return ERROR if refused else WARN, refused or self._description.state, values
+            return ERROR if refusal else WARN, refusal or self._description.state, values
         runner, simulation = self._runner, self._runner.simulation
         names = simulation.robot.joint_names
         values |= {
@@ -315,8 +316,8 @@ class SimulatorNode(LifecycleNode):
         behind, self._given_up = runner.forgiven > self._given_up, runner.forgiven
         if simulation.fault:
             return ERROR, simulation.fault, values
-        if self._refused or self._description.error:
-            return WARN, f"{self._refused or self._description.error}; the robot before stays in use", values
+        if refusal:
+            return WARN, refusal, values
         if self._state_label != "active":
             return OK, self._state_label, values
         if behind:

@@ -48,27 +48,32 @@ class InitialPositions(Parameters):
 
     def __init__(self, node):
         super().__init__(node, ())
+        self._model = None
 
-    def declare(self, joints: Sequence[str], defaults: Sequence[float], check: Callable[[str, float], None]) -> None:
-        """Declare them for these joints and no others. `check(joint, position)` raises ValueError to refuse a change.
+    def declare(self, model, defaults: Sequence[float], check: Callable[[str, float], None]) -> None:
+        """Declare them for the joints of a model and no others; what was set for the same model stays.
 
-        ValueError when an override is no number.
+        `check(joint, position)` raises ValueError to refuse a change. ValueError when an override is no number.
         """
+        if model is self._model:
+            return
+        self._model = None
         for name in self._table:
             self._node.undeclare_parameter(name)
             self._validators.pop(name, None)
         self._table = {}
-        for joint, default in zip(joints, defaults, strict=True):
+        for joint, default in zip(model.joint_names, defaults, strict=True):
             setting = Setting(HOME + joint, float(default), f"position of {joint} after a reset", "rad or m")
             self._declare(setting)
             self._table[setting.name] = setting
             self.validate(setting.name, lambda position, joint=joint: check(joint, position))
+        self._model = model
 
     def by_joint(self) -> dict[str, float]:
         """The initial position of each joint."""
         return {name.removeprefix(HOME): getattr(self, name) for name in self._table}
 
-    def misnamed(self, joints: Sequence[str]) -> list[str]:
-        """Overrides for joints that are not among these: they do nothing, which their author should hear of."""
+    def misnamed(self) -> list[str]:
+        """Overrides for joints that the model does not have: they do nothing, which their author should hear of."""
         overrides = self._node._parameter_overrides   # rclpy shows overrides only of parameters that are declared
-        return [name for name in overrides if name.startswith(HOME) and name.removeprefix(HOME) not in joints]
+        return [name for name in overrides if name.startswith(HOME) and name not in self._table]

@@ -504,12 +504,18 @@ def test_state_that_leaves_the_finite_numbers_stops_the_robot_at_the_last_good_o
     made = simulation.advance(1000)
     assert 0 < made < 1000 and simulation.steps == made
     assert np.isfinite(simulation.q).all() and np.isfinite(simulation.qd).all()
-    assert "not be finite" in simulation.fault and "shoulder" in simulation.fault
+    assert "not finite" in simulation.fault and "shoulder" in simulation.fault
     stopped = simulation.q
     assert simulation.advance(10) == 0 and simulation.q is stopped
     assert np.isfinite(simulation.joint_state().effort).all()
     simulation.reset()
     assert simulation.fault is None and simulation.advance(10) == 10
+
+
+def test_effort_that_is_not_finite_stops_the_robot_before_position_stops_can_hide_it(robot):
+    simulation = simulate(robot, hold_until_first_command=False)
+    simulation.push("flange", (0, 1.7e308, 0, 0, 0, -1.7e308))
+    assert simulation.advance(10) == 0 and "effort on" in simulation.fault
 
 
 def chain(*inertias):

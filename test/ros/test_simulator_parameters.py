@@ -1,0 +1,41 @@
+"""config/simulator.yaml against the table of parameters, and the table against the simulation's own defaults."""
+
+from dataclasses import fields
+from pathlib import Path
+
+import yaml
+
+from screw_dynamics.ros.simulation import Settings
+from screw_dynamics.ros.simulator_settings import SETTINGS
+
+CONFIG = Path(__file__).parents[2] / "config" / "simulator.yaml"
+
+
+def test_yaml_has_every_parameter_with_its_default_and_unit():
+    text = CONFIG.read_text()
+    parameters = yaml.safe_load(text)["/**/screw_simulator"]["ros__parameters"]
+    assert list(sorted(parameters)) == sorted(setting.name for setting in SETTINGS)
+    for setting in SETTINGS:
+        default = list(setting.default) if isinstance(setting.default, tuple) else setting.default
+        assert parameters[setting.name] == default and type(parameters[setting.name]) is type(default), setting.name
+        line = next(line for line in text.splitlines() if line.strip().startswith(f"{setting.name}:"))
+        assert "#" in line
+        if setting.unit not in ("", "1"):
+            assert setting.unit in line, line
+
+
+def test_yaml_says_what_can_change_at_run_time():
+    opening = CONFIG.read_text().partition("/**")[0]
+    for setting in SETTINGS:
+        assert setting.read_only == (setting.name not in opening), setting.name
+
+
+def test_parameters_and_simulation_have_the_same_defaults():
+    defaults = {setting.name: setting.default for setting in SETTINGS}
+    for field in fields(Settings):
+        assert defaults[field.name] == field.default, field.name
+
+
+def test_every_parameter_says_what_it_is():
+    for setting in SETTINGS:
+        assert setting.description
