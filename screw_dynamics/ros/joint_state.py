@@ -80,8 +80,8 @@ def check_lengths(msg) -> None:
 
 
 def all_finite(x: np.ndarray) -> bool:
-    """Whether no entry is NaN or infinite: x . 0 is 0 exactly then, several times faster than isfinite and all."""
-    return x.dot(np.zeros(len(x))) == 0.0
+    """Whether no entry is NaN or infinite."""
+    return bool(np.isfinite(x).all())
 
 
 class JointStateCache:

@@ -1,0 +1,59 @@
+"""What the launch files share: their arguments, and a node made from these. Needs the packages launch, launch_ros."""
+
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
+
+from launch import LaunchContext
+from screw_dynamics.ros.urdf_file import read_urdf_file
+
+PACKAGE = "screw_dynamics"
+ARGUMENTS = {   # name: default, description
+    "urdf": ("", "URDF or xacro file, as a path or package://<package>/<path>; empty: the topic robot_description"),
+    "params_file": ("", "YAML file with parameters; empty: the package's config, which lists them all"),
+    "namespace": ("", "namespace of the nodes"),
+    "use_sim_time": ("", "true: take the time from /clock; empty: as in params_file"),
+    "joint_states_topic": ("joint_states", "name of the topic with the state of the joints"),
+    "base_link": ("", "root of the part of the robot in use; empty: as in params_file"),
+    "tip_link": ("", "last link of a chain from base_link; empty: as in params_file"),
+    "log_level": ("info", "debug, info, warn, error or fatal"),
+}
+
+
+def arguments() -> list[DeclareLaunchArgument]:
+    """The launch arguments; every one has a default."""
+    return [
+        DeclareLaunchArgument(name, default_value=default, description=description)
+        for name, (default, description) in ARGUMENTS.items()
+    ]
+
+
+def node(executable: str, config: str, clock_parameter: str = "use_sim_time") -> OpaqueFunction:
+    """The node of an executable, made once the arguments are known. Arguments that are empty leave parameters alone.
+
+    config: the file in the package's config folder that params_file stands in for. clock_parameter: what the argument
+    use_sim_time sets.
+    """
+    return OpaqueFunction(function=lambda context: [_node(context, executable, config, clock_parameter)])
+
+
+def _node(context: LaunchContext, executable: str, config: str, clock_parameter: str) -> Node:
+    given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
+    file = given["params_file"] or f"{FindPackageShare(PACKAGE).perform(context)}/config/{config}"
+    values: dict[str, str | bool] = {name: given[name] for name in ("base_link", "tip_link") if given[name]}
+    if given["use_sim_time"]:
+        values[clock_parameter] = given["use_sim_time"].lower() in ("true", "1")
+    if given["urdf"]:
+        values["robot_description"] = read_urdf_file(given["urdf"])
+    return Node(
+        package=PACKAGE,
+        executable=executable,
+        namespace=given["namespace"],
+        # ParameterValue: a string stays a string, whatever YAML would make of it.
+        parameters=[file, {name: ParameterValue(value, value_type=type(value)) for name, value in values.items()}],
+        remappings=[("joint_states", given["joint_states_topic"])],
+        arguments=["--ros-args", "--log-level", given["log_level"]],
+        output="screen",
+    )

@@ -1,0 +1,41 @@
+"""config/dynamics.yaml lists the parameters that the node declares, no more and no fewer."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from screw_dynamics.ros.dynamics_settings import SETTINGS
+
+CONFIG = Path(__file__).parents[2] / "config" / "dynamics.yaml"
+
+
+def comment_above(name):
+    """The comment above a parameter in the file."""
+    lines = CONFIG.read_text().splitlines()
+    end = next(i for i, line in enumerate(lines) if line.strip().startswith(f"{name}:"))
+    start = end
+    while lines[start - 1].strip().startswith("#"):
+        start -= 1
+    return " ".join(line.strip("# ") for line in lines[start:end])
+
+
+def test_the_file_has_every_parameter_in_order_with_its_default():
+    values = yaml.safe_load(CONFIG.read_text())["/**/screw_dynamics"]["ros__parameters"]
+    assert list(values) == [setting.name for setting in SETTINGS]
+    for setting in SETTINGS:
+        value = values[setting.name]
+        assert (tuple(value) if isinstance(value, list) else value) == setting.default, setting.name
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+def test_each_comment_has_unit_choices_and_range_and_says_what_can_change(setting):
+    comment = comment_above(setting.name)
+    assert len(comment) > 20
+    if setting.unit:
+        assert f"[{setting.unit}]" in comment
+    for choice in setting.choices:
+        assert f'"{choice}"' in comment
+    if setting.upper is not None:
+        assert f"{setting.lower:g} to {setting.upper:g}" in comment
+    assert ("set while running" in comment.lower()) == (not setting.read_only)
