@@ -3,6 +3,7 @@
 import os
 import queue
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -34,6 +35,7 @@ def run(command, environment, log):
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
+        start_new_session=True,  # a group of its own, so that its children can be ended with it
     )
     output = []
     try:
@@ -43,7 +45,7 @@ def run(command, environment, log):
                 file.write(line)
                 output.append(line)
     except BaseException:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)
         raise
     if process.wait() != 0:
         sys.stderr.writelines("    " + line for line in output[-30:])

@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -173,7 +174,8 @@ def install_packages(extras):
         return
     check_machine()  # before the long download, not after it
     extras = sorted({*before, *extras})
-    say(f"Installing the Python packages of [{', '.join(extras)}]" + ("" if "extras" in state else ", a few hundred megabytes"))
+    size = "" if "extras" in state else ", a few hundred megabytes"
+    say(f"Installing the Python packages of [{', '.join(extras)}]{size}")
     command = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", "--no-input"]
     try:
         run([*command, "--prefer-binary", "--editable", f"{ROOT}[{','.join(extras)}]"], environment(), LOG)
@@ -256,6 +258,7 @@ def main():
     parser.add_argument("--chosen", action="store_true", help="the user chose this interpreter: .venv must have it")
     parser.add_argument("--rebuild-interfaces", action="store_true", help="build the services even if they are there")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Terminated."))  # ends the running step too
     try:
         check_python()
         if options.check:

@@ -1,0 +1,166 @@
+"""The set-up of .venv: what it notices, and what it says when something is missing."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOLS = Path(__file__).resolve().parent.parent / "tools"
+sys.path.insert(0, str(TOOLS))
+
+import progress  # noqa: E402
+import setup_environment as setup  # noqa: E402
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty checkout."""
+    for name, path in {"ROOT": ".", "VENV": ".venv", "PYTHON": ".venv/bin/python", "STATE": ".venv/setup.json"}.items():
+        monkeypatch.setattr(setup, name, tmp_path / path)
+    return tmp_path
+
+
+@pytest.fixture
+def venv(folder):
+    """A checkout with a sound, if borrowed, .venv."""
+    binaries = folder / ".venv" / "bin"
+    binaries.mkdir(parents=True)
+    (binaries / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    (binaries / "python").chmod(0o755)
+    (binaries / "pip3").write_text(f"#!{binaries}/python\n")
+    setup.mark(root=str(folder))
+    return folder
+
+
+def test_old_python_is_refused(monkeypatch):
+    monkeypatch.setattr(sys, "version_info", (3, 9, 18))
+    with pytest.raises(setup.SetupError, match=r"Python 3\.9 is too old, 3\.10 or newer"):
+        setup.check_python()
+
+
+def test_missing_headers_are_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(setup.sysconfig, "get_path", lambda name: str(tmp_path))
+    with pytest.raises(setup.SetupError, match=r"Python\.h .*apt install python3\.\d+-dev"):
+        setup.check_python()
+
+
+def test_missing_venv_module_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ensurepip", None)
+    with pytest.raises(setup.SetupError, match=r"ensurepip is missing .*apt install python3\.\d+-venv"):
+        setup.check_python()
+
+
+@pytest.mark.parametrize(("variable", "language"), [("CC", "C"), ("CXX", r"C\+\+")])
+def test_missing_compiler_is_named(monkeypatch, variable, language):
+    monkeypatch.setenv(variable, "no-such-compiler -O2")
+    with pytest.raises(setup.SetupError, match=rf"no {language} compiler: no-such-compiler .*build-essential"):
+        setup.check_machine()
+
+
+def test_another_machine_is_told_what_runs_there(monkeypatch):
+    monkeypatch.setattr(setup.platform, "machine", lambda: "aarch64")
+    with pytest.raises(setup.SetupError, match=r"linux on aarch64.*pip install"):
+        setup.check_machine()
+
+
+def test_no_suitable_python_is_said_with_the_reason():
+    result = subprocess.run(
+        ["sh", TOOLS / "setup"], env={"PATH": os.defpath, "PYTHON": "false"}, capture_output=True, text=True
+    )
+    assert result.returncode == 1
+    assert "No Python here is fit" in result.stderr
+    assert "false: it does not run" in result.stderr
+
+
+def test_sound_venv_is_kept(venv):
+    assert setup.venv_fault(chosen=False) is None
+    assert setup.venv_fault(chosen=True) is None
+
+
+def test_venv_of_another_python_is_kept_unless_one_was_chosen(venv, monkeypatch):
+    monkeypatch.setattr(setup.platform, "python_version", lambda: "3.99.0")
+    assert setup.venv_fault(chosen=False) is None
+    assert "asked for is 3.99.0" in setup.venv_fault(chosen=True)
+
+
+def test_missing_venv_is_noticed(folder):
+    assert setup.venv_fault(chosen=False) == "there is none"
+
+
+@pytest.mark.parametrize("damage", ["#!/bin/sh\nexit 3\n", "#!/no/such/interpreter\n", ""])
+def test_broken_venv_is_noticed(venv, damage):
+    setup.PYTHON.write_text(damage)
+    assert "does not run" in setup.venv_fault(chosen=False)
+
+
+def test_moved_venv_is_noticed(venv):
+    setup.mark(root="/somewhere/else")
+    assert "another folder" in setup.venv_fault(chosen=False)
+
+
+def test_copied_venv_without_marks_is_noticed(venv):
+    setup.STATE.unlink()
+    (setup.VENV / "bin" / "pip3").write_text("#!/somewhere/else/.venv/bin/python\n")
+    assert "another folder" in setup.venv_fault(chosen=False)
+
+
+def test_marks_survive_a_damaged_file(venv):
+    setup.STATE.write_text('{"root": ')
+    assert setup.read_state() == {}
+
+
+def test_fingerprint_follows_names_and_contents(folder):
+    files = folder / "srv"
+    files.mkdir()
+    (files / "A.srv").write_text("---\n")
+    seen = {setup.fingerprint(files), setup.fingerprint(files, extra="ros")}
+    (files / "A.srv").write_text("bool b\n---\n")
+    seen.add(setup.fingerprint(files))
+    (files / "A.srv").rename(files / "B.srv")
+    seen.add(setup.fingerprint(files))
+    assert len(seen) == 4
+    assert setup.fingerprint(files) in seen
+
+
+@pytest.mark.parametrize(
+    ("output", "hint"),
+    [
+        ("NewConnectionError: Failed to establish a new connection", "no network"),
+        ("OSError: [Errno 28] No space left on device", "disk is full"),
+        ("ERROR: No matching distribution found for numba", "another interpreter may do"),
+        ("error: subprocess-exited-with-error", "says why"),
+    ],
+)
+def test_failure_of_pip_is_explained(output, hint):
+    assert hint in setup.pip_hint(output)
+
+
+def test_foreign_environment_is_left_out(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", "/opt/ros/jazzy/lib/python3.12/site-packages")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", "/opt/ros/jazzy")
+    assert "PYTHONPATH" not in setup.environment()
+    assert setup.environment()["AMENT_PREFIX_PATH"] == str(setup.VENV)
+
+
+def test_output_of_a_step_goes_to_the_log(tmp_path, capfd):
+    log = tmp_path / "log"
+    progress.run([sys.executable, "-c", "print('all is well')"], dict(os.environ), log)
+    assert "all is well" in log.read_text()
+    assert capfd.readouterr().out == ""
+
+
+def test_failing_step_shows_its_end(tmp_path, capfd):
+    command = [sys.executable, "-c", "print('what went wrong'); raise SystemExit(3)"]
+    with pytest.raises(progress.StepFailed, match="exit code 3") as caught:
+        progress.run(command, dict(os.environ), tmp_path / "log")
+    assert "what went wrong" in caught.value.output
+    assert "what went wrong" in capfd.readouterr().err
+
+
+def test_silent_step_shows_that_it_lives(tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(progress, "HEARTBEAT", 0.1)
+    command = [sys.executable, "-c", "import time; print('compiling', flush=True); time.sleep(1)"]
+    progress.run(command, dict(os.environ), tmp_path / "log")
+    assert "s  compiling" in capfd.readouterr().out
