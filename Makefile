@@ -4,9 +4,9 @@
 PYTHON ?=
 export PYTHON
 
-# A sourced ROS installation must not mix with the ROS 2 of .venv.
+# A sourced ROS installation must not mix with the ROS 2 of .venv, which has one middleware: Fast DDS.
 unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME PYTHONPATH
-unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
+unexport FASTRTPS_DEFAULT_PROFILES_FILE RMW_IMPLEMENTATION _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 BIN := .venv/bin
 
