@@ -4,7 +4,8 @@ import numpy as np
 from .. import arrays
 from ..builder import ModelBuilder
 from .description import SMALLEST_RADIUS, describe
-from .error import Notes, UrdfError, fault, listed, quote
+from .error import Notes, UrdfError, fault, quote
+from .mimic import followed
 from .schema import needed_part
 from .source import path_of, read_source
 from .tree import Tree
@@ -38,46 +39,17 @@ def _read(source, base_link, tip_link):
     robot = needed_part(parse_xml(read_source(source)), notes)
     tree = Tree(*describe(robot, notes))
     branch = tree.select(base_link, tip_link)
-    _check_branch(tree, branch)
-    return _model(tree, branch, notes)
-
-
-def _check_branch(tree, branch):
-    """Refuse what matters only in the part of the tree that is asked for."""
-    kept = {joint.name for joint in branch.joints}
+    # Refused only in the part of the tree that is asked for.
     for joint in branch.joints:
         if joint.axis is None and joint.kind != "fixed":
             raise fault(f"joint {quote(joint.name)}: type {quote(joint.kind)} is not supported; base_link="
                         f"{quote(joint.child)} takes the tree below it", joint.line)
-        if joint.mimic:
-            _check_leader(joint, tree.joints.get(joint.mimic.joint), kept)
-    settled = set()
-    for joint in branch.joints:
-        trail = set()
-        while joint.mimic and joint.name not in settled and joint.name not in trail:
-            trail.add(joint.name)
-            joint = tree.joints[joint.mimic.joint]
-        if joint.name in trail:
-            raise fault(f"joint {quote(joint.name)}: mimic in a loop of {listed(trail)}", joint.line)
-        settled |= trail
-
-
-def _check_leader(joint, leader, kept):
-    wrong = None
-    if leader is None:
-        wrong = "which does not exist"
-    elif leader is joint:
-        wrong = "which is itself"
-    elif leader.axis is None:
-        wrong = f"which is {leader.kind}"
-    elif leader.name not in kept:
-        wrong = "which base_link or tip_link cuts off"
-    if wrong:
-        raise fault(f"joint {quote(joint.name)}: mimic of joint {quote(joint.mimic.joint)}, {wrong}", joint.line)
+    return _model(tree, branch, notes)
 
 
 def _model(tree, branch, notes):
     inertias = {name: _inertia(tree.links[name]) for name in (branch.root, *(joint.child for joint in branch.joints))}
+    mimics = followed(tree, branch.joints)
     builder = ModelBuilder(branch.root, inertias[branch.root])
     for joint in branch.joints:
         placement, inertia = joint.placement, inertias[joint.child]
@@ -85,7 +57,8 @@ def _model(tree, branch, notes):
             builder.add_fixed(joint.child, joint.parent, placement, inertia)
         else:
             builder.add_joint(joint.name, joint.child, joint.parent, _screw(joint), placement, inertia, kind=joint.kind,
-                              limits=joint.limits, damping=joint.damping, friction=joint.friction, mimic=joint.mimic)
+                              limits=joint.limits, damping=joint.damping, friction=joint.friction,
+                              mimic=mimics.get(joint.name))
     _note_idle_joints(branch, inertias, notes)
     for text in notes.texts():
         builder.warn(text)
