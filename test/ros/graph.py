@@ -15,7 +15,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
-PATIENCE = 120.0   # seconds; what is waited for takes milliseconds, unless the machine is busy, or compiling
+PATIENCE = 240.0   # seconds; what is waited for takes milliseconds, unless the machine is busy, or compiling
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
