@@ -7,6 +7,7 @@ mode needs no switch: a kernel called from Python runs on any numbers, and only 
 This file and tables.py alone touch Numba's extension interface for value types.
 """
 import operator
+from functools import cache
 from typing import NamedTuple, get_type_hints
 
 from numba import types
@@ -96,6 +97,7 @@ def _negative(a):
 
 
 # ------------------------------------------------------------------------------------------------- contents
+@cache
 def fields(cls):
     """The classes of the fields of a value class: a value class, float for a scalar of any kind, or int."""
     return list(get_type_hints(cls).values())

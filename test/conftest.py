@@ -25,3 +25,5 @@ def claim_domain():
 domain_id, domain_lock = claim_domain()
 os.environ["ROS_DOMAIN_ID"] = str(domain_id)
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+# OpenBLAS's threads wait for each other longer than a small matrix takes.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

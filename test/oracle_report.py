@@ -1,0 +1,36 @@
+"""At the end of a test run: which robots were compared with Pinocchio, how well, and which were left out and why."""
+from typing import NamedTuple
+
+import pytest
+from real_robots import PATHS, REFUSED
+
+_LINES = []
+
+
+class Line(NamedTuple):
+    """A robot, its number of joints, its largest relative error, and of what."""
+
+    name: str
+    n: int
+    error: float
+    remark: str
+
+
+@pytest.fixture(scope="session")
+def report():
+    """Takes the fields of a Line."""
+    return lambda *fields: _LINES.append(Line(*fields))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print the list."""
+    if not _LINES:
+        return
+    write = terminalreporter.write_line
+    terminalreporter.section("compared with Pinocchio: largest relative error of all quantities and states")
+    robots, trees = ([line for line in _LINES if (line.name in PATHS) is real] for real in (True, False))
+    for line in robots + sorted(trees, key=lambda line: -line.error)[:1]:
+        write(f"{line.error:.0e}  {line.n:3d} joints  {line.name}: {line.remark}")
+    write(f"{len(robots)} URDFs of example-robot-data, and {len(trees)} random trees, the worst last")
+    for name, reason in REFUSED.items():
+        write(f"left out: {name}: {reason}")

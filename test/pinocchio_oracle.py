@@ -1,0 +1,117 @@
+"""Pinocchio with the methods of our Robot, one state at a time: angular parts first, q one number a joint, mimics reduced.
+
+Pinocchio's algorithms run on the tree with all joints free, q_full = G q + o, and G takes what they give to the
+coordinates. Its own reduction of mimic joints serves inverse dynamics and the mass matrix only; its computeCoriolisMatrix
+(4.1) accepts mimic joints and answers wrongly: C qd is then not its own nonLinearEffects.
+"""
+import numpy as np
+import pinocchio as pin
+
+ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
+FRAMES = {"body": pin.LOCAL, "spatial": pin.WORLD, "hybrid": pin.LOCAL_WORLD_ALIGNED}
+
+
+class Oracle:
+    """A Pinocchio model over the coordinates `joint_names`; mimics: {joint: (leader, multiplier, offset)}."""
+
+    def __init__(self, model, joint_names, mimics):
+        model.armature[:] = model.friction[:] = model.damping[:] = 0.0
+        self.model, self.data = model, model.createData()
+        self.weightless = pin.Model(model)
+        self.weightless.gravity.setZero()
+        self.joints, self.mimics = model.joints[1:], mimics
+        self.G, self.offset = np.zeros((model.nv, len(joint_names))), np.zeros(model.nv)
+        for name, joint in zip(model.names[1:], self.joints, strict=True):
+            leader, multiplier, offset = mimics.get(name, (name, 1.0, 0.0))
+            self.G[joint.idx_v, list(joint_names).index(leader)] = multiplier
+            self.offset[joint.idx_v] = offset
+
+    def _q(self, q):
+        """Pinocchio's configuration, with cosine and sine of a continuous joint."""
+        full = self.G @ q + self.offset
+        turns = ((j.nq, full[j.idx_v]) for j in self.joints)
+        return np.array([x for nq, a in turns for x in ((a,) if nq == 1 else (np.cos(a), np.sin(a)))])
+
+    def inverse_dynamics(self, q, qd, qdd):
+        return self.G.T @ pin.rnea(self.model, self.data, self._q(q), self.G @ qd, self.G @ qdd)
+
+    def gravity_torque(self, q):
+        return self.G.T @ pin.computeGeneralizedGravity(self.model, self.data, self._q(q))
+
+    def coriolis_torque(self, q, qd):
+        return self.G.T @ pin.nonLinearEffects(self.weightless, self.data, self._q(q), self.G @ qd)
+
+    def coriolis_matrix(self, q, qd):
+        return self.G.T @ pin.computeCoriolisMatrix(self.model, self.data, self._q(q), self.G @ qd) @ self.G
+
+    def mass_matrix(self, q):
+        upper = np.triu(pin.crba(self.model, self.data, self._q(q)))
+        return self.G.T @ (upper + np.triu(upper, 1).T) @ self.G
+
+    def forward_dynamics(self, q, qd, tau):
+        if self.mimics:
+            return np.linalg.solve(self.mass_matrix(q), tau - self.inverse_dynamics(q, qd, 0 * qd))
+        return self.G.T @ pin.aba(self.model, self.data, self._q(q), self.G @ qd, self.G @ tau)
+
+    def kinetic_energy(self, q, qd):
+        return pin.computeKineticEnergy(self.model, self.data, self._q(q), self.G @ qd)
+
+    def potential_energy(self, q):
+        """Pinocchio leaves the root link out."""
+        root, gravity = self.model.inertias[0], self.model.gravity.linear
+        return pin.computePotentialEnergy(self.model, self.data, self._q(q)) - root.mass * gravity @ root.lever
+
+    def forward_kinematics(self, q, link):
+        pin.framesForwardKinematics(self.model, self.data, self._q(q))
+        return self.data.oMf[self._frame(link)].homogeneous
+
+    def jacobian(self, q, link, representation):
+        if representation == "mixed":
+            return self._mixed(self.jacobian, q, link)
+        J = pin.computeFrameJacobian(self.model, self.data, self._q(q), self._frame(link), FRAMES[representation])
+        return J[ANGULAR_FIRST] @ self.G
+
+    def jacobian_derivative(self, q, qd, link, representation):
+        if representation == "mixed":
+            return self._mixed(self.jacobian_derivative, q, qd, link)
+        if not len(q):
+            return np.zeros((6, 0))             # Pinocchio 4.1 reads past its memory
+        pin.computeJointJacobiansTimeVariation(self.model, self.data, self._q(q), self.G @ qd)
+        pin.updateFramePlacements(self.model, self.data)
+        J = pin.getFrameJacobianTimeVariation(self.model, self.data, self._frame(link), FRAMES[representation])
+        return J[ANGULAR_FIRST] @ self.G
+
+    def _frame(self, link):
+        return self.model.getFrameId(link, pin.FrameType.BODY)
+
+    @staticmethod
+    def _mixed(f, *arguments):
+        """Angular rows as measured in the body, linear rows in the world; [MK] (50)."""
+        return np.vstack([f(*arguments, "body")[:3], f(*arguments, "hybrid")[3:]])
+
+
+def oracle_of_urdf(path, robot):
+    """The oracle of a URDF, over the coordinates of our robot."""
+    return Oracle(pin.buildModelFromUrdf(str(path)), robot.joint_names, robot.model.mimics)
+
+
+def oracle_of_parts(parts, robot):
+    """The oracle of a tree of random_trees.py, over the coordinates of our robot."""
+    make = {"revolute": lambda part: pin.JointModelRevoluteUnaligned(part.axis),
+            "prismatic": lambda part: pin.JointModelPrismaticUnaligned(part.axis),
+            "helical": lambda part: pin.JointModelHelicalUnaligned(part.axis, part.pitch)}
+    model = pin.Model()
+    model.addBodyFrame("root", 0, pin.SE3.Identity(), 0)
+
+    def grow(parent, parent_joint, at):
+        """Depth first: Pinocchio's mass and Coriolis matrices are right only if each branch is in one row."""
+        for part in (part for part in parts if part.parent == parent):
+            joint, C = parent_joint, at * pin.SE3(part.placement)
+            if part.kind != "fixed":
+                D = pin.SE3(part.joint_frame)
+                joint, C = model.addJoint(joint, make[part.kind](part), C * D, part.joint), D.inverse()
+            model.appendBodyToJoint(joint, pin.Inertia(part.mass, part.com, part.rotational), C)
+            model.addBodyFrame(part.link, joint, C, 0)
+            grow(part.link, joint, C)
+    grow("root", 0, pin.SE3.Identity())
+    return Oracle(model, robot.joint_names, robot.model.mimics)
