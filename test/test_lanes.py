@@ -22,7 +22,8 @@ from screw_dynamics.values import FLAGS, kernel
 
 NAN, INF = np.nan, np.inf
 rng = np.random.default_rng(3)
-SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.5, -7.25, 1 / 3, INF, -INF, NAN, 5e-324, -3e-310, 1.7e308, -1.7e308, 2**51 + 0.5]
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.5, -7.25, 1 / 3, 2**51 + 0.5,
+           INF, -INF, NAN, 5e-324, -3e-310, 1e-160, 1.7e308, -1.7e308]
 PAIRS = np.array([(a, b) for a in SPECIAL for b in SPECIAL] + rng.normal(size=(64, 2)).tolist())
 
 
@@ -55,6 +56,7 @@ def assert_same_bits(found, expected, what=""):
 def evaluated(expressions, a, b, x):
     """The values (expressions, count) of lanes a and b, arrays (count), and of x, (count) or a number."""
     a, b, x = np.broadcast_arrays(a, b, x)
+    assert len(a) % WIDTH == 0
     out = np.empty((len(expressions), len(a)))
     compiled(expressions)(np.array([a, b, x], dtype=float), out)
     return out
