@@ -1,38 +1,32 @@
 """simulator_node: a robot to try things on. It takes commands on joint_commands and reports on joint_states.
 
-A managed node round a `Simulation` and the `Runner` that paces it; `autostart` makes it active by itself. Commands,
-services and steps take turns in one thread.
+Round a `Simulation` and the `Runner` that paces it. Commands, services and steps take turns in one thread.
 """
 
 from __future__ import annotations
 
-import contextlib
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 
 import numpy as np
-import rclpy
 from builtin_interfaces.msg import Time
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
-from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy
-from rclpy.qos_overriding_options import QoSOverridingOptions
 from rosgraph_msgs.msg import Clock as ClockMessage
 from sensor_msgs.msg import JointState
 
 from screw_dynamics.robot import Robot
-from screw_dynamics.ros import messages
+from screw_dynamics.ros import messages, preparation
 from screw_dynamics.ros.commands import CommandReader
 from screw_dynamics.ros.description import RobotDescription, output_order
-from screw_dynamics.ros.diagnostics import ERROR, OK, WARN, Diagnostics, Report
+from screw_dynamics.ros.diagnostics import ERROR, OK, WARN, Report
 from screw_dynamics.ros.joint_state import Fault
-from screw_dynamics.ros.parameters import Parameters
+from screw_dynamics.ros.managed_node import ManagedNode, run
 from screw_dynamics.ros.runner import IDLE, Runner
 from screw_dynamics.ros.simulation import Settings, Simulation, default_positions
 from screw_dynamics.ros.simulator_services import SimulatorServices
@@ -43,39 +37,34 @@ COMMANDS = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.RELIABLE)
 SECOND = 1_000_000_000
 
 
-class SimulatorNode(LifecycleNode):
+class SimulatorNode(ManagedNode):
     """The node `screw_simulator`. Topics, services and parameters: README.md and config/simulator.yaml."""
 
     def __init__(self, **node_options):
+        self.forget()
         # The simulator is where simulated time comes from: it cannot follow it.
         overrides = [*node_options.pop("parameter_overrides", ()), Parameter("use_sim_time", value=False)]
-        super().__init__("screw_simulator", parameter_overrides=overrides, **node_options)
+        super().__init__("screw_simulator", SETTINGS, "simulation", parameter_overrides=overrides, **node_options)
         self.add_on_set_parameters_callback(refuse_sim_time)
-        self.settings = Parameters(self, SETTINGS)
         self._simulation_settings = Settings(**{f.name: getattr(self.settings, f.name) for f in fields(Settings)})
         self._homes = InitialPositions(self)
-        self._state_label = "unconfigured"
+        self.stamp = Time()   # of the state published last
+
+    def forget(self) -> None:
+        """Forget the robot, and simulated time."""
         self._description: RobotDescription | None = None
         self._runner: Runner | None = None
-        self._refused = ""       # why the robot described last is not simulated
-        self._given_up = 0       # wall time, as it was when diagnostics last looked
-        self._endpoints = contextlib.ExitStack()   # undoes what on_configure did
-        self._diagnostics = Diagnostics(self, self._health, "simulation")
-        self.stamp = Time()      # of the state published last
-
-    def start(self) -> None:
-        """Configure and activate, if the parameter autostart says so."""
-        if self.settings.autostart and self.trigger_configure() == TransitionCallbackReturn.SUCCESS:
-            self.trigger_activate()
+        self._refusal = ""    # why the robot described last is not simulated
+        self._given_up = 0    # wall time, as it was when diagnostics last looked
 
     # What the services work on
 
     def runner(self) -> Runner:
         """The simulation at work; ValueError when there is none."""
-        if self._state_label != "active":
-            raise ValueError(f"the simulator is {self._state_label}")
+        if self.state_label != "active":
+            raise ValueError(f"the simulator is {self.state_label}")
         if self._runner is None:
-            raise ValueError(self._refused or f"no robot yet: {self._description.state}")
+            raise ValueError(self._refusal or f"no robot yet: {self._description.state}")
         return self._runner
 
     @property
@@ -85,27 +74,15 @@ class SimulatorNode(LifecycleNode):
 
     def schedule(self, wait: int = 0) -> None:
         """Look for steps to make in `wait` nanoseconds, whatever was planned before."""
-        if self._state_label == "active" and self._runner is not None:
+        if self.state_label == "active" and self._runner is not None:
             self._timer.timer_period_ns = max(wait, 1)
             self._timer.reset()
 
     # Lifecycle
 
-    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Create topics and services, and wait for a robot from now on."""
-        try:
-            self._create_endpoints()
-        except Exception as error:   # rclpy would swallow it
-            self.get_logger().error(f"cannot be configured: {error}")
-            self._destroy_endpoints()
-            return TransitionCallbackReturn.FAILURE
-        self._state_label = "inactive"
-        return super().on_configure(state)
-
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let time run, unless paused, and publish."""
         result = super().on_activate(state)
-        self._state_label = "active"
         if self._runner is not None:
             self._runner.resume()
             self.schedule()
@@ -117,86 +94,31 @@ class SimulatorNode(LifecycleNode):
             self._runner.catch_up()
             self._runner.abort("the simulator was deactivated")
         self._timer.cancel()
-        self._state_label = "inactive"
         return super().on_deactivate(state)
 
-    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Only parameters and diagnostics are left: robot and simulated time are forgotten."""
-        return self._stop("unconfigured")
-
-    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Stop for good."""
-        return self._stop("finalized")
-
-    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Start anew after a transition that failed."""
-        return self._stop("unconfigured")
-
-    def _stop(self, label: str) -> TransitionCallbackReturn:
-        self._destroy_endpoints()
-        self._state_label = label
-        return TransitionCallbackReturn.SUCCESS
-
-    # Endpoints
-
-    def _create_endpoints(self) -> None:
-        self._states = self._publisher(JointState, "joint_states")
-        self._clock_publisher = self._publisher(ClockMessage, "/clock") if self.settings.publish_clock else None
-        commands = self.create_subscription(
-            JointState, "joint_commands", self._surviving("joint_commands", self._on_command), COMMANDS,
-            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
-        )
-        self._endpoints.callback(self.destroy_subscription, commands)
+    def create_endpoints(self) -> None:
+        """Topics and services; from now on the description is awaited."""
+        self._states = self.publisher(JointState, "joint_states", STATES)
+        self._clock_publisher = self.publisher(ClockMessage, "/clock", STATES) if self.settings.publish_clock else None
+        self.subscribe(JointState, "joint_commands", self._on_command, COMMANDS)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = self.create_timer(IDLE / SECOND, self._surviving("step", self._work), clock=steady)
+        self._timer = self.create_timer(IDLE / SECOND, self.surviving("step", self._work), clock=steady)
         self._timer.cancel()   # until there is a robot
-        self._endpoints.callback(self.destroy_timer, self._timer)
-        services = SimulatorServices(self)
-        self._endpoints.callback(services.destroy)
+        self.endpoints.callback(self.destroy_timer, self._timer)
+        self.endpoints.callback(SimulatorServices(self).destroy)
+        self._description = RobotDescription(self, self.settings, self._on_robot, prepare)
+        self.endpoints.callback(self._description.destroy)
         self.settings.listen(self._on_parameters)
-        self._endpoints.callback(self.settings.forget)
+        self.endpoints.callback(self.settings.forget)
         self._homes.listen(self._on_initial_positions)
-        self._endpoints.callback(self._homes.forget)
-        self._description = RobotDescription(self, self.settings, self._on_robot, self._prepare)
-        self._endpoints.callback(self._description.destroy)
+        self.endpoints.callback(self._homes.forget)
+        self.endpoints.callback(self._abort, "the simulator was shut down")
 
-    def _destroy_endpoints(self) -> None:
+    def _abort(self, reason: str) -> None:
         if self._runner is not None:
-            self._runner.abort("the simulator was cleaned up")
-        self._endpoints.close()
-        self._description = self._runner = None
-        self._refused = ""
-
-    def _publisher(self, kind, topic: str):
-        options = QoSOverridingOptions.with_default_policies()
-        publisher = self.create_lifecycle_publisher(kind, topic, STATES, qos_overriding_options=options)
-        self._endpoints.callback(self.destroy_lifecycle_publisher, publisher)
-        return publisher
-
-    def _surviving(self, source: str, callback: Callable) -> Callable:
-        """The callback, with faults counted and logged: no message stops the node."""
-
-        def survive(*arguments) -> None:
-            try:
-                callback(*arguments)
-            except Fault as fault:
-                self._diagnostics.drop(source, fault)
-            except Exception:
-                if self.context.ok():   # else it is the shutdown that pulls the ground away
-                    self._diagnostics.drop(source, Fault("internal error", traceback.format_exc(), "error"))
-
-        return survive
+            self._runner.abort(reason)
 
     # Robot
-
-    def _prepare(self, robot: Robot, log: Callable[[str], None]) -> None:
-        """Call everything a simulation calls, so that compilers do their work before time runs."""
-        log("preparing the simulation (the first time on a machine it is compiled, which can take a minute)")
-        robot.rollout(np.zeros(robot.n), np.zeros(robot.n), steps=1)
-        robot.inverse_dynamics(*np.zeros((3, robot.n)))
-        robot.gravity_torque(np.zeros(robot.n))
-        robot.mass_matrix(np.zeros(robot.n))
-        robot.external_torque(np.zeros(robot.n), {robot.link_names[-1]: np.zeros(6)})
 
     def _on_robot(self, robot: Robot) -> None:
         """Another robot starts anew, at its initial positions; simulated time goes on. Other gravity acts at once."""
@@ -209,10 +131,10 @@ class SimulatorNode(LifecycleNode):
             self._simulate(robot, 0 if simulation is None else simulation.time_ns)
         except ValueError as error:
             kept = "the robot before stays in use" if self._runner else "no robot yet"
-            self._refused = f"robot refused: {error} ({kept})"
-            self.get_logger().error(self._refused)
+            self._refusal = f"robot refused: {error} ({kept})"
+            self.get_logger().error(self._refusal)
         else:
-            self._refused = ""
+            self._refusal = ""
 
     def _simulate(self, robot: Robot, time_ns: int) -> None:
         settings, names = self._simulation_settings, robot.joint_names
@@ -229,7 +151,7 @@ class SimulatorNode(LifecycleNode):
         self._reader = CommandReader(names, settings.command_mode, self._notice)
         self._order, self._message = self._new_message(simulation)
         self._runner = Runner(simulation, self.settings.real_time_factor, every, self._publish, paused)
-        if self._state_label == "active":
+        if self.state_label == "active":
             self._runner.resume()
             self.schedule()
 
@@ -238,9 +160,7 @@ class SimulatorNode(LifecycleNode):
         reported, joints = simulation.joint_state().names, simulation.robot.joint_names
         mimics = np.arange(len(joints), len(reported))
         order = np.concatenate((output_order(joints, self.settings.joints), mimics))
-        message = JointState(name=[reported[i] for i in order])
-        message.header.frame_id = self.settings.frame_id or simulation.robot.model.root
-        return order, message
+        return order, JointState(name=[reported[i] for i in order])
 
     # Callbacks
 
@@ -251,18 +171,18 @@ class SimulatorNode(LifecycleNode):
         finally:
             self.schedule(wait)
         if self._runner.simulation.fault:
-            self._diagnostics.log("fault", self._runner.simulation.fault, "error")
+            self.diagnostics.log("fault", self._runner.simulation.fault, "error")
 
     def _on_command(self, msg: JointState) -> None:
-        if self._state_label != "active" or self._runner is None:
+        if self.state_label != "active" or self._runner is None:
             raise Fault("not active", "there is no active simulation", "debug")
         command = self._reader.read(msg)
         self._runner.catch_up()   # up to now under the commands before
         self._runner.simulation.command(command)
-        self._diagnostics.tick("command")
+        self.diagnostics.tick("command")
 
     def _notice(self, fault: Fault) -> None:
-        self._diagnostics.notice("joint_commands", fault)
+        self.diagnostics.notice("joint_commands", fault)
 
     def _publish(self) -> None:
         simulation = self._runner.simulation
@@ -273,11 +193,12 @@ class SimulatorNode(LifecycleNode):
             self._clock_publisher.publish(ClockMessage(clock=self.stamp))
         state, message = simulation.joint_state(), self._message
         message.header.stamp = self.stamp
+        message.header.frame_id = self.settings.frame_id or simulation.robot.model.root
         message.position = messages.floats(state.position[self._order])
         message.velocity = messages.floats(state.velocity[self._order])
         message.effort = messages.floats(state.effort[self._order])
         self._states.publish(message)
-        self._diagnostics.tick("publish")
+        self.diagnostics.tick("publish")
 
     def _on_parameters(self, changed: set[str]) -> None:
         if "real_time_factor" in changed and self._runner is not None:
@@ -293,12 +214,13 @@ class SimulatorNode(LifecycleNode):
 
     # Diagnostics
 
-    def _health(self) -> Report:
-        values: dict[str, object] = {"lifecycle state": self._state_label}
+    def health(self) -> Report:
+        """Level, message and values for the diagnostics."""
+        values: dict[str, object] = {"lifecycle state": self.state_label}
         if self._description is None:
-            return OK, self._state_label, values
+            return OK, self.state_label, values
         values["robot_description"] = self._description.state
-        refusal = self._refused or self._description.error and self._description.state
+        refusal = self._refusal or self._description.error and self._description.state
         if self._runner is None:
             return ERROR if refusal else WARN, refusal or self._description.state, values
         runner, simulation = self._runner, self._runner.simulation
@@ -318,11 +240,20 @@ class SimulatorNode(LifecycleNode):
             return ERROR, simulation.fault, values
         if refusal:
             return WARN, refusal, values
-        if self._state_label != "active":
-            return OK, self._state_label, values
+        if self.state_label != "active":
+            return OK, self.state_label, values
         if behind:
             return WARN, f"cannot keep the real-time factor {self.settings.real_time_factor}", values
         return OK, "stepping" if runner.stepping else "paused" if runner.paused else "running", values
+
+
+def prepare(robot: Robot, log: Callable[[str], None]) -> None:
+    """Call what a simulation calls, so that compilers do their work before time runs."""
+    log("preparing the simulation (the first time on a machine it is compiled, which can take a minute)")
+    zero = np.zeros(robot.n)
+    robot.rollout(zero, zero, zero, steps=1)
+    for step in ("gravity torque", "inverse dynamics", "mass matrix", "external torque"):
+        preparation.STEPS[step](robot, zero, robot.link_names[-1])
 
 
 def refuse_sim_time(parameters: Sequence[Parameter]) -> SetParametersResult:
@@ -332,22 +263,8 @@ def refuse_sim_time(parameters: Sequence[Parameter]) -> SetParametersResult:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until SIGINT or SIGTERM; 0 then, 1 when a parameter is wrong from the start."""
-    rclpy.init(args=args)
-    try:
-        executor = SingleThreadedExecutor()
-        node = SimulatorNode()
-        executor.add_node(node)
-        node.start()
-        executor.spin()
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    except ValueError as error:
-        print(f"simulator_node: {error}", file=sys.stderr)
-        return 1
-    finally:
-        rclpy.try_shutdown()
-    return 0
+    """Run simulator_node; the exit code."""
+    return run(SimulatorNode, args)
 
 
 if __name__ == "__main__":
