@@ -67,6 +67,8 @@ class Model:
                 value.setflags(write=False)
             elif isinstance(value, dict):
                 object.__setattr__(self, name, MappingProxyType(value))
+        for _, pose in self.frames.values():
+            pose.setflags(write=False)
 
     def __getstate__(self):
         return {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in vars(self).items()}

@@ -1,8 +1,8 @@
-"""Pinocchio with the methods of our Robot, one state at a time: angular parts first, q one number a joint, mimics reduced.
+"""Pinocchio with the methods of our Robot, one state at a time: angular parts first, q one number a joint.
 
 Pinocchio's algorithms run on the tree with all joints free, q_full = G q + o, and G takes what they give to the
-coordinates. Its own reduction of mimic joints serves inverse dynamics and the mass matrix only; its computeCoriolisMatrix
-(4.1) accepts mimic joints and answers wrongly: C qd is then not its own nonLinearEffects.
+coordinates. Its own reduction of mimic joints serves inverse dynamics and the mass matrix only; version 4.1's
+computeCoriolisMatrix accepts mimic joints and answers wrongly: C qd is then not its own nonLinearEffects.
 """
 import numpy as np
 import pinocchio as pin
