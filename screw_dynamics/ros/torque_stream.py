@@ -123,6 +123,8 @@ class TorqueStream:
     def health(self) -> tuple[bytes, str, dict[str, object]]:
         """Level, message and values for the diagnostics."""
         state = self._state
+        if self._robot is not None and self._robot.n == 0:
+            return OK, "the robot has no joints", {}
         if self._robot is None or not self._heard and len(state.missing) == self._robot.n:
             return WARN, "no joint_states yet", {}
         if not state.complete:
