@@ -98,6 +98,8 @@ class _Rows:
 
 def _collapsed(array, lead):
     """The array as a view (product of the leading axes, product of the others), or None if no strides express that."""
+    if array.flags.c_contiguous:
+        return array.reshape(prod(array.shape[:lead]), prod(array.shape[lead:]))
     merged = [_merge(array.shape[part], array.strides[part]) for part in (slice(None, lead), slice(lead, None))]
     if None in merged:
         return None

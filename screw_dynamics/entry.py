@@ -70,20 +70,20 @@ class Entry:
     workspace of its own; it checks nothing. shape(n, bodies): the shape of one result.
 
     about_frame: the algorithm is about one frame against another, algorithm(links, frames, body, frame, reference,
-    representation, out), and the three numbers are its options."""
+    representation, out), and its option is the number that `about` makes of these three."""
 
     def __init__(self, algorithm, Body, inputs, shape, about_frame=False):
         reserve(Body, shape)
         self.algorithm, self.Body, self.inputs, self.shape, self.about_frame = algorithm, Body, inputs, shape, about_frame
         factory = (_FRAME_ENTRIES if about_frame else _ENTRIES)[inputs]
         self.one, self.many = factory(algorithm, Body, shape)
-        options = (types.int64,) * 3 if about_frame else ()
+        options = (types.int64,) if about_frame else ()
         rank = len(shape(1, 1))
         memory = numbers_type(1)
         self.one_signature = (memory, *options, *(numbers_type(1),) * inputs, numbers_type(rank))
         self.many_signature = (memory, *options, *(numbers_type(2, "A", readonly=True),) * inputs, numbers_type(2, "A"))
 
-    def plain(self, links, *inputs, frames=(), options=()):
+    def plain(self, links, *inputs, frames=(), indices=()):
         """The algorithm in plain Python on any numbers: lists of Link and Frame, and sequences of n numbers."""
         n = len(inputs[0])
         body, rows = table(self.Body, None, len(links)), columns(Link, links)
@@ -91,8 +91,19 @@ class Entry:
             spread(rows, coordinates, column)
         out = np.full(self.shape(n, len(links) - 1), 0, dtype=object)
         places = (columns(Frame, frames),) if self.about_frame else ()
-        self.algorithm(rows, *places, body, *options, out)
+        self.algorithm(rows, *places, body, *indices, out)
         return out
+
+
+def about(frame, reference, representation):
+    """Three indices as one number: an argument less."""
+    return frame | reference << 24 | representation << 48
+
+
+@kernel
+def which(told):
+    """The three indices of `about`."""
+    return told & 0xFFFFFF, told >> 24 & 0xFFFFFF, told >> 48
 
 
 @kernel
@@ -179,30 +190,30 @@ def _three_inputs(algorithm, Body, shape):
 
 def _one_input_and_frames(algorithm, Body, shape):
     @compiled()
-    def one(memory, frame, reference, representation, x, out):
+    def one(memory, told, x, out):
         n = int(memory[COORDINATES])
         if len(x) != n or out.shape != shape(n, int(memory[SLOTS]) - 1):
             return False
         links, body = links_in(memory), body_in(Body, memory)
         spread(links, x, body[0])
         out[:] = 0.0
-        algorithm(links, frames_in(memory), body, frame, reference, representation, out)
+        algorithm(links, frames_in(memory), body, *which(told), out)
         return True
 
     @compiled(nogil=True)
-    def many(memory, frame, reference, representation, x, out):
+    def many(memory, told, x, out):
         links, body, results = links_in(memory), body_on_lanes(Body, memory), result_on_lanes(shape, memory)
         for first in range(0, len(x), WIDTH):
             load(links.coordinate, x, first, body[0])
             clear(results)
-            algorithm(links, frames_in(memory), body, frame, reference, representation, results)
+            algorithm(links, frames_in(memory), body, *which(told), results)
             store(results, out, first)
     return one, many
 
 
 def _two_inputs_and_frames(algorithm, Body, shape):
     @compiled()
-    def one(memory, frame, reference, representation, x, y, out):
+    def one(memory, told, x, y, out):
         n = int(memory[COORDINATES])
         if len(x) != n or len(y) != n or out.shape != shape(n, int(memory[SLOTS]) - 1):
             return False
@@ -210,17 +221,17 @@ def _two_inputs_and_frames(algorithm, Body, shape):
         spread(links, x, body[0])
         spread(links, y, body[1])
         out[:] = 0.0
-        algorithm(links, frames_in(memory), body, frame, reference, representation, out)
+        algorithm(links, frames_in(memory), body, *which(told), out)
         return True
 
     @compiled(nogil=True)
-    def many(memory, frame, reference, representation, x, y, out):
+    def many(memory, told, x, y, out):
         links, body, results = links_in(memory), body_on_lanes(Body, memory), result_on_lanes(shape, memory)
         for first in range(0, len(x), WIDTH):
             load(links.coordinate, x, first, body[0])
             load(links.coordinate, y, first, body[1])
             clear(results)
-            algorithm(links, frames_in(memory), body, frame, reference, representation, results)
+            algorithm(links, frames_in(memory), body, *which(told), results)
             store(results, out, first)
     return one, many
 

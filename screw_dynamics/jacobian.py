@@ -4,54 +4,51 @@ from typing import NamedTuple
 from .entry import Entry, per_twist
 from .joint import pose
 from .se3 import Ad, Ad_inv, Pose, Twist, ad, identity, inverse
-from .values import kernel, null, zero
+from .values import kernel, zero
 from .vectors import Scalar, cross
 
 REPRESENTATIONS = ("body", "spatial", "hybrid", "mixed")
 
 
 class Body(NamedTuple):
-    """Joint coordinate and rate; the joint's column of the body-fixed Jacobian, and its time derivative."""
+    """Joint coordinate, and the joint's column of the body-fixed Jacobian."""
+
+    q: Scalar
+    J: Twist
+
+
+class MovingBody(NamedTuple):
+    """Joint coordinate and rate, and the joint's column of the body-fixed Jacobian."""
 
     q: Scalar
     qd: Scalar
     J: Twist
-    Jd: Twist
 
 
 @kernel
 def walk(links, frames, body, frame, reference):
-    """Fill body.J and body.Jd with the body-fixed Jacobian of a frame against a reference frame, and its time derivative.
+    """Fill body.J with the body-fixed Jacobian of a frame against a reference frame, for the joints between the two.
 
-    Returns H, the pose of the frame in the reference frame, and V, its body-fixed relative twist; [MK] (17), [MD] (3).
-    Goes from both frames up to the body where their branches meet: a parent's slot is smaller than its child's."""
+    Goes from both frames up to the body where their branches meet (a parent's slot is smaller than its child's). Returns
+    H, the pose of the frame in the reference frame, and the slot of that body; [MK] (17)."""
     parent, _, X, _, E = links
-    q, qd, J, Jd = body
-    for i in range(1, len(parent)):
-        J[i] = Jd[i] = zero(Twist, q[0])
-    here = identity(q[0])
-    C, D = here @ frames.C[frame], here @ frames.C[reference]      # pose of the frame in body i, of the reference in body j
-    V = U = zero(Twist, q[0])                               # their twists against these bodies
+    q, J = body.q, body.J
+    C = D = identity(q[0])                                  # from here up, of the frame's side and of the reference's
+    C, D = C @ frames.C[frame], D @ frames.C[reference]
     i, j = frames.body[frame], frames.body[reference]
-    start = j
     while i != j:
         if i > j:
             J[i] = Ad_inv(C, X[i])
-            Jd[i] = ad(J[i], V)
-            V = V + qd[i] * J[i]
             C, i = pose(E[i], q[i]) @ C, parent[i]
         else:
             J[j] = Ad_inv(D, X[j])
-            Jd[j] = ad(J[j], U)
-            U = U + qd[j] * J[j]
             D, j = pose(E[j], q[j]) @ D, parent[j]
+    meet, j = i, frames.body[reference]
     H = inverse(D) @ C
-    V = V - Ad_inv(H, U)
-    meet, j = j, start
     while j != meet:                                        # what moves the reference moves the frame backwards
-        J[j], Jd[j] = -Ad_inv(H, J[j]), ad(V, Ad_inv(H, J[j])) - Ad_inv(H, Jd[j])
+        J[j] = -Ad_inv(H, J[j])
         j = parent[j]
-    return H, V
+    return H, meet
 
 
 @kernel
@@ -93,20 +90,42 @@ def add_column(out, k, V):
 @kernel
 def jacobian(links, frames, body, frame, reference, representation, out):
     """Add to `out` (6, n) the Jacobian J, with J q' the twist of the frame against the reference frame."""
-    for i in range(1, len(body.q)):
-        body.qd[i] = null(body.q[0])
-    H, _ = walk(links, frames, body, frame, reference)
-    for i in range(1, len(body.q)):
-        add_column(out, links.coordinate[i], represent(representation, H, body.J[i]))
+    H, meet = walk(links, frames, body, frame, reference)
+    for end in (frame, reference):
+        i = frames.body[end]
+        while i != meet:
+            add_column(out, links.coordinate[i], represent(representation, H, body.J[i]))
+            i = links.parent[i]
 
 
 @kernel
 def jacobian_derivative(links, frames, body, frame, reference, representation, out):
-    """Add to `out` (6, n) the time derivative of the Jacobian along q'."""
-    H, V = walk(links, frames, body, frame, reference)
-    for i in range(1, len(body.q)):
-        add_column(out, links.coordinate[i], represent_rate(representation, H, V, body.J[i], body.Jd[i]))
+    """Add to `out` (6, n) the time derivative of the Jacobian along q'.
+
+    The body-fixed column of joint k changes by its screw product with S, the twist of all joints between it and the frame,
+    J_k' = [J_k, S]; [MD] (3)."""
+    parent, k = links.parent, links.coordinate
+    q, qd, J = body
+    H, meet = walk(links, frames, body, frame, reference)
+    V = zero(Twist, q[0])                                   # of the frame against the reference frame
+    for end in (frame, reference):
+        i = frames.body[end]
+        while i != meet:
+            V += qd[i] * J[i]
+            i = parent[i]
+    S = zero(Twist, q[0])
+    i = frames.body[frame]
+    while i != meet:
+        add_column(out, k[i], represent_rate(representation, H, V, J[i], ad(J[i], S)))
+        S += qd[i] * J[i]
+        i = parent[i]
+    S = V
+    i = frames.body[reference]
+    while i != meet:
+        add_column(out, k[i], represent_rate(representation, H, V, J[i], ad(J[i], S)))
+        S -= qd[i] * J[i]
+        i = parent[i]
 
 
 JACOBIAN = Entry(jacobian, Body, 1, per_twist, about_frame=True)
-JACOBIAN_DERIVATIVE = Entry(jacobian_derivative, Body, 2, per_twist, about_frame=True)
+JACOBIAN_DERIVATIVE = Entry(jacobian_derivative, MovingBody, 2, per_twist, about_frame=True)

@@ -208,12 +208,16 @@ def _atan2(y, x):
 @kernel
 def load(coordinate, states, first, column):
     """Put coordinate[i] of the states first ... first + 7 into the places of column[i]; past the end, the last one again."""
-    last = len(states) - 1
+    whole, last = first + WIDTH <= len(states), len(states) - 1
     for i in range(1, len(column)):
         k = coordinate[i]
         lane = splat(0.0)
-        for place in range(WIDTH):
-            lane = insert(lane, place, states[min(first + place, last), k])
+        if whole:
+            for place in range(WIDTH):
+                lane = insert(lane, place, states[first + place, k])
+        else:
+            for place in range(WIDTH):
+                lane = insert(lane, place, states[min(first + place, last), k])
         column[i] = lane
 
 
@@ -243,5 +247,9 @@ def store(results, out, first):
     flat, count = _flat(results), min(WIDTH, len(out) - first)
     for i in range(len(flat)):
         lane = flat[i]
-        for place in range(count):
-            out[first + place, i] = extract(lane, place)
+        if count == WIDTH:
+            for place in range(WIDTH):
+                out[first + place, i] = extract(lane, place)
+        else:
+            for place in range(count):
+                out[first + place, i] = extract(lane, place)

@@ -6,6 +6,7 @@ import numpy as np
 from . import batch, rollout
 from .coriolis_matrix import CORIOLIS_MATRIX
 from .energy import KINETIC_ENERGY, POTENTIAL_ENERGY
+from .entry import about
 from .forward_dynamics import FORWARD_DYNAMICS, FORWARD_DYNAMICS_BY_MASS_MATRIX
 from .gravity import GRAVITY_TORQUE
 from .inverse_dynamics import CORIOLIS_TORQUE, INVERSE_DYNAMICS
@@ -40,6 +41,7 @@ class Robot:
         self.joint_names = model.joint_names
         self.link_names = tuple(model.frames)
         self.warnings = model.warnings
+        self._told = {}
         self._frame = {name: i for i, name in enumerate(model.frames)}
         links, frames = model.links(self.gravity), model.frame_rows()
         self._memory = workspace(links, frames, model.n)
@@ -86,10 +88,11 @@ class Robot:
 
         external: {link: wrench (..., 6)}, torque and force that act on the link at its origin, resolved in its frame."""
         if external is None:
-            tau = empty(self.n) if out is None else out
             try:
-                if INVERSE_DYNAMICS.one(self._memory, q, qd, qdd, tau):
-                    return tau
+                if len(q) == self.n:
+                    tau = empty(self.n) if out is None else out
+                    if INVERSE_DYNAMICS.one(self._memory, q, qd, qdd, tau):
+                        return tau
             except TypeError:
                 pass
         tau = self._evaluate(INVERSE_DYNAMICS, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
@@ -97,20 +100,22 @@ class Robot:
 
     def gravity_torque(self, q, out=None, threads=None):
         """The efforts g(q) (..., n) that hold the robot still: the gradient of the potential energy."""
-        tau = empty(self.n) if out is None else out
         try:
-            if GRAVITY_TORQUE.one(self._memory, q, tau):
-                return tau
+            if len(q) == self.n:
+                tau = empty(self.n) if out is None else out
+                if GRAVITY_TORQUE.one(self._memory, q, tau):
+                    return tau
         except TypeError:
             pass
         return self._evaluate(GRAVITY_TORQUE, {"q": q}, out, threads)
 
     def coriolis_torque(self, q, qd, out=None, threads=None):
         """The efforts C(q, qd) qd (..., n) of Coriolis and centrifugal forces."""
-        tau = empty(self.n) if out is None else out
         try:
-            if CORIOLIS_TORQUE.one(self._memory, q, qd, tau):
-                return tau
+            if len(q) == self.n:
+                tau = empty(self.n) if out is None else out
+                if CORIOLIS_TORQUE.one(self._memory, q, qd, tau):
+                    return tau
         except TypeError:
             pass
         return self._evaluate(CORIOLIS_TORQUE, {"q": q, "qd": qd}, out, threads)
@@ -120,10 +125,11 @@ class Robot:
 
         external as in inverse_dynamics. Where the mass matrix is singular the result is not finite."""
         if external is None:
-            qdd = empty(self.n) if out is None else out
             try:
-                if self._forward_one(self._memory, q, qd, tau, qdd):
-                    return qdd
+                if len(q) == self.n:
+                    qdd = empty(self.n) if out is None else out
+                    if self._forward_one(self._memory, q, qd, tau, qdd):
+                        return qdd
             except TypeError:
                 pass
         elif external:
@@ -132,20 +138,22 @@ class Robot:
 
     def mass_matrix(self, q, out=None, threads=None):
         """The mass matrix M(q) (..., n, n), symmetric, by composite bodies; [MD] (81)."""
-        H = empty((self.n, self.n)) if out is None else out
         try:
-            if MASS_MATRIX.one(self._memory, q, H):
-                return H
+            if len(q) == self.n:
+                H = empty((self.n, self.n)) if out is None else out
+                if MASS_MATRIX.one(self._memory, q, H):
+                    return H
         except TypeError:
             pass
         return self._evaluate(MASS_MATRIX, {"q": q}, out, threads)
 
     def coriolis_matrix(self, q, qd, out=None, threads=None):
         """The matrix C(q, qd) (..., n, n) of the Christoffel symbols of M: M' - 2 C is skew; [MD] (83), (85)."""
-        H = empty((self.n, self.n)) if out is None else out
         try:
-            if CORIOLIS_MATRIX.one(self._memory, q, qd, H):
-                return H
+            if len(q) == self.n:
+                H = empty((self.n, self.n)) if out is None else out
+                if CORIOLIS_MATRIX.one(self._memory, q, qd, H):
+                    return H
         except TypeError:
             pass
         return self._evaluate(CORIOLIS_MATRIX, {"q": q, "qd": qd}, out, threads)
@@ -166,14 +174,15 @@ class Robot:
     # --------------------------------------------------------------------------------------------- kinematics
     def forward_kinematics(self, q, link, reference=None, out=None, threads=None):
         """The pose (..., 4, 4) of a link in the frame of a reference link, the root unless named; [MK] (8)."""
-        options = self._link(link), self._link(reference), 0
-        C = empty((4, 4)) if out is None else out
+        told = self._about(link, reference, "body")
         try:
-            if FORWARD_KINEMATICS.one(self._memory, *options, q, C):
-                return C
+            if len(q) == self.n:
+                C = empty((4, 4)) if out is None else out
+                if FORWARD_KINEMATICS.one(self._memory, told, q, C):
+                    return C
         except TypeError:
             pass
-        return self._evaluate(FORWARD_KINEMATICS, {"q": q}, out, threads, options)
+        return self._evaluate(FORWARD_KINEMATICS, {"q": q}, out, threads, told)
 
     def body_poses(self, q, form="body_fixed", threads=None):
         """The poses (..., b, 4, 4) of all bodies in the root frame, in the order of model.body_names, by the product of
@@ -187,21 +196,20 @@ class Robot:
         representation: "body" (measured and resolved in the link's frame), "spatial" (in the reference frame), "hybrid"
         (velocity of the link's origin, resolved in the reference frame) or "mixed" (angular rows resolved in the link's frame,
         linear ones in the reference frame); [MK] (16), (28), (40), (50). reference: the root link unless named."""
-        options = self._link(link), self._link(reference), _REPRESENTATION.get(representation, -1)
-        J = empty((6, self.n)) if out is None else out
+        told = self._about(link, reference, representation)
         try:
-            if options[2] >= 0 and JACOBIAN.one(self._memory, *options, q, J):
-                return J
+            if len(q) == self.n:
+                J = empty((6, self.n)) if out is None else out
+                if JACOBIAN.one(self._memory, told, q, J):
+                    return J
         except TypeError:
             pass
-        _one_of("representation", representation, REPRESENTATIONS)
-        return self._evaluate(JACOBIAN, {"q": q}, out, threads, options)
+        return self._evaluate(JACOBIAN, {"q": q}, out, threads, told)
 
     def jacobian_derivative(self, q, qd, link, representation="body", reference=None, out=None, threads=None):
         """The time derivative (..., 6, n) of the Jacobian of `jacobian` along qd; [MD] (3), (16), (25)."""
-        options = (self._link(link), self._link(reference),
-                   _REPRESENTATION[_one_of("representation", representation, REPRESENTATIONS)])
-        return self._evaluate(JACOBIAN_DERIVATIVE, {"q": q, "qd": qd}, out, threads, options)
+        told = self._about(link, reference, representation)
+        return self._evaluate(JACOBIAN_DERIVATIVE, {"q": q, "qd": qd}, out, threads, told)
 
     # --------------------------------------------------------------------------------------------- energy and motion
     def kinetic_energy(self, q, qd, threads=None):
@@ -257,7 +265,16 @@ class Robot:
         except (KeyError, TypeError):
             raise ValueError(f"link {name!r} is not in the model; it has {', '.join(self.link_names)}") from None
 
-    def _evaluate(self, entry, inputs, out, threads, options=()):
+    def _about(self, link, reference, representation):
+        """What an entry about a frame is told: the indices of link, reference and representation in one number."""
+        try:
+            return self._told[link, reference, representation]
+        except (KeyError, TypeError):
+            kind = REPRESENTATIONS.index(_one_of("representation", representation, REPRESENTATIONS))
+            told = self._told[link, reference, representation] = about(self._link(link), self._link(reference), kind)
+            return told
+
+    def _evaluate(self, entry, inputs, out, threads, *options):
         """Check the inputs {name: array-like} and evaluate an entry point on one state or on each of a batch."""
         n = self.n
         arrays = _broadcast({name: _numbers(name, x, n) for name, x in inputs.items()}, n)
@@ -279,9 +296,6 @@ class Robot:
         return out
 
 
-_REPRESENTATION = {name: i for i, name in enumerate(REPRESENTATIONS)}
-
-
 def _numbers(name, x, size):
     """An array-like (..., size) of real numbers as float64."""
     try:
@@ -297,6 +311,8 @@ def _numbers(name, x, size):
 
 def _broadcast(arrays, n):
     """The arrays {name: (..., n)} as views over common leading axes."""
+    if len({a.shape for a in arrays.values()}) == 1:
+        return list(arrays.values())
     try:
         lead = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
     except ValueError:
