@@ -8,7 +8,6 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from .lanes import WIDTH
-from .workspace import prepare
 
 TILE = 1024             # states that are copied at once where an array cannot be read in place
 SHARE = 1 << 13         # bodies (states times slots) below which another thread costs more than it saves
@@ -26,7 +25,7 @@ def evaluate(entry, workspaces, options, inputs, out, threads):
 
     Threads of Python rather than Numba's parallel loops: the kernels run without the GIL, nothing is compiled twice, and a
     program may call from threads of its own, which Numba's default threading layer answers by ending the process."""
-    prepare(entry.many, entry.many_signature)
+    many = entry.many
     lead = inputs[0].ndim - 1
     sources, target = [_Rows(x, lead) for x in inputs], _Rows(out, lead)
     count = prod(inputs[0].shape[:-1])
@@ -42,7 +41,7 @@ def evaluate(entry, workspaces, options, inputs, out, threads):
             for start in starts:
                 piece = slice(start, min(start + size, count))
                 rows = target.room(piece)
-                entry.many(memory, *options, *(source.read(piece) for source in sources), rows)
+                many(memory, *options, *(source.read(piece) for source in sources), rows)
                 target.keep(piece, rows)
     on_threads(work, shares)
 

@@ -3,9 +3,12 @@
 An algorithm is `algorithm(links, body, out)`: `links` is the model, the first columns of `body` are its inputs, one number for
 each joint, and `out` is the array to which it adds its result. The same text is compiled for one state and for eight at once.
 """
+from functools import cached_property
+
 import numpy as np
 from numba import types
 
+from .borrow import BORROWED, borrowed, layout_is_known
 from .lanes import WIDTH, clear, load, store
 from .model import Frame, Link
 from .tables import columns, table
@@ -15,12 +18,17 @@ from .workspace import (
     SLOTS,
     body_in,
     body_on_lanes,
+    borrowed_memory,
     compiled,
     frames_in,
+    is_result,
+    is_state,
     links_in,
     numbers_type,
+    prepare,
     reserve,
     result_on_lanes,
+    state,
 )
 
 
@@ -65,9 +73,10 @@ def single(n, bodies):
 class Entry:
     """The compiled forms of an algorithm that takes so many vectors of joint coordinates.
 
-    one(memory, *options, *inputs, out): inputs (n,); False, and nothing done, if a length or the shape of `out` is wrong.
-    many(memory, *options, *inputs, out): inputs (N, n), out (N, entries of one result), on lanes and without the GIL, in a
-    workspace of its own; it checks nothing. shape(n, bodies): the shape of one result.
+    one(workspace, *options, *inputs, out): inputs are arrays (n,); answers False, and does nothing, if they or `out` are not
+    what borrow.py can read, whatever Python objects they are. many(memory, *options, *inputs, out): inputs (N, n), out
+    (N, entries of one result), on lanes and without the GIL, in a workspace of its own; it checks nothing.
+    shape(n, bodies): the shape of one result.
 
     about_frame: the algorithm is about one frame against another, algorithm(links, frames, body, frame, reference,
     representation, out), and its option is the number that `about` makes of these three."""
@@ -75,13 +84,27 @@ class Entry:
     def __init__(self, algorithm, Body, inputs, shape, about_frame=False):
         reserve(Body, shape)
         self.algorithm, self.Body, self.inputs, self.shape, self.about_frame = algorithm, Body, inputs, shape, about_frame
-        factory = (_FRAME_ENTRIES if about_frame else _ENTRIES)[inputs]
-        self.one, self.many = factory(algorithm, Body, shape)
-        options = (types.int64,) if about_frame else ()
-        rank = len(shape(1, 1))
-        memory = numbers_type(1)
-        self.one_signature = (memory, *options, *(numbers_type(1),) * inputs, numbers_type(rank))
-        self.many_signature = (memory, *options, *(numbers_type(2, "A", readonly=True),) * inputs, numbers_type(2, "A"))
+
+    @cached_property
+    def _dispatchers(self):
+        factory = (_FRAME_ENTRIES if self.about_frame else _ENTRIES)[self.inputs]
+        return factory(self.algorithm, self.Body, self.shape)
+
+    @cached_property
+    def one(self):
+        """The entry point for one state, compiled or taken from the cache at its first use."""
+        if not layout_is_known():
+            return lambda *arguments: False
+        options = (types.int64,) if self.about_frame else ()
+        return prepare(self._dispatchers[0], (BORROWED, *options, *(BORROWED,) * self.inputs, BORROWED)).entry_point
+
+    @cached_property
+    def many(self):
+        """The entry point for many states."""
+        options = (types.int64,) if self.about_frame else ()
+        states = (numbers_type(2, "A", readonly=True),) * self.inputs
+        prepare(self._dispatchers[1], (numbers_type(1), *options, *states, numbers_type(2, "A")))
+        return self._dispatchers[1]
 
     def plain(self, links, *inputs, frames=(), indices=()):
         """The algorithm in plain Python on any numbers: lists of Link and Frame, and sequences of n numbers."""
@@ -96,14 +119,14 @@ class Entry:
 
 
 def about(frame, reference, representation):
-    """Three indices as one number: an argument less."""
-    return frame | reference << 24 | representation << 48
+    """Three indices as one number, which is never 0: an argument less."""
+    return frame | reference << 24 | representation << 48 | 1 << 56
 
 
 @kernel
 def which(told):
     """The three indices of `about`."""
-    return told & 0xFFFFFF, told >> 24 & 0xFFFFFF, told >> 48
+    return told & 0xFFFFFF, told >> 24 & 0xFFFFFF, told >> 48 & 0xFF
 
 
 @kernel
@@ -115,14 +138,16 @@ def spread(links, coordinates, column):
 
 def _one_input(algorithm, Body, shape):
     @compiled()
-    def one(memory, x, out):
-        n = int(memory[COORDINATES])
-        if len(x) != n or out.shape != shape(n, int(memory[SLOTS]) - 1):
+    def one(workspace, x, out):
+        memory = borrowed_memory(workspace)
+        size = shape(int(memory[COORDINATES]), int(memory[SLOTS]) - 1)
+        if not (is_state(x, memory) and is_result(out, size, memory)):
             return False
+        result = borrowed(out, size)
         links, body = links_in(memory), body_in(Body, memory)
-        spread(links, x, body[0])
-        out[:] = 0.0
-        algorithm(links, body, out)
+        spread(links, state(x, memory), body[0])
+        result[...] = 0.0
+        algorithm(links, body, result)
         return True
 
     @compiled(nogil=True)
@@ -138,15 +163,17 @@ def _one_input(algorithm, Body, shape):
 
 def _two_inputs(algorithm, Body, shape):
     @compiled()
-    def one(memory, x, y, out):
-        n = int(memory[COORDINATES])
-        if len(x) != n or len(y) != n or out.shape != shape(n, int(memory[SLOTS]) - 1):
+    def one(workspace, x, y, out):
+        memory = borrowed_memory(workspace)
+        size = shape(int(memory[COORDINATES]), int(memory[SLOTS]) - 1)
+        if not (is_state(x, memory) and is_state(y, memory) and is_result(out, size, memory)):
             return False
+        result = borrowed(out, size)
         links, body = links_in(memory), body_in(Body, memory)
-        spread(links, x, body[0])
-        spread(links, y, body[1])
-        out[:] = 0.0
-        algorithm(links, body, out)
+        spread(links, state(x, memory), body[0])
+        spread(links, state(y, memory), body[1])
+        result[...] = 0.0
+        algorithm(links, body, result)
         return True
 
     @compiled(nogil=True)
@@ -163,16 +190,18 @@ def _two_inputs(algorithm, Body, shape):
 
 def _three_inputs(algorithm, Body, shape):
     @compiled()
-    def one(memory, x, y, z, out):
-        n = int(memory[COORDINATES])
-        if len(x) != n or len(y) != n or len(z) != n or out.shape != shape(n, int(memory[SLOTS]) - 1):
+    def one(workspace, x, y, z, out):
+        memory = borrowed_memory(workspace)
+        size = shape(int(memory[COORDINATES]), int(memory[SLOTS]) - 1)
+        if not (is_state(x, memory) and is_state(y, memory) and is_state(z, memory) and is_result(out, size, memory)):
             return False
+        result = borrowed(out, size)
         links, body = links_in(memory), body_in(Body, memory)
-        spread(links, x, body[0])
-        spread(links, y, body[1])
-        spread(links, z, body[2])
-        out[:] = 0.0
-        algorithm(links, body, out)
+        spread(links, state(x, memory), body[0])
+        spread(links, state(y, memory), body[1])
+        spread(links, state(z, memory), body[2])
+        result[...] = 0.0
+        algorithm(links, body, result)
         return True
 
     @compiled(nogil=True)
@@ -190,14 +219,16 @@ def _three_inputs(algorithm, Body, shape):
 
 def _one_input_and_frames(algorithm, Body, shape):
     @compiled()
-    def one(memory, told, x, out):
-        n = int(memory[COORDINATES])
-        if len(x) != n or out.shape != shape(n, int(memory[SLOTS]) - 1):
+    def one(workspace, told, x, out):
+        memory = borrowed_memory(workspace)
+        size = shape(int(memory[COORDINATES]), int(memory[SLOTS]) - 1)
+        if not (is_state(x, memory) and is_result(out, size, memory)):
             return False
+        result = borrowed(out, size)
         links, body = links_in(memory), body_in(Body, memory)
-        spread(links, x, body[0])
-        out[:] = 0.0
-        algorithm(links, frames_in(memory), body, *which(told), out)
+        spread(links, state(x, memory), body[0])
+        result[...] = 0.0
+        algorithm(links, frames_in(memory), body, *which(told), result)
         return True
 
     @compiled(nogil=True)
@@ -213,15 +244,17 @@ def _one_input_and_frames(algorithm, Body, shape):
 
 def _two_inputs_and_frames(algorithm, Body, shape):
     @compiled()
-    def one(memory, told, x, y, out):
-        n = int(memory[COORDINATES])
-        if len(x) != n or len(y) != n or out.shape != shape(n, int(memory[SLOTS]) - 1):
+    def one(workspace, told, x, y, out):
+        memory = borrowed_memory(workspace)
+        size = shape(int(memory[COORDINATES]), int(memory[SLOTS]) - 1)
+        if not (is_state(x, memory) and is_state(y, memory) and is_result(out, size, memory)):
             return False
+        result = borrowed(out, size)
         links, body = links_in(memory), body_in(Body, memory)
-        spread(links, x, body[0])
-        spread(links, y, body[1])
-        out[:] = 0.0
-        algorithm(links, frames_in(memory), body, *which(told), out)
+        spread(links, state(x, memory), body[0])
+        spread(links, state(y, memory), body[1])
+        result[...] = 0.0
+        algorithm(links, frames_in(memory), body, *which(told), result)
         return True
 
     @compiled(nogil=True)

@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 from .entry import Entry, per_twist
 from .joint import pose
-from .se3 import Ad, Ad_inv, Pose, Twist, ad, identity, inverse
+from .se3 import Ad, Ad_inv, Pose, Twist, ad, inverse, over
 from .values import kernel, zero
 from .vectors import Scalar, cross
 
@@ -33,8 +33,7 @@ def walk(links, frames, body, frame, reference):
     H, the pose of the frame in the reference frame, and the slot of that body; [MK] (17)."""
     parent, _, X, _, E = links
     q, J = body.q, body.J
-    C = D = identity(q[0])                                  # from here up, of the frame's side and of the reference's
-    C, D = C @ frames.C[frame], D @ frames.C[reference]
+    C, D = over(frames.C[frame], q[0]), over(frames.C[reference], q[0])     # poses in body i and body j
     i, j = frames.body[frame], frames.body[reference]
     while i != j:
         if i > j:

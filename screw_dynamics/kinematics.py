@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 from .entry import Entry, per_body, per_frame
 from .joint import pose
-from .se3 import Ad, Pose, exp, identity, inverse
+from .se3 import Ad, Pose, exp, identity, inverse, over
 from .values import kernel
 from .vectors import Scalar
 
@@ -70,8 +70,7 @@ def body_poses_spatial(links, body, matrices):
 def relative_pose(links, frames, body, frame, reference, representation, matrix):
     """The pose of a frame in a reference frame, by way of the body where their branches meet."""
     parent, E, q = links.parent, links.E, body.q
-    here = identity(q[0])
-    C, D = here @ frames.C[frame], here @ frames.C[reference]
+    C, D = over(frames.C[frame], q[0]), over(frames.C[reference], q[0])
     i, j = frames.body[frame], frames.body[reference]
     while i != j:                                           # a parent's slot is smaller than its child's
         if i > j:

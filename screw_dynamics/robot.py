@@ -15,7 +15,7 @@ from .kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
 from .mass_matrix import MASS_MATRIX
 from .lanes import WIDTH
 from .urdf import read_urdf
-from .workspace import prepare, workspace
+from .workspace import workspace
 
 GRAVITY = (0.0, 0.0, -9.81)
 empty = np.empty
@@ -80,44 +80,32 @@ class Robot:
         return Robot(self.model.with_payload(link, float(mass), _vector("com", com, 3), inertia), self.gravity)
 
     # --------------------------------------------------------------------------------------------- dynamics
-    # Each method tries the compiled entry point first, which refuses anything but float64 arrays of one state with a
-    # TypeError or False; only then the arguments are looked at in Python, which takes longer than the dynamics.
+    # Each method asks the compiled entry point first, which does nothing and answers False unless its arguments are contiguous
+    # float64 arrays of one state; only then they are looked at in Python, which takes longer than the dynamics.
 
     def inverse_dynamics(self, q, qd, qdd, external=None, out=None, threads=None):
         """The efforts tau (..., n) = M(q) qdd + C(q, qd) qd + g(q) that a motion takes; [MD] (66), (67).
 
         external: {link: wrench (..., 6)}, torque and force that act on the link at its origin, resolved in its frame."""
         if external is None:
-            try:
-                if len(q) == self.n:
-                    tau = empty(self.n) if out is None else out
-                    if INVERSE_DYNAMICS.one(self._memory, q, qd, qdd, tau):
-                        return tau
-            except TypeError:
-                pass
+            tau = empty(self.n) if out is None else out
+            if INVERSE_DYNAMICS.one(self._memory, q, qd, qdd, tau):
+                return tau
         tau = self._evaluate(INVERSE_DYNAMICS, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
         return tau if not external else np.subtract(tau, self.external_torque(q, external), out=out)
 
     def gravity_torque(self, q, out=None, threads=None):
         """The efforts g(q) (..., n) that hold the robot still: the gradient of the potential energy."""
-        try:
-            if len(q) == self.n:
-                tau = empty(self.n) if out is None else out
-                if GRAVITY_TORQUE.one(self._memory, q, tau):
-                    return tau
-        except TypeError:
-            pass
+        tau = empty(self.n) if out is None else out
+        if GRAVITY_TORQUE.one(self._memory, q, tau):
+            return tau
         return self._evaluate(GRAVITY_TORQUE, {"q": q}, out, threads)
 
     def coriolis_torque(self, q, qd, out=None, threads=None):
         """The efforts C(q, qd) qd (..., n) of Coriolis and centrifugal forces."""
-        try:
-            if len(q) == self.n:
-                tau = empty(self.n) if out is None else out
-                if CORIOLIS_TORQUE.one(self._memory, q, qd, tau):
-                    return tau
-        except TypeError:
-            pass
+        tau = empty(self.n) if out is None else out
+        if CORIOLIS_TORQUE.one(self._memory, q, qd, tau):
+            return tau
         return self._evaluate(CORIOLIS_TORQUE, {"q": q, "qd": qd}, out, threads)
 
     def forward_dynamics(self, q, qd, tau, external=None, out=None, threads=None):
@@ -125,37 +113,25 @@ class Robot:
 
         external as in inverse_dynamics. Where the mass matrix is singular the result is not finite."""
         if external is None:
-            try:
-                if len(q) == self.n:
-                    qdd = empty(self.n) if out is None else out
-                    if self._forward_one(self._memory, q, qd, tau, qdd):
-                        return qdd
-            except TypeError:
-                pass
+            qdd = empty(self.n) if out is None else out
+            if self._forward_one(self._memory, q, qd, tau, qdd):
+                return qdd
         elif external:
             tau = np.add(tau, self.external_torque(q, external))
         return self._evaluate(self._forward_dynamics, {"q": q, "qd": qd, "tau": tau}, out, threads)
 
     def mass_matrix(self, q, out=None, threads=None):
         """The mass matrix M(q) (..., n, n), symmetric, by composite bodies; [MD] (81)."""
-        try:
-            if len(q) == self.n:
-                H = empty((self.n, self.n)) if out is None else out
-                if MASS_MATRIX.one(self._memory, q, H):
-                    return H
-        except TypeError:
-            pass
+        H = empty((self.n, self.n)) if out is None else out
+        if MASS_MATRIX.one(self._memory, q, H):
+            return H
         return self._evaluate(MASS_MATRIX, {"q": q}, out, threads)
 
     def coriolis_matrix(self, q, qd, out=None, threads=None):
         """The matrix C(q, qd) (..., n, n) of the Christoffel symbols of M: M' - 2 C is skew; [MD] (83), (85)."""
-        try:
-            if len(q) == self.n:
-                H = empty((self.n, self.n)) if out is None else out
-                if CORIOLIS_MATRIX.one(self._memory, q, qd, H):
-                    return H
-        except TypeError:
-            pass
+        H = empty((self.n, self.n)) if out is None else out
+        if CORIOLIS_MATRIX.one(self._memory, q, qd, H):
+            return H
         return self._evaluate(CORIOLIS_MATRIX, {"q": q, "qd": qd}, out, threads)
 
     def external_torque(self, q, external):
@@ -174,14 +150,10 @@ class Robot:
     # --------------------------------------------------------------------------------------------- kinematics
     def forward_kinematics(self, q, link, reference=None, out=None, threads=None):
         """The pose (..., 4, 4) of a link in the frame of a reference link, the root unless named; [MK] (8)."""
-        told = self._about(link, reference, "body")
-        try:
-            if len(q) == self.n:
-                C = empty((4, 4)) if out is None else out
-                if FORWARD_KINEMATICS.one(self._memory, told, q, C):
-                    return C
-        except TypeError:
-            pass
+        told = self._told.get((link, reference, "body")) or self._tell(link, reference, "body")
+        C = empty((4, 4)) if out is None else out
+        if FORWARD_KINEMATICS.one(self._memory, told, q, C):
+            return C
         return self._evaluate(FORWARD_KINEMATICS, {"q": q}, out, threads, told)
 
     def body_poses(self, q, form="body_fixed", threads=None):
@@ -196,19 +168,15 @@ class Robot:
         representation: "body" (measured and resolved in the link's frame), "spatial" (in the reference frame), "hybrid"
         (velocity of the link's origin, resolved in the reference frame) or "mixed" (angular rows resolved in the link's frame,
         linear ones in the reference frame); [MK] (16), (28), (40), (50). reference: the root link unless named."""
-        told = self._about(link, reference, representation)
-        try:
-            if len(q) == self.n:
-                J = empty((6, self.n)) if out is None else out
-                if JACOBIAN.one(self._memory, told, q, J):
-                    return J
-        except TypeError:
-            pass
+        told = self._told.get((link, reference, representation)) or self._tell(link, reference, representation)
+        J = empty((6, self.n)) if out is None else out
+        if JACOBIAN.one(self._memory, told, q, J):
+            return J
         return self._evaluate(JACOBIAN, {"q": q}, out, threads, told)
 
     def jacobian_derivative(self, q, qd, link, representation="body", reference=None, out=None, threads=None):
         """The time derivative (..., 6, n) of the Jacobian of `jacobian` along qd; [MD] (3), (16), (25)."""
-        told = self._about(link, reference, representation)
+        told = self._told.get((link, reference, representation)) or self._tell(link, reference, representation)
         return self._evaluate(JACOBIAN_DERIVATIVE, {"q": q, "qd": qd}, out, threads, told)
 
     # --------------------------------------------------------------------------------------------- energy and motion
@@ -265,14 +233,12 @@ class Robot:
         except (KeyError, TypeError):
             raise ValueError(f"link {name!r} is not in the model; it has {', '.join(self.link_names)}") from None
 
-    def _about(self, link, reference, representation):
-        """What an entry about a frame is told: the indices of link, reference and representation in one number."""
-        try:
-            return self._told[link, reference, representation]
-        except (KeyError, TypeError):
-            kind = REPRESENTATIONS.index(_one_of("representation", representation, REPRESENTATIONS))
-            told = self._told[link, reference, representation] = about(self._link(link), self._link(reference), kind)
-            return told
+    def _tell(self, link, reference, representation):
+        """The indices of link, reference and representation in one number, as the entry points about a frame take them."""
+        kind = REPRESENTATIONS.index(_one_of("representation", representation, REPRESENTATIONS))
+        told = about(self._link(link), self._link(reference), kind)
+        self._told[link, reference, representation] = told
+        return told
 
     def _evaluate(self, entry, inputs, out, threads, *options):
         """Check the inputs {name: array-like} and evaluate an entry point on one state or on each of a batch."""
@@ -289,8 +255,9 @@ class Robot:
             batch.evaluate(entry, self._on_lanes, options, arrays, out, threads)
             return out
         result = np.require(out, requirements=["C", "A"])
-        prepare(entry.one, entry.one_signature)
-        entry.one(self._memory, *options, *(np.require(a, float, ["C", "A", "W"]) for a in arrays), result)
+        states = [np.require(a, float, ["C", "A"]).view(np.ndarray) for a in arrays]
+        if not entry.one(self._memory, *options, *states, result):      # arrays of a build that borrow.py does not know
+            batch.evaluate(entry, self._on_lanes, options, [a[None] for a in states], result[None], 1)
         if result is not out:
             out[...] = result
         return out

@@ -43,6 +43,13 @@ def identity(like):
     return Pose(R, none)
 
 
+@kernel
+def over(C, like):
+    """The same pose over scalars of the kind of `like`."""
+    none = zero(Vec3, like)
+    return Pose(Rotation(none + C.R.x, none + C.R.y, none + C.R.z), none + C.p)
+
+
 @infix("@")
 def compose(C: Pose, D: Pose):
     """C D: for C the pose of b in a and D that of c in b, the pose of c in a."""

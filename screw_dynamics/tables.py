@@ -53,7 +53,7 @@ def _doubles(kind):
     return sum(map(_doubles, kind)) if isinstance(kind, types.BaseTuple) else kind.bitwidth // 64
 
 
-def _view(context, builder, kind, data, shape, strides):
+def view(context, builder, kind, data, shape, strides):
     """An array of type `kind` over memory that it borrows; shape in entries, strides in doubles."""
     array = make_array(kind)(context, builder)
     steps = [builder.mul(stride, context.get_constant(types.intp, 8)) for stride in strides]
@@ -80,10 +80,10 @@ def _table(typing, cls, like, n, memory, start):
             step = intp(_doubles(dtype))
             if kind is Square:
                 line = builder.mul(n, step)
-                made.append(_view(context, builder, array, builder.gep(first, [square]), (n, n), (line, step)))
+                made.append(view(context, builder, array, builder.gep(first, [square]), (n, n), (line, step)))
                 square = builder.add(square, builder.mul(n, line))
             else:
-                made.append(_view(context, builder, array, builder.gep(first, [intp(column)]), (n,), (intp(row),)))
+                made.append(view(context, builder, array, builder.gep(first, [intp(column)]), (n,), (intp(row),)))
                 column += _doubles(dtype)
         return context.make_tuple(builder, result, made)
     return result(cls, like, types.intp, memory, types.intp), build
@@ -106,5 +106,5 @@ def block(typing, like, shape, memory, start):
         strides = [context.get_constant(types.intp, _doubles(like))]
         for length in reversed(lengths[1:]):
             strides.insert(0, builder.mul(strides[0], length))
-        return _view(context, builder, result, first, lengths, strides)
+        return view(context, builder, result, first, lengths, strides)
     return result(like, shape, memory, types.intp), build

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 from numba import njit, types
 
+from .borrow import ARRAY_DTYPE, ARRAY_TYPE, READABLE, WRITABLE, bits, borrowed, is_array
 from .lanes import splat
 from .model import Frame, Link
 from .tables import block, packed, size, table
 from .values import FLAGS, kernel
 
 # The workspace begins with counts, and with the places of what comes after the model.
-SLOTS, COORDINATES, FRAMES, BODY, RESULT, HEADER = 0, 1, 2, 3, 4, 8
+SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, HEADER = 0, 1, 2, 3, 4, 5, 6, 8
 _needs = []                                                   # (Body, shape) of all entry points: one workspace serves all
 
 
@@ -42,13 +43,14 @@ def compiled(**options):
 
 
 def prepare(dispatcher, signature):
-    """Compile an entry point for arguments of these Numba types, if it is not yet."""
+    """Compile an entry point for arguments of these Numba types, if it is not yet; returns what compiling made."""
     if signature not in dispatcher.overloads:
         dispatcher._can_compile = True
         try:
             dispatcher.compile(signature)
         finally:
             dispatcher._can_compile = False
+    return dispatcher.overloads[signature]
 
 
 def numbers_type(ndim, layout="C", readonly=False):
@@ -64,6 +66,7 @@ def workspace(links, frames, n, lanes=1):
     result = start + lanes * max(size(Body, slots) for Body, _ in _needs)
     memory = aligned(result + lanes * max(math.prod(shape(n, slots - 1)) for _, shape in _needs))
     memory[[SLOTS, COORDINATES, FRAMES, BODY, RESULT]] = slots, n, HEADER + rows.size, start, result
+    memory[[ARRAY, DTYPE]] = np.array([ARRAY_TYPE, ARRAY_DTYPE]).view(float)     # addresses as bits, not as numbers
     memory[HEADER:HEADER + rows.size] = rows.ravel()
     memory[HEADER + rows.size:HEADER + rows.size + places.size] = places.ravel()
     return memory
@@ -91,6 +94,31 @@ def links_in(memory):
 def frames_in(memory):
     """The frames of all links."""
     return table(Frame, 0.0, 1, memory, int(memory[FRAMES]))
+
+
+@kernel
+def borrowed_memory(workspace):
+    """The numbers of a workspace that is passed as a Python object."""
+    return borrowed(workspace, (HEADER,))
+
+
+@kernel
+def is_state(x, memory):
+    """True if a Python object is an array of n coordinates, in a layout that compiled code reads."""
+    array_type, dtype = bits(memory[ARRAY]), bits(memory[DTYPE])
+    return is_array(x, (int(memory[COORDINATES]),), READABLE, array_type, dtype)
+
+
+@kernel
+def is_result(out, shape, memory):
+    """True if a Python object is an array of this shape, in a layout that compiled code writes."""
+    return is_array(out, shape, WRITABLE, bits(memory[ARRAY]), bits(memory[DTYPE]))
+
+
+@kernel
+def state(x, memory):
+    """The n coordinates of an array object."""
+    return borrowed(x, (int(memory[COORDINATES]),))
 
 
 @kernel
