@@ -150,7 +150,10 @@ class Robot:
     # --------------------------------------------------------------------------------------------- kinematics
     def forward_kinematics(self, q, link, reference=None, out=None, threads=None):
         """The pose (..., 4, 4) of a link in the frame of a reference link, the root unless named; [MK] (8)."""
-        told = self._told.get((link, reference, "body")) or self._tell(link, reference, "body")
+        try:
+            told = self._told[link, reference, "body"]
+        except KeyError:
+            told = self._tell(link, reference, "body")
         C = empty((4, 4)) if out is None else out
         if FORWARD_KINEMATICS.one(self._memory, told, q, C):
             return C
@@ -168,7 +171,10 @@ class Robot:
         representation: "body" (measured and resolved in the link's frame), "spatial" (in the reference frame), "hybrid"
         (velocity of the link's origin, resolved in the reference frame) or "mixed" (angular rows resolved in the link's frame,
         linear ones in the reference frame); [MK] (16), (28), (40), (50). reference: the root link unless named."""
-        told = self._told.get((link, reference, representation)) or self._tell(link, reference, representation)
+        try:
+            told = self._told[link, reference, representation]
+        except KeyError:
+            told = self._tell(link, reference, representation)
         J = empty((6, self.n)) if out is None else out
         if JACOBIAN.one(self._memory, told, q, J):
             return J
@@ -176,7 +182,10 @@ class Robot:
 
     def jacobian_derivative(self, q, qd, link, representation="body", reference=None, out=None, threads=None):
         """The time derivative (..., 6, n) of the Jacobian of `jacobian` along qd; [MD] (3), (16), (25)."""
-        told = self._told.get((link, reference, representation)) or self._tell(link, reference, representation)
+        try:
+            told = self._told[link, reference, representation]
+        except KeyError:
+            told = self._tell(link, reference, representation)
         return self._evaluate(JACOBIAN_DERIVATIVE, {"q": q, "qd": qd}, out, threads, told)
 
     # --------------------------------------------------------------------------------------------- energy and motion
