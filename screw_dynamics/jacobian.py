@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 from .entry import Entry, per_twist
 from .joint import pose
-from .se3 import Ad, Ad_inv, Pose, Twist, ad, inverse, over
+from .se3 import Ad, Ad_inv, Twist, ad, inverse, over
 from .values import kernel, zero
 from .vectors import Scalar, cross
 

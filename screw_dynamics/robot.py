@@ -12,8 +12,8 @@ from .gravity import GRAVITY_TORQUE
 from .inverse_dynamics import CORIOLIS_TORQUE, INVERSE_DYNAMICS
 from .jacobian import JACOBIAN, JACOBIAN_DERIVATIVE, REPRESENTATIONS
 from .kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
-from .mass_matrix import MASS_MATRIX
 from .lanes import WIDTH
+from .mass_matrix import MASS_MATRIX
 from .urdf import read_urdf
 from .workspace import workspace
 

@@ -12,12 +12,11 @@ from screw_samples import BELOW_PI, SMALL, random_values, screws
 
 from screw_dynamics import se3
 from screw_dynamics.arrays import twist
-from screw_dynamics.entry import compiled, prepare
 from screw_dynamics.inertia import Articulated, Inertia, articulated, moved, moved_articulated, square
 from screw_dynamics.se3 import Pose, Twist, Wrench
 from screw_dynamics.so3 import Rotation
 from screw_dynamics.tables import columns, packed, table, width
-from screw_dynamics.values import build, kernel, numbers
+from screw_dynamics.values import FLAGS, build, kernel, numbers
 from screw_dynamics.vectors import Matrix3, Symmetric3, Vec3
 
 
@@ -63,7 +62,7 @@ def evaluate(given, found):
         found.articulated[i] = moved_articulated(C, articulated(M) - square(W, W.torque.x))
 
 
-@compiled
+@njit(**FLAGS)
 def evaluate_compiled(given, found):
     evaluate(table(Given, 0.0, len(given), given, 0), table(Found, 0.0, len(given), found, 0))
 
@@ -89,7 +88,6 @@ def assert_close(found, expected, bound):
 def test_compiled_and_plain_give_the_same():
     rows = given_rows(SMALL + BELOW_PI + [4.0, 6.0])
     given, found = packed(rows), np.empty((len(rows), width(Found)))
-    prepare(evaluate_compiled, given, found)
     evaluate_compiled(given, found)
     for row, expected in zip(found, evaluated(rows), strict=True):
         assert_close(build(Found, row), expected, 1e-14)
