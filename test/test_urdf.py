@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from screw_dynamics import UrdfError, inertia_matrix, read_urdf
 from screw_dynamics.arrays import Ad_matrix, inverse_pose
+from screw_dynamics.urdf.source import LARGEST_SOURCE
 
 LIMIT = '<limit lower="-1" upper="2" effort="3" velocity="4"/>'
 UNIT = {"ixx": 1, "ixy": 0, "ixz": 0, "iyy": 1, "iyz": 0, "izz": 1}
@@ -91,6 +92,16 @@ def test_fault_in_a_file_is_told_with_path_and_line(tmp_path):
     with pytest.raises(UrdfError) as refusal:
         read_urdf(path)
     assert str(refusal.value) == f"{path}: line 3: link 'b': <inertial>: <mass>: value='-1' is negative"
+
+
+@pytest.mark.parametrize("text, message", [
+    ("", "the URDF is empty"), ("\ufeff \n", "the URDF is empty"), (b"", "the URDF is empty"),
+    (ONE_JOINT.replace("'r'", "'\ud800'"), "line 1: not text: surrogates not allowed"),
+    (ONE_JOINT + " " * LARGEST_SOURCE, f"the URDF is larger than {LARGEST_SOURCE} bytes")], ids=range(5))
+def test_text_that_is_none_is_refused(text, message):
+    with pytest.raises(UrdfError) as refusal:
+        read_urdf(text)
+    assert str(refusal.value) == message
 
 
 def test_other_types_are_no_source():

@@ -120,8 +120,6 @@ def needed_part(root, notes):
 
 def _tag(element):
     """The element's name; None for those of a prefix, which are another format's. A default namespace is no matter."""
-    if not isinstance(element.tag, str):
-        return None
     tag = etree.QName(element).localname
     if element.prefix == "xacro":
         raise fault(f"<xacro:{tag}> {UNEXPANDED}", element.sourceline)
