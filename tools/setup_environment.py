@@ -176,9 +176,10 @@ def install_packages(extras):
     extras = sorted({*before, *extras})
     size = "" if "extras" in state else ", a few hundred megabytes"
     say(f"Installing the Python packages of [{', '.join(extras)}]{size}")
-    command = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", "--no-input"]
+    pip = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", "--no-input"]
     try:
-        run([*command, "--prefer-binary", "--editable", f"{ROOT}[{','.join(extras)}]"], environment(), LOG)
+        run([*pip, "pip>=25"], environment(), LOG)  # that of Python 3.10 gets lost among the versions that could fit
+        run([*pip, "--prefer-binary", "--editable", f"{ROOT}[{','.join(extras)}]"], environment(), LOG)
     except StepFailed as failure:
         raise SetupError(f"pip could not install the packages. {pip_hint(failure.output)}") from failure
     mark(packages=key, extras=extras)
