@@ -1,6 +1,6 @@
 """A batch of states: eight at a time on lanes, in pieces on threads, from arrays of any memory layout."""
 import os
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from math import prod
 
@@ -126,7 +126,11 @@ def on_threads(work, count):
     if not _pool and count > 1:
         _pool.append(ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="screw_dynamics"))
     others = [_pool[0].submit(work) for _ in range(count - 1)]
-    work()
+    try:
+        work()
+    finally:                                                # what has not begun by now finds nothing left to do
+        others = [other for other in others if not other.cancel()]
+        wait(others)                                        # no matter what happens, nobody writes after the return
     for other in others:
         other.result()
 

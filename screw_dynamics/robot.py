@@ -1,5 +1,6 @@
 """Robot: a model with names, checks, and one state or a batch of states at once. The facade of the package."""
 from math import prod
+from numbers import Real
 
 import numpy as np
 
@@ -91,8 +92,11 @@ class Robot:
             tau = empty(self.n) if out is None else out
             if INVERSE_DYNAMICS.one(self._memory, q, qd, qdd, tau):
                 return tau
-        tau = self._evaluate(INVERSE_DYNAMICS, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
-        return tau if not external else np.subtract(tau, self.external_torque(q, external), out=out)
+        elif external:
+            qdd, load = self._with_load("qdd", qdd, q, external)
+            tau = self._evaluate(INVERSE_DYNAMICS, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
+            return np.subtract(tau, load, out=tau)
+        return self._evaluate(INVERSE_DYNAMICS, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
 
     def gravity_torque(self, q, out=None, threads=None):
         """The efforts g(q) (..., n) that hold the robot still: the gradient of the potential energy."""
@@ -117,7 +121,7 @@ class Robot:
             if self._forward_one(self._memory, q, qd, tau, qdd):
                 return qdd
         elif external:
-            tau = np.add(tau, self.external_torque(q, external))
+            tau = np.add(*self._with_load("tau", tau, q, external))
         return self._evaluate(self._forward_dynamics, {"q": q, "qd": qd, "tau": tau}, out, threads)
 
     def mass_matrix(self, q, out=None, threads=None):
@@ -141,6 +145,10 @@ class Robot:
             wrench = _numbers(f"the wrench on link {link!r}", wrench, 6)
             tau = tau + np.einsum("...ij,...i->...j", self.jacobian(q, link), wrench)
         return tau + np.zeros(self.n)
+
+    def _with_load(self, name, x, q, external):
+        """A vector (..., n) and the efforts of external wrenches, over common leading axes."""
+        return _broadcast({name: _numbers(name, x, self.n), "external": self.external_torque(q, external)}, self.n)
 
     def friction_torque(self, qd):
         """The efforts (..., n) that friction takes: damping qd + friction sign(qd). No other method includes it."""
@@ -210,8 +218,8 @@ class Robot:
         n = self.n
         method = self._integrators[_one_of("integrator", integrator, self._integrators)]
         for name, x in (("dt", dt), ("rtol", rtol), ("atol", atol)):
-            if not (np.isfinite(x) and x > 0.0):
-                raise ValueError(f"{name} {x} is not a positive number")
+            if not (isinstance(x, Real) and np.isfinite(x) and x > 0.0):
+                raise ValueError(f"{name} {x!r} is not a positive number")
         steps, every = _whole("steps", steps, 0), _whole("every", every, 1)
         if steps % every:
             raise ValueError(f"steps {steps} is not a multiple of every {every}")
@@ -261,7 +269,11 @@ class Robot:
             raise ValueError(f"out must be a writable float64 array of shape {shape}, not {_describe(out)}")
         if lead:
             threads = batch.available_threads() if threads is None else _whole("threads", threads, 1)
-            batch.evaluate(entry, self._on_lanes, options, arrays, out, threads)
+            apart = not any(np.may_share_memory(out, a, max_work=1000) for a in arrays)
+            results = out if apart else empty(shape)        # a result must not be written where a state is still to be read
+            batch.evaluate(entry, self._on_lanes, options, arrays, results, threads)
+            if not apart:
+                out[...] = results
             return out
         result = np.require(out, requirements=["C", "A"])
         states = [np.require(a, float, ["C", "A"]).view(np.ndarray) for a in arrays]
@@ -315,8 +327,8 @@ def _vector(name, x, size):
 
 
 def _whole(name, x, least):
-    if x != int(x) or x < least:
-        raise ValueError(f"{name} {x} is not a whole number from {least} up")
+    if not (isinstance(x, Real) and np.isfinite(x) and x == int(x) and x >= least):
+        raise ValueError(f"{name} {x!r} is not a whole number from {least} up")
     return int(x)
 
 
