@@ -1,4 +1,5 @@
-"""Values to and from NumPy arrays. Screws are (angular, linear), wrenches (torque, force): linear-first libraries convert here."""
+"""Values to and from NumPy arrays. Screws are (angular, linear), wrenches (torque, force): linear-first libraries
+convert here."""
 import numpy as np
 
 from .inertia import Inertia
@@ -65,8 +66,8 @@ def Ad_matrix(C):
 def inertia_matrix(mass, com, rotational):
     """The (6, 6) inertia of a body about the origin of its frame, [[Theta, m d~], [-m d~, m I]].
 
-    mass in kg; com: the centre of mass d (3,) in m; rotational: (3, 3) about the centre of mass in kg m^2, both resolved in
-    the body frame."""
+    mass in kg; com: the centre of mass d (3,) in m; rotational: (3, 3) about the centre of mass in kg m^2, both
+    resolved in the body frame."""
     shift = tilde(com)
     matrix = np.zeros((6, 6))
     matrix[:3, :3] = rotational - mass * shift @ shift

@@ -14,7 +14,8 @@ SHARE = 1 << 13         # bodies (states times slots) below which another thread
 
 
 def available_threads():
-    """How many threads a batch takes by default: the cores this process may use, or fewer if the environment says so."""
+    """How many threads a batch takes by default: the cores this process may use, or fewer if the environment says
+    so."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     asked = [os.environ.get(name, "") for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")]
     return min([cores, *(max(1, int(x)) for x in asked if x.isdigit())])
@@ -23,14 +24,15 @@ def available_threads():
 def evaluate(entry, workspaces, options, inputs, out, threads):
     """Evaluate an entry point on the states of `inputs`, arrays (*lead, n), into `out` (*lead, ...).
 
-    Threads of Python rather than Numba's parallel loops: the kernels run without the GIL, nothing is compiled twice, and a
-    program may call from threads of its own, which Numba's default threading layer answers by ending the process."""
+    Threads of Python rather than Numba's parallel loops: the kernels run without the GIL, nothing is compiled twice,
+    and a program may call from threads of its own, which Numba's default threading layer answers by ending the
+    process."""
     many = entry.many
     lead = inputs[0].ndim - 1
     sources, target = [_Rows(x, lead) for x in inputs], _Rows(out, lead)
     count = prod(inputs[0].shape[:-1])
     shares = max(1, min(threads, count * workspaces.slots // SHARE))
-    size = -(-count // (shares if shares == 1 else 4 * shares))         # small pieces, so that a slow core delays no other
+    size = -(-count // (shares if shares == 1 else 4 * shares))         # small pieces: a slow core delays no other
     if not all(rows.in_place for rows in (*sources, target)):
         size = min(size, TILE)
     size += -size % WIDTH

@@ -1,10 +1,9 @@
 """NumPy arrays that compiled code borrows from its caller and checks itself.
 
-Numba takes an array by looking up its type, converting it and counting a reference, 33 ns each, and an unforeseen type costs
-80 us. Here an entry point takes Python objects as they are and reads the fields of NumPy's array object, which are part of
-NumPy's binary interface; anything but an aligned, contiguous float64 array of the right shape is answered with False.
-The caller holds the objects and the GIL as long as the entry point runs.
-"""
+Numba takes an array by looking up its type, converting it and counting a reference, 33 ns each, and an unforeseen type
+costs 80 us. Here an entry point takes Python objects as they are and reads the fields of NumPy's array object, which
+are part of NumPy's binary interface; anything but an aligned, contiguous float64 array of the right shape is answered
+with False. The caller holds the objects and the GIL as long as the entry point runs. """
 import ctypes
 
 import numpy as np
@@ -103,8 +102,11 @@ def layout_is_known():
     """True if NumPy's array object is laid out as this file says, on this build of Python and NumPy."""
     sample = np.zeros((2, 3))
     at = id(sample)
-    word = lambda address: ctypes.c_ssize_t.from_address(address).value
-    return (ctypes.sizeof(ctypes.c_void_p) == 8 and word(at + TYPE) == ARRAY_TYPE and word(at + DATA) == sample.ctypes.data
+
+    def word(address):
+        return ctypes.c_ssize_t.from_address(address).value
+    return (ctypes.sizeof(ctypes.c_void_p) == 8
+            and word(at + TYPE) == ARRAY_TYPE and word(at + DATA) == sample.ctypes.data
             and ctypes.c_int.from_address(at + NDIM).value == 2 and word(at + DTYPE) == ARRAY_DTYPE
             and [word(word(at + DIMENSIONS) + 8 * axis) for axis in range(2)] == [2, 3]
             and ctypes.c_int.from_address(at + FLAGS).value & WRITABLE == WRITABLE)

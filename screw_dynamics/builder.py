@@ -45,7 +45,8 @@ class _Moving(NamedTuple):
 class ModelBuilder:
     """Collects links and joints and checks each; every error is a ValueError that names the element and the value.
 
-    `root` is the link that does not move; its frame is the world and the construction frame. `inertia` (6, 6) is its own."""
+    `root` is the link that does not move; its frame is the world and the construction frame. `inertia` (6, 6) is its
+    own."""
 
     def __init__(self, root, inertia=None):
         self._moving, self._inertias, self._frames, self._joints, self._warnings = [], [], {}, set(), []
@@ -58,7 +59,8 @@ class ModelBuilder:
         self._warnings.append(text)
 
     def add_fixed(self, link, parent, placement=None, inertia=None):
-        """Fix a link to another: `placement` (4, 4) is its pose in the parent link, `inertia` (6, 6) about its own origin."""
+        """Fix a link to another: `placement` (4, 4) is its pose in the parent link, `inertia` (6, 6) about its own
+        origin."""
         name = f"link '{self._new_link(link)}'"
         body, C = self._frame(parent, name)
         C = C @ _pose(name, placement)
@@ -69,9 +71,9 @@ class ModelBuilder:
                   damping=0.0, friction=0.0, mimic=None):
         """Add a link that moves against its parent by C(q) = placement exp(screw q).
 
-        screw (6,): unit screw in the link's frame, angular part first. placement (4, 4): pose of the link in the parent link
-        at q = 0. inertia (6, 6) about the link's origin. damping N m s/rad or N s/m, friction N m or N. The joint that a
-        mimic joint follows may be added later."""
+        screw (6,): unit screw in the link's frame, angular part first. placement (4, 4): pose of the link in the parent
+        link at q = 0. inertia (6, 6) about the link's origin. damping N m s/rad or N s/m, friction N m or N. The joint
+        that a mimic joint follows may be added later."""
         name = f"joint '{joint}'"
         if not isinstance(joint, str) or not joint:
             raise ValueError(f"a joint's name must be a non-empty string, not {joint!r}")
@@ -92,8 +94,9 @@ class ModelBuilder:
         """Add a link by its joint's screw, with everything given in the construction frame at q = 0.
 
         axis (3,): direction; point (3,): any point of the axis, m; pitch: m/rad, 0 for a revolute and math.inf for a
-        prismatic joint. pose (4, 4): the reference pose A of the link's frame. com (3,): centre of mass; inertia (3, 3): about
-        the centre of mass, resolved in the construction frame. Spatial screw Y = (e, p x e + h e) or (0, e); [MK] (6)."""
+        prismatic joint. pose (4, 4): the reference pose A of the link's frame. com (3,): centre of mass; inertia (3,
+        3): about the centre of mass, resolved in the construction frame. Spatial screw Y = (e, p x e + h e) or (0, e);
+        [MK] (6)."""
         name = f"joint '{joint}'"
         A = _pose(name, pose)
         body, C = self._frame(parent, name)
@@ -240,7 +243,7 @@ def _inertia(link, inertia):
     if mass == 0.0 and moment.any():
         raise ValueError(f"{name}: mass is 0 but mass times centre of mass is {moment.tolist()}")
     about = M[:3, :3] + (arrays.tilde(moment) @ arrays.tilde(moment) / mass if mass > 0.0 else 0.0)
-    smallest = about.diagonal().min()         # only this: real robots come with tensors whose products make them indefinite
+    smallest = about.diagonal().min()         # only this: the products of some real robots are indefinite
     if smallest < -1e-9 * scale:
         raise ValueError(f"{name}: its rotational inertia has the negative moment {smallest:g}")
     return M

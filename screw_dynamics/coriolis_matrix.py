@@ -1,4 +1,5 @@
-"""The Coriolis matrix C(q, q') of the Christoffel symbols, O(n d): C q' are the Coriolis efforts and M' - 2 C is skew."""
+"""The Coriolis matrix C(q, q') of the Christoffel symbols, O(n d): C q' are the Coriolis efforts and M' - 2 C is
+skew."""
 from typing import NamedTuple
 
 from .entry import Entry, per_pair
@@ -14,8 +15,8 @@ from .vectors import Matrix3, Scalar, Vec3, cross_columns, cross_rows, full, til
 class Gyration(NamedTuple):
     """B of a body of inertia M and twist V: how M J' + B J enters the Coriolis matrix, J' an inertial derivative.
 
-    B = (N - ad_V^T M - M ad_V) / 2 with N X = -ad_X^T M V is, among all B with B V = -ad_V^T M V, the one that gives the
-    Christoffel symbols (Echeandia and Wensing 2021). B X = (P w, Q w) for X = (w, v), in any frame."""
+    B = (N - ad_V^T M - M ad_V) / 2 with N X = -ad_X^T M V is, among all B with B V = -ad_V^T M V, the one that gives
+    the Christoffel symbols (Echeandia and Wensing 2021). B X = (P w, Q w) for X = (w, v), in any frame."""
 
     P: Matrix3
     Q: Matrix3
@@ -50,8 +51,8 @@ def moved_gyration(C, B):
 
 
 class Body(NamedTuple):
-    """What the recursion holds of each body, in its frame: joint coordinate and rate, pose in the parent, twist, rate of the
-    joint screw, and inertia and gyration of the body with all that it carries."""
+    """What the recursion holds of each body, in its frame: joint coordinate and rate, pose in the parent, twist, rate
+    of the joint screw, and inertia and gyration of the body with all that it carries."""
 
     q: Scalar
     qd: Scalar
@@ -64,7 +65,8 @@ class Body(NamedTuple):
 
 @kernel
 def coriolis_matrix(links, body, H):
-    """Add C(q, q') to H: the sum over the bodies of J^T (M J' + B J); [MD] (83), with the B that makes it Christoffel's."""
+    """Add C(q, q') to H: the sum over the bodies of J^T (M J' + B J); [MD] (83), with the B that makes it
+    Christoffel's."""
     parent, k, X, M, E = links
     q, qd, C, V, Xd, Mc, B = body
     n = len(parent) - 1

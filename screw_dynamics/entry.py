@@ -1,8 +1,8 @@
 """Entry points: an algorithm, which is a kernel of tables, as machine code that Python calls with arrays.
 
-An algorithm is `algorithm(links, body, out)`: `links` is the model, the first columns of `body` are its inputs, one number for
-each joint, and `out` is the array to which it adds its result. The same text is compiled for one state and for eight at once.
-"""
+An algorithm is `algorithm(links, body, out)`: `links` is the model, the first columns of `body` are its inputs, one
+number for each joint, and `out` is the array to which it adds its result. The same text is compiled for one state and
+for eight at once. """
 from functools import cached_property
 
 import numpy as np
@@ -73,9 +73,9 @@ def single(n, bodies):
 class Entry:
     """The compiled forms of an algorithm that takes so many vectors of joint coordinates.
 
-    one(workspace, *options, *inputs, out): inputs are arrays (n,); answers False, and does nothing, if they or `out` are not
-    what borrow.py can read, whatever Python objects they are. many(memory, *options, *inputs, out): inputs (N, n), out
-    (N, entries of one result), on lanes and without the GIL, in a workspace of its own; it checks nothing.
+    one(workspace, *options, *inputs, out): inputs are arrays (n,); answers False, and does nothing, if they or `out`
+    are not what borrow.py can read, whatever Python objects they are. many(memory, *options, *inputs, out): inputs (N,
+    n), out (N, entries of one result), on lanes and without the GIL, in a workspace of its own; it checks nothing.
     shape(n, bodies): the shape of one result.
 
     about_frame: the algorithm is about one frame against another, algorithm(links, frames, body, frame, reference,
@@ -83,7 +83,8 @@ class Entry:
 
     def __init__(self, algorithm, Body, inputs, shape, about_frame=False):
         reserve(Body, shape)
-        self.algorithm, self.Body, self.inputs, self.shape, self.about_frame = algorithm, Body, inputs, shape, about_frame
+        self.algorithm, self.Body, self.inputs = algorithm, Body, inputs
+        self.shape, self.about_frame = shape, about_frame
 
     @cached_property
     def _dispatchers(self):

@@ -12,9 +12,9 @@ from .vectors import Scalar
 
 
 class ArticulatedBody(NamedTuple):
-    """What the recursion holds of each body, in its frame: coordinate, rate and effort of its joint, and inertia that acts
-    on the joint alone (a rotor, say); pose in the parent, twist, articulated inertia A and bias wrench P; U, d, u of the
-    joint; derivative of the twist."""
+    """What the recursion holds of each body, in its frame: coordinate, rate and effort of its joint, and inertia that
+    acts on the joint alone (a rotor, say); pose in the parent, twist, articulated inertia A and bias wrench P; U, d, u
+    of the joint; derivative of the twist."""
 
     q: Scalar
     qd: Scalar
@@ -131,7 +131,8 @@ def solve_symmetric(H, b):
 
 @kernel
 def forward_dynamics_by_mass_matrix(links, body, qdd):
-    """qdd = M(q)^-1 (tau - C(q, q') q' - g(q)), by the mass matrix; the sum over a coordinate's joints where they share one."""
+    """qdd = M(q)^-1 (tau - C(q, q') q' - g(q)), by the mass matrix; the sum over a coordinate's joints where they share
+    one."""
     without_rotors(body)
     composite_bodies(links, body, qdd)
 

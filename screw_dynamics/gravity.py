@@ -9,8 +9,8 @@ from .vectors import Scalar, Vec3, cross
 
 
 class Body(NamedTuple):
-    """What the recursion holds of each body, in its frame: joint coordinate, pose in the parent, the upward acceleration
-    that stands for gravity, and the wrench through the joint."""
+    """What the recursion holds of each body, in its frame: joint coordinate, pose in the parent, the upward
+    acceleration that stands for gravity, and the wrench through the joint."""
 
     q: Scalar
     C: Pose

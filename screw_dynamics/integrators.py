@@ -16,8 +16,9 @@ STICTION = 1e-3     # rad/s or m/s: below this speed Coulomb friction falls off 
 class Motion(NamedTuple):
     """What moves, and what moves it.
 
-    links and body: the tables of an algorithm of forward dynamics; joints (4, n): damping, friction, lower and upper stop;
-    tau (n): the efforts; law(t, q, qd, tau): sets them where `follow` holds, with `numbers` (3, n) as its arguments."""
+    links and body: the tables of an algorithm of forward dynamics; joints (4, n): damping, friction, lower and upper
+    stop; tau (n): the efforts; law(t, q, qd, tau): sets them where `follow` holds, with `numbers` (3, n) as its
+    arguments."""
 
     links: object
     body: object
@@ -29,7 +30,8 @@ class Motion(NamedTuple):
 
 
 class Stages(NamedTuple):
-    """Memory of a Runge-Kutta step: rates of change of q and qd at each stage (stages, n), and the state of one stage (n)."""
+    """Memory of a Runge-Kutta step: rates of change of q and qd at each stage (stages, n), and the state of one stage
+    (n)."""
 
     dq: object
     dv: object
@@ -37,12 +39,12 @@ class Stages(NamedTuple):
     v: object
 
 
-# Butcher tableaus: a (s, s), b (s), c (s), and for an adaptive method the error weights e (s) and the dense output p (s, 4).
+# Butcher tableaus: a (s, s), b (s), c (s); for an adaptive method error weights e (s) and dense output p (s, 4).
 RK4_A = np.array([[0.0, 0.0, 0.0, 0.0], [0.5, 0.0, 0.0, 0.0], [0.0, 0.5, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
 RK4_B = np.array([1 / 6, 1 / 3, 1 / 3, 1 / 6])
 RK4_C = np.array([0.0, 0.5, 0.5, 1.0])
 
-# Dormand and Prince (1980), order 5 with an error estimate of order 4; the dense output of order 4 is Shampine's (1986).
+# Dormand and Prince (1980): order 5 with an error estimate of order 4; dense output of order 4 by Shampine (1986).
 DP_A = np.array([
     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
     [1 / 5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
@@ -83,7 +85,8 @@ def ask_law(motion, t, q, qd):
 
 @kernel
 def accelerate(algorithm, motion, t, q, qd, h, qdd):
-    """qdd from (M + h D) qdd = tau - D qd - C qd - g, D qd the effort of friction: with h > 0 friction at qd + h qdd."""
+    """qdd from (M + h D) qdd = tau - D qd - C qd - g, D qd the effort of friction: with h > 0 friction at qd + h
+    qdd."""
     links, body, joints, tau, _, _, _ = motion
     if motion.follow:
         ask_law(motion, t, q, qd)
@@ -103,13 +106,15 @@ def stop_at_limits(joints, q, qd):
     """Position stops: a joint that passed one is set back on it, without the speed that drove it there."""
     for k in range(len(q)):
         low, high, none = joints[2, k], joints[3, k], null(q[k])
-        qd[k] = where(q[k] < low, where(qd[k] < 0.0, none, qd[k]), where(q[k] > high, where(qd[k] > 0.0, none, qd[k]), qd[k]))
+        inward = where(q[k] < low, where(qd[k] < 0.0, none, qd[k]), where(qd[k] > 0.0, none, qd[k]))
+        qd[k] = where(q[k] < low, inward, where(q[k] > high, inward, qd[k]))
         q[k] = where(q[k] < low, none + low, where(q[k] > high, none + high, q[k]))
 
 
 @kernel
 def semi_implicit_euler(algorithm, motion, t, h, q, qd, stages):
-    """qd += h qdd(q, qd), then q += h qd: order 1, symplectic; friction implicitly, so that none is too strong for a step."""
+    """qd += h qdd(q, qd), then q += h qd: order 1, symplectic; friction implicitly, so that none is too strong for a
+    step."""
     qdd = stages.dv[0]
     accelerate(algorithm, motion, t, q, qd, h, qdd)
     for k in range(len(q)):

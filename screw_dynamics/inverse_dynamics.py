@@ -31,13 +31,13 @@ def newton_euler(links, body, acceleration, tau):
     for i in range(1, n + 1):
         p = parent[i]
         C[i] = pose(E[i], q[i])
-        V[i] = Ad_inv(C[i], V[p]) + qd[i] * X[i]                                              # (66b)
-        Vd[i] = Ad_inv(C[i], Vd[p]) - qd[i] * ad(X[i], V[i]) + qdd[i] * X[i]                  # (66c)
-        W[i] = M[i] @ Vd[i] - ad_dual(V[i], M[i] @ V[i])                                      # (67a), the body's own part
+        V[i] = Ad_inv(C[i], V[p]) + qd[i] * X[i]                                      # (66b)
+        Vd[i] = Ad_inv(C[i], Vd[p]) - qd[i] * ad(X[i], V[i]) + qdd[i] * X[i]          # (66c)
+        W[i] = M[i] @ Vd[i] - ad_dual(V[i], M[i] @ V[i])                              # (67a), the body's own part
     for i in range(n, 0, -1):
         p = parent[i]
-        tau[k[i]] += dot(W[i], X[i])                                                          # (67b)
-        W[p] += Ad_dual(C[i], W[i])                                                           # (67a), what it carries
+        tau[k[i]] += dot(W[i], X[i])                                                  # (67b)
+        W[p] += Ad_dual(C[i], W[i])                                                   # (67a), what it carries
 
 
 @kernel

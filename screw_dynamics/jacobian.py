@@ -1,4 +1,5 @@
-"""The Jacobian of a frame and its time derivative, in the four representations of twists, relative to any other frame."""
+"""The Jacobian of a frame and its time derivative, in the four representations of twists, relative to any other
+frame."""
 from typing import NamedTuple
 
 from .entry import Entry, per_twist
@@ -29,8 +30,8 @@ class MovingBody(NamedTuple):
 def walk(links, frames, body, frame, reference):
     """Fill body.J with the body-fixed Jacobian of a frame against a reference frame, for the joints between the two.
 
-    Goes from both frames up to the body where their branches meet (a parent's slot is smaller than its child's). Returns
-    H, the pose of the frame in the reference frame, and the slot of that body; [MK] (17)."""
+    Goes from both frames up to the body where their branches meet (a parent's slot is smaller than its child's).
+    Returns H, the pose of the frame in the reference frame, and the slot of that body; [MK] (17)."""
     parent, _, X, _, E = links
     q, J = body.q, body.J
     C, D = over(frames.C[frame], q[0]), over(frames.C[reference], q[0])     # poses in body i and body j
@@ -64,7 +65,8 @@ def represent(representation, H, J):
 
 @kernel
 def represent_rate(representation, H, V, J, Jd):
-    """The time derivative of `represent`, where the frame moves with the body-fixed twist V and J changes at the rate Jd."""
+    """The time derivative of `represent`, where the frame moves with the body-fixed twist V and J changes at the rate
+    Jd."""
     w = V.angular
     if representation == 1:
         return Ad(H, Jd + ad(V, J))
@@ -101,8 +103,8 @@ def jacobian(links, frames, body, frame, reference, representation, out):
 def jacobian_derivative(links, frames, body, frame, reference, representation, out):
     """Add to `out` (6, n) the time derivative of the Jacobian along q'.
 
-    The body-fixed column of joint k changes by its screw product with S, the twist of all joints between it and the frame,
-    J_k' = [J_k, S]; [MD] (3)."""
+    The body-fixed column of joint k changes by its screw product with S, the twist of all joints between it and the
+    frame, J_k' = [J_k, S]; [MD] (3)."""
     parent, k = links.parent, links.coordinate
     q, qd, J = body
     H, meet = walk(links, frames, body, frame, reference)

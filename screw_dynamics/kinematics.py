@@ -29,7 +29,8 @@ def body_fixed_poses(links, body):
 
 @kernel
 def spatial_poses(links, body):
-    """Fill body.C with the poses of all bodies: C_i = exp(Y_1 q_1) ... exp(Y_i q_i) A_i, Y_i = Ad_(A_i) X_i; [MK] (10)."""
+    """Fill body.C with the poses of all bodies: C_i = exp(Y_1 q_1) ... exp(Y_i q_i) A_i, Y_i = Ad_(A_i) X_i; [MK]
+    (10)."""
     parent, _, X, _, E = links
     q, C, A, S = body
     A[0] = S[0] = C[0] = identity(q[0])

@@ -1,8 +1,8 @@
-"""Lane: eight doubles that compiled code treats as one number, one LLVM vector, so that an algorithm runs on eight states.
+"""Lane: eight doubles that compiled code treats as one number, one LLVM vector, so that an algorithm runs on eight
+states.
 
-A Lane mixes with float64 in + - * / and comparisons; a comparison of lanes gives a mask for `where` and `some`. Arithmetic is
-IEEE's lane by lane. The functions of scalars.py take lanes. Lanes exist in compiled code only.
-"""
+A Lane mixes with float64 in + - * / and comparisons; a comparison of lanes gives a mask for `where` and `some`.
+Arithmetic is IEEE's lane by lane. The functions of scalars.py take lanes. Lanes exist in compiled code only. """
 import math
 import operator
 
@@ -45,7 +45,8 @@ def _spread(context, builder, kind, x):
 
 
 def _lanewise(op, result, emit):
-    """Let the two-argument operator `op` work on lanes, or on a lane and a scalar, by the instruction that `emit` makes."""
+    """Let the two-argument operator `op` work on lanes, or on a lane and a scalar, by the instruction that `emit`
+    makes."""
     @intrinsic
     def instruction(typing, a, b):
         def build(context, builder, signature, args):
@@ -69,9 +70,9 @@ def _comparison(name):
     return lambda builder, x, y: getattr(builder, compare)(name, x, y)
 
 
-for _names, _instruction in (("add iadd", "fadd"), ("sub isub", "fsub"), ("mul imul", "fmul"), ("truediv itruediv", "fdiv")):
-    for _name in _names.split():
-        _lanewise(getattr(operator, _name), LANE, _arithmetic(_instruction))
+for _name, _instruction in dict(add="fadd", sub="fsub", mul="fmul", truediv="fdiv").items():
+    for _operator in (getattr(operator, _name), getattr(operator, "i" + _name)):
+        _lanewise(_operator, LANE, _arithmetic(_instruction))
 for _name, _symbol in dict(lt="<", le="<=", gt=">", ge=">=", eq="==", ne="!=").items():
     _lanewise(getattr(operator, _name), MASK, _comparison(_symbol))
 
@@ -207,7 +208,8 @@ def _atan2(y, x):
 # ------------------------------------------------------------------------------------------------- eight states
 @kernel
 def load(coordinate, states, first, column):
-    """Put coordinate[i] of the states first ... first + 7 into the places of column[i]; past the end, the last one again."""
+    """Put coordinate[i] of the states first ... first + 7 into the places of column[i]; past the end, the last one
+    again."""
     whole, last = first + WIDTH <= len(states), len(states) - 1
     for i in range(1, len(column)):
         k = coordinate[i]

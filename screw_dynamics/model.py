@@ -1,4 +1,5 @@
-"""The model of a robot: a tree of screws, as immutable arrays. ModelBuilder (builder.py) and read_urdf (urdf) make it."""
+"""The model of a robot: a tree of screws, as immutable arrays. ModelBuilder (builder.py) and read_urdf (urdf) make
+it."""
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,8 +17,9 @@ from .se3 import Pose, Twist
 class Link(NamedTuple):
     """What a recursion reads of a body and the joint that moves it; slot 0 is the world, so no loop asks for the root.
 
-    Slot of the parent, index of the coordinate that drives the joint, joint screw X and inertia M in the body frame, and the
-    body's pose in its parent as a function of q. The world's X is its acceleration (0, -g), by which gravity enters."""
+    Slot of the parent, index of the coordinate that drives the joint, joint screw X and inertia M in the body frame,
+    and the body's pose in its parent as a function of q. The world's X is its acceleration (0, -g), by which gravity
+    enters."""
 
     parent: int
     coordinate: int
@@ -37,8 +39,9 @@ class Frame(NamedTuple):
 class Model:
     """A tree of b bodies moved by n coordinates; every array is read-only.
 
-    A body is a link that a joint moves, with all links fixed to it merged into it; its frame is that link's frame. Parents
-    come before children. b = n unless there are mimic joints, whose bodies share the coordinate of the joint they follow."""
+    A body is a link that a joint moves, with all links fixed to it merged into it; its frame is that link's frame.
+    Parents come before children. b = n unless there are mimic joints, whose bodies share the coordinate of the joint
+    they follow."""
 
     root: str                           # the link that does not move; its frame is the world frame
     joint_names: tuple[str, ...]        # (n) the coordinates: q[k] belongs to joint_names[k]
@@ -110,7 +113,8 @@ class Model:
         rows = [Link(0, 0, world, arrays.inertia(self.root_inertia), joint(here, still))]
         for i, parent in enumerate(self.parents):
             X, B = arrays.twist(self.screws_body[i]), arrays.pose(self.relative_poses[i])
-            rows.append(Link(int(parent) + 1, int(self.coordinates[i]), X, arrays.inertia(self.inertias[i]), joint(B, X)))
+            M = arrays.inertia(self.inertias[i])
+            rows.append(Link(int(parent) + 1, int(self.coordinates[i]), X, M, joint(B, X)))
         return rows
 
     def frame_rows(self):
@@ -120,7 +124,8 @@ class Model:
     def with_payload(self, link, mass, com, inertia):
         """The model with a rigid load fixed to a link, on top of what the link weighs already.
 
-        mass in kg, com (3,) in m and inertia (3, 3) about the centre of mass in kg m^2, resolved in the link's frame."""
+        mass in kg, com (3,) in m and inertia (3, 3) about the centre of mass in kg m^2, resolved in the link's
+        frame."""
         body, C = self.frames[link]
         to_body = arrays.Ad_matrix(arrays.inverse_pose(C))
         load = to_body.T @ arrays.inertia_matrix(mass, com, inertia) @ to_body

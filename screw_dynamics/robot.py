@@ -25,14 +25,15 @@ empty = np.empty
 class Robot:
     """Everything about how a robot moves, from its model and gravity (3,) in m/s^2, resolved in the root link's frame.
 
-    Joint coordinates q (rad or m), rates qd, accelerations qdd and efforts tau (N m or N) are array-likes (..., n) in the order
-    of `joint_names`; leading axes are a batch and broadcast. Results are new float64 arrays, or `out` where one is given. A
-    wrong shape, an unknown link or representation is a ValueError; NaN and infinities travel through as they do in NumPy.
-    Efforts are those of the rigid bodies and gravity alone: friction is a term of its own (`friction_torque`).
+    Joint coordinates q (rad or m), rates qd, accelerations qdd and efforts tau (N m or N) are array-likes (..., n) in
+    the order of `joint_names`; leading axes are a batch and broadcast. Results are new float64 arrays, or `out` where
+    one is given. A wrong shape, an unknown link or representation is a ValueError; NaN and infinities travel through as
+    they do in NumPy. Efforts are those of the rigid bodies and gravity alone: friction is a term of its own
+    (`friction_torque`).
 
-    A batch runs on SIMD lanes and on `threads` threads; by default as many as the process may use, fewer if NUMBA_NUM_THREADS
-    or OMP_NUM_THREADS say so. Its results equal those of single states to rounding. A robot is immutable, and may be used from
-    several threads at once."""
+    A batch runs on SIMD lanes and on `threads` threads; by default as many as the process may use, fewer if
+    NUMBA_NUM_THREADS or OMP_NUM_THREADS say so. Its results equal those of single states to rounding. A robot is
+    immutable, and may be used from several threads at once."""
 
     def __init__(self, model, gravity=GRAVITY):
         self.model = model
@@ -55,7 +56,8 @@ class Robot:
 
     @classmethod
     def from_urdf(cls, source, base_link=None, tip_link=None, gravity=GRAVITY):
-        """Read a URDF, given as a path or as XML text; see read_urdf for `base_link` and `tip_link`. Raises UrdfError."""
+        """Read a URDF, given as a path or as XML text; see read_urdf for `base_link` and `tip_link`. Raises
+        UrdfError."""
         return cls(read_urdf(source, base_link, tip_link), gravity)
 
     def __repr__(self):
@@ -69,7 +71,8 @@ class Robot:
         return Robot(self.model, gravity)
 
     def with_payload(self, link, mass, com=(0.0, 0.0, 0.0), inertia=None):
-        """The same robot with a load fixed to a link: mass (kg), centre of mass (3,) and rotational inertia (3, 3) about it."""
+        """The same robot with a load fixed to a link: mass (kg), centre of mass (3,) and rotational inertia (3, 3)
+        about it."""
         self._link(link)
         inertia = np.zeros((3, 3)) if inertia is None else np.asarray(inertia, dtype=float)
         if not (np.isfinite(mass) and mass >= 0.0):
@@ -81,13 +84,14 @@ class Robot:
         return Robot(self.model.with_payload(link, float(mass), _vector("com", com, 3), inertia), self.gravity)
 
     # --------------------------------------------------------------------------------------------- dynamics
-    # Each method asks the compiled entry point first, which does nothing and answers False unless its arguments are contiguous
-    # float64 arrays of one state; only then they are looked at in Python, which takes longer than the dynamics.
+    # Each method asks the compiled entry point first, which does nothing and answers False unless its arguments are
+    # contiguous float64 arrays of one state; only then Python looks at them, which takes longer than the dynamics.
 
     def inverse_dynamics(self, q, qd, qdd, external=None, out=None, threads=None):
         """The efforts tau (..., n) = M(q) qdd + C(q, qd) qd + g(q) that a motion takes; [MD] (66), (67).
 
-        external: {link: wrench (..., 6)}, torque and force that act on the link at its origin, resolved in its frame."""
+        external: {link: wrench (..., 6)}, torque and force that act on the link at its origin, resolved in its
+        frame."""
         if external is None:
             tau = empty(self.n) if out is None else out
             if INVERSE_DYNAMICS.one(self._memory, q, qd, qdd, tau):
@@ -177,8 +181,9 @@ class Robot:
         """The Jacobian J (..., 6, n) of a link, angular rows first: J qd is its twist against the reference link.
 
         representation: "body" (measured and resolved in the link's frame), "spatial" (in the reference frame), "hybrid"
-        (velocity of the link's origin, resolved in the reference frame) or "mixed" (angular rows resolved in the link's frame,
-        linear ones in the reference frame); [MK] (16), (28), (40), (50). reference: the root link unless named."""
+        (velocity of the link's origin, resolved in the reference frame) or "mixed" (angular rows resolved in the link's
+        frame, linear ones in the reference frame); [MK] (16), (28), (40), (50). reference: the root link unless
+        named."""
         try:
             told = self._told[link, reference, representation]
         except KeyError:
@@ -209,12 +214,12 @@ class Robot:
                 limits=False, every=1, rtol=1e-6, atol=1e-9, threads=None):
         """Simulate: times t (samples + 1,), and q and qd (..., samples + 1, n) from the initial states (..., n) on.
 
-        effort: None; (..., n) held; (..., steps, n) one for each interval dt, batch axes as in q0; or a feedback law, a function
-        law(t, q, qd, tau) that Numba can compile, which sets tau (n,) from q and qd (n,).
-        integrator: "semi_implicit_euler" (order 1, symplectic, friction implicit), "rk4" (order 4), both of step dt; or "rk45"
-        (Dormand-Prince with SciPy's step control to rtol and atol, sampled by dense output).
-        friction: let the model's damping and Coulomb friction act. limits: stop joints at their position limits, without
-        rebound. every: keep each so many-th step as a sample."""
+        effort: None; (..., n) held; (..., steps, n) one for each interval dt, batch axes as in q0; or a feedback law, a
+        function law(t, q, qd, tau) that Numba can compile, which sets tau (n,) from q and qd (n,). integrator:
+        "semi_implicit_euler" (order 1, symplectic, friction implicit), "rk4" (order 4), both of step dt; or "rk45"
+        (Dormand-Prince with SciPy's step control to rtol and atol, sampled by dense output). friction: let the model's
+        damping and Coulomb friction act. limits: stop joints at their position limits, without rebound. every: keep
+        each so many-th step as a sample."""
         n = self.n
         method = self._integrators[_one_of("integrator", integrator, self._integrators)]
         for name, x in (("dt", dt), ("rtol", rtol), ("atol", atol)):
@@ -230,8 +235,9 @@ class Robot:
         q, qd = empty((2, count, samples + 1, n))
         q[:, 0], qd[:, 0] = q0.reshape(count, n), qd0.reshape(count, n)
         threads = batch.available_threads() if threads is None else _whole("threads", threads, 1)
-        rollout.simulate(method, self._on_lanes, self._resisting(friction, limits), effort.reshape(count, *effort.shape[-2:]), law,
-                         float(dt), every, (float(rtol), float(atol)), q, qd, threads)
+        plan = rollout.Plan(float(dt), every, float(rtol), float(atol))
+        effort = effort.reshape(count, *effort.shape[-2:])
+        rollout.simulate(method, self._on_lanes, self._resisting(friction, limits), effort, law, plan, q, qd, threads)
         shape = (*lead, samples + 1, n)
         return every * dt * np.arange(samples + 1), q.reshape(shape), qd.reshape(shape)
 
@@ -251,7 +257,8 @@ class Robot:
             raise ValueError(f"link {name!r} is not in the model; it has {', '.join(self.link_names)}") from None
 
     def _tell(self, link, reference, representation):
-        """The indices of link, reference and representation in one number, as the entry points about a frame take them."""
+        """The indices of link, reference and representation in one number, as the entry points about a frame take
+        them."""
         kind = REPRESENTATIONS.index(_one_of("representation", representation, REPRESENTATIONS))
         told = about(self._link(link), self._link(reference), kind)
         self._told[link, reference, representation] = told
@@ -314,9 +321,12 @@ def _effort(effort, lead, steps, n):
     effort = _numbers("effort", np.zeros(n) if effort is None else effort, n)
     over_time = effort.ndim > 1 and effort.shape[-2] == steps and effort.shape != (*lead, n)
     try:
-        return np.broadcast_to(effort if over_time else effort[..., None, :], (*lead, steps if over_time else 1, n)).astype(float)
+        if over_time:
+            return np.broadcast_to(effort, (*lead, steps, n)).astype(float)
+        return np.broadcast_to(effort[..., None, :], (*lead, 1, n)).astype(float)
     except ValueError:
-        raise ValueError(f"effort has shape {effort.shape}; needed is ({n},), {(*lead, n)} or {(*lead, steps, n)}") from None
+        fit = f"({n},), {(*lead, n)} or {(*lead, steps, n)}"
+        raise ValueError(f"effort has shape {effort.shape}; needed is {fit}") from None
 
 
 def _vector(name, x, size):

@@ -1,4 +1,6 @@
 """Simulation: the forward dynamics integrated over time inside one kernel, for one initial state or eight on lanes."""
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit, types
 from numba.core.errors import NumbaError
@@ -28,9 +30,21 @@ from .workspace import BODY, SLOTS, aligned, compiled, links_in, numbers_type, p
 ROWS = 19           # vectors (n) of work memory: state, state of a stage, 7 stages of q and of qd, efforts
 LAW_SIGNATURE = types.void(types.float64, *(numbers_type(1),) * 3)
 LAW = types.FunctionType(LAW_SIGNATURE)
-# memory, work, joints, effort (N, intervals, n), law, follow, dt, every, relative, absolute, q, qd (N, samples + 1, n)
+
+
+class Plan(NamedTuple):
+    """Step dt (s), steps to a sample, and of the adaptive method the relative and absolute tolerance."""
+
+    dt: float
+    every: int
+    relative: float
+    absolute: float
+
+
+PLAN = types.NamedTuple((types.float64, types.int64, types.float64, types.float64), Plan)
+# memory, work, joints, effort (N, intervals, n), law, follow, plan, q, qd (N, samples + 1, n)
 SIGNATURE = (numbers_type(1), numbers_type(1), numbers_type(2), numbers_type(3, "A", readonly=True), LAW, types.boolean,
-             types.float64, types.int64, types.float64, types.float64, numbers_type(3), numbers_type(3))
+             PLAN, numbers_type(3), numbers_type(3))
 
 
 @kernel
@@ -59,9 +73,10 @@ def store_rows(rows, first, sample, column):
 
 
 @kernel
-def fixed_steps(step, algorithm, Body, like, memory, work, joints, effort, law, follow, dt, every, q, qd):
+def fixed_steps(step, algorithm, Body, like, memory, work, joints, effort, law, follow, plan, q, qd):
     """Steps of length dt, with every so many of them a sample in q[:, 1:] and qd[:, 1:]; effort (N, 1 or steps, n)."""
     x, v, motion, stages = prepare_motion(Body, like, memory, work, joints, law, follow, q.shape[2])
+    dt, every = plan.dt, plan.every
     for first in range(0, len(q), places(like)):
         load_rows(q, first, 0, x)
         load_rows(qd, first, 0, v)
@@ -76,11 +91,12 @@ def fixed_steps(step, algorithm, Body, like, memory, work, joints, effort, law, 
 
 
 @kernel
-def adaptive_steps(algorithm, Body, like, memory, work, joints, effort, law, follow, dt, every, relative, tolerance, q, qd):
-    """Dormand-Prince steps with SciPy's step control, sampled at every dt * every by dense output; each place has a time of
-    its own. Efforts that change (intervals of dt) end a step where they change. A state whose step shrinks to nothing, or
-    that stops being finite, is NaN from there on."""
+def adaptive_steps(algorithm, Body, like, memory, work, joints, effort, law, follow, plan, q, qd):
+    """Dormand-Prince steps with SciPy's step control, sampled at every dt * every by dense output; each place has a
+    time of its own. Efforts that change (intervals of dt) end a step where they change. A state whose step shrinks to
+    nothing, or that stops being finite, is NaN from there on."""
     x, v, motion, stages = prepare_motion(Body, like, memory, work, joints, law, follow, q.shape[2])
+    dt, every, relative, tolerance = plan
     samples, varying, n = q.shape[1] - 1, effort.shape[1] > 1, q.shape[2]
     end = samples * every * dt
     for first in range(0, len(q), places(like)):
@@ -89,7 +105,7 @@ def adaptive_steps(algorithm, Body, like, memory, work, joints, effort, law, fol
         load_rows(effort, first, 0, motion.tau)
         t = null(like)
         horizon = t + (dt if varying else end)
-        following, interval = t + 1.0, t                                # sample to come, and interval of effort, of each place
+        following, interval = t + 1.0, t                                # of each place: sample to come, and effort
         h = first_step(algorithm, motion, t, x, v, stages, relative, tolerance, end)
         retried = t > 1.0                                               # nowhere
         while some(t < end):
@@ -105,7 +121,8 @@ def adaptive_steps(algorithm, Body, like, memory, work, joints, effort, law, fol
                 if extract(accepted, place) or extract(lost, place):
                     sample, s = int(extract(following, place)), first + place
                     begin, length = extract(t, place), extract(step, place)
-                    while sample <= samples and (sample * every * dt <= extract(arrival, place) or extract(lost, place)):
+                    until = end if extract(lost, place) else extract(arrival, place)
+                    while sample <= samples and sample * every * dt <= until:
                         theta = (sample * every * dt - begin) / length
                         for k in range(n):
                             q[s, sample, k] = dense(theta, length, x, stages.dq, k, place)
@@ -133,24 +150,23 @@ def adaptive_steps(algorithm, Body, like, memory, work, joints, effort, law, fol
 # ------------------------------------------------------------------------------------------------- entry points
 def _fixed(step, algorithm, Body):
     @compiled(nogil=True)
-    def one(memory, work, joints, effort, law, follow, dt, every, relative, tolerance, q, qd):
-        fixed_steps(step, algorithm, Body, 0.0, memory, work, joints, effort, law, follow, dt, every, q, qd)
+    def one(memory, work, joints, effort, law, follow, plan, q, qd):
+        fixed_steps(step, algorithm, Body, 0.0, memory, work, joints, effort, law, follow, plan, q, qd)
 
     @compiled(nogil=True)
-    def many(memory, work, joints, effort, law, follow, dt, every, relative, tolerance, q, qd):
-        fixed_steps(step, algorithm, Body, splat(0.0), memory, work, joints, effort, law, follow, dt, every, q, qd)
+    def many(memory, work, joints, effort, law, follow, plan, q, qd):
+        fixed_steps(step, algorithm, Body, splat(0.0), memory, work, joints, effort, law, follow, plan, q, qd)
     return one, many
 
 
 def _adaptive(algorithm, Body):
     @compiled(nogil=True)
-    def one(memory, work, joints, effort, law, follow, dt, every, relative, tolerance, q, qd):
-        adaptive_steps(algorithm, Body, 0.0, memory, work, joints, effort, law, follow, dt, every, relative, tolerance, q, qd)
+    def one(memory, work, joints, effort, law, follow, plan, q, qd):
+        adaptive_steps(algorithm, Body, 0.0, memory, work, joints, effort, law, follow, plan, q, qd)
 
     @compiled(nogil=True)
-    def many(memory, work, joints, effort, law, follow, dt, every, relative, tolerance, q, qd):
-        adaptive_steps(algorithm, Body, splat(0.0), memory, work, joints, effort, law, follow, dt, every, relative, tolerance,
-                       q, qd)
+    def many(memory, work, joints, effort, law, follow, plan, q, qd):
+        adaptive_steps(algorithm, Body, splat(0.0), memory, work, joints, effort, law, follow, plan, q, qd)
     return one, many
 
 
@@ -179,7 +195,7 @@ def as_law(function):
         raise ValueError(f"the law {function} cannot be compiled as law(t, q, qd, tau): {error}") from error
 
 
-def simulate(methods, workspaces, joints, effort, law, dt, every, tolerances, q, qd, threads):
+def simulate(methods, workspaces, joints, effort, law, plan, q, qd, threads):
     """Fill q and qd (N, samples + 1, n) from their first samples on, eight states on a lane, in pieces on threads."""
     count, _, n = q.shape
     one, many = methods
@@ -195,6 +211,6 @@ def simulate(methods, workspaces, joints, effort, law, dt, every, tolerances, q,
             room = aligned(ROWS * n * WIDTH)
             for start in starts:
                 piece = slice(start, start + width)
-                compiled_form(memory, room, joints, effort[piece], law if follow else no_law, follow, dt, every, *tolerances,
+                compiled_form(memory, room, joints, effort[piece], law if follow else no_law, follow, plan,
                               q[piece], qd[piece])
     on_threads(work, min(threads, -(-count // width)))

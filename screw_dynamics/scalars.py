@@ -16,7 +16,8 @@ LIMIT = 1e6     # from here on the three-part reduction of `sincos_polynomial` l
 
 
 def llvm_function(name, plain):
-    """A function of one number: in plain Python `plain` (other kinds may register), compiled the LLVM intrinsic `name`."""
+    """A function of one number: in plain Python `plain` (other kinds may register), compiled the LLVM intrinsic
+    `name`."""
     @intrinsic
     def instruction(typing, x):
         def build(context, builder, signature, args):

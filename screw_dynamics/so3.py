@@ -106,7 +106,7 @@ def stumpff(x):
     c1, c2 = 1.0 - y * c3, 0.5 - y * c4
 
     n = sqrt(far)
-    sine, cosine = sincos(0.5 * n)                                       # of the half angle: 1 - cos n without cancellation
+    sine, cosine = sincos(0.5 * n)                                   # of the half angle: 1 - cos n without cancellation
     d1, d2 = 2.0 * sine * cosine / n, 2.0 * sine * sine / far
     d3, d4 = (1.0 - d1) / far, (0.5 - d2) / far
     d5, d6 = (one / 6.0 - d3) / far, (one / 24.0 - d4) / far
@@ -119,7 +119,7 @@ def exp(xi):
     """exp xi~ = I + c_1 xi~ + c_2 xi~^2, the rotation about xi by |xi|; [MT] (38)."""
     c = stumpff(xi @ xi)
     a, b = c.c1 * xi, c.c2 * xi
-    one = 1.0 - b @ xi                                                   # I + c_2 xi~^2 = (1 - c_2 |xi|^2) I + c_2 xi xi^T
+    one = 1.0 - b @ xi                                             # I + c_2 xi~^2 = (1 - c_2 |xi|^2) I + c_2 xi xi^T
     return Rotation(Vec3(one + b.x * xi.x, b.x * xi.y - a.z, b.x * xi.z + a.y),
                     Vec3(b.x * xi.y + a.z, one + b.y * xi.y, b.y * xi.z - a.x),
                     Vec3(b.x * xi.z - a.y, b.y * xi.z + a.x, one + b.z * xi.z))

@@ -18,7 +18,8 @@ class Square:
 
 def width(cls):
     """How many numbers a slot of a table `cls` has, square columns apart."""
-    return sum(len(numbers(zero(kind, 0.0))) if issubclass(kind, tuple) else 1 for kind in fields(cls) if kind is not Square)
+    kinds = [kind for kind in fields(cls) if kind is not Square]
+    return sum(len(numbers(zero(kind, 0.0))) if issubclass(kind, tuple) else 1 for kind in kinds)
 
 
 def size(cls, n):
@@ -27,7 +28,8 @@ def size(cls, n):
 
 
 def packed(rows):
-    """Values of one class as a float64 array, one row each; int fields keep the bits of an integer (never compute with it)."""
+    """Values of one class as a float64 array, one row each; int fields keep the bits of an integer (never compute with
+    it)."""
     array = np.array([numbers(row) for row in rows], dtype=float)
     whole = [type(x) is int for x in numbers(zero(type(rows[0]), 0.0))]
     array.view(np.int64)[:, whole] = array[:, whole]
@@ -43,7 +45,8 @@ def table(cls, like, n, memory=None, start=0):
     """`cls` of columns with n slots each, over scalars of the kind of `like`.
 
     Compiled, the columns are views of the float64 array `memory` from position `start` on. They borrow it: counting
-    references in a loop is slow, so `memory` must be an argument of the entry point, and large enough; nothing checks."""
+    references in a loop is slow, so `memory` must be an argument of the entry point, and large enough; nothing
+    checks."""
     return cls(*(np.empty((n, n), dtype=object) if kind is Square else [None] * n for kind in fields(cls)))
 
 
@@ -74,7 +77,9 @@ def _table(typing, cls, like, n, memory, start):
     def build(context, builder, signature, args):
         _, _, n, memory, start = args
         first = builder.gep(make_array(signature.args[3])(context, builder, memory).data, [start])
-        intp = lambda x: context.get_constant(types.intp, x)
+
+        def intp(x):
+            return context.get_constant(types.intp, x)
         column, square, made = 0, builder.mul(n, intp(row)), []
         for kind, dtype, array in zip(kinds, dtypes, arrays, strict=True):
             step = intp(_doubles(dtype))
@@ -96,7 +101,8 @@ def _compiled_table(cls, like, n, memory=None, start=0):
 
 @intrinsic
 def block(typing, like, shape, memory, start):
-    """An array of this shape of scalars of the kind of `like`, in the float64 array `memory` from `start` on, borrowed."""
+    """An array of this shape of scalars of the kind of `like`, in the float64 array `memory` from `start` on,
+    borrowed."""
     result = types.Array(like, len(shape), "C", aligned=False)
 
     def build(context, builder, signature, args):

@@ -1,8 +1,9 @@
 """Value types with infix operators: the same source in plain Python and compiled by Numba.
 
-A value is a NamedTuple of numbers or of other values. Its functions and operators are ordinary Python and stay so: `kernel`
-returns the very function it is given, and only tells Numba how to compile it where compiled code calls it. So the plain
-mode needs no switch: a kernel called from Python runs on any numbers, and only the entry points (entry.py) are machine code.
+A value is a NamedTuple of numbers or of other values. Its functions and operators are ordinary Python and stay so:
+`kernel` returns the very function it is given, and only tells Numba how to compile it where compiled code calls it. So
+the plain mode needs no switch: a kernel called from Python runs on any numbers, and only the entry points (entry.py)
+are machine code.
 
 This file and tables.py alone touch Numba's extension interface for value types.
 """
@@ -14,7 +15,7 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, overload, register_jitable
 
-# `fastmath=True` would also assume that nothing is infinite or NaN and breaks the argument reduction of sine and cosine.
+# `fastmath=True` would also assume that nothing is infinite or NaN, and breaks the argument reduction of sincos.
 FLAGS = dict(error_model="numpy", fastmath={"contract", "nsz", "arcp"})
 INLINE = dict(FLAGS, forceinline=True)
 

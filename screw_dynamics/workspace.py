@@ -17,7 +17,7 @@ from .values import FLAGS, kernel
 
 # The workspace begins with counts, and with the places of what comes after the model.
 SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, HEADER = 0, 1, 2, 3, 4, 5, 6, 8
-_needs = []                                                   # (Body, shape) of all entry points: one workspace serves all
+_needs = []                                             # (Body, shape) of all entry points: one workspace serves all
 
 
 def _sources():
@@ -30,7 +30,8 @@ _STAMP = _sources()
 
 
 def compiled(**options):
-    """Make an entry point: cached on disk until any source of the core changes, compiled only for what `prepare` asks."""
+    """Make an entry point: cached on disk until any source of the core changes, compiled only for what `prepare`
+    asks."""
     def decorate(function):
         try:
             dispatcher = njit(cache=True, **FLAGS, **options)(function)
@@ -59,7 +60,8 @@ def numbers_type(ndim, layout="C", readonly=False):
 
 
 def workspace(links, frames, n, lanes=1):
-    """The array that every entry point takes first: header, links, frames, and memory for the recursion on so many lanes."""
+    """The array that every entry point takes first: header, links, frames, and memory for the recursion on so many
+    lanes."""
     rows, places = packed(links), packed(frames)
     slots, start = len(links), HEADER + rows.size + places.size
     start += -start % 8                                       # on a cache line
