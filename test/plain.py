@@ -1,0 +1,36 @@
+"""The algorithms of a robot in plain Python, on any kind of numbers; and what a complex step makes of them."""
+import importlib
+import pkgutil
+
+import numpy as np
+from scalar_kinds import slope
+
+import screw_dynamics
+from screw_dynamics.entry import Entry
+from screw_dynamics.jacobian import REPRESENTATIONS
+
+_MODULES = [importlib.import_module(f"screw_dynamics.{module.name}")
+            for module in pkgutil.iter_modules(screw_dynamics.__path__) if module.name not in ("ros", "robot")]
+ENTRIES = {name.lower(): x for module in _MODULES for name, x in vars(module).items() if isinstance(x, Entry)}
+
+
+def indices_of(robot, link, reference=None, representation="body"):
+    """A frame against another as an algorithm takes them."""
+    links = list(robot.link_names)
+    return links.index(link), links.index(reference or robot.model.root), REPRESENTATIONS.index(representation)
+
+
+def plain(robot, name, *inputs, indices=()):
+    """The algorithm of this name on the robot, for inputs of any numbers."""
+    model = robot.model
+    return ENTRIES[name].plain(model.links(robot.gravity), *inputs, frames=model.frame_rows(), indices=indices)
+
+
+def rate(robot, name, q, qd, indices=()):
+    """The derivative along qd of an algorithm that takes q alone, by a complex step."""
+    return slope(lambda q: plain(robot, name, q, indices=indices), q, qd)
+
+
+def gradient(robot, name, q):
+    """The derivatives of an algorithm that takes q alone by each coordinate, in the last axis."""
+    return np.stack([rate(robot, name, q, e) for e in np.eye(robot.n)], axis=-1)
