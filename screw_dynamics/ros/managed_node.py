@@ -135,6 +135,9 @@ def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1
+    except Exception:
+        if rclpy.ok():   # else a signal came while the node was being made
+            raise
     finally:
         rclpy.try_shutdown()
     return 0
