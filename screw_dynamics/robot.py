@@ -157,14 +157,14 @@ class Robot:
     def friction_torque(self, qd):
         """The efforts (..., n) that friction takes: damping qd + friction sign(qd). No other method includes it."""
         qd = _numbers("qd", qd, self.n)
-        return self.model.damping * qd + self.model.friction * np.sign(qd)
+        return self.model.damping * qd + self.model.friction * np.sign(qd, dtype=float)
 
     # --------------------------------------------------------------------------------------------- kinematics
     def forward_kinematics(self, q, link, reference=None, out=None, threads=None):
         """The pose (..., 4, 4) of a link in the frame of a reference link, the root unless named; [MK] (8)."""
         try:
             told = self._told[link, reference, "body"]
-        except KeyError:
+        except (KeyError, TypeError):           # not asked before, or no name at all
             told = self._tell(link, reference, "body")
         C = empty((4, 4)) if out is None else out
         if FORWARD_KINEMATICS.one(self._memory, told, q, C):
@@ -186,7 +186,7 @@ class Robot:
         named."""
         try:
             told = self._told[link, reference, representation]
-        except KeyError:
+        except (KeyError, TypeError):           # not asked before, or no name at all
             told = self._tell(link, reference, representation)
         J = empty((6, self.n)) if out is None else out
         if JACOBIAN.one(self._memory, told, q, J):
@@ -197,7 +197,7 @@ class Robot:
         """The time derivative (..., 6, n) of the Jacobian of `jacobian` along qd; [MD] (3), (16), (25)."""
         try:
             told = self._told[link, reference, representation]
-        except KeyError:
+        except (KeyError, TypeError):           # not asked before, or no name at all
             told = self._tell(link, reference, representation)
         return self._evaluate(JACOBIAN_DERIVATIVE, {"q": q, "qd": qd}, out, threads, told)
 
@@ -277,7 +277,7 @@ class Robot:
         if lead:
             threads = batch.available_threads() if threads is None else _whole("threads", threads, 1)
             apart = not any(np.may_share_memory(out, a, max_work=1000) for a in arrays)
-            results = out if apart else empty(shape)        # a result must not be written where a state is still to be read
+            results = out if apart else empty(shape)            # never write where a state is still to be read
             batch.evaluate(entry, self._on_lanes, options, arrays, results, threads)
             if not apart:
                 out[...] = results
