@@ -117,7 +117,7 @@ def test_double_pendulum_is_the_book_s():
     m1, m2, l1, l2, g, q1, q2, v1, v2, a1, a2 = sympy.symbols("m1 m2 l1 l2 g q1 q2 v1 v2 a1 a2")
     none, here = Vec3(0, 0, 0), identity(0)
     X = Twist(Vec3(0, 0, 1), none)
-    point = [Inertia(m, Vec3(m * l, 0, 0), Symmetric3(0, 0, 0, m * l**2, 0, m * l**2)) for m, l in ((m1, l1), (m2, l2))]
+    point = [Inertia(m, Vec3(m * r, 0, 0), Symmetric3(0, 0, 0, m * r**2, 0, m * r**2)) for m, r in ((m1, l1), (m2, l2))]
     links = [Link(0, 0, Twist(none, Vec3(0, g, 0)), point[0], joint(here, X)), Link(0, 0, X, point[0], joint(here, X)),
              Link(1, 1, X, point[1], joint(Pose(here.R, Vec3(l1, 0, 0)), X))]
     swing = m2 * l2**2 * (a1 + a2) + m2 * g * l2 * sympy.cos(q1 + q2)
