@@ -1,0 +1,48 @@
+"""What makes a description good or bad, without a node."""
+
+import numpy as np
+import planar_arm as arm
+import pytest
+
+from screw_dynamics.ros.description import check_gravity, output_order, parse
+
+NAMES = ("shoulder", "elbow", "wrist")
+
+
+@pytest.mark.parametrize(
+    "joints, order", [((), [0, 1, 2]), (("",), [0, 1, 2]), (("wrist", "shoulder"), [2, 0]), (("elbow",), [1])])
+def test_joints_choose_and_order_the_outputs(joints, order):
+    np.testing.assert_array_equal(output_order(NAMES, joints), order)
+
+
+@pytest.mark.parametrize(
+    "joints, says", [(("knee",), "'knee' is not a joint of the model"), (("elbow", "elbow"), "'elbow' comes twice")])
+def test_joints_that_cannot_be_output_are_named(joints, says):
+    with pytest.raises(ValueError, match=says):
+        output_order(NAMES, joints)
+
+
+def test_a_description_becomes_a_robot():
+    robot = parse("\ufeff\n" + arm.urdf()[arm.urdf().index("<robot"):], joints=["elbow"], gravity=[0.0, 0.0, -1.62])
+    assert robot.joint_names == arm.NAMES and robot.gravity[2] == -1.62
+    assert parse(arm.urdf(), base_link="upper_arm").joint_names == ("elbow",)
+    assert parse(arm.urdf(), tip_link="upper_arm").joint_names == ("shoulder",)
+
+
+def test_a_path_is_not_a_description(tmp_path):
+    file = tmp_path / "arm.urdf"
+    file.write_text(arm.urdf())
+    with pytest.raises(ValueError, match="not XML"):
+        parse(str(file))
+
+
+@pytest.mark.parametrize("arguments", [{"base_link": "hip"}, {"tip_link": "hip"}, {"joints": ["hip"]}])
+def test_links_and_joints_that_it_does_not_have_are_named(arguments):
+    with pytest.raises(ValueError, match="hip"):
+        parse(arm.urdf(), **arguments)
+
+
+@pytest.mark.parametrize("gravity", [(0.0, 0.0, float("nan")), (float("inf"), 0.0, 0.0), (0.0, 0.0, -1e5)])
+def test_a_gravity_that_does_not_occur_is_refused(gravity):
+    with pytest.raises(ValueError, match="gravity"):
+        check_gravity(gravity)

@@ -1,0 +1,52 @@
+"""The rows of a parameter table: what converts, what is refused, and what `ros2 param describe` shows."""
+
+import pytest
+from rcl_interfaces.msg import ParameterType
+
+from screw_dynamics.ros.parameters import Setting, convert, descriptor
+
+RATE = Setting("rate", 0.0, "how often", unit="Hz", lower=0.0, upper=100.0)
+COUNT = Setting("count", 1, "how many", lower=0)
+MODE = Setting("mode", "zero", "which", choices=("zero", "error"))
+GRAVITY = Setting("gravity", (0.0, 0.0, -9.81), "down", length=3)
+JOINTS = Setting("joints", (), "which", read_only=True)
+
+
+@pytest.mark.parametrize(
+    "setting, value, expected",
+    [(RATE, 5, 5.0), (COUNT, 5, 5), (MODE, "error", "error"), (GRAVITY, [0, 0, -1], (0.0, 0.0, -1.0)),
+     (JOINTS, ["a"], ("a",)), (JOINTS, [], ())],
+)
+def test_a_value_of_the_right_kind_is_taken(setting, value, expected):
+    result = convert(setting, value)
+    assert result == expected and type(result) is type(expected)
+
+
+@pytest.mark.parametrize(
+    "setting, value, says",
+    [
+        (RATE, -1.0, "parameter rate: -1.0 is less than 0.0"),
+        (RATE, 101, "parameter rate: 101.0 is more than 100.0"),
+        (RATE, float("nan"), "parameter rate: nan is not finite"),
+        (RATE, "fast", "parameter rate: 'fast' is not of type DOUBLE"),
+        (RATE, True, "parameter rate: True is not of type DOUBLE"),
+        (COUNT, 1.5, "parameter count: 1.5 is not of type INTEGER"),
+        (MODE, "maybe", "parameter mode: 'maybe' is not one of zero, error"),
+        (GRAVITY, [0.0, 0.0], "parameter gravity: 2 values, expected 3"),
+        (GRAVITY, [0.0, 0.0, float("inf")], "parameter gravity: inf is not finite"),
+        (GRAVITY, -9.81, "parameter gravity: -9.81 is not of type DOUBLE_ARRAY"),
+        (JOINTS, ["a", 1], "is not of type STRING_ARRAY"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused_naming_both(setting, value, says):
+    with pytest.raises(ValueError, match=says):
+        convert(setting, value)
+
+
+def test_descriptors():
+    rate = descriptor(RATE)
+    assert rate.type == ParameterType.PARAMETER_DOUBLE and rate.description == "how often [Hz]" and not rate.read_only
+    assert (rate.floating_point_range[0].from_value, rate.floating_point_range[0].to_value) == (0.0, 100.0)
+    assert descriptor(COUNT).integer_range[0].from_value == 0
+    assert descriptor(MODE).additional_constraints == "one of: zero, error"
+    assert descriptor(JOINTS).type == ParameterType.PARAMETER_STRING_ARRAY and descriptor(JOINTS).read_only
