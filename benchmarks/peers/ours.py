@@ -1,0 +1,66 @@
+"""This library: through the checked public method as it is, and with the output passed in."""
+import numpy as np
+
+import screw_dynamics as sd
+
+from .. import robots
+from ..calls import Call
+
+METHODS = {
+    "inverse dynamics": "inverse_dynamics(q, qd, qdd{out})",
+    "gravity": "gravity_torque(q{out})",
+    "forward dynamics": "forward_dynamics(q, qd, tau{out})",
+    "Jacobian": "jacobian(q, tip{out})",
+    "Jacobian derivative": "jacobian_derivative(q, qd, tip{out})",
+    "mass matrix": "mass_matrix(q{out})",
+    "Coriolis matrix": "coriolis_matrix(q, qd{out})",
+}
+
+
+class Peer:
+    """A robot of ours."""
+
+    def __init__(self, case):
+        self.tip, self.robot = case.tip, sd.Robot.from_urdf(case.urdf) if case.urdf else sd.Robot(chain(case.joints))
+
+    def calls(self, states):
+        """Each quantity at one state; variant "out=": into an array that is already there."""
+        n, names = self.robot.n, {"robot": self.robot, "tip": self.tip, **states.one}
+        shapes = {"Jacobian": (6, n), "Jacobian derivative": (6, n), "mass matrix": (n, n), "Coriolis matrix": (n, n)}
+        calls = {}
+        for quantity, method in METHODS.items():
+            room = {**names, "result": np.empty(shapes.get(quantity, n))}
+            calls[quantity] = {"": Call("robot." + method.format(out=""), names),
+                               "out=": Call("robot." + method.format(out=", out=result"), room, "result")}
+        return calls
+
+    def batch_calls(self, states, threads):
+        """Inverse and forward dynamics of all states."""
+        out = np.empty((states.count, self.robot.n))
+        names = {"robot": self.robot, "result": out, **states.rows}
+        option = f", out=result, threads={threads}"
+        return {quantity: {"": Call("robot." + METHODS[quantity].format(out=option), names, "result")}
+                for quantity in ("inverse dynamics", "forward dynamics")}
+
+    def rollout_call(self, states, dt, steps):
+        """One robot, free fall from the chosen state; result: q after all steps."""
+        names = {"robot": self.robot, **states.one}
+        statement = f"t, positions, rates = robot.rollout(q, qd, dt={dt}, steps={steps})"
+        return Call(statement, names, "positions[-1]")
+
+    def rollouts_call(self, states, dt, steps, threads):
+        """As many robots as there are states, free fall; result: q (states, steps, n)."""
+        names = {"robot": self.robot, **states.rows}
+        statement = f"t, positions, rates = robot.rollout(q, qd, dt={dt}, steps={steps}, threads={threads})"
+        return Call(statement, names, "positions[:, 1:]")
+
+
+def chain(n):
+    """The chain of robots.py."""
+    builder, placement = sd.ModelBuilder("link 0"), np.eye(4)
+    inertia = sd.inertia_matrix(robots.MASS, robots.COM, robots.INERTIA)
+    placement[:3, 3] = robots.OFFSET
+    for i in range(n):
+        screw = np.r_[robots.AXES[i % 3], 0.0, 0.0, 0.0]
+        builder.add_joint(f"joint {i + 1}", f"link {i + 1}", f"link {i}", screw, placement, inertia)
+    return builder.build()
