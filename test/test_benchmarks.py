@@ -1,0 +1,77 @@
+"""The benchmark: contestants agree on a small robot, and measurements become rows, JSON, Markdown and pictures."""
+import json
+
+import pytest
+
+from benchmarks import machine, pictures, report, robots, targets, work
+from benchmarks.agreement import Disagreement, those_who_agree
+from benchmarks.calls import Call
+from benchmarks.contestants import OURS, Contestants, Who
+from benchmarks.timing import Effort, Measurement, measure
+
+pytestmark = pytest.mark.slow
+LEAST = Effort(repeats=2, seconds=0.0, least=2)
+
+
+@pytest.fixture(scope="module")
+def contestants():
+    return Contestants(install=False)
+
+
+@pytest.fixture(scope="module")
+def measurements(contestants):
+    """UR5 only. Each piece of work raises if Pinocchio or MuJoCo computes something else than we do."""
+    case, two = robots.real("UR5"), (1, 2)
+    return [*work.one_state(case, contestants, LEAST), *work.batch(case, contestants, LEAST, two),
+            *work.rollout(case, contestants, LEAST), *work.growth(contestants, LEAST, lengths=(3, 10))]
+
+
+def test_everybody_who_is_needed_agrees_and_is_measured(measurements):
+    found = {(m.subject["work"], m.subject["quantity"]): {who.library for who in m.seconds} for m in measurements}
+    for quantity in targets.ONE_STATE:
+        assert found["one state", quantity] >= {OURS, "Pinocchio"}
+    assert found["one state", "inverse dynamics"] >= {OURS, "Pinocchio", "MuJoCo"}
+    assert found["batch", "forward dynamics"] == {OURS, "Pinocchio"}
+    assert found["rollout", "semi-implicit Euler"] == {OURS, "MuJoCo"}
+    assert found["growth", "mass matrix"] == {OURS, "Pinocchio"}
+
+
+def test_who_disagrees_is_not_measured():
+    case = robots.chain(2)
+    calls = {OURS: {"": Call("1.0", {})}, "Pinocchio": {"": Call("1.0 + 1e-9", {})}}
+    with pytest.raises(Disagreement, match="Pinocchio: gravity of chain 2 differs from ours by 1.0e-09"):
+        those_who_agree(calls, "gravity", case, {})
+    absent = {}
+    calls = {OURS: {"": Call("1.0", {})}, "Drake": {"": Call("1.1", {})}, "adam": {"": Call("1 / 0", {})}}
+    assert list(those_who_agree(calls, "gravity", case, absent)) == [Who(OURS)]
+    assert absent == {"Drake, chain 2, gravity": "Drake: gravity of chain 2 differs from ours by 1.0e-01",
+                      "adam, chain 2, gravity": "division by zero"}
+
+
+def test_contestants_take_turns():
+    log = []
+    calls = {Who(name): Call(f"log.append('{name}')", {"log": log}) for name in "abc"}
+    measured = measure({}, calls, Effort(repeats=3, seconds=1e9, least=3), prepare=lambda k: log.append(k))
+    rounds = "".join(map(str, log)).partition("0")[2]
+    first_of_each_round = [rounds[0], rounds.partition("1")[2][0], rounds.partition("2")[2][0]]
+    assert first_of_each_round == ["b", "c", "a"]
+    assert [len(times) for times in measured.seconds.values()] == [3, 3, 3]
+
+
+def test_a_ratio_is_the_median_over_repeats_and_the_fastest_variant_counts():
+    slow, world, ours = Who("Pinocchio"), Who("Pinocchio", "world"), Who(OURS)
+    m = Measurement({}, {slow: [9.0, 9.0, 9.0], world: [4.0, 30.0, 8.0], ours: [2.0, 10.0, 1.0]})
+    assert m.fastest("Pinocchio") == world
+    assert m.fastest("Drake") is None
+    assert m.ratio(world, ours) == 3.0
+
+
+def test_the_report_is_complete(measurements, contestants, tmp_path):
+    facts, rows = machine.describe(), targets.rows(measurements)
+    text = report.as_text(facts, contestants, rows)
+    assert "Batch of 4096 states" in text and "ratios reach their target" in text
+    results = json.loads(report.as_json(facts, contestants, measurements, rows))
+    assert {ratio["label"] for ratio in results["ratios"]} >= set(targets.ONE_STATE)
+    assert "| inverse dynamics, one state" in report.as_markdown(facts, contestants, rows)
+    for picture in pictures.draw(measurements, rows, facts, contestants.versions, tmp_path):
+        assert picture.stat().st_size > 10_000
