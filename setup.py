@@ -56,11 +56,11 @@ setup(
     author="screw_dynamics maintainers",
     license="Apache-2.0",
     python_requires=">=3.10",
-    install_requires=[
+    install_requires=[  # lower bounds: what Ubuntu 24.04 brings, where ROS 2 Jazzy and Kilted live
         "numpy>=1.26",
         "scipy>=1.11",
         # The kernels use names of numba.core that come without a promise: hence an upper bound.
-        "numba>=0.61,<0.70",
+        "numba>=0.58,<0.70",
         "lxml>=4.9",
         "urdf-parser-py>=0.0.4",
     ],
