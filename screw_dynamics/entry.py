@@ -9,6 +9,7 @@ import numpy as np
 from numba import types
 
 from .borrow import BORROWED, borrowed, layout_is_known
+from .cache import compiled, prepare
 from .lanes import WIDTH, clear, load, store
 from .model import Frame, Link
 from .tables import columns, table
@@ -19,13 +20,11 @@ from .workspace import (
     body_in,
     body_on_lanes,
     borrowed_memory,
-    compiled,
     frames_in,
     is_result,
     is_state,
     links_in,
     numbers_type,
-    prepare,
     reserve,
     result_on_lanes,
     state,

@@ -6,6 +6,7 @@ from numba import njit, types
 from numba.core.errors import NumbaError
 
 from .batch import on_threads
+from .cache import compiled, prepare
 from .forward_dynamics import ArticulatedBody, CompositeBody, articulated_bodies, composite_bodies
 from .integrators import (
     DP_A,
@@ -25,7 +26,7 @@ from .lanes import WIDTH, extract, insert, places, splat
 from .scalars import absolute, some, where
 from .tables import block, table
 from .values import kernel, null
-from .workspace import BODY, SLOTS, aligned, compiled, links_in, numbers_type, prepare
+from .workspace import BODY, SLOTS, aligned, links_in, numbers_type
 
 ROWS = 19           # vectors (n) of work memory: state, state of a stage, 7 stages of q and of qd, efforts
 LAW_SIGNATURE = types.void(types.float64, *(numbers_type(1),) * 3)

@@ -2,56 +2,20 @@
 
 One array, since every array argument costs a call from Python 33 ns; made outside, since allocating inside costs more.
 """
-import hashlib
 import math
-from pathlib import Path
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from .borrow import ARRAY_DTYPE, ARRAY_TYPE, READABLE, WRITABLE, bits, borrowed, is_array
 from .lanes import splat
 from .model import Frame, Link
 from .tables import block, packed, size, table
-from .values import FLAGS, kernel
+from .values import kernel
 
 # The workspace begins with counts, and with the places of what comes after the model.
 SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, HEADER = 0, 1, 2, 3, 4, 5, 6, 8
 _needs = []                                             # (Body, shape) of all entry points: one workspace serves all
-
-
-def _sources():
-    """A hash of all sources of the core: Numba's own stamp covers the caller's file only, and callees are elsewhere."""
-    files = sorted(Path(__file__).parent.glob("*.py"))
-    return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
-
-
-_STAMP = _sources()
-
-
-def compiled(**options):
-    """Make an entry point: cached on disk until any source of the core changes, compiled only for what `prepare`
-    asks."""
-    def decorate(function):
-        try:
-            dispatcher = njit(cache=True, **FLAGS, **options)(function)
-            dispatcher._cache._cache_file._source_stamp = _STAMP
-        except RuntimeError:                                  # nowhere to write: compile in every process
-            dispatcher = njit(**FLAGS, **options)(function)
-        dispatcher._can_compile = False                       # an unforeseen type must raise, not compile for seconds
-        return dispatcher
-    return decorate
-
-
-def prepare(dispatcher, signature):
-    """Compile an entry point for arguments of these Numba types, if it is not yet; returns what compiling made."""
-    if signature not in dispatcher.overloads:
-        dispatcher._can_compile = True
-        try:
-            dispatcher.compile(signature)
-        finally:
-            dispatcher._can_compile = False
-    return dispatcher.overloads[signature]
 
 
 def numbers_type(ndim, layout="C", readonly=False):
