@@ -1,0 +1,166 @@
+"""Straight-line kernels for one robot: an algorithm's own source, run once on numbers that write down what is done to them.
+
+Parents, zeros and ones of the model are settled while that runs, so the kernel has no loop, no index and no needless product.
+It is compiled as every algorithm is, for one state and on lanes.
+"""
+import hashlib
+import sys
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+
+from .entry import Entry, which
+from .scalars import sincos, sqrt
+from .values import map_numbers
+from .vectors import Scalar
+
+LONGEST = 6_000         # operations: some ten seconds of compiling; beyond, it takes longer than in proportion
+NEGLIGIBLE = 1e-15      # a number of a joint or a frame this close to 0, 1 or -1 is taken for it
+
+
+class _Q(NamedTuple):
+    q: Scalar
+
+
+class _QQd(NamedTuple):
+    q: Scalar
+    qd: Scalar
+
+
+class _QQdX(NamedTuple):
+    q: Scalar
+    qd: Scalar
+    x: Scalar
+
+
+_BODIES = {1: _Q, 2: _QQd, 3: _QQdX}
+
+
+class _TooLong(Exception):
+    """A script has LONGEST lines and is not at its end."""
+
+
+class _Script:
+    """The lines of a straight-line kernel; a line that stands there already is not written again."""
+
+    def __init__(self):
+        self.lines, self._known = [], {}
+
+    def number(self, expression):
+        """The number that an expression stands for."""
+        return self._line(expression, 1)[0]
+
+    def numbers(self, expression):
+        """The two numbers that an expression stands for."""
+        return self._line(expression, 2)
+
+    def _line(self, expression, count):
+        if expression not in self._known:
+            if len(self.lines) >= LONGEST:
+                raise _TooLong
+            names = [f"t{len(self.lines)}_{k}" for k in range(count)]
+            self.lines.append(f"{', '.join(names)} = {expression}")
+            self._known[expression] = tuple(_Traced(self, name) for name in names)
+        return self._known[expression]
+
+
+class _Traced:
+    """A number that is a name in a script; arithmetic with it writes lines, unless a 0 or 1 makes them needless."""
+
+    __slots__ = ("script", "name")
+
+    def __init__(self, script, name):
+        self.script, self.name = script, name
+
+    def __repr__(self):
+        return self.name
+
+    def __add__(self, other):
+        return self if _is(other, 0) else self._binary(self, "+", other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return self if _is(other, 0) else self._binary(self, "-", other)
+
+    def __rsub__(self, other):
+        return -self if _is(other, 0) else self._binary(other, "-", self)
+
+    def __mul__(self, other):
+        if _is(other, 0):
+            return 0.0
+        if _is(other, 1):
+            return self
+        return -self if _is(other, -1) else self._binary(self, "*", other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other):
+        return self._binary(self, "/", other)
+
+    def __rtruediv__(self, other):
+        return 0.0 if _is(other, 0) else self._binary(other, "/", self)
+
+    def __neg__(self):
+        return self.script.number(f"-{self}")
+
+    def _binary(self, left, symbol, right):
+        if isinstance(left, tuple) or isinstance(right, tuple):
+            return NotImplemented                            # a value type: its own operator comes first
+        return self.script.number(f"{left!r} {symbol} {right!r}")
+
+
+def _is(x, number):
+    return not isinstance(x, (_Traced, tuple)) and x == number
+
+
+@sincos.register
+def _(x: _Traced):
+    return x.script.numbers(f"sincos({x})")
+
+
+@sqrt.register
+def _(x: _Traced):
+    return x.script.number(f"sqrt({x})")
+
+
+def straight_line(entry, links, frames=(), told=0):
+    """The Entry of an algorithm for one model alone, its links and frames as the model packs them; the entry itself if its
+    kernel would be longer than LONGEST. An entry about a frame must be told of which."""
+    script, n = _Script(), 1 + max((link.coordinate for link in links[1:]), default=-1)
+    Body = _BODIES[entry.inputs]
+    slot = {link.coordinate: i for i, link in enumerate(links) if i > 0}            # a body that the coordinate drives
+    inputs = [[script.number(f"body.{column}[{slot[k]}]") for k in range(n)] for column in Body._fields]
+    links = [link._replace(X=map_numbers(_settled, link.X), E=map_numbers(_settled, link.E)) for link in links]
+    frames = [map_numbers(_settled, frame) for frame in frames]
+    try:
+        out = entry.plain(links, *inputs, frames=frames, indices=which(told) if entry.about_frame else ())
+    except _TooLong:
+        return entry
+    results = [f"out[{', '.join(map(str, index))}] = {_over_scalar(out[index])}" for index in np.ndindex(out.shape)]
+    algorithm = _kernel(script.lines + results, entry.about_frame)
+    return Entry(algorithm, Body, entry.inputs, entry.shape, entry.about_frame)
+
+
+def _settled(x):
+    nearest = round(x)
+    return float(nearest) if nearest in (-1, 0, 1) and abs(x - nearest) < NEGLIGIBLE else x
+
+
+def _over_scalar(x):
+    """A constant result, over the kind of scalar that the kernel runs on."""
+    return repr(x) if isinstance(x, _Traced) else f"null(body.q[0]) + {float(x)!r}"
+
+
+def _kernel(lines, about_frame):
+    """The kernel of these lines, as Entry calls it, in a module whose name is their hash: the key of its cache."""
+    arguments = "links, frames, body, frame, reference, representation, out" if about_frame else "links, body, out"
+    text = "\n    ".join([f"@kernel\ndef algorithm({arguments}):", *lines])
+    text = f"from screw_dynamics.scalars import sincos, sqrt\nfrom screw_dynamics.values import kernel, null\n\n\n{text}\n"
+    name = "screw_dynamics_straight_line_" + hashlib.sha256(text.encode()).hexdigest()[:32]
+    if name not in sys.modules:
+        module = ModuleType(name, "A straight-line kernel, generated for one robot.")
+        exec(compile(text, f"<{name}>", "exec"), module.__dict__)
+        sys.modules[name] = module
+    return sys.modules[name].algorithm

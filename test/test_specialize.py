@@ -1,0 +1,61 @@
+"""Straight-line kernels of one robot answer as the loops do, over which they are faster."""
+import numpy as np
+import pytest
+from random_trees import model_of, random_tree
+from real_robots import PATHS
+
+import screw_dynamics as sd
+from screw_dynamics import specialize
+
+METHODS = {"inverse_dynamics": 3, "coriolis_torque": 2, "gravity_torque": 1, "mass_matrix": 1, "coriolis_matrix": 2,
+           "forward_dynamics": 3}
+
+
+def same(found, expected):
+    assert np.abs(found - expected).max() <= 1e-12 * max(1.0, np.abs(expected).max())
+
+
+def check(robot, special, methods=METHODS):
+    states = np.random.default_rng(5).uniform(-1.0, 1.0, (3, 11, robot.n))
+    for method in methods:
+        inputs = states[:METHODS[method]]
+        expected = getattr(robot, method)(*inputs)
+        same(getattr(special, method)(*inputs), expected)
+        same(getattr(special, method)(*(x[0] for x in inputs)), expected[0])
+
+
+@pytest.fixture(scope="module")
+def panda():
+    return sd.Robot.from_urdf(PATHS["panda_description/urdf/panda.urdf"])
+
+
+def test_arm_with_mimic_fingers(panda):
+    check(panda, panda.specialize())
+
+
+def test_tree_of_all_joint_kinds():
+    robot = sd.Robot(model_of(random_tree(np.random.default_rng(7), 5)))
+    check(robot, robot.specialize(), ["inverse_dynamics", "forward_dynamics"])
+
+
+def test_jacobians_that_were_asked_for(panda):
+    pairs = [("panda_hand", "spatial", None), ("panda_leftfinger", "mixed", "panda_link3")]
+    special = panda.specialize([pairs[0][:2], pairs[1]])
+    q = np.random.default_rng(8).uniform(-1.0, 1.0, (9, panda.n))
+    for link, representation, reference in pairs:
+        assert special._jacobians[link, reference, representation] != panda._jacobians[link, reference, representation]
+        same(special.jacobian(q, link, representation, reference), panda.jacobian(q, link, representation, reference))
+        same(special.jacobian(q[0], link, representation, reference), panda.jacobian(q[0], link, representation, reference))
+
+
+def test_payload_and_gravity_are_those_of_the_robot_it_was_made_of(panda):
+    loaded = panda.with_payload("panda_hand", 2.0, (0.0, 0.0, 0.1)).with_gravity((1.0, 2.0, -3.0))
+    q = np.linspace(-1.0, 1.0, panda.n)
+    special = loaded.specialize()
+    same(special.gravity_torque(q), loaded.gravity_torque(q))
+    same(special.with_gravity(panda.gravity).gravity_torque(q), loaded.with_gravity(panda.gravity).gravity_torque(q))
+
+
+def test_kernel_that_would_be_too_long_stays_as_it_is(panda, monkeypatch):
+    monkeypatch.setattr(specialize, "LONGEST", 100)
+    assert panda.specialize()._inverse_dynamics is panda._inverse_dynamics
