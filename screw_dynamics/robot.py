@@ -14,8 +14,8 @@ from .inverse_dynamics import CORIOLIS_TORQUE, INVERSE_DYNAMICS
 from .jacobian import JACOBIAN, JACOBIAN_DERIVATIVE, REPRESENTATIONS
 from .kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
 from .lanes import WIDTH
-from .specialize import straight_line
 from .mass_matrix import MASS_MATRIX
+from .specialize import straight_line
 from .urdf import read_urdf
 from .workspace import workspace
 
@@ -90,8 +90,9 @@ class Robot:
 
         jacobians: (link, representation) pairs, or triples with a reference link, whose Jacobians are among them. Each
         kernel is compiled at its first use, which takes seconds once on a machine; an algorithm that would need more
-        operations than specialize.LONGEST stays as it is. Numbers of joints and frames within 1e-15 of 0, 1 or -1 are taken
-        for these. Payloads and gravity are part of the kernels: with_payload and with_gravity return an ordinary robot."""
+        operations than specialize.LONGEST stays as it is. Numbers of joints and frames within 1e-15 of 0, 1 or -1 are
+        taken for these. Payloads and gravity are part of the kernels: with_payload and with_gravity return an ordinary
+        robot."""
         special = Robot(self.model, self.gravity)
         links, frames = self.model.links(self.gravity), self.model.frame_rows()
         for name in ("_inverse_dynamics", "_coriolis_torque", "_gravity_torque", "_mass_matrix", "_coriolis_matrix",

@@ -1,8 +1,8 @@
-"""Straight-line kernels for one robot: an algorithm's own source, run once on numbers that write down what is done to them.
+"""Straight-line kernels for one robot: an algorithm's own source, run once on numbers that write down what is done to
+them.
 
-Parents, zeros and ones of the model are settled while that runs, so the kernel has no loop, no index and no needless product.
-It is compiled as every algorithm is, for one state and on lanes.
-"""
+Parents, zeros and ones of the model are settled while that runs, so the kernel has no loop, no index and no needless
+product. It is compiled as every algorithm is, for one state and on lanes. """
 import hashlib
 import sys
 from types import ModuleType
@@ -126,8 +126,8 @@ def _(x: _Traced):
 
 
 def straight_line(entry, links, frames=(), told=0):
-    """The Entry of an algorithm for one model alone, its links and frames as the model packs them; the entry itself if its
-    kernel would be longer than LONGEST. An entry about a frame must be told of which."""
+    """The Entry of an algorithm for one model alone, its links and frames as the model packs them; the entry itself if
+    its kernel would be longer than LONGEST. An entry about a frame must be told of which."""
     script, n = _Script(), 1 + max((link.coordinate for link in links[1:]), default=-1)
     Body = _BODIES[entry.inputs]
     slot = {link.coordinate: i for i, link in enumerate(links) if i > 0}            # a body that the coordinate drives
@@ -157,7 +157,8 @@ def _kernel(lines, about_frame):
     """The kernel of these lines, as Entry calls it, in a module whose name is their hash: the key of its cache."""
     arguments = "links, frames, body, frame, reference, representation, out" if about_frame else "links, body, out"
     text = "\n    ".join([f"@kernel\ndef algorithm({arguments}):", *lines])
-    text = f"from screw_dynamics.scalars import sincos, sqrt\nfrom screw_dynamics.values import kernel, null\n\n\n{text}\n"
+    imports = "from screw_dynamics.scalars import sincos, sqrt\nfrom screw_dynamics.values import kernel, null"
+    text = f"{imports}\n\n\n{text}\n"
     name = "screw_dynamics_straight_line_" + hashlib.sha256(text.encode()).hexdigest()[:32]
     if name not in sys.modules:
         module = ModuleType(name, "A straight-line kernel, generated for one robot.")
