@@ -15,7 +15,8 @@ from . import pictures, report, robots, targets, timing, work  # noqa: E402
 from .contestants import FOLDER, Contestants  # noqa: E402
 
 IMAGES = Path("docs") / "images"
-ROLLOUT_CHAIN = 50
+ROLLOUT_CHAIN = 50          # joints
+QUIET = 0.5                 # load of a machine on which times mean something
 
 
 def measurements(options, contestants):
@@ -45,6 +46,8 @@ def main():
     started, facts = time.monotonic(), machine.describe()
     contestants, found = Contestants(install=not options.no_install), []
     print("==> Checking results and measuring; what is not compiled yet is compiled first, a minute or two", flush=True)
+    if facts["load"] > QUIET:
+        print(f"==> Other processes keep this machine busy, load {facts['load']}: the times will scatter", flush=True)
     for measurement in measurements(options, contestants):
         found.append(measurement)
         print(f"[{time.monotonic() - started:4.0f} s] {report.line(measurement)}", flush=True)

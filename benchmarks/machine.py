@@ -20,11 +20,16 @@ def describe():
         "vector instructions": next((name for flag, name in LEVELS if features.get(flag)), "none known"),
         "memory": f"{memory('MemTotal') / 1e9:.0f} GB",
         "system": platform.platform(terse=True),
-        "load": f"{os.getloadavg()[0]:.1f} at the start",
+        "load": round(load(), 1),
         "Python": platform.python_version(),
         "NumPy": version("numpy"),
         "Numba": version("numba"),
     }
+
+
+def load():
+    """How many other processes wanted to run, on average over the last minute."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
 
 
 def cores():

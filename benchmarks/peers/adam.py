@@ -1,4 +1,6 @@
 """adam: functions that CasADi evaluates, made beforehand, with the base at rest."""
+import warnings
+
 import casadi
 import numpy as np
 from adam.casadi import KinDynComputations
@@ -16,6 +18,7 @@ class Peer:
             raise Cannot("compared on the robots only")
         self.n = case.joints
         gravity = np.array([0.0, 0.0, -9.81, 0.0, 0.0, 0.0])
+        warnings.filterwarnings("ignore", category=FutureWarning, module="casadi")      # of adam's calls, not of ours
         self.model = KinDynComputations(case.urdf, order_of_joints(case.urdf), gravity=gravity)
 
     def calls(self, states):
