@@ -106,6 +106,24 @@ def test_copied_venv_without_marks_is_noticed(venv):
     assert "another folder" in setup.venv_fault(chosen=False)
 
 
+@pytest.mark.parametrize(("done", "wanted"), [(["dev"], ["demo"]), (["demo", "interfaces"], ["demo"])])
+def test_packages_that_are_there_are_not_installed_again(venv, monkeypatch, done, wanted):
+    (venv / "setup.py").touch()
+    setup.mark(packages=setup.fingerprint(venv / "setup.py"), extras=done)
+    monkeypatch.setattr(setup, "run", lambda *_: pytest.fail("pip was called"))
+    setup.install_packages(wanted)
+
+
+def test_packages_are_installed_when_setup_py_has_changed(venv, monkeypatch):
+    (venv / "setup.py").touch()
+    setup.mark(packages="that of an older setup.py", extras=["dev"])
+    commands = []
+    monkeypatch.setattr(setup, "run", lambda command, *_: commands.append(command))
+    setup.install_packages(["demo"])
+    assert commands[-1][-1] == f"{venv}[demo]"
+    assert setup.read_state()["extras"] == ["demo"]
+
+
 def test_marks_survive_a_damaged_file(venv):
     setup.STATE.write_text('{"root": ')
     assert setup.read_state() == {}
