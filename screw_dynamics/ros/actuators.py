@@ -74,7 +74,7 @@ def hybrid_effort(mass, bias, effort, acceleration, driven) -> np.ndarray:
     return np.where(driven, mass @ qdd + bias, effort)
 
 
-def singular_joint(mass, smallest: float = 1e-14) -> int | None:
+def singular_joint(mass, smallest: float = 1e-12) -> int | None:
     """The index of a joint that no inertia resists while the joints after it are free; None if M (n, n) is regular.
 
     Eliminates from the last joint to the first, so that the pivot of a joint is its articulated-body inertia;
