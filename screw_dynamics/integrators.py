@@ -102,13 +102,27 @@ def accelerate(algorithm, motion, t, q, qd, h, qdd):
 
 
 @kernel
+def stopped(joints, k, q, qd):
+    """Position and rate of joint k; where it passed a stop, set back on it and without the rate that drove it there."""
+    low, high, none = joints[2, k], joints[3, k], null(q)
+    qd = where(q < low, where(qd < 0.0, none, qd), where(q > high, where(qd > 0.0, none, qd), qd))
+    return where(q < low, none + low, where(q > high, none + high, q)), qd
+
+
+@kernel
 def stop_at_limits(joints, q, qd):
-    """Position stops: a joint that passed one is set back on it, without the speed that drove it there."""
+    """Stop every joint at its position limits."""
     for k in range(len(q)):
-        low, high, none = joints[2, k], joints[3, k], null(q[k])
-        inward = where(q[k] < low, where(qd[k] < 0.0, none, qd[k]), where(qd[k] > 0.0, none, qd[k]))
-        qd[k] = where(q[k] < low, inward, where(q[k] > high, inward, qd[k]))
-        q[k] = where(q[k] < low, none + low, where(q[k] > high, none + high, q[k]))
+        q[k], qd[k] = stopped(joints, k, q[k], qd[k])
+
+
+@kernel
+def some_stop(joints):
+    """True if there is any position stop."""
+    for k in range(joints.shape[1]):
+        if joints[2, k] > -np.inf or joints[3, k] < np.inf:
+            return True
+    return False
 
 
 @kernel

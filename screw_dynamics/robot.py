@@ -232,9 +232,10 @@ class Robot:
         effort: None; (..., n) held; (..., steps, n) one for each interval dt, batch axes as in q0; or a feedback law, a
         function law(t, q, qd, tau) that Numba can compile, which sets tau (n,) from q and qd (n,). integrator:
         "semi_implicit_euler" (order 1, symplectic, friction implicit), "rk4" (order 4), both of step dt; or "rk45"
-        (Dormand-Prince with SciPy's step control to rtol and atol, sampled by dense output). friction: let the model's
-        damping and Coulomb friction act. limits: stop joints at their position limits, without rebound. every: keep
-        each so many-th step as a sample."""
+        (Dormand-Prince with SciPy's step control to rtol, at least 2.3e-14, and atol, sampled by dense output; NaN from
+        where no step is short enough). friction: let the model's damping and Coulomb friction act. limits: stop joints
+        at their position limits, without rebound, between steps, which are at most dt long then. every: keep each so
+        many-th step as a sample."""
         n = self.n
         method = self._integrators[_one_of("integrator", integrator, self._integrators)]
         for name, x in (("dt", dt), ("rtol", rtol), ("atol", atol)):
@@ -250,7 +251,7 @@ class Robot:
         q, qd = empty((2, count, samples + 1, n))
         q[:, 0], qd[:, 0] = q0.reshape(count, n), qd0.reshape(count, n)
         threads = batch.available_threads() if threads is None else _whole("threads", threads, 1)
-        plan = rollout.Plan(float(dt), every, float(rtol), float(atol))
+        plan = rollout.Plan(float(dt), every, max(float(rtol), 100 * np.finfo(float).eps), float(atol))
         effort = effort.reshape(count, *effort.shape[-2:])
         rollout.simulate(method, self._on_lanes, self._resisting(friction, limits), effort, law, plan, q, qd, threads)
         shape = (*lead, samples + 1, n)
@@ -333,10 +334,11 @@ def _effort(effort, lead, steps, n):
     """The efforts of a rollout as a view (*lead, 1 or steps, n)."""
     effort = _numbers("effort", np.zeros(n) if effort is None else effort, n)
     over_time = effort.ndim > 1 and effort.shape[-2] == steps and effort.shape != (*lead, n)
+    numbers = np.require(effort, float, ["A"])
     try:
         if over_time:
-            return np.broadcast_to(effort, (*lead, steps, n)).astype(float)
-        return np.broadcast_to(effort[..., None, :], (*lead, 1, n)).astype(float)
+            return np.broadcast_to(numbers, (*lead, steps, n))
+        return np.broadcast_to(numbers[..., None, :], (*lead, 1, n))
     except ValueError:
         fit = f"({n},), {(*lead, n)} or {(*lead, steps, n)}"
         raise ValueError(f"effort has shape {effort.shape}; needed is {fit}") from None

@@ -3,6 +3,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit, types
+from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
 
 from .batch import on_threads
@@ -20,10 +21,12 @@ from .integrators import (
     rk4,
     runge_kutta_stages,
     semi_implicit_euler,
+    some_stop,
     stop_at_limits,
+    stopped,
 )
 from .lanes import WIDTH, extract, insert, places, splat
-from .scalars import absolute, some, where
+from .scalars import some, where
 from .tables import block, table
 from .values import kernel, null
 from .workspace import BODY, SLOTS, aligned, links_in, numbers_type
@@ -94,18 +97,18 @@ def fixed_steps(step, algorithm, Body, like, memory, work, joints, effort, law, 
 @kernel
 def adaptive_steps(algorithm, Body, like, memory, work, joints, effort, law, follow, plan, q, qd):
     """Dormand-Prince steps with SciPy's step control, sampled at every dt * every by dense output; each place has a
-    time of its own. Efforts that change (intervals of dt) end a step where they change. A state whose step shrinks to
-    nothing, or that stops being finite, is NaN from there on."""
+    time of its own. Efforts that change end a step where they do, at multiples of dt, and so do position stops, which
+    act between steps. A state whose step shrinks to nothing, or that stops being finite, is NaN from there on."""
     x, v, motion, stages = prepare_motion(Body, like, memory, work, joints, law, follow, q.shape[2])
     dt, every, relative, tolerance = plan
     samples, varying, n = q.shape[1] - 1, effort.shape[1] > 1, q.shape[2]
-    end = samples * every * dt
+    paced, end = varying or some_stop(joints), samples * every * dt
     for first in range(0, len(q), places(like)):
         load_rows(q, first, 0, x)
         load_rows(qd, first, 0, v)
         load_rows(effort, first, 0, motion.tau)
         t = null(like)
-        horizon = t + (dt if varying else end)
+        horizon = t + (dt if paced else end)
         following, interval = t + 1.0, t                                # of each place: sample to come, and effort
         h = first_step(algorithm, motion, t, x, v, stages, relative, tolerance, end)
         retried = t > 1.0                                               # nowhere
@@ -116,7 +119,7 @@ def adaptive_steps(algorithm, Body, like, memory, work, joints, effort, law, fol
             runge_kutta_stages(algorithm, motion, DP_A, DP_C, 0, t, step, x, v, stages)
             error = error_norm(step, x, v, stages, relative, tolerance)
             accepted = active & (error < 1.0)
-            lost = active & (absolute(step) < 1e-15 * (absolute(t) + dt))
+            lost = active & (h < 1e-15 * t + 1e-300)
             arrival = where(last, horizon, t + step)
             for place in range(min(places(like), len(q) - first)):
                 if extract(accepted, place) or extract(lost, place):
@@ -126,8 +129,9 @@ def adaptive_steps(algorithm, Body, like, memory, work, joints, effort, law, fol
                     while sample <= samples and sample * every * dt <= until:
                         theta = (sample * every * dt - begin) / length
                         for k in range(n):
-                            q[s, sample, k] = dense(theta, length, x, stages.dq, k, place)
-                            qd[s, sample, k] = dense(theta, length, v, stages.dv, k, place)
+                            position = dense(theta, length, x, stages.dq, k, place)
+                            rate = dense(theta, length, v, stages.dv, k, place)
+                            q[s, sample, k], qd[s, sample, k] = stopped(joints, k, position, rate)
                             if extract(lost, place):
                                 q[s, sample, k] = qd[s, sample, k] = np.nan
                         sample += 1
@@ -138,13 +142,13 @@ def adaptive_steps(algorithm, Body, like, memory, work, joints, effort, law, fol
             h = where(active & (last & accepted), h, next_step(step, error, retried))
             retried = active & (error >= 1.0)
             t = where(lost, null(like) + end, where(accepted, arrival, t))
-            if varying:
+            if paced:
                 for place in range(min(places(like), len(q) - first)):
                     if extract(t, place) >= extract(horizon, place) and extract(t, place) < end:
                         i = int(extract(interval, place)) + 1
                         interval = insert(interval, place, float(i))
                         horizon = insert(horizon, place, min((i + 1) * dt, end))
-                        for k in range(n):
+                        for k in range(n if varying else 0):
                             motion.tau[k] = insert(motion.tau[k], place, effort[first + place, i, k])
 
 
@@ -188,12 +192,15 @@ def no_law(t, q, qd, tau):
 def as_law(function):
     """A function law(t, q, qd, tau) as the compiled entry points take it, jitted by the caller or here."""
     try:
-        if not hasattr(function, "compile"):
-            return njit(LAW_SIGNATURE)(function)
-        function.compile(LAW_SIGNATURE)
-        return function
-    except NumbaError as error:
+        law = function if isinstance(function, Dispatcher) else njit(function)
+        if LAW_SIGNATURE.args not in law.overloads:
+            law.compile(LAW_SIGNATURE)
+    except (NumbaError, TypeError, RuntimeError) as error:
         raise ValueError(f"the law {function} cannot be compiled as law(t, q, qd, tau): {error}") from error
+    result = law.overloads[LAW_SIGNATURE.args].signature.return_type
+    if result != types.none:
+        raise ValueError(f"the law {function} returns {result}; it must return nothing, and set tau")
+    return law
 
 
 def simulate(methods, workspaces, joints, effort, law, plan, q, qd, threads):
