@@ -8,12 +8,13 @@ import numpy as np  # noqa: E402
 from matplotlib.lines import Line2D  # noqa: E402
 from matplotlib.patches import Patch  # noqa: E402
 
-from .contestants import OURS, Who  # noqa: E402
+from .contestants import OURS  # noqa: E402
 from .report import significant  # noqa: E402
 from .targets import lengths  # noqa: E402
 
 # Okabe and Ito's colours, which the colour-blind tell apart; shapes say the same again.
-BLUE, SKY, ORANGE, GREEN, GREY = "#0072B2", "#8CCBEE", "#D55E00", "#009E73", "#666666"
+BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#666666"
+VARIANTS = {"": BLUE, "out=": "#6BB3DE", "specialized": "#CBE3F3"}      # from dark to light, for one call's variants
 STYLES = {OURS: (BLUE, "o"), "Pinocchio": (ORANGE, "s"), "MuJoCo": (GREEN, "^")}
 FITTED_FROM = 100           # joints: below, the cost of a call from Python bends the line
 BESIDE = {"textcoords": "offset points", "va": "center"}
@@ -42,36 +43,35 @@ def ratios(rows):
     places = [["one state", "batch"], ["one state", "simulation"]]
     figure, axes = plt.subplot_mosaic(places, figsize=(11, 9.4), height_ratios=[15, 8])
     figure.subplots_adjust(left=0.075, right=0.97, wspace=0.2, bottom=0.09, top=0.95, hspace=0.2)
-    plain = [row for row in rows if row.section.startswith("One state, checked")]
-    out = [row for row in rows if row.section.startswith("One state, through")]
-    bars(axes["one state"], "One call on one state: times faster than Pinocchio", plain, out)
-    bars(axes["batch"], "Batch of 4096 states: times faster than Pinocchio",
-         [row for row in rows if row.section.startswith("Batch")])
-    bars(axes["simulation"], "Simulation: times faster than MuJoCo",
-         [row for row in rows if row.section.startswith("Simulation")])
-    handles = [Patch(color=BLUE, label="as it is, with all checks"), Patch(color=SKY, label="into out="),
+    bars(axes["one state"], "One call on one state: times faster than Pinocchio", rows, "one state")
+    bars(axes["batch"], "Batch of 4096 states: times faster than Pinocchio", rows, "batch")
+    bars(axes["simulation"], "Simulation: times faster than MuJoCo", rows, "simulation")
+    names = {"": "as it is, with all checks", "out=": "into out=", "specialized": "of a specialized robot"}
+    handles = [*(Patch(color=VARIANTS[variant], label=name) for variant, name in names.items()),
                Line2D([], [], color="black", marker="|", linestyle="", markersize=11, label="the aim"),
                Line2D([], [], color=GREY, linestyle=":", label="as fast as they")]
-    figure.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.07, 0.02), ncols=4, frameon=False)
+    figure.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.07, 0.02), ncols=5, frameon=False)
     return figure
 
 
-def bars(axis, title, rows, longer=()):
-    """Rows as groups of bars, one a robot; `longer` are the same rows of another way, behind in a lighter colour."""
-    y, places, names, widest = 0.0, [], [], 1.0
-    for k, row in enumerate(rows):
-        axis.annotate(row.label, (0.0, y - 0.05), (4, 0), **BESIDE, fontsize=8.5, fontweight="bold")
-        targets = [target for target in (row.target, longer[k].target if longer else None) if target]
-        for column, value in row.cells.items():
+def bars(axis, title, rows, work):
+    """The rows of a piece of work as groups of bars, one a robot, the variants of a call behind each other."""
+    groups, y, places, names, widest = {}, 0.0, [], [], 1.0
+    for row in rows:
+        if row.work == work:
+            groups.setdefault(row.label, []).append(row)
+    for label, group in groups.items():
+        axis.annotate(label, (0.0, y - 0.05), (4, 0), **BESIDE, fontsize=8.5, fontweight="bold")
+        targets = {row.target for row in group} - {None}
+        for column in group[0].cells:
             y += 1.0
-            behind = longer[k].cells[column] if longer else value
-            axis.barh(y, behind, color=SKY, height=0.78)
-            axis.barh(y, value, color=BLUE, height=0.78)
-            end = max(value, behind, *targets, 0.0)
-            text = f"{value:.1f}" + (f" and {behind:.1f}" if longer else "")
-            axis.annotate(text, (end, y), (4, 0), **BESIDE, fontsize=8)
+            values = [(row.cells[column], VARIANTS[row.variant]) for row in group if column in row.cells]
+            for value, colour in sorted(values, reverse=True):
+                axis.barh(y, value, color=colour, height=0.78)
             for target in targets:
                 axis.plot([target, target], [y - 0.46, y + 0.46], color="black", linewidth=1.2)
+            end = max(*targets, *(value for value, _ in values), 0.0)
+            axis.annotate("  ".join(f"{value:.1f}" for value, _ in values), (end, y), (4, 0), **BESIDE, fontsize=8)
             places.append(y)
             names.append(column)
             widest = max(widest, end)
@@ -80,7 +80,7 @@ def bars(axis, title, rows, longer=()):
     axis.set_yticks(places, names, fontsize=8)
     axis.tick_params(axis="y", length=0)
     axis.set_ylim(y - 0.6, -1.0)
-    axis.set_xlim(0.0, 1.2 * widest)
+    axis.set_xlim(0.0, 1.22 * widest)
     axis.set_title(title)
 
 
@@ -135,15 +135,15 @@ def libraries(measurements, robot="Panda", quantities=("inverse dynamics", "forw
     """Time of a call of every library on one robot."""
     found = [m for quantity in quantities for m in measurements if m.subject.get("robot") == robot
              and m.subject["work"] == "one state" and m.subject["quantity"] == quantity]
-    figure, axes = plt.subplots(1, max(1, len(found)), figsize=(12, 4.1), squeeze=False)
-    figure.subplots_adjust(left=0.125, right=0.97, bottom=0.19, top=0.92, wspace=0.7)
+    figure, axes = plt.subplots(1, max(1, len(found)), figsize=(12.5, 4.8), squeeze=False)
+    figure.subplots_adjust(left=0.15, right=0.97, bottom=0.17, top=0.93, wspace=0.75)
     for axis, measurement in zip(axes[0], found, strict=False):
         quantity = measurement.subject["quantity"]
         times = {library_name(who): measurement.median(who) for who in fastest_of_each(measurement)}
         for batch in measurements:
             if batch.subject == {**measurement.subject, "work": "batch"}:
-                times[f"{OURS},\nper state of a batch"] = batch.median(Who(OURS, threads=1))
-                times["Pinocchio,\nper state of a batch"] = batch.median(batch.fastest("Pinocchio", threads=1))
+                for who in (who for who in batch.seconds if who.threads == 1):
+                    times[f"{who._replace(threads=None)},\nper state of a batch"] = batch.median(who)
         names = sorted(times, key=times.get, reverse=True)
         values = np.array([times[name] for name in names]) * 1e6
         colours = [BLUE if name.startswith(OURS) else GREY for name in names]

@@ -5,6 +5,18 @@ from itertools import groupby
 
 from .contestants import OURS
 
+TITLES = {
+    ("one state", ""): "One state, checked public method, against Pinocchio's binding",
+    ("one state", "out="): "One state, through out=, against Pinocchio's binding",
+    ("one state", "specialized"): "One state, through out= of a specialized robot, against Pinocchio's binding",
+    ("batch", ""): "Batch of 4096 states, against Pinocchio's parallel functions",
+    ("batch", "specialized"): "Batch of 4096 states of a specialized robot, against Pinocchio's parallel functions",
+    ("two threads", ""): "Two threads over one",
+    ("simulation", ""): "Simulation, against MuJoCo without contact",
+    ("chains", ""): "Chains by number of joints, one state, checked public method, against Pinocchio's binding",
+    ("growth", ""): "Our time at 1000 joints over that at 100; less is better",
+}
+
 
 def as_json(machine, contestants, measurements, rows):
     """All of a run as JSON: times in seconds per call, state or step, with quartiles; ratios with their targets."""
@@ -26,13 +38,8 @@ def times(measurement, who):
 def line(measurement):
     """One measurement in one line."""
     subject = measurement.subject
-    seconds = "  ".join(f"{who} {microseconds(measurement.median(who))}" for who in measurement.seconds)
+    seconds = "  ".join(f"{who} {significant(measurement.median(who) * 1e6)} us" for who in measurement.seconds)
     return f"{subject['work']}, {subject.get('robot', 'chains')}, {subject['quantity']}: {seconds}"
-
-
-def microseconds(seconds):
-    """A time in microseconds to three digits."""
-    return f"{significant(seconds * 1e6)} us"
 
 
 def significant(x):
@@ -40,35 +47,28 @@ def significant(x):
     return f"{x:.0f}" if x >= 99.5 else f"{x:.1f}" if x >= 9.95 else f"{x:.2f}" if x >= 0.995 else f"{x:.3f}"
 
 
-def ratio(row, column):
-    """A cell: its ratio, with a mark where it misses the target."""
-    if column not in row.cells:
-        return ""
-    return f"{row.cells[column]:.1f}x" + ("" if row.met(column) is not False else " !")
-
-
-def target(row):
-    """What a row has to reach."""
-    return "" if row.target is None else f"{'at most ' if row.at_most else ''}{row.target:g}x"
-
-
-def tables(rows):
-    """The sections: title, columns, rows."""
-    for section, found in groupby(rows, key=lambda row: row.section):
-        found = list(found)
-        yield section, list(dict.fromkeys(column for row in found for column in row.cells)), found
-
-
 def as_text(machine, contestants, rows):
     """The report for the screen."""
     lines = ["", *facts(machine, contestants)]
-    for section, columns, found in tables(rows):
-        width = max(len(row.label) for row in found) + 2
-        head = "".join(f"{column:>11}" for column in columns)
-        lines += ["", section, " " * width + f"{'target':>12}" + head]
+    for section, found in groupby(rows, key=lambda row: (row.work, row.variant)):
+        found = list(found)
+        columns, width = columns_of(found), max(len(row.label) for row in found) + 2
+        lines += ["", TITLES[section], " " * width + f"{'target':>12}" + "".join(f"{column:>11}" for column in columns)]
         for row in found:
-            lines.append(f"{row.label:<{width}}{target(row):>12}" + "".join(f"{ratio(row, c):>11}" for c in columns))
+            target = "" if row.target is None else f"{'at most ' if row.work == 'growth' else ''}{row.target:g}x"
+            cells = "".join(f"{cell(row, column):>11}" for column in columns)
+            lines.append(f"{row.label:<{width}}{target:>12}{cells}")
     return "\n".join([*lines, "", verdict(rows)])
+
+
+def columns_of(rows):
+    """The columns of rows, in the order in which they come."""
+    return list(dict.fromkeys(column for row in rows for column in row.cells))
+
+
+def cell(row, column):
+    """A ratio, with a mark where it misses the target."""
+    return f"{row.cells[column]:.1f}x" + " !" * (row.met(column) is False) if column in row.cells else ""
 
 
 def facts(machine, contestants):
@@ -87,24 +87,21 @@ def verdict(rows):
 
 # ------------------------------------------------------------------------------------------------- Markdown
 def as_markdown(machine, contestants, rows):
-    """The table of the README: a column for each robot; of calls on one state both ways in one cell."""
-    into_out = {row.label: row for row in rows if row.section.startswith("One state, through")}
-    lines = []
+    """The table of the README: a column for each robot, all variants of a call in one cell."""
+    lines = {"one state": ("{}, one state", "Pinocchio"), "batch": ("{}, batch of 4096", "Pinocchio"),
+             "simulation": ("simulation, {}", "MuJoCo"), "two threads": ("two threads, {}", "one thread")}
+    groups = {}
     for row in rows:
-        if row.section.startswith("One state, checked"):
-            lines.append((f"{row.label}, one state, as it is / into `out=`", "Pinocchio", [row, into_out[row.label]]))
-        elif row.section.startswith("Batch"):
-            lines.append((f"{row.label}, batch of 4096", "Pinocchio", [row]))
-        elif row.section.startswith("Simulation"):
-            lines.append((f"simulation, {row.label}", "MuJoCo", [row]))
-        elif row.section.startswith("Two threads") and row.target:
-            lines.append((f"two threads, {row.label.removesuffix(', ' + OURS)}", "one thread", [row]))
-    columns = list(dict.fromkeys(column for _, _, found in lines for row in found for column in row.cells))
+        if row.work in lines and not (row.work == "two threads" and row.target is None):
+            groups.setdefault((row.work, row.label), []).append(row)
+    columns = columns_of(row for group in groups.values() for row in group)
     text = [f"| times faster | than | aim | {' | '.join(columns)} |", "|---" * (3 + len(columns)) + "|"]
-    for work, than, found in lines:
-        aim = " / ".join(f"{row.target:g}" for row in found if row.target)
-        cells = (" / ".join(f"{row.cells[column]:.1f}" for row in found if column in row.cells) for column in columns)
-        text.append(f"| {work} | {than} | {aim} | {' | '.join(cells)} |")
+    for (work, label), group in groups.items():
+        what, than = lines[work]
+        aim = " / ".join(f"{row.target:g}" for row in group if row.target)
+        cells = (" / ".join(f"{row.cells[column]:.1f}" for row in group if column in row.cells) for column in columns)
+        text.append(f"| {what.format(label.removesuffix(', ' + OURS))} | {than} | {aim} | {' | '.join(cells)} |")
     versions = ", ".join(f"{name} {version}" for name, version in contestants.versions.items())
     place = f"{machine['processor']}, {machine['cores']} cores, {machine['vector instructions']}, {machine['date']}"
-    return "\n".join([*text, "", f"{place}; {versions}, Python {machine['Python']}."])
+    return "\n".join([*text, "", "One state: as it is / through `out=` / through `out=` of a specialized robot.",
+                      f"Batch: as it is / of a specialized robot. {place}; {versions}, Python {machine['Python']}."])

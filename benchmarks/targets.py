@@ -16,28 +16,32 @@ BATCH = {("inverse dynamics", 1): 15.0, ("forward dynamics", 1): 12.0}
 TWO_THREADS, ROLLOUT, ROLLOUTS = 1.8, 3.0, 15.0
 GROWTH = {"inverse dynamics": 11.0, "forward dynamics": 11.0}
 GROWTH_BETWEEN = (100, 1000)
+EULER = "semi-implicit Euler"
 
 
 class Row(NamedTuple):
-    """A line of the table: ratios {column: number} and the target they have to reach, or for growth not to exceed."""
+    """A line of the report: ratios {column: number} of a piece of work and a variant of our call.
 
-    section: str
+    target: what they have to reach, or for growth not to exceed; None where nothing is asked for."""
+
+    work: str
+    variant: str
     label: str
     target: float | None
     cells: dict
-    at_most: bool = False
 
     def met(self, column):
         """Whether a cell reaches its target; None where there is none."""
         if self.target is None or column not in self.cells:
             return None
-        return self.cells[column] <= self.target if self.at_most else self.cells[column] >= self.target
+        ratio = self.cells[column]
+        return ratio <= self.target if self.work == "growth" else ratio >= self.target
 
 
 def rows(measurements):
     """All rows, in the order of the issue's table."""
-    return [row for row in [*one_state(measurements), *batches(measurements), *two_threads(measurements),
-                            *rollouts(measurements), *chains(measurements), *growth(measurements)] if row.cells]
+    parts = (one_state, batches, two_threads, simulations, chains, growth)
+    return [row for part in parts for row in part(measurements) if row.cells]
 
 
 def ratios(measurements, work, quantity, ratio):
@@ -48,40 +52,11 @@ def ratios(measurements, work, quantity, ratio):
 
 
 def against(library, variant="", **settings):
-    """A function of a measurement: how many times as long the fastest variant of a library takes as ours."""
+    """A function of a measurement: how many times as long a library's fastest variant takes as this one of ours."""
     def ratio(measurement):
         theirs, ours = measurement.fastest(library, **settings), Who(OURS, variant, **settings)
         return measurement.ratio(theirs, ours) if theirs and ours in measurement.seconds else None
     return ratio
-
-
-def one_state(measurements):
-    """One state, as it is and through out=."""
-    for k, (variant, how) in enumerate((("", "checked public method"), ("out=", "through out="))):
-        for quantity, targets in ONE_STATE.items():
-            cells = ratios(measurements, "one state", quantity, against("Pinocchio", variant))
-            yield Row(f"One state, {how}, against Pinocchio's binding", quantity, targets[k], cells)
-
-
-def batches(measurements):
-    """Batches on one thread and on two."""
-    for threads in (1, 2):
-        for quantity in ("inverse dynamics", "forward dynamics"):
-            cells = ratios(measurements, "batch", quantity, against("Pinocchio", threads=threads))
-            yield Row("Batch of 4096 states, against Pinocchio's parallel functions", f"{quantity}, {on(threads)}",
-                      BATCH.get((quantity, threads)), cells)
-
-
-def two_threads(measurements):
-    """What the second thread brings, to us and to the others."""
-    section = "Two threads over one"
-    for library, target in ((OURS, TWO_THREADS), ("Pinocchio", None)):
-        for quantity in ("inverse dynamics", "forward dynamics"):
-            cells = ratios(measurements, "batch", quantity, second_thread(library))
-            yield Row(section, f"{quantity}, {library}", target, cells)
-    for library, target in ((OURS, TWO_THREADS), ("MuJoCo", None)):
-        cells = ratios(measurements, "rollouts", "semi-implicit Euler", second_thread(library))
-        yield Row(section, f"rollout of 4096, {library}", target, cells)
 
 
 def second_thread(library):
@@ -92,22 +67,50 @@ def second_thread(library):
     return ratio
 
 
-def rollouts(measurements):
+def one_state(measurements):
+    """Calls on one state: as they are, through out=, and so of a specialized robot."""
+    for k, variant in enumerate(("", "out=", "specialized")):
+        for quantity, targets in ONE_STATE.items():
+            target = targets[k] if k < len(targets) else None
+            cells = ratios(measurements, "one state", quantity, against("Pinocchio", variant))
+            yield Row("one state", variant, quantity, target, cells)
+
+
+def batches(measurements):
+    """Batches on one thread and on two."""
+    for variant, targets in (("", BATCH), ("specialized", {})):
+        for threads in (1, 2):
+            for quantity in ("inverse dynamics", "forward dynamics"):
+                cells = ratios(measurements, "batch", quantity, against("Pinocchio", variant, threads=threads))
+                yield Row("batch", variant, f"{quantity}, {on(threads)}", targets.get((quantity, threads)), cells)
+
+
+def two_threads(measurements):
+    """What the second thread brings, to us and to the others."""
+    for library, target in ((OURS, TWO_THREADS), ("Pinocchio", None), ("MuJoCo", None)):
+        for work, quantity, label in (("batch", "inverse dynamics", "inverse dynamics"),
+                                      ("batch", "forward dynamics", "forward dynamics"),
+                                      ("rollouts", EULER, "simulation of 4096")):
+            cells = ratios(measurements, work, quantity, second_thread(library))
+            yield Row("two threads", "", f"{label}, {library}", target, cells)
+
+
+def simulations(measurements):
     """Simulations of one robot and of thousands."""
-    section, euler = "Simulation, against MuJoCo without contact", "semi-implicit Euler"
-    yield Row(section, "one robot", ROLLOUT, ratios(measurements, "rollout", euler, against("MuJoCo")))
+    cells = ratios(measurements, "rollout", EULER, against("MuJoCo"))
+    yield Row("simulation", "", "one robot", ROLLOUT, cells)
     for threads in (1, 2):
-        cells = ratios(measurements, "rollouts", euler, against("MuJoCo", threads=threads))
-        yield Row(section, f"4096 robots, {on(threads)}", ROLLOUTS, cells)
+        cells = ratios(measurements, "rollouts", EULER, against("MuJoCo", threads=threads))
+        yield Row("simulation", "", f"4096 robots, {on(threads)}", ROLLOUTS, cells)
 
 
 def chains(measurements):
-    """One state of chains, against Pinocchio."""
+    """Calls on one state of chains, {number of joints: ratio}."""
     for m in measurements:
         if m.subject["work"] == "growth":
             cells = {str(n): against("Pinocchio", joints=n)(m) for n in lengths(m)}
             cells = {n: ratio for n, ratio in cells.items() if ratio is not None}
-            yield Row("Chains by number of joints, one state, against Pinocchio", m.subject["quantity"], None, cells)
+            yield Row("chains", "", m.subject["quantity"], None, cells)
 
 
 def growth(measurements):
@@ -115,9 +118,8 @@ def growth(measurements):
     short, long = GROWTH_BETWEEN
     for m in measurements:
         if m.subject["work"] == "growth" and {short, long} <= set(lengths(m)):
-            ratio = m.ratio(Who(OURS, joints=long), Who(OURS, joints=short))
-            section, quantity = f"Our time at {long} joints over that at {short}", m.subject["quantity"]
-            yield Row(section, quantity, GROWTH.get(quantity), {"ratio": ratio}, at_most=True)
+            ratio, quantity = m.ratio(Who(OURS, joints=long), Who(OURS, joints=short)), m.subject["quantity"]
+            yield Row("growth", "", quantity, GROWTH.get(quantity), {"ratio": ratio})
 
 
 def lengths(measurement):

@@ -1,4 +1,4 @@
-"""This library: through the checked public method as it is, and with the output passed in."""
+"""This library: the checked public method as it is, with the output passed in, and so on a specialized robot."""
 import numpy as np
 
 import screw_dynamics as sd
@@ -18,13 +18,17 @@ METHODS = {
 
 
 class Peer:
-    """A robot of ours."""
+    """A robot of ours; up to SPECIALIZED joints also a specialized one, whose kernels take seconds each to compile."""
+
+    SPECIALIZED = 12
 
     def __init__(self, case):
         self.tip, self.robot = case.tip, sd.Robot.from_urdf(case.urdf) if case.urdf else sd.Robot(chain(case.joints))
+        short = case.urdf and case.joints <= self.SPECIALIZED
+        self.special = self.robot.specialize([(case.tip, "body")]) if short else None
 
     def calls(self, states):
-        """Each quantity at one state; variant "out=": into an array that is already there."""
+        """Each quantity at one state; variants "out=" and "specialized": into an array that is already there."""
         n, names = self.robot.n, {"robot": self.robot, "tip": self.tip, **states.one}
         shapes = {"Jacobian": (6, n), "Jacobian derivative": (6, n), "mass matrix": (n, n), "Coriolis matrix": (n, n)}
         calls = {}
@@ -32,6 +36,9 @@ class Peer:
             room = {**names, "result": np.empty(shapes.get(quantity, n))}
             calls[quantity] = {"": Call("robot." + method.format(out=""), names),
                                "out=": Call("robot." + method.format(out=", out=result"), room, "result")}
+            if self.special and quantity != "Jacobian derivative":
+                call = calls[quantity]["out="]
+                calls[quantity]["specialized"] = call._replace(names={**room, "robot": self.special})
         return calls
 
     def batch_calls(self, states, threads):
@@ -39,8 +46,12 @@ class Peer:
         out = np.empty((states.count, self.robot.n))
         names = {"robot": self.robot, "result": out, **states.rows}
         option = f", out=result, threads={threads}"
-        return {quantity: {"": Call("robot." + METHODS[quantity].format(out=option), names, "result")}
-                for quantity in ("inverse dynamics", "forward dynamics")}
+        calls = {}
+        for quantity in ("inverse dynamics", "forward dynamics"):
+            call = Call("robot." + METHODS[quantity].format(out=option), names, "result")
+            special = call._replace(names={**names, "robot": self.special})
+            calls[quantity] = {"": call, "specialized": special} if self.special else {"": call}
+        return calls
 
     def rollout_call(self, states, dt, steps):
         """One robot, free fall from the chosen state; result: q after all steps."""
