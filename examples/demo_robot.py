@@ -7,7 +7,7 @@ import numpy as np
 from demo_graph import HOLD
 
 import screw_dynamics as sd
-from screw_dynamics.ros.simulation import Simulation, default_positions
+from screw_dynamics.ros.simulation import Simulation
 from screw_dynamics.ros.urdf_file import read_urdf_file
 
 # Seconds in which joint damping takes a factor e off the speed of a coasting joint, and when the robot is caught. The
@@ -36,7 +36,6 @@ def read(urdf):
     robot = sd.Robot.from_urdf(text)
     if robot.n == 0:
         raise ValueError(f"{urdf}: the robot has no movable joint")
-    Simulation(robot)   # refuses what cannot be simulated, by name
     return robot, text
 
 
@@ -47,7 +46,7 @@ def name(text):
 
 def plan(robot, text, say):
     """Choose damping, pose and moment; ValueError when gravity moves nothing."""
-    home = default_positions(robot.model, True)
+    home = Simulation(robot).q   # refuses what cannot be simulated, by name
     inertia = robot.mass_matrix(home).diagonal()
     for settle, moment in ATTEMPTS:
         damping = inertia / settle

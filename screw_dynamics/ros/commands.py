@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.ros.joint_state import Fault, JointMap, check_lengths
+from screw_dynamics.ros.limits import Limits
+from screw_dynamics.ros.simulation_settings import Settings
 
-COMMAND_MODES = ("effort", "velocity", "position")
-ON_TIMEOUT = ("zero", "hold", "gravity_compensation")
 NEVER = np.iinfo(np.int64).max   # the step at which a command without a timeout goes stale
 UNCOMMANDED = -1                 # in place of that step: there was no command yet
 
@@ -68,21 +68,26 @@ class Drives(NamedTuple):
 
 
 class Commands:
-    """The last command of each joint. Commands to some joints merge; each is stale after `timeout` steps (0: never).
+    """The last command of each joint. Commands to some joints merge; each is stale after command_timeout (0: never).
 
     A stale joint is driven as `on_timeout` says: "zero" by no effort, or towards no velocity, or still towards its last
     position; "hold" by its brake; "gravity_compensation" by g_i(q), in every mode. A joint that never had a command is
-    held by its brake if `hold`, else driven by no effort, or towards no velocity, or towards where it started.
-    Commands are cut to [lower, upper] (n,).
+    held by its brake if hold_until_first_command, else driven by no effort, or towards no velocity, or towards where it
+    started. Commands are cut at the limits.
     """
 
-    def __init__(self, mode: str, on_timeout: str, timeout: int, hold: bool, lower: np.ndarray, upper: np.ndarray):
-        self._kind = Drive[mode.upper()]
-        self._stale = {"zero": self._kind, "hold": Drive.LOCKED, "gravity_compensation": Drive.GRAVITY}[on_timeout]
-        self._timeout = timeout
-        self._hold = hold
-        self._lower, self._upper = lower, upper
-        self.clear(np.zeros(len(lower)))
+    def __init__(self, settings: Settings, limits: Limits):
+        self._kind = Drive[settings.command_mode.upper()]
+        stale = {"zero": self._kind, "hold": Drive.LOCKED, "gravity_compensation": Drive.GRAVITY}
+        self._stale = stale[settings.on_timeout]
+        self._timeout = settings.steps(settings.command_timeout)
+        self._hold = settings.hold_until_first_command
+        self._lower, self._upper = {
+            Drive.EFFORT: (-limits.effort, limits.effort),
+            Drive.VELOCITY: (-limits.velocity, limits.velocity),
+            Drive.POSITION: (limits.lower, limits.upper),
+        }[self._kind]
+        self.clear(np.zeros(len(self._lower)))
 
     def clear(self, start: np.ndarray) -> None:
         """Forget all commands; joints are held again until their first one. start (n,): where the joints are."""

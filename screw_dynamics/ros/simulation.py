@@ -7,52 +7,17 @@ steps give the same bits, however many steps are asked for at a time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.ros.actuators import Actuators, singular_joint
-from screw_dynamics.ros.commands import COMMAND_MODES, NEVER, ON_TIMEOUT, Commands, Drive
+from screw_dynamics.robot import Robot
+from screw_dynamics.ros.actuators import Actuators, braked, singular_joint
+from screw_dynamics.ros.commands import NEVER, Commands, Drive
+from screw_dynamics.ros.limits import Limits
+from screw_dynamics.ros.simulation_settings import Settings
 
-INTEGRATORS = ("semi_implicit_euler", "rk4")
 CHUNK = 512   # steps of one rollout: enough for the compiled loop to be what takes the time, few enough to store
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a Simulation runs; each means what the parameter of simulator_node with its name means."""
-
-    dt: float = 0.001
-    integrator: str = "semi_implicit_euler"
-    command_mode: str = "effort"
-    command_timeout: float = 0.5
-    on_timeout: str = "zero"
-    hold_until_first_command: bool = True
-    enforce_limits: bool = True
-    joint_friction: bool = True
-    servo_bandwidth: float = 50.0
-    seed: int = 0
-    initial_noise: float = 0.0
-    position_noise: float = 0.0
-    velocity_noise: float = 0.0
-
-    def __post_init__(self):
-        for name, choices in (("integrator", INTEGRATORS), ("command_mode", COMMAND_MODES), ("on_timeout", ON_TIMEOUT)):
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} is '{getattr(self, name)}', must be one of {', '.join(choices)}")
-        for name in ("command_timeout", "seed", "initial_noise", "position_noise", "velocity_noise"):
-            if not 0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name} is {getattr(self, name)}, must be finite and not negative")
-        if not (np.isfinite(self.dt) and self.dt_ns > 0):
-            raise ValueError(f"dt is {self.dt} s, must be finite and at least a nanosecond")
-        if not 0.0 < self.servo_bandwidth * self.dt <= 0.5:
-            raise ValueError(f"servo_bandwidth is {self.servo_bandwidth} rad/s, must be positive and at most 0.5 / dt")
-
-    @property
-    def dt_ns(self) -> int:
-        """The step in whole nanoseconds: what both time and integration advance by."""
-        return round(self.dt * 1e9)
 
 
 class JointState(NamedTuple):
@@ -75,44 +40,43 @@ class Push(NamedTuple):
 class Simulation:
     """A robot that moves under commands, gravity, friction and pushes.
 
-    * robot: may be exchanged for one of the same model, under other gravity, say.
     * q, qd (n,): the state; replaced, never changed in place. steps: made since the last reset.
     * saturated (n,): the steps, since the start, in which a command or an effort was cut at a limit.
     * fault: None, or why the robot stopped until a reset. A state that is not finite is not taken over.
 
-    initial_positions {joint: position} is where a reset leads to, `default_positions` for other joints; time_ns is what
+    initial_positions {joint: position} is where a reset leads to, `Limits.middle` for other joints; time_ns is what
     simulated time starts from. ValueError names a joint whose initial position is outside its limits, or that no
     inertia resists.
     """
 
     def __init__(
         self,
-        robot,
+        robot: Robot,
         settings: Settings | None = None,
         initial_positions: Mapping[str, float] | None = None,
         time_ns: int = 0,
     ):
-        self.robot = robot
+        self._robot = robot
         self.settings = settings or Settings()
-        self._dt = self.settings.dt_ns / 1e9
         self._index = {name: i for i, name in enumerate(robot.joint_names)}
-        limited = self.settings.enforce_limits
-        self._lower, self._upper = _stops(robot.model, limited)
-        self._home = self._checked_home(initial_positions or {})
+        self.limits = Limits(robot.model, self.settings.enforce_limits)
+        self.set_home(initial_positions or {})
         self._check_inertia()
-        effort_limit = _limit(robot.model.effort_limit, limited)
-        self._commands = self._new_commands(effort_limit)
-        self._actuators = Actuators(
-            effort_limit,
-            self.settings.servo_bandwidth,
-            self._dt,
-            self.settings.joint_friction,
-            implicit=self.settings.integrator == "semi_implicit_euler",
-        )
+        self._actuators = Actuators(self.limits, self.settings)
+        self._commands = Commands(self.settings, self.limits)
         self.saturated = np.zeros(robot.n, dtype=np.int64)
         self._origin_ns = time_ns
         self.steps = 0
         self.reset()
+
+    @property
+    def robot(self) -> Robot:
+        """The robot. It may be exchanged for one of the same model, under other gravity, say."""
+        return self._robot
+
+    @robot.setter
+    def robot(self, robot: Robot) -> None:
+        self._robot, self._integrated = robot, None
 
     @property
     def time_ns(self) -> int:
@@ -123,13 +87,34 @@ class Simulation:
 
     def set_home(self, initial_positions: Mapping[str, float]) -> None:
         """Change where the next reset leads to. ValueError names the joint; then nothing has changed."""
-        self._home = self._checked_home(initial_positions)
+        home = self.limits.middle()
+        for joint, position in initial_positions.items():
+            home[self._known(joint)] = position
+        self.limits.check(home)
+        self._home = home
+
+    def check_position(self, joint: str, position: float) -> None:
+        """ValueError unless the joint can be at a position."""
+        self.limits.check_joint(self._known(joint), position)
+
+    def _known(self, joint: str) -> int:
+        if joint not in self._index:
+            raise ValueError(f"unknown joint '{joint}'")
+        return self._index[joint]
+
+    def _check_inertia(self) -> None:
+        anywhere = self._home + np.random.default_rng(0).uniform(-1.0, 1.0, self.robot.n)
+        for q, where in ((anywhere, "everywhere"), (self._home, "at the initial positions")):
+            i = singular_joint(self.robot.mass_matrix(q))
+            if i is not None:
+                joint = self.robot.joint_names[i]
+                raise ValueError(f"no inertia resists joint '{joint}': the mass matrix is singular {where}")
 
     def reset(self, restart_clock: bool = False) -> None:
         """Back to the initial state, commands and pushes forgotten; simulated time goes on, or restarts at zero."""
         rng = np.random.default_rng([self.settings.seed, 0])
         q = self._home + self.settings.initial_noise * rng.standard_normal(self.robot.n)
-        self._start(np.clip(q, self._lower, self._upper), np.zeros(self.robot.n), restart_clock)
+        self._start(np.clip(q, self.limits.lower, self.limits.upper), np.zeros(self.robot.n), restart_clock)
 
     def reset_to(
         self,
@@ -149,7 +134,7 @@ class Simulation:
             q[i], qd[i] = position[k], 0.0 if velocity is None else velocity[k]
             if not np.isfinite(qd[i]):
                 raise ValueError(f"joint '{name}': velocity {qd[i]} is not finite")
-        self._check_limits(q)
+        self.limits.check(q)
         self._start(q, qd, restart_clock)
         if qd.any():
             self._commands.release()
@@ -158,8 +143,10 @@ class Simulation:
     def _start(self, q: np.ndarray, qd: np.ndarray, restart_clock: bool) -> None:
         self._origin_ns = 0 if restart_clock else self.time_ns
         self.q, self.qd, self.steps, self.fault = q, qd, 0, None
+        self._integrated: Robot | None = None
         self._pushes: list[Push] = []
         self._commands.clear(q)
+        self._locked = np.zeros(self.robot.n, dtype=bool)
         self._look_again()
 
     # What acts
@@ -178,13 +165,16 @@ class Simulation:
             raise ValueError(f"wrench on link '{link}': {wrench.tolist()} is not six finite numbers")
         if not 0.0 <= duration < np.inf:
             raise ValueError(f"duration: {duration} s is negative or not finite")
-        until = self.steps + max(1, round(duration / self._dt)) if duration else NEVER
-        self._pushes.append(Push(link, wrench, until))
+        steps = self.settings.steps(duration)
+        self._pushes.append(Push(link, wrench, self.steps + steps if steps else NEVER))
 
     def _look_again(self) -> None:
         """What acts from the present step on."""
         self._drives = self._commands.drives(self.steps)
         self._pushes = [push for push in self._pushes if push.until > self.steps]
+        locked = self._drives.kind == Drive.LOCKED
+        if not np.array_equal(locked, self._locked):
+            self._locked, self._integrated = locked, None
 
     def _pushed(self) -> np.ndarray:
         """The joint efforts (n,) equivalent to all pushes at this state."""
@@ -207,40 +197,45 @@ class Simulation:
 
     def _run(self, steps: int) -> None:
         """Make steps in which nothing but the state changes."""
-        kind, first = self._drives.kind, self.steps
-        if (kind == Drive.LOCKED).all():
+        first, efforts = self.steps, (self._drives.kind == Drive.EFFORT) & ~self._locked
+        if self._locked.all():
             self.qd = np.zeros(self.robot.n)
             self.steps += steps
-        elif (kind == Drive.EFFORT).all() and not self._pushes:
-            self._integrate(self._drives.value, steps)
+        elif (efforts | self._locked).all() and not self._pushes:
+            self._integrate(np.where(efforts, self._drives.value, 0.0), steps)
             self.saturated += (self.steps - first) * self._drives.beyond
         else:   # efforts follow the state: they are renewed each step, as a digital controller does
             while self.steps < first + steps and self.fault is None:
-                pushed = self._pushed()
-                try:
-                    effort, beyond = self._actuators.effort(self.robot, self._drives, self.q, self.qd, pushed)
-                except np.linalg.LinAlgError:
-                    self._stop("the mass matrix is singular")
-                    return
-                self._integrate(effort + pushed, 1)
-                self.saturated += beyond
+                self._controlled_step()
+
+    def _controlled_step(self) -> None:
+        """Make a step with the efforts that servos, gravity compensation and pushes come to at its start."""
+        pushed = self._pushed()
+        try:
+            effort, beyond = self._actuators.effort(self.robot, self._drives, self.q, self.qd, pushed)
+        except np.linalg.LinAlgError:
+            self._stop("the mass matrix is singular")
+            return
+        self._integrate(effort + pushed, 1)
+        self.saturated += beyond
 
     def _integrate(self, effort: np.ndarray, steps: int) -> None:
-        """Take over the last finite state, with the joints that a brake holds where they were."""
+        """Take over the last finite state, with braked joints exactly where they were."""
         if not np.isfinite(effort).all():   # position stops would make an ordinary state of it
             self._stop(f"the effort on {self._names(~np.isfinite(effort))} is not finite")
             return
-        _, q, qd = self.robot.rollout(
-            self.q, self.qd, effort=effort, dt=self._dt, steps=steps, integrator=self.settings.integrator,
-            friction=self.settings.joint_friction, limits=self.settings.enforce_limits,
+        if self._integrated is None:
+            self._integrated = braked(self.robot, self._locked, self.q, self.limits, self.settings)
+        _, q, qd = self._integrated.rollout(
+            self.q, self.qd, effort=effort, dt=self.settings.step, steps=steps, integrator=self.settings.integrator,
+            friction=True, limits=True,
         )
         finite = np.isfinite(q) & np.isfinite(qd)
         good = steps if finite.all() else int(np.argmin(finite.all(axis=1))) - 1
         self.steps += good
         if good < steps:
             self._stop(f"the state of {self._names(~finite[good + 1])} is not finite any more")
-        locked = self._drives.kind == Drive.LOCKED
-        self.q, self.qd = np.where(locked, self.q, q[good]), np.where(locked, 0.0, qd[good])
+        self.q, self.qd = np.where(self._locked, self.q, q[good]), np.where(self._locked, 0.0, qd[good])
 
     def _names(self, mask: np.ndarray) -> str:
         return ", ".join(f"'{self.robot.joint_names[i]}'" for i in np.flatnonzero(mask))
@@ -268,68 +263,3 @@ class Simulation:
             velocity = np.concatenate((velocity, multiplier * velocity[leader]))
             effort = np.concatenate((effort, np.zeros(len(leader))))   # the leader bears it
         return JointState((*self.robot.joint_names, *mimics), position, velocity, effort)
-
-    # Checks at the start
-
-    def _known(self, joint: str) -> int:
-        if joint not in self._index:
-            raise ValueError(f"unknown joint '{joint}'")
-        return self._index[joint]
-
-    def _checked_home(self, initial_positions: Mapping[str, float]) -> np.ndarray:
-        home = default_positions(self.robot.model, self.settings.enforce_limits)
-        for joint, position in initial_positions.items():
-            home[self._known(joint)] = position
-        self._check_limits(home)
-        return home
-
-    def check_position(self, joint: str, position: float) -> None:
-        """ValueError unless the joint can be at this position."""
-        i = self._known(joint)
-        if not (np.isfinite(position) and self._lower[i] <= position <= self._upper[i]):
-            limits = f"[{self._lower[i]}, {self._upper[i]}]"
-            raise ValueError(f"joint '{joint}': position {position} is outside its limits {limits}")
-
-    def _check_limits(self, q: np.ndarray) -> None:
-        for joint, position in zip(self.robot.joint_names, q, strict=True):
-            self.check_position(joint, position)
-
-    def _check_inertia(self) -> None:
-        anywhere = self._home + np.random.default_rng(0).uniform(-1.0, 1.0, self.robot.n)
-        for q, where in ((anywhere, "everywhere"), (self._home, "at the initial positions")):
-            i = singular_joint(self.robot.mass_matrix(q))
-            if i is not None:
-                joint = self.robot.joint_names[i]
-                raise ValueError(f"no inertia resists joint '{joint}': the mass matrix is singular {where}")
-
-    def _new_commands(self, effort_limit: np.ndarray) -> Commands:
-        s = self.settings
-        velocity_limit = _limit(self.robot.model.velocity_limit, s.enforce_limits)
-        lower, upper = {
-            "effort": (-effort_limit, effort_limit),
-            "velocity": (-velocity_limit, velocity_limit),
-            "position": (self._lower, self._upper),
-        }[s.command_mode]
-        timeout = max(1, round(s.command_timeout / self._dt)) if s.command_timeout else 0
-        return Commands(s.command_mode, s.on_timeout, timeout, s.hold_until_first_command, lower, upper)
-
-
-def default_positions(model, enforce_limits: bool) -> np.ndarray:
-    """Zero (n,); the middle of its range for a joint that zero is not in, as joint_state_publisher does."""
-    lower, upper = _stops(model, enforce_limits)
-    positions = np.clip(0.0, lower, upper)
-    off_zero = (positions != 0.0) & np.isfinite(lower) & np.isfinite(upper)
-    positions[off_zero] = 0.5 * (lower[off_zero] + upper[off_zero])
-    return positions
-
-
-def _stops(model, enforced: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The lowest and the highest position (n,) of each joint."""
-    if enforced:
-        return model.lower, model.upper
-    return np.full(model.n, -np.inf), np.full(model.n, np.inf)
-
-
-def _limit(value: np.ndarray, enforced: bool) -> np.ndarray:
-    """A limit (n,) of the URDF. Zero is what people write who did not care, and limits nothing."""
-    return np.where((value > 0.0) & enforced, value, np.inf)

@@ -28,7 +28,8 @@ from screw_dynamics.ros.diagnostics import ERROR, OK, WARN, Report
 from screw_dynamics.ros.joint_state import Fault
 from screw_dynamics.ros.managed_node import ManagedNode, run
 from screw_dynamics.ros.runner import IDLE, Runner
-from screw_dynamics.ros.simulation import Settings, Simulation, default_positions
+from screw_dynamics.ros.simulation import Simulation
+from screw_dynamics.ros.simulation_settings import Settings
 from screw_dynamics.ros.simulator_services import SimulatorServices
 from screw_dynamics.ros.simulator_settings import SETTINGS, InitialPositions
 
@@ -138,8 +139,8 @@ class SimulatorNode(ManagedNode):
 
     def _simulate(self, robot: Robot, time_ns: int) -> None:
         settings, names = self._simulation_settings, robot.joint_names
-        defaults = default_positions(robot.model, settings.enforce_limits)
-        self._homes.declare(robot.model, defaults, Simulation(robot, settings).check_position)
+        at_defaults = Simulation(robot, settings)
+        self._homes.declare(robot.model, at_defaults.limits.middle(), at_defaults.check_position)
         for name in self._homes.misnamed():
             self.get_logger().warning(f"parameter {name}: no such joint, the model has {', '.join(names)}")
         simulation = Simulation(robot, settings, self._homes.by_joint(), time_ns)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from screw_dynamics.ros.commands import COMMAND_MODES, ON_TIMEOUT
 from screw_dynamics.ros.parameters import SHARED, Parameters, Setting
-from screw_dynamics.ros.simulation import INTEGRATORS
+from screw_dynamics.ros.simulation_settings import COMMAND_MODES, INTEGRATORS, ON_TIMEOUT
 
 SETTINGS = (
     *SHARED,

@@ -7,7 +7,8 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.ros.pacing import Pacer
 from screw_dynamics.ros.runner import IDLE, SLICE, Runner
-from screw_dynamics.ros.simulation import Settings, Simulation
+from screw_dynamics.ros.simulation import Simulation
+from screw_dynamics.ros.simulation_settings import Settings
 
 MS = 1_000_000
 SECOND = 1000 * MS

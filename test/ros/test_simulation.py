@@ -11,7 +11,8 @@ from scipy.special import ellipk
 import screw_dynamics as sd
 from screw_dynamics.ros.commands import CommandReader
 from screw_dynamics.ros.joint_state import Fault
-from screw_dynamics.ros.simulation import Settings, Simulation
+from screw_dynamics.ros.simulation import Simulation
+from screw_dynamics.ros.simulation_settings import Settings
 
 G = 9.81
 NAN = float("nan")

@@ -21,7 +21,8 @@ from std_msgs.msg import Header
 from std_srvs.srv import SetBool, Trigger
 
 import screw_dynamics as sd
-from screw_dynamics.ros.simulation import Settings, Simulation
+from screw_dynamics.ros.simulation import Simulation
+from screw_dynamics.ros.simulation_settings import Settings
 from screw_dynamics_interfaces.srv import ApplyWrench, ResetTo, Step
 
 CONFIG = Path(__file__).parents[2] / "config" / "simulator.yaml"

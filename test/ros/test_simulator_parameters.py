@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from screw_dynamics.ros.simulation import Settings
+from screw_dynamics.ros.simulation_settings import Settings
 from screw_dynamics.ros.simulator_settings import SETTINGS
 
 CONFIG = Path(__file__).parents[2] / "config" / "simulator.yaml"
