@@ -143,13 +143,14 @@ def adaptive_steps(algorithm, Body, like, memory, work, joints, effort, law, fol
             retried = active & (error >= 1.0)
             t = where(lost, null(like) + end, where(accepted, arrival, t))
             if paced:
-                for place in range(min(places(like), len(q) - first)):
+                for place in range(places(like)):
                     if extract(t, place) >= extract(horizon, place) and extract(t, place) < end:
                         i = int(extract(interval, place)) + 1
                         interval = insert(interval, place, float(i))
                         horizon = insert(horizon, place, min((i + 1) * dt, end))
                         for k in range(n if varying else 0):
-                            motion.tau[k] = insert(motion.tau[k], place, effort[first + place, i, k])
+                            tau = effort[min(first + place, len(q) - 1), i, k]
+                            motion.tau[k] = insert(motion.tau[k], place, tau)
 
 
 # ------------------------------------------------------------------------------------------------- entry points
