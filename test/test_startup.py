@@ -1,0 +1,80 @@
+"""Start-up: nothing is imported, compiled or started that is not needed yet."""
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from real_robots import PATHS
+
+PACKAGE = Path(__file__).parents[1]
+PANDA = PATHS["panda_description/urdf/panda.urdf"]
+FOREIGN = (
+    "rclpy", "sensor_msgs", "launch", "matplotlib", "pinocchio", "mujoco", "sympy", "mpmath", "pandas", "IPython",
+    "pytest", "setuptools", "scipy.integrate", "scipy.linalg", "scipy.sparse", "scipy.special")
+
+
+def run(script, **environment):
+    """What a script prints in a new process, word by word."""
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE), **environment}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_importing_the_package_imports_nothing_foreign():
+    modules = run("import sys, screw_dynamics; print(*sys.modules)")
+    assert "screw_dynamics.rollout" in modules
+    assert not {module for module in modules for name in FOREIGN if f"{module}.".startswith(f"{name}.")}
+
+
+def test_reading_a_robot_compiles_nothing_and_starts_no_thread(tmp_path):
+    """Where the cache is empty too."""
+    assert run(f"""
+import threading
+from numba.core import event
+with event.install_recorder("numba:compile") as compiled:
+    import screw_dynamics
+    screw_dynamics.Robot.from_urdf({str(PANDA)!r})
+print(len(compiled.buffer), threading.active_count())""", NUMBA_CACHE_DIR=str(tmp_path)) == ["0", "1"]
+
+
+def test_import_cost_in_imports_of_numpy(capsys):
+    """A figure for the log, of processor time; what a busy machine takes is no fact to assert."""
+    script = """
+import time
+begin = time.process_time()
+import numpy
+middle = time.process_time()
+import screw_dynamics
+print(middle - begin, time.process_time() - middle)"""
+    numpy, package = map(min, zip(*(map(float, run(script)) for _ in range(3)), strict=True))
+    with capsys.disabled():
+        print(f"\nimport of screw_dynamics: {package:.2f} s after numpy's {numpy:.2f} s, {package / numpy:.1f} times it")
+    assert package > 0.0
+
+
+# All methods, for one state and for a batch, without mimic joints and with.
+EVERYTHING = f"""
+import numpy as np
+from numba.core import event
+import screw_dynamics as sd
+
+with event.install_recorder("numba:compile") as compiled:
+    for robot in (sd.Robot.from_urdf({str(PANDA)!r}, tip_link="panda_link8"), sd.Robot.from_urdf({str(PANDA)!r})):
+        for x in np.zeros(robot.n), np.zeros((9, robot.n)):
+            robot.gravity_torque(x), robot.potential_energy(x), robot.body_poses(x), robot.body_poses(x, "spatial")
+            robot.coriolis_torque(x, x), robot.kinetic_energy(x, x)
+            robot.inverse_dynamics(x, x, x), robot.forward_dynamics(x, x, x)
+            robot.mass_matrix(x), robot.coriolis_matrix(x, x)
+            robot.external_torque(x, {{"panda_link4": np.ones(6)}}), robot.friction_torque(x)
+            robot.forward_kinematics(x, "panda_link8"), robot.jacobian(x, "panda_link8")
+            robot.jacobian_derivative(x, x, "panda_link8")
+            for method in ("semi_implicit_euler", "rk4", "rk45"):
+                robot.rollout(x, x, integrator=method, steps=2)
+print(len(compiled.buffer))
+"""
+
+
+def test_a_second_process_compiles_nothing():
+    """Not the smallest helper: the first process has left everything in the cache."""
+    run(EVERYTHING)
+    assert run(EVERYTHING) == ["0"]
