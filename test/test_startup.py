@@ -48,7 +48,7 @@ import screw_dynamics
 print(middle - begin, time.process_time() - middle)"""
     numpy, package = map(min, zip(*(map(float, run(script)) for _ in range(3)), strict=True))
     with capsys.disabled():
-        print(f"\nimport of screw_dynamics: {package:.2f} s after numpy's {numpy:.2f} s, {package / numpy:.1f} times it")
+        print(f"\nimport of screw_dynamics: {package:.2f} s after numpy, {package / numpy:.1f} times numpy")
     assert package > 0.0
 
 
