@@ -29,6 +29,7 @@ ROBOTS = {
     "no joint": sd.Robot(sd.ModelBuilder("root").build()),
 }
 ARM, PENDULUM = ROBOTS["arm"], sd.Robot.from_urdf(PENDULUM_URDF)
+ROBOTS["pendulum, specialized"] = PENDULUM.specialize()
 
 # Methods of states: how many arrays (..., n) each takes, and what else.
 REPRESENTATIONS = ("body", "spatial", "hybrid", "mixed")
@@ -42,7 +43,7 @@ METHODS = {
     "forward_dynamics, external": (3, dict(external=-1)),
     **{f"jacobian, {form}": (1, dict(ABOUT, representation=form)) for form in REPRESENTATIONS},
     **{f"jacobian_derivative, {form}": (2, dict(ABOUT, representation=form)) for form in REPRESENTATIONS}}
-OTHERS = {"from_urdf", "with_gravity", "with_payload", "rollout"}
+OTHERS = {"from_urdf", "with_gravity", "with_payload", "specialize", "rollout"}
 
 
 def method(robot, name):
