@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .lanes import extract, insert, places
-from .scalars import absolute, sqrt, where
-from .values import kernel, null
+from .scalars import absolute, some, sqrt, where
+from .values import kernel, null, outlined
 
 STICTION = 1e-3     # rad/s or m/s: below this speed Coulomb friction falls off linearly, so that a joint comes to rest
+BLOCK = 1e12        # kg m^2 or kg: inertia that a stop adds to its joint, far more than any robot's
 
 
 class Motion(NamedTuple):
@@ -102,27 +103,51 @@ def accelerate(algorithm, motion, t, q, qd, h, qdd):
 
 
 @kernel
-def stopped(joints, k, q, qd):
-    """Position and rate of joint k; where it passed a stop, set back on it and without the rate that drove it there."""
-    low, high, none = joints[2, k], joints[3, k], null(q)
-    qd = where(q < low, where(qd < 0.0, none, qd), where(q > high, where(qd > 0.0, none, qd), qd))
-    return where(q < low, none + low, where(q > high, none + high, q)), qd
-
-
-@kernel
-def stop_at_limits(joints, q, qd):
-    """Stop every joint at its position limits."""
-    for k in range(len(q)):
-        q[k], qd[k] = stopped(joints, k, q[k], qd[k])
-
-
-@kernel
-def some_stop(joints):
-    """True if there is any position stop."""
+def has_stops(joints):
+    """True if any joint has a position stop."""
     for k in range(joints.shape[1]):
         if joints[2, k] > -np.inf or joints[3, k] < np.inf:
             return True
     return False
+
+
+@outlined
+def solve(algorithm, links, body, qdd):
+    """qdd from the inputs in `body`; not inlined, as what it serves is rare and would be compiled twice."""
+    for k in range(len(qdd)):
+        qdd[k] = null(qdd[k])
+    algorithm(links, body, qdd)
+
+
+@outlined
+def stop_at_limits(algorithm, motion, q, qd, stages):
+    """Position stops: a joint that passed one is set back on it, and does not move on against it.
+
+    A stop gives an impulse that all joints feel, or it would make energy: (M + D) dqd = -D qd with D so large at a
+    blocked joint that it holds. Forward dynamics solves that, as the difference of two answers, in which gravity
+    cancels. An impulse at one stop may drive another joint against its own, hence the rounds."""
+    links, body, joints, _, _, _, _ = motion
+    held, free, D = stages.dv[0], stages.dv[1], stages.dq[0]
+    for _ in range(len(q)):
+        any_blocked = False
+        for k in range(len(q)):
+            low, high, none = joints[2, k], joints[3, k], null(q[k])
+            q[k] = where(q[k] < low, none + low, where(q[k] > high, none + high, q[k]))
+            D[k] = where(qd[k] < 0.0, where(q[k] <= low, none + BLOCK, none),
+                         where(qd[k] > 0.0, where(q[k] >= high, none + BLOCK, none), none))
+            any_blocked = any_blocked or some(D[k] > 0.0)
+        if not any_blocked:
+            return
+        for i in range(1, len(body.q)):
+            k = links.coordinate[i]
+            body.q[i], body.qd[i], body.rotor[i], body.tau[i] = q[k], null(q[k]), D[k], null(q[k])
+        solve(algorithm, links, body, free)
+        for i in range(1, len(body.q)):
+            k = links.coordinate[i]
+            body.tau[i] = -D[k] * qd[k]
+        solve(algorithm, links, body, held)
+        for k in range(len(q)):
+            qd[k] = where(D[k] > 0.0, null(q[k]), qd[k] + (held[k] - free[k]))
 
 
 @kernel

@@ -17,13 +17,12 @@ from .integrators import (
     dense,
     error_norm,
     first_step,
+    has_stops,
     next_step,
     rk4,
     runge_kutta_stages,
     semi_implicit_euler,
-    some_stop,
     stop_at_limits,
-    stopped,
 )
 from .lanes import WIDTH, extract, insert, places, splat
 from .scalars import some, where
@@ -80,7 +79,7 @@ def store_rows(rows, first, sample, column):
 def fixed_steps(step, algorithm, Body, like, memory, work, joints, effort, law, follow, plan, q, qd):
     """Steps of length dt, with every so many of them a sample in q[:, 1:] and qd[:, 1:]; effort (N, 1 or steps, n)."""
     x, v, motion, stages = prepare_motion(Body, like, memory, work, joints, law, follow, q.shape[2])
-    dt, every = plan.dt, plan.every
+    dt, every, stops = plan.dt, plan.every, has_stops(joints)
     for first in range(0, len(q), places(like)):
         load_rows(q, first, 0, x)
         load_rows(qd, first, 0, v)
@@ -88,69 +87,77 @@ def fixed_steps(step, algorithm, Body, like, memory, work, joints, effort, law, 
             if i == 0 or effort.shape[1] > 1:
                 load_rows(effort, first, i, motion.tau)
             step(algorithm, motion, i * dt, dt, x, v, stages)
-            stop_at_limits(joints, x, v)
+            if stops:
+                stop_at_limits(algorithm, motion, x, v, stages)
             if (i + 1) % every == 0:
                 store_rows(q, first, (i + 1) // every, x)
                 store_rows(qd, first, (i + 1) // every, v)
 
 
 @kernel
+def write_samples(place, t, h, until, lost, sample, plan, x, v, stages, q, qd):
+    """Write the samples (samples + 1, n) of one place that lie in a step from t to `until`, NaN if the state is lost.
+
+    Returns the number of the sample to come."""
+    start = extract(t, place)
+    while sample < len(q) and sample * plan.every * plan.dt <= until:
+        theta = (sample * plan.every * plan.dt - start) / extract(h, place)
+        for k in range(len(x)):
+            q[sample, k] = np.nan if lost else dense(theta, extract(h, place), x, stages.dq, k, place)
+            qd[sample, k] = np.nan if lost else dense(theta, extract(h, place), v, stages.dv, k, place)
+        sample += 1
+    return sample
+
+
+@kernel
 def adaptive_steps(algorithm, Body, like, memory, work, joints, effort, law, follow, plan, q, qd):
     """Dormand-Prince steps with SciPy's step control, sampled at every dt * every by dense output; each place has a
-    time of its own. Efforts that change end a step where they do, at multiples of dt, and so do position stops, which
-    act between steps. A state whose step shrinks to nothing, or that stops being finite, is NaN from there on."""
+    time of its own. With efforts that change, and with stops, a step ends at every dt. A state whose step shrinks to
+    nothing, or that stops being finite, is NaN from there on."""
     x, v, motion, stages = prepare_motion(Body, like, memory, work, joints, law, follow, q.shape[2])
     dt, every, relative, tolerance = plan
-    samples, varying, n = q.shape[1] - 1, effort.shape[1] > 1, q.shape[2]
-    paced, end = varying or some_stop(joints), samples * every * dt
+    varying, stops = effort.shape[1] > 1, has_stops(joints)
+    end = (q.shape[1] - 1) * every * dt
     for first in range(0, len(q), places(like)):
+        count = min(places(like), len(q) - first)
         load_rows(q, first, 0, x)
         load_rows(qd, first, 0, v)
         load_rows(effort, first, 0, motion.tau)
         t = null(like)
-        horizon = t + (dt if paced else end)
-        following, interval = t + 1.0, t                                # of each place: sample to come, and effort
+        horizon = t + (dt if varying or stops else end)
+        sample, interval = t + 1.0, t                       # of each place: sample to come, and interval dt
         h = first_step(algorithm, motion, t, x, v, stages, relative, tolerance, end)
-        retried = t > 1.0                                               # nowhere
+        retried = t > 1.0                                   # nowhere
         while some(t < end):
-            active = t < end
-            last = t + h >= horizon
+            active, last = t < end, t + h >= horizon
             step = where(active, where(last, horizon - t, h), null(like))
             runge_kutta_stages(algorithm, motion, DP_A, DP_C, 0, t, step, x, v, stages)
             error = error_norm(step, x, v, stages, relative, tolerance)
-            accepted = active & (error < 1.0)
-            lost = active & (h < 1e-15 * t + 1e-300)
-            arrival = where(last, horizon, t + step)
-            for place in range(min(places(like), len(q) - first)):
-                if extract(accepted, place) or extract(lost, place):
-                    sample, s = int(extract(following, place)), first + place
-                    begin, length = extract(t, place), extract(step, place)
-                    until = end if extract(lost, place) else extract(arrival, place)
-                    while sample <= samples and sample * every * dt <= until:
-                        theta = (sample * every * dt - begin) / length
-                        for k in range(n):
-                            position = dense(theta, length, x, stages.dq, k, place)
-                            rate = dense(theta, length, v, stages.dv, k, place)
-                            q[s, sample, k], qd[s, sample, k] = stopped(joints, k, position, rate)
-                            if extract(lost, place):
-                                q[s, sample, k] = qd[s, sample, k] = np.nan
-                        sample += 1
-                    following = insert(following, place, float(sample))
-            for k in range(n):
+            accepted, lost = active & (error < 1.0), active & (h < 1e-15 * t + 1e-300)
+            arrival = where(lost, null(like) + end, where(accepted, where(last, horizon, t + step), t))
+            for place in range(count):
+                number, s = int(extract(sample, place)), first + place
+                number = write_samples(place, t, step, extract(arrival, place), extract(lost, place), number, plan,
+                                       x, v, stages, q[s], qd[s])
+                sample = insert(sample, place, float(number))
+            for k in range(len(x)):
                 x[k], v[k] = where(accepted, stages.q[k], x[k]), where(accepted, stages.v[k], v[k])
-            stop_at_limits(joints, x, v)
             h = where(active & (last & accepted), h, next_step(step, error, retried))
             retried = active & (error >= 1.0)
-            t = where(lost, null(like) + end, where(accepted, arrival, t))
-            if paced:
-                for place in range(places(like)):
-                    if extract(t, place) >= extract(horizon, place) and extract(t, place) < end:
-                        i = int(extract(interval, place)) + 1
-                        interval = insert(interval, place, float(i))
-                        horizon = insert(horizon, place, min((i + 1) * dt, end))
-                        for k in range(n if varying else 0):
-                            tau = effort[min(first + place, len(q) - 1), i, k]
-                            motion.tau[k] = insert(motion.tau[k], place, tau)
+            t = arrival
+            if stops:
+                stop_at_limits(algorithm, motion, x, v, stages)
+            for place in range(places(like)):               # those past the last state too, or they would hold up the others
+                if (varying or stops) and extract(accepted & (t >= horizon), place):
+                    i, number = int(extract(interval, place)) + 1, int(extract(sample, place)) - 1
+                    s = min(first + place, len(q) - 1)
+                    interval = insert(interval, place, float(i))
+                    horizon = insert(horizon, place, min((i + 1) * dt, end))
+                    for k in range(len(x)):
+                        if number * every == i:             # as the stop left it, not as the step arrived
+                            q[s, number, k], qd[s, number, k] = extract(x[k], place), extract(v[k], place)
+                        if varying and i < effort.shape[1]:
+                            motion.tau[k] = insert(motion.tau[k], place, effort[s, i, k])
 
 
 # ------------------------------------------------------------------------------------------------- entry points

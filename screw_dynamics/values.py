@@ -20,6 +20,7 @@ FLAGS = dict(error_model="numpy", fastmath={"contract", "nsz", "arcp"})
 INLINE = dict(FLAGS, forceinline=True)
 
 kernel = register_jitable(**INLINE)
+outlined = register_jitable(**FLAGS)        # a kernel that is called: slower, but compiled once for all its callers
 
 
 # ------------------------------------------------------------------------------------------------- operators
