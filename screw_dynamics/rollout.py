@@ -147,7 +147,7 @@ def adaptive_steps(algorithm, Body, like, memory, work, joints, effort, law, fol
             t = arrival
             if stops:
                 stop_at_limits(algorithm, motion, x, v, stages)
-            for place in range(places(like)):               # those past the last state too, or they would hold up the others
+            for place in range(places(like)):               # those past the last state too, or all would wait for them
                 if (varying or stops) and extract(accepted & (t >= horizon), place):
                     i, number = int(extract(interval, place)) + 1, int(extract(sample, place)) - 1
                     s = min(first + place, len(q) - 1)
