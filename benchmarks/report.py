@@ -13,6 +13,7 @@ TITLES = {
     ("batch", "specialized"): "Batch of 4096 states of a specialized robot, against Pinocchio's parallel functions",
     ("two threads", ""): "Two threads over one",
     ("simulation", ""): "Simulation, against MuJoCo without contact",
+    ("simulation", "specialized"): "Simulation of a specialized robot, against MuJoCo without contact",
     ("chains", ""): "Chains by number of joints, one state, checked public method, against Pinocchio's binding",
     ("growth", ""): "Our time at 1000 joints over that at 100; less is better",
 }

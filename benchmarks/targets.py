@@ -97,11 +97,12 @@ def two_threads(measurements):
 
 def simulations(measurements):
     """Simulations of one robot and of thousands."""
-    cells = ratios(measurements, "rollout", EULER, against("MuJoCo"))
-    yield Row("simulation", "", "one robot", ROLLOUT, cells)
-    for threads in (1, 2):
-        cells = ratios(measurements, "rollouts", EULER, against("MuJoCo", threads=threads))
-        yield Row("simulation", "", f"4096 robots, {on(threads)}", ROLLOUTS, cells)
+    for variant, one, many in (("", ROLLOUT, ROLLOUTS), ("specialized", None, None)):
+        cells = ratios(measurements, "rollout", EULER, against("MuJoCo", variant))
+        yield Row("simulation", variant, "one robot", one, cells)
+        for threads in (1, 2):
+            cells = ratios(measurements, "rollouts", EULER, against("MuJoCo", variant, threads=threads))
+            yield Row("simulation", variant, f"4096 robots, {on(threads)}", many, cells)
 
 
 def chains(measurements):

@@ -68,9 +68,10 @@ def rollout(case, contestants, effort):
     """One robot, simulated by semi-implicit Euler."""
     states = States(case.joints, STATES, REACH)
     peers = contestants.peers(case, (OURS, "MuJoCo"))
-    short = {name: {"": peer.rollout_call(states, DT, 100)} for name, peer in peers.items()}
+    short = {name: peer.rollout_calls(states, DT, 100) for name, peer in peers.items()}
     those_who_agree(short, "forward simulation", case, contestants.absent)
-    calls = {Who(name): peer.rollout_call(states, DT, STEPS) for name, peer in peers.items()}
+    calls = {Who(name, variant): call for name, peer in peers.items()
+             for variant, call in peer.rollout_calls(states, DT, STEPS).items()}
     for k in range(STATES):
         states.choose(k)
         for who, call in calls.items():
@@ -85,7 +86,7 @@ def rollouts(case, contestants, effort, threads):
     peers = contestants.peers(case, (OURS, "MuJoCo"))
     calls = {}
     for count in threads:
-        named = {name: {"": peer.rollouts_call(states, DT, BATCH_STEPS, count)} for name, peer in peers.items()}
+        named = {name: peer.rollouts_calls(states, DT, BATCH_STEPS, count) for name, peer in peers.items()}
         calls |= those_who_agree(named, "forward simulation", case, contestants.absent, threads=count)
     yield measure(subject("rollouts", "semi-implicit Euler", case), calls, effort, BATCH * BATCH_STEPS, pause=PAUSE)
 

@@ -54,7 +54,8 @@ class Robot:
         self._forward_dynamics = FORWARD_DYNAMICS_BY_MASS_MATRIX if shared else FORWARD_DYNAMICS
         self._inverse_dynamics, self._coriolis_torque = INVERSE_DYNAMICS, CORIOLIS_TORQUE
         self._gravity_torque, self._mass_matrix, self._coriolis_matrix = GRAVITY_TORQUE, MASS_MATRIX, CORIOLIS_MATRIX
-        self._integrators = rollout.COMPOSITE if shared else rollout.ARTICULATED
+        self._acceleration = rollout.COMPOSITE if shared else rollout.ARTICULATED
+        self._integrators = rollout.BY_COMPOSITE if shared else rollout.BY_ARTICULATED
 
     @classmethod
     def from_urdf(cls, source, base_link=None, tip_link=None, gravity=GRAVITY):
@@ -86,7 +87,7 @@ class Robot:
         return Robot(self.model.with_payload(link, float(mass), _vector("com", com, 3), inertia), self.gravity)
 
     def specialize(self, jacobians=()):
-        """The same robot with straight-line kernels of its own, about twice as fast for up to some 30 joints.
+        """The same robot with straight-line kernels of its own, also in rollouts: up to some 30 joints twice as fast.
 
         jacobians: (link, representation) pairs, or triples with a reference link, whose Jacobians are among them. Each
         kernel is compiled at its first use, which takes seconds once on a machine; an algorithm that would need more
@@ -98,6 +99,9 @@ class Robot:
         for name in ("_inverse_dynamics", "_coriolis_torque", "_gravity_torque", "_mass_matrix", "_coriolis_matrix",
                      "_forward_dynamics"):
             setattr(special, name, straight_line(getattr(self, name), links))
+        acceleration = straight_line(self._acceleration, links)
+        if acceleration is not self._acceleration:
+            special._integrators = rollout.integrators(acceleration)
         for link, representation, *reference in jacobians:
             key = link, reference[0] if reference else None, representation
             _, told = self._jacobian_about(*key)
@@ -213,7 +217,13 @@ class Robot:
 
     def jacobian_derivative(self, q, qd, link, representation="body", reference=None, out=None, threads=None):
         """The time derivative (..., 6, n) of the Jacobian of `jacobian` along qd; [MD] (3), (16), (25)."""
-        _, told = self._jacobian_about(link, reference, representation)
+        try:
+            _, told = self._jacobians[link, reference, representation]
+        except (KeyError, TypeError):           # not asked before, or no name at all
+            _, told = self._jacobian_about(link, reference, representation)
+        Jd = empty((6, self.n)) if out is None else out
+        if JACOBIAN_DERIVATIVE.one(self._memory, told, q, qd, Jd):
+            return Jd
         return self._evaluate(JACOBIAN_DERIVATIVE, {"q": q, "qd": qd}, out, threads, told)
 
     # --------------------------------------------------------------------------------------------- energy and motion

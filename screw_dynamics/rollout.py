@@ -8,6 +8,7 @@ from numba.core.errors import NumbaError
 
 from .batch import on_threads
 from .cache import compiled, prepare
+from .entry import Entry, per_joint
 from .forward_dynamics import ArticulatedBody, CompositeBody, articulated_bodies, composite_bodies
 from .integrators import (
     DP_A,
@@ -183,13 +184,17 @@ def _adaptive(algorithm, Body):
     return one, many
 
 
-def _methods(algorithm, Body):
+def integrators(entry):
+    """The compiled forms (one, many) of every integrator over an algorithm of forward dynamics."""
+    algorithm, Body = entry.algorithm, entry.Body
     return {"semi_implicit_euler": _fixed(semi_implicit_euler, algorithm, Body), "rk4": _fixed(rk4, algorithm, Body),
             "rk45": _adaptive(algorithm, Body)}
 
 
-ARTICULATED = _methods(articulated_bodies, ArticulatedBody)
-COMPOSITE = _methods(composite_bodies, CompositeBody)
+# Inputs q, qd, tau and rotor. Only the integrators call them.
+ARTICULATED = Entry(articulated_bodies, ArticulatedBody, 4, per_joint)
+COMPOSITE = Entry(composite_bodies, CompositeBody, 4, per_joint)
+BY_ARTICULATED, BY_COMPOSITE = integrators(ARTICULATED), integrators(COMPOSITE)
 
 
 @compiled()
@@ -220,13 +225,16 @@ def simulate(methods, workspaces, joints, effort, law, plan, q, qd, threads):
     follow = law is not None
     if not follow:
         prepare(no_law, LAW_SIGNATURE.args)
-    starts = iter(range(0, count, width))
+    shares = max(1, min(threads, -(-count // width)))
+    size = -(-count // (shares if shares == 1 else 4 * shares))         # small pieces: a slow core delays no other
+    size += -size % width
+    starts = iter(range(0, count, max(size, width)))
 
     def work():
         with workspaces.borrowed() as memory:
             room = aligned(ROWS * n * WIDTH)
             for start in starts:
-                piece = slice(start, start + width)
+                piece = slice(start, start + size)
                 compiled_form(memory, room, joints, effort[piece], law if follow else no_law, follow, plan,
                               q[piece], qd[piece])
-    on_threads(work, min(threads, -(-count // width)))
+    on_threads(work, shares)

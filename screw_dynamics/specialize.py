@@ -34,7 +34,14 @@ class _QQdX(NamedTuple):
     x: Scalar
 
 
-_BODIES = {1: _Q, 2: _QQd, 3: _QQdX}
+class _Driven(NamedTuple):
+    q: Scalar
+    qd: Scalar
+    tau: Scalar
+    rotor: Scalar
+
+
+_BODIES = {1: _Q, 2: _QQd, 3: _QQdX, 4: _Driven}
 
 
 class _TooLong(Exception):

@@ -32,14 +32,14 @@ class Peer:
                                           "data.qacc")},
         }
 
-    def rollout_call(self, states, dt, steps):
+    def rollout_calls(self, states, dt, steps):
         """One robot, free fall from the chosen state, in MuJoCo's own loop over steps; result: q after all steps."""
         self.model.opt.timestep = dt
         names = {"mujoco": mujoco, "model": self.model, "data": mujoco.MjData(self.model), **states.one}
         statement = f"data.qpos[:] = q; data.qvel[:] = qd; mujoco.mj_step(model, data, {steps})"
-        return Call(statement, names, "data.qpos")
+        return {"": Call(statement, names, "data.qpos")}
 
-    def rollouts_call(self, states, dt, steps, threads):
+    def rollouts_calls(self, states, dt, steps, threads):
         """As many robots as there are states, free fall, on threads that are kept; result: q (states, steps, n)."""
         self.model.opt.timestep = dt
         n = self.model.nq
@@ -49,7 +49,7 @@ class Peer:
         names = {"pool": pool, "model": self.model, "initial": initial,
                  "data": [mujoco.MjData(self.model) for _ in range(threads)]}
         statement = f"state, sensors = pool.rollout(model, data, initial, nstep={steps})"
-        return Call(statement, names, f"state[:, :, 1:{n + 1}]")
+        return {"": Call(statement, names, f"state[:, :, 1:{n + 1}]")}
 
 
 def from_urdf(text):

@@ -49,21 +49,24 @@ class Peer:
         calls = {}
         for quantity in ("inverse dynamics", "forward dynamics"):
             call = Call("robot." + METHODS[quantity].format(out=option), names, "result")
-            special = call._replace(names={**names, "robot": self.special})
-            calls[quantity] = {"": call, "specialized": special} if self.special else {"": call}
+            calls[quantity] = self._variants(call)
         return calls
 
-    def rollout_call(self, states, dt, steps):
+    def rollout_calls(self, states, dt, steps):
         """One robot, free fall from the chosen state; result: q after all steps."""
-        names = {"robot": self.robot, **states.one}
         statement = f"t, positions, rates = robot.rollout(q, qd, dt={dt}, steps={steps})"
-        return Call(statement, names, "positions[-1]")
+        return self._variants(Call(statement, {"robot": self.robot, **states.one}, "positions[-1]"))
 
-    def rollouts_call(self, states, dt, steps, threads):
+    def rollouts_calls(self, states, dt, steps, threads):
         """As many robots as there are states, free fall; result: q (states, steps, n)."""
-        names = {"robot": self.robot, **states.rows}
         statement = f"t, positions, rates = robot.rollout(q, qd, dt={dt}, steps={steps}, threads={threads})"
-        return Call(statement, names, "positions[:, 1:]")
+        return self._variants(Call(statement, {"robot": self.robot, **states.rows}, "positions[:, 1:]"))
+
+    def _variants(self, call):
+        """A call as it is, and of the specialized robot where there is one."""
+        if not self.special:
+            return {"": call}
+        return {"": call, "specialized": call._replace(names={**call.names, "robot": self.special})}
 
 
 def chain(n):
