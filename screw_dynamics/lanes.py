@@ -2,7 +2,8 @@
 states.
 
 A Lane mixes with float64 in + - * / and comparisons; a comparison of lanes gives a mask for `where` and `some`.
-Arithmetic is IEEE's lane by lane. The functions of scalars.py take lanes. Lanes exist in compiled code only. """
+Arithmetic is IEEE's lane by lane, but for values.FLAGS: a sum may take in a product unrounded, and a quotient may be a
+product with the reciprocal. The functions of scalars.py take lanes. Lanes exist in compiled code only. """
 import math
 import operator
 

@@ -167,22 +167,22 @@ class Robot:
             return H
         return self._evaluate(self._coriolis_matrix, {"q": q, "qd": qd}, out, threads)
 
-    def external_torque(self, q, external):
+    def external_torque(self, q, external, out=None, threads=None):
         """The efforts sum J^T W (..., n) to which wrenches on links amount; external as in inverse_dynamics."""
         tau = 0.0
         for link, wrench in external.items():
             wrench = _numbers(f"the wrench on link {link!r}", wrench, 6)
-            tau = tau + np.einsum("...ij,...i->...j", self.jacobian(q, link), wrench)
-        return tau + np.zeros(self.n)
+            tau = tau + np.einsum("...ij,...i->...j", self.jacobian(q, link, threads=threads), wrench)
+        return np.add(tau, np.zeros(self.n), out=out)
 
     def _with_load(self, name, x, q, external):
         """A vector (..., n) and the efforts of external wrenches, over common leading axes."""
         return _broadcast({name: _numbers(name, x, self.n), "external": self.external_torque(q, external)}, self.n)
 
-    def friction_torque(self, qd):
+    def friction_torque(self, qd, out=None):
         """The efforts (..., n) that friction takes: damping qd + friction sign(qd). No other method includes it."""
         qd = _numbers("qd", qd, self.n)
-        return self.model.damping * qd + self.model.friction * np.sign(qd, dtype=float)
+        return np.add(self.model.damping * qd, self.model.friction * np.sign(qd, dtype=float), out=out)
 
     # --------------------------------------------------------------------------------------------- kinematics
     def forward_kinematics(self, q, link, reference=None, out=None, threads=None):
@@ -193,11 +193,11 @@ class Robot:
             return C
         return self._evaluate(FORWARD_KINEMATICS, {"q": q}, out, threads, told)
 
-    def body_poses(self, q, form="body_fixed", threads=None):
+    def body_poses(self, q, form="body_fixed", out=None, threads=None):
         """The poses (..., b, 4, 4) of all bodies in the root frame, in the order of model.body_names, by the product of
         exponentials in body-fixed form, [MK] (8), or spatial form, [MK] (10)."""
         forms = {"body_fixed": BODY_POSES, "spatial": BODY_POSES_SPATIAL}
-        return self._evaluate(forms[_one_of("form", form, forms)], {"q": q}, None, threads)
+        return self._evaluate(forms[_one_of("form", form, forms)], {"q": q}, out, threads)
 
     def jacobian(self, q, link, representation="body", reference=None, out=None, threads=None):
         """The Jacobian J (..., 6, n) of a link, angular rows first: J qd is its twist against the reference link.
@@ -227,13 +227,13 @@ class Robot:
         return self._evaluate(JACOBIAN_DERIVATIVE, {"q": q, "qd": qd}, out, threads, told)
 
     # --------------------------------------------------------------------------------------------- energy and motion
-    def kinetic_energy(self, q, qd, threads=None):
+    def kinetic_energy(self, q, qd, out=None, threads=None):
         """The kinetic energy (...), J."""
-        return self._evaluate(KINETIC_ENERGY, {"q": q, "qd": qd}, None, threads)[..., 0]
+        return self._number(KINETIC_ENERGY, {"q": q, "qd": qd}, out, threads)
 
-    def potential_energy(self, q, threads=None):
+    def potential_energy(self, q, out=None, threads=None):
         """The potential energy (...) of all links, the root too; 0 where a mass lies at the root frame's origin, J."""
-        return self._evaluate(POTENTIAL_ENERGY, {"q": q}, None, threads)[..., 0]
+        return self._number(POTENTIAL_ENERGY, {"q": q}, out, threads)
 
     def rollout(self, q0, qd0, effort=None, dt=1e-3, steps=1000, integrator="semi_implicit_euler", *, friction=False,
                 limits=False, every=1, rtol=1e-6, atol=1e-9, threads=None):
@@ -275,6 +275,13 @@ class Robot:
         return np.array(resistance + stops).reshape(4, self.n)
 
     # --------------------------------------------------------------------------------------------- checks
+    def _number(self, entry, inputs, out, threads):
+        """Evaluate an entry point whose result is a single number."""
+        if out is None:
+            return self._evaluate(entry, inputs, None, threads)[..., 0]
+        self._evaluate(entry, inputs, out[..., None] if isinstance(out, np.ndarray) else out, threads)
+        return out
+
     def _link(self, name):
         """The index of a link's frame; the root's for None."""
         try:
