@@ -11,7 +11,9 @@ from screw_dynamics.jacobian import REPRESENTATIONS
 
 _MODULES = [importlib.import_module(f"screw_dynamics.{module.name}")
             for module in pkgutil.iter_modules(screw_dynamics.__path__) if module.name not in ("ros", "robot")]
-ENTRIES = {name.lower(): x for module in _MODULES for name, x in vars(module).items() if isinstance(x, Entry)}
+# Those of the facade; the ones of four inputs serve the integrators alone (test_motion.py, test_rollout.py).
+ENTRIES = {name.lower(): x for module in _MODULES for name, x in vars(module).items()
+           if isinstance(x, Entry) and x.inputs < 4}
 
 
 def indices_of(robot, link, reference=None, representation="body"):

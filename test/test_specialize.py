@@ -43,6 +43,18 @@ def test_arm_with_mimic_fingers(panda):
     check(panda, panda.specialize())
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk45"])
+def test_rollouts(panda, integrator):
+    special = panda.specialize()
+    q0, qd0 = np.random.default_rng(9).uniform(-1.0, 1.0, (2, 9, panda.n))
+    for start in ((q0, qd0), (q0[0], qd0[0])):
+        _, *found = special.rollout(*start, steps=50, integrator=integrator)
+        _, *expected = panda.rollout(*start, steps=50, integrator=integrator)
+        for a, b in zip(found, expected, strict=True):
+            same(a, b)
+
+
 def test_jacobian_that_was_asked_for(tree):
     link, reference = tree.link_names[-1], tree.link_names[2]
     special = tree.specialize([(link, "mixed", reference)])
