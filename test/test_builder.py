@@ -202,6 +202,6 @@ def test_poses_with_few_digits_become_rigid():
     builder = sd.ModelBuilder("root")
     builder.add_joint("j", "arm", "root", SPIN, C)
     R = builder.build().relative_poses[0, :3, :3]
-    # R is the product of two matrices that LAPACK makes orthogonal to some roundings each, how many depends on its build.
+    # R is a product of two matrices, orthogonal to some roundings each; how many depends on the build of LAPACK.
     assert np.abs(R @ R.T - np.eye(3)).max() < 16 * np.finfo(float).eps
     assert np.abs(R - C[:3, :3]).max() < 1e-7
