@@ -14,11 +14,15 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from .values import FLAGS
 
+NOT_COMPILED = ("formulations", "ros", "urdf", "robot.py")      # plain Python: an edit there costs no compiling
+
 
 def _sources():
-    """A hash of all sources of the core."""
-    files = sorted(Path(__file__).parent.glob("*.py"))
-    return hashlib.sha256(b"".join(f.name.encode() + f.read_bytes() for f in files)).hexdigest()[:16]
+    """A hash of all sources that compiled code may come from."""
+    core = Path(__file__).parent
+    files = sorted(path.relative_to(core) for path in core.rglob("*.py"))
+    files = [path for path in files if path.parts[0] not in NOT_COMPILED]
+    return hashlib.sha256(b"".join(str(f).encode() + (core / f).read_bytes() for f in files)).hexdigest()[:16]
 
 
 _STAMP = _sources()

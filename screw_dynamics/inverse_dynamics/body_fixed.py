@@ -1,11 +1,11 @@
-"""Inverse dynamics by the body-fixed recursive Newton-Euler algorithm on a tree, O(n), written once for any scalar."""
+"""Inverse dynamics in body-fixed twists: the recursive Newton-Euler algorithm on a tree, O(n), for any scalar."""
 from typing import NamedTuple
 
-from .entry import Entry, per_joint
-from .joint import pose
-from .se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, ad_dual, dot
-from .values import kernel, null, zero
-from .vectors import Scalar
+from ..entry import Entry, per_joint
+from ..joint import pose
+from ..se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, ad_dual, dot
+from ..values import kernel, null, zero
+from ..vectors import Scalar
 
 
 class Body(NamedTuple):
