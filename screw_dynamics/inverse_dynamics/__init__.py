@@ -1,4 +1,11 @@
 """Inverse dynamics, O(n): the recursive Newton-Euler algorithm, a file for each representation of twists."""
 from .body_fixed import CORIOLIS_TORQUE, INVERSE_DYNAMICS
+from .hybrid import INVERSE_DYNAMICS_HYBRID
+from .mixed import INVERSE_DYNAMICS_MIXED
+from .spatial import INVERSE_DYNAMICS_SPATIAL
 
-__all__ = ["CORIOLIS_TORQUE", "INVERSE_DYNAMICS"]
+# The same efforts by way of each representation, named as in jacobian.REPRESENTATIONS.
+INVERSE_DYNAMICS_IN = {"body": INVERSE_DYNAMICS, "spatial": INVERSE_DYNAMICS_SPATIAL,
+                       "hybrid": INVERSE_DYNAMICS_HYBRID, "mixed": INVERSE_DYNAMICS_MIXED}
+
+__all__ = ["CORIOLIS_TORQUE", "INVERSE_DYNAMICS", "INVERSE_DYNAMICS_IN"]

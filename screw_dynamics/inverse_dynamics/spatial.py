@@ -1,0 +1,48 @@
+"""Inverse dynamics in spatial twists: all screws in the world frame, on a tree, O(n), for any scalar."""
+from typing import NamedTuple
+
+from ..entry import Entry, per_joint
+from ..inertia import moved
+from ..joint import pose
+from ..se3 import Ad, Pose, Twist, Wrench, ad, ad_dual, dot, identity
+from ..values import kernel, zero
+from ..vectors import Scalar
+
+
+class Body(NamedTuple):
+    """What the recursion holds of each body, in the world frame: joint coordinate, rate and acceleration; pose, joint
+    screw, twist, its derivative, and the wrench through the joint."""
+
+    q: Scalar
+    qd: Scalar
+    qdd: Scalar
+    C: Pose
+    J: Twist
+    V: Twist
+    Vd: Twist
+    W: Wrench
+
+
+@kernel
+def inverse_dynamics(links, body, tau):
+    """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (70), (71). Nothing moves from frame to frame but screws and
+    inertias."""
+    parent, k, X, M, E = links
+    q, qd, qdd, C, J, V, Vd, W = body
+    n = len(parent) - 1
+    C[0], V[0], W[0] = identity(q[0]), zero(Twist, q[0]), zero(Wrench, q[0])
+    Vd[0] = V[0] + X[0]
+    for i in range(1, n + 1):
+        p = parent[i]
+        C[i] = C[p] @ pose(E[i], q[i])                                                # (70a)
+        J[i] = Ad(C[i], X[i])                                                         # (70b)
+        V[i] = V[p] + qd[i] * J[i]                                                    # (70c)
+        Vd[i] = Vd[p] + qd[i] * ad(V[p], J[i]) + qdd[i] * J[i]                        # (70d)
+        Ms = moved(C[i], M[i])                                                        # (71a)
+        W[i] = Ms @ Vd[i] - ad_dual(V[i], Ms @ V[i])                                  # (71b), the body's own part
+    for i in range(n, 0, -1):
+        tau[k[i]] += dot(W[i], J[i])                                                  # (71c)
+        W[parent[i]] += W[i]                                                          # (71b), what it carries
+
+
+INVERSE_DYNAMICS_SPATIAL = Entry(inverse_dynamics, Body, 3, per_joint)
