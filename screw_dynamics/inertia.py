@@ -82,9 +82,14 @@ def square(U, d):
 
 
 @kernel
+def shifted_articulated(p, M):
+    """Ad_C^-T M Ad_C^-1 for C = (I, p): an articulated inertia about a point p, about the origin."""
+    G = M.B + cross_columns(p, full(M.D))
+    return Articulated(M.A + symmetric(cross_columns(p, transpose(M.B)) - cross_rows(G, p)), G, M.D)
+
+
+@kernel
 def moved_articulated(C, M):
     """Ad_C^-T M Ad_C^-1: an articulated inertia of the body frame, in the reference frame."""
-    p = C.p
-    A, B, D = rotate_symmetric(C.R, M.A), rotate_matrix(C.R, M.B), rotate_symmetric(C.R, M.D)
-    G = B + cross_columns(p, full(D))
-    return Articulated(A + symmetric(cross_columns(p, transpose(B)) - cross_rows(G, p)), G, D)
+    turned = Articulated(rotate_symmetric(C.R, M.A), rotate_matrix(C.R, M.B), rotate_symmetric(C.R, M.D))
+    return shifted_articulated(C.p, turned)

@@ -1,0 +1,87 @@
+"""Forward dynamics by articulated bodies in hybrid twists, about the bodies' origins and resolved in the world,
+O(n)."""
+from typing import NamedTuple
+
+from ..entry import Entry, per_joint
+from ..inertia import Articulated, Inertia, articulated, shifted_articulated, square
+from ..joint import pose
+from ..se3 import Twist, Wrench, dot, identity
+from ..so3 import Rotation, rotate_symmetric
+from ..values import kernel, zero
+from ..vectors import Scalar, Vec3, cross
+from .rotors import without_rotors
+
+
+class Body(NamedTuple):
+    """What the recursion holds of each body, resolved in the world frame: coordinate, rate and effort of its joint, and
+    inertia that acts on the joint alone; orientation, way from the parent's origin, joint screw, angular velocity,
+    derivative of the twist, articulated inertia A and bias wrench P; U, d, u of the joint."""
+
+    q: Scalar
+    qd: Scalar
+    tau: Scalar
+    rotor: Scalar
+    R: Rotation
+    r: Vec3
+    J: Twist
+    w: Vec3
+    Vd: Twist
+    A: Articulated
+    P: Wrench
+    U: Wrench
+    d: Scalar
+    u: Scalar
+
+
+@kernel
+def articulated_bodies(links, body, qdd):
+    """Add to qdd the joint accelerations; [SY] (15) on the hybrid twists of [MD] (75), (54), (55).
+
+    From body to body only the point changes that twists, wrenches and inertias are about. The accelerations without q''
+    are summed on the way out, so that the bias of an articulated body is a rigid body's; velocities enter by their
+    differences rd alone."""
+    parent, k, X, M, E = links
+    q, qd, tau, rotor, R, r, J, w, Vd, A, P, U, d, u = body
+    n = len(parent) - 1
+    massless = zero(Articulated, q[0])
+    R[0], w[0], A[0], P[0] = identity(q[0]).R, zero(Vec3, q[0]), massless, zero(Wrench, q[0])
+    Vd[0] = zero(Twist, q[0]) + X[0]
+    for i in range(1, n + 1):
+        p = parent[i]
+        C = pose(E[i], q[i])
+        R[i], r[i] = R[p] @ C.R, R[p] @ C.p
+        J[i] = Twist(R[i] @ X[i].angular, R[i] @ X[i].linear)
+        S = qd[i] * J[i]
+        w[i] = w[p] + S.angular
+        rd = cross(w[p], r[i]) + S.linear
+        wd = Vd[p].angular + cross(w[p], S.angular)
+        a = Vd[p].linear + cross(Vd[p].angular, r[i]) + cross(w[p], rd) + cross(w[i], S.linear)
+        Vd[i] = Twist(wd, a)
+        Mh = Inertia(M[i].mass, R[i] @ M[i].moment, rotate_symmetric(R[i], M[i].rotational))
+        A[i] = massless + articulated(Mh)
+        P[i] = Mh @ Vd[i] + Wrench(cross(w[i], Mh.rotational @ w[i]), cross(w[i], cross(w[i], Mh.moment)))
+    for i in range(n, 0, -1):
+        p = parent[i]
+        U[i] = A[i] @ J[i]
+        d[i] = 1.0 / (dot(U[i], J[i]) + rotor[i])
+        u[i] = tau[i] - dot(P[i], J[i])
+        Pa = P[i] + (u[i] * d[i]) * U[i]
+        A[p] += shifted_articulated(r[i], A[i] - square(U[i], d[i]))
+        P[p] += Wrench(Pa.torque + cross(r[i], Pa.force), Pa.force)
+    Vd[0] = zero(Twist, q[0])
+    for i in range(1, n + 1):
+        p = parent[i]
+        Vd[i] = Twist(Vd[p].angular, Vd[p].linear + cross(Vd[p].angular, r[i]))
+        a = (u[i] - dot(U[i], Vd[i])) * d[i]
+        Vd[i] += a * J[i]
+        qdd[k[i]] += a
+
+
+@kernel
+def forward_dynamics(links, body, qdd):
+    """qdd = M(q)^-1 (tau - C(q, q') q' - g(q)), by articulated bodies."""
+    without_rotors(body)
+    articulated_bodies(links, body, qdd)
+
+
+FORWARD_DYNAMICS_HYBRID = Entry(forward_dynamics, Body, 3, per_joint)

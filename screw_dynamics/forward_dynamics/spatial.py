@@ -1,0 +1,78 @@
+"""Forward dynamics by articulated bodies in spatial twists, all about the world's origin, O(n)."""
+from typing import NamedTuple
+
+from ..entry import Entry, per_joint
+from ..inertia import Articulated, articulated, moved, square
+from ..joint import pose
+from ..se3 import Ad, Pose, Twist, Wrench, ad, ad_dual, dot, identity
+from ..values import kernel, zero
+from ..vectors import Scalar
+from .rotors import without_rotors
+
+
+class Body(NamedTuple):
+    """What the recursion holds of each body, in the world frame: coordinate, rate and effort of its joint, and inertia
+    that acts on the joint alone; pose, joint screw, twist, derivative of the twist, articulated inertia A and bias
+    wrench P; U, d, u of the joint."""
+
+    q: Scalar
+    qd: Scalar
+    tau: Scalar
+    rotor: Scalar
+    C: Pose
+    J: Twist
+    V: Twist
+    Vd: Twist
+    A: Articulated
+    P: Wrench
+    U: Wrench
+    d: Scalar
+    u: Scalar
+
+
+@kernel
+def articulated_bodies(links, body, qdd):
+    """Add to qdd the joint accelerations; [SY] (15) on the spatial twists of [MD] (70).
+
+    Inertias and wrenches of all bodies have one origin and add as they are. Twists do too, so that the accelerations
+    without q'' are summed on the way out: the bias of an articulated body is then a rigid body's, and what is left to
+    sum for q'' starts from a world at rest. Moments of inertia about an origin far away hide those about the joints:
+    at r times the robot's size from it, the result has an error of r^2 roundings."""
+    parent, k, X, M, E = links
+    q, qd, tau, rotor, C, J, V, Vd, A, P, U, d, u = body
+    n = len(parent) - 1
+    massless = zero(Articulated, q[0])
+    C[0], V[0], A[0], P[0] = identity(q[0]), zero(Twist, q[0]), massless, zero(Wrench, q[0])
+    Vd[0] = V[0] + X[0]
+    for i in range(1, n + 1):
+        p = parent[i]
+        C[i] = C[p] @ pose(E[i], q[i])
+        J[i] = Ad(C[i], X[i])
+        V[i] = V[p] + qd[i] * J[i]
+        Vd[i] = Vd[p] + qd[i] * ad(V[p], J[i])
+        Ms = moved(C[i], M[i])
+        A[i] = massless + articulated(Ms)
+        P[i] = Ms @ Vd[i] - ad_dual(V[i], Ms @ V[i])
+    for i in range(n, 0, -1):
+        p = parent[i]
+        U[i] = A[i] @ J[i]
+        d[i] = 1.0 / (dot(U[i], J[i]) + rotor[i])
+        u[i] = tau[i] - dot(P[i], J[i])
+        A[p] += A[i] - square(U[i], d[i])
+        P[p] += P[i] + (u[i] * d[i]) * U[i]
+    Vd[0] = V[0]
+    for i in range(1, n + 1):
+        p = parent[i]
+        a = (u[i] - dot(U[i], Vd[p])) * d[i]
+        Vd[i] = Vd[p] + a * J[i]
+        qdd[k[i]] += a
+
+
+@kernel
+def forward_dynamics(links, body, qdd):
+    """qdd = M(q)^-1 (tau - C(q, q') q' - g(q)), by articulated bodies."""
+    without_rotors(body)
+    articulated_bodies(links, body, qdd)
+
+
+FORWARD_DYNAMICS_SPATIAL = Entry(forward_dynamics, Body, 3, per_joint)
