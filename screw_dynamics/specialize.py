@@ -44,15 +44,15 @@ class _Driven(NamedTuple):
 _BODIES = {1: _Q, 2: _QQd, 3: _QQdX, 4: _Driven}
 
 
-class _TooLong(Exception):
-    """A script has LONGEST lines and is not at its end."""
+class TooLong(Exception):
+    """A script has as many lines as it may and is not at its end."""
 
 
 class _Script:
     """The lines of a straight-line kernel; a line that stands there already is not written again."""
 
-    def __init__(self):
-        self.lines, self._known = [], {}
+    def __init__(self, longest):
+        self.lines, self._known, self._longest = [], {}, longest
 
     def number(self, expression):
         """The number that an expression stands for."""
@@ -64,8 +64,8 @@ class _Script:
 
     def _line(self, expression, count):
         if expression not in self._known:
-            if len(self.lines) >= LONGEST:
-                raise _TooLong
+            if len(self.lines) >= self._longest:
+                raise TooLong
             names = [f"t{len(self.lines)}_{k}" for k in range(count)]
             self.lines.append(f"{', '.join(names)} = {expression}")
             self._known[expression] = tuple(_Traced(self, name) for name in names)
@@ -135,19 +135,25 @@ def _(x: _Traced):
 def straight_line(entry, links, frames=(), told=0):
     """The Entry of an algorithm for one model alone, its links and frames as the model packs them; the entry itself if
     its kernel would be longer than LONGEST. An entry about a frame must be told of which."""
-    script, n = _Script(), 1 + max((link.coordinate for link in links[1:]), default=-1)
-    Body = _BODIES[entry.inputs]
+    try:
+        lines = script(entry, links, frames, told, LONGEST)
+    except TooLong:
+        return entry
+    return Entry(_kernel(lines, entry.about_frame), _BODIES[entry.inputs], entry.inputs, entry.shape, entry.about_frame)
+
+
+def script(entry, links, frames, told, longest):
+    """The lines of the algorithm for this model, `name = expression` and at last `out[index] = name`; raises TooLong
+    where the expressions are more than `longest`."""
+    written, n = _Script(longest), 1 + max((link.coordinate for link in links[1:]), default=-1)
     slot = {link.coordinate: i for i, link in enumerate(links) if i > 0}            # a body that the coordinate drives
-    inputs = [[script.number(f"body.{column}[{slot[k]}]") for k in range(n)] for column in Body._fields]
+    columns = _BODIES[entry.inputs]._fields
+    inputs = [[written.number(f"body.{column}[{slot[k]}]") for k in range(n)] for column in columns]
     links = [link._replace(X=map_numbers(_settled, link.X), E=map_numbers(_settled, link.E)) for link in links]
     frames = [map_numbers(_settled, frame) for frame in frames]
-    try:
-        out = entry.plain(links, *inputs, frames=frames, indices=which(told) if entry.about_frame else ())
-    except _TooLong:
-        return entry
-    results = [f"out[{', '.join(map(str, index))}] = {_over_scalar(out[index])}" for index in np.ndindex(out.shape)]
-    algorithm = _kernel(script.lines + results, entry.about_frame)
-    return Entry(algorithm, Body, entry.inputs, entry.shape, entry.about_frame)
+    out = entry.plain(links, *inputs, frames=frames, indices=which(told) if entry.about_frame else ())
+    return written.lines + [f"out[{', '.join(map(str, index))}] = {_over_scalar(out[index])}"
+                           for index in np.ndindex(out.shape)]
 
 
 def _settled(x):

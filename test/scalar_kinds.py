@@ -1,7 +1,5 @@
-"""Other kinds of scalars for the plain mode: complex, mpmath and SymPy numbers, and floats that count operations."""
+"""Other kinds of scalars for the plain mode: complex, mpmath and SymPy numbers."""
 import cmath
-import math
-from collections import Counter
 
 import mpmath
 import numpy as np
@@ -28,37 +26,3 @@ def slope(f, x, direction):
 def lifted(kind, values):
     """Values with all their numbers made a `kind`, but indices."""
     return [map_numbers(kind, value) for value in values]
-
-
-class Counting:
-    """A float that counts the operations done on it, in `done`."""
-
-    done = Counter()
-
-    def __init__(self, x):
-        self.x = float(x)
-
-    def _operation(symbol, f):
-        def apply(self, other):
-            if isinstance(other, tuple):
-                return NotImplemented           # a value type: it goes on, number by number
-            Counting.done[symbol] += 1
-            return Counting(f(self.x, getattr(other, "x", other)))
-        return apply
-
-    __add__ = __radd__ = _operation("+", lambda a, b: a + b)
-    __sub__, __rsub__ = _operation("+", lambda a, b: a - b), _operation("+", lambda a, b: b - a)
-    __mul__ = __rmul__ = _operation("*", lambda a, b: a * b)
-    __truediv__, __rtruediv__ = _operation("/", lambda a, b: a / b), _operation("/", lambda a, b: b / a)
-
-    def __neg__(self):
-        return Counting(-self.x)
-
-    def __float__(self):
-        return self.x
-
-
-@sincos.register
-def _(x: Counting):
-    Counting.done["sincos"] += 1
-    return Counting(math.sin(x.x)), Counting(math.cos(x.x))

@@ -6,10 +6,11 @@ import sympy
 from matrices import error
 from plain import ENTRIES, indices_of, plain
 from random_trees import model_of, random_tree
-from scalar_kinds import Counting, lifted
+from scalar_kinds import lifted
 
 import screw_dynamics as sd
 from screw_dynamics.arrays import pose
+from screw_dynamics.counting import operations
 from screw_dynamics.inertia import Inertia
 from screw_dynamics.joint import joint
 from screw_dynamics.model import Link
@@ -54,16 +55,6 @@ def test_plain_and_compiled_give_the_same(name):
 
 
 # ------------------------------------------------------------------------------------------------- counting
-def operations(name, parts):
-    """How many operations of each kind an algorithm does for a robot."""
-    robot = sd.Robot(model_of(parts))
-    links = lifted(Counting, robot.model.links(robot.gravity))
-    state = [[Counting(0.3)] * robot.n] * ENTRIES[name].inputs
-    Counting.done.clear()
-    ENTRIES[name].plain(links, *state)
-    return np.array([Counting.done[kind] for kind in ("+", "*", "/", "sincos")])
-
-
 def chain(n):
     """The parts of a serial robot."""
     parts = [part for part in random_tree(np.random.default_rng(0), 12) if part.kind != "fixed"][:n]
@@ -77,7 +68,8 @@ def chain(n):
     ("forward_dynamics_by_mass_matrix", 3)])
 def test_operations_grow_as_a_polynomial_of_the_number_of_bodies(name, degree):
     """Exact counts, so the difference of order degree + 1 is exactly zero, and that of order degree is not."""
-    counts = np.array([operations(name, chain(n)) for n in range(2, 7)])
+    robots = (sd.Robot(model_of(chain(n))) for n in range(2, 7))
+    counts = np.array([operations(ENTRIES[name], robot.model.links(robot.gravity)) for robot in robots])
     assert (np.diff(counts, axis=0)[:, [0, 1, 3]] > 0).all()
     assert not np.diff(counts, degree + 1, axis=0).any()
     assert np.diff(counts, degree, axis=0)[:, :2].all()

@@ -1,0 +1,66 @@
+"""Operation counts: of formulas that can be counted by hand, and of robots whose zeros are known."""
+import numpy as np
+import pytest
+from random_trees import model_of, random_tree
+
+import screw_dynamics as sd
+from screw_dynamics.coriolis_matrix import CORIOLIS_MATRIX
+from screw_dynamics.counting import Counting, Operations, operations, straight_line_operations
+from screw_dynamics.forward_dynamics import FORWARD_DYNAMICS
+from screw_dynamics.gravity import GRAVITY_TORQUE
+from screw_dynamics.inverse_dynamics import INVERSE_DYNAMICS
+from screw_dynamics.mass_matrix import MASS_MATRIX
+from screw_dynamics.scalars import sincos, sqrt
+from screw_dynamics.specialize import straight_line
+from screw_dynamics.vectors import Vec3, cross
+
+ENTRIES = [INVERSE_DYNAMICS, FORWARD_DYNAMICS, MASS_MATRIX, CORIOLIS_MATRIX, GRAVITY_TORQUE]
+NAMES = [entry.algorithm.__name__ for entry in ENTRIES]
+
+
+def links_of(robot):
+    return robot.model.links(robot.gravity)
+
+
+def pendulum():
+    """A point mass of 3 kg, 0.5 m along x from a joint about z; gravity along -y."""
+    builder = sd.ModelBuilder("root")
+    builder.add_screw("joint", "link", "root", (0, 0, 1), mass=3.0, com=(0.5, 0.0, 0.0))
+    return sd.Robot(builder.build(), gravity=(0.0, -9.81, 0.0))
+
+
+def test_every_operation_counts_once():
+    Counting.done.clear()
+    a, b = (Vec3(*map(Counting, x)) for x in ((1, 2, 3), (4, 5, 6)))
+    assert float(a @ b) == 32 and Counting.done == {"*": 3, "+": 2}
+    cross(a, b)
+    assert Counting.done == {"*": 9, "+": 5}
+    sincos(2.0 / sqrt(a.x))
+    assert Counting.done == {"*": 9, "+": 5, "/": 1, "sqrt": 1, "sincos": 1}
+    assert -a.x < b.x and Counting.done.total() == 17                   # a sign and a comparison cost nothing
+
+
+def test_straight_line_of_a_pendulum_is_what_one_writes_by_hand():
+    """tau = (m l^2) q'' + (m l) (g cos q): three products, one sum, one cosine."""
+    links = links_of(pendulum())
+    assert straight_line_operations(INVERSE_DYNAMICS, links) == Operations(1, 3, 0, 1, 0)
+    assert straight_line_operations(GRAVITY_TORQUE, links) == Operations(0, 2, 0, 1, 0)
+    assert straight_line_operations(MASS_MATRIX, links) == Operations(0, 0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=NAMES)
+def test_loops_do_the_same_whatever_the_numbers_of_the_robot(entry):
+    simple = pendulum().model
+    general = sd.Robot(model_of(random_tree(np.random.default_rng(3), 1)))
+    assert operations(entry, links_of(sd.Robot(simple))) == operations(entry, links_of(general))
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=NAMES)
+def test_straight_line_counts_are_those_of_the_kernel_that_is_compiled(entry):
+    """The kernel also does, and the compiler drops, what no result needs."""
+    robot = sd.Robot(model_of(random_tree(np.random.default_rng(4), 3)))
+    links = links_of(robot)
+    counted, done = straight_line_operations(entry, links), operations(straight_line(entry, links), links)
+    assert 0.7 * done.total < counted.total
+    assert all(a <= b for a, b in zip(counted, done, strict=True))
+    assert done.total < operations(entry, links).total
