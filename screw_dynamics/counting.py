@@ -93,14 +93,20 @@ def straight_line_operations(entry, links, frames=(), told=0):
 
     Operations among numbers of the model are done beforehand, those with 0, 1 or -1 not at all, equal ones once, and
     those that no result needs are left out."""
-    needed, done = set(), Counter()
-    for line in reversed(script(entry, links, frames, told, UNBOUNDED)):
-        name, expression = line.split(" = ")
-        is_result = name.startswith("out[")
-        if is_result or not needed.isdisjoint(name.split(", ")):
-            needed.update(re.findall(r"t\d+_\d", expression))
-            done[None if is_result else _kind(expression)] += 1
+    lines = needed_lines(script(entry, links, frames, told, UNBOUNDED))
+    done = Counter(_kind(line.split(" = ")[1]) for line in lines if not line.startswith("out["))
     return Operations(done["+"] + done["-"], *(done[kind] for kind in ("*", "/", "sincos", "sqrt")))
+
+
+def needed_lines(lines):
+    """The lines of a script that its results need, in order."""
+    names, needed = set(), []
+    for line in reversed(lines):
+        left, right = line.split(" = ")
+        if left.startswith("out[") or not names.isdisjoint(left.split(", ")):
+            names.update(re.findall(r"t\d+_\d", right))
+            needed.append(line)
+    return needed[::-1]
 
 
 def _kind(expression):
