@@ -3,9 +3,10 @@ from typing import NamedTuple
 
 from ..entry import Entry, per_joint
 from ..joint import pose
-from ..se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, ad_dual, dot
+from ..se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, dot
 from ..values import kernel, null, zero
 from ..vectors import Scalar
+from .balance import balance
 
 
 class Body(NamedTuple):
@@ -31,9 +32,10 @@ def newton_euler(links, body, acceleration, tau):
     for i in range(1, n + 1):
         p = parent[i]
         C[i] = pose(E[i], q[i])
-        V[i] = Ad_inv(C[i], V[p]) + qd[i] * X[i]                                      # (66b)
-        Vd[i] = Ad_inv(C[i], Vd[p]) - qd[i] * ad(X[i], V[i]) + qdd[i] * X[i]          # (66c)
-        W[i] = M[i] @ Vd[i] - ad_dual(V[i], M[i] @ V[i])                              # (67a), the body's own part
+        U = qd[i] * X[i]
+        V[i] = Ad_inv(C[i], V[p]) + U                                                 # (66b)
+        Vd[i] = Ad_inv(C[i], Vd[p]) - ad(U, V[i]) + qdd[i] * X[i]                     # (66c)
+        W[i] = balance(M[i], V[i], Vd[i])                                             # (67a), the body's own part
     for i in range(n, 0, -1):
         p = parent[i]
         tau[k[i]] += dot(W[i], X[i])                                                  # (67b)

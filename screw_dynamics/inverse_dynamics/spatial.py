@@ -4,9 +4,10 @@ from typing import NamedTuple
 from ..entry import Entry, per_joint
 from ..inertia import moved
 from ..joint import pose
-from ..se3 import Ad, Pose, Twist, Wrench, ad, ad_dual, dot, identity
+from ..se3 import Ad, Pose, Twist, Wrench, ad, dot, identity
 from ..values import kernel, zero
 from ..vectors import Scalar
+from .balance import balance
 
 
 class Body(NamedTuple):
@@ -36,10 +37,10 @@ def inverse_dynamics(links, body, tau):
         p = parent[i]
         C[i] = C[p] @ pose(E[i], q[i])                                                # (70a)
         J[i] = Ad(C[i], X[i])                                                         # (70b)
-        V[i] = V[p] + qd[i] * J[i]                                                    # (70c)
-        Vd[i] = Vd[p] + qd[i] * ad(V[p], J[i]) + qdd[i] * J[i]                        # (70d)
-        Ms = moved(C[i], M[i])                                                        # (71a)
-        W[i] = Ms @ Vd[i] - ad_dual(V[i], Ms @ V[i])                                  # (71b), the body's own part
+        U = qd[i] * J[i]
+        V[i] = V[p] + U                                                               # (70c)
+        Vd[i] = Vd[p] + ad(V[p], U) + qdd[i] * J[i]                                   # (70d)
+        W[i] = balance(moved(C[i], M[i]), V[i], Vd[i])                                # (71a, b), the body's own part
     for i in range(n, 0, -1):
         tau[k[i]] += dot(W[i], J[i])                                                  # (71c)
         W[parent[i]] += W[i]                                                          # (71b), what it carries
