@@ -14,14 +14,12 @@ from .vectors import (
     Vec3,
     cross,
     cross_columns,
-    cross_rows,
     full,
     multiple_of_identity,
     outer,
-    symmetric,
+    symmetric_outer,
     symmetric_product,
     tilde,
-    transpose,
 )
 
 
@@ -62,10 +60,10 @@ def articulated_momentum(M: Articulated, V: Twist):
 def moved(C, M):
     """Ad_C^-T M Ad_C^-1: a rigid inertia of the body frame, in the reference frame (Steiner's theorem)."""
     h, p = C.R @ M.moment, C.p
-    about = rotate_symmetric(C.R, M.rotational)
-    hp, pp = symmetric_product(h, p), symmetric_product(p, p)
-    shift = multiple_of_identity(2.0 * (h @ p) + M.mass * (p @ p)) - (2.0 * hp + M.mass * pp)
-    return Inertia(M.mass, h + M.mass * p, about + shift)
+    moment = h + M.mass * p
+    g = h + moment              # 2 S(h, p) + m S(p, p) = S(g, p) with S(a, b) = (a . b) I - (a b^T + b a^T) / 2
+    shift = multiple_of_identity(g @ p) - symmetric_product(g, p)
+    return Inertia(M.mass, moment, rotate_symmetric(C.R, M.rotational) + shift)
 
 
 @kernel
@@ -78,14 +76,24 @@ def articulated(M):
 def square(U, d):
     """U d U^T, of a wrench U: the inertia that a joint takes out."""
     t, f = d * U.torque, d * U.force
-    return Articulated(symmetric(outer(t, U.torque)), outer(t, U.force), symmetric(outer(f, U.force)))
+    return Articulated(symmetric_outer(t, U.torque), outer(t, U.force), symmetric_outer(f, U.force))
 
 
 @kernel
 def shifted_articulated(p, M):
-    """Ad_C^-T M Ad_C^-1 for C = (I, p): an articulated inertia about a point p, about the origin."""
-    G = M.B + cross_columns(p, full(M.D))
-    return Articulated(M.A + symmetric(cross_columns(p, transpose(M.B)) - cross_rows(G, p)), G, M.D)
+    """Ad_C^-T M Ad_C^-1 for C = (I, p): an articulated inertia about a point p, about the origin.
+
+    With G = B + p~ D it is [[A + p~ B^T - G p~, G], [G^T, D]], whose first block is symmetric."""
+    B, D = M.B, M.D
+    G = B + cross_columns(p, full(D))
+    F = B + G
+    shift = Symmetric3(p.y * F.x.z - p.z * F.x.y,
+                       p.y * B.y.z - p.x * G.x.z + p.z * (G.x.x - B.y.y),
+                       p.x * G.x.y - p.z * B.z.y + p.y * (B.z.z - G.x.x),
+                       p.z * F.y.x - p.x * F.y.z,
+                       p.z * B.z.x - p.y * G.y.x + p.x * (G.y.y - B.z.z),
+                       p.x * F.z.y - p.y * F.z.x)
+    return Articulated(M.A + shift, G, D)
 
 
 @kernel

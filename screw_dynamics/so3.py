@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .scalars import atan2, sincos, sqrt, where
 from .values import infix, kernel, value
-from .vectors import Matrix3, Vec3, cross, full, multiply_matrix, multiply_vector, symmetric
+from .vectors import Matrix3, Symmetric3, Vec3, cross, full, multiply_matrix, multiply_vector
 
 SERIES = 6.0     # |xi|^2 below which the coefficients are summed as a series
 
@@ -75,7 +75,8 @@ def rotate_matrix(R, A):
 @kernel
 def rotate_symmetric(R, S):
     """R S R^T, for a symmetric S."""
-    return symmetric(rotate_matrix(R, full(S)))
+    X = R @ full(S)
+    return Symmetric3(X.x @ R.x, X.x @ R.y, X.x @ R.z, X.y @ R.y, X.y @ R.z, X.z @ R.z)
 
 
 class Stumpff(NamedTuple):

@@ -118,6 +118,12 @@ def symmetric(A):
 
 
 @kernel
+def symmetric_outer(a, b):
+    """a b^T by its upper triangle, for a multiple a of b."""
+    return Symmetric3(a.x * b.x, a.x * b.y, a.x * b.z, a.y * b.y, a.y * b.z, a.z * b.z)
+
+
+@kernel
 def symmetric_product(a, b):
     """(a b^T + b a^T) / 2, so that its quadratic form is (a . u)(b . u)."""
     return Symmetric3(a.x * b.x, 0.5 * (a.x * b.y + a.y * b.x), 0.5 * (a.x * b.z + a.z * b.x),

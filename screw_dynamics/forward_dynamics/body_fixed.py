@@ -42,7 +42,9 @@ def articulated_bodies(links, body, qdd):
     for i in range(1, n + 1):
         p = parent[i]
         C[i] = pose(E[i], q[i])
-        V[i] = Ad_inv(C[i], V[p]) + qd[i] * X[i]
+        S = qd[i] * X[i]
+        V[i] = Ad_inv(C[i], V[p]) + S
+        Vd[i] = ad(V[i], S)
         A[i] = massless + articulated(M[i])
         P[i] = -ad_dual(V[i], M[i] @ V[i])
     for i in range(n, 0, -1):
@@ -51,12 +53,12 @@ def articulated_bodies(links, body, qdd):
         d[i] = 1.0 / (dot(U[i], X[i]) + rotor[i])
         u[i] = tau[i] - dot(P[i], X[i])
         Ma = A[i] - square(U[i], d[i])
-        Pa = P[i] - qd[i] * (Ma @ ad(X[i], V[i])) + (u[i] * d[i]) * U[i]
+        Pa = P[i] + Ma @ Vd[i] + (u[i] * d[i]) * U[i]
         A[p] += moved_articulated(C[i], Ma)
         P[p] += Ad_dual(C[i], Pa)
     Vd[0] = V[0] + X[0]
     for i in range(1, n + 1):
-        Vd[i] = Ad_inv(C[i], Vd[parent[i]]) - qd[i] * ad(X[i], V[i])
+        Vd[i] += Ad_inv(C[i], Vd[parent[i]])
         a = (u[i] - dot(U[i], Vd[i])) * d[i]
         Vd[i] += a * X[i]
         qdd[k[i]] += a

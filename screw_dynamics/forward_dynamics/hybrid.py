@@ -4,18 +4,19 @@ from typing import NamedTuple
 
 from ..entry import Entry, per_joint
 from ..inertia import Articulated, Inertia, articulated, shifted_articulated, square
+from ..inverse_dynamics.balance import euler, turning
 from ..joint import pose
 from ..se3 import Twist, Wrench, dot, identity
 from ..so3 import Rotation, rotate_symmetric
 from ..values import kernel, zero
-from ..vectors import Scalar, Vec3, cross
+from ..vectors import Matrix3, Scalar, Vec3, cross
 from .rotors import without_rotors
 
 
 class Body(NamedTuple):
     """What the recursion holds of each body, resolved in the world frame: coordinate, rate and effort of its joint, and
     inertia that acts on the joint alone; orientation, way from the parent's origin, joint screw, angular velocity,
-    derivative of the twist, articulated inertia A and bias wrench P; U, d, u of the joint."""
+    derivative of the twist, T = w'~ + w~ w~, articulated inertia A and bias wrench P; U, d, u of the joint."""
 
     q: Scalar
     qd: Scalar
@@ -26,6 +27,7 @@ class Body(NamedTuple):
     J: Twist
     w: Vec3
     Vd: Twist
+    T: Matrix3
     A: Articulated
     P: Wrench
     U: Wrench
@@ -38,14 +40,14 @@ def articulated_bodies(links, body, qdd):
     """Add to qdd the joint accelerations; [SY] (15) on the hybrid twists of [MD] (75), (54), (55).
 
     From body to body only the point changes that twists, wrenches and inertias are about. The accelerations without q''
-    are summed on the way out, so that the bias of an articulated body is a rigid body's; velocities enter by their
-    differences rd alone."""
+    are summed on the way out, so that the bias of an articulated body is a rigid body's. Linear velocities do not
+    enter."""
     parent, k, X, M, E = links
-    q, qd, tau, rotor, R, r, J, w, Vd, A, P, U, d, u = body
+    q, qd, tau, rotor, R, r, J, w, Vd, T, A, P, U, d, u = body
     n = len(parent) - 1
     massless = zero(Articulated, q[0])
     R[0], w[0], A[0], P[0] = identity(q[0]).R, zero(Vec3, q[0]), massless, zero(Wrench, q[0])
-    Vd[0] = zero(Twist, q[0]) + X[0]
+    T[0], Vd[0] = zero(Matrix3, q[0]), zero(Twist, q[0]) + X[0]
     for i in range(1, n + 1):
         p = parent[i]
         C = pose(E[i], q[i])
@@ -53,13 +55,12 @@ def articulated_bodies(links, body, qdd):
         J[i] = Twist(R[i] @ X[i].angular, R[i] @ X[i].linear)
         S = qd[i] * J[i]
         w[i] = w[p] + S.angular
-        rd = cross(w[p], r[i]) + S.linear
-        wd = Vd[p].angular + cross(w[p], S.angular)
-        a = Vd[p].linear + cross(Vd[p].angular, r[i]) + cross(w[p], rd) + cross(w[i], S.linear)
-        Vd[i] = Twist(wd, a)
+        Vd[i] = Vd[p] + Twist(cross(w[p], S.angular), T[p] @ r[i] + cross(w[p] + w[i], S.linear))
+        T[i] = turning(w[i], Vd[i].angular)
         Mh = Inertia(M[i].mass, R[i] @ M[i].moment, rotate_symmetric(R[i], M[i].rotational))
         A[i] = massless + articulated(Mh)
-        P[i] = Mh @ Vd[i] + Wrench(cross(w[i], Mh.rotational @ w[i]), cross(w[i], cross(w[i], Mh.moment)))
+        wd, a, h = Vd[i].angular, Vd[i].linear, Mh.moment
+        P[i] = Wrench(euler(Mh.rotational, w[i], wd) + cross(h, a), Mh.mass * a + T[i] @ h)
     for i in range(n, 0, -1):
         p = parent[i]
         U[i] = A[i] @ J[i]

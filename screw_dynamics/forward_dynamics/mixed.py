@@ -11,13 +11,12 @@ from ..values import kernel, zero
 from ..vectors import (
     Matrix3,
     Scalar,
+    Symmetric3,
     Vec3,
     cross,
     cross_columns,
     full,
     multiple_of_identity,
-    symmetric,
-    transpose,
 )
 from .rotors import without_rotors
 
@@ -52,7 +51,10 @@ def carried(C, L, M):
     """T M T^T, T = [[C, L], [0, I]]: an articulated inertia as the parent feels it, in mixed twists on both sides."""
     B = C @ M.B
     G = B + L @ full(M.D)
-    return Articulated(rotate_symmetric(C, M.A) + symmetric(L @ transpose(B) + G @ transpose(L)), G, M.D)
+    F = B + G
+    shift = Symmetric3(L.x @ F.x, L.x @ B.y + G.x @ L.y, L.x @ B.z + G.x @ L.z,             # L B^T + G L^T
+                       L.y @ F.y, L.y @ B.z + G.y @ L.z, L.z @ F.z)
+    return Articulated(rotate_symmetric(C, M.A) + shift, G, M.D)
 
 
 @kernel

@@ -3,8 +3,9 @@ from typing import NamedTuple
 
 from ..entry import Entry, per_joint
 from ..inertia import Articulated, articulated, moved, square
+from ..inverse_dynamics.balance import balance
 from ..joint import pose
-from ..se3 import Ad, Pose, Twist, Wrench, ad, ad_dual, dot, identity
+from ..se3 import Ad, Pose, Twist, Wrench, ad, dot, identity
 from ..values import kernel, zero
 from ..vectors import Scalar
 from .rotors import without_rotors
@@ -48,11 +49,12 @@ def articulated_bodies(links, body, qdd):
         p = parent[i]
         C[i] = C[p] @ pose(E[i], q[i])
         J[i] = Ad(C[i], X[i])
-        V[i] = V[p] + qd[i] * J[i]
-        Vd[i] = Vd[p] + qd[i] * ad(V[p], J[i])
+        S = qd[i] * J[i]
+        V[i] = V[p] + S
+        Vd[i] = Vd[p] + ad(V[p], S)
         Ms = moved(C[i], M[i])
         A[i] = massless + articulated(Ms)
-        P[i] = Ms @ Vd[i] - ad_dual(V[i], Ms @ V[i])
+        P[i] = balance(Ms, V[i], Vd[i])
     for i in range(n, 0, -1):
         p = parent[i]
         U[i] = A[i] @ J[i]
