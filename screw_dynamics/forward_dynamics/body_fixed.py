@@ -37,14 +37,14 @@ def articulated_bodies(links, body, qdd):
     parent, k, X, M, E = links
     q, qd, tau, rotor, C, V, A, P, U, d, u, Vd = body
     n = len(parent) - 1
-    massless = zero(Articulated, q[0])
-    V[0], A[0], P[0] = zero(Twist, q[0]), massless, zero(Wrench, q[0])
+    still, massless = zero(Twist, q[0]), zero(Articulated, q[0])
+    V[0], A[0], P[0] = still, massless, zero(Wrench, q[0])
     for i in range(1, n + 1):
         p = parent[i]
         C[i] = pose(E[i], q[i])
         S = qd[i] * X[i]
         V[i] = Ad_inv(C[i], V[p]) + S
-        Vd[i] = ad(V[i], S)
+        Vd[i] = still + ad(V[i], S)
         A[i] = massless + articulated(M[i])
         P[i] = -ad_dual(V[i], M[i] @ V[i])
     for i in range(n, 0, -1):

@@ -66,7 +66,7 @@ def articulated_bodies(links, body, qdd):
     parent, k, X, M, E = links
     q, qd, tau, rotor, C, R, L, J, w, c, A, P, U, d, u, Vd = body
     n = len(parent) - 1
-    massless = zero(Articulated, q[0])
+    still, massless = zero(Twist, q[0]), zero(Articulated, q[0])
     R[0], w[0], A[0], P[0] = identity(q[0]).R, zero(Vec3, q[0]), massless, zero(Wrench, q[0])
     for i in range(1, n + 1):
         p = parent[i]
@@ -78,7 +78,7 @@ def articulated_bodies(links, body, qdd):
         turn = w[p] @ C[i]                                              # the parent's angular velocity
         w[i] = turn + S.angular
         orbit, slide = cross(w[p], cross(w[p], H.p)), cross(turn + w[i], S.linear)
-        c[i] = Twist(cross(turn, S.angular), R[p] @ orbit + R[i] @ slide)
+        c[i] = still + Twist(cross(turn, S.angular), R[p] @ orbit + R[i] @ slide)
         h, Theta = M[i].moment, M[i].rotational
         A[i] = massless + Articulated(Theta, cross_columns(h, matrix(inverse(R[i]))), multiple_of_identity(M[i].mass))
         P[i] = Wrench(cross(w[i], Theta @ w[i]), R[i] @ cross(w[i], cross(w[i], h)))
@@ -91,7 +91,7 @@ def articulated_bodies(links, body, qdd):
         Pa = P[i] + Ma @ c[i] + (u[i] * d[i]) * U[i]
         A[p] += carried(C[i], L[i], Ma)
         P[p] += Wrench(C[i] @ Pa.torque + L[i] @ Pa.force, Pa.force)
-    Vd[0] = zero(Twist, q[0]) + X[0]
+    Vd[0] = still + X[0]
     for i in range(1, n + 1):
         p = parent[i]
         Vd[i] = Twist(Vd[p].angular @ C[i], Vd[p].linear + Vd[p].angular @ L[i]) + c[i]
