@@ -1,0 +1,11 @@
+"""The Newton-Euler equations of one rigid body, [MD] 3: the wrench that a motion takes, in every representation.
+
+`body_fixed`, `spatial`, `hybrid` and `mixed` are modules with functions of the same names, to be laid side by side;
+`any_frame` measures in one moving frame and resolves in another. M (..., 6, 6) is always the inertia in the body frame,
+[[Theta, m d~], [-m d~, m I]] in kg m^2, kg m and kg; C (..., 4, 4) the pose of the body frame in the world; V (..., 6)
+and Vd twist and its component-wise derivative in the representation at hand, wrenches (..., 6) torque first, in N m and
+N. Leading axes are a batch and broadcast. Complex numbers go through, for complex steps. A wrong shape is a
+ValueError."""
+from . import any_frame, body_fixed, hybrid, mixed, spatial
+
+__all__ = ["any_frame", "body_fixed", "hybrid", "mixed", "spatial"]

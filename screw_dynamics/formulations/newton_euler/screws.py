@@ -1,0 +1,97 @@
+"""Screws and bodies as arrays: what the equations of every representation are made of. Real or complex numbers."""
+import numpy as np
+
+
+def checked(**arrays):
+    """The named arguments as arrays, after a look at their last axes: name=(value, *lengths). ValueError if they
+    differ."""
+    found = []
+    for name, (value, *lengths) in arrays.items():
+        array = np.asarray(value)
+        if array.shape[-len(lengths):] != tuple(lengths):
+            wanted = ", ".join(map(str, lengths))
+            raise ValueError(f"{name} has the shape {array.shape}, not (..., {wanted})")
+        found.append(array)
+    return found
+
+
+def times(A, x):
+    """A x for matrices (..., m, n) and vectors (..., n)."""
+    return np.einsum("...ij,...j->...i", A, x)
+
+
+def turned_back(R, x):
+    """R^T x."""
+    return np.einsum("...ji,...j->...i", R, x)
+
+
+def joined(first, last):
+    """(..., 6) of two (..., 3), whose leading axes broadcast."""
+    return np.concatenate(np.broadcast_arrays(first, last), axis=-1)
+
+
+def split(X):
+    """The two (..., 3) of a screw (..., 6)."""
+    return X[..., :3], X[..., 3:]
+
+
+def ad(X, Y):
+    """ad_X Y, the screw product; [MD] (114)."""
+    (xi, eta), (a, b) = split(X), split(Y)
+    return joined(np.cross(xi, a), np.cross(eta, a) + np.cross(xi, b))
+
+
+def ad_dual(V, W):
+    """ad_V^T W."""
+    (w, v), (t, f) = split(V), split(W)
+    return joined(np.cross(t, w) + np.cross(f, v), np.cross(f, w))
+
+
+def ad_matrix(X):
+    """ad_X (..., 6, 6); [MD] (115)."""
+    return np.swapaxes(ad(X[..., None, :], np.eye(6)), -1, -2)
+
+
+def Ad_inv(C, V):
+    """Ad_C^-1 V."""
+    (w, v), R = split(V), C[..., :3, :3]
+    return joined(turned_back(R, w), turned_back(R, v + np.cross(w, C[..., :3, 3])))
+
+
+def Ad_dual(C, W):
+    """Ad_C^-T W: a wrench of the frame C, in the reference frame."""
+    (t, f), R = split(W), C[..., :3, :3]
+    force = times(R, f)
+    return joined(times(R, t) + np.cross(C[..., :3, 3], force), force)
+
+
+def moved(C, M):
+    """Ad_C^-T M Ad_C^-1, (..., 6, 6): an inertia of the frame C, in the reference frame; [MD] (34)."""
+    to_frame = np.swapaxes(Ad_inv(C[..., None, :, :], np.eye(6)), -1, -2)
+    return np.swapaxes(to_frame, -1, -2) @ M @ to_frame
+
+
+def turning(C):
+    """The pose (R, 0) of a pose (R, r)."""
+    pose = np.array(C)
+    pose[..., :3, 3] = 0.0
+    return pose
+
+
+def mass_moment_rotational(M):
+    """m (..., 1), m d (..., 3) and Theta (..., 3, 3) of inertias (..., 6, 6)."""
+    moment = np.stack([M[..., 2, 4], M[..., 0, 5], M[..., 1, 3]], axis=-1)
+    return M[..., 5, 5, None], moment, M[..., :3, :3]
+
+
+def centrifugal(w, wd, x):
+    """(w'~ + w~ w~) x: the acceleration that turning gives to a point x of the body."""
+    return np.cross(wd, x) + np.cross(w, np.cross(w, x))
+
+
+def inverse(C):
+    """C^-1 of poses (..., 4, 4)."""
+    pose = np.array(C)
+    pose[..., :3, :3] = np.swapaxes(C[..., :3, :3], -1, -2)
+    pose[..., :3, 3] = -turned_back(C[..., :3, :3], C[..., :3, 3])
+    return pose
