@@ -1,0 +1,58 @@
+"""Where the body frames sit: the same robot with others, and with none to be chosen; [MD] 4.4.
+
+Efforts, energies and the poses and Jacobians of links do not depend on it. What does are the arrays of `robot.model`
+and `robot.body_poses`, which are about body frames."""
+from dataclasses import replace
+
+import numpy as np
+
+from ..arrays import Ad_matrix, inverse_pose
+from ..robot import Robot
+
+RIGID = 1e-9        # largest entry of R R^T - I that passes for rounding
+
+
+def reframed(robot, poses):
+    """The same robot whose body i has the frame C_i D_i in place of C_i: poses D (b, 4, 4), in the body frames so far.
+
+    X_i becomes Ad_D_i^-1 X_i, B_i becomes D_parent^-1 B_i D_i and M_i becomes Ad_D_i^T M_i Ad_D_i. ValueError if a
+    D_i is no pose."""
+    model = robot.model
+    D = _checked(poses, model.body_names)
+    to_new = [inverse_pose(d) for d in D]
+    parents = [np.eye(4) if p < 0 else to_new[p] for p in model.parents]
+    moved = zip(parents, model.relative_poses, D, strict=True)
+    frames = {link: (body, C if body < 0 else to_new[body] @ C) for link, (body, C) in model.frames.items()}
+    Ad = Ad_matrix(D)
+    return Robot(replace(
+        model, frames=frames,
+        screws_body=np.einsum("bij,bj->bi", Ad_matrix(np.reshape(to_new, (-1, 4, 4))), model.screws_body),
+        relative_poses=np.reshape([new @ B @ d for new, B, d in moved], (-1, 4, 4)),
+        inertias=np.swapaxes(Ad, -1, -2) @ model.inertias @ Ad), robot.gravity)
+
+
+def in_construction_frame(robot):
+    """The same robot with every body frame where the world frame is at q = 0: A_i = B_i = I, X_i = Y_i; [MD] 4.4.
+
+    The inertias are those of the drawing, all about the world's origin, and of the geometry only the axes are left: a
+    direction and a point for each joint. Both products of exponentials become exp(Y_1 q_1) ... exp(Y_i q_i), which
+    spares the spatial one its factors A_i. The recursions do not get shorter where they use B_i exp(X_i q_i) as one
+    function of q_i, as ours do, and screws and moments that were zero in frames on the axes no longer are."""
+    poses = [inverse_pose(A) for A in robot.model.reference_poses]
+    moved = reframed(robot, np.reshape(poses, (-1, 4, 4)))
+    here = np.broadcast_to(np.eye(4), (len(poses), 4, 4)).copy()                # free of rounding
+    return Robot(replace(moved.model, relative_poses=here), robot.gravity)
+
+
+def _checked(poses, names):
+    """The poses as an array, after a look at each; `names` are the bodies'."""
+    D = np.asarray(poses, dtype=float)
+    D = D if D.size else D.reshape(-1, 4, 4)                                    # no bodies, as an empty list
+    if D.shape != (len(names), 4, 4):
+        raise ValueError(f"poses has the shape {D.shape}, not ({len(names)}, 4, 4)")
+    for name, C in zip(names, D, strict=True):
+        R = C[:3, :3]
+        proper = np.abs(R @ R.T - np.eye(3)).max() < RIGID and np.linalg.det(R) > 0.0
+        if not (np.isfinite(C).all() and proper and np.array_equal(C[3], [0.0, 0.0, 0.0, 1.0])):
+            raise ValueError(f"body {name!r}: {C.tolist()} is not a pose")
+    return D
