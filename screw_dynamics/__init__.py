@@ -2,6 +2,8 @@
 
 Screws and twists are (angular, linear), wrenches (torque, force); SI units, radians.
 """
+import importlib
+
 from .arrays import inertia_matrix
 from .builder import Limits, Mimic, ModelBuilder
 from .model import Model
@@ -9,3 +11,9 @@ from .robot import Robot
 from .urdf import UrdfError, read_urdf
 
 __all__ = ["Limits", "Mimic", "Model", "ModelBuilder", "Robot", "UrdfError", "inertia_matrix", "read_urdf"]
+
+
+def __getattr__(name):
+    if name == "symbolic":                      # takes SymPy, which is an extra, and long to import
+        return importlib.import_module(".symbolic", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,8 +3,8 @@ import cmath
 
 import mpmath
 import numpy as np
-import sympy
 
+import screw_dynamics.symbolic  # noqa: F401  SymPy's expressions
 from screw_dynamics.scalars import atan2, sincos, sqrt
 from screw_dynamics.values import map_numbers
 
@@ -14,7 +14,6 @@ sincos.register(complex, lambda x: (cmath.sin(x), cmath.cos(x)))
 sincos.register(mpmath.mpf, lambda x: (mpmath.sin(x), mpmath.cos(x)))
 sqrt.register(mpmath.mpf, mpmath.sqrt)
 atan2.register(mpmath.mpf, mpmath.atan2)
-sincos.register(sympy.Expr, lambda x: (sympy.sin(x), sympy.cos(x)))
 
 
 def slope(f, x, direction):

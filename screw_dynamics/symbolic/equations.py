@@ -1,0 +1,291 @@
+"""Equations of motion in symbols, from the same kernels that compute them in numbers."""
+import re
+from collections.abc import Sequence
+from functools import cached_property
+
+import sympy
+
+from .. import robot as facade
+from ..coriolis_matrix import CORIOLIS_MATRIX
+from ..energy import KINETIC_ENERGY, POTENTIAL_ENERGY
+from ..gravity import GRAVITY_TORQUE
+from ..inverse_dynamics import INVERSE_DYNAMICS
+from ..jacobian import JACOBIAN, JACOBIAN_DERIVATIVE, REPRESENTATIONS
+from ..kinematics import FORWARD_KINEMATICS
+from ..mass_matrix import MASS_MATRIX
+from ..model import Link, Model
+from ..values import map_numbers, numbers
+from ..vectors import cross
+from . import parameters as given
+from . import printing
+from .exact import TOLERANCE, simple
+from .polynomials import Polynomials
+from .scalar import Expressions
+
+
+def equations_of_motion(robot, gravity=None, parameters=None, *, coordinates=None, simplify=True, exact=True,
+                        tolerance=TOLERANCE):
+    """The equations of motion M(q) q'' + C(q, q') q' + g(q) = tau of a robot as formulas: an EquationsOfMotion.
+
+    robot: a Robot, a Model, or a list of Link (screw_dynamics.model) whose numbers are SymPy's. gravity: three numbers,
+    expressions or names of symbols in m/s^2, resolved in the root frame; or one such for gravity of that size in the
+    direction that the robot has it; a Robot's own and otherwise (0, 0, -9.81) unless given.
+
+    parameters: {link: {quantity: value}} replaces numbers of the model; a value is made of numbers, SymPy expressions
+    and names of symbols. Of a link that moves: "mass"; "com" (3,); "inertia" about the centre of mass, (3, 3), its six
+    entries xx, xy, xz, yy, yz, zz or its three principal ones; "screw" (6,), the joint's in the link's frame. Of any
+    link: "origin" (3,) and "orientation" (3, 3) in the frame of the body that carries it, at q = 0. What is fixed to a
+    link is part of its mass, com and inertia.
+
+    coordinates: n names or symbols, or one name from which they are numbered, "q" for q_1, q_2 ...; unless given, q_
+    and the joint's name. Rates and accelerations are called qd_1, qdd_1 and so on.
+
+    exact: floats within `tolerance` (times the largest of their vector or matrix) of a simple fraction, or of the root
+    of one, become that; False takes only integers for exact. simplify: True expands and collects terms, by rules that
+    end soon for robots of a few joints; False leaves the formulas nested as the recursion builds them, for larger ones;
+    a function, such as sympy.trigsimp, is applied to each collected entry."""
+    if not 0.0 <= tolerance < 1.0:
+        raise ValueError(f"tolerance {tolerance!r} is not a number in [0, 1)")
+    if not (simplify in (True, False) or callable(simplify)):
+        raise ValueError(f"simplify {simplify!r} is neither True nor False nor a function")
+    expressions = Expressions(tolerance)
+    if isinstance(robot, (facade.Robot, Model)):
+        model = getattr(robot, "model", robot)
+        read = given.Numbers(expressions, given.check(model, parameters), tolerance, exact)
+        links = given.links(model, _gravity(gravity, getattr(robot, "gravity", facade.GRAVITY)), read)
+        frames, names, joints = given.frames(model, read), tuple(model.frames), model.joint_names
+    else:
+        links = _checked(robot)
+        if gravity is not None or parameters is not None:
+            raise ValueError("a list of Link holds its parameters, and gravity as the world's X = (0, -g)")
+        frames, names = [], ()
+        joints = [str(k + 1) for k in range(1 + max((link.coordinate for link in links[1:]), default=-1))]
+        links = [map_numbers(lambda x: expressions.scalar(given.entry("a link's number", x)), link) for link in links]
+    links, frames = ([map_numbers(lambda x: expressions.scalar(_tidy(x.x, tolerance)), row) for row in rows]
+                     for rows in (links, frames))
+    q, qd, qdd = _coordinates(coordinates, joints)
+    symbols = set().union(*(x.x.free_symbols for row in (*links, *frames) for x in numbers(row)
+                            if not isinstance(x, int)))
+    if clash := symbols & {*q, *qd, *qdd}:
+        raise ValueError(f"{min(map(str, clash))!r} names a parameter as well as a coordinate")
+    algebra = expressions
+    if simplify:
+        values = [x.x for row in (*links, *frames) for x in numbers(row) if not isinstance(x, int)]
+        algebra = Polynomials(values, q, (*qd, *qdd), _families(links, q), tolerance)
+        links, frames = ([map_numbers(lambda x: algebra.scalar(x.x), row) for row in rows] for rows in (links, frames))
+    return EquationsOfMotion(q, qd, qdd, symbols, links, dict(zip(names, frames, strict=True)), algebra,
+                             simplify if callable(simplify) else None)
+
+
+class EquationsOfMotion:
+    """M(q) q'' + C(q, q') q' + g(q) = tau in SymPy's symbols; everything is worked out at its first use.
+
+    q, qd, qdd: columns of symbols; parameters: the other symbols, by name. Matrices are immutable. C is that of the
+    Christoffel symbols, [MD] (83), (85). Frames and representations are those of Robot's methods."""
+
+    def __init__(self, q, qd, qdd, parameters, links, frames, algebra, finish):
+        self._links, self._frames, self._algebra, self._finish = links, frames, algebra, finish
+        self._state = q, qd, qdd
+        self.q, self.qd, self.qdd = (sympy.ImmutableMatrix(len(q), 1, x) for x in (q, qd, qdd))
+        self.parameters = tuple(sorted(parameters, key=str))
+        self._fixed = True
+
+    def __setattr__(self, name, value):
+        if hasattr(self, "_fixed"):
+            raise AttributeError(f"equations of motion are immutable: {name} cannot be set")
+        object.__setattr__(self, name, value)
+
+    def __repr__(self):
+        names = ", ".join(map(str, self.parameters))
+        return f"<EquationsOfMotion of {', '.join(map(str, self.q))}{' with ' + names if names else ''}>"
+
+    @property
+    def n(self):
+        """The number of coordinates."""
+        return len(self.q)
+
+    # --------------------------------------------------------------------------------------------- dynamics
+    @cached_property
+    def M(self):
+        """The mass matrix (n, n); [MD] (81)."""
+        return self._evaluate(MASS_MATRIX, 1)
+
+    @cached_property
+    def C(self):
+        """The Coriolis matrix (n, n): M' - 2 C is skew."""
+        return self._evaluate(CORIOLIS_MATRIX, 2)
+
+    @cached_property
+    def g(self):
+        """The efforts of gravity (n, 1)."""
+        return self._evaluate(GRAVITY_TORQUE, 1)
+
+    @cached_property
+    def tau(self):
+        """The efforts (n, 1) that the motion takes, by the recursive Newton-Euler algorithm; [MD] (66), (67)."""
+        return self._evaluate(INVERSE_DYNAMICS, 3)
+
+    @cached_property
+    def kinetic_energy(self):
+        """T, J."""
+        return self._evaluate(KINETIC_ENERGY, 2)[0]
+
+    @cached_property
+    def potential_energy(self):
+        """U, J; 0 where a mass lies at the root frame's origin."""
+        return self._evaluate(POTENTIAL_ENERGY, 1)[0]
+
+    # --------------------------------------------------------------------------------------------- kinematics
+    def forward_kinematics(self, link, reference=None):
+        """The pose (4, 4) of a link in the frame of a reference link, the root unless named; [MK] (8)."""
+        return self._evaluate(FORWARD_KINEMATICS, 1, self._indices(link, reference))
+
+    def jacobian(self, link, representation="body", reference=None):
+        """The Jacobian (6, n) of a link, angular rows first; [MK] (16), (28), (40), (50)."""
+        return self._evaluate(JACOBIAN, 1, self._indices(link, reference, representation))
+
+    def jacobian_derivative(self, link, representation="body", reference=None):
+        """The time derivative (6, n) of the Jacobian; [MD] (3), (16), (25)."""
+        return self._evaluate(JACOBIAN_DERIVATIVE, 2, self._indices(link, reference, representation))
+
+    # --------------------------------------------------------------------------------------------- print
+    def text(self, results=("M", "C", "g"), digits=15):
+        """The entries of these results, of "M", "C", "g" and "tau", that are not 0, as text; floats to so many
+        digits."""
+        return printing.text(self, _results(results), digits)
+
+    def latex(self, results=("M", "C", "g"), digits=15):
+        """The same as an align* environment of LaTeX."""
+        return printing.latex(self, _results(results), digits)
+
+    def python(self, name="inverse_dynamics", results="tau", module="math"):
+        """The source of a Python function of a name, which needs nothing but the module, "math" or "numpy".
+
+        results: "M", "C", "g", "tau" or several. Its arguments are those of q, qd and qdd that they depend on, then the
+        parameters in their order; it returns lists, of lists for a matrix, or arrays with "numpy"; a tuple of them for
+        several results. Common subexpressions are computed once."""
+        if module not in printing.PRINTERS:
+            raise ValueError(f"module {module!r} is neither of {', '.join(printing.PRINTERS)}")
+        given.symbol(name, "the function's name")
+        return printing.python(self, name, _results(results), module, several=not isinstance(results, str))
+
+    def function(self, results="tau", module="math", name="inverse_dynamics"):
+        """The function whose source `python` gives."""
+        namespace = {}
+        exec(compile(self.python(name, results, module), f"<{name}>", "exec"), namespace)
+        return namespace[name]
+
+    # --------------------------------------------------------------------------------------------- evaluation
+    def _evaluate(self, entry, inputs, indices=()):
+        state = [list(map(self._algebra.scalar, x)) for x in self._state[:inputs]]
+        out = entry.plain(self._links, *state, frames=list(self._frames.values()), indices=indices)
+        written = {}                                            # equal entries, as in a symmetric matrix, are one
+        for x in map(self._algebra.element, out.flat):
+            if x not in written:
+                y = self._algebra.expression(x)
+                written[x] = self._finish(y) if self._finish else y
+        shape = out.shape if out.ndim == 2 else (len(out), 1)
+        return sympy.ImmutableMatrix(*shape, [written[self._algebra.element(x)] for x in out.flat])
+
+    def _indices(self, link, reference, representation="body"):
+        names = list(self._frames)
+        for name in (link, reference):
+            if name is not None and name not in names:
+                raise ValueError(f"link {name!r} is not in the model; it has {', '.join(names) or 'no named links'}")
+        if representation not in REPRESENTATIONS:
+            raise ValueError(f"representation {representation!r} is none of {', '.join(REPRESENTATIONS)}")
+        return names.index(link), 0 if reference is None else names.index(reference), \
+            REPRESENTATIONS.index(representation)
+
+
+# ------------------------------------------------------------------------------------------------- arguments
+def _results(results):
+    results = (results,) if isinstance(results, str) else tuple(results)
+    for name in results:
+        if name not in printing.INPUTS:
+            raise ValueError(f"result {name!r} is none of {', '.join(printing.INPUTS)}")
+    return results
+
+
+def _gravity(gravity, usual):
+    if gravity is None:
+        return simple(list(map(float, usual)))
+    if isinstance(gravity, str) or not isinstance(gravity, (Sequence, sympy.MatrixBase)) and not hasattr(
+            gravity, "__len__"):
+        size = given.entry("gravity", gravity)
+        norm = sum(x * x for x in usual) ** 0.5
+        if norm == 0.0:
+            raise ValueError(f"gravity {gravity!r} has no direction: the robot's own is 0")
+        return [size * x for x in simple([float(x) / norm for x in usual])]
+    gravity = [given.entry("gravity", x) for x in gravity]
+    if len(gravity) != 3:
+        raise ValueError(f"gravity must be 3 numbers or symbols, or 1, not {len(gravity)}")
+    return gravity
+
+
+def _coordinates(coordinates, joints):
+    """The symbols q, q' and q'' for the names of the joints."""
+    n = len(joints)
+    if coordinates is None:
+        names, taken = [], set()
+        for joint in joints:
+            name = "q_" + re.sub(r"\W", "_", joint, flags=re.ASCII)
+            while name in taken:                                # two names may differ in odd characters alone
+                name += "_"
+            names, taken = [*names, name], taken | {name}
+    elif isinstance(coordinates, str):
+        names = [f"{coordinates}_{k + 1}" for k in range(n)]
+    else:
+        names = [str(x) for x in coordinates]
+        if len(names) != n:
+            raise ValueError(f"{len(names)} coordinates are named {names}; the robot has {n}")
+    q = tuple(given.symbol(name, "a coordinate's name") for name in names)
+    if coordinates is not None and not isinstance(coordinates, str):
+        q = tuple(x if isinstance(x, sympy.Symbol) else symbol for x, symbol in zip(coordinates, q, strict=True))
+    rates = [tuple(sympy.Symbol(re.sub(r"^([^_]+|_)", rf"\1{dots}", name)) for name in names) for dots in ("d", "dd")]
+    if len({*q, *rates[0], *rates[1]}) < 3 * n:
+        raise ValueError(f"coordinates {names} and their rates have names in common")
+    return q, *rates
+
+
+def _checked(links):
+    """A list of Link, or a ValueError that says what is wrong with it."""
+    links = list(links) if isinstance(links, Sequence) else [None]
+    if not links or not all(isinstance(link, Link) for link in links):
+        raise ValueError("equations of motion need a Robot, a Model or a list of Link, the world's first")
+    for i, link in enumerate(links[1:], start=1):
+        if not (0 <= link.parent < i and link.coordinate >= 0):
+            raise ValueError(f"Link {i} has parent {link.parent} and coordinate {link.coordinate}; needed is a parent "
+                             f"in [0, {i}) and a coordinate from 0 up")
+    return links
+
+
+def _tidy(x, tolerance):
+    """A number of a link, expanded, without what rounding left where it should be 0."""
+    x = sympy.expand(x)
+    return sympy.Integer(0) if x.is_Float and abs(x) < tolerance else x
+
+
+def _families(links, q):
+    """(rate, q) of all joints that turn, those that are parallel whatever the state together."""
+    families, family_of, axis = [], {0: None}, {0: None}
+    for i, link in enumerate(links[1:], start=1):
+        w, R = link.X.angular, link.E.R0 + link.E.R1                # R: from body i to its parent, at q = 0
+        family, carried = family_of[link.parent], axis[link.parent]
+        if link.E.rate != 0:
+            if carried is None or any(_nonzero(x) for x in cross(R @ w, carried)):
+                families.append([])
+                family = families[-1]
+            angle = link.E.rate.x, q[link.coordinate]
+            if all(angle not in other for other in families):
+                family.append(angle)
+            carried = w
+        elif carried is not None:
+            carried = carried @ R
+        family_of[i], axis[i] = family, carried
+    return [family for family in families if family]
+
+
+def _nonzero(x):
+    x = sympy.expand(x.x)
+    return abs(x) > 1e-12 if x.is_number else x != 0

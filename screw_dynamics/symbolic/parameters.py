@@ -1,0 +1,179 @@
+"""A model's numbers as SymPy's, with symbols in the place of those that the caller names."""
+import re
+from numbers import Real
+
+import numpy as np
+import sympy
+
+from ..inertia import Inertia
+from ..joint import joint
+from ..model import Frame, Link
+from ..se3 import Pose, Twist, identity
+from ..so3 import Rotation
+from ..values import map_numbers, zero
+from ..vectors import Symmetric3, Vec3, cross
+from .exact import simple
+
+UPPER = np.triu_indices(3)
+PLACEMENT = {"origin": (3,), "orientation": (3, 3)}
+BODY = {"mass": (), "com": (3,), "inertia": (3, 3), "screw": (6,), **PLACEMENT}
+
+
+def symbol(name, what="a symbol's name"):
+    """The SymPy symbol of a name that Python could use too."""
+    if not (isinstance(name, str) and re.fullmatch(r"[^\W\d]\w*", name)):
+        raise ValueError(f"{what} must be made of letters, digits and _, not {name!r}")
+    return sympy.Symbol(name)
+
+
+def entry(what, x):
+    """A parameter: a number, an expression, or the name of a symbol."""
+    if isinstance(x, str):
+        return symbol(x, what)
+    if isinstance(x, Real) and not isinstance(x, sympy.Basic):
+        x = simple([x])[0] if np.isfinite(x) else sympy.nan
+    if not isinstance(x, sympy.Expr) or x.has(sympy.nan, sympy.oo, sympy.zoo):
+        raise ValueError(f"{what} {x!r} is neither a finite number nor an expression nor the name of a symbol")
+    return x
+
+
+def _array(what, shape, x):
+    """Numbers, expressions and names in the shape of a quantity; an inertia may also be its 3 principal or 6 upper
+    entries."""
+    x = x.tolist() if isinstance(x, sympy.MatrixBase) else x
+    a = np.array(x, dtype=object)
+    if what.endswith("inertia") and a.shape in ((3,), (6,)):
+        a, given = np.zeros((3, 3), dtype=object), a
+        a[UPPER if len(given) == 6 else (range(3), range(3))] = given
+        a.T[UPPER] = a[UPPER]
+    if a.shape != shape:
+        raise ValueError(f"{what} has shape {a.shape}, not {shape}")
+    entries = np.empty(shape, dtype=object)
+    entries.flat[:] = [entry(what, value) for value in a.flat]
+    if what.endswith("inertia") and (entries != entries.T).any():
+        raise ValueError(f"{what} {a.tolist()} is not symmetric")
+    return entries
+
+
+def check(model, parameters):
+    """The parameters {link: {quantity: value}} as object arrays of expressions."""
+    checked = {}
+    for link, quantities in dict(parameters or {}).items():
+        if link not in model.frames:
+            raise ValueError(f"parameters name link {link!r}, which is not in the model; it has "
+                             f"{', '.join(model.frames)}")
+        known = {} if link == model.root else BODY if link in model.body_names else PLACEMENT
+        for quantity in quantities:
+            if quantity not in known:
+                kind = "does not move" if link == model.root else "moves" if known is BODY else "is fixed to another"
+                raise ValueError(f"parameters of link {link!r}, which {kind}: {quantity!r} is none of "
+                                 f"{', '.join(known) or 'nothing'}")
+        checked[link] = {name: _array(f"link {link!r}: {name}", known[name], value)
+                         for name, value in quantities.items()}
+    return checked
+
+
+def body_parameters(M):
+    """Mass, centre of mass (3,), and rotational inertia about it (3, 3) of a (6, 6) inertia."""
+    mass, moment = M[5, 5], np.array([M[2, 4], M[0, 5], M[1, 3]])
+    d = moment / mass if mass > 0.0 else moment
+    return mass, d, M[:3, :3] - mass * (d @ d * np.eye(3) - np.outer(d, d))
+
+
+class Numbers:
+    """Reads the numbers of a model, and lets parameters take their place; all as elements of `algebra`."""
+
+    def __init__(self, algebra, parameters, tolerance, fractions):
+        self.algebra, self.parameters = algebra, parameters
+        self.tolerance, self.fractions = tolerance, fractions
+
+    def lift(self, values):
+        """Numbers or expressions as scalars of the algebra."""
+        return [self.algebra.scalar(x) for x in values]
+
+    def read(self, numbers):
+        """Floats of one vector or matrix as scalars."""
+        return self.lift(simple(np.ravel(numbers).tolist(), self.tolerance, self.fractions))
+
+    def quantity(self, link, name, numbers):
+        """A quantity of a link: the parameter, or else the model's numbers."""
+        given = self.parameters.get(link, {})
+        return self.lift(given[name].flat) if name in given else self.read(numbers)
+
+    def twist(self, x):
+        """Six scalars as a screw."""
+        return Twist(Vec3(*x[:3]), Vec3(*x[3:]))
+
+    def screw(self, link, X):
+        """The joint screw of a link."""
+        if "screw" in self.parameters.get(link, {}):
+            return self.twist(self.quantity(link, "screw", None))
+        return self.twist(self.read(X[:3]) + self.read(X[3:]))
+
+    def pose(self, link, C):
+        """The pose of a link in the body that carries it."""
+        R, p = self.quantity(link, "orientation", C[:3, :3]), self.quantity(link, "origin", C[:3, 3])
+        return Pose(Rotation(Vec3(*R[:3]), Vec3(*R[3:6]), Vec3(*R[6:])), Vec3(*p))
+
+    def inertia(self, link, M):
+        """The inertia of a body about its origin."""
+        numbers = body_parameters(M)
+        if self.parameters.get(link, {}).keys() & {"mass", "com", "inertia"}:
+            (m,), d, about = map(self.quantity, [link] * 3, ("mass", "com", "inertia"), numbers)
+            h = Vec3(*(m * x for x in d))
+            steiner = [cross(Vec3(*d), cross(e, h)) for e in _UNITS]
+            rows = [Vec3(*about[3 * i:3 * i + 3]) + steiner[i] for i in range(3)]
+            return Inertia(m, h, Symmetric3(*rows[0], *rows[1][1:], rows[2].z))
+        moment = self.read([M[2, 4], M[0, 5], M[1, 3]])
+        return Inertia(*self.read([M[5, 5]]), Vec3(*moment), Symmetric3(*self.read(M[:3, :3][UPPER])))
+
+
+_UNITS = [Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1)]
+
+
+def links(model, gravity, numbers):
+    """One Link for each slot, as Model.links gives them in floats; gravity (3,) of expressions."""
+    still = zero(Twist, 0.0)
+    up = Vec3(*(-x for x in numbers.lift(gravity)))
+    rows = [Link(0, 0, Twist(still.angular, up), numbers.inertia(None, model.root_inertia),
+                 joint(identity(0.0), still))]
+    for i, (name, parent) in enumerate(zip(model.body_names, model.parents, strict=True)):
+        X, B = numbers.screw(name, model.screws_body[i]), numbers.pose(name, model.relative_poses[i])
+        M = numbers.inertia(name, model.inertias[i])
+        rows.append(Link(int(parent) + 1, int(model.coordinates[i]), X, M, joint(B, X)))
+    return [map_numbers(numbers.algebra.scalar, row) for row in rows]
+
+
+def frames(model, numbers):
+    """One Frame for each link, as Model.frame_rows gives them in floats."""
+    here = map_numbers(numbers.algebra.scalar, identity(0.0))
+    return [Frame(int(body) + 1, here if name in (model.root, *model.body_names) else numbers.pose(name, C))
+            for name, (body, C) in model.frames.items()]
+
+
+def named_parameters(model, links=None):
+    """Symbols for what the bodies of a model weigh, as `equations_of_motion` takes them, and their values.
+
+    Two dictionaries: {link: {"mass", "com", "inertia"}} with m_i, c_ix ... and I_ixx ... for body i, counted from 1;
+    and {symbol: number}. What is 0 in the model stays 0. links: which ones; all that move unless named."""
+    model = getattr(model, "model", model)
+    parameters, values = {}, {}
+
+    def name(text, x, error):
+        if abs(x) <= error:
+            return sympy.Integer(0)
+        values[sympy.Symbol(text)] = float(x)
+        return sympy.Symbol(text)
+
+    for link in model.body_names if links is None else links:
+        if link not in model.body_names:
+            raise ValueError(f"link {link!r} does not move; these do: {', '.join(model.body_names)}")
+        i = model.body_names.index(link)
+        mass, com, inertia = body_parameters(model.inertias[i])
+        small = 1e-14 * np.abs(com).max(), 1e-14 * np.abs(model.inertias[i][:3, :3]).max()
+        parameters[link] = {
+            "mass": name(f"m_{i + 1}", mass, 0.0),
+            "com": tuple(name(f"c_{i + 1}{axis}", x, small[0]) for axis, x in zip("xyz", com, strict=True)),
+            "inertia": tuple(name(f"I_{i + 1}{axes}", x, small[1])
+                             for axes, x in zip(("xx", "xy", "xz", "yy", "yz", "zz"), inertia[UPPER], strict=True))}
+    return parameters, values

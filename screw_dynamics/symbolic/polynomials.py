@@ -1,0 +1,239 @@
+"""Polynomials in sines and cosines of the joint angles: where the equations of motion of any robot live.
+
+Sparse polynomials add and multiply much faster than expressions, are always expanded, and s^2 + c^2 = 1 makes them
+unique; so no search for simplifications is needed. `expression` writes one in the shortest of three forms.
+"""
+import sympy
+from sympy import QQ
+from sympy.polys.rings import PolyRing
+
+from .exact import fraction_of, simple_fraction
+from .scalar import Scalar
+
+FACTORS = 24        # coefficients of up to so many terms are factored
+PLAIN = 12          # numbers up to this, and their ratios, may stand before a sum
+SUMS = 2000         # polynomials of up to so many terms are tried with sines and cosines of sums of angles
+
+
+class Polynomials:
+    """The ring of polynomials with rational coefficients in parameters, coordinates, and sines and cosines of angles.
+
+    expressions: what may come in. coordinates: symbols q; rates: qd and qdd. families: pairs (rate, q) for the angles
+    rate * q, those about parallel axes together, since their sums are worth a try. Where the expressions hold floats,
+    results hold floats too, of which those within `tolerance` of a simple number, times the largest coefficient, become
+    that number."""
+
+    def __init__(self, expressions, coordinates, rates, families, tolerance):
+        self.tolerance, self.inexact = tolerance, any(x.has(sympy.Float) for x in expressions)
+        expressions = [x for x in dict.fromkeys(expressions) if not x.is_Number]
+        polynomials, parameters = [], ()
+        if expressions:
+            polynomials, options = sympy.parallel_poly_from_expr([_exactly(x) for x in expressions])
+            parameters = options.gens
+        families = [[(rate, q, rate * q) for rate, q in family] for family in families]
+        pairs = [f(angle) for family in families for *_, angle in family for f in (sympy.sin, sympy.cos)]
+        symbols = list(dict.fromkeys([*parameters, *coordinates, *rates, *pairs])) or [sympy.Dummy()]
+        self.ring = PolyRing(symbols, QQ, sympy.lex)
+        self._place = {x: i for i, x in enumerate(symbols)}
+        self._rates, self._trigonometric = {self._place[x] for x in rates}, {self._place[x] for x in pairs}
+        self._families = [[(self._place[sympy.sin(a)], self._place[sympy.cos(a)], a) for *_, a in family]
+                          for family in families]
+        self._known = dict(zip(symbols, self.ring.gens, strict=True))
+        self._known |= {x: self._from_poly(p) for x, p in zip(expressions, polynomials, strict=True)}
+        self._relations = self._squares(symbols)
+        self._sincos = {self.element(rate) * self.element(q): (self._known[sympy.sin(a)], self._known[sympy.cos(a)])
+                        for family in families for rate, q, a in family}
+
+    def _from_poly(self, polynomial):
+        """A SymPy Poly in some of the generators, as an element of the ring."""
+        places, element = [self._place[x] for x in polynomial.gens], self.ring.zero
+        for exponents, coefficient in polynomial.terms():
+            monomial = [0] * self.ring.ngens
+            for place, exponent in zip(places, exponents, strict=True):
+                monomial[place] = exponent
+            element[tuple(monomial)] = QQ.from_sympy(sympy.sympify(coefficient))
+        return element
+
+    def _squares(self, generators):
+        """What the square of a generator is, where it is not free: of a sine, and of the root of a number."""
+        squares = {}
+        for place, x in enumerate(generators):
+            if x.func is sympy.sin and sympy.cos(x.args[0]) in self._place:
+                squares[place] = 1 - self.ring.gens[self._place[sympy.cos(x.args[0])]] ** 2
+            elif x.is_Pow and x.exp == sympy.Rational(1, 2) and x.base.is_Rational:
+                squares[place] = self.ring(QQ.from_sympy(x.base))
+        return squares
+
+    # --------------------------------------------------------------------------------------------- what kernels need
+    def element(self, x):
+        """A number, an expression or a Scalar, as an element of the ring."""
+        if isinstance(x, Scalar):
+            return x.x
+        if isinstance(x, sympy.Expr) and not x.is_Number:
+            return self._known[x]
+        return self.ring(QQ.from_sympy(x if getattr(x, "is_Rational", False) else fraction_of(x)))
+
+    def scalar(self, x):
+        """The same as a Scalar."""
+        return Scalar(self, self.element(x))
+
+    add, subtract = staticmethod(lambda a, b: a + b), staticmethod(lambda a, b: a - b)
+
+    def multiply(self, a, b):
+        """The product, with no square of a sine."""
+        return _reduced(a * b, self._relations)
+
+    def sincos(self, angle):
+        """Sine and cosine of an angle: generators, but of 0."""
+        return self._sincos[angle] if angle else (self.ring.zero, self.ring.one)
+
+    # --------------------------------------------------------------------------------------------- writing it down
+    def expression(self, p):
+        """An element in the shortest of three forms: without squares of sines, without squares of cosines, or with
+        sines and cosines of sums of angles."""
+        p = self._rounded(p)
+        forms = [self._collected(self._products(p))]
+        cosines = {c: 1 - self.ring.gens[s] ** 2 for family in self._families for s, c, _ in family}
+        turned = _reduced(p, cosines)
+        if turned != p:
+            forms.append(self._collected(self._products(turned)))
+        if len(p) <= SUMS and any(len(family) > 1 for family in self._families):
+            forms.append(self._collected(self._sums(p)))
+        return min(forms, key=sympy.count_ops)
+
+    def _rounded(self, p):
+        """Coefficients without what rounding left in them."""
+        if not (self.inexact and p):
+            return p
+        error = self.tolerance * float(max(map(abs, p.values())))
+        rounded = self.ring.zero
+        for monomial, coefficient in p.items():
+            near = simple_fraction(coefficient, error)
+            if near is None:
+                rounded[monomial] = coefficient
+            elif near:
+                rounded[monomial] = QQ(near.numerator, near.denominator)
+        return rounded
+
+    def _split(self, monomial):
+        """A monomial as its rates, its sines and cosines, and the rest, each by its exponents."""
+        def part(places):
+            return tuple(e if i in places else 0 for i, e in enumerate(monomial))
+        rest = set(range(len(monomial))) - self._rates - self._trigonometric
+        return part(self._rates), part(self._trigonometric), part(rest)
+
+    def _written(self, monomial):
+        return sympy.Mul(*(self.ring.symbols[i] ** e for i, e in enumerate(monomial) if e))
+
+    def _products(self, p):
+        """{rates: {product of sines and cosines: coefficient}}."""
+        found = {}
+        for monomial, coefficient in p.items():
+            rates, turning, rest = self._split(monomial)
+            _add(found.setdefault(rates, {}), self._written(turning), self.ring({rest: coefficient}))
+        return found
+
+    def _sums(self, p):
+        """{rates: {product of a sine or cosine of a sum of angles for each family: coefficient}}."""
+        found, cached = {}, {}
+        for monomial, coefficient in p.items():
+            rates, turning, rest = self._split(monomial)
+            if turning not in cached:
+                waves = {sympy.Integer(1): QQ(1)}
+                for family in self._families:
+                    waves = _product(waves, _waves([(turning[s], turning[c], a) for s, c, a in family]))
+                cached[turning] = waves
+            for wave, factor in cached[turning].items():
+                _add(found.setdefault(rates, {}), wave, self.ring({rest: coefficient * factor}))
+        return found
+
+    def _collected(self, found):
+        """The expression of {rates: {function of the angles: coefficient}}."""
+        total = []
+        for rates, functions in found.items():
+            inner = sympy.Add(*(self._coefficient(c) * function for function, c in functions.items() if c))
+            total.append(self._written(rates) * (inner if self.inexact else _common_factors(inner)))
+        return sympy.Add(*total) if self.inexact else _common_factors(sympy.Add(*total))
+
+    def _coefficient(self, p):
+        x = p.as_expr()
+        if self.inexact:
+            return _with_floats(x)
+        return _multiplied_in(sympy.factor(x)) if 1 < len(p) <= FACTORS else x
+
+
+def _add(terms, key, x):
+    terms[key] = terms[key] + x if key in terms else x
+
+
+def _product(a, b):
+    result = {}
+    for x, f in a.items():
+        for y, g in b.items():
+            _add(result, x * y, f * g)
+    return result
+
+
+def _waves(factors):
+    """prod sin(a)^i cos(a)^j over (i, j, a) as a sum of sines and cosines, {function: coefficient}."""
+    waves = {(sympy.cos, sympy.Integer(0)): QQ(1)}
+    for sines, cosines, a in factors:
+        for turned in [True] * sines + [False] * cosines:
+            result = {}
+            for (f, b), x in waves.items():
+                # cos b cos a, sin b cos a; cos b sin a = (sin(a + b) + sin(a - b)) / 2, sin b sin a
+                g = {sympy.cos: sympy.sin, sympy.sin: sympy.cos}[f] if turned else f
+                signs = (1, 1) if not turned else (1, -1) if f is sympy.cos else (-1, 1)
+                for sign, angle in zip(signs, (b + a, b - a), strict=True):
+                    _add(result, (g, angle), sign * x / 2)
+            waves = result
+    found = {}
+    for (f, angle), x in waves.items():
+        value = f(angle)
+        factor, value = value.as_coeff_Mul()                # SymPy turns sin(-a) to -sin(a)
+        _add(found, value if value != 0 else sympy.Integer(1), x * QQ.from_sympy(factor))
+    return {value: x for value, x in found.items() if x}
+
+
+def _reduced(p, squares):
+    """p with the square of each of these generators {place: square} replaced."""
+    for place, square in squares.items():
+        while any(monomial[place] > 1 for monomial in p):
+            low, high = p.ring.zero, p.ring.zero
+            for monomial, coefficient in p.items():
+                if monomial[place] > 1:
+                    high[(*monomial[:place], monomial[place] - 2, *monomial[place + 1:])] = coefficient
+                else:
+                    low[monomial] = coefficient
+            p = low + high * square
+    return p
+
+
+def _common_factors(x):
+    return _multiplied_in(sympy.factor_terms(x, clear=False))
+
+
+def _multiplied_in(x):
+    """Sums with the numbers that were taken out of them, unless these are plain: 3.5 q + 1.36, not 0.02 (175 q +
+    68)."""
+    if not (x.is_Add or x.is_Mul):
+        return x
+    number, rest = x.as_coeff_Mul()
+    if number.is_Rational and max(abs(number.p), number.q) > PLAIN:
+        factors = list(sympy.Mul.make_args(rest))
+        for i, factor in enumerate(factors):
+            if factor.is_Add:
+                factors[i] = sympy.Add(*(number * term for term in factor.args))
+                x = sympy.Mul(*factors)
+                break
+    return x.func(*map(_multiplied_in, x.args))
+
+
+def _exactly(x):
+    return x.xreplace({number: fraction_of(float(number)) for number in x.atoms(sympy.Float)})
+
+
+def _with_floats(x):
+    """Fractions that are not simple as floats."""
+    return x.xreplace({r: sympy.Float(float(r)) for r in x.atoms(sympy.Rational)
+                       if simple_fraction(r, 0) is None})

@@ -1,0 +1,87 @@
+"""The scalars on which kernels run to give formulas.
+
+SymPy's own expressions serve too, but kernels hold constants such as 0.5, and 0.5 * Rational(1, 3) is a float: a
+`Scalar` takes such constants for the exact fractions that they are.
+"""
+from numbers import Number
+
+import sympy
+from sympy.logic.boolalg import Boolean
+
+from ..scalars import atan2, sincos, sqrt, where
+from .exact import fraction_of, simple
+
+sincos.register(sympy.Expr, lambda x: (sympy.sin(x), sympy.cos(x)))
+sqrt.register(sympy.Expr, sympy.sqrt)
+atan2.register(sympy.Expr, sympy.atan2)
+where.register(Boolean, lambda condition, a, b: sympy.Piecewise((a, condition), (b, True)))
+
+
+class Scalar:
+    """An element x of an algebra: `Expressions` below, or `Polynomials` (polynomials.py)."""
+
+    __slots__ = ("algebra", "x")
+
+    def __init__(self, algebra, x):
+        self.algebra, self.x = algebra, x
+
+    def _operation(name, swap=False):
+        def apply(self, other):
+            if isinstance(other, tuple):
+                return NotImplemented           # a value type: it goes on, number by number
+            left, right = self.x, self.algebra.element(other)
+            return Scalar(self.algebra, getattr(self.algebra, name)(*((right, left) if swap else (left, right))))
+        return apply
+
+    __add__ = __radd__ = _operation("add")
+    __sub__, __rsub__ = _operation("subtract"), _operation("subtract", swap=True)
+    __mul__ = __rmul__ = _operation("multiply")
+    __truediv__, __rtruediv__ = _operation("divide"), _operation("divide", swap=True)
+
+    def __neg__(self):
+        return Scalar(self.algebra, -self.x)
+
+    def __eq__(self, other):
+        return self.x == self.algebra.element(other)
+
+    __hash__ = None
+
+
+@sincos.register
+def _(x: Scalar):
+    return tuple(Scalar(x.algebra, y) for y in x.algebra.sincos(x.x))
+
+
+@sqrt.register
+def _(x: Scalar):
+    return Scalar(x.algebra, x.algebra.sqrt(x.x))
+
+
+class Expressions:
+    """SymPy's expressions as they come, neither expanded nor simplified."""
+
+    def __init__(self, tolerance):
+        self.tolerance = tolerance
+
+    def element(self, x):
+        """A number, an expression or a Scalar, as an expression."""
+        if isinstance(x, Scalar):
+            return x.x
+        return fraction_of(x) if isinstance(x, Number) and not isinstance(x, sympy.Basic) else x
+
+    def scalar(self, x):
+        """The same as a Scalar."""
+        return Scalar(self, self.element(x))
+
+    def expression(self, x):
+        """An element as an expression, which it is."""
+        return x
+
+    add, subtract = staticmethod(lambda a, b: a + b), staticmethod(lambda a, b: a - b)
+    multiply, divide = staticmethod(lambda a, b: a * b), staticmethod(lambda a, b: a / b)
+    sincos = staticmethod(lambda x: (sympy.sin(x), sympy.cos(x)))
+
+    def sqrt(self, x):
+        """The square root; that of a float may be a simple number, such as 1."""
+        root = sympy.sqrt(x)
+        return simple([root], self.tolerance)[0] if root.is_Float else root
