@@ -181,6 +181,17 @@ def test_newton_euler_at_the_centre_of_mass(seed):
 
 
 @SEEDS
+def test_last_twist_of_the_hybrid_equations(seed):
+    """[MD] (53): it is (w, 0), as said after (48); with V^h in its place the change of frame does not hold."""
+    motion, M, _ = case(seed)
+    (V, Vd), C = motion.both("hybrid"), motion.pose()
+    W = in_form("hybrid", C, spatial.wrench(M, *motion.both("spatial"), C))
+    Mh, turn = hybrid.inertia(M, C), np.r_[V[:3], np.zeros(3)]
+    assert error(Mh @ Vd + matrices.ad(turn) @ Mh @ turn, W) < 1e-13
+    assert error(Mh @ Vd + matrices.ad(turn) @ Mh @ V, W) > 1e-2
+
+
+@SEEDS
 def test_inertia_from_the_centre_of_mass(seed):
     """[MD] (39), (40): M = Ad_S^-T M_c Ad_S^-1 with S = (I, d)."""
     _, M, _ = case(seed)
