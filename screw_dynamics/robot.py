@@ -8,9 +8,9 @@ from . import batch, rollout
 from .coriolis_matrix import CORIOLIS_MATRIX
 from .energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from .entry import about
-from .forward_dynamics import FORWARD_DYNAMICS, FORWARD_DYNAMICS_BY_MASS_MATRIX
+from .forward_dynamics import FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
 from .gravity import GRAVITY_TORQUE
-from .inverse_dynamics import CORIOLIS_TORQUE, INVERSE_DYNAMICS
+from .inverse_dynamics import CORIOLIS_TORQUE, INVERSE_DYNAMICS_IN
 from .jacobian import JACOBIAN, JACOBIAN_DERIVATIVE, REPRESENTATIONS
 from .kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
 from .lanes import WIDTH
@@ -32,12 +32,17 @@ class Robot:
     they do in NumPy. Efforts are those of the rigid bodies and gravity alone: friction is a term of its own
     (`friction_torque`).
 
+    representation: the twists, "body", "spatial", "hybrid" or "mixed", in which the recursions of inverse_dynamics and
+    forward_dynamics are written; their results differ by rounding alone. Forward dynamics with mimic joints goes by the
+    mass matrix in any case.
+
     A batch runs on SIMD lanes and on `threads` threads; by default as many as the process may use, fewer if
     NUMBA_NUM_THREADS or OMP_NUM_THREADS say so. Its results equal those of single states to rounding. A robot is
     immutable, and may be used from several threads at once."""
 
-    def __init__(self, model, gravity=GRAVITY):
+    def __init__(self, model, gravity=GRAVITY, representation="body"):
         self.model = model
+        self.representation = _one_of("representation", representation, REPRESENTATIONS)
         self.gravity = _vector("gravity", gravity, 3)
         self.gravity.setflags(write=False)
         self.n = model.n
@@ -51,27 +56,27 @@ class Robot:
         self._on_lanes = batch.Workspaces(lambda: workspace(links, frames, model.n, WIDTH), len(links))
         # The recursion over articulated bodies needs a coordinate for each joint; mimic joints have none of their own.
         shared = model.shares_coordinates
-        self._forward_dynamics = FORWARD_DYNAMICS_BY_MASS_MATRIX if shared else FORWARD_DYNAMICS
-        self._inverse_dynamics, self._coriolis_torque = INVERSE_DYNAMICS, CORIOLIS_TORQUE
+        self._forward_dynamics = FORWARD_DYNAMICS_BY_MASS_MATRIX if shared else FORWARD_DYNAMICS_IN[representation]
+        self._inverse_dynamics, self._coriolis_torque = INVERSE_DYNAMICS_IN[representation], CORIOLIS_TORQUE
         self._gravity_torque, self._mass_matrix, self._coriolis_matrix = GRAVITY_TORQUE, MASS_MATRIX, CORIOLIS_MATRIX
         self._acceleration = rollout.COMPOSITE if shared else rollout.ARTICULATED
         self._integrators = rollout.BY_COMPOSITE if shared else rollout.BY_ARTICULATED
 
     @classmethod
-    def from_urdf(cls, source, base_link=None, tip_link=None, gravity=GRAVITY):
+    def from_urdf(cls, source, base_link=None, tip_link=None, gravity=GRAVITY, representation="body"):
         """Read a URDF, given as a path or as XML text; see read_urdf for `base_link` and `tip_link`. Raises
         UrdfError."""
-        return cls(read_urdf(source, base_link, tip_link), gravity)
+        return cls(read_urdf(source, base_link, tip_link), gravity, representation)
 
     def __repr__(self):
         return f"<Robot of {len(self.link_names)} links, {self.n} joints: {', '.join(self.joint_names)}>"
 
     def __reduce__(self):
-        return Robot, (self.model, self.gravity)
+        return Robot, (self.model, self.gravity, self.representation)
 
     def with_gravity(self, gravity):
         """The same robot under another gravity (3,)."""
-        return Robot(self.model, gravity)
+        return Robot(self.model, gravity, self.representation)
 
     def with_payload(self, link, mass, com=(0.0, 0.0, 0.0), inertia=None):
         """The same robot with a load fixed to a link: mass (kg), centre of mass (3,) and rotational inertia (3, 3)
@@ -84,7 +89,8 @@ class Robot:
             raise ValueError(f"the payload's inertia {inertia.tolist()} is not a finite symmetric (3, 3) matrix")
         if np.linalg.eigvalsh(inertia)[0] < -1e-12 * max(1.0, np.abs(inertia).max()):
             raise ValueError(f"the payload's inertia {inertia.tolist()} has a negative principal value")
-        return Robot(self.model.with_payload(link, float(mass), _vector("com", com, 3), inertia), self.gravity)
+        model = self.model.with_payload(link, float(mass), _vector("com", com, 3), inertia)
+        return Robot(model, self.gravity, self.representation)
 
     def specialize(self, jacobians=()):
         """The same robot with straight-line kernels of its own, also in rollouts: up to some 30 joints twice as fast.
@@ -94,7 +100,7 @@ class Robot:
         operations than specialize.LONGEST stays as it is. Numbers of joints and frames within 1e-15 of 0, 1 or -1 are
         taken for these. Payloads and gravity are part of the kernels: with_payload and with_gravity return an ordinary
         robot."""
-        special = Robot(self.model, self.gravity)
+        special = Robot(self.model, self.gravity, self.representation)
         links, frames = self.model.links(self.gravity), self.model.frame_rows()
         for name in ("_inverse_dynamics", "_coriolis_torque", "_gravity_torque", "_mass_matrix", "_coriolis_matrix",
                      "_forward_dynamics"):
