@@ -10,9 +10,11 @@ from scalar_kinds import slope
 import screw_dynamics as sd
 from screw_dynamics.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.inverse_dynamics import INVERSE_DYNAMICS_IN
+from screw_dynamics.inverse_dynamics.classical import INVERSE_DYNAMICS_CLASSICAL
 from screw_dynamics.jacobian import REPRESENTATIONS
 
-OTHERS = [name for name in REPRESENTATIONS if name != "body"]
+ENTRIES = {**INVERSE_DYNAMICS_IN, "classical": INVERSE_DYNAMICS_CLASSICAL}
+OTHERS = [name for name in ENTRIES if name != "body"]
 
 
 def tree(seed, joints, mimics=0):
@@ -25,13 +27,13 @@ def tree(seed, joints, mimics=0):
 
 def efforts(representation, robot, state):
     """The efforts by one of the recursions, in plain Python."""
-    return INVERSE_DYNAMICS_IN[representation].plain(robot.model.links(robot.gravity), *state)
+    return ENTRIES[representation].plain(robot.model.links(robot.gravity), *state)
 
 
 def compiled(representation, parts):
     """A robot whose inverse dynamics goes by one of the recursions."""
     robot = sd.Robot(model_of(parts))
-    robot._inverse_dynamics = INVERSE_DYNAMICS_IN[representation]
+    robot._inverse_dynamics = ENTRIES[representation]
     return robot
 
 
@@ -39,7 +41,7 @@ def test_every_representation_of_jacobians_has_a_recursion():
     assert tuple(INVERSE_DYNAMICS_IN) == REPRESENTATIONS
 
 
-# [MD] (66), (67) body-fixed; (70), (71) spatial; (75), (76) hybrid; (56)-(58) mixed.
+# [MD] (66), (67) body-fixed; (70), (71) spatial; (75), (76) hybrid; (56)-(58) mixed; (42), (43) classical.
 @pytest.mark.parametrize("representation", OTHERS)
 @pytest.mark.parametrize("joints, mimics", [(0, 0), (1, 0), (4, 0), (9, 0), (9, 2)])
 def test_recursive_inverse_dynamics_equals_the_body_fixed(representation, joints, mimics):
@@ -50,7 +52,7 @@ def test_recursive_inverse_dynamics_equals_the_body_fixed(representation, joints
         assert error(found, expected) < 1e-13
 
 
-@pytest.mark.parametrize("representation", REPRESENTATIONS)
+@pytest.mark.parametrize("representation", ENTRIES)
 @pytest.mark.parametrize("mimics", [0, 2])
 def test_recursive_inverse_dynamics_against_pinocchio(representation, mimics):
     for seed in range(4):

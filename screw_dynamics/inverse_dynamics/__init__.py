@@ -1,4 +1,6 @@
-"""Inverse dynamics, O(n): the recursive Newton-Euler algorithm, a file for each representation of twists."""
+"""Inverse dynamics, O(n): the recursive Newton-Euler algorithm, a file for each representation of twists.
+
+`classical` is a fifth, outside the four representations, with the fewest operations."""
 from .body_fixed import CORIOLIS_TORQUE, INVERSE_DYNAMICS
 from .hybrid import INVERSE_DYNAMICS_HYBRID
 from .mixed import INVERSE_DYNAMICS_MIXED
