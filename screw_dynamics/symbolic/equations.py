@@ -1,7 +1,6 @@
 """Equations of motion in symbols, from the same kernels that compute them in numbers."""
-import re
-from collections.abc import Sequence
 from functools import cached_property
+from numbers import Real
 
 import sympy
 
@@ -13,12 +12,12 @@ from ..inverse_dynamics import INVERSE_DYNAMICS
 from ..jacobian import JACOBIAN, JACOBIAN_DERIVATIVE, REPRESENTATIONS
 from ..kinematics import FORWARD_KINEMATICS
 from ..mass_matrix import MASS_MATRIX
-from ..model import Link, Model
+from ..model import Model
 from ..values import map_numbers, numbers
-from ..vectors import cross
 from . import parameters as given
 from . import printing
-from .exact import TOLERANCE, simple
+from .arguments import checked_links, coordinate_symbols, gravity_vector, parallel_families, tidied
+from .exact import TOLERANCE
 from .polynomials import Polynomials
 from .scalar import Expressions
 
@@ -44,34 +43,37 @@ def equations_of_motion(robot, gravity=None, parameters=None, *, coordinates=Non
     of one, become that; False takes only integers for exact. simplify: True expands and collects terms, by rules that
     end soon for robots of a few joints; False leaves the formulas nested as the recursion builds them, for larger ones;
     a function, such as sympy.trigsimp, is applied to each collected entry."""
-    if not 0.0 <= tolerance < 1.0:
+    if not (isinstance(tolerance, Real) and 0.0 <= tolerance < 1.0):
         raise ValueError(f"tolerance {tolerance!r} is not a number in [0, 1)")
     if not (simplify in (True, False) or callable(simplify)):
         raise ValueError(f"simplify {simplify!r} is neither True nor False nor a function")
     expressions = Expressions(tolerance)
+
+    def number(what, x):
+        return given.entry(what, x, tolerance, exact)
     if isinstance(robot, (facade.Robot, Model)):
         model = getattr(robot, "model", robot)
-        read = given.Numbers(expressions, given.check(model, parameters), tolerance, exact)
-        links = given.links(model, _gravity(gravity, getattr(robot, "gravity", facade.GRAVITY)), read)
+        read = given.Numbers(expressions, given.check(model, parameters, number), tolerance, exact)
+        usual = getattr(robot, "gravity", facade.GRAVITY)
+        links = given.links(model, gravity_vector(gravity, usual, number), read)
         frames, names, joints = given.frames(model, read), tuple(model.frames), model.joint_names
     else:
-        links = _checked(robot)
+        links = checked_links(robot)
         if gravity is not None or parameters is not None:
             raise ValueError("a list of Link holds its parameters, and gravity as the world's X = (0, -g)")
         frames, names = [], ()
         joints = [str(k + 1) for k in range(1 + max((link.coordinate for link in links[1:]), default=-1))]
-        links = [map_numbers(lambda x: expressions.scalar(given.entry("a link's number", x)), link) for link in links]
-    links, frames = ([map_numbers(lambda x: expressions.scalar(_tidy(x.x, tolerance)), row) for row in rows]
+        links = [map_numbers(lambda x: expressions.scalar(number("a link's number", x)), link) for link in links]
+    links, frames = ([map_numbers(lambda x: expressions.scalar(tidied(x.x, tolerance)), row) for row in rows]
                      for rows in (links, frames))
-    q, qd, qdd = _coordinates(coordinates, joints)
-    symbols = set().union(*(x.x.free_symbols for row in (*links, *frames) for x in numbers(row)
-                            if not isinstance(x, int)))
+    values = [x.x for row in (*links, *frames) for x in numbers(row) if not isinstance(x, int)]
+    q, qd, qdd = coordinate_symbols(coordinates, joints)
+    symbols = set().union(*(x.free_symbols for x in values))
     if clash := symbols & {*q, *qd, *qdd}:
         raise ValueError(f"{min(map(str, clash))!r} names a parameter as well as a coordinate")
     algebra = expressions
     if simplify:
-        values = [x.x for row in (*links, *frames) for x in numbers(row) if not isinstance(x, int)]
-        algebra = Polynomials(values, q, (*qd, *qdd), _families(links, q), tolerance)
+        algebra = Polynomials(values, q, (*qd, *qdd), parallel_families(links, q), tolerance, exact)
         links, frames = ([map_numbers(lambda x: algebra.scalar(x.x), row) for row in rows] for rows in (links, frames))
     return EquationsOfMotion(q, qd, qdd, symbols, links, dict(zip(names, frames, strict=True)), algebra,
                              simplify if callable(simplify) else None)
@@ -161,9 +163,9 @@ class EquationsOfMotion:
     def python(self, name="inverse_dynamics", results="tau", module="math"):
         """The source of a Python function of a name, which needs nothing but the module, "math" or "numpy".
 
-        results: "M", "C", "g", "tau" or several. Its arguments are those of q, qd and qdd that they depend on, then the
-        parameters in their order; it returns lists, of lists for a matrix, or arrays with "numpy"; a tuple of them for
-        several results. Common subexpressions are computed once."""
+        results: "M", "C", "g", "tau" or several. Its arguments are those of q, qd and qdd that they are functions of,
+        then all parameters in their order; it returns lists, of lists for a matrix, or arrays with "numpy"; a tuple of
+        them for several results. Common subexpressions are computed once."""
         if module not in printing.PRINTERS:
             raise ValueError(f"module {module!r} is neither of {', '.join(printing.PRINTERS)}")
         given.symbol(name, "the function's name")
@@ -189,8 +191,8 @@ class EquationsOfMotion:
 
     def _indices(self, link, reference, representation="body"):
         names = list(self._frames)
-        for name in (link, reference):
-            if name is not None and name not in names:
+        for name in (link,) if reference is None else (link, reference):
+            if name not in names:
                 raise ValueError(f"link {name!r} is not in the model; it has {', '.join(names) or 'no named links'}")
         if representation not in REPRESENTATIONS:
             raise ValueError(f"representation {representation!r} is none of {', '.join(REPRESENTATIONS)}")
@@ -198,94 +200,9 @@ class EquationsOfMotion:
             REPRESENTATIONS.index(representation)
 
 
-# ------------------------------------------------------------------------------------------------- arguments
 def _results(results):
     results = (results,) if isinstance(results, str) else tuple(results)
     for name in results:
         if name not in printing.INPUTS:
             raise ValueError(f"result {name!r} is none of {', '.join(printing.INPUTS)}")
     return results
-
-
-def _gravity(gravity, usual):
-    if gravity is None:
-        return simple(list(map(float, usual)))
-    if isinstance(gravity, str) or not isinstance(gravity, (Sequence, sympy.MatrixBase)) and not hasattr(
-            gravity, "__len__"):
-        size = given.entry("gravity", gravity)
-        norm = sum(x * x for x in usual) ** 0.5
-        if norm == 0.0:
-            raise ValueError(f"gravity {gravity!r} has no direction: the robot's own is 0")
-        return [size * x for x in simple([float(x) / norm for x in usual])]
-    gravity = [given.entry("gravity", x) for x in gravity]
-    if len(gravity) != 3:
-        raise ValueError(f"gravity must be 3 numbers or symbols, or 1, not {len(gravity)}")
-    return gravity
-
-
-def _coordinates(coordinates, joints):
-    """The symbols q, q' and q'' for the names of the joints."""
-    n = len(joints)
-    if coordinates is None:
-        names, taken = [], set()
-        for joint in joints:
-            name = "q_" + re.sub(r"\W", "_", joint, flags=re.ASCII)
-            while name in taken:                                # two names may differ in odd characters alone
-                name += "_"
-            names, taken = [*names, name], taken | {name}
-    elif isinstance(coordinates, str):
-        names = [f"{coordinates}_{k + 1}" for k in range(n)]
-    else:
-        names = [str(x) for x in coordinates]
-        if len(names) != n:
-            raise ValueError(f"{len(names)} coordinates are named {names}; the robot has {n}")
-    q = tuple(given.symbol(name, "a coordinate's name") for name in names)
-    if coordinates is not None and not isinstance(coordinates, str):
-        q = tuple(x if isinstance(x, sympy.Symbol) else symbol for x, symbol in zip(coordinates, q, strict=True))
-    rates = [tuple(sympy.Symbol(re.sub(r"^([^_]+|_)", rf"\1{dots}", name)) for name in names) for dots in ("d", "dd")]
-    if len({*q, *rates[0], *rates[1]}) < 3 * n:
-        raise ValueError(f"coordinates {names} and their rates have names in common")
-    return q, *rates
-
-
-def _checked(links):
-    """A list of Link, or a ValueError that says what is wrong with it."""
-    links = list(links) if isinstance(links, Sequence) else [None]
-    if not links or not all(isinstance(link, Link) for link in links):
-        raise ValueError("equations of motion need a Robot, a Model or a list of Link, the world's first")
-    for i, link in enumerate(links[1:], start=1):
-        if not (0 <= link.parent < i and link.coordinate >= 0):
-            raise ValueError(f"Link {i} has parent {link.parent} and coordinate {link.coordinate}; needed is a parent "
-                             f"in [0, {i}) and a coordinate from 0 up")
-    return links
-
-
-def _tidy(x, tolerance):
-    """A number of a link, expanded, without what rounding left where it should be 0."""
-    x = sympy.expand(x)
-    return sympy.Integer(0) if x.is_Float and abs(x) < tolerance else x
-
-
-def _families(links, q):
-    """(rate, q) of all joints that turn, those that are parallel whatever the state together."""
-    families, family_of, axis = [], {0: None}, {0: None}
-    for i, link in enumerate(links[1:], start=1):
-        w, R = link.X.angular, link.E.R0 + link.E.R1                # R: from body i to its parent, at q = 0
-        family, carried = family_of[link.parent], axis[link.parent]
-        if link.E.rate != 0:
-            if carried is None or any(_nonzero(x) for x in cross(R @ w, carried)):
-                families.append([])
-                family = families[-1]
-            angle = link.E.rate.x, q[link.coordinate]
-            if all(angle not in other for other in families):
-                family.append(angle)
-            carried = w
-        elif carried is not None:
-            carried = carried @ R
-        family_of[i], axis[i] = family, carried
-    return [family for family in families if family]
-
-
-def _nonzero(x):
-    x = sympy.expand(x.x)
-    return abs(x) > 1e-12 if x.is_number else x != 0

@@ -26,18 +26,18 @@ def symbol(name, what="a symbol's name"):
     return sympy.Symbol(name)
 
 
-def entry(what, x):
+def entry(what, x, tolerance, fractions):
     """A parameter: a number, an expression, or the name of a symbol."""
     if isinstance(x, str):
         return symbol(x, what)
-    if isinstance(x, Real) and not isinstance(x, sympy.Basic):
-        x = simple([x])[0] if np.isfinite(x) else sympy.nan
+    if isinstance(x, Real) and not isinstance(x, sympy.Basic) and np.isfinite(x):
+        return simple([x], tolerance, fractions)[0]
     if not isinstance(x, sympy.Expr) or x.has(sympy.nan, sympy.oo, sympy.zoo):
         raise ValueError(f"{what} {x!r} is neither a finite number nor an expression nor the name of a symbol")
     return x
 
 
-def _array(what, shape, x):
+def _array(what, shape, x, number):
     """Numbers, expressions and names in the shape of a quantity; an inertia may also be its 3 principal or 6 upper
     entries."""
     x = x.tolist() if isinstance(x, sympy.MatrixBase) else x
@@ -49,14 +49,14 @@ def _array(what, shape, x):
     if a.shape != shape:
         raise ValueError(f"{what} has shape {a.shape}, not {shape}")
     entries = np.empty(shape, dtype=object)
-    entries.flat[:] = [entry(what, value) for value in a.flat]
+    entries.flat[:] = [number(what, value) for value in a.flat]
     if what.endswith("inertia") and (entries != entries.T).any():
         raise ValueError(f"{what} {a.tolist()} is not symmetric")
     return entries
 
 
-def check(model, parameters):
-    """The parameters {link: {quantity: value}} as object arrays of expressions."""
+def check(model, parameters, number):
+    """The parameters {link: {quantity: value}} as object arrays of expressions, each read by `number`."""
     checked = {}
     for link, quantities in dict(parameters or {}).items():
         if link not in model.frames:
@@ -68,7 +68,7 @@ def check(model, parameters):
                 kind = "does not move" if link == model.root else "moves" if known is BODY else "is fixed to another"
                 raise ValueError(f"parameters of link {link!r}, which {kind}: {quantity!r} is none of "
                                  f"{', '.join(known) or 'nothing'}")
-        checked[link] = {name: _array(f"link {link!r}: {name}", known[name], value)
+        checked[link] = {name: _array(f"link {link!r}: {name}", known[name], value, number)
                          for name, value in quantities.items()}
     return checked
 

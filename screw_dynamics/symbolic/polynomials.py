@@ -9,9 +9,9 @@ from sympy.polys.rings import PolyRing
 
 from .exact import fraction_of, simple_fraction
 from .scalar import Scalar
+from .terms import add, common_factors, multiplied_in, product, waves
 
 FACTORS = 24        # coefficients of up to so many terms are factored
-PLAIN = 12          # numbers up to this, and their ratios, may stand before a sum
 SUMS = 2000         # polynomials of up to so many terms are tried with sines and cosines of sums of angles
 
 
@@ -20,11 +20,12 @@ class Polynomials:
 
     expressions: what may come in. coordinates: symbols q; rates: qd and qdd. families: pairs (rate, q) for the angles
     rate * q, those about parallel axes together, since their sums are worth a try. Where the expressions hold floats,
-    results hold floats too, of which those within `tolerance` of a simple number, times the largest coefficient, become
-    that number."""
+    results hold floats too; `tolerance`, times the largest coefficient, is how far one may be from the simple number
+    that it becomes, an integer if not `fractions`."""
 
-    def __init__(self, expressions, coordinates, rates, families, tolerance):
-        self.tolerance, self.inexact = tolerance, any(x.has(sympy.Float) for x in expressions)
+    def __init__(self, expressions, coordinates, rates, families, tolerance, fractions=True):
+        self.tolerance, self.fractions = tolerance, fractions
+        self.inexact = any(x.has(sympy.Float) for x in expressions)
         expressions = [x for x in dict.fromkeys(expressions) if not x.is_Number]
         polynomials, parameters = [], ()
         if expressions:
@@ -109,7 +110,7 @@ class Polynomials:
         rounded = self.ring.zero
         for monomial, coefficient in p.items():
             near = simple_fraction(coefficient, error)
-            if near is None:
+            if near is None or not (self.fractions or near.denominator == 1):
                 rounded[monomial] = coefficient
             elif near:
                 rounded[monomial] = QQ(near.numerator, near.denominator)
@@ -130,7 +131,7 @@ class Polynomials:
         found = {}
         for monomial, coefficient in p.items():
             rates, turning, rest = self._split(monomial)
-            _add(found.setdefault(rates, {}), self._written(turning), self.ring({rest: coefficient}))
+            add(found.setdefault(rates, {}), self._written(turning), self.ring({rest: coefficient}))
         return found
 
     def _sums(self, p):
@@ -139,12 +140,12 @@ class Polynomials:
         for monomial, coefficient in p.items():
             rates, turning, rest = self._split(monomial)
             if turning not in cached:
-                waves = {sympy.Integer(1): QQ(1)}
+                total = {sympy.Integer(1): QQ(1)}
                 for family in self._families:
-                    waves = _product(waves, _waves([(turning[s], turning[c], a) for s, c, a in family]))
-                cached[turning] = waves
-            for wave, factor in cached[turning].items():
-                _add(found.setdefault(rates, {}), wave, self.ring({rest: coefficient * factor}))
+                    total = product(total, waves([(turning[s], turning[c], a) for s, c, a in family]))
+                cached[turning] = total
+            for function, factor in cached[turning].items():
+                add(found.setdefault(rates, {}), function, self.ring({rest: coefficient * factor}))
         return found
 
     def _collected(self, found):
@@ -152,47 +153,15 @@ class Polynomials:
         total = []
         for rates, functions in found.items():
             inner = sympy.Add(*(self._coefficient(c) * function for function, c in functions.items() if c))
-            total.append(self._written(rates) * (inner if self.inexact else _common_factors(inner)))
-        return sympy.Add(*total) if self.inexact else _common_factors(sympy.Add(*total))
+            total.append(self._written(rates) * (inner if self.inexact else common_factors(inner)))
+        return sympy.Add(*total) if self.inexact else common_factors(sympy.Add(*total))
 
     def _coefficient(self, p):
         x = p.as_expr()
         if self.inexact:
-            return _with_floats(x)
-        return _multiplied_in(sympy.factor(x)) if 1 < len(p) <= FACTORS else x
-
-
-def _add(terms, key, x):
-    terms[key] = terms[key] + x if key in terms else x
-
-
-def _product(a, b):
-    result = {}
-    for x, f in a.items():
-        for y, g in b.items():
-            _add(result, x * y, f * g)
-    return result
-
-
-def _waves(factors):
-    """prod sin(a)^i cos(a)^j over (i, j, a) as a sum of sines and cosines, {function: coefficient}."""
-    waves = {(sympy.cos, sympy.Integer(0)): QQ(1)}
-    for sines, cosines, a in factors:
-        for turned in [True] * sines + [False] * cosines:
-            result = {}
-            for (f, b), x in waves.items():
-                # cos b cos a, sin b cos a; cos b sin a = (sin(a + b) + sin(a - b)) / 2, sin b sin a
-                g = {sympy.cos: sympy.sin, sympy.sin: sympy.cos}[f] if turned else f
-                signs = (1, 1) if not turned else (1, -1) if f is sympy.cos else (-1, 1)
-                for sign, angle in zip(signs, (b + a, b - a), strict=True):
-                    _add(result, (g, angle), sign * x / 2)
-            waves = result
-    found = {}
-    for (f, angle), x in waves.items():
-        value = f(angle)
-        factor, value = value.as_coeff_Mul()                # SymPy turns sin(-a) to -sin(a)
-        _add(found, value if value != 0 else sympy.Integer(1), x * QQ.from_sympy(factor))
-    return {value: x for value, x in found.items() if x}
+            return x.xreplace({r: sympy.Float(float(r)) for r in x.atoms(sympy.Rational)
+                               if r.q > 2 and not (self.fractions and simple_fraction(r, 0))})
+        return multiplied_in(sympy.factor(x)) if 1 < len(p) <= FACTORS else x
 
 
 def _reduced(p, squares):
@@ -209,31 +178,5 @@ def _reduced(p, squares):
     return p
 
 
-def _common_factors(x):
-    return _multiplied_in(sympy.factor_terms(x, clear=False))
-
-
-def _multiplied_in(x):
-    """Sums with the numbers that were taken out of them, unless these are plain: 3.5 q + 1.36, not 0.02 (175 q +
-    68)."""
-    if not (x.is_Add or x.is_Mul):
-        return x
-    number, rest = x.as_coeff_Mul()
-    if number.is_Rational and max(abs(number.p), number.q) > PLAIN:
-        factors = list(sympy.Mul.make_args(rest))
-        for i, factor in enumerate(factors):
-            if factor.is_Add:
-                factors[i] = sympy.Add(*(number * term for term in factor.args))
-                x = sympy.Mul(*factors)
-                break
-    return x.func(*map(_multiplied_in, x.args))
-
-
 def _exactly(x):
     return x.xreplace({number: fraction_of(float(number)) for number in x.atoms(sympy.Float)})
-
-
-def _with_floats(x):
-    """Fractions that are not simple as floats."""
-    return x.xreplace({r: sympy.Float(float(r)) for r in x.atoms(sympy.Rational)
-                       if simple_fraction(r, 0) is None})
