@@ -63,6 +63,18 @@ def per_body(n, bodies):
 
 
 @kernel
+def per_body_twist(n, bodies):
+    """A twist for each body."""
+    return (bodies, 6)
+
+
+@kernel
+def per_body_jacobian(n, bodies):
+    """A Jacobian for each body."""
+    return (bodies, 6, n)
+
+
+@kernel
 def single(n, bodies):
     """One number."""
     return (1,)

@@ -89,6 +89,13 @@ def add_column(out, k, V):
 
 
 @kernel
+def put_twist(row, V):
+    """Write a twist as six numbers."""
+    row[0], row[1], row[2] = V.angular.x, V.angular.y, V.angular.z
+    row[3], row[4], row[5] = V.linear.x, V.linear.y, V.linear.z
+
+
+@kernel
 def jacobian(links, frames, body, frame, reference, representation, out):
     """Add to `out` (6, n) the Jacobian J, with J q' the twist of the frame against the reference frame."""
     H, meet = walk(links, frames, body, frame, reference)

@@ -16,6 +16,7 @@ from .kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
 from .lanes import WIDTH
 from .mass_matrix import MASS_MATRIX
 from .specialize import straight_line
+from .twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
 from .urdf import read_urdf
 from .workspace import workspace
 
@@ -231,6 +232,18 @@ class Robot:
         if JACOBIAN_DERIVATIVE.one(self._memory, told, q, qd, Jd):
             return Jd
         return self._evaluate(JACOBIAN_DERIVATIVE, {"q": q, "qd": qd}, out, threads, told)
+
+    def body_twists(self, q, qd, representation="body", out=None, threads=None):
+        """The twists (..., b, 6) of all bodies, in the order of model.body_names; [MK] (14), (30), (42), (52).
+
+        representation as in `jacobian`, about body frames and the root frame."""
+        entry = BODY_TWISTS_IN[_one_of("representation", representation, BODY_TWISTS_IN)]
+        return self._evaluate(entry, {"q": q, "qd": qd}, out, threads)
+
+    def body_jacobians(self, q, representation="body", out=None, threads=None):
+        """The Jacobians (..., b, 6, n) of all bodies, with J qd their twists; [MK] (19), (29), (41), (51)."""
+        entry = BODY_JACOBIANS_IN[_one_of("representation", representation, BODY_JACOBIANS_IN)]
+        return self._evaluate(entry, {"q": q}, out, threads)
 
     # --------------------------------------------------------------------------------------------- energy and motion
     def kinetic_energy(self, q, qd, out=None, threads=None):

@@ -1,0 +1,10 @@
+"""Twists and Jacobians of all bodies of a tree: a file for each representation of twists, to be laid side by side;
+[MK] 3."""
+from . import body_fixed, hybrid, mixed, spatial
+
+# Named as in jacobian.REPRESENTATIONS.
+_MODULES = {"body": body_fixed, "spatial": spatial, "hybrid": hybrid, "mixed": mixed}
+BODY_TWISTS_IN = {name: module.BODY_TWISTS for name, module in _MODULES.items()}
+BODY_JACOBIANS_IN = {name: module.BODY_JACOBIANS for name, module in _MODULES.items()}
+
+__all__ = ["BODY_JACOBIANS_IN", "BODY_TWISTS_IN"]

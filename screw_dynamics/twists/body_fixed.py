@@ -1,0 +1,57 @@
+"""Body-fixed twists of all bodies: measured and resolved in the body frame."""
+from typing import NamedTuple
+
+from ..entry import Entry, per_body_jacobian, per_body_twist
+from ..jacobian import add_column, put_twist
+from ..joint import pose
+from ..se3 import Ad_inv, Pose, Twist
+from ..values import kernel, zero
+from ..vectors import Scalar
+
+
+class Body(NamedTuple):
+    """Joint coordinate and rate; twist."""
+
+    q: Scalar
+    qd: Scalar
+    V: Twist
+
+
+class Columns(NamedTuple):
+    """Joint coordinate; pose in the parent; column of the Jacobian that belongs to the joint at hand."""
+
+    q: Scalar
+    C: Pose
+    J: Twist
+
+
+@kernel
+def body_twists(links, body, twists):
+    """V_i of all bodies."""
+    parent, _, X, _, E = links
+    q, qd, V = body
+    V[0] = zero(Twist, q[0])
+    for i in range(1, len(parent)):
+        V[i] = Ad_inv(pose(E[i], q[i]), V[parent[i]]) + qd[i] * X[i]                  # (14)
+        put_twist(twists[i - 1], V[i])
+
+
+@kernel
+def body_jacobians(links, body, jacobians):
+    """J_i of all bodies, V_i = J_i q': column by column, each from body to body."""
+    parent, k, X, _, E = links
+    q, C, J = body
+    J[0] = zero(Twist, q[0])
+    for j in range(1, len(parent)):
+        C[j] = pose(E[j], q[j])
+    for j in range(1, len(parent)):
+        J[j - 1] = zero(Twist, q[0])                                                  # joint j moves no body before it
+        J[j] = zero(Twist, q[0]) + X[j]                                               # (19), i = j
+        add_column(jacobians[j - 1], k[j], J[j])
+        for i in range(j + 1, len(parent)):
+            J[i] = Ad_inv(C[i], J[parent[i]])                                         # (19), j < i
+            add_column(jacobians[i - 1], k[j], J[i])
+
+
+BODY_TWISTS = Entry(body_twists, Body, 2, per_body_twist)
+BODY_JACOBIANS = Entry(body_jacobians, Columns, 1, per_body_jacobian)

@@ -1,0 +1,59 @@
+"""Spatial twists of all bodies: of the point of the body at the world's origin, resolved in the world frame."""
+from typing import NamedTuple
+
+from ..entry import Entry, per_body_jacobian, per_body_twist
+from ..jacobian import add_column, put_twist
+from ..joint import pose
+from ..se3 import Ad, Pose, Twist, identity
+from ..values import kernel, zero
+from ..vectors import Scalar
+
+
+class Body(NamedTuple):
+    """Joint coordinate and rate; pose in the world; twist."""
+
+    q: Scalar
+    qd: Scalar
+    C: Pose
+    V: Twist
+
+
+class Columns(NamedTuple):
+    """Joint coordinate; pose in the world; column of the Jacobian that belongs to the joint at hand."""
+
+    q: Scalar
+    C: Pose
+    J: Twist
+
+
+@kernel
+def body_twists(links, body, twists):
+    """V_i of all bodies."""
+    parent, _, X, _, E = links
+    q, qd, C, V = body
+    C[0], V[0] = identity(q[0]), zero(Twist, q[0])
+    for i in range(1, len(parent)):
+        C[i] = C[parent[i]] @ pose(E[i], q[i])
+        V[i] = V[parent[i]] + qd[i] * Ad(C[i], X[i])                                  # (30), (28)
+        put_twist(twists[i - 1], V[i])
+
+
+@kernel
+def body_jacobians(links, body, jacobians):
+    """J_i of all bodies, V_i = J_i q': column by column, each the same for all bodies that the joint moves."""
+    parent, k, X, _, E = links
+    q, C, J = body
+    C[0], J[0] = identity(q[0]), zero(Twist, q[0])
+    for j in range(1, len(parent)):
+        C[j] = C[parent[j]] @ pose(E[j], q[j])
+    for j in range(1, len(parent)):
+        J[j - 1] = zero(Twist, q[0])                                                  # joint j moves no body before it
+        J[j] = Ad(C[j], X[j])                                                         # (28)
+        add_column(jacobians[j - 1], k[j], J[j])
+        for i in range(j + 1, len(parent)):
+            J[i] = J[parent[i]]                                                       # (29)
+            add_column(jacobians[i - 1], k[j], J[i])
+
+
+BODY_TWISTS = Entry(body_twists, Body, 2, per_body_twist)
+BODY_JACOBIANS = Entry(body_jacobians, Columns, 1, per_body_jacobian)
