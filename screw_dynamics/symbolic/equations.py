@@ -13,13 +13,13 @@ from ..jacobian import JACOBIAN, JACOBIAN_DERIVATIVE, REPRESENTATIONS
 from ..kinematics import FORWARD_KINEMATICS
 from ..mass_matrix import MASS_MATRIX
 from ..model import Model
-from ..values import map_numbers, numbers
+from ..values import numbers
 from . import parameters as given
 from . import printing
 from .arguments import checked_links, coordinate_symbols, gravity_vector, parallel_families, tidied
 from .exact import TOLERANCE
 from .polynomials import Polynomials
-from .scalar import Expressions
+from .scalar import Expressions, Scalar, each_number
 
 
 def equations_of_motion(robot, gravity=None, parameters=None, *, coordinates=None, simplify=True, exact=True,
@@ -48,35 +48,39 @@ def equations_of_motion(robot, gravity=None, parameters=None, *, coordinates=Non
     if not (simplify in (True, False) or callable(simplify)):
         raise ValueError(f"simplify {simplify!r} is neither True nor False nor a function")
     expressions = Expressions(tolerance)
-
-    def number(what, x):
-        return given.entry(what, x, tolerance, exact)
-    if isinstance(robot, (facade.Robot, Model)):
-        model = getattr(robot, "model", robot)
-        read = given.Numbers(expressions, given.check(model, parameters, number), tolerance, exact)
-        usual = getattr(robot, "gravity", facade.GRAVITY)
-        links = given.links(model, gravity_vector(gravity, usual, number), read)
-        frames, names, joints = given.frames(model, read), tuple(model.frames), model.joint_names
-    else:
-        links = checked_links(robot)
-        if gravity is not None or parameters is not None:
-            raise ValueError("a list of Link holds its parameters, and gravity as the world's X = (0, -g)")
-        frames, names = [], ()
-        joints = [str(k + 1) for k in range(1 + max((link.coordinate for link in links[1:]), default=-1))]
-        links = [map_numbers(lambda x: expressions.scalar(number("a link's number", x)), link) for link in links]
-    links, frames = ([map_numbers(lambda x: expressions.scalar(tidied(x.x, tolerance)), row) for row in rows]
-                     for rows in (links, frames))
-    values = [x.x for row in (*links, *frames) for x in numbers(row) if not isinstance(x, int)]
+    links, frames, joints = _read(robot, gravity, parameters, expressions, exact)
     q, qd, qdd = coordinate_symbols(coordinates, joints)
+    values = [x.x for row in (*links, *frames.values()) for x in numbers(row) if isinstance(x, Scalar)]
     symbols = set().union(*(x.free_symbols for x in values))
     if clash := symbols & {*q, *qd, *qdd}:
         raise ValueError(f"{min(map(str, clash))!r} names a parameter as well as a coordinate")
-    algebra = expressions
-    if simplify:
-        algebra = Polynomials(values, q, (*qd, *qdd), parallel_families(links, q), tolerance, exact)
-        links, frames = ([map_numbers(lambda x: algebra.scalar(x.x), row) for row in rows] for rows in (links, frames))
-    return EquationsOfMotion(q, qd, qdd, symbols, links, dict(zip(names, frames, strict=True)), algebra,
-                             simplify if callable(simplify) else None)
+    if not simplify:
+        return EquationsOfMotion(q, qd, qdd, symbols, links, frames, expressions)
+    polynomials = Polynomials(values, q, (*qd, *qdd), parallel_families(links, q), tolerance, exact)
+    links = [each_number(lambda x: polynomials.scalar(x.x), link) for link in links]
+    frames = {name: each_number(lambda x: polynomials.scalar(x.x), frame) for name, frame in frames.items()}
+    return EquationsOfMotion(q, qd, qdd, symbols, links, frames, polynomials, simplify if callable(simplify) else None)
+
+
+def _read(robot, gravity, parameters, algebra, exact):
+    """Links, frames {name: Frame} and the names of joints, all numbers Scalars of expressions."""
+    def number(what, x):
+        return given.entry(what, x, algebra.tolerance, exact)
+
+    def tidy(x):
+        return algebra.scalar(tidied(x.x, algebra.tolerance))
+    if not isinstance(robot, (facade.Robot, Model)):
+        links = checked_links(robot)
+        if gravity is not None or parameters is not None:
+            raise ValueError("a list of Link holds its parameters, and gravity as the world's X = (0, -g)")
+        n = 1 + max((link.coordinate for link in links[1:]), default=-1)
+        links = [each_number(lambda x: algebra.scalar(number("a link's number", x)), link) for link in links]
+        return [each_number(tidy, link) for link in links], {}, [str(k + 1) for k in range(n)]
+    model = getattr(robot, "model", robot)
+    read = given.Numbers(algebra, given.check(model, parameters, number), exact)
+    links = given.links(model, gravity_vector(gravity, getattr(robot, "gravity", facade.GRAVITY), number), read)
+    frames = [each_number(tidy, frame) for frame in given.frames(model, read)]
+    return [each_number(tidy, link) for link in links], dict(zip(model.frames, frames, strict=True)), model.joint_names
 
 
 class EquationsOfMotion:
@@ -85,7 +89,7 @@ class EquationsOfMotion:
     q, qd, qdd: columns of symbols; parameters: the other symbols, by name. Matrices are immutable. C is that of the
     Christoffel symbols, [MD] (83), (85). Frames and representations are those of Robot's methods."""
 
-    def __init__(self, q, qd, qdd, parameters, links, frames, algebra, finish):
+    def __init__(self, q, qd, qdd, parameters, links, frames, algebra, finish=None):
         self._links, self._frames, self._algebra, self._finish = links, frames, algebra, finish
         self._state = q, qd, qdd
         self.q, self.qd, self.qdd = (sympy.ImmutableMatrix(len(q), 1, x) for x in (q, qd, qdd))

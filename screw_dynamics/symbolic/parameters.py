@@ -10,9 +10,10 @@ from ..joint import joint
 from ..model import Frame, Link
 from ..se3 import Pose, Twist, identity
 from ..so3 import Rotation
-from ..values import map_numbers, zero
+from ..values import zero
 from ..vectors import Symmetric3, Vec3, cross
 from .exact import simple
+from .scalar import each_number
 
 UPPER = np.triu_indices(3)
 PLACEMENT = {"origin": (3,), "orientation": (3, 3)}
@@ -83,9 +84,8 @@ def body_parameters(M):
 class Numbers:
     """Reads the numbers of a model, and lets parameters take their place; all as elements of `algebra`."""
 
-    def __init__(self, algebra, parameters, tolerance, fractions):
-        self.algebra, self.parameters = algebra, parameters
-        self.tolerance, self.fractions = tolerance, fractions
+    def __init__(self, algebra, parameters, fractions):
+        self.algebra, self.parameters, self.fractions = algebra, parameters, fractions
 
     def lift(self, values):
         """Numbers or expressions as scalars of the algebra."""
@@ -93,7 +93,7 @@ class Numbers:
 
     def read(self, numbers):
         """Floats of one vector or matrix as scalars."""
-        return self.lift(simple(np.ravel(numbers).tolist(), self.tolerance, self.fractions))
+        return self.lift(simple(np.ravel(numbers).tolist(), self.algebra.tolerance, self.fractions))
 
     def quantity(self, link, name, numbers):
         """A quantity of a link: the parameter, or else the model's numbers."""
@@ -141,12 +141,12 @@ def links(model, gravity, numbers):
         X, B = numbers.screw(name, model.screws_body[i]), numbers.pose(name, model.relative_poses[i])
         M = numbers.inertia(name, model.inertias[i])
         rows.append(Link(int(parent) + 1, int(model.coordinates[i]), X, M, joint(B, X)))
-    return [map_numbers(numbers.algebra.scalar, row) for row in rows]
+    return [each_number(numbers.algebra.scalar, row) for row in rows]
 
 
 def frames(model, numbers):
     """One Frame for each link, as Model.frame_rows gives them in floats."""
-    here = map_numbers(numbers.algebra.scalar, identity(0.0))
+    here = each_number(numbers.algebra.scalar, identity(0.0))
     return [Frame(int(body) + 1, here if name in (model.root, *model.body_names) else numbers.pose(name, C))
             for name, (body, C) in model.frames.items()]
 

@@ -9,6 +9,7 @@ import sympy
 from sympy.logic.boolalg import Boolean
 
 from ..scalars import atan2, sincos, sqrt, where
+from ..values import fields
 from .exact import fraction_of, simple
 
 sincos.register(sympy.Expr, lambda x: (sympy.sin(x), sympy.cos(x)))
@@ -55,6 +56,14 @@ def _(x: Scalar):
 @sqrt.register
 def _(x: Scalar):
     return Scalar(x.algebra, x.algebra.sqrt(x.x))
+
+
+def each_number(f, x):
+    """A value, Link or Frame with f applied to each of its numbers, integers too, but not to indices."""
+    if not isinstance(x, tuple):
+        return f(x)
+    parts = zip(x, fields(type(x)), strict=True)
+    return type(x)(*(part if kind is int else each_number(f, part) for part, kind in parts))
 
 
 class Expressions:
