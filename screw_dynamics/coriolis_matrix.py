@@ -74,7 +74,7 @@ def coriolis_matrix(links, body, H):
     for i in range(1, n + 1):
         C[i] = pose(E[i], q[i])
         V[i] = Ad_inv(C[i], V[parent[i]]) + qd[i] * X[i]
-        Xd[i] = ad(V[i], X[i])
+        Xd[i] = zero(Twist, q[0]) + ad(V[i], X[i])
         Mc[i] = zero(Inertia, q[0]) + M[i]
         B[i] = gyration(M[i], V[i])
     for i in range(n, 0, -1):

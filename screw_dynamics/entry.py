@@ -10,9 +10,10 @@ from numba import types
 
 from .borrow import BORROWED, borrowed, layout_is_known
 from .cache import compiled, prepare
-from .lanes import WIDTH, clear, load, store
+from .lanes import WIDTH
 from .model import Frame, Link
 from .tables import columns, table
+from .tiles import clear, load, store
 from .values import kernel
 from .workspace import (
     COORDINATES,

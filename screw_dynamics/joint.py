@@ -1,11 +1,16 @@
-"""The motion of a joint: C(q) = B exp(X q), the pose of a body in its parent, for any constant screw X."""
+"""The motion of a joint: C(q) = B exp(X q), the pose of a body in its parent, for any constant screw X.
+
+Every screw lies, in a frame on its axis, along the z axis (Chasles). The recursions see each body in such a frame,
+where exp(X q) is a turn about z and a slide along it, and most numbers of X are zero.
+"""
 from typing import NamedTuple
 
+from . import so3
 from .scalars import sincos, sqrt
-from .se3 import Pose
+from .se3 import Ad_inv, Pose, Twist, identity, over
 from .so3 import Rotation, matrix
-from .values import kernel, value
-from .vectors import Matrix3, Scalar, Vec3, tilde
+from .values import form_of, kernel, value
+from .vectors import ColumnsXY, ColumnZ, Matrix3, Nothing, Scalar, Vec3, cross, tilde, transpose
 
 
 @value
@@ -24,6 +29,20 @@ class Joint(NamedTuple):
     p3: Vec3
 
 
+@form_of(Joint)
+class AxialJoint(NamedTuple):
+    """The joint of a screw along the z axis."""
+
+    rate: Scalar
+    R0: ColumnZ
+    R1: ColumnsXY
+    R2: ColumnsXY
+    p0: Vec3
+    p1: Nothing
+    p2: Nothing
+    p3: Vec3
+
+
 def joint(B, X):
     """The joint of screw X (in the body frame, per rad or m of q) whose body has the pose B in its parent at q = 0.
 
@@ -37,9 +56,38 @@ def joint(B, X):
     return Joint(rate, R @ (one + ee), R @ -ee, R @ e, B.p + R @ (e @ v), R @ -(e @ v), R @ -(ee @ v), R @ slide)
 
 
+def axial_joint(B, X):
+    """The same for a screw X along the z axis, with exact zeros."""
+    x, y, z = so3.inverse(B.R)                                  # the columns of R
+    none = 0 * x
+    return Joint(X.angular.z, *(transpose(Matrix3(*columns)) for columns in ((none, none, z), (x, y, none),
+                                (y, -x, none))), B.p, none, none, X.linear.z * z)
+
+
 @kernel
 def pose(E, q):
     """C(q), [MK] (8)."""
     s, c = sincos(E.rate * q)
     R = E.R0 + c * E.R1 + s * E.R2
-    return Pose(Rotation(R.x, R.y, R.z), E.p0 + c * E.p1 + s * E.p2 + q * E.p3)
+    return over(Pose(Rotation(R.x, R.y, R.z), E.p0 + c * E.p1 + s * E.p2 + q * E.p3), q)
+
+
+def on_axis(X):
+    """The pose of a frame on the axis of screw X, z along it, and X in that frame.
+
+    The frame is the nearest such one: same origin and axes where these will do."""
+    w, v = X.angular, X.linear
+    turns = w @ w
+    axis = w if turns != 0 else v
+    size = sqrt(axis @ axis)
+    if size == 0:
+        return identity(0.0), X
+    e = (1 / size) * axis
+    if e.z < 0:
+        e = -e
+    k = 1 / (1 + e.z)                           # R turns z to e about z x e, by a right angle at most
+    R = Rotation(Vec3(1 - k * e.x * e.x, -k * e.x * e.y, e.x), Vec3(-k * e.x * e.y, 1 - k * e.y * e.y, e.y),
+                 Vec3(-e.x, -e.y, e.z))
+    T = Pose(R, (1 / turns) * cross(w, v) if turns != 0 else 0 * w)
+    Y = Ad_inv(T, X)
+    return T, Twist(Vec3(0.0, 0.0, Y.angular.z), Vec3(0.0, 0.0, Y.linear.z))

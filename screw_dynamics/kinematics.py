@@ -52,19 +52,25 @@ def put_pose(matrix, C):
 
 
 @kernel
-def body_poses(links, body, matrices):
-    """The poses of all bodies by the body-fixed product of exponentials."""
+def body_poses(links, frames, body, frame, reference, representation, matrices):
+    """The poses of all bodies' own frames in a reference frame, by the body-fixed product of exponentials."""
     body_fixed_poses(links, body)
-    for i in range(1, len(body.q)):
-        put_pose(matrices[i - 1], body.C[i])
+    put_poses(frames, body, reference, matrices)
 
 
 @kernel
-def body_poses_spatial(links, body, matrices):
-    """The poses of all bodies by the spatial product of exponentials."""
+def body_poses_spatial(links, frames, body, frame, reference, representation, matrices):
+    """The poses of all bodies' own frames in a reference frame, by the spatial product of exponentials."""
     spatial_poses(links, body)
+    put_poses(frames, body, reference, matrices)
+
+
+@kernel
+def put_poses(frames, body, reference, matrices):
+    """Write the poses of the bodies' own frames, which are the first of all frames, in a reference frame."""
+    D = inverse(body.C[frames.body[reference]] @ frames.C[reference])
     for i in range(1, len(body.q)):
-        put_pose(matrices[i - 1], body.C[i])
+        put_pose(matrices[i - 1], D @ body.C[i] @ frames.C[i])
 
 
 @kernel
@@ -81,6 +87,6 @@ def relative_pose(links, frames, body, frame, reference, representation, matrix)
     put_pose(matrix, inverse(D) @ C)
 
 
-BODY_POSES = Entry(body_poses, Body, 1, per_body)
-BODY_POSES_SPATIAL = Entry(body_poses_spatial, Body, 1, per_body)
+BODY_POSES = Entry(body_poses, Body, 1, per_body, about_frame=True)
+BODY_POSES_SPATIAL = Entry(body_poses_spatial, Body, 1, per_body, about_frame=True)
 FORWARD_KINEMATICS = Entry(relative_pose, Body, 1, per_frame, about_frame=True)

@@ -10,10 +10,9 @@ import operator
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, models, overload, register_model
-from numba.np.arrayobj import make_array, populate_array
 
 from .scalars import LIMIT, absolute, atan2, sincos, sincos_polynomial, some, where
-from .values import FLAGS, INLINE, kernel, null
+from .values import FLAGS, INLINE, kernel
 
 WIDTH = 8
 _VECTOR, _BITS = ir.VectorType(ir.DoubleType(), WIDTH), ir.VectorType(ir.IntType(1), WIDTH)
@@ -204,55 +203,3 @@ def _atan2(y, x):
             a = insert(a, k, math.atan2(extract(y, k), extract(x, k)))
         return a
     return each
-
-
-# ------------------------------------------------------------------------------------------------- eight states
-@kernel
-def load(coordinate, states, first, column):
-    """Put coordinate[i] of the states first ... first + 7 into the places of column[i]; past the end, the last one
-    again."""
-    whole, last = first + WIDTH <= len(states), len(states) - 1
-    for i in range(1, len(column)):
-        k = coordinate[i]
-        lane = splat(0.0)
-        if whole:
-            for place in range(WIDTH):
-                lane = insert(lane, place, states[first + place, k])
-        else:
-            for place in range(WIDTH):
-                lane = insert(lane, place, states[min(first + place, last), k])
-        column[i] = lane
-
-
-@intrinsic
-def _flat(typing, results):
-    """A contiguous array as one-dimensional, of the same memory."""
-    kind = types.Array(results.dtype, 1, "C", aligned=False)
-
-    def build(context, builder, signature, args):
-        source, target = make_array(results)(context, builder, args[0]), make_array(kind)(context, builder)
-        populate_array(target, source.data, (source.nitems,), (source.itemsize,), source.itemsize, meminfo=None)
-        return target._getvalue()
-    return kind(results), build
-
-
-@kernel
-def clear(results):
-    """Set all results to zero."""
-    flat = _flat(results)
-    for i in range(len(flat)):
-        flat[i] = null(flat[i])
-
-
-@kernel
-def store(results, out, first):
-    """Write the places of the results, entry by entry, to the rows first ... first + 7 of `out`; none past its end."""
-    flat, count = _flat(results), min(WIDTH, len(out) - first)
-    for i in range(len(flat)):
-        lane = flat[i]
-        if count == WIDTH:
-            for place in range(WIDTH):
-                out[first + place, i] = extract(lane, place)
-        else:
-            for place in range(count):
-                out[first + place, i] = extract(lane, place)

@@ -9,23 +9,46 @@ from typing import NamedTuple
 import numpy as np
 
 from . import arrays
-from .inertia import Inertia
-from .joint import Joint, joint
-from .se3 import Pose, Twist
+from .inertia import Inertia, moved
+from .joint import AxialJoint, axial_joint, on_axis
+from .se3 import Axial, Pose, Twist, inverse
 
 
 class Link(NamedTuple):
     """What a recursion reads of a body and the joint that moves it; slot 0 is the world, so no loop asks for the root.
 
-    Slot of the parent, index of the coordinate that drives the joint, joint screw X and inertia M in the body frame,
-    and the body's pose in its parent as a function of q. The world's X is its acceleration (0, -g), by which gravity
-    enters."""
+    Slot of the parent, index of the coordinate that drives the joint, joint screw X and inertia M in the body's frame,
+    and that frame's pose in the parent's as a function of q. The world's X is its acceleration (0, -g), by which
+    gravity enters. These frames lie with z on the axis of X: four numbers of a screw are zero, and no operation with
+    them is done; a Frame says where a link is."""
+
+    parent: int
+    coordinate: int
+    X: Axial
+    M: Inertia
+    E: AxialJoint
+
+
+class Placed(NamedTuple):
+    """A body as a model describes it, in a body frame placed anywhere: slot of the parent, coordinate, joint screw and
+    inertia in the body frame, and B, the body's pose in its parent at q = 0; slot 0 as in Link."""
 
     parent: int
     coordinate: int
     X: Twist
     M: Inertia
-    E: Joint
+    B: Pose
+
+
+def on_axes(bodies):
+    """The Link of each Placed body, in frames on the axes of the joints, and the poses of these frames in the body
+    frames. The numbers may be of any kind."""
+    frames = [on_axis(body.X) for body in bodies]
+    links = []
+    for (parent, coordinate, _, M, B), (T, X) in zip(bodies, frames, strict=True):
+        D, back = frames[parent][0], inverse(T)
+        links.append(Link(parent, coordinate, X, moved(back, M), axial_joint(inverse(D) @ B @ T, X)))
+    return links, [T for T, _ in frames]
 
 
 class Frame(NamedTuple):
@@ -106,20 +129,31 @@ class Model:
         """True if some coordinate drives more than one body, as with mimic joints."""
         return len(self.coordinates) > self.n
 
-    def links(self, gravity):
-        """One Link for each slot, gravity (3,) in m/s^2 in the world frame."""
+    def placed(self, gravity):
+        """One Placed body for each slot, gravity (3,) in m/s^2 in the world frame."""
         still, here = arrays.twist(np.zeros(6)), arrays.pose(np.eye(4))
         world = Twist(still.linear, arrays.vec3(-np.asarray(gravity, dtype=float)))
-        rows = [Link(0, 0, world, arrays.inertia(self.root_inertia), joint(here, still))]
+        rows = [Placed(0, 0, world, arrays.inertia(self.root_inertia), here)]
         for i, parent in enumerate(self.parents):
             X, B = arrays.twist(self.screws_body[i]), arrays.pose(self.relative_poses[i])
-            M = arrays.inertia(self.inertias[i])
-            rows.append(Link(int(parent) + 1, int(self.coordinates[i]), X, M, joint(B, X)))
+            rows.append(Placed(int(parent) + 1, int(self.coordinates[i]), X, arrays.inertia(self.inertias[i]), B))
         return rows
 
-    def frame_rows(self):
-        """One Frame for each entry of `frames`, in that order."""
-        return [Frame(int(body) + 1, arrays.pose(C)) for body, C in self.frames.values()]
+    def links(self, gravity):
+        """One Link for each slot."""
+        return on_axes(self.placed(gravity))[0]
+
+    @cached_property
+    def frame_names(self):
+        """All links in the order of the recursions' frames: the root, the links that move, and those fixed to them."""
+        own = (self.root, *self.body_names)
+        return (*own, *(name for name in self.frames if name not in set(own)))
+
+    def frame_rows(self, gravity):
+        """One Frame for each link, in the order of `frame_names`."""
+        axes = [inverse(T) for T in on_axes(self.placed(gravity))[1]]
+        frames = (self.frames[name] for name in self.frame_names)
+        return [Frame(int(body) + 1, axes[body + 1] @ arrays.pose(C)) for body, C in frames]
 
     def with_payload(self, link, mass, com, inertia):
         """The model with a rigid load fixed to a link, on top of what the link weighs already.

@@ -51,8 +51,8 @@ class Robot:
         self.link_names = tuple(model.frames)
         self.warnings = model.warnings
         self._jacobians = {}        # (link, reference, representation): entry point, and what it is told
-        self._frame = {name: i for i, name in enumerate(model.frames)}
-        links, frames = model.links(self.gravity), model.frame_rows()
+        self._frame = {name: i for i, name in enumerate(model.frame_names)}
+        links, frames = model.links(self.gravity), model.frame_rows(self.gravity)
         self._memory = workspace(links, frames, model.n)
         self._on_lanes = batch.Workspaces(lambda: workspace(links, frames, model.n, WIDTH), len(links))
         # The recursion over articulated bodies needs a coordinate for each joint; mimic joints have none of their own.
@@ -102,7 +102,7 @@ class Robot:
         taken for these. Payloads and gravity are part of the kernels: with_payload and with_gravity return an ordinary
         robot."""
         special = Robot(self.model, self.gravity, self.representation)
-        links, frames = self.model.links(self.gravity), self.model.frame_rows()
+        links, frames = self.model.links(self.gravity), self.model.frame_rows(self.gravity)
         for name in ("_inverse_dynamics", "_coriolis_torque", "_gravity_torque", "_mass_matrix", "_coriolis_matrix",
                      "_forward_dynamics"):
             setattr(special, name, straight_line(getattr(self, name), links))
@@ -200,11 +200,13 @@ class Robot:
             return C
         return self._evaluate(FORWARD_KINEMATICS, {"q": q}, out, threads, told)
 
-    def body_poses(self, q, form="body_fixed", out=None, threads=None):
-        """The poses (..., b, 4, 4) of all bodies in the root frame, in the order of model.body_names, by the product of
-        exponentials in body-fixed form, [MK] (8), or spatial form, [MK] (10)."""
+    def body_poses(self, q, form="body_fixed", reference=None, out=None, threads=None):
+        """The poses (..., b, 4, 4) of all bodies in the frame of a reference link, the root unless named, in the order
+        of model.body_names, by the product of exponentials in body-fixed form, [MK] (8), or spatial form, [MK]
+        (10)."""
         forms = {"body_fixed": BODY_POSES, "spatial": BODY_POSES_SPATIAL}
-        return self._evaluate(forms[_one_of("form", form, forms)], {"q": q}, out, threads)
+        told = about(0, self._link(reference), 0)
+        return self._evaluate(forms[_one_of("form", form, forms)], {"q": q}, out, threads, told)
 
     def jacobian(self, q, link, representation="body", reference=None, out=None, threads=None):
         """The Jacobian J (..., 6, n) of a link, angular rows first: J qd is its twist against the reference link.

@@ -5,10 +5,12 @@ Sources: [MK] appendix A, [MT] appendix A.2 (51)-(58), two of them corrected (do
 """
 from typing import NamedTuple
 
+from numba.extending import overload
+
 from . import so3
 from .so3 import Rotation, stumpff
-from .values import infix, kernel, linear, value, zero
-from .vectors import Vec3, cross
+from .values import INLINE, form_of, infix, kernel, linear, value, zero
+from .vectors import AlongZ, Vec3, cross
 
 
 @value
@@ -27,6 +29,14 @@ class Twist(NamedTuple):
     linear: Vec3
 
 
+@form_of(Twist)
+class Axial(NamedTuple):
+    """A screw along the z axis of its frame, as every screw is in a frame on its axis."""
+
+    angular: AlongZ
+    linear: AlongZ
+
+
 @linear
 class Wrench(NamedTuple):
     """Torque about the frame's origin (N m) and force (N); also a momentum (N m s, N s)."""
@@ -43,11 +53,20 @@ def identity(like):
     return Pose(R, none)
 
 
-@kernel
 def over(C, like):
-    """The same pose over scalars of the kind of `like`."""
-    none = zero(Vec3, like)
-    return Pose(Rotation(none + C.R.x, none + C.R.y, none + C.R.z), none + C.p)
+    """The same pose over scalars of the kind of `like`; in plain Python numbers of all kinds mix."""
+    return C
+
+
+@overload(over, jit_options=INLINE)
+def _over(C, like):
+    return lambda C, like: Pose(Rotation(_vector_over(C.R.x, like), _vector_over(C.R.y, like),
+                                         _vector_over(C.R.z, like)), _vector_over(C.p, like))
+
+
+@kernel
+def _vector_over(a, like):
+    return zero(Vec3, like) + a
 
 
 @infix("@")

@@ -9,7 +9,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array, populate_array
 
-from .values import INLINE, fields, numba_type, numbers, zero
+from .values import INLINE, Nil, fields, leaves, numba_type, numbers
 
 
 class Square:
@@ -18,8 +18,7 @@ class Square:
 
 def width(cls):
     """How many numbers a slot of a table `cls` has, square columns apart."""
-    kinds = [kind for kind in fields(cls) if kind is not Square]
-    return sum(len(numbers(zero(kind, 0.0))) if issubclass(kind, tuple) else 1 for kind in kinds)
+    return sum(leaf not in (Nil, Square) for leaf in leaves(cls))
 
 
 def size(cls, n):
@@ -30,8 +29,12 @@ def size(cls, n):
 def packed(rows):
     """Values of one class as a float64 array, one row each; int fields keep the bits of an integer (never compute with
     it)."""
+    kinds = leaves(type(rows[0]))
     array = np.array([numbers(row) for row in rows], dtype=float)
-    whole = [type(x) is int for x in numbers(zero(type(rows[0]), 0.0))]
+    nil = np.array([kind is Nil for kind in kinds])
+    if array[:, nil].any():
+        raise ValueError(f"{type(rows[0]).__name__}: a number that has to be zero is not, in {rows}")
+    array, whole = array[:, ~nil], [kind is int for kind in kinds if kind is not Nil]
     array.view(np.int64)[:, whole] = array[:, whole]
     return array
 

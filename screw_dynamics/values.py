@@ -11,9 +11,10 @@ import operator
 from functools import cache
 from typing import NamedTuple, get_type_hints
 
+from llvmlite import ir
 from numba import types
 from numba.core.errors import TypingError
-from numba.extending import intrinsic, overload, register_jitable
+from numba.extending import intrinsic, models, overload, register_jitable, register_model
 
 # `fastmath=True` would also assume that nothing is infinite or NaN, and breaks the argument reduction of sincos.
 FLAGS = dict(error_model="numpy", fastmath={"contract", "nsz", "arcp"})
@@ -105,6 +106,19 @@ def fields(cls):
     return list(get_type_hints(cls).values())
 
 
+def form_of(cls):
+    """Declare a NamedTuple as a form of values of class `cls`: the same fields, but some of them Nil."""
+    def decorate(form):
+        form.stands_for = cls
+        return form
+    return decorate
+
+
+def leaves(cls):
+    """The classes of all numbers in a value of class `cls`, in order: float for a scalar of any kind, int or Nil."""
+    return [leaf for kind in fields(cls) for leaf in leaves(kind)] if issubclass(cls, tuple) else [cls]
+
+
 def numbers(x):
     """All numbers in a value, in order, as a flat list."""
     return [number for part in x for number in numbers(part)] if isinstance(x, tuple) else [x]
@@ -138,9 +152,9 @@ def null(like):
 
 def numba_type(kind, scalar):
     """The Numba type of a value class, or of int and float, over a scalar type."""
-    if kind in (int, float):
-        return types.int64 if kind is int else scalar
-    return types.BaseTuple.from_types([numba_type(k, scalar) for k in fields(kind)], kind)
+    if kind in (int, float, Nil):
+        return {int: types.int64, float: scalar, Nil: NIL}[kind]
+    return types.BaseTuple.from_types([numba_type(k, scalar) for k in fields(kind)], getattr(kind, "stands_for", kind))
 
 
 @intrinsic
@@ -162,3 +176,64 @@ def _null(typing, like):
 @overload(null, jit_options=INLINE)
 def _null_number(like):
     return lambda like: _null(like)
+
+
+# ------------------------------------------------------------------------------------------------- structural zeros
+class Nil:
+    """In annotations of a value: a number that is always 0. Compiled, it takes no memory, and no operation with it is
+    done; in plain Python it is the number 0."""
+
+    def __new__(cls, x=0):
+        """The number 0."""
+        return 0.0
+
+
+class _NilType(types.Number):
+    bitwidth = 0
+
+
+NIL = _NilType("Nil")
+
+
+@register_model(_NilType)
+class _NilModel(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, ir.LiteralStructType([]))
+
+
+@intrinsic
+def _nil(typing):
+    return NIL(), lambda context, builder, signature, args: ir.Constant(ir.LiteralStructType([]), [])
+
+
+def _vanishing(op, meaning):
+    """Let an operator with Nil on either side stand for what `meaning(a is Nil, b is Nil)` returns."""
+    @overload(op, jit_options=INLINE)
+    def operation(a, b):
+        return meaning(a is NIL, b is NIL) if NIL in (a, b) else None
+
+
+def _sum(a, b):
+    return (lambda a, b: b) if a else (lambda a, b: a)
+
+
+def _difference(a, b):
+    return (lambda a, b: a) if b else (lambda a, b: -b)
+
+
+def _product(a, b):
+    return lambda a, b: _nil()
+
+
+def _ratio(a, b):
+    return None if b else (lambda a, b: _nil())
+
+
+for _operator, _rule in ((operator.add, _sum), (operator.iadd, _sum), (operator.sub, _difference),
+                         (operator.isub, _difference), (operator.mul, _product), (operator.truediv, _ratio)):
+    _vanishing(_operator, _rule)
+
+
+@overload(operator.neg, jit_options=INLINE)
+def _negative_nil(a):
+    return (lambda a: _nil()) if a is NIL else None

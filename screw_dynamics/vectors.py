@@ -1,7 +1,7 @@
 """Vectors and matrices of R^3, over any scalar."""
 from typing import NamedTuple
 
-from .values import infix, kernel, linear
+from .values import Nil, form_of, infix, kernel, linear
 
 Scalar = float      # in annotations: float64, a SIMD lane, or any Python number
 
@@ -15,6 +15,15 @@ class Vec3(NamedTuple):
     z: Scalar
 
 
+@form_of(Vec3)
+class AlongZ(NamedTuple):
+    """A vector along the z axis."""
+
+    x: Nil
+    y: Nil
+    z: Scalar
+
+
 @linear
 class Matrix3(NamedTuple):
     """A 3 x 3 matrix by rows."""
@@ -22,6 +31,42 @@ class Matrix3(NamedTuple):
     x: Vec3
     y: Vec3
     z: Vec3
+
+
+@form_of(Vec3)
+class InPlaneXY(NamedTuple):
+    """A vector in the plane of x and y."""
+
+    x: Scalar
+    y: Scalar
+    z: Nil
+
+
+@form_of(Vec3)
+class Nothing(NamedTuple):
+    """The vector 0."""
+
+    x: Nil
+    y: Nil
+    z: Nil
+
+
+@form_of(Matrix3)
+class ColumnZ(NamedTuple):
+    """A matrix with nothing but its third column."""
+
+    x: AlongZ
+    y: AlongZ
+    z: AlongZ
+
+
+@form_of(Matrix3)
+class ColumnsXY(NamedTuple):
+    """A matrix with nothing in its third column."""
+
+    x: InPlaneXY
+    y: InPlaneXY
+    z: InPlaneXY
 
 
 @linear

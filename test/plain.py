@@ -18,14 +18,14 @@ ENTRIES = {name.lower(): x for module in _MODULES for name, x in vars(module).it
 
 def indices_of(robot, link, reference=None, representation="body"):
     """A frame against another as an algorithm takes them."""
-    links = list(robot.link_names)
+    links = list(robot.model.frame_names)
     return links.index(link), links.index(reference or robot.model.root), REPRESENTATIONS.index(representation)
 
 
 def plain(robot, name, *inputs, indices=()):
     """The algorithm of this name on the robot, for inputs of any numbers."""
-    model = robot.model
-    return ENTRIES[name].plain(model.links(robot.gravity), *inputs, frames=model.frame_rows(), indices=indices)
+    model, gravity = robot.model, robot.gravity
+    return ENTRIES[name].plain(model.links(gravity), *inputs, frames=model.frame_rows(gravity), indices=indices)
 
 
 def rate(robot, name, q, qd, indices=()):

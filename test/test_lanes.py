@@ -13,7 +13,7 @@ from test_scalars import ARGUMENTS, ulps
 
 from screw_dynamics import lanes, scalars, se3
 from screw_dynamics.inertia import Articulated, Inertia, articulated, square
-from screw_dynamics.lanes import WIDTH, clear, extract, insert, load, places, splat, store
+from screw_dynamics.lanes import WIDTH, extract, insert, places, splat
 from screw_dynamics.scalars import LIMIT, sincos, where
 from screw_dynamics.se3 import Pose, Twist, Wrench
 from screw_dynamics.tables import block, packed, table, width
@@ -239,28 +239,3 @@ def test_values_of_lanes_are_values_of_eight_numbers():
     grouped = np.ascontiguousarray(rows.reshape(-1, WIDTH, width(Given)).transpose(0, 2, 1))
     algebra_of_lanes(count // WIDTH, grouped.ravel(), found.ravel())
     np.testing.assert_allclose(found.transpose(0, 2, 1).reshape(expected.shape), expected, rtol=1e-15, atol=1e-15)
-
-
-# ------------------------------------------------------------------------------------------------- eight states
-@njit(**FLAGS)
-def through_lanes(coordinate, states, memory, out):
-    """Each number of each state through a lane, into a row of `out`."""
-    column = block(splat(0.0), (len(coordinate),), memory, 0)
-    results = block(splat(0.0), (len(coordinate) - 1,), memory, WIDTH * len(coordinate))
-    for first in range(0, len(states), WIDTH):
-        load(coordinate, states, first, column)
-        clear(results)
-        for i in range(len(results)):
-            results[i] += column[i + 1]
-        store(results, out, first)
-
-
-@pytest.mark.parametrize("count", [0, 1, 7, 8, 9, 17])
-def test_every_state_goes_in_and_out_of_lanes(count):
-    """In any number, by coordinates that come twice or never, from and to arrays with strides, and nowhere else."""
-    states = rng.normal(size=(4, 2 * count))[:, ::-2].T
-    coordinate, frame = np.array([77, 3, 0, 3]), np.full((count + 2, 7), 9.0)
-    through_lanes(coordinate, states, np.full(200, NAN), frame[1:-1, 1::2])
-    expected = np.full_like(frame, 9.0)
-    expected[1:-1, 1::2] = states[:, [3, 0, 3]]
-    assert (frame == expected).all()

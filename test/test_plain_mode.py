@@ -9,11 +9,9 @@ from random_trees import model_of, random_tree
 from scalar_kinds import lifted
 
 import screw_dynamics as sd
-from screw_dynamics.arrays import pose
 from screw_dynamics.counting import operations
 from screw_dynamics.inertia import Inertia
-from screw_dynamics.joint import joint
-from screw_dynamics.model import Link
+from screw_dynamics.model import Placed, on_axes
 from screw_dynamics.scalars import sqrt
 from screw_dynamics.se3 import Pose, Twist, identity
 from screw_dynamics.so3 import Rotation
@@ -30,8 +28,8 @@ FACADE = {
     "forward_dynamics_by_mass_matrix": lambda robot, s, f: robot.forward_dynamics(*s),
     "kinetic_energy": lambda robot, s, f: robot.kinetic_energy(*s[:2]),
     "potential_energy": lambda robot, s, f: robot.potential_energy(s[0]),
-    "body_poses": lambda robot, s, f: robot.body_poses(s[0]),
-    "body_poses_spatial": lambda robot, s, f: robot.body_poses(s[0], "spatial"),
+    "body_poses": lambda robot, s, f: robot.body_poses(s[0], reference=f[1]),
+    "body_poses_spatial": lambda robot, s, f: robot.body_poses(s[0], "spatial", f[1]),
     "forward_kinematics": lambda robot, s, f: robot.forward_kinematics(s[0], f[0], f[1]),
     "jacobian": lambda robot, s, f: robot.jacobian(s[0], f[0], f[2], f[1]),
     "jacobian_derivative": lambda robot, s, f: robot.jacobian_derivative(*s[:2], f[0], f[2], f[1]),
@@ -86,9 +84,8 @@ def exactly(R):
 
 def exact_links(robot):
     """The links in mpmath's numbers, with joints of true rotations."""
-    links, still = lifted(mpmath.mpf, robot.model.links(robot.gravity)), np.eye(4)
-    poses = lifted(mpmath.mpf, map(pose, [still, *robot.model.relative_poses]))
-    return [link._replace(E=joint(Pose(exactly(B.R), B.p), link.X)) for link, B in zip(links, poses, strict=True)]
+    bodies = lifted(mpmath.mpf, robot.model.placed(robot.gravity))
+    return on_axes([body._replace(B=Pose(exactly(body.B.R), body.B.p)) for body in bodies])[0]
 
 
 @pytest.mark.parametrize("name", ["forward_dynamics", "forward_dynamics_by_mass_matrix"])
@@ -106,12 +103,12 @@ def test_forward_dynamics_undoes_inverse_dynamics_to_40_digits(name):
 # ------------------------------------------------------------------------------------------------- symbols
 def test_double_pendulum_is_the_book_s():
     """Two point masses on massless rods, q2 relative to the first rod, gravity along -y."""
-    m1, m2, l1, l2, g, q1, q2, v1, v2, a1, a2 = sympy.symbols("m1 m2 l1 l2 g q1 q2 v1 v2 a1 a2")
+    m1, m2, l1, l2, g, q1, q2, v1, v2, a1, a2 = sympy.symbols("m1 m2 l1 l2 g q1 q2 v1 v2 a1 a2", positive=True)
     none, here = Vec3(0, 0, 0), identity(0)
     X = Twist(Vec3(0, 0, 1), none)
     point = [Inertia(m, Vec3(m * r, 0, 0), Symmetric3(0, 0, 0, m * r**2, 0, m * r**2)) for m, r in ((m1, l1), (m2, l2))]
-    links = [Link(0, 0, Twist(none, Vec3(0, g, 0)), point[0], joint(here, X)), Link(0, 0, X, point[0], joint(here, X)),
-             Link(1, 1, X, point[1], joint(Pose(here.R, Vec3(l1, 0, 0)), X))]
+    links, _ = on_axes([Placed(0, 0, Twist(none, Vec3(0, g, 0)), point[0], here), Placed(0, 0, X, point[0], here),
+                        Placed(1, 1, X, point[1], Pose(here.R, Vec3(l1, 0, 0)))])
     swing = m2 * l2**2 * (a1 + a2) + m2 * g * l2 * sympy.cos(q1 + q2)
     expected = ((m1 + m2) * l1**2 * a1 + (m1 + m2) * g * l1 * sympy.cos(q1) + swing
                 + m2 * l1 * l2 * ((2 * a1 + a2) * sympy.cos(q2) - (2 * v1 * v2 + v2**2) * sympy.sin(q2)),

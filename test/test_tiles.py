@@ -1,0 +1,76 @@
+"""Eight states between the rows of an array and lanes."""
+import numpy as np
+import pytest
+from numba import njit
+
+from screw_dynamics.lanes import WIDTH, splat
+from screw_dynamics.tables import block
+from screw_dynamics.tiles import clear, load, store, transposed
+from screw_dynamics.values import FLAGS
+
+rng = np.random.default_rng(3)
+COUNTS = [0, 1, 7, 8, 9, 17]
+
+
+@njit(**FLAGS)
+def through_lanes(coordinate, states, memory, out):
+    """Each number of each state through a lane, into a row of `out`."""
+    column = block(splat(0.0), (len(coordinate),), memory, 0)
+    results = block(splat(0.0), (len(coordinate) - 1,), memory, WIDTH * len(coordinate))
+    for first in range(0, len(states), WIDTH):
+        load(coordinate, states, first, column)
+        clear(results)
+        for i in range(len(results)):
+            results[i] += column[i + 1]
+        store(results, out, first)
+
+
+def framed(count, n):
+    """Memory with a margin all round for count rows of n numbers, full of nines, and what lies within."""
+    memory = np.full((count + 2, n + 20), 9.0)
+    return memory, memory[1:-1, 10:10 + n]
+
+
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 16, 19])
+def test_rows_of_numbers_side_by_side_go_in_and_out_of_lanes(count, n):
+    """Of any length, and nothing is written around them."""
+    _, states = framed(count, n)
+    states[:] = rng.normal(size=(count, n))
+    memory, out = framed(count, n)
+    expected, inner = framed(count, n)
+    inner[:] = states
+    through_lanes(np.arange(-1, n), states, np.full(2 * WIDTH * (n + 1), np.nan), out)
+    assert (memory == expected).all()
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_rows_with_strides_go_in_and_out_of_lanes(count):
+    """By coordinates that come twice or never, from and to arrays whose entries lie apart."""
+    states = rng.normal(size=(4, 2 * count))[:, ::-2].T
+    coordinate, frame = np.array([77, 3, 0, 3]), np.full((count + 2, 7), 9.0)
+    through_lanes(coordinate, states, np.full(200, np.nan), frame[1:-1, 1::2])
+    expected = np.full_like(frame, 9.0)
+    expected[1:-1, 1::2] = states[:, [3, 0, 3]]
+    assert (frame == expected).all()
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_coordinates_that_come_twice_are_read_from_rows_side_by_side(count):
+    states, out = rng.normal(size=(count, 4)), np.empty((count, 5))
+    through_lanes(np.array([77, 3, 0, 3, 1, 2]), states, np.full(200, np.nan), out)
+    assert (out == states[:, [3, 0, 3, 1, 2]]).all()
+
+
+@njit(**FLAGS)
+def transpose(memory):
+    lanes = block(splat(0.0), (WIDTH,), memory, 0)
+    columns = transposed((lanes[0], lanes[1], lanes[2], lanes[3], lanes[4], lanes[5], lanes[6], lanes[7]))
+    for i in range(WIDTH):
+        lanes[i] = columns[i]
+
+
+def test_eight_lanes_are_transposed():
+    memory = np.arange(64.0)
+    transpose(memory)
+    assert (memory.reshape(8, 8) == np.arange(64.0).reshape(8, 8).T).all()
