@@ -34,7 +34,7 @@ def packed(rows):
     nil = np.array([kind is Nil for kind in kinds])
     if array[:, nil].any():
         raise ValueError(f"{type(rows[0]).__name__}: a number that has to be zero is not, in {rows}")
-    array, whole = array[:, ~nil], [kind is int for kind in kinds if kind is not Nil]
+    array, whole = np.ascontiguousarray(array[:, ~nil]), [kind is int for kind in kinds if kind is not Nil]
     array.view(np.int64)[:, whole] = array[:, whole]
     return array
 
