@@ -1,0 +1,96 @@
+"""Derivatives of Jacobians of any order in closed form, by nested Lie brackets, in any representation of twists.
+
+Jacobians (..., b, 6, n) are those of all bodies; representation: "body", "spatial", "hybrid" or "mixed"."""
+from collections import Counter
+from itertools import combinations_with_replacement, pairwise, permutations, product
+from math import factorial, prod
+
+import numpy as np
+
+from . import body_fixed, hybrid, mixed, spatial
+from .tree import columns, leibniz, motion, support
+
+FORMS = {"body": body_fixed, "spatial": spatial, "hybrid": hybrid, "mixed": mixed}
+
+
+def jacobian_partial(robot, q, coordinates, representation="body"):
+    """The derivative (..., b, 6, n) by these coordinates, given by their indices, in any order and as often as each
+    occurs; [MD] (14), (23). ValueError if there is no such coordinate."""
+    for k in coordinates:
+        if k not in range(robot.n):
+            raise ValueError(f"coordinate {k!r} is none of the indices from 0 to {robot.n - 1}")
+    partial = _partial(robot, q, representation)
+    driven = [np.flatnonzero(robot.model.coordinates == k).tolist() for k in coordinates]
+    return columns(robot.model, sum(partial(joints) for joints in product(*driven)))
+
+
+def jacobian_partials(robot, q, order=1, representation="body"):
+    """All derivatives of this order by coordinates, (..., b, 6, n, n, ..., n): [..., j, k, l] is d^2 J_j / dq_k dq_l.
+
+    For small robots and orders: it grows with n^(order + 1)."""
+    model, partial = robot.model, _partial(robot, q, representation)
+    found = np.zeros((*columns(model, partial(())).shape, *(model.n,) * order))
+    for joints in _chains(model, order):
+        entry = columns(model, partial(joints))
+        for sequence in set(permutations(joints)):
+            found[(..., *model.coordinates[list(sequence)])] += entry
+    return found
+
+
+def jacobian_derivative(robot, q, *rates, representation="body"):
+    """The time derivative of order r (..., b, 6, n) of r derivatives of q: the sum of all
+    r! / (m_1! ... m_s! c_1! c_2! ...) q_(k_1)^(m_1) ... q_(k_s)^(m_s) d^s J / dq_(k_1) ... dq_(k_s), s <= r,
+
+    over the joints k_1 <= ... <= k_s, where c_1, c_2, ... tell how often each of them occurs, and over the orders
+    m_1 + ... + m_s = r, each at least 1. This is the chain rule of order r, with the brackets of [MD] (14), (23)."""
+    (q, rates), order = motion(robot, q, *rates), len(rates)
+    partial = _partial(robot, q, representation)
+    J = partial(()) if order == 0 else np.zeros_like(partial(()))
+    for count in range(1, order + 1):
+        for joints in _chains(robot.model, count):
+            weight = 0.0
+            for m in _compositions(order, count):
+                powers = prod(rates[times - 1][..., k] for k, times in zip(joints, m, strict=True))
+                weight = weight + factorial(order) / prod(map(factorial, m)) * powers
+            repeated = prod(map(factorial, Counter(joints).values()))
+            J = J + (weight / repeated)[..., None, None, None] * partial(joints)
+    return columns(robot.model, J)
+
+
+def twist_derivative(robot, q, qd, *rates, representation="body"):
+    """V^(r-1) (..., b, 6) of r derivatives of q, by the Jacobians: sum_l binom(r - 1, l) J^(l) q^(r-l); [MD] (101)."""
+    rates = (qd, *rates)
+    J = _form(representation).jacobian_derivatives(robot, q, *rates[:-1])
+    return leibniz(len(rates) - 1, lambda J, rate: np.einsum("...ixk,...k->...ix", J, rate), J, rates)
+
+
+def _form(representation):
+    """The module of a representation."""
+    if representation not in FORMS:
+        raise ValueError(f"representation {representation!r} is none of {', '.join(FORMS)}")
+    return FORMS[representation]
+
+
+def _partial(robot, q, representation):
+    """The derivative (..., b, b, 6) of the joint screws as a function of the joints by which it is taken."""
+    form = _form(representation)
+    if form is mixed:
+        body, world = _partial(robot, q, "body"), _partial(robot, q, "hybrid")
+        return lambda joints: mixed.mixed(body(joints), world(joints))
+    J = form.joint_screws(robot, q)
+    return lambda joints: form.partial(J, joints)
+
+
+def _chains(model, count):
+    """All sequences of so many joints, each of which carries the next or is the same: other derivatives vanish."""
+    L = support(model)
+    for joints in combinations_with_replacement(range(len(L)), count):
+        if all(L[k, j] for j, k in pairwise(joints)):
+            yield joints
+
+
+def _compositions(total, parts):
+    """All sequences of so many positive whole numbers with this sum."""
+    if parts == 1:
+        return [(total,)]
+    return [(m, *rest) for m in range(1, total - parts + 2) for rest in _compositions(total - m, parts - 1)]

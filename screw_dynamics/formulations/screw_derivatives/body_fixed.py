@@ -1,0 +1,122 @@
+"""Derivatives of the joint screws and twists in the body frames; [MD] 2.1.
+
+Results are those of all bodies: Jacobians (..., b, 6, n), twists (..., b, 6), for q and its time derivatives (..., n)
+in the order q, q', q'', ..."""
+import numpy as np
+
+from ..newton_euler.screws import ad, ad_matrix, checked, times
+from .tree import columns, leibniz, motion, relative_Ad, scaled, support, world_last
+
+
+def joint_screws(robot, q):
+    """J_ij = Ad_(C_i^-1 C_j) X_j, (..., b, b, 6); [MD] (103)."""
+    model = robot.model
+    return support(model)[..., None] * times(_relative(robot, q), model.screws_body)
+
+
+def partial(J, joints):
+    """The derivative of all J_ij by these joints: [... [[J_ij, J_ik], J_il] ..., J_im], j < k <= l <= ... <= m; else 0.
+
+    [MD] (5), (12), (14)."""
+    b = J.shape[-2]
+    P = J * (np.arange(b) < min(joints, default=b))[:, None]
+    for k in sorted(joints):
+        P = ad(P, J[..., k, None, :])
+    return P
+
+
+def jacobian_derivatives(robot, q, *rates):
+    """[J, J', ..., J^(r)] of r derivatives of q, by J' = [J, S], S_ij = sum_(j < k <= i) J_ik q_k', differentiated."""
+    q, rates = motion(robot, q, *rates)
+    J, S = [joint_screws(robot, q)], []
+    for k in range(len(rates)):
+        S.append(_outward(leibniz(k, scaled, J, [rate[..., None, :] for rate in rates])))
+        J.append(leibniz(k, ad, J, S))
+    return [columns(robot.model, derivative) for derivative in J]
+
+
+def twist_derivatives(robot, q, *rates):
+    """[V, V', ..., V^(r-1)] of r derivatives of q, in one recursion: V_i = A V_p + X_i q_i', A = Ad_(C_i^-1 C_p).
+
+    Differentiated with A' = -q_i' ad_(X_i) A; [MD] (108)."""
+    model, (q, rates) = robot.model, motion(robot, q, *rates)
+    C = robot.body_poses(q)
+    C = np.concatenate([C, np.broadcast_to(np.eye(4), (*C.shape[:-3], 1, 4, 4))], axis=-3)
+    V = [world_last(q.shape[:-1], len(model.parents), 6) for _ in rates]
+    for i, (p, X) in enumerate(zip(model.parents, model.screws_body, strict=True)):
+        qd, Vp = [rate[..., i, None] for rate in rates], [derivative[..., p, :] for derivative in V]
+        A = [relative_Ad(C[..., i, :, :], C[..., p, :, :])]
+        for k in range(len(rates)):
+            V[k][..., i, :] = leibniz(k, times, A, Vp) + X * qd[k]
+            A.append(-ad_matrix(X) @ leibniz(k, scaled, A, qd))
+    return [derivative[..., :-1, :] for derivative in V]
+
+
+def acceleration(robot, q, qd, qdd):
+    """V_i' = sum_j J_ij q_j'' + sum_(j < k) [J_ij, J_ik] q_j' q_k'; [MD] (6)."""
+    q, (u, ud) = motion(robot, q, qd, qdd)
+    J = joint_screws(robot, q)
+    return (np.einsum("...ijx,...j->...ix", J, ud)
+            + np.einsum("...ijkx,...j,...k->...ix", _brackets(J), u, u))
+
+
+def jerk(robot, q, qd, qdd, qddd):
+    """V_i'' = sum_j J_ij q_j''' + sum_(j < k) [J_ij, J_ik] (2 q_j'' q_k' + q_j' q_k'')
+    + sum_(j < k) [[J_ij, J_ik], J_ik] q_j' q_k'^2 + 2 sum_(j < k < l) [[J_ij, J_ik], J_il] q_j' q_k' q_l'; [MD]
+    (13)."""
+    q, (u, ud, udd) = motion(robot, q, qd, qdd, qddd)
+    J = joint_screws(robot, q)
+    once = _brackets(J)
+    twice = ad(once[..., None, :], J[..., :, None, None, :, :])
+    b = np.arange(len(robot.model.parents))
+    weight = 1.0 * (b[:, None] == b) + 2.0 * (b[:, None] < b)                           # of k and l
+    return (np.einsum("...ijx,...j->...ix", J, udd)
+            + np.einsum("...ijkx,...j,...k->...ix", once, 2.0 * ud, u)
+            + np.einsum("...ijkx,...j,...k->...ix", once, u, ud)
+            + np.einsum("...ijklx,kl,...j,...k,...l->...ix", twice, weight, u, u, u))
+
+
+def jacobian_rate(robot, q, qd):
+    """J' = -A a J with the blocks A_ik = Ad_(C_i^-1 C_k) and a_k = q_k' ad_(X_k); [MD] (8)."""
+    q, (u,) = motion(robot, q, qd)
+    aJ = scaled(ad(robot.model.screws_body[:, None], joint_screws(robot, q)), u[..., None])
+    return columns(robot.model, -np.einsum("ik,...ikxy,...kjy->...ijx", support(robot.model), _relative(robot, q), aJ))
+
+
+def acceleration_by_factors(robot, q, qd, qdd):
+    """V' = J q'' - A a V for all bodies; [MD] (10)."""
+    q, (u, ud) = motion(robot, q, qd, qdd)
+    aV = scaled(ad(robot.model.screws_body, twist_derivatives(robot, q, qd)[0]), u)
+    return (np.einsum("...ijx,...j->...ix", joint_screws(robot, q), ud)
+            - np.einsum("ik,...ikxy,...ky->...ix", support(robot.model), _relative(robot, q), aV))
+
+
+def joint_accelerations(robot, q, qd, V, Vd):
+    """q'' = (X^T X)^-1 X^T ((I - D) V' + a V), (..., n), of twists and their rates (..., b, 6) of all bodies.
+
+    Twists that no motion has give those of the smallest sum of squares; [MD] (11)."""
+    model, (q, (u,)) = robot.model, motion(robot, q, qd)
+    V, Vd = checked(V=(V, len(model.parents), 6), Vd=(Vd, len(model.parents), 6))
+    X, C, relative = model.screws_body, robot.body_poses(q), np.array(Vd, dtype=float)                  # (I - D) V'
+    for i, p in enumerate(model.parents):
+        if p >= 0:
+            relative[..., i, :] -= times(relative_Ad(C[..., i, :, :], C[..., p, :, :]), Vd[..., p, :])
+    drives = np.eye(model.n)[model.coordinates]
+    return np.einsum("bx,...bx,bk->...k", X, relative + scaled(ad(X, V), u), drives) / ((X * X).sum(axis=-1) @ drives)
+
+
+def _relative(robot, q):
+    """Ad_(C_i^-1 C_j) (..., b, b, 6, 6)."""
+    C = robot.body_poses(q)
+    return relative_Ad(C[..., :, None, :, :], C[..., None, :, :, :])
+
+
+def _outward(S):
+    """sum_(j < k) S_ik of S (..., b, b, 6)."""
+    return np.flip(np.cumsum(np.flip(S, -2), -2), -2) - S
+
+
+def _brackets(J):
+    """[J_ij, J_ik] for j < k, else 0; (..., b, b, b, 6)."""
+    b = np.arange(J.shape[-2])
+    return ad(J[..., :, None, :], J[..., None, :, :]) * (b[:, None] < b)[..., None]

@@ -1,0 +1,77 @@
+"""What the representations share: joints of a tree, and derivatives of products.
+
+J_ij is the screw of joint j as body i sees it, an entry of an array (..., b, b, 6) that is 0 unless joint j moves body
+i. So a bracket of such screws vanishes by itself unless all its joints lie on the path from the root to body i. On a
+path, joints closer to the root have smaller numbers: the ordering conditions of the paper compare numbers alone."""
+from math import comb
+
+import numpy as np
+
+from ...arrays import Ad_matrix
+from ..newton_euler.screws import inverse, joined
+
+
+def support(model):
+    """L (b, b): L_ij = 1 if joint j moves body i, else 0; [MD] below (19)."""
+    L = np.eye(len(model.parents))
+    for i, parent in enumerate(model.parents):
+        if parent >= 0:
+            L[i] += L[parent]
+    return L
+
+
+def motion(robot, q, *rates):
+    """q (..., n), and its time derivatives (..., b) as those of each joint of the tree, with common leading axes.
+
+    ValueError unless all of them are (..., n) and their leading axes broadcast."""
+    arrays = [np.asarray(x, dtype=float) for x in (q, *rates)]
+    for order, x in enumerate(arrays):
+        if x.ndim == 0 or x.shape[-1] != robot.n:
+            raise ValueError(f"derivative {order} of q has shape {x.shape}, but must end in {robot.n}")
+    try:
+        q, *rates = np.broadcast_arrays(*arrays)
+    except ValueError:
+        shapes = ", ".join(str(x.shape) for x in arrays)
+        raise ValueError(f"the leading axes of q and its derivatives do not broadcast: {shapes}") from None
+    return q, [rate[..., robot.model.coordinates] for rate in rates]
+
+
+def columns(model, J):
+    """The Jacobians (..., b, 6, n) of all bodies from their screws; mimic joints add to their leader's column."""
+    return np.einsum("...ijx,jk->...ixk", J, np.eye(model.n)[model.coordinates])
+
+
+def relative_Ad(C, D):
+    """Ad_(C^-1 D) (..., 6, 6) of poses C and D (..., 4, 4)."""
+    return Ad_matrix(inverse(C) @ D)
+
+
+def leibniz(order, product, F, G):
+    """The derivative of this order of a product, of the derivatives of its factors: sum_l binom(order, l) F^(l)
+    G^(order - l)."""
+    return sum(comb(order, k) * product(F[k], G[order - k]) for k in range(order + 1))
+
+
+def scaled(X, rate):
+    """X q' of screws (..., 6) and rates (...)."""
+    return X * rate[..., None]
+
+
+def turning(X):
+    """The angular part (xi, 0) of a screw (xi, eta)."""
+    return joined(X[..., :3], np.zeros(3))
+
+
+def shifting(X):
+    """The linear part (0, eta) of a screw (xi, eta)."""
+    return joined(np.zeros(3), X[..., 3:])
+
+
+def lever(r, X):
+    """(0, r x xi): what Ad_r adds to a screw X = (xi, eta), and all that a derivative of Ad_r leaves of it."""
+    return joined(np.zeros(3), np.cross(r, X[..., :3]))
+
+
+def world_last(lead, bodies, size):
+    """Zeros (*lead, bodies + 1, size): entry -1, where the parent -1 points to, is the world at rest."""
+    return np.zeros((*lead, bodies + 1, size))
