@@ -10,12 +10,13 @@ unexport FASTRTPS_DEFAULT_PROFILES_FILE RMW_IMPLEMENTATION _ROS_WHEELS_BOOTSTRAP
 
 BIN := .venv/bin
 
-.PHONY: help demo bench bench-publish test test-all lint setup interfaces clean
+.PHONY: help demo bench bench-publish comparison test test-all lint setup interfaces clean
 
 help:
 	@echo "make demo [URDF=path]  simulate a robot and hold it up with the dynamics node's torques, over ROS 2"
 	@echo "make bench             measure against other libraries, some minutes; OPTIONS=--quick to see that it works"
 	@echo "make bench-publish     the same, with the pictures to docs/images and the table for README.md"
+	@echo "make comparison        compare the representations of twists, some minutes; writes docs/comparison.md"
 	@echo "make test              lint, check the imports, and run the tests"
 	@echo "make test-all          the same with the slow tests"
 	@echo "make lint              only ruff and import-linter"
@@ -39,6 +40,10 @@ bench:
 
 bench-publish:
 	@$(MAKE) --no-print-directory bench OPTIONS="--publish $(OPTIONS)"
+
+comparison:
+	@tools/setup bench
+	$(BIN)/python -m comparison $(OPTIONS)
 
 lint: setup
 	$(BIN)/ruff check .

@@ -45,7 +45,7 @@ INTERFACES = [
 PLOT = ["matplotlib>=3.8"]
 SYMBOLIC = ["sympy>=1.12"]
 ROBOTS = ["example-robot-data", "xacro"]
-BENCH = ["pin", "mujoco", *PLOT, *ROBOTS]
+BENCH = ["pin", "mujoco", "mpmath", *PLOT, *ROBOTS]
 TEST = ["pytest>=8", "ruff", "import-linter>=2.1", "mpmath", "pin", "mujoco", *PLOT, *SYMBOLIC, *ROBOTS]
 
 setup(

@@ -1,19 +1,16 @@
 """Other kinds of scalars for the plain mode: complex, mpmath and SymPy numbers."""
 import cmath
 
-import mpmath
 import numpy as np
 
+import comparison.exact  # noqa: F401  mpmath's numbers
 import screw_dynamics.symbolic  # noqa: F401  SymPy's expressions
-from screw_dynamics.scalars import atan2, sincos, sqrt
+from screw_dynamics.scalars import sincos
 from screw_dynamics.values import map_numbers
 
 TINY = 1e-200     # the complex step: its square vanishes beside anything, so the slope has no error but rounding
 
 sincos.register(complex, lambda x: (cmath.sin(x), cmath.cos(x)))
-sincos.register(mpmath.mpf, lambda x: (mpmath.sin(x), mpmath.cos(x)))
-sqrt.register(mpmath.mpf, mpmath.sqrt)
-atan2.register(mpmath.mpf, mpmath.atan2)
 
 
 def slope(f, x, direction):

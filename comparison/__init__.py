@@ -1,0 +1,1 @@
+"""The comparison of the representations of twists: operations, times and accuracy. Not part of the package."""

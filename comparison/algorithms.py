@@ -1,0 +1,35 @@
+"""What is compared: for each quantity, the algorithms that compute it."""
+from screw_dynamics.coriolis_matrix import CORIOLIS_MATRIX
+from screw_dynamics.forward_dynamics import FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
+from screw_dynamics.gravity import GRAVITY_TORQUE
+from screw_dynamics.inverse_dynamics import INVERSE_DYNAMICS_IN
+from screw_dynamics.inverse_dynamics.classical import INVERSE_DYNAMICS_CLASSICAL
+from screw_dynamics.mass_matrix import MASS_MATRIX
+from screw_dynamics.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
+
+BODY = "body"                       # the representation that all others are held against
+# Beside the representations: accelerations of points instead of derivatives of twists, and the mass matrix.
+CLASSICAL, BY_MASS_MATRIX = "classical", "by mass matrix"
+
+# Quantities that are there in each representation, or in several other ways.
+IN_EACH = {
+    "inverse dynamics": {**INVERSE_DYNAMICS_IN, CLASSICAL: INVERSE_DYNAMICS_CLASSICAL},
+    "forward dynamics": {**FORWARD_DYNAMICS_IN, BY_MASS_MATRIX: FORWARD_DYNAMICS_BY_MASS_MATRIX},
+    "twists": BODY_TWISTS_IN,               # of all bodies, as are the Jacobians
+    "Jacobians": BODY_JACOBIANS_IN,
+}
+DYNAMICS = "inverse dynamics", "forward dynamics"       # whose results are the same in whatever form
+# Quantities that the package has in the body-fixed one alone.
+BODY_FIXED = {
+    "gravity torque": {BODY: GRAVITY_TORQUE},
+    "mass matrix": {BODY: MASS_MATRIX},
+    "Coriolis matrix": {BODY: CORIOLIS_MATRIX},
+}
+ALL = IN_EACH | BODY_FIXED
+FORMS = list(dict.fromkeys(form for forms in IN_EACH.values() for form in forms))
+DEGREES = {("forward dynamics", BY_MASS_MATRIX): 3, ("mass matrix", BODY): 2, ("Coriolis matrix", BODY): 2}
+
+
+def degree(quantity, form):
+    """The power of n with which the operations grow."""
+    return 2 if quantity == "Jacobians" else DEGREES.get((quantity, form), 1)

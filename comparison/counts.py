@@ -1,0 +1,95 @@
+"""Operation counts as polynomials of the number of joints: exact, and proved at more lengths than those fitted to."""
+from fractions import Fraction
+from typing import NamedTuple
+
+from screw_dynamics.counting import Operations, operations, straight_line_operations
+from screw_dynamics.robot import GRAVITY
+
+from . import algorithms
+from .chains import GENERAL, KINDS, chain
+
+FIRST = 4               # joints: shorter chains save a little more at their ends
+FURTHER = 3             # lengths at which a polynomial is proved, beyond those that determine it
+LOOPS = "loops"         # the column of the loops as they stand, which do as much whatever the robot's numbers
+
+
+class Polynomial(NamedTuple):
+    """A polynomial of n with rational coefficients, that of the lowest power first."""
+
+    coefficients: tuple
+
+    def __call__(self, n):
+        """The value at n."""
+        return sum(c * n**power for power, c in enumerate(self.coefficients))
+
+    def __str__(self):
+        text = ""
+        for power, c in reversed(list(enumerate(self.coefficients))):
+            if c:
+                variable = ("", "n", "n²", "n³")[power]
+                top, bottom = abs(c).numerator, abs(c).denominator
+                number = "" if top == 1 and variable else str(top)
+                sign = ("-" if c < 0 else "") if not text else (" - " if c < 0 else " + ")
+                text += sign + number + variable + (f"/{bottom}" if bottom > 1 else "")
+        return text or "0"
+
+
+# [SY] table 1, as printed.
+PRINTED = {
+    "Walker and Orin": Polynomial((Fraction(-33), Fraction(197, 6), Fraction(65), Fraction(1, 3))),
+    "Rodriguez": Polynomial((Fraction(-503), Fraction(477))),
+    "screws, (15)": Polynomial((Fraction(-567), Fraction(594))),
+}
+PRINTED_VALUES = {"Walker and Orin": (2567, 18948), "Rodriguez": (2359, 7606), "screws, (15)": (2997, 9531)}
+PRINTED_AT = 6, 17
+
+
+def count(quantity, form, column, n):
+    """The Operations of an algorithm for a chain; column: LOOPS, or the kind of chain it is written out for."""
+    entry = algorithms.ALL[quantity][form]
+    if column == LOOPS:
+        return operations(entry, chain(GENERAL, n).links(GRAVITY))
+    return straight_line_operations(entry, chain(column, n).links(GRAVITY))
+
+
+def polynomials(quantity, form, column):
+    """Operations whose fields are the Polynomials of an algorithm, for n >= FIRST. Raises ArithmeticError where they
+    are none."""
+    degree = algorithms.degree(quantity, form)
+    lengths = range(FIRST, FIRST + degree + 1 + FURTHER)
+    found = [count(quantity, form, column, n) for n in lengths]
+    fitted = Operations(*(through(lengths[:degree + 1], values) for values in zip(*found, strict=True)))
+    for n, counted in zip(lengths, found, strict=True):
+        if tuple(polynomial(n) for polynomial in fitted) != tuple(counted):
+            raise ArithmeticError(f"{quantity}, {form}, {column}: the operations at n = {n} are not those of {fitted}")
+    return fitted
+
+
+def through(points, values):
+    """The Polynomial through values at as many points as it has coefficients, by Newton's divided differences."""
+    differences = [Fraction(value) for value in values[:len(points)]]
+    for step in range(1, len(points)):
+        for i in range(len(points) - 1, step - 1, -1):
+            differences[i] = (differences[i] - differences[i - 1]) / (points[i] - points[i - step])
+    coefficients = [Fraction(0)] * len(points)
+    for x, difference in zip(reversed(points), reversed(differences), strict=True):
+        coefficients = _times_linear(coefficients, x)
+        coefficients[0] += difference
+    return Polynomial(tuple(coefficients))
+
+
+def total(fitted):
+    """The Polynomial of additions, multiplications and divisions together."""
+    return Polynomial(tuple(map(sum, zip(*(p.coefficients for p in fitted[:3]), strict=True))))
+
+
+def table():
+    """{(quantity, form, column): Operations of Polynomials} of everything."""
+    return {(quantity, form, column): polynomials(quantity, form, column)
+            for quantity, forms in algorithms.ALL.items() for form in forms for column in (LOOPS, *KINDS)}
+
+
+def _times_linear(coefficients, x):
+    """The coefficients of a polynomial times (n - x), of which the highest one is known to vanish."""
+    shifted = [Fraction(0), *coefficients[:-1]]
+    return [a - x * b for a, b in zip(shifted, coefficients, strict=True)]

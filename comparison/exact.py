@@ -1,0 +1,18 @@
+"""The plain mode on numbers of 50 digits: a reference without rounding error."""
+import mpmath
+
+from screw_dynamics.scalars import atan2, sincos, sqrt
+from screw_dynamics.values import map_numbers
+
+DIGITS = 50
+
+sincos.register(mpmath.mpf, lambda x: (mpmath.sin(x), mpmath.cos(x)))
+sqrt.register(mpmath.mpf, mpmath.sqrt)
+atan2.register(mpmath.mpf, mpmath.atan2)
+
+
+def exact(entry, links, *inputs):
+    """What the algorithm of an Entry computes for links and inputs of floats, each taken for the number that it is."""
+    with mpmath.workdps(DIGITS):
+        links = [map_numbers(mpmath.mpf, link) for link in links]
+        return entry.plain(links, *([mpmath.mpf(float(x)) for x in numbers] for numbers in inputs))

@@ -1,0 +1,135 @@
+"""Pictures of the comparison: operations for each joint, times as ratios to the body-fixed form, and errors."""
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt  # noqa: E402
+import numpy as np  # noqa: E402
+from matplotlib.lines import Line2D  # noqa: E402
+
+from benchmarks.pictures import BLUE, GREEN, GREY, ORANGE, SETTINGS  # noqa: E402
+
+from . import algorithms, counts  # noqa: E402
+from .chains import ALIGNED, GENERAL  # noqa: E402
+from .times import BATCH, ONE  # noqa: E402
+
+STYLES = {"body": (BLUE, "o"), "spatial": (ORANGE, "s"), "hybrid": (GREEN, "^"), "mixed": ("#CC79A7", "D"),
+          algorithms.CLASSICAL: ("#56B4E9", "P"), algorithms.BY_MASS_MATRIX: (GREY, "v")}
+COLUMNS = {counts.LOOPS: "loops for any robot", GENERAL: "straight lines, general axes",
+           ALIGNED: "straight lines, axes along z"}
+PRINTED = dict(zip(counts.PRINTED, ((1, 1), (4, 2), (7, 2)), strict=True))        # name: dashes of its line
+JOINTS = np.arange(counts.FIRST, 41)
+CEILING = 1.75          # ratios above it, which are those of the mass matrix, leave the picture
+GRID = dict(color="#e4e4e4", linewidth=0.6)
+
+
+def draw(polynomials, measurements, errors, distances, source, folder):
+    """Draw all pictures; their paths."""
+    drawn = []
+    with plt.rc_context(SETTINGS):
+        for name, figure in (("counts", of_counts(polynomials)), ("times", of_times(measurements)),
+                             ("accuracy", of_accuracy(errors, distances))):
+            figure.text(0.01, 0.008, source if name == "times" else "screw_dynamics, make comparison", fontsize=7,
+                        color=GREY)
+            drawn.append(folder / f"comparison_{name}.png")
+            figure.savefig(drawn[-1])
+            plt.close(figure)
+    return drawn
+
+
+# ------------------------------------------------------------------------------------------------- operations
+def of_counts(polynomials):
+    """Operations for each joint against the number of joints: a row a quantity, a column a kind of count."""
+    quantities = list(algorithms.IN_EACH)
+    size = 12, 1.0 + 3.2 * len(quantities)
+    figure, axes = plt.subplots(len(quantities), 3, figsize=size, sharex=True, sharey="row")
+    figure.subplots_adjust(left=0.07, right=0.985, top=1.0 - 0.7 / figure.get_figheight(), wspace=0.08, hspace=0.22,
+                           bottom=0.65 / figure.get_figheight())
+    for row, quantity in zip(axes, quantities, strict=True):
+        for axis, (column, title) in zip(row, COLUMNS.items(), strict=True):
+            for form in algorithms.IN_EACH[quantity]:
+                values = [float(counts.total(polynomials[quantity, form, column])(n)) / n for n in JOINTS.tolist()]
+                axis.plot(JOINTS, values, color=STYLES[form][0], linewidth=1.8)
+            if quantity == "forward dynamics":
+                for name, dashes in PRINTED.items():
+                    values = [float(counts.PRINTED[name](n)) / n for n in JOINTS.tolist()]
+                    axis.plot(JOINTS, values, color="black", linewidth=0.9, dashes=dashes)
+                axis.set_ylim(0, 1250)
+            else:
+                axis.set_ylim(bottom=0)
+            axis.grid(True, **GRID)
+            axis.set_title(f"{quantity}: {title}")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("operations for each joint")
+    for axis in axes[-1]:
+        axis.set_xlabel("joints")
+    printed = [Line2D([], [], color="black", linewidth=0.9, dashes=dashes, label=f"{name}, in [SY]")
+               for name, dashes in PRINTED.items()]
+    figure.legend(handles=legend(marker=False), loc="upper left", ncols=6, frameon=False, bbox_to_anchor=(0.055, 1.0))
+    figure.legend(handles=printed, loc="upper right", ncols=3, frameon=False, bbox_to_anchor=(0.99, 1.0))
+    return figure
+
+
+def legend(marker=True):
+    """A handle for each form."""
+    return [Line2D([], [], color=colour, marker=shape if marker else "", linewidth=1.8, markersize=5, label=form)
+            for form, (colour, shape) in STYLES.items()]
+
+
+# ------------------------------------------------------------------------------------------------- times
+def of_times(measurements):
+    """Times as ratios to the body-fixed form: chains as lines, robots as marks on top of their names."""
+    quantities = list(algorithms.IN_EACH)
+    figure, axes = plt.subplots(len(quantities), 2, figsize=(12, 1.0 + 3.4 * len(quantities)), sharey=True)
+    figure.subplots_adjust(left=0.06, right=0.985, top=1.0 - 0.7 / figure.get_figheight(), wspace=0.06, hspace=0.3,
+                           bottom=0.65 / figure.get_figheight())
+    for row, quantity in zip(axes, quantities, strict=True):
+        for axis, way, title in zip(row, (ONE, BATCH), ("one call on one state", "a batch on lanes"), strict=True):
+            chosen = [m for m in measurements if m.subject["quantity"] == quantity and m.subject["way"] == way]
+            lines = [m for m in chosen if m.subject["robot"].startswith("chain")]
+            robots = [m for m in chosen if m not in lines]
+            names = [m.subject["robot"] + "\nspecialized" * m.subject["specialized"] for m in robots]
+            start = len(lines) + 0.7
+            for form, (colour, shape) in STYLES.items():
+                if form in lines[0].seconds:
+                    ratios = [m.ratio(form, algorithms.BODY) for m in lines]
+                    axis.plot(range(len(lines)), ratios, color=colour, marker=shape, markersize=5, linewidth=1.6)
+                    found = [(start + k, m.ratio(form, algorithms.BODY)) for k, m in enumerate(robots)
+                             if form in m.seconds]
+                    axis.scatter(*zip(*found, strict=True), color=colour, marker=shape, s=34, zorder=3)
+            axis.axvline(start - 0.85, color="#bbbbbb", linewidth=0.8)
+            axis.set_xticks([*range(len(lines)), *(start + k for k in range(len(robots)))],
+                            [*(m.subject["joints"] for m in lines), *names], fontsize=8)
+            axis.grid(True, axis="y", **GRID)
+            axis.set_ylim(0.6, CEILING)
+            axis.set_title(f"{quantity}: {title}")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("time over that in body-fixed twists")
+    figure.legend(handles=legend(), loc="upper left", ncols=6, frameon=False, bbox_to_anchor=(0.05, 1.0))
+    figure.text(0.985, 1.0 - 0.2 / figure.get_figheight(), "chains by their number of joints, and robots", ha="right",
+                va="center", color=GREY)
+    return figure
+
+
+# ------------------------------------------------------------------------------------------------- accuracy
+def of_accuracy(errors, distances):
+    """Errors against the distance of the robot from the world's origin, on logarithmic scales."""
+    quantities = list(dict.fromkeys(quantity for quantity, _ in errors))
+    figure, axes = plt.subplots(1, len(quantities), figsize=(12, 4.3), sharey=True)
+    figure.subplots_adjust(left=0.07, right=0.985, top=0.84, bottom=0.15, wspace=0.06)
+    places = range(len(distances))
+    for axis, quantity in zip(axes, quantities, strict=True):
+        for form, (colour, shape) in STYLES.items():
+            if (quantity, form) in errors:
+                axis.semilogy(places, errors[quantity, form], color=colour, marker=shape, markersize=5, linewidth=1.6)
+        axis.axhline(np.finfo(float).eps / 2, color=GREY, linewidth=1.0, linestyle=":")
+        axis.set_xticks(places, [f"{x:g} m" for x in distances])
+        axis.set_xlabel("from the world's origin to the robot")
+        axis.grid(True, **GRID)
+        axis.set_title(quantity)
+    axes[0].set_ylim(bottom=2e-17)
+    axes[0].annotate("rounding of one number", (places[-1], np.finfo(float).eps / 2), (0, -14), color=GREY, fontsize=8,
+                     ha="right", textcoords="offset points")
+    axes[0].set_ylabel("relative error")
+    figure.legend(handles=legend(), loc="upper left", ncols=6, frameon=False, bbox_to_anchor=(0.05, 1.0))
+    return figure

@@ -1,0 +1,87 @@
+"""Times of all algorithms of a quantity side by side, for one state and for the states of a batch."""
+import numpy as np
+
+import screw_dynamics as sd
+from benchmarks import robots
+from benchmarks.calls import Call, States
+from benchmarks.peers.ours import chain
+from benchmarks.timing import Effort, measure
+from screw_dynamics.batch import Workspaces, evaluate
+from screw_dynamics.lanes import WIDTH
+from screw_dynamics.robot import GRAVITY
+from screw_dynamics.specialize import straight_line
+from screw_dynamics.workspace import workspace
+
+from . import algorithms
+
+FULL, QUICK = Effort(repeats=101, seconds=1.5, least=11), Effort(repeats=3, seconds=0.05, least=3)
+LENGTHS, FEW_LENGTHS = (2, 3, 5, 10, 20, 50, 100), (2, 10)
+SPECIALIZED = "UR5"     # whose specialized kernels are measured too; compiling those of longer robots takes minutes
+ONE, BATCH = "one call", "batch"
+LONGEST = 32            # joints: n^2 Jacobians' columns of more would be written to memory and not to the caches
+COUNT, FEWER = 512, 64  # states of a batch, and of Jacobians: what is computed stays in the caches
+INPUTS = "q", "qd", "x"
+
+
+def measurements(quick=False):
+    """Measure everything, one Measurement after the other; its subject says what, of which robot, how."""
+    effort, lengths = (QUICK, FEW_LENGTHS) if quick else (FULL, LENGTHS)
+    for n in lengths:
+        yield from of_robot(f"chain {n}", sd.Robot(chain(n)).model, effort)
+    for name in robots.REAL if not quick else [SPECIALIZED]:
+        model = sd.Robot.from_urdf(robots.real(name).urdf).model
+        yield from of_robot(name, model, effort)
+        if name == SPECIALIZED and not quick:
+            yield from of_robot(name, model, effort, specialized=True)
+
+
+def of_robot(name, model, effort, specialized=False):
+    """Measure every quantity that is there in several representations."""
+    links = model.links(GRAVITY)
+    for quantity, forms in algorithms.IN_EACH.items():
+        if quantity == "Jacobians" and model.n > LONGEST or specialized and quantity not in algorithms.DYNAMICS:
+            continue
+        if specialized:
+            forms = {form: straight_line(entry, links) for form, entry in forms.items()}
+            forms = {form: entry for form, entry in forms.items() if entry is not algorithms.IN_EACH[quantity][form]}
+        states = States(model.n, FEWER if quantity == "Jacobians" else COUNT)
+        for way, units, calls in ((ONE, 1, one_call(forms, model, links, states)),
+                                  (BATCH, states.count, batch_call(forms, model, links, states))):
+            if quantity in algorithms.DYNAMICS:
+                agree(quantity, calls)
+            subject = {"quantity": quantity, "robot": name, "joints": model.n, "way": way, "specialized": specialized}
+            yield measure(subject, calls, effort, units, prepare=states.choose)
+
+
+def one_call(forms, model, links, states):
+    """{form: Call} of the compiled entry point on the chosen state, as Robot calls it."""
+    memory, calls = workspace(links, model.frame_rows(), model.n), {}
+    inputs = [states.one[name] for name in ("q", "qd", "tau")]
+    for form, entry in forms.items():
+        names = dict(zip(INPUTS, inputs, strict=True), one=entry.one, memory=memory, out=_room(entry, model))
+        arguments = ", ".join(["memory", *INPUTS[:entry.inputs], "out"])
+        calls[form] = Call(f"one({arguments})", names, "out")
+    return calls
+
+
+def batch_call(forms, model, links, states):
+    """{form: Call} of a batch on SIMD lanes and one thread, as Robot calls it."""
+    memory = Workspaces(lambda: workspace(links, model.frame_rows(), model.n, WIDTH), len(links))
+    inputs = [states.rows[name] for name in ("q", "qd", "tau")]
+    return {form: Call("evaluate(entry, memory, (), inputs, out, 1)",
+                       {"evaluate": evaluate, "entry": entry, "memory": memory, "inputs": inputs[:entry.inputs],
+                        "out": _room(entry, model, states.count)}, "out")
+            for form, entry in forms.items()}
+
+
+def agree(quantity, calls):
+    """Raise ArithmeticError unless all calls compute the same to rounding, which grows with the condition number."""
+    found = {form: call.value() for form, call in calls.items()}
+    for form, result in found.items():
+        error = np.abs(result - found[algorithms.BODY]).max() / np.abs(found[algorithms.BODY]).max()
+        if not error < 1e-13 * result.shape[-1] ** 3 + 1e-12:
+            raise ArithmeticError(f"{quantity} in the form '{form}' differs by {error:.1e}")
+
+
+def _room(entry, model, *lead):
+    return np.empty((*lead, *entry.shape(model.n, len(model.parents))))
