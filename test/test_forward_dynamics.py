@@ -1,6 +1,7 @@
 """Forward dynamics by articulated bodies in the four representations of twists, and by the mass matrix."""
 import pickle
 
+import matrices
 import numpy as np
 import pytest
 from matrices import error
@@ -9,6 +10,7 @@ from random_trees import model_of, random_tree
 
 import screw_dynamics as sd
 from screw_dynamics.forward_dynamics import FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
+from screw_dynamics.forward_dynamics.composite_bodies import solve_symmetric
 from screw_dynamics.inverse_dynamics import INVERSE_DYNAMICS_IN
 from screw_dynamics.jacobian import REPRESENTATIONS
 
@@ -51,6 +53,68 @@ def test_articulated_bodies_against_pinocchio(representation):
         oracle = oracle_of_parts(parts, robot)
         oracle.model.gravity.linear = robot.gravity
         assert error(accelerations(representation, robot, state), oracle.forward_dynamics(*state)) < TOLERANCE
+
+
+def shao(robot, q, qd, tau):
+    """[SY] (15) as it stands, in matrices: accelerations, and articulated inertias, bias wrenches and accelerations of
+    the bodies. Gravity is in the bias wrenches Z, the world rests."""
+    model, b = robot.model, len(robot.model.parents)
+    h, M, parents = model.screws_body, model.inertias, model.parents
+    poses = [B @ matrices.exp(X * x) for B, X, x in zip(model.relative_poses, h, q, strict=True)]
+    phi = [matrices.Ad(np.linalg.inv(C)) for C in poses]
+    v, a, g = np.zeros((b + 1, 6)), np.zeros((b + 1, 6)), np.zeros((b + 1, 6))      # the last row is the world's
+    g[-1, 3:] = robot.gravity
+    IA, ZA, c, qdd = M.copy(), np.zeros((b, 6)), np.zeros((b, 6)), np.zeros(b)
+    for i, p in enumerate(parents):
+        v[i], g[i] = phi[i] @ v[p] + h[i] * qd[i], phi[i] @ g[p]                                            # (1)
+        c[i] = matrices.ad(v[i]) @ h[i] * qd[i]                                                             # (2)
+        ZA[i] = -matrices.ad(v[i]).T @ M[i] @ v[i] - M[i] @ g[i]
+    for i, p in reversed(list(enumerate(parents))):
+        if p >= 0:
+            gain = IA[i] @ h[i] / (h[i] @ IA[i] @ h[i])
+            IA[p] += phi[i].T @ (IA[i] - np.outer(gain, h[i] @ IA[i])) @ phi[i]                             # (13)
+            ZA[p] += phi[i].T @ (ZA[i] + IA[i] @ c[i] + gain * (tau[i] - h[i] @ (ZA[i] + IA[i] @ c[i])))    # (14)
+    for i, p in enumerate(parents):
+        qdd[i] = (tau[i] - h[i] @ IA[i] @ phi[i] @ a[p] - h[i] @ (ZA[i] + IA[i] @ c[i])) / (h[i] @ IA[i] @ h[i])  # (11)
+        a[i] = phi[i] @ a[p] + c[i] + h[i] * qdd[i]                                                         # (2)
+    return qdd, IA, ZA, a
+
+
+@pytest.mark.parametrize("joints", [1, 4, 9])
+def test_articulated_body_recursion_in_screws_15(joints):
+    """[SY] (15), and (5), (10): I^A a + Z^A is the wrench through the joint, whose part on the joint is the effort."""
+    robot, _, state = tree(joints, joints)
+    qdd, IA, ZA, a = shao(robot, *state)
+    assert error(accelerations("body", robot, state), qdd) < TOLERANCE
+    wrenches = np.einsum("bij,bj->bi", IA, a[:-1]) + ZA
+    efforts = np.einsum("bi,bi->b", robot.model.screws_body, wrenches)
+    assert np.abs(efforts - state[2]).max() < 1e-13 * np.abs(wrenches).max()
+
+
+def test_accelerations_far_from_the_world_origin():
+    """Nothing depends on where in the world a robot stands; the spatial recursion knows by the square of the way."""
+    parts = random_tree(np.random.default_rng(21), 7)
+    state = np.random.default_rng(22).uniform(-2, 2, (3, 7))
+    expected = accelerations("body", sd.Robot(model_of(parts)), state)
+    for way in (1e1, 1e2, 1e3):
+        away = np.eye(4)
+        away[0, 3] = way
+        far = [p._replace(placement=away @ p.placement) if p.parent == "root" else p for p in parts]
+        robot = sd.Robot(model_of(far))
+        errors = {name: error(accelerations(name, robot, state), expected) for name in REPRESENTATIONS}
+        assert max(errors["hybrid"], errors["mixed"], errors["body"]) < 1e-15 * (100.0 + way), errors
+        assert 1e-17 * way**2 < errors["spatial"] < 1e-13 * way**2
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 9])
+def test_solve_symmetric_reads_the_lower_triangle_alone(n):
+    rng = np.random.default_rng(n)
+    half, b = rng.normal(size=(n, n)), rng.normal(size=n)
+    A = half @ half.T + np.eye(n)
+    H, x = np.tril(A) + np.triu(np.full((n, n), np.nan), 1), b.copy()
+    solve_symmetric(H, x)
+    assert np.abs(A @ x - b).max(initial=0.0) < 1e-13
+    assert np.isnan(H[np.triu_indices(n, 1)]).all()
 
 
 @pytest.fixture(params=OTHERS)

@@ -1,4 +1,17 @@
-"""Forward dynamics: by articulated bodies, O(n), a file for each representation; by the mass matrix, O(n^3)."""
+"""Forward dynamics: by articulated bodies, O(n), a file for each representation; by the mass matrix, O(n^3).
+
+The recursion over articulated bodies is one and goes by several notations; [SY] table 2, and (15):
+
+| here                                | [SY] (15)         | operator algebra | articulated bodies | Lie algebra       |
+|-------------------------------------|-------------------|------------------|--------------------|-------------------|
+| twist V, its derivative Vd          | v, a              | V, alpha         | v, a               | V, V'             |
+| joint screw X, J; rate qd           | h, q'             | H*, beta         | s, q'              | s, q'             |
+| twist to the child, Ad_inv(C, V)    | phi v             | phi* V           | X v                | Ad V              |
+| wrench to the parent, Ad_dual(C, W) | phi^T f           | phi f            | X^T f              | Ad^T F            |
+| inertia M of a body                 | I                 | M                | I                  | J                 |
+| articulated inertia A, bias P       | I^A, Z^A          | P, z             | I^A, p^A           | J^A, B            |
+| gain U d of the joint               | I^A h / h^T I^A h | P H* / D         | I^A s / s^T I^A s  | J^A s / s^T J^A s |
+"""
 from .body_fixed import FORWARD_DYNAMICS, ArticulatedBody, articulated_bodies
 from .composite_bodies import FORWARD_DYNAMICS_BY_MASS_MATRIX, CompositeBody, composite_bodies
 from .hybrid import FORWARD_DYNAMICS_HYBRID

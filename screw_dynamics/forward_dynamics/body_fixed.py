@@ -43,24 +43,24 @@ def articulated_bodies(links, body, qdd):
         p = parent[i]
         C[i] = pose(E[i], q[i])
         S = qd[i] * X[i]
-        V[i] = Ad_inv(C[i], V[p]) + S
-        Vd[i] = still + ad(V[i], S)
+        V[i] = Ad_inv(C[i], V[p]) + S                                                   # (1)
+        Vd[i] = still + ad(V[i], S)                                                     # (2): c = X' q'
         A[i] = massless + articulated(M[i])
         P[i] = -ad_dual(V[i], M[i] @ V[i])
     for i in range(n, 0, -1):
         p = parent[i]
         U[i] = A[i] @ X[i]
         d[i] = 1.0 / (dot(U[i], X[i]) + rotor[i])
-        u[i] = tau[i] - dot(P[i], X[i])
+        u[i] = tau[i] - dot(P[i], X[i])                                                 # (10)
         Ma = A[i] - square(U[i], d[i])
         Pa = P[i] + Ma @ Vd[i] + (u[i] * d[i]) * U[i]
-        A[p] += moved_articulated(C[i], Ma)
-        P[p] += Ad_dual(C[i], Pa)
+        A[p] += moved_articulated(C[i], Ma)                                             # (13)
+        P[p] += Ad_dual(C[i], Pa)                                                       # (14)
     Vd[0] = V[0] + X[0]
     for i in range(1, n + 1):
         Vd[i] += Ad_inv(C[i], Vd[parent[i]])
-        a = (u[i] - dot(U[i], Vd[i])) * d[i]
-        Vd[i] += a * X[i]
+        a = (u[i] - dot(U[i], Vd[i])) * d[i]                                            # (11)
+        Vd[i] += a * X[i]                                                               # (2)
         qdd[k[i]] += a
 
 

@@ -58,18 +58,20 @@ def composite_bodies(links, body, qdd):
 
 @kernel
 def solve_symmetric(H, b):
-    """Solve H x = b for symmetric positive definite H in place: b becomes x, and H its factors L D L^T."""
+    """Solve H x = b for symmetric positive definite H in place, by some n^3 / 6 products: b becomes x, and H = L D L^T
+    keeps 1 / D on its diagonal and L D below. What stands above the diagonal is neither read nor written."""
     n = len(b)
     for j in range(n):
+        H[j, j] = 1.0 / H[j, j]
         for i in range(j + 1, n):
-            factor = H[i, j] / H[j, j]
+            factor = H[i, j] * H[j, j]
             for m in range(i, n):
                 H[m, i] -= factor * H[m, j]
             b[i] -= factor * b[j]
     for j in range(n - 1, -1, -1):
         for i in range(j + 1, n):
             b[j] -= H[i, j] * b[i]
-        b[j] /= H[j, j]
+        b[j] *= H[j, j]
 
 
 @kernel

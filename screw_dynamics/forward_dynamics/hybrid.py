@@ -54,7 +54,7 @@ def articulated_bodies(links, body, qdd):
         R[i], r[i] = R[p] @ C.R, R[p] @ C.p
         J[i] = Twist(R[i] @ X[i].angular, R[i] @ X[i].linear)
         S = qd[i] * J[i]
-        w[i] = w[p] + S.angular
+        w[i] = w[p] + S.angular                                                         # (1)
         Vd[i] = Vd[p] + Twist(cross(w[p], S.angular), T[p] @ r[i] + cross(w[p] + w[i], S.linear))
         T[i] = turning(w[i], Vd[i].angular)
         Mh = Inertia(M[i].mass, R[i] @ M[i].moment, rotate_symmetric(R[i], M[i].rotational))
@@ -65,16 +65,16 @@ def articulated_bodies(links, body, qdd):
         p = parent[i]
         U[i] = A[i] @ J[i]
         d[i] = 1.0 / (dot(U[i], J[i]) + rotor[i])
-        u[i] = tau[i] - dot(P[i], J[i])
+        u[i] = tau[i] - dot(P[i], J[i])                                                 # (10)
         Pa = P[i] + (u[i] * d[i]) * U[i]
-        A[p] += shifted_articulated(r[i], A[i] - square(U[i], d[i]))
-        P[p] += Wrench(Pa.torque + cross(r[i], Pa.force), Pa.force)
+        A[p] += shifted_articulated(r[i], A[i] - square(U[i], d[i]))                    # (13)
+        P[p] += Wrench(Pa.torque + cross(r[i], Pa.force), Pa.force)                     # (14)
     Vd[0] = zero(Twist, q[0])
     for i in range(1, n + 1):
         p = parent[i]
         Vd[i] = Twist(Vd[p].angular, Vd[p].linear + cross(Vd[p].angular, r[i]))
-        a = (u[i] - dot(U[i], Vd[i])) * d[i]
-        Vd[i] += a * J[i]
+        a = (u[i] - dot(U[i], Vd[i])) * d[i]                                            # (11)
+        Vd[i] += a * J[i]                                                               # (2), what q'' adds
         qdd[k[i]] += a
 
 

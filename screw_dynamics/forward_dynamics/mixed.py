@@ -76,7 +76,7 @@ def articulated_bodies(links, body, qdd):
         J[i] = Twist(zero(Vec3, q[0]) + X[i].angular, R[i] @ X[i].linear)
         S = qd[i] * X[i]
         turn = w[p] @ C[i]                                              # the parent's angular velocity
-        w[i] = turn + S.angular
+        w[i] = turn + S.angular                                                         # (1)
         orbit, slide = cross(w[p], cross(w[p], H.p)), cross(turn + w[i], S.linear)
         c[i] = still + Twist(cross(turn, S.angular), R[p] @ orbit + R[i] @ slide)
         h, Theta = M[i].moment, M[i].rotational
@@ -86,17 +86,17 @@ def articulated_bodies(links, body, qdd):
         p = parent[i]
         U[i] = A[i] @ J[i]
         d[i] = 1.0 / (dot(U[i], J[i]) + rotor[i])
-        u[i] = tau[i] - dot(P[i], J[i])
+        u[i] = tau[i] - dot(P[i], J[i])                                                 # (10)
         Ma = A[i] - square(U[i], d[i])
         Pa = P[i] + Ma @ c[i] + (u[i] * d[i]) * U[i]
-        A[p] += carried(C[i], L[i], Ma)
-        P[p] += Wrench(C[i] @ Pa.torque + L[i] @ Pa.force, Pa.force)
+        A[p] += carried(C[i], L[i], Ma)                                                 # (13)
+        P[p] += Wrench(C[i] @ Pa.torque + L[i] @ Pa.force, Pa.force)                    # (14)
     Vd[0] = still + X[0]
     for i in range(1, n + 1):
         p = parent[i]
         Vd[i] = Twist(Vd[p].angular @ C[i], Vd[p].linear + Vd[p].angular @ L[i]) + c[i]
-        a = (u[i] - dot(U[i], Vd[i])) * d[i]
-        Vd[i] += a * J[i]
+        a = (u[i] - dot(U[i], Vd[i])) * d[i]                                            # (11)
+        Vd[i] += a * J[i]                                                               # (2)
         qdd[k[i]] += a
 
 

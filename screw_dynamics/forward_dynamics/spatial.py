@@ -37,8 +37,8 @@ def articulated_bodies(links, body, qdd):
 
     Inertias and wrenches of all bodies have one origin and add as they are. Twists do too, so that the accelerations
     without q'' are summed on the way out: the bias of an articulated body is then a rigid body's, and what is left to
-    sum for q'' starts from a world at rest. Moments of inertia about an origin far away hide those about the joints:
-    at r times the robot's size from it, the result has an error of r^2 roundings."""
+    sum for q'' starts from a world at rest. Inertias about an origin far away hide those about the joints, though: at r
+    times the robot's size from it, the result has an error of some r^2 roundings, 1e-11 for a metre's arm at 100 m."""
     parent, k, X, M, E = links
     q, qd, tau, rotor, C, J, V, Vd, A, P, U, d, u = body
     n = len(parent) - 1
@@ -50,8 +50,8 @@ def articulated_bodies(links, body, qdd):
         C[i] = C[p] @ pose(E[i], q[i])
         J[i] = Ad(C[i], X[i])
         S = qd[i] * J[i]
-        V[i] = V[p] + S
-        Vd[i] = Vd[p] + ad(V[p], S)
+        V[i] = V[p] + S                                                                 # (1)
+        Vd[i] = Vd[p] + ad(V[p], S)                                                     # (2) without q''
         Ms = moved(C[i], M[i])
         A[i] = massless + articulated(Ms)
         P[i] = balance(Ms, V[i], Vd[i])
@@ -59,14 +59,14 @@ def articulated_bodies(links, body, qdd):
         p = parent[i]
         U[i] = A[i] @ J[i]
         d[i] = 1.0 / (dot(U[i], J[i]) + rotor[i])
-        u[i] = tau[i] - dot(P[i], J[i])
-        A[p] += A[i] - square(U[i], d[i])
-        P[p] += P[i] + (u[i] * d[i]) * U[i]
+        u[i] = tau[i] - dot(P[i], J[i])                                                 # (10)
+        A[p] += A[i] - square(U[i], d[i])                                               # (13)
+        P[p] += P[i] + (u[i] * d[i]) * U[i]                                             # (14)
     Vd[0] = V[0]
     for i in range(1, n + 1):
         p = parent[i]
-        a = (u[i] - dot(U[i], Vd[p])) * d[i]
-        Vd[i] = Vd[p] + a * J[i]
+        a = (u[i] - dot(U[i], Vd[p])) * d[i]                                            # (11)
+        Vd[i] = Vd[p] + a * J[i]                                                        # (2), what q'' adds
         qdd[k[i]] += a
 
 
