@@ -14,12 +14,12 @@ from sympy import Matrix, Rational, cos, simplify, sin, sqrt, symbols
 
 import screw_dynamics as sd
 from screw_dynamics.inertia import Inertia
-from screw_dynamics.joint import Joint, joint
-from screw_dynamics.model import Link
+from screw_dynamics.model import Placed
 from screw_dynamics.se3 import Pose, Twist, identity
+from screw_dynamics.so3 import Rotation
 from screw_dynamics.symbolic import equations_of_motion, named_parameters
 from screw_dynamics.symbolic.exact import simple
-from screw_dynamics.vectors import Matrix3, Symmetric3, Vec3
+from screw_dynamics.vectors import Symmetric3, Vec3
 
 URDF = Path(__file__).parent.parent / "urdf"
 m1, m2, l1, l2, c1, c2, I1, I2, g = symbols("m_1 m_2 l_1 l_2 c_1 c_2 I_1 I_2 g")
@@ -59,14 +59,14 @@ def test_double_pendulum_is_that_of_its_urdf_s_header():
     assert_zero(equations.jacobian("tip", "hybrid")[3:, :] - tip.jacobian(equations.q))
 
 
-def test_links_of_symbols_give_the_book_s_double_pendulum():
+def test_bodies_of_symbols_give_the_book_s_double_pendulum():
     """Two point masses on massless rods, gravity along -y, without a model."""
     none, here = Vec3(0, 0, 0), identity(0.0)
-    X = Twist(none._replace(z=1), none)
+    X = Twist(Vec3(0, 0, 1), none)
     point = [Inertia(m, Vec3(m * r, 0, 0), Symmetric3(0, 0, 0, m * r**2, 0, m * r**2)) for m, r in ((m1, l1), (m2, l2))]
     equations = equations_of_motion([
-        Link(0, 0, Twist(none, Vec3(0, g, 0)), point[0], joint(here, X)), Link(0, 0, X, point[0], joint(here, X)),
-        Link(1, 1, X, point[1], joint(Pose(here.R, Vec3(l1, 0, 0)), X))])
+        Placed(0, 0, Twist(none, Vec3(0, "g", 0)), point[0], here), Placed(0, 0, X, point[0], here),
+        Placed(1, 1, X, point[1], Pose(here.R, Vec3("l_1", 0, 0)))])
     (q1, q2), (v1, v2), (a1, a2) = equations.q, equations.qd, equations.qdd
     swing = m2 * l2**2 * (a1 + a2) + m2 * g * l2 * cos(q1 + q2)
     book = Matrix([(m1 + m2) * l1**2 * a1 + (m1 + m2) * g * l1 * cos(q1) + swing
@@ -77,19 +77,15 @@ def test_links_of_symbols_give_the_book_s_double_pendulum():
     assert not equations.tau.atoms(sympy.Float)
 
 
-def test_links_may_hold_integers_alone():
-    """A pendulum on a cart, both laid out by hand."""
-    none, still = Vec3(0, 0, 0), Matrix3(Vec3(0, 0, 0), Vec3(0, 0, 0), Vec3(0, 0, 0))
-    one, nothing = Matrix3(Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1)), Symmetric3(0, 0, 0, 0, 0, 0)
-    turn, slide = Matrix3(Vec3(0, -1, 0), Vec3(1, 0, 0), Vec3(0, 0, 0)), Vec3(1, 0, 0)
-    rail = Joint(0, one, still, still, none, none, none, slide)
-    flat = Matrix3(Vec3(1, 0, 0), Vec3(0, 1, 0), none)
-    hinge = Joint(1, Matrix3(none, none, Vec3(0, 0, 1)), flat, turn, none, none, none, none)
+def test_bodies_may_hold_integers_alone():
+    """A pendulum on a cart."""
+    none, nothing = Vec3(0, 0, 0), Symmetric3(0, 0, 0, 0, 0, 0)
+    here = Pose(Rotation(Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1)), none)
     bob = Inertia(m2, Vec3(0, -m2 * l1, 0), Symmetric3(m2 * l1**2, 0, 0, 0, 0, m2 * l1**2))
     equations = equations_of_motion([
-        Link(0, 0, Twist(none, Vec3(0, g, 0)), Inertia(0, none, nothing), rail),
-        Link(0, 0, Twist(none, slide), Inertia(m1, none, nothing), rail),
-        Link(1, 1, Twist(Vec3(0, 0, 1), none), bob, hinge)])
+        Placed(0, 0, Twist(none, Vec3(0, g, 0)), Inertia(0, none, nothing), here),
+        Placed(0, 0, Twist(none, Vec3(1, 0, 0)), Inertia(m1, none, nothing), here),
+        Placed(1, 1, Twist(Vec3(0, 0, 1), none), bob, here)])
     q2, v2 = equations.q[1], equations.qd[1]
     coupling = m2 * l1 * cos(q2)
     assert equations.M == Matrix([[m1 + m2, coupling], [coupling, m2 * l1**2]])
@@ -324,6 +320,7 @@ def test_names_of_coordinates_are_the_caller_s():
     assert r"\dot{\phi}" in equations.latex("C")
     named = equations_of_motion(urdf_robot("double_pendulum"), coordinates=["alpha", "beta"])
     assert "q = (alpha, beta)" in named.text()
+    assert "q = (phi_1, phi_2)" in equations_of_motion(urdf_robot("double_pendulum"), coordinates=phi).text()
 
 
 def test_equations_are_immutable():
@@ -344,8 +341,9 @@ def test_example_prints_text_latex_and_python():
 def test_symbols_go_through_kernels_as_they_are():
     """Where a kernel takes the root or the larger of two forms too: the spatial product of exponentials."""
     robot, q, state = tree(1, 3), symbols("q_1:4", real=True), (0.4, -0.3, 1.2)
-    poses = Matrix(plain(robot, "body_poses_spatial", q)[2]).subs(dict(zip(q, state, strict=True)))
-    expected = plain(robot, "body_poses", state)[2].astype(float)
+    indices = indices_of(robot, "root")
+    poses = Matrix(plain(robot, "body_poses_spatial", q, indices=indices)[2]).subs(dict(zip(q, state, strict=True)))
+    expected = plain(robot, "body_poses", state, indices=indices)[2].astype(float)
     assert error(np.array(poses.evalf(), dtype=float), expected) < 1e-13
 
 
@@ -372,21 +370,22 @@ def test_errors_name_what_is_wrong(arguments, message):
         equations_of_motion(urdf_robot("double_pendulum"), **arguments)
 
 
-def test_errors_of_methods_and_links():
+def test_errors_of_methods_and_bodies():
     equations, robot = pendulum(), urdf_robot("double_pendulum")
-    world = robot.model.links(robot.gravity)
+    bodies = robot.model.placed(robot.gravity)
     for call, message in [
             (lambda: equations.text("X"), "result 'X' is none of M, C, g, tau"),
+            (lambda: equations.text(digits=0), "digits 0 is not a whole number from 1 up"),
             (lambda: equations.python("my function"), "the function's name must be .* not 'my function'"),
             (lambda: equations.python(module="os"), "module 'os' is neither of math, numpy"),
             (lambda: equations.forward_kinematics("hand"), "link 'hand' is not in the model; it has stand"),
             (lambda: equations.forward_kinematics(None), "link None is not in the model"),
             (lambda: equations.jacobian("tip", "word"), "representation 'word' is none of body, spatial"),
-            (lambda: equations_of_motion(world).jacobian("tip"), "'tip' is not in the model; it has no named links"),
-            (lambda: equations_of_motion(world, gravity="g"), "a list of Link holds its parameters"),
-            (lambda: equations_of_motion(3), "need a Robot, a Model or a list of Link"),
-            (lambda: equations_of_motion([]), "need a Robot, a Model or a list of Link"),
-            (lambda: equations_of_motion(world[::2]), r"Link 1 has parent 1 and .* needed is a parent in \[0, 1\)"),
+            (lambda: equations_of_motion(bodies).jacobian("tip"), "'tip' is not in the model; it has no named links"),
+            (lambda: equations_of_motion(bodies, gravity="g"), "a list of Placed bodies holds its parameters"),
+            (lambda: equations_of_motion(3), "need a Robot, a Model or a list of Placed bodies"),
+            (lambda: equations_of_motion([]), "need a Robot, a Model or a list of Placed bodies"),
+            (lambda: equations_of_motion(bodies[::2]), r"body 1 has parent 1 and .* needed is a parent in \[0, 1\)"),
             (lambda: equations_of_motion(robot.with_gravity((0, 0, 0)), "g"), "gravity 'g' has no direction"),
             (lambda: named_parameters(robot, ["tip"]), "link 'tip' does not move; these do: upper_rod, lower_rod")]:
         with pytest.raises(ValueError, match=message):

@@ -1,14 +1,16 @@
-"""What `equations_of_motion` is given, checked and made into symbols: gravity, coordinates, and links."""
+"""What `equations_of_motion` is given, checked and made into symbols: gravity, coordinates, and bodies."""
 import re
 from collections.abc import Sequence
 
 import numpy as np
 import sympy
 
-from ..model import Link
+from ..joint import joint
+from ..model import Link, Placed
 from ..vectors import cross
 from .exact import simple
 from .parameters import symbol
+from .scalar import Scalar, each_number
 
 
 def gravity_vector(gravity, usual, make):
@@ -30,43 +32,44 @@ def coordinate_symbols(coordinates, joints):
     """The symbols q, q' and q'' for the names of the joints."""
     n = len(joints)
     if coordinates is None:
-        names, taken = [], set()
+        given = []
         for joint in joints:
             name = "q_" + re.sub(r"\W", "_", joint, flags=re.ASCII)
-            while name in taken:                                # two names may differ in odd characters alone
+            while name in given:                                # two names may differ in odd characters alone
                 name += "_"
-            names, taken = [*names, name], taken | {name}
-    elif isinstance(coordinates, str):
-        names = [f"{coordinates}_{k + 1}" for k in range(n)]
+            given.append(name)
+    elif isinstance(coordinates, (str, sympy.Symbol)):
+        given = [f"{coordinates}_{k + 1}" for k in range(n)]
     else:
-        names = [str(x) for x in coordinates]
-        if len(names) != n:
-            raise ValueError(f"{len(names)} coordinates are named {names}; the robot has {n}")
-    q = tuple(symbol(name, "a coordinate's name") for name in names)
-    if coordinates is not None and not isinstance(coordinates, str):
-        q = tuple(x if isinstance(x, sympy.Symbol) else named for x, named in zip(coordinates, q, strict=True))
+        given = list(coordinates)
+        if len(given) != n:
+            raise ValueError(f"{len(given)} coordinates are named {given}; the robot has {n}")
+    q = tuple(x if isinstance(x, sympy.Symbol) else symbol(x, "a coordinate's name") for x in given)
+    names = [x.name for x in q]
     rates = [tuple(sympy.Symbol(re.sub(r"^([^_]+|_)", rf"\1{dots}", name)) for name in names) for dots in ("d", "dd")]
     if len({*q, *rates[0], *rates[1]}) < 3 * n:
         raise ValueError(f"coordinates {names} and their rates have names in common")
     return q, *rates
 
 
-def checked_links(links):
-    """A list of Link, or a ValueError that says what is wrong with it."""
-    links = list(links) if isinstance(links, Sequence) else [None]
-    if not links or not all(isinstance(link, Link) for link in links):
-        raise ValueError("equations of motion need a Robot, a Model or a list of Link, the world's first")
-    for i, link in enumerate(links[1:], start=1):
-        if not (0 <= link.parent < i and link.coordinate >= 0):
-            raise ValueError(f"Link {i} has parent {link.parent} and coordinate {link.coordinate}; needed is a parent "
+def checked_bodies(bodies):
+    """A list of Placed bodies, or a ValueError that says what is wrong with it."""
+    bodies = list(bodies) if isinstance(bodies, Sequence) else []
+    if not bodies or not all(isinstance(body, Placed) for body in bodies):
+        raise ValueError("equations of motion need a Robot, a Model or a list of Placed bodies, the world first")
+    for i, body in enumerate(bodies[1:], start=1):
+        if not (0 <= body.parent < i and body.coordinate >= 0):
+            raise ValueError(f"body {i} has parent {body.parent} and coordinate {body.coordinate}; needed is a parent "
                              f"in [0, {i}) and a coordinate from 0 up")
-    return links
+    return bodies
 
 
-def tidied(x, tolerance):
-    """A number of a link, expanded, without what rounding left where it should be 0."""
-    x = sympy.expand(x)
-    return sympy.Integer(0) if x.is_Float and abs(x) < tolerance else x
+def link_of(body):
+    """The Link of a Placed body in the body's own frame: one on the axis takes comparisons, which symbols do not have."""
+    def tidy(x):
+        y = sympy.expand(x.x)                                   # what rounding left where it should be 0
+        return Scalar(x.algebra, sympy.Integer(0) if y.is_Float and abs(y) < x.algebra.tolerance else y)
+    return Link(*body[:4], each_number(tidy, joint(body.B, body.X)))
 
 
 def parallel_families(links, q):

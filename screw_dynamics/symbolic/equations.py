@@ -16,7 +16,7 @@ from ..model import Model
 from ..values import numbers
 from . import parameters as given
 from . import printing
-from .arguments import checked_links, coordinate_symbols, gravity_vector, parallel_families, tidied
+from .arguments import checked_bodies, coordinate_symbols, gravity_vector, link_of, parallel_families
 from .exact import TOLERANCE
 from .polynomials import Polynomials
 from .scalar import Expressions, Scalar, each_number
@@ -26,9 +26,10 @@ def equations_of_motion(robot, gravity=None, parameters=None, *, coordinates=Non
                         tolerance=TOLERANCE):
     """The equations of motion M(q) q'' + C(q, q') q' + g(q) = tau of a robot as formulas: an EquationsOfMotion.
 
-    robot: a Robot, a Model, or a list of Link (screw_dynamics.model) whose numbers are SymPy's. gravity: three numbers,
-    expressions or names of symbols in m/s^2, resolved in the root frame; or one such for gravity of that size in the
-    direction that the robot has it; a Robot's own and otherwise (0, 0, -9.81) unless given.
+    robot: a Robot, a Model, or a list of Placed bodies (screw_dynamics.model), the world first, whose numbers are
+    SymPy's and names of symbols. gravity: three numbers, expressions or names of symbols in m/s^2, resolved in the root
+    frame; or one such for gravity of that size in the direction that the robot has it; unless given, a Robot's own,
+    for a Model (0, 0, -9.81).
 
     parameters: {link: {quantity: value}} replaces numbers of the model; a value is made of numbers, SymPy expressions
     and names of symbols. Of a link that moves: "mass"; "com" (3,); "inertia" about the centre of mass, (3, 3), its six
@@ -66,21 +67,19 @@ def _read(robot, gravity, parameters, algebra, exact):
     """Links, frames {name: Frame} and the names of joints, all numbers Scalars of expressions."""
     def number(what, x):
         return given.entry(what, x, algebra.tolerance, exact)
-
-    def tidy(x):
-        return algebra.scalar(tidied(x.x, algebra.tolerance))
-    if not isinstance(robot, (facade.Robot, Model)):
-        links = checked_links(robot)
+    if isinstance(robot, (facade.Robot, Model)):
+        model = getattr(robot, "model", robot)
+        read, joints = given.Numbers(algebra, given.check(model, parameters, number), exact), model.joint_names
+        usual = getattr(robot, "gravity", facade.GRAVITY)
+        bodies = given.bodies(model, gravity_vector(gravity, usual, number), read)
+        frames = dict(zip(model.frames, given.frames(model, read), strict=True))
+    else:
+        bodies, frames = checked_bodies(robot), {}
         if gravity is not None or parameters is not None:
-            raise ValueError("a list of Link holds its parameters, and gravity as the world's X = (0, -g)")
-        n = 1 + max((link.coordinate for link in links[1:]), default=-1)
-        links = [each_number(lambda x: algebra.scalar(number("a link's number", x)), link) for link in links]
-        return [each_number(tidy, link) for link in links], {}, [str(k + 1) for k in range(n)]
-    model = getattr(robot, "model", robot)
-    read = given.Numbers(algebra, given.check(model, parameters, number), exact)
-    links = given.links(model, gravity_vector(gravity, getattr(robot, "gravity", facade.GRAVITY), number), read)
-    frames = [each_number(tidy, frame) for frame in given.frames(model, read)]
-    return [each_number(tidy, link) for link in links], dict(zip(model.frames, frames, strict=True)), model.joint_names
+            raise ValueError("a list of Placed bodies holds its parameters, and gravity as the world's X = (0, -g)")
+        joints = [str(k + 1) for k in range(1 + max((body.coordinate for body in bodies[1:]), default=-1))]
+        bodies = [each_number(lambda x: algebra.scalar(number("a body's number", x)), body) for body in bodies]
+    return list(map(link_of, bodies)), frames, joints
 
 
 class EquationsOfMotion:

@@ -6,8 +6,7 @@ import numpy as np
 import sympy
 
 from ..inertia import Inertia
-from ..joint import joint
-from ..model import Frame, Link
+from ..model import Frame, Placed
 from ..se3 import Pose, Twist, identity
 from ..so3 import Rotation
 from ..values import zero
@@ -131,21 +130,19 @@ class Numbers:
 _UNITS = [Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1)]
 
 
-def links(model, gravity, numbers):
-    """One Link for each slot, as Model.links gives them in floats; gravity (3,) of expressions."""
-    still = zero(Twist, 0.0)
+def bodies(model, gravity, numbers):
+    """One Placed body for each slot, as Model.placed gives them in floats; gravity (3,) of expressions."""
+    still, here = (each_number(numbers.algebra.scalar, x) for x in (zero(Twist, 0.0), identity(0.0)))
     up = Vec3(*(-x for x in numbers.lift(gravity)))
-    rows = [Link(0, 0, Twist(still.angular, up), numbers.inertia(None, model.root_inertia),
-                 joint(identity(0.0), still))]
+    rows = [Placed(0, 0, Twist(still.angular, up), numbers.inertia(None, model.root_inertia), here)]
     for i, (name, parent) in enumerate(zip(model.body_names, model.parents, strict=True)):
         X, B = numbers.screw(name, model.screws_body[i]), numbers.pose(name, model.relative_poses[i])
-        M = numbers.inertia(name, model.inertias[i])
-        rows.append(Link(int(parent) + 1, int(model.coordinates[i]), X, M, joint(B, X)))
-    return [each_number(numbers.algebra.scalar, row) for row in rows]
+        rows.append(Placed(int(parent) + 1, int(model.coordinates[i]), X, numbers.inertia(name, model.inertias[i]), B))
+    return rows
 
 
 def frames(model, numbers):
-    """One Frame for each link, as Model.frame_rows gives them in floats."""
+    """One Frame for each link, in its body's own frame."""
     here = each_number(numbers.algebra.scalar, identity(0.0))
     return [Frame(int(body) + 1, here if name in (model.root, *model.body_names) else numbers.pose(name, C))
             for name, (body, C) in model.frames.items()]

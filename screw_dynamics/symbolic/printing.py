@@ -24,14 +24,17 @@ def _is_decimal(denominator):
 
 def _entries(equations, results, digits):
     """(symbol, list of indices, formula) of every entry that is not 0; equal entries of M are one."""
+    if not (isinstance(digits, int) and digits > 0):
+        raise ValueError(f"digits {digits!r} is not a whole number from 1 up")
     for name in results:
         matrix = getattr(equations, name)
         for i in range(matrix.rows):
             for j in range(i if name == "M" else 0, matrix.cols):
                 if matrix[i, j] != 0:
-                    places = [(i, j), (j, i)] if name == "M" and i != j else [(i, j)]
-                    yield name, [place[:2 if INPUTS[name] and name in "MC" else 1] for place in places], \
-                        _readable(matrix[i, j], digits)
+                    places = [(i, j)] if name in "MC" else [(i,)]
+                    if name == "M" and i != j:
+                        places.append((j, i))
+                    yield name, places, _readable(matrix[i, j], digits)
 
 
 def _subscript(place):
@@ -42,7 +45,7 @@ def _subscript(place):
 def text(equations, results, digits):
     """See EquationsOfMotion.text."""
     names = ", ".join(map(str, equations.q))
-    lines = [f"{' + '.join(['M(q) qdd', 'C(q, qd) qd', 'g(q)'])} = tau,  q = ({names})", ""]
+    lines = [f"M(q) qdd + C(q, qd) qd + g(q) = tau,  q = ({names})", ""]
     for name, places, formula in _entries(equations, results, digits):
         left = " = ".join(f"{name}_{_subscript(place)}" for place in places)
         lines += textwrap.wrap(f"{left} = {sympy.sstr(formula, full_prec=False)}", 110, subsequent_indent=" " * 8,

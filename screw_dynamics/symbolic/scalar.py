@@ -8,13 +8,12 @@ from numbers import Number
 import sympy
 from sympy.logic.boolalg import Boolean
 
-from ..scalars import atan2, sincos, sqrt, where
+from ..scalars import sincos, sqrt, where
 from ..values import fields
 from .exact import fraction_of, simple
 
 sincos.register(sympy.Expr, lambda x: (sympy.sin(x), sympy.cos(x)))
 sqrt.register(sympy.Expr, sympy.sqrt)
-atan2.register(sympy.Expr, sympy.atan2)
 where.register(Boolean, lambda condition, a, b: sympy.Piecewise((a, condition), (b, True)))
 
 
