@@ -239,6 +239,19 @@ def test_parameters_reach_screw_and_orientation():
     assert_zero(equations.g - Matrix([g * m * h * cos(slope)]))
 
 
+def test_parameters_may_be_any_expressions():
+    """Roots, reciprocals and functions, which no polynomial has."""
+    a, h = symbols("a h")
+    builder = sd.ModelBuilder("root")
+    builder.add_joint("hinge", "door", "root", [0, 0, 1, 0, 0, 0])
+    equations = equations_of_motion(builder.build(), (0, "g", 0), {"door": {
+        "mass": sqrt(a) / h, "com": (1 / h, 0, sin(a)), "inertia": (a**2, cos(a) ** 2, sympy.pi)}}, coordinates="q")
+    assert_zero(equations.M - Matrix([[sympy.pi + sqrt(a) / h**3]]))
+    assert_zero(equations.g + Matrix([g * sqrt(a) / h**2 * cos(equations.q[0])]))
+    effort = equations.function()([0.3], [0.0], [1.0], 4.0, 9.81, 2.0)
+    assert error(effort, [np.pi + 2 / 8 - 9.81 * 2 / 4 * np.cos(0.3)]) < 1e-15
+
+
 def test_gravity_is_a_number_a_symbol_or_a_vector_of_them():
     robot = urdf_robot("double_pendulum")
     own = equations_of_motion(robot).g

@@ -65,7 +65,7 @@ def checked_bodies(bodies):
 
 
 def link_of(body):
-    """The Link of a Placed body in the body's own frame: one on the axis takes comparisons, which symbols do not have."""
+    """The Link of a Placed body in the body's own frame: one on its axis takes comparisons, and symbols have none."""
     def tidy(x):
         y = sympy.expand(x.x)                                   # what rounding left where it should be 0
         return Scalar(x.algebra, sympy.Integer(0) if y.is_Float and abs(y) < x.algebra.tolerance else y)
