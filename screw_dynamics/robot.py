@@ -240,12 +240,12 @@ class Robot:
 
         representation as in `jacobian`, about body frames and the root frame."""
         entry = BODY_TWISTS_IN[_one_of("representation", representation, BODY_TWISTS_IN)]
-        return self._evaluate(entry, {"q": q, "qd": qd}, out, threads)
+        return self._evaluate(entry, {"q": q, "qd": qd}, out, threads, about(0, self._link(None), 0))
 
     def body_jacobians(self, q, representation="body", out=None, threads=None):
         """The Jacobians (..., b, 6, n) of all bodies, with J qd their twists; [MK] (19), (29), (41), (51)."""
         entry = BODY_JACOBIANS_IN[_one_of("representation", representation, BODY_JACOBIANS_IN)]
-        return self._evaluate(entry, {"q": q}, out, threads)
+        return self._evaluate(entry, {"q": q}, out, threads, about(0, self._link(None), 0))
 
     # --------------------------------------------------------------------------------------------- energy and motion
     def kinetic_energy(self, q, qd, out=None, threads=None):

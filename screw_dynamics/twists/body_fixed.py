@@ -26,18 +26,18 @@ class Columns(NamedTuple):
 
 
 @kernel
-def body_twists(links, body, twists):
-    """V_i of all bodies."""
+def body_twists(links, frames, body, frame, reference, representation, twists):
+    """V_i of all bodies, against a frame of the root."""
     parent, _, X, _, E = links
     q, qd, V = body
     V[0] = zero(Twist, q[0])
     for i in range(1, len(parent)):
         V[i] = Ad_inv(pose(E[i], q[i]), V[parent[i]]) + qd[i] * X[i]                  # (14)
-        put_twist(twists[i - 1], V[i])
+        put_twist(twists[i - 1], Ad_inv(frames.C[i], V[i]))                            # (20)
 
 
 @kernel
-def body_jacobians(links, body, jacobians):
+def body_jacobians(links, frames, body, frame, reference, representation, jacobians):
     """J_i of all bodies, V_i = J_i q': column by column, each from body to body."""
     parent, k, X, _, E = links
     q, C, J = body
@@ -47,11 +47,11 @@ def body_jacobians(links, body, jacobians):
     for j in range(1, len(parent)):
         J[j - 1] = zero(Twist, q[0])                                                  # joint j moves no body before it
         J[j] = zero(Twist, q[0]) + X[j]                                               # (19), i = j
-        add_column(jacobians[j - 1], k[j], J[j])
         for i in range(j + 1, len(parent)):
             J[i] = Ad_inv(C[i], J[parent[i]])                                         # (19), j < i
-            add_column(jacobians[i - 1], k[j], J[i])
+        for i in range(j, len(parent)):
+            add_column(jacobians[i - 1], k[j], Ad_inv(frames.C[i], J[i]))             # (20)
 
 
-BODY_TWISTS = Entry(body_twists, Body, 2, per_body_twist)
-BODY_JACOBIANS = Entry(body_jacobians, Columns, 1, per_body_jacobian)
+BODY_TWISTS = Entry(body_twists, Body, 2, per_body_twist, about_frame=True)
+BODY_JACOBIANS = Entry(body_jacobians, Columns, 1, per_body_jacobian, about_frame=True)

@@ -36,8 +36,15 @@ def shifted(r, V):
 
 
 @kernel
-def body_twists(links, body, twists):
-    """V_i of all bodies."""
+def seen(S, R, root, V):
+    """The hybrid twist V of a body of orientation R as that of its frame S, resolved in the root's frame."""
+    W = shifted(R @ S.p, V)
+    return Twist(W.angular @ root.R, W.linear @ root.R)
+
+
+@kernel
+def body_twists(links, frames, body, frame, reference, representation, twists):
+    """V_i of all bodies, against a frame of the root."""
     parent, _, X, _, E = links
     q, qd, R, V = body
     R[0], V[0] = identity(q[0]).R, zero(Twist, q[0])
@@ -46,11 +53,11 @@ def body_twists(links, body, twists):
         R[i] = R[p] @ C.R
         J = Twist(R[i] @ X[i].angular, R[i] @ X[i].linear)                            # (38)
         V[i] = shifted(R[p] @ C.p, V[p]) + qd[i] * J                                  # (42)
-        put_twist(twists[i - 1], V[i])
+        put_twist(twists[i - 1], seen(frames.C[i], R[i], frames.C[reference], V[i]))
 
 
 @kernel
-def body_jacobians(links, body, jacobians):
+def body_jacobians(links, frames, body, frame, reference, representation, jacobians):
     """J_i of all bodies, V_i = J_i q': column by column, each from body to body."""
     parent, k, X, _, E = links
     q, R, r, J = body
@@ -61,11 +68,11 @@ def body_jacobians(links, body, jacobians):
     for j in range(1, len(parent)):
         J[j - 1] = zero(Twist, q[0])                                                  # joint j moves no body before it
         J[j] = Twist(R[j] @ X[j].angular, R[j] @ X[j].linear)                         # (41), i = j
-        add_column(jacobians[j - 1], k[j], J[j])
         for i in range(j + 1, len(parent)):
             J[i] = shifted(r[i], J[parent[i]])                                        # (41), j < i
-            add_column(jacobians[i - 1], k[j], J[i])
+        for i in range(j, len(parent)):
+            add_column(jacobians[i - 1], k[j], seen(frames.C[i], R[i], frames.C[reference], J[i]))
 
 
-BODY_TWISTS = Entry(body_twists, Body, 2, per_body_twist)
-BODY_JACOBIANS = Entry(body_jacobians, Columns, 1, per_body_jacobian)
+BODY_TWISTS = Entry(body_twists, Body, 2, per_body_twist, about_frame=True)
+BODY_JACOBIANS = Entry(body_jacobians, Columns, 1, per_body_jacobian, about_frame=True)

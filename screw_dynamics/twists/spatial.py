@@ -4,7 +4,7 @@ from typing import NamedTuple
 from ..entry import Entry, per_body_jacobian, per_body_twist
 from ..jacobian import add_column, put_twist
 from ..joint import pose
-from ..se3 import Ad, Pose, Twist, identity
+from ..se3 import Ad, Ad_inv, Pose, Twist, identity
 from ..values import kernel, zero
 from ..vectors import Scalar
 
@@ -27,19 +27,19 @@ class Columns(NamedTuple):
 
 
 @kernel
-def body_twists(links, body, twists):
-    """V_i of all bodies."""
+def body_twists(links, frames, body, frame, reference, representation, twists):
+    """V_i of all bodies, against a frame of the root."""
     parent, _, X, _, E = links
     q, qd, C, V = body
     C[0], V[0] = identity(q[0]), zero(Twist, q[0])
     for i in range(1, len(parent)):
         C[i] = C[parent[i]] @ pose(E[i], q[i])
         V[i] = V[parent[i]] + qd[i] * Ad(C[i], X[i])                                  # (30), (28)
-        put_twist(twists[i - 1], V[i])
+        put_twist(twists[i - 1], Ad_inv(frames.C[reference], V[i]))                   # (35)
 
 
 @kernel
-def body_jacobians(links, body, jacobians):
+def body_jacobians(links, frames, body, frame, reference, representation, jacobians):
     """J_i of all bodies, V_i = J_i q': column by column, each the same for all bodies that the joint moves."""
     parent, k, X, _, E = links
     q, C, J = body
@@ -49,11 +49,11 @@ def body_jacobians(links, body, jacobians):
     for j in range(1, len(parent)):
         J[j - 1] = zero(Twist, q[0])                                                  # joint j moves no body before it
         J[j] = Ad(C[j], X[j])                                                         # (28)
-        add_column(jacobians[j - 1], k[j], J[j])
         for i in range(j + 1, len(parent)):
             J[i] = J[parent[i]]                                                       # (29)
-            add_column(jacobians[i - 1], k[j], J[i])
+        for i in range(j, len(parent)):
+            add_column(jacobians[i - 1], k[j], Ad_inv(frames.C[reference], J[i]))     # (35)
 
 
-BODY_TWISTS = Entry(body_twists, Body, 2, per_body_twist)
-BODY_JACOBIANS = Entry(body_jacobians, Columns, 1, per_body_jacobian)
+BODY_TWISTS = Entry(body_twists, Body, 2, per_body_twist, about_frame=True)
+BODY_JACOBIANS = Entry(body_jacobians, Columns, 1, per_body_jacobian, about_frame=True)
