@@ -5,7 +5,7 @@ in the order q, q', q'', ..."""
 import numpy as np
 
 from ..newton_euler.screws import ad, ad_matrix, checked, times
-from .tree import columns, leibniz, motion, relative_Ad, scaled, support, world_last
+from .tree import columns, leibniz, motion, relative_Ad, scaled, selection, support, world_last
 
 
 def joint_screws(robot, q):
@@ -66,14 +66,12 @@ def jerk(robot, q, qd, qdd, qddd):
     (13)."""
     q, (u, ud, udd) = motion(robot, q, qd, qdd, qddd)
     J = joint_screws(robot, q)
-    once = _brackets(J)
-    twice = ad(once[..., None, :], J[..., :, None, None, :, :])
-    b = np.arange(len(robot.model.parents))
-    weight = 1.0 * (b[:, None] == b) + 2.0 * (b[:, None] < b)                           # of k and l
+    once, moved = _brackets(J), scaled(J, u[..., None, :])
+    twice = ad(once, (moved + 2.0 * _outward(moved))[..., None, :, :])                  # summed over all l from k on
     return (np.einsum("...ijx,...j->...ix", J, udd)
             + np.einsum("...ijkx,...j,...k->...ix", once, 2.0 * ud, u)
             + np.einsum("...ijkx,...j,...k->...ix", once, u, ud)
-            + np.einsum("...ijklx,kl,...j,...k,...l->...ix", twice, weight, u, u, u))
+            + np.einsum("...ijkx,...j,...k->...ix", twice, u, u))
 
 
 def jacobian_rate(robot, q, qd):
@@ -101,8 +99,8 @@ def joint_accelerations(robot, q, qd, V, Vd):
     for i, p in enumerate(model.parents):
         if p >= 0:
             relative[..., i, :] -= times(relative_Ad(C[..., i, :, :], C[..., p, :, :]), Vd[..., p, :])
-    drives = np.eye(model.n)[model.coordinates]
-    return np.einsum("bx,...bx,bk->...k", X, relative + scaled(ad(X, V), u), drives) / ((X * X).sum(axis=-1) @ drives)
+    S = selection(model)
+    return np.einsum("bx,...bx,bk->...k", X, relative + scaled(ad(X, V), u), S) / ((X * X).sum(axis=-1) @ S)
 
 
 def _relative(robot, q):

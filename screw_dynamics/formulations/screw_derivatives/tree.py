@@ -20,6 +20,11 @@ def support(model):
     return L
 
 
+def selection(model):
+    """S (b, n), with S q' the rates of all joints: S_ik = 1 if coordinate k drives joint i, else 0."""
+    return np.eye(model.n)[model.coordinates]
+
+
 def motion(robot, q, *rates):
     """q (..., n), and its time derivatives (..., b) as those of each joint of the tree, with common leading axes.
 
@@ -38,7 +43,7 @@ def motion(robot, q, *rates):
 
 def columns(model, J):
     """The Jacobians (..., b, 6, n) of all bodies from their screws; mimic joints add to their leader's column."""
-    return np.einsum("...ijx,jk->...ixk", J, np.eye(model.n)[model.coordinates])
+    return np.einsum("...ijx,jk->...ixk", J, selection(model))
 
 
 def relative_Ad(C, D):
