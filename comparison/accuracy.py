@@ -43,7 +43,8 @@ def computed(quantity, form, model, state):
     """The result (n) of the compiled algorithm."""
     entry = algorithms.ALL[quantity][form]
     out = np.empty(entry.shape(model.n, len(model.parents)))
-    entry.one(workspace(model.links(GRAVITY), model.frame_rows(), model.n), *map(np.copy, state[:entry.inputs]), out)
+    memory = workspace(model.links(GRAVITY), model.frame_rows(GRAVITY), model.n)
+    entry.one(memory, *map(np.copy, state[:entry.inputs]), out)
     return out
 
 

@@ -1,9 +1,16 @@
 """Serial robots of revolute joints, whose screws and frames are as general, or as special, as their kind says."""
+from typing import NamedTuple
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
+from screw_dynamics import arrays
 from screw_dynamics.arrays import tilde
+from screw_dynamics.entry import about
+from screw_dynamics.joint import joint
+from screw_dynamics.model import Frame, Link
+from screw_dynamics.robot import GRAVITY
 
 GENERAL, ALIGNED, DENAVIT_HARTENBERG = KINDS = "general", "aligned", "Denavit-Hartenberg"
 
@@ -30,3 +37,28 @@ def chain(kind, n):
         builder.add_joint(f"joint {i}", f"link {i}", f"link {i - 1}", np.r_[axis, np.cross(point, axis)], placement,
                           inertia)
     return builder.build()
+
+
+class Rows(NamedTuple):
+    """What a kernel reads of a model: links and frames, and that bodies are meant, in the frame of the root link."""
+
+    links: list
+    frames: list
+    told: int
+
+
+def rows(model):
+    """The Rows of a model as Robot takes them: the bodies seen in frames on their joints' axes."""
+    root = list(model.frames).index(model.root)
+    return Rows(model.links(GRAVITY), model.frame_rows(GRAVITY), about(0, root, 0))
+
+
+def rows_as_given(model):
+    """The Rows of a model with the bodies in their own frames, in which a screw may be any."""
+    links = model.links(GRAVITY)[:1]
+    for i, parent in enumerate(model.parents):
+        X, B = arrays.twist(model.screws_body[i]), arrays.pose(model.relative_poses[i])
+        M = arrays.inertia(model.inertias[i])
+        links.append(Link(int(parent) + 1, int(model.coordinates[i]), X, M, joint(B, X)))
+    frames = [Frame(int(body) + 1, arrays.pose(C)) for body, C in model.frames.values()]
+    return Rows(links, frames, rows(model).told)

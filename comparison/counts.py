@@ -3,14 +3,16 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from screw_dynamics.counting import Operations, operations, straight_line_operations
-from screw_dynamics.robot import GRAVITY
 
 from . import algorithms
-from .chains import GENERAL, KINDS, chain
+from .chains import GENERAL, KINDS, chain, rows, rows_as_given
 
 FIRST = 4               # joints: shorter chains save a little more at their ends
 FURTHER = 3             # lengths at which a polynomial is proved, beyond those that determine it
-LOOPS = "loops"         # the column of the loops as they stand, which do as much whatever the robot's numbers
+# The columns of loops, which do as much whatever the robot's numbers: with any screws in any frames, and as they run,
+# in frames on the axes; beside them the kinds of chains that straight lines are written out for.
+GENERAL_LOOPS, LOOPS = "loops, general axes", "loops"
+COLUMNS = GENERAL_LOOPS, LOOPS, *KINDS
 
 
 class Polynomial(NamedTuple):
@@ -45,11 +47,14 @@ PRINTED_AT = 6, 17
 
 
 def count(quantity, form, column, n):
-    """The Operations of an algorithm for a chain; column: LOOPS, or the kind of chain it is written out for."""
+    """The Operations of an algorithm for a chain."""
     entry = algorithms.ALL[quantity][form]
     if column == LOOPS:
-        return operations(entry, chain(GENERAL, n).links(GRAVITY))
-    return straight_line_operations(entry, chain(column, n).links(GRAVITY))
+        return operations(entry, *rows(chain(GENERAL, n)))
+    if column == GENERAL_LOOPS:
+        return operations(entry, *rows_as_given(chain(GENERAL, n)), general=True)
+    model = chain(column, n)
+    return straight_line_operations(entry, *(rows_as_given(model) if column == GENERAL else rows(model)))
 
 
 def polynomials(quantity, form, column):
@@ -86,7 +91,7 @@ def total(fitted):
 def table():
     """{(quantity, form, column): Operations of Polynomials} of everything."""
     return {(quantity, form, column): polynomials(quantity, form, column)
-            for quantity, forms in algorithms.ALL.items() for form in forms for column in (LOOPS, *KINDS)}
+            for quantity, forms in algorithms.ALL.items() for form in forms for column in COLUMNS}
 
 
 def _times_linear(coefficients, x):

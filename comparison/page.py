@@ -7,14 +7,13 @@ from pathlib import Path
 import screw_dynamics as sd
 from benchmarks import robots
 from screw_dynamics.counting import straight_line_operations
-from screw_dynamics.robot import GRAVITY
 
 from . import algorithms, counts
-from .chains import KINDS
+from .chains import rows as rows_of
+from .counts import COLUMNS
 from .times import BATCH, ONE, SPECIALIZED
 
 TEMPLATE = Path(__file__).with_name("template.md")
-COLUMNS = counts.LOOPS, *KINDS
 TYPICAL = 7             # joints of the chain by which the fewest operations are told
 
 
@@ -120,10 +119,10 @@ def printed(polynomials):
 def real_counts():
     """Operations of the straight-line kernels of real robots."""
     models = {name: sd.Robot.from_urdf(robots.real(name).urdf).model for name in robots.REAL}
-    links = {f"{name} ({model.n})": model.links(GRAVITY) for name, model in models.items()}
-    rows = [[quantity, form, *(straight_line_operations(entry, rows).total for rows in links.values())]
+    found = {f"{name} ({model.n})": rows_of(model) for name, model in models.items()}
+    rows = [[quantity, form, *(straight_line_operations(entry, *read).total for read in found.values())]
             for quantity, forms in algorithms.ALL.items() for form, entry in forms.items()]
-    return markdown(["quantity", "twists", *links], rows)
+    return markdown(["quantity", "twists", *found], rows)
 
 
 # ------------------------------------------------------------------------------------------------- times and errors

@@ -55,6 +55,8 @@ def of_counts(polynomials):
                     values = [float(counts.PRINTED[name](n)) / n for n in JOINTS.tolist()]
                     axis.plot(JOINTS, values, color="black", linewidth=0.9, dashes=dashes)
                 axis.set_ylim(0, 1250)
+                if column == counts.LOOPS:
+                    axis.legend(handles=printed_lines(), loc="lower right", fontsize=8, frameon=False)
             else:
                 axis.set_ylim(bottom=0)
             axis.grid(True, **GRID)
@@ -63,11 +65,14 @@ def of_counts(polynomials):
         axis.set_ylabel("operations for each joint")
     for axis in axes[-1]:
         axis.set_xlabel("joints")
-    printed = [Line2D([], [], color="black", linewidth=0.9, dashes=dashes, label=f"{name}, in [SY]")
-               for name, dashes in PRINTED.items()]
     figure.legend(handles=legend(marker=False), loc="upper left", ncols=6, frameon=False, bbox_to_anchor=(0.055, 1.0))
-    figure.legend(handles=printed, loc="upper right", ncols=3, frameon=False, bbox_to_anchor=(0.99, 1.0))
     return figure
+
+
+def printed_lines():
+    """A handle for each formula of [SY]."""
+    return [Line2D([], [], color="black", linewidth=0.9, dashes=dashes, label=f"{name}, as printed in [SY]")
+            for name, dashes in PRINTED.items()]
 
 
 def legend(marker=True):

@@ -8,11 +8,11 @@ from benchmarks.peers.ours import chain
 from benchmarks.timing import Effort, measure
 from screw_dynamics.batch import Workspaces, evaluate
 from screw_dynamics.lanes import WIDTH
-from screw_dynamics.robot import GRAVITY
 from screw_dynamics.specialize import straight_line
 from screw_dynamics.workspace import workspace
 
 from . import algorithms
+from .chains import rows
 
 FULL, QUICK = Effort(repeats=101, seconds=1.5, least=11), Effort(repeats=3, seconds=0.05, least=3)
 LENGTHS, FEW_LENGTHS = (2, 3, 5, 10, 20, 50, 100), (2, 10)
@@ -37,40 +37,40 @@ def measurements(quick=False):
 
 def of_robot(name, model, effort, specialized=False):
     """Measure every quantity that is there in several representations."""
-    links = model.links(GRAVITY)
+    read = rows(model)
     for quantity, forms in algorithms.IN_EACH.items():
         if quantity == "Jacobians" and model.n > LONGEST or specialized and quantity not in algorithms.DYNAMICS:
             continue
         if specialized:
-            forms = {form: straight_line(entry, links) for form, entry in forms.items()}
+            forms = {form: straight_line(entry, *read) for form, entry in forms.items()}
             forms = {form: entry for form, entry in forms.items() if entry is not algorithms.IN_EACH[quantity][form]}
         states = States(model.n, FEWER if quantity == "Jacobians" else COUNT)
-        for way, units, calls in ((ONE, 1, one_call(forms, model, links, states)),
-                                  (BATCH, states.count, batch_call(forms, model, links, states))):
+        for way, units, calls in ((ONE, 1, one_call(forms, model, read, states)),
+                                  (BATCH, states.count, batch_call(forms, model, read, states))):
             if quantity in algorithms.DYNAMICS:
                 agree(quantity, calls)
             subject = {"quantity": quantity, "robot": name, "joints": model.n, "way": way, "specialized": specialized}
             yield measure(subject, calls, effort, units, prepare=states.choose)
 
 
-def one_call(forms, model, links, states):
+def one_call(forms, model, read, states):
     """{form: Call} of the compiled entry point on the chosen state, as Robot calls it."""
-    memory, calls = workspace(links, model.frame_rows(), model.n), {}
+    memory, calls = workspace(read.links, read.frames, model.n), {}
     inputs = [states.one[name] for name in ("q", "qd", "tau")]
     for form, entry in forms.items():
         names = dict(zip(INPUTS, inputs, strict=True), one=entry.one, memory=memory, out=_room(entry, model))
-        arguments = ", ".join(["memory", *INPUTS[:entry.inputs], "out"])
+        arguments = ", ".join(["memory", *map(str, _options(entry, read)), *INPUTS[:entry.inputs], "out"])
         calls[form] = Call(f"one({arguments})", names, "out")
     return calls
 
 
-def batch_call(forms, model, links, states):
+def batch_call(forms, model, read, states):
     """{form: Call} of a batch on SIMD lanes and one thread, as Robot calls it."""
-    memory = Workspaces(lambda: workspace(links, model.frame_rows(), model.n, WIDTH), len(links))
+    memory = Workspaces(lambda: workspace(read.links, read.frames, model.n, WIDTH), len(read.links))
     inputs = [states.rows[name] for name in ("q", "qd", "tau")]
-    return {form: Call("evaluate(entry, memory, (), inputs, out, 1)",
-                       {"evaluate": evaluate, "entry": entry, "memory": memory, "inputs": inputs[:entry.inputs],
-                        "out": _room(entry, model, states.count)}, "out")
+    return {form: Call("evaluate(entry, memory, options, inputs, out, 1)",
+                       {"evaluate": evaluate, "entry": entry, "memory": memory, "options": _options(entry, read),
+                        "inputs": inputs[:entry.inputs], "out": _room(entry, model, states.count)}, "out")
             for form, entry in forms.items()}
 
 
@@ -81,6 +81,10 @@ def agree(quantity, calls):
         error = np.abs(result - found[algorithms.BODY]).max() / np.abs(found[algorithms.BODY]).max()
         if not error < 1e-13 * result.shape[-1] ** 3 + 1e-12:
             raise ArithmeticError(f"{quantity} in the form '{form}' differs by {error:.1e}")
+
+
+def _options(entry, read):
+    return (read.told,) if entry.about_frame else ()
 
 
 def _room(entry, model, *lead):

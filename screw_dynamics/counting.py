@@ -9,9 +9,11 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
+from .entry import which
+from .model import Link
 from .scalars import sincos, sqrt
 from .specialize import script
-from .values import map_numbers
+from .values import Nil, leaves, map_numbers
 
 UNBOUNDED = math.inf        # lines of a script that is counted and not compiled
 
@@ -42,8 +44,8 @@ class Counting:
 
     def _operation(symbol, f):
         def apply(self, other):
-            if isinstance(other, tuple):
-                return NotImplemented           # a value type: it goes on, number by number
+            if isinstance(other, (tuple, _Absent)):
+                return NotImplemented           # a value type goes on, number by number
             Counting.done[symbol] += 1
             return Counting(f(self.x, getattr(other, "x", other)))
         return apply
@@ -75,17 +77,55 @@ def _(x: Counting):
     return Counting(math.sqrt(x.x))
 
 
-def operations(entry, links, frames=(), indices=()):
+class _Absent:
+    """A number that is always 0, with which nothing is done: Nil in compiled code."""
+
+    def __add__(self, other):
+        return NotImplemented if isinstance(other, tuple) else other
+
+    def __rsub__(self, other):
+        return other
+
+    def __sub__(self, other):
+        return NotImplemented if isinstance(other, tuple) else -other
+
+    def __mul__(self, other):
+        return NotImplemented if isinstance(other, tuple) else self
+
+    __radd__, __rmul__, __truediv__ = __add__, __mul__, __mul__
+
+    def __neg__(self):
+        return self
+
+
+def operations(entry, links, frames=(), told=0, general=False):
     """The Operations that an Entry's loops do for a model, its links and frames as the model packs them; a product with
-    a 0 counts as any other. `indices` as in Entry.plain.
+    a 0 counts as any other, unless it is 0 in every model (Nil in the annotations of Link). An entry
+    about a frame must be told of which. general: links may have any screw and joint.Joint, and nothing is known to be
+    0.
 
     The compiler may still leave out what has no effect within one pass of a loop, such as the lower triangle of a
     symmetric matrix that is never read, and it makes one instruction of many a product and sum."""
-    links, frames = ([map_numbers(Counting, row) for row in rows] for rows in (links, frames))
+    links = [_counting(row, general) for row in links]
+    frames = [map_numbers(Counting, row) for row in frames]
     n = 1 + max((link.coordinate for link in links[1:]), default=-1)
     Counting.done.clear()
-    entry.plain(links, *[[Counting(0.3)] * n] * entry.inputs, frames=frames, indices=indices)
+    entry.plain(links, *[[Counting(0.3)] * n] * entry.inputs, frames=frames,
+                indices=which(told) if entry.about_frame else ())
     return Operations(*(Counting.done[kind] for kind in ("+", "*", "/", "sincos", "sqrt")))
+
+
+def _counting(link, general):
+    """A link of numbers that count."""
+    if general:
+        return map_numbers(Counting, link)
+    kinds = iter(leaves(Link))
+    counting = {Nil: lambda x: _Absent(), float: Counting, int: int}
+    return _map(lambda x: counting[next(kinds)](x), link)
+
+
+def _map(f, x):
+    return type(x)(*(_map(f, part) for part in x)) if isinstance(x, tuple) else f(x)
 
 
 def straight_line_operations(entry, links, frames=(), told=0):

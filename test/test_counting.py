@@ -1,5 +1,6 @@
 """Operation counts: of formulas that can be counted by hand, and of robots whose zeros are known."""
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -9,13 +10,14 @@ from random_trees import model_of, random_tree
 import screw_dynamics as sd
 from screw_dynamics.coriolis_matrix import CORIOLIS_MATRIX
 from screw_dynamics.counting import Counting, Operations, needed_lines, operations, straight_line_operations
+from screw_dynamics.entry import Entry, per_joint
 from screw_dynamics.forward_dynamics import FORWARD_DYNAMICS
 from screw_dynamics.gravity import GRAVITY_TORQUE
 from screw_dynamics.inverse_dynamics import INVERSE_DYNAMICS
 from screw_dynamics.mass_matrix import MASS_MATRIX
 from screw_dynamics.scalars import sincos, sqrt
 from screw_dynamics.specialize import script
-from screw_dynamics.vectors import Vec3, cross
+from screw_dynamics.vectors import Scalar, Vec3, cross
 
 ENTRIES = [INVERSE_DYNAMICS, FORWARD_DYNAMICS, MASS_MATRIX, CORIOLIS_MATRIX, GRAVITY_TORQUE]
 NAMES = [entry.algorithm.__name__ for entry in ENTRIES]
@@ -72,3 +74,16 @@ def test_lines_that_are_counted_give_the_result_and_do_as_many_operations(entry)
     assert tuple(done) == straight_line_operations(entry, links)
     assert error(out, entry.plain(links, *q[:entry.inputs].tolist())) < 1e-14
     assert sum(done) < sum(operations(entry, links))
+
+
+def test_numbers_that_are_0_in_every_robot_cost_nothing():
+    """Of a screw along z, two products of six are left of q' X; of any other, none may be left out."""
+    class Body(NamedTuple):
+        q: Scalar
+
+    def multiple(links, body, out):
+        V = body.q[1] * links.X[1]
+        out[0] = V.angular.z + V.linear.z
+    entry, links = Entry(multiple, Body, 1, per_joint), links_of(pendulum())
+    assert operations(entry, links) == Operations(1, 2, 0, 0, 0)
+    assert operations(entry, links, general=True) == Operations(1, 6, 0, 0, 0)
