@@ -1,0 +1,55 @@
+"""The Christoffel symbols of first kind of the mass matrix, [MD] (85)-(87), and the matrix that they make.
+
+Gamma_ijk = (dM_ik/dq_j + dM_ij/dq_k - dM_jk/dq_i) / 2, (..., n, n, n): sum_jk Gamma_ijk q_j' q_k' is the Coriolis
+effort of joint i. J_lj is the column of joint j in the body-fixed Jacobian of body l. [MD] gives both forms for chains
+and some orders of i, j, k. In terms of s = min(j, k) and r = max(j, k), the inner and the outer of joints j and k, they
+hold for all of them and on trees, where those bodies l count that all three joints carry."""
+import numpy as np
+
+from ... import arrays
+from ..newton_euler.screws import ad, checked, mass_moment_rotational, times
+from ..screw_derivatives.body_fixed import joint_screws
+from ..screw_derivatives.tree import selection
+
+
+def christoffel_symbols(robot, q):
+    """2 Gamma_ijk = sum_l (J_lk^T M_l [J_li, J_lj] + J_lj^T M_l [J_li, J_lk] + J_li^T M_l [J_ls, J_lr]); [MD] (86)."""
+    J = joint_screws(robot, q)                                                              # (..., l, j, x)
+    momentum = times(robot.model.inertias[:, None], J)
+    product = ad(J[..., :, None, :], J[..., None, :, :])                                    # (..., l, i, j, x)
+    T = np.einsum("...lkx,...lijx->...ijk", momentum, product, optimize=True)               # J_k^T M [J_i, J_j]
+    j = np.arange(J.shape[-2])
+    ordered = np.sign(j - j[:, None]) * np.moveaxis(T, -1, -3)                              # J_i^T M [J_s, J_r]
+    return _on_coordinates(robot, (T + np.swapaxes(T, -1, -2) + ordered) / 2)
+
+
+def christoffel_symbols_binet(robot, q):
+    """Gamma_ijk = sum_l J_li^T G_l(w_ls) J_lr with Binet's inertia, w_ls the angular part of J_ls; for [MD] (87).
+
+    This is the integral of v_i . (w_s x v_r) over the mass, v_i being the velocity of a particle for q_i' = 1."""
+    J = joint_screws(robot, q)
+    G = binet_gyration(robot.model.inertias[:, None], J[..., :3])                           # (..., l, s, x, y)
+    T = np.einsum("...lix,...lsxy,...lry->...isr", J, G, J, optimize=True)
+    j = np.arange(J.shape[-2])
+    return _on_coordinates(robot, np.where(j[:, None] <= j, T, np.swapaxes(T, -1, -2)))
+
+
+def binet_gyration(M, w):
+    """G (..., 6, 6) = [[(B w)~, m d~ w~], [-m w~ d~, m w~]] of inertias (..., 6, 6) and angular velocities (..., 3).
+
+    B = trace(Theta) I / 2 - Theta is Binet's tensor, the integral of x x^T over the mass, about the frame's origin."""
+    m, h, Theta = mass_moment_rotational(M)
+    B = np.trace(Theta, axis1=-2, axis2=-1)[..., None, None] / 2 * np.eye(3) - Theta
+    turn, arm = arrays.tilde(w), arrays.tilde(h)
+    return np.block([[arrays.tilde(times(B, w)), arm @ turn], [-turn @ arm, m[..., None] * turn]])
+
+
+def coriolis_matrix(robot, q, qd):
+    """C_ij = sum_k Gamma_ijk q_k', (..., n, n): C q' are the Coriolis efforts, and M' - 2 C is skew; [MD] (85)."""
+    return np.einsum("...ijk,...k->...ij", christoffel_symbols(robot, q), *checked(qd=(qd, robot.n)))
+
+
+def _on_coordinates(robot, symbols):
+    """Symbols (..., b, b, b) of joints as those (..., n, n, n) of coordinates, which may drive several joints."""
+    S = selection(robot.model)
+    return np.einsum("...abc,ai,bj,ck->...ijk", symbols, S, S, S, optimize=True)
