@@ -5,7 +5,7 @@ in the order q, q', q'', ..."""
 import numpy as np
 
 from ..newton_euler.screws import ad, ad_matrix, checked, times
-from .tree import columns, leibniz, motion, relative_Ad, scaled, selection, support, world_last
+from .tree import columns, combined, leibniz, motion, relative_Ad, scaled, selection, support, world_last
 
 
 def joint_screws(robot, q):
@@ -56,7 +56,7 @@ def acceleration(robot, q, qd, qdd):
     """V_i' = sum_j J_ij q_j'' + sum_(j < k) [J_ij, J_ik] q_j' q_k'; [MD] (6)."""
     q, (u, ud) = motion(robot, q, qd, qdd)
     J = joint_screws(robot, q)
-    return (np.einsum("...ijx,...j->...ix", J, ud)
+    return (combined(J, ud)
             + np.einsum("...ijkx,...j,...k->...ix", _brackets(J), u, u))
 
 
@@ -68,7 +68,7 @@ def jerk(robot, q, qd, qdd, qddd):
     J = joint_screws(robot, q)
     once, moved = _brackets(J), scaled(J, u[..., None, :])
     twice = ad(once, (moved + 2.0 * _outward(moved))[..., None, :, :])                  # summed over all l from k on
-    return (np.einsum("...ijx,...j->...ix", J, udd)
+    return (combined(J, udd)
             + np.einsum("...ijkx,...j,...k->...ix", once, 2.0 * ud, u)
             + np.einsum("...ijkx,...j,...k->...ix", once, u, ud)
             + np.einsum("...ijkx,...j,...k->...ix", twice, u, u))
@@ -85,7 +85,7 @@ def acceleration_by_factors(robot, q, qd, qdd):
     """V' = J q'' - A a V for all bodies; [MD] (10)."""
     q, (u, ud) = motion(robot, q, qd, qdd)
     aV = scaled(ad(robot.model.screws_body, twist_derivatives(robot, q, qd)[0]), u)
-    return (np.einsum("...ijx,...j->...ix", joint_screws(robot, q), ud)
+    return (combined(joint_screws(robot, q), ud)
             - np.einsum("ik,...ikxy,...ky->...ix", support(robot.model), _relative(robot, q), aV))
 
 

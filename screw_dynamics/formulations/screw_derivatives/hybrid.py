@@ -5,7 +5,7 @@ body_fixed.py."""
 import numpy as np
 
 from ..newton_euler.screws import ad, joined, times
-from .tree import columns, leibniz, lever, motion, scaled, shifting, support, turning, world_last
+from .tree import columns, combined, leibniz, lever, motion, scaled, shifting, support, turning, world_last
 
 
 def joint_screws(robot, q):
@@ -56,8 +56,8 @@ def acceleration(robot, q, qd, qdd):
     """V_i' = sum_j (J_ij q_j'' + (ad_(r_ij') + Ad_(r_ij) ad_(w_j)) X_j q_j'); [MD] (28), (29)."""
     q, (u, ud) = motion(robot, q, qd, qdd)
     J = joint_screws(robot, q)
-    V = np.einsum("...ijx,...j->...ix", J, u)
-    return np.einsum("...ijx,...j->...ix", J, ud) + np.einsum("...ijx,...j->...ix", _rate(robot, q, V), u)
+    V = combined(J, u)
+    return combined(J, ud) + combined(_rate(robot, q, V), u)
 
 
 def acceleration_by_brackets(robot, q, qd, qdd):
@@ -68,7 +68,7 @@ def acceleration_by_brackets(robot, q, qd, qdd):
     carried = np.cumsum(scaled(J, u[..., None, :]), axis=-2)                    # V_ij: by the joints up to j
     V = carried[..., -1:, :]
     Jd = ad(turning(carried), J) + ad(J, shifting(V - carried))
-    return np.einsum("...ijx,...j->...ix", J, ud) + np.einsum("...ijx,...j->...ix", Jd, u)
+    return combined(J, ud) + combined(Jd, u)
 
 
 def jerk(robot, q, qd, qdd, qddd):
@@ -80,8 +80,8 @@ def jerk(robot, q, qd, qdd, qddd):
     turned = ad(wd, X) + ad(w, ad(w, X))
     second = (lever(_arms(Vd[..., 3:]), X) + 2.0 * lever(_arms(V[..., 3:]), ad(w, X))
               + turned + lever(_arms(r), turned))
-    return (np.einsum("...ijx,...j->...ix", J, udd) + np.einsum("...ijx,...j->...ix", _rate(robot, q, V), 2.0 * ud)
-            + np.einsum("ij,...ijx,...j->...ix", support(robot.model), second, u))
+    return (combined(J, udd) + combined(_rate(robot, q, V), 2.0 * ud)
+            + combined(support(robot.model)[..., None] * second, u))
 
 
 def _rate(robot, q, V):

@@ -46,6 +46,11 @@ def columns(model, J):
     return np.einsum("...ijx,jk->...ixk", J, selection(model))
 
 
+def combined(J, rates):
+    """sum_j J_ij q_j' of screws (..., b, b, 6) and rates (..., b) of the joints."""
+    return np.einsum("...ijx,...j->...ix", J, rates)
+
+
 def relative_Ad(C, D):
     """Ad_(C^-1 D) (..., 6, 6) of poses C and D (..., 4, 4)."""
     return Ad_matrix(inverse(C) @ D)
