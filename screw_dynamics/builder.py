@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import arrays, se3
+from . import arrays, macro_joints, se3
 from .model import Model
 
 TOLERANCE = 1e-6        # how far a given rotation or axis may be from orthogonal or unit length before it is refused
@@ -74,11 +74,7 @@ class ModelBuilder:
         screw (6,): unit screw in the link's frame, angular part first. placement (4, 4): pose of the link in the parent
         link at q = 0. inertia (6, 6) about the link's origin. damping N m s/rad or N s/m, friction N m or N. The joint
         that a mimic joint follows may be added later."""
-        name = f"joint '{joint}'"
-        if not isinstance(joint, str) or not joint:
-            raise ValueError(f"a joint's name must be a non-empty string, not {joint!r}")
-        if joint in self._joints:
-            raise ValueError(f"{name} is there twice")
+        name = f"joint '{self._new_joint(joint)}'"
         body, C = self._frame(parent, name)
         screw, found = _screw(name, screw)
         moving = _Moving(joint, self._new_link(link), body, C @ _pose(name, placement), screw, kind or found,
@@ -113,6 +109,37 @@ class ModelBuilder:
                        arrays.inverse_pose(self._reference(body) @ C) @ A, arrays.inertia_matrix(mass, centre, about),
                        **joint_options)
 
+    def add_macro_joint(self, kind, joint, link, parent, placement=None, inertia=None, *, frame=None, order=None,
+                        pitch=None, **joint_options):
+        """Add a link by a joint of several degrees of freedom, made of joints of one with massless links in between.
+
+        kind: "cylindrical", "planar", "spherical", "universal", "free" or another of macro_joints.KINDS, which has the
+        motions in their order. frame (4, 4): the pose of the joint frame, on whose axes they are, in the link's frame;
+        a single turn or slide is on its z-axis. order: the axes of several turns, as in "zyx" for R = R_z R_y R_x.
+        pitch: of a helical motion, m/rad. placement, inertia and options as in add_joint, an option for all coordinates
+        or as {"rz": value, ...} for some.
+
+        Gives the names of the coordinates: joint_x for a slide along x, joint_rz for a turn about z and so on, or joint
+        if it is the only one; the links in between are called link_x and so on. At q = 0 their frames are the link's.
+        Singular where macro_joints says; [MK] table 2, remark 4."""
+        name = f"joint '{self._new_joint(joint)}'"
+        degrees = _naming(name, macro_joints.degrees, kind, order, pitch)
+        to_link = arrays.Ad_matrix(_pose(name, frame))
+        options = _naming(name, macro_joints.options_of, degrees, joint_options)
+        before, names = len(self._moving), []
+        try:
+            for degree, chosen in zip(degrees, options, strict=True):
+                last = degree is degrees[-1]
+                names.append(joint if len(degrees) == 1 else f"{joint}_{degree.name}")
+                moved = link if last else f"{link}_{degree.name}"
+                self.add_joint(names[-1], moved, parent, to_link @ degree.screw, placement,
+                               inertia if last else None, **chosen)
+                parent, placement = moved, None
+        except BaseException:
+            self._forget(before)
+            raise
+        return tuple(names)
+
     def build(self):
         """The model of all that was added."""
         leaders = [m for m in self._moving if m.mimic is None]
@@ -143,6 +170,20 @@ class ModelBuilder:
         if link in self._frames:
             raise ValueError(f"link '{link}' is there twice")
         return link
+
+    def _new_joint(self, joint):
+        if not isinstance(joint, str) or not joint:
+            raise ValueError(f"a joint's name must be a non-empty string, not {joint!r}")
+        if joint in self._joints:
+            raise ValueError(f"joint '{joint}' is there twice")
+        return joint
+
+    def _forget(self, count):
+        """Take back all moving links from this one on."""
+        for moving in self._moving[count:]:
+            self._joints.remove(moving.joint)
+            del self._frames[moving.link]
+        del self._moving[count:], self._inertias[count:]
 
     def _frame(self, parent, name):
         if parent not in self._frames:
@@ -184,6 +225,14 @@ def _resolve(joint, follow, joints):
 
 
 # ------------------------------------------------------------------------------------------------- checks
+def _naming(name, check, *arguments):
+    """What a check gives; its ValueError gets the name of the element in front."""
+    try:
+        return check(*arguments)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
 def _numbers(name, what, x, shape):
     try:
         a = np.array(x, dtype=float)

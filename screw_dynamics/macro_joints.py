@@ -1,0 +1,133 @@
+"""Joints of several degrees of freedom, lower pairs and macro joints, as combinations of joints of one; [MK] table 2.
+
+Each degree is a slide along, a turn about, or a screw motion on an axis of the joint frame. They follow each other from
+the parent to the link, D(q) = exp(Z_1 q_1) ... exp(Z_k q_k), the second form of [MK] remark 4: slides first, so that
+their coordinates are the position of the joint frame's origin. Angles are no chart of all rotations: where the first
+and the last of three axes are parallel, those of a spherical or free joint are singular, and so are the Jacobian and
+the mass matrix. For three different axes that is where the second angle is +-pi/2, and for the same axis twice, as in
+"zxz", where it is 0 or pi, so at q = 0 too.
+"""
+from typing import NamedTuple
+
+import numpy as np
+
+# The motions generated, with the subgroup of [MK] table 1: x slides along x, rx turns about it, hz is a screw motion.
+KINDS = {
+    "prismatic": ("z",),                            # R
+    "revolute": ("rz",),                            # SO(2)
+    "helical": ("hz",),                             # H_p
+    "planar_translation": ("x", "y"),               # R^2
+    "cylindrical": ("z", "rz"),                     # SO(2) x R
+    "translation": ("x", "y", "z"),                 # R^3
+    "spherical": ("rx", "ry", "rz"),                # SO(3)
+    "planar_helical": ("x", "y", "hz"),             # H_p and R^2
+    "planar": ("x", "y", "rz"),                     # SE(2)
+    "schoenflies": ("x", "y", "z", "rz"),           # SE(2) x R
+    "free": ("x", "y", "z", "rx", "ry", "rz"),      # SE(3)
+    "universal": ("rx", "ry"),                      # no subgroup: two crossing axes, the second carried by the first
+}
+
+
+class Degree(NamedTuple):
+    """One degree of freedom: how its coordinate is called, and its unit screw Z (6,) in the joint frame."""
+
+    name: str
+    screw: np.ndarray
+
+
+def degrees(kind, order=None, pitch=None):
+    """The Degrees of a joint of a kind, one of KINDS, from the parent to the link.
+
+    order: the axes of two or three turns, as in "zyx" for R = R_z R_y R_x; pitch (m/rad) of a screw motion. ValueError
+    for a kind, order or pitch that is none."""
+    motions, h = _motions(kind, order), _pitch(kind, pitch)
+    found = {}
+    for motion in motions:
+        Z = np.zeros(6)
+        axis = "xyz".index(motion[-1])
+        Z[axis if len(motion) > 1 else 3 + axis] = 1.0
+        if motion[0] == "h":
+            Z[3 + axis] = h
+        found[motion if motion not in found else f"{motion}2"] = Z
+    return [Degree(*item) for item in found.items()]
+
+
+def options_of(degrees, options):
+    """The options of each degree, from {option: value for all} or {option: {name of a degree: value}}."""
+    names = [degree.name for degree in degrees]
+    each = {option: value if isinstance(value, dict) else dict.fromkeys(names, value)
+            for option, value in options.items()}
+    for option, values in each.items():
+        for name in values:
+            if name not in names:
+                raise ValueError(f"{option} of {name!r}, which is none of {', '.join(names)}")
+    return [{option: values[name] for option, values in each.items() if name in values} for name in names]
+
+
+def coordinates(kind, D, order=None, pitch=None):
+    """The coordinates (..., k) at which a joint of a kind has the poses D (..., 4, 4), of its joint frame on the link
+    against the one on the parent.
+
+    For a pose out of the joint's reach, those of a pose that it does reach: the position along the slides, and the
+    angles about the turns. Angles are in (-pi, pi], those of screw motions with the full turns that the height tells.
+    Of two solutions for three angles, that with the second in [-pi/2, pi/2], or in [0, pi] with the same axis twice;
+    one of many where they are singular."""
+    motions, h = _motions(kind, order), _pitch(kind, pitch)
+    D = np.asarray(D, dtype=float)
+    if D.shape[-2:] != (4, 4):
+        raise ValueError(f"D has the shape {D.shape}, not (..., 4, 4)")
+    slides = [D[..., "xyz".index(motion), 3] for motion in motions if len(motion) == 1]
+    turns = _angles(D[..., :3, :3], ["xyz".index(motion[1]) for motion in motions if len(motion) > 1])
+    if h:
+        turns[-1] = turns[-1] + 2.0 * np.pi * np.round((D[..., 2, 3] / h - turns[-1]) / (2.0 * np.pi))
+    return np.stack([*slides, *turns], axis=-1)
+
+
+def _angles(R, axes):
+    """The angles of R = R_i(a) R_j(b) R_k(c) for the axes i, j, k, or the first one or two of them."""
+    if not axes:
+        return []
+    i, j = axes[0], axes[1] if len(axes) > 1 else (axes[0] + 1) % 3
+    m = 3 - i - j
+    sign = 1.0 if (j - i) % 3 == 1 else -1.0                        # of the permutation (i, j, m)
+    if len(axes) < 3:
+        a = np.arctan2(sign * R[..., m, j], R[..., j, j])
+        return [a, np.arctan2(sign * R[..., i, m], R[..., i, i])][:len(axes)]
+    k = axes[2]
+    c = np.arctan2(*((R[..., i, j], sign * R[..., i, m]) if i == k else (-sign * R[..., i, j], R[..., i, i])))
+    u, v = (k + 1) % 3, (k + 2) % 3
+    back, cos, sin = np.array(R), np.cos(c)[..., None], np.sin(c)[..., None]        # R R_k(-c): turns two columns
+    back[..., u] = cos * R[..., u] - sin * R[..., v]
+    back[..., v] = sin * R[..., u] + cos * R[..., v]
+    return [*_angles(back, axes[:2]), c]
+
+
+def _motions(kind, order):
+    """The motions of a kind, about the axes of `order` if it is given."""
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ValueError(f"joint kind {kind!r} is none of {', '.join(KINDS)}")
+    slides, turns = ([motion for motion in KINDS[kind] if (len(motion) > 1) == turning] for turning in (False, True))
+    if order is None:
+        return (*slides, *turns)
+    if len(turns) < 2:
+        raise ValueError(f"a {kind} joint has no order of turns, but {order!r} is given")
+    if (not isinstance(order, str) or len(order) != len(turns) or not set(order) <= set("xyz")
+            or any(a == b for a, b in zip(order, order[1:], strict=False))):
+        raise ValueError(f"order {order!r} of a {kind} joint is not made of {len(turns)} axes of x, y and z, "
+                         "each other than the one before")
+    return (*slides, *(f"r{axis}" for axis in order))
+
+
+def _pitch(kind, pitch):
+    """The pitch of a kind as a number, 0 where there is none."""
+    if "hz" not in KINDS[kind]:
+        if pitch is not None:
+            raise ValueError(f"a {kind} joint has no pitch, but {pitch!r} is given")
+        return 0.0
+    try:
+        value = float(pitch)
+    except (TypeError, ValueError):
+        raise ValueError(f"a {kind} joint needs a pitch in m/rad, not {pitch!r}") from None
+    if not np.isfinite(value):
+        raise ValueError(f"a {kind} joint needs a finite pitch in m/rad, not {pitch!r}")
+    return value
