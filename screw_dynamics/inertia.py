@@ -57,13 +57,17 @@ def articulated_momentum(M: Articulated, V: Twist):
 
 
 @kernel
+def shifted(p, M):
+    """Ad_C^-T M Ad_C^-1 for C = (I, p): a rigid inertia about a point p, about the origin (Steiner's theorem)."""
+    moment = M.moment + M.mass * p
+    g = M.moment + moment       # 2 S(h, p) + m S(p, p) = S(g, p) with S(a, b) = (a . b) I - (a b^T + b a^T) / 2
+    return Inertia(M.mass, moment, M.rotational + multiple_of_identity(g @ p) - symmetric_product(g, p))
+
+
+@kernel
 def moved(C, M):
-    """Ad_C^-T M Ad_C^-1: a rigid inertia of the body frame, in the reference frame (Steiner's theorem)."""
-    h, p = C.R @ M.moment, C.p
-    moment = h + M.mass * p
-    g = h + moment              # 2 S(h, p) + m S(p, p) = S(g, p) with S(a, b) = (a . b) I - (a b^T + b a^T) / 2
-    shift = multiple_of_identity(g @ p) - symmetric_product(g, p)
-    return Inertia(M.mass, moment, rotate_symmetric(C.R, M.rotational) + shift)
+    """Ad_C^-T M Ad_C^-1: a rigid inertia of the body frame, in the reference frame."""
+    return shifted(C.p, Inertia(M.mass, C.R @ M.moment, rotate_symmetric(C.R, M.rotational)))
 
 
 @kernel

@@ -107,14 +107,14 @@ def test_accelerations_far_from_the_world_origin():
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 9])
-def test_solve_symmetric_reads_the_lower_triangle_alone(n):
+def test_solve_symmetric_reads_the_upper_triangle_alone(n):
     rng = np.random.default_rng(n)
     half, b = rng.normal(size=(n, n)), rng.normal(size=n)
     A = half @ half.T + np.eye(n)
-    H, x = np.tril(A) + np.triu(np.full((n, n), np.nan), 1), b.copy()
+    H, x = np.triu(A) + np.tril(np.full((n, n), np.nan), -1), b.copy()
     solve_symmetric(H, x)
     assert np.abs(A @ x - b).max(initial=0.0) < 1e-13
-    assert np.isnan(H[np.triu_indices(n, 1)]).all()
+    assert np.isnan(H[np.tril_indices(n, -1)]).all()
 
 
 @pytest.fixture(params=OTHERS)

@@ -34,6 +34,10 @@ FACADE = {
     "jacobian": lambda robot, s, f: robot.jacobian(s[0], f[0], f[2], f[1]),
     "jacobian_derivative": lambda robot, s, f: robot.jacobian_derivative(*s[:2], f[0], f[2], f[1]),
 }
+for form in ("spatial", "hybrid", "mixed"):
+    for method in ("inverse_dynamics", "forward_dynamics"):
+        FACADE[f"{method}_{form}"] = lambda robot, s, f, method=method, form=form: getattr(
+            sd.Robot(robot.model, robot.gravity, form), method)(*s)
 FRAMES = [("link 5", "link 3", form) for form in ("body", "spatial", "hybrid", "mixed")]
 
 

@@ -1,34 +1,35 @@
-"""Forward dynamics by way of the mass matrix, O(n^3)."""
+"""Forward dynamics by way of the mass matrix, O(n^3), in hybrid twists."""
 from typing import NamedTuple
 
 from ..entry import Entry, per_joint
-from ..inertia import Inertia
-from ..inverse_dynamics import body_fixed as inverse_dynamics
-from ..mass_matrix import Body as MassMatrixBody
-from ..mass_matrix import mass_matrix
-from ..se3 import Pose, Twist, Wrench
+from ..inertia import Inertia, shifted
+from ..se3 import Twist, Wrench, dot
+from ..so3 import Rotation
 from ..tables import Square
 from ..values import kernel, null
-from ..vectors import Scalar
+from ..vectors import Matrix3, Scalar, Vec3
+from .hybrid import carried, rigid_bodies
 from .rotors import without_rotors
 
 
 class CompositeBody(NamedTuple):
-    """What the mass-matrix route holds of each body: the inputs as above; the columns of inverse_dynamics.Body, with no
-    acceleration, and of mass_matrix.Body; for each coordinate its bias effort and rotor, and the mass matrix."""
+    """What the mass-matrix route holds of each body, resolved in the world frame: coordinate, rate and effort of its
+    joint, and inertia that acts on the joint alone; the columns of hybrid.Body from R to P, M and P of the body with
+    all that it carries; for each coordinate its bias effort, and the mass matrix."""
 
     q: Scalar
     qd: Scalar
     tau: Scalar
     rotor: Scalar
-    rest: Scalar
-    C: Pose
-    V: Twist
+    R: Rotation
+    r: Vec3
+    J: Twist
+    w: Vec3
     Vd: Twist
-    W: Wrench
+    T: Matrix3
     M: Inertia
-    bias: Scalar
-    own: Scalar
+    P: Wrench
+    rest: Scalar
     H: Square
 
 
@@ -36,41 +37,49 @@ class CompositeBody(NamedTuple):
 def composite_bodies(links, body, qdd):
     """Set qdd to the joint accelerations, from the mass matrix and the bias efforts; [MD] (80) solved for q''.
 
-    Several joints may share a coordinate, as mimic joints do, which articulated bodies cannot express."""
-    k, n = links.coordinate, len(qdd)
-    q, qd, tau, rotor, rest, C, V, Vd, W, M, bias, own, H = body
-    nothing = null(q[0])
+    Of the matrix [MD] (81) the pairs of bodies of which one carries the other are summed, each once. Several joints may
+    share a coordinate, as mimic joints do, which articulated bodies cannot express."""
+    parent, k, n = links.parent, links.coordinate, len(qdd)
+    q, qd, tau, rotor, R, r, J, w, Vd, T, M, P, rest, H = body
     for i in range(n):
-        bias[i] = nothing
         for j in range(n):
-            H[i, j] = nothing
+            H[i, j] = null(q[0])
+    rigid_bodies(links, q, qd, R, r, J, w, Vd, T, M, P)
     for i in range(1, len(k)):
-        rest[i] = nothing
-    inverse_dynamics.newton_euler(links, inverse_dynamics.Body(q, qd, rest, C, V, Vd, W), links.X[0], bias)
-    mass_matrix(links, MassMatrixBody(q, C, M), H)
-    for i in range(1, len(k)):
-        qdd[k[i]] = tau[i] - bias[k[i]]
-        own[k[i]] = rotor[i]
-    for j in range(n):
-        H[j, j] += own[j]
+        qdd[k[i]], rest[k[i]] = tau[i], rotor[i]
+    for i in range(n):
+        H[i, i] = rest[i]
+    for i in range(len(k) - 1, 0, -1):
+        qdd[k[i]] -= dot(P[i], J[i])
+        W = M[i] @ J[i]                                     # the momentum of the composite body at unit rate
+        H[k[i], k[i]] += dot(W, J[i])
+        j = i
+        while parent[j] > 0:
+            W = carried(r[j], W)
+            j = parent[j]
+            h = dot(W, J[j])
+            H[k[i], k[j]] += h
+            H[k[j], k[i]] += h
+        M[parent[i]] += shifted(r[i], M[i])
+        P[parent[i]] += carried(r[i], P[i])
     solve_symmetric(H, qdd)
 
 
 @kernel
 def solve_symmetric(H, b):
     """Solve H x = b for symmetric positive definite H in place, by some n^3 / 6 products: b becomes x, and H = L D L^T
-    keeps 1 / D on its diagonal and L D below. What stands above the diagonal is neither read nor written."""
+    keeps 1 / D on its diagonal and D L^T above. What stands below the diagonal is neither read nor written."""
     n = len(b)
     for j in range(n):
         H[j, j] = 1.0 / H[j, j]
         for i in range(j + 1, n):
-            factor = H[i, j] * H[j, j]
+            factor = H[j, i] * H[j, j]
             for m in range(i, n):
-                H[m, i] -= factor * H[m, j]
+                H[i, m] -= factor * H[j, m]
             b[i] -= factor * b[j]
     for j in range(n - 1, -1, -1):
         for i in range(j + 1, n):
-            b[j] -= H[i, j] * b[i]
+            b[j] -= H[j, i] * b[i]
         b[j] *= H[j, j]
 
 

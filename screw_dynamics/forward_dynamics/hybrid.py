@@ -16,7 +16,8 @@ from .rotors import without_rotors
 class Body(NamedTuple):
     """What the recursion holds of each body, resolved in the world frame: coordinate, rate and effort of its joint, and
     inertia that acts on the joint alone; orientation, way from the parent's origin, joint screw, angular velocity,
-    derivative of the twist, T = w'~ + w~ w~, articulated inertia A and bias wrench P; U, d, u of the joint."""
+    derivative of the twist, T = w'~ + w~ w~, inertia M and bias wrench P, articulated inertia A; U, d, u of the
+    joint."""
 
     q: Scalar
     qd: Scalar
@@ -28,47 +29,58 @@ class Body(NamedTuple):
     w: Vec3
     Vd: Twist
     T: Matrix3
-    A: Articulated
+    M: Inertia
     P: Wrench
+    A: Articulated
     U: Wrench
     d: Scalar
     u: Scalar
 
 
 @kernel
-def articulated_bodies(links, body, qdd):
-    """Add to qdd the joint accelerations; [SY] (15) on the hybrid twists of [MD] (75), (54), (55).
-
-    From body to body only the point changes that twists, wrenches and inertias are about. The accelerations without q''
-    are summed on the way out, so that the bias of an articulated body is a rigid body's. Linear velocities do not
-    enter."""
-    parent, k, X, M, E = links
-    q, qd, tau, rotor, R, r, J, w, Vd, T, A, P, U, d, u = body
-    n = len(parent) - 1
-    massless = zero(Articulated, q[0])
-    R[0], w[0], A[0], P[0] = identity(q[0]).R, zero(Vec3, q[0]), massless, zero(Wrench, q[0])
-    T[0], Vd[0] = zero(Matrix3, q[0]), zero(Twist, q[0]) + X[0]
+def rigid_bodies(links, q, qd, R, r, J, w, Vd, T, M, P):
+    """Fill the columns from R to P with each body by itself, moving without q'': M is its inertia about its origin and
+    P the wrench that this takes; [MD] (75), (54), (55). Linear velocities do not enter."""
+    n, none = len(links.parent) - 1, zero(Vec3, q[0])
+    R[0], w[0], T[0], Vd[0] = identity(q[0]).R, none, zero(Matrix3, q[0]), zero(Twist, q[0]) + links.X[0]
+    P[0], M[0] = zero(Wrench, q[0]), zero(Inertia, q[0])
     for i in range(1, n + 1):
-        p = parent[i]
-        C = pose(E[i], q[i])
+        p, X, C, own = links.parent[i], links.X[i], pose(links.E[i], q[i]), links.M[i]
         R[i], r[i] = R[p] @ C.R, R[p] @ C.p
-        J[i] = Twist(R[i] @ X[i].angular, R[i] @ X[i].linear)
+        J[i] = Twist(R[i] @ X.angular, R[i] @ X.linear)
         S = qd[i] * J[i]
         w[i] = w[p] + S.angular                                                         # (1)
         Vd[i] = Vd[p] + Twist(cross(w[p], S.angular), T[p] @ r[i] + cross(w[p] + w[i], S.linear))
-        T[i] = turning(w[i], Vd[i].angular)
-        Mh = Inertia(M[i].mass, R[i] @ M[i].moment, rotate_symmetric(R[i], M[i].rotational))
-        A[i] = massless + articulated(Mh)
-        wd, a, h = Vd[i].angular, Vd[i].linear, Mh.moment
-        P[i] = Wrench(euler(Mh.rotational, w[i], wd) + cross(h, a), Mh.mass * a + T[i] @ h)
+        wd, a, h, Theta = Vd[i].angular, Vd[i].linear, R[i] @ own.moment, rotate_symmetric(R[i], own.rotational)
+        T[i] = turning(w[i], wd)
+        M[i] = Inertia(none.x + own.mass, h, Theta)
+        P[i] = Wrench(euler(Theta, w[i], wd) + cross(h, a), own.mass * a + T[i] @ h)
+
+
+@kernel
+def carried(r, W):
+    """A wrench about a point r, about the origin."""
+    return Wrench(W.torque + cross(r, W.force), W.force)
+
+
+@kernel
+def articulated_bodies(links, body, qdd):
+    """Add to qdd the joint accelerations; [SY] (15) on hybrid twists.
+
+    From body to body only the point changes that twists, wrenches and inertias are about. The accelerations without q''
+    are summed on the way out, so that the bias of an articulated body is a rigid body's."""
+    parent, k, n = links.parent, links.coordinate, len(links.parent) - 1
+    q, qd, tau, rotor, R, r, J, w, Vd, T, M, P, A, U, d, u = body
+    rigid_bodies(links, q, qd, R, r, J, w, Vd, T, M, P)
+    for i in range(n + 1):
+        A[i] = articulated(M[i])
     for i in range(n, 0, -1):
         p = parent[i]
         U[i] = A[i] @ J[i]
         d[i] = 1.0 / (dot(U[i], J[i]) + rotor[i])
         u[i] = tau[i] - dot(P[i], J[i])                                                 # (10)
-        Pa = P[i] + (u[i] * d[i]) * U[i]
         A[p] += shifted_articulated(r[i], A[i] - square(U[i], d[i]))                    # (13)
-        P[p] += Wrench(Pa.torque + cross(r[i], Pa.force), Pa.force)                     # (14)
+        P[p] += carried(r[i], P[i] + (u[i] * d[i]) * U[i])                              # (14)
     Vd[0] = zero(Twist, q[0])
     for i in range(1, n + 1):
         p = parent[i]
