@@ -145,15 +145,14 @@ class Model:
 
     @cached_property
     def frame_names(self):
-        """All links in the order of the recursions' frames: the root, the links that move, and those fixed to them."""
-        own = (self.root, *self.body_names)
-        return (*own, *(name for name in self.frames if name not in set(own)))
+        """Whose frames the recursions know, in order: None for those of the root and of the bodies, then every link."""
+        return (None,) * (1 + len(self.parents)) + tuple(self.frames)
 
     def frame_rows(self, gravity):
-        """One Frame for each link, in the order of `frame_names`."""
+        """One Frame for each of `frame_names`."""
         axes = [inverse(T) for T in on_axes(self.placed(gravity))[1]]
-        frames = (self.frames[name] for name in self.frame_names)
-        return [Frame(int(body) + 1, axes[body + 1] @ arrays.pose(C)) for body, C in frames]
+        links = [Frame(int(body) + 1, axes[body + 1] @ arrays.pose(C)) for body, C in self.frames.values()]
+        return [Frame(slot, C) for slot, C in enumerate(axes)] + links
 
     def with_payload(self, link, mass, com, inertia):
         """The model with a rigid load fixed to a link, on top of what the link weighs already.
