@@ -1,9 +1,112 @@
-"""The system Jacobian: the twists of all bodies from the joint rates; [MK] (23), (31), (43), (53)."""
+"""The system Jacobian: the twists of all bodies from the joint rates, and its factors J = A X; [MK] (21)-(25),
+(31)-(34), (43)-(45), (53).
+
+V = (V_1 ... V_b) are the twists of all bodies, in the order of model.body_names, q (..., n) a batch of configurations.
+A body's twist is its parent's and its joint's, V = D V + X q' or V = A X q', so that A = (I - D)^-1. D has a block only
+where the paper has its lower diagonal: in row i at the parent of body i. Hence D^b = 0, row i of A has blocks at body i
+and all that carry it, and A^-1 is as sparse as D.
+
+With G_i the map of table 3 from spatial twists to a representation, and H_i that to the one of the joint screws,
+    A_ij = G_i H_j^-1 where joint j moves body i,    D_ij = G_i G_j^-1 where j is the parent of i.
+"""
+import numpy as np
+
+from ..jacobian import REPRESENTATIONS
+from ..se3 import Pose, Twist
+from ..twists.representations import converted
+from ..values import build, numbers
+from .screw_derivatives.tree import support
+
+SCREWS = (*REPRESENTATIONS, "reference")        # joint screws in a representation, or the constant Y_i
+# Those of the paper: X^b in (22) and (32), X^h in (44) and (53).
+_PRINTED = {"body": "body", "spatial": "body", "hybrid": "hybrid", "mixed": "hybrid"}
 
 
 def system_jacobian(robot, q, representation="body"):
-    """J (..., 6 b, n), with J q' the twists of all bodies, one above the other in the order of model.body_names.
+    """J (..., 6 b, n), with J q' the twists of all bodies, one above the other; [MK] (23), (31), (43), (53).
 
-    q (..., n); representation as in robot.jacobian, whose (6, n) of body i are the rows 6 i to 6 i + 5."""
+    representation as in robot.jacobian, whose (6, n) of body i are the rows 6 i to 6 i + 5."""
     J = robot.body_jacobians(q, representation)
     return J.reshape(*J.shape[:-3], 6 * J.shape[-3], J.shape[-1])
+
+
+def joint_screw_matrix(robot, q, screws="body"):
+    """X (..., 6 b, n): in the rows of body i its joint screw, in the column of the coordinate that drives it.
+
+    screws: "body" for X^b = diag(X_i), which is constant, [MK] (22); "hybrid" for X^h, (44); "reference" for the
+    constant diag(Y_i) of (32); "spatial" and "mixed" for the screws in these representations."""
+    blocks = _maps(robot, q, screws)[0] @ _maps(robot, q, "body")[1] @ robot.model.screws_body[..., None]
+    X = blocks * np.eye(robot.n)[robot.model.coordinates][:, None, :]
+    return X.reshape(*X.shape[:-3], 6 * X.shape[-3], robot.n)
+
+
+def screw_transformation(robot, q, representation="body", screws=None):
+    """A (..., 6 b, 6 b), with J = A X for the X of `joint_screw_matrix(robot, q, screws)`.
+
+    screws: those that the paper takes for the representation unless named. A^b is "body", [MK] (24); A^sb "spatial",
+    A^sh "spatial" with "hybrid", A^s "spatial" with "reference", (33); A^h "hybrid", (44); A^m "mixed", (53)."""
+    to_twists, from_screws = _ends(robot, q, representation, screws)
+    return _matrix(support(robot.model), to_twists[0], from_screws[1])
+
+
+def inverse_screw_transformation(robot, q, representation="body", screws=None):
+    """A^-1 (..., 6 b, 6 b) in closed form: blocks H_i G_i^-1 on the diagonal, and -H_i G_j^-1 at the parent j of i.
+
+    I - D^b and I - T^h, [MK] (25), (45), where twists and screws are in one representation; (34) for A^sb, which is
+    printed with diag(Ad_C) for its inverse."""
+    from_twists, to_screws = _ends(robot, q, representation, screws)
+    return _matrix(np.eye(len(robot.model.parents)) - _parents(robot.model), to_screws[0], from_twists[1])
+
+
+def parent_transformation(robot, q, representation="body"):
+    """D (..., 6 b, 6 b), nilpotent: D V are the twists that bodies have from their parents; [MK] (22), T^h (45).
+
+    A = (I - D)^-1 for screws in the same representation. Spatial twists are passed on as they are: D is constant."""
+    (there, back), _ = _ends(robot, q, representation, None)
+    return _matrix(_parents(robot.model), there, back)
+
+
+def twist_map(C, source, target):
+    """The matrix (..., 6, 6) that takes twists of a frame of pose C (..., 4, 4) from one representation to another;
+    [MK] table 3."""
+    C, kinds = np.asarray(C, dtype=float), [_index(name) for name in (source, target)]
+    lead = C.shape[:-2]
+    entries = np.concatenate([C[..., :3, :3].reshape(*lead, 9), C[..., :3, 3]], axis=-1)
+    pose, unit_twists = build(Pose, np.moveaxis(entries, -1, 0)[..., None]), build(Twist, np.eye(6))
+    rows = numbers(converted(*kinds, pose, unit_twists))            # of all six unit twists at once
+    return np.stack([np.broadcast_to(row, (*lead, 6)) for row in rows], axis=-2)
+
+
+def _index(representation, names=REPRESENTATIONS):
+    """The place of a name among others."""
+    if representation not in names:
+        raise ValueError(f"representation {representation!r} is none of {', '.join(names)}")
+    return names.index(representation)
+
+
+def _maps(robot, q, form):
+    """The maps (..., b, 6, 6) of all bodies from spatial twists to a form of SCREWS, and back."""
+    C, A = robot.body_poses(q), robot.model.reference_poses
+    _index(form, SCREWS)
+    if form == "reference":                                         # Y_i = Ad_A_i X_i, the spatial screw is Ad_C_i X_i
+        return (twist_map(A, "body", "spatial") @ twist_map(C, "spatial", "body"),
+                twist_map(C, "body", "spatial") @ twist_map(A, "spatial", "body"))
+    return twist_map(C, "spatial", form), twist_map(C, form, "spatial")
+
+
+def _ends(robot, q, representation, screws):
+    """The maps, as of `_maps`, of the twists and of the joint screws."""
+    _index(representation)
+    return _maps(robot, q, representation), _maps(robot, q, screws or _PRINTED[representation])
+
+
+def _parents(model):
+    """(b, b): 1 at the parent of each body, 0 else."""
+    places = np.arange(len(model.parents))
+    return (np.asarray(model.parents)[:, None] == places).astype(float)
+
+
+def _matrix(pattern, left, right):
+    """The matrix (..., 6 b, 6 b) of blocks pattern_ij left_i right_j."""
+    blocks = np.einsum("ij,...ixy,...jyz->...ixjz", pattern, left, right, optimize=True)
+    return blocks.reshape(*blocks.shape[:-4], 6 * len(pattern), 6 * len(pattern))

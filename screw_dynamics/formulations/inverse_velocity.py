@@ -1,0 +1,84 @@
+"""Joint rates from the twists of all bodies, exact or noisy; [MK] (26), remark 14.
+
+Twists that no motion of the joints gives have no exact solution, and which one is the best is a choice. Both here are
+least squares, J the system Jacobian, E = V - J q' what is left of the twists, D as in (21):
+
+  joint_rates          min sum |E_i - (D E)_i|^2 = |(I - D) E|^2: the twist of each body relative to its parent is
+                       fitted by its joint alone. This is what (26) solves, in O(n) and without an equation to solve.
+  nearest_joint_rates  min sum |E_i|^2: all bodies' twists are fitted at once. Remark 9 says it of (26), but (26) is
+                       the pseudoinverse of X applied to (I - D) V, which is not that of J = (I - D)^-1 X.
+
+Each norm is |E|^2 = E^T W E, W (6, 6) in the body frame. No W serves all frames and units, since screws have no
+invariant norm (remark 9); but one that moves with the frame as inertias do leaves the rates as they are: with the
+bodies' own, the kinetic energy of the misfit is least.
+"""
+import numpy as np
+
+from .newton_euler.screws import times
+from .system_jacobian import twist_map
+
+ROUNDING = 1e-12        # relative to the largest entry or singular value
+
+
+def joint_rates(robot, q, V, representation="body", weights=None):
+    """q' (..., n) from the twists V (..., b, 6) of all bodies: q_i' = X_i^T W_i U_i / X_i^T W_i X_i, U_i the twist
+    of body i relative to its parent, in the frame of body i; [MK] (26), and remark 14 for spatial twists.
+
+    Exact for twists that are a motion of the robot; else min sum_i (U_i - X_i q_i')^T W_i (U_i - X_i q_i'). Bodies that
+    mimic joints move share a coordinate, and numerator and denominator are sums over them. Noise stays where it is:
+    that in the twist of a body reaches its own joint and those of its children, no other.
+
+    weights: W (b, 6, 6), or (6, 6) for all, symmetric positive semidefinite, in the body frames; None for the identity.
+    ValueError if a shape does not fit, or if a coordinate has no weight."""
+    model = robot.model
+    C, V, W = robot.body_poses(q), _twists(model, V), _weights(model, weights)
+    spatial = times(twist_map(C, representation, "spatial"), V)
+    world = np.zeros((*spatial.shape[:-2], 1, 6))                   # of the parent -1
+    relative = spatial - np.concatenate([spatial, world], axis=-2)[..., model.parents, :]
+    U, X = times(twist_map(C, "spatial", "body"), relative), model.screws_body
+    driven = np.eye(robot.n)[model.coordinates]
+    along = np.einsum("bi,bij,bj,bk->k", X, W, X, driven)
+    for name, norm in zip(robot.joint_names, along, strict=True):
+        if not norm > 0.0:
+            raise ValueError(f"joint {name!r} has the weight {norm}, which must be positive")
+    return np.einsum("bi,bij,...bj,bk->...k", X, W, U, driven) / along
+
+
+def nearest_joint_rates(robot, q, V, representation="body", weights=None):
+    """q' (..., n) with min sum_i (V_i - J_i q')^T W_i (V_i - J_i q') for the twists V (..., b, 6) of all bodies: the
+    pseudoinverse solution of [MK] (23) that remark 9 describes, O(b n^2).
+
+    It equals `joint_rates` for twists that are a motion of the robot. weights as there, in the body frames: with
+    W = model.inertias it is M(q)^-1 times the momenta of V along the joints. Where the twists that have a weight do not
+    determine the rates, the least of them."""
+    model = robot.model
+    rows = 6 * len(model.parents)
+    C, V, W = robot.body_poses(q), _twists(model, V), _weights(model, weights)
+    stretch, turn = np.linalg.eigh(W)                               # |E|^2 = |root E|^2
+    root = np.sqrt(np.maximum(stretch, 0.0))[..., None] * np.swapaxes(turn, -1, -2)
+    V = times(root @ twist_map(C, representation, "body"), V)
+    J = root @ robot.body_jacobians(q)
+    pseudoinverse = np.linalg.pinv(J.reshape(*J.shape[:-3], rows, robot.n), rcond=ROUNDING)
+    return times(pseudoinverse, V.reshape(*V.shape[:-2], rows))
+
+
+def _twists(model, V):
+    """The twists (..., b, 6) as an array."""
+    V, shape = np.asarray(V, dtype=float), (len(model.parents), 6)
+    if V.shape[-2:] != shape:
+        raise ValueError(f"V has the shape {V.shape}, not (..., {shape[0]}, {shape[1]})")
+    return V
+
+
+def _weights(model, weights):
+    """The weights as an array (b, 6, 6)."""
+    W, shape = np.asarray(np.eye(6) if weights is None else weights, dtype=float), (len(model.parents), 6, 6)
+    if W.shape not in (shape, shape[1:]):
+        raise ValueError(f"weights has the shape {W.shape}, not (6, 6) or ({shape[0]}, 6, 6)")
+    W = np.broadcast_to(W, shape)
+    for name, w in zip(model.body_names, W, strict=True):
+        size = np.abs(w).max()
+        if not (np.isfinite(w).all() and np.abs(w - w.T).max() <= ROUNDING * size
+                and np.linalg.eigvalsh(w)[0] >= -ROUNDING * size):
+            raise ValueError(f"body {name!r}: weight {w.tolist()} is not symmetric positive semidefinite")
+    return W
