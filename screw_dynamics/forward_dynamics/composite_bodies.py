@@ -6,16 +6,16 @@ from ..inertia import Inertia, shifted
 from ..se3 import Twist, Wrench, dot
 from ..so3 import Rotation
 from ..tables import Square
-from ..values import kernel, null
+from ..values import kernel, null, zero
 from ..vectors import Matrix3, Scalar, Vec3
-from .hybrid import carried, rigid_bodies
+from .hybrid import carried, rest, rigid_body
 from .rotors import without_rotors
 
 
 class CompositeBody(NamedTuple):
     """What the mass-matrix route holds of each body, resolved in the world frame: coordinate, rate and effort of its
-    joint, and inertia that acts on the joint alone; the columns of hybrid.Body from R to P, M and P of the body with
-    all that it carries; for each coordinate its bias effort, and the mass matrix."""
+    joint, and inertia that acts on the joint alone; the columns of hybrid.Body from R to T; inertia M and bias
+    wrench P of the body with all that it carries; for each coordinate its rotor, and the mass matrix."""
 
     q: Scalar
     qd: Scalar
@@ -29,7 +29,7 @@ class CompositeBody(NamedTuple):
     T: Matrix3
     M: Inertia
     P: Wrench
-    rest: Scalar
+    own: Scalar
     H: Square
 
 
@@ -40,15 +40,17 @@ def composite_bodies(links, body, qdd):
     Of the matrix [MD] (81) the pairs of bodies of which one carries the other are summed, each once. Several joints may
     share a coordinate, as mimic joints do, which articulated bodies cannot express."""
     parent, k, n = links.parent, links.coordinate, len(qdd)
-    q, qd, tau, rotor, R, r, J, w, Vd, T, M, P, rest, H = body
+    q, qd, tau, rotor, R, r, J, w, Vd, T, M, P, own, H = body
     for i in range(n):
         for j in range(n):
             H[i, j] = null(q[0])
-    rigid_bodies(links, q, qd, R, r, J, w, Vd, T, M, P)
+    rest(links, R, w, Vd, T, q[0])
+    M[0], P[0] = zero(Inertia, q[0]), zero(Wrench, q[0])
     for i in range(1, len(k)):
-        qdd[k[i]], rest[k[i]] = tau[i], rotor[i]
+        M[i], P[i] = rigid_body(links, i, q, qd, R, r, J, w, Vd, T)
+        qdd[k[i]], own[k[i]] = tau[i], rotor[i]
     for i in range(n):
-        H[i, i] = rest[i]
+        H[i, i] = own[i]
     for i in range(len(k) - 1, 0, -1):
         qdd[k[i]] -= dot(P[i], J[i])
         W = M[i] @ J[i]                                     # the momentum of the composite body at unit rate

@@ -8,7 +8,7 @@ from ..inverse_dynamics.balance import euler, turning
 from ..joint import pose
 from ..se3 import Twist, Wrench, dot, identity
 from ..so3 import Rotation, rotate_symmetric
-from ..values import kernel, zero
+from ..values import kernel, null, zero
 from ..vectors import Matrix3, Scalar, Vec3, cross
 from .rotors import without_rotors
 
@@ -16,8 +16,7 @@ from .rotors import without_rotors
 class Body(NamedTuple):
     """What the recursion holds of each body, resolved in the world frame: coordinate, rate and effort of its joint, and
     inertia that acts on the joint alone; orientation, way from the parent's origin, joint screw, angular velocity,
-    derivative of the twist, T = w'~ + w~ w~, inertia M and bias wrench P, articulated inertia A; U, d, u of the
-    joint."""
+    derivative of the twist, T = w'~ + w~ w~, articulated inertia A and bias wrench P; U, d, u of the joint."""
 
     q: Scalar
     qd: Scalar
@@ -29,32 +28,34 @@ class Body(NamedTuple):
     w: Vec3
     Vd: Twist
     T: Matrix3
-    M: Inertia
-    P: Wrench
     A: Articulated
+    P: Wrench
     U: Wrench
     d: Scalar
     u: Scalar
 
 
 @kernel
-def rigid_bodies(links, q, qd, R, r, J, w, Vd, T, M, P):
-    """Fill the columns from R to P with each body by itself, moving without q'': M is its inertia about its origin and
-    P the wrench that this takes; [MD] (75), (54), (55). Linear velocities do not enter."""
-    n, none = len(links.parent) - 1, zero(Vec3, q[0])
-    R[0], w[0], T[0], Vd[0] = identity(q[0]).R, none, zero(Matrix3, q[0]), zero(Twist, q[0]) + links.X[0]
-    P[0], M[0] = zero(Wrench, q[0]), zero(Inertia, q[0])
-    for i in range(1, n + 1):
-        p, X, C, own = links.parent[i], links.X[i], pose(links.E[i], q[i]), links.M[i]
-        R[i], r[i] = R[p] @ C.R, R[p] @ C.p
-        J[i] = Twist(R[i] @ X.angular, R[i] @ X.linear)
-        S = qd[i] * J[i]
-        w[i] = w[p] + S.angular                                                         # (1)
-        Vd[i] = Vd[p] + Twist(cross(w[p], S.angular), T[p] @ r[i] + cross(w[p] + w[i], S.linear))
-        wd, a, h, Theta = Vd[i].angular, Vd[i].linear, R[i] @ own.moment, rotate_symmetric(R[i], own.rotational)
-        T[i] = turning(w[i], wd)
-        M[i] = Inertia(none.x + own.mass, h, Theta)
-        P[i] = Wrench(euler(Theta, w[i], wd) + cross(h, a), own.mass * a + T[i] @ h)
+def rigid_body(links, i, q, qd, R, r, J, w, Vd, T):
+    """Fill the columns from R to T for body i, moving as its parent without q'' makes it. Returns its inertia about its
+    origin and the wrench that this takes; [MD] (75), (54), (55). Linear velocities do not enter."""
+    p, X, M, C = links.parent[i], links.X[i], links.M[i], pose(links.E[i], q[i])
+    R[i], r[i] = R[p] @ C.R, R[p] @ C.p
+    J[i] = Twist(R[i] @ X.angular, R[i] @ X.linear)
+    S = qd[i] * J[i]
+    w[i] = w[p] + S.angular                                                             # (1)
+    Vd[i] = Vd[p] + Twist(cross(w[p], S.angular), T[p] @ r[i] + cross(w[p] + w[i], S.linear))
+    wd, a, h, Theta = Vd[i].angular, Vd[i].linear, R[i] @ M.moment, rotate_symmetric(R[i], M.rotational)
+    T[i] = turning(w[i], wd)
+    own = Inertia(null(q[0]) + M.mass, h, Theta)
+    return own, Wrench(euler(Theta, w[i], wd) + cross(h, a), M.mass * a + T[i] @ h)
+
+
+@kernel
+def rest(links, R, w, Vd, T, like):
+    """Fill slot 0: a world that accelerates against gravity."""
+    R[0], w[0] = identity(like).R, zero(Vec3, like)
+    Vd[0], T[0] = zero(Twist, like) + links.X[0], zero(Matrix3, like)
 
 
 @kernel
@@ -70,10 +71,12 @@ def articulated_bodies(links, body, qdd):
     From body to body only the point changes that twists, wrenches and inertias are about. The accelerations without q''
     are summed on the way out, so that the bias of an articulated body is a rigid body's."""
     parent, k, n = links.parent, links.coordinate, len(links.parent) - 1
-    q, qd, tau, rotor, R, r, J, w, Vd, T, M, P, A, U, d, u = body
-    rigid_bodies(links, q, qd, R, r, J, w, Vd, T, M, P)
-    for i in range(n + 1):
-        A[i] = articulated(M[i])
+    q, qd, tau, rotor, R, r, J, w, Vd, T, A, P, U, d, u = body
+    rest(links, R, w, Vd, T, q[0])
+    A[0], P[0] = zero(Articulated, q[0]), zero(Wrench, q[0])
+    for i in range(1, n + 1):
+        M, P[i] = rigid_body(links, i, q, qd, R, r, J, w, Vd, T)
+        A[i] = articulated(M)
     for i in range(n, 0, -1):
         p = parent[i]
         U[i] = A[i] @ J[i]
