@@ -22,7 +22,7 @@ def measured(quick):
     found, started = [], time.monotonic()
     for m in times.measurements(quick):
         found.append({"subject": m.subject, "seconds": m.seconds})
-        ratios = "  ".join(f"{form} {m.ratio(form, 'body'):.2f}" for form in m.seconds)
+        ratios = "  ".join(f"{form} {times.ratio(m, form):.2f}" for form in m.seconds)
         print(f"[{time.monotonic() - started:4.0f} s] {m.subject['quantity']}, {m.subject['robot']}, "
               f"{m.subject['way']}{', specialized' * m.subject['specialized']}: {ratios}", flush=True)
     distances = accuracy.FEW_DISTANCES if quick else accuracy.DISTANCES

@@ -11,7 +11,7 @@ from screw_dynamics.counting import straight_line_operations
 from . import algorithms, counts
 from .chains import rows as rows_of
 from .counts import COLUMNS
-from .times import BATCH, ONE, SPECIALIZED
+from .times import BATCH, ONE, SPECIALIZED, ratio, typical
 
 TEMPLATE = Path(__file__).with_name("template.md")
 TYPICAL = 7             # joints of the chain by which the fewest operations are told
@@ -53,15 +53,16 @@ def markdown(header, rows):
 
 # ------------------------------------------------------------------------------------------------- the answer
 def answers(polynomials, measurements):
-    """A row for each quantity: who does least, who is fastest."""
-    rows = []
+    """A column for each quantity: who does least, who is fastest."""
+    columns = []
     for quantity, forms in algorithms.IN_EACH.items():
         fewest = [min(forms, key=lambda form, column=column: counts.total(polynomials[quantity, form, column])(TYPICAL))
                   for column in COLUMNS]
         fastest = [fastest_of(measurements, quantity, *how) for how in ((ONE, False), (BATCH, False), (ONE, True))]
-        rows.append([quantity, *fewest, *fastest])
-    header = ["quantity", *(f"fewest operations, {column}" for column in COLUMNS), "fastest, one call",
-              "fastest, batch", f"fastest, {SPECIALIZED} specialized"]
+        columns.append([quantity, *fewest, *fastest])
+    names = ["", *(f"fewest operations, {column}" for column in COLUMNS), "fastest, one call", "fastest, batch",
+             f"fastest, {SPECIALIZED} specialized"]
+    header, *rows = zip(names, *columns, strict=True)
     return markdown(header, rows)
 
 
@@ -76,14 +77,14 @@ def fastest_of(measurements, quantity, way, specialized):
     chosen = [m for m in measurements if m.subject["quantity"] == quantity and m.subject["way"] == way
               and m.subject["specialized"] == specialized and m.subject["robot"] in robots.REAL]
     forms = set(algorithms.IN_EACH[quantity]).intersection(*(m.seconds for m in chosen)) if chosen else ()
-    average = {form: statistics.geometric_mean(m.ratio(form, algorithms.BODY) for m in chosen) for form in forms}
+    average = {form: statistics.geometric_mean(ratio(m, form) for m in chosen) for form in forms}
     best = min(average, key=average.get, default=None)
     return f"{best} ({average[best]:.2f})" if best else "not measured"
 
 
 def span(measurements, quantity, form, way):
     """The least and the greatest ratio of a form to the body-fixed one over the real robots."""
-    ratios = [m.ratio(form, algorithms.BODY) for m in measurements if m.subject["robot"] in robots.REAL
+    ratios = [ratio(m, form) for m in measurements if m.subject["robot"] in robots.REAL
               and (m.subject["quantity"], m.subject["way"], m.subject["specialized"]) == (quantity, way, False)]
     return f"{min(ratios):.2f} to {max(ratios):.2f}"
 
@@ -132,9 +133,9 @@ def times(measurements):
     for m in measurements:
         subject = m.subject
         name = subject["robot"] + ", specialized" * subject["specialized"]
-        ratios = (f"{m.ratio(form, algorithms.BODY):.2f}" if form in m.seconds else "" for form in others)
+        ratios = (f"{ratio(m, form):.2f}" if form in m.seconds else "" for form in others)
         rows.append([subject["quantity"], subject["way"], f"{name} ({subject['joints']})",
-                     f"{m.median(algorithms.BODY) * 1e6:.3f}", *ratios])
+                     f"{typical(m, algorithms.BODY) * 1e6:.3f}", *ratios])
     rows.sort(key=lambda row: (list(algorithms.IN_EACH).index(row[0]), row[1] == BATCH))
     return markdown(["quantity", "way", "robot (joints)", "body, µs", *others], rows)
 

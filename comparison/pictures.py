@@ -11,7 +11,7 @@ from benchmarks.pictures import BLUE, GREEN, GREY, ORANGE, SETTINGS  # noqa: E40
 
 from . import algorithms, counts  # noqa: E402
 from .chains import ALIGNED, GENERAL  # noqa: E402
-from .times import BATCH, ONE  # noqa: E402
+from .times import BATCH, ONE, ratio  # noqa: E402
 
 STYLES = {"body": (BLUE, "o"), "spatial": (ORANGE, "s"), "hybrid": (GREEN, "^"), "mixed": ("#CC79A7", "D"),
           algorithms.CLASSICAL: ("#56B4E9", "P"), algorithms.BY_MASS_MATRIX: (GREY, "v")}
@@ -57,10 +57,10 @@ def of_counts(polynomials):
                 axis.set_ylim(0, 1250)
                 if column == counts.LOOPS:
                     axis.legend(handles=printed_lines(), loc="lower right", fontsize=8, frameon=False)
-            else:
-                axis.set_ylim(bottom=0)
             axis.grid(True, **GRID)
-            axis.set_title(f"{quantity}: {title}")
+            axis.set_title(f"{quantity}: {title}", fontsize=9)
+        if quantity != "forward dynamics":
+            row[0].set_ylim(bottom=0)
     for axis in axes[:, 0]:
         axis.set_ylabel("operations for each joint")
     for axis in axes[-1]:
@@ -97,9 +97,9 @@ def of_times(measurements):
             start = len(lines) + 0.7
             for form, (colour, shape) in STYLES.items():
                 if form in lines[0].seconds:
-                    ratios = [m.ratio(form, algorithms.BODY) for m in lines]
+                    ratios = [ratio(m, form) for m in lines]
                     axis.plot(range(len(lines)), ratios, color=colour, marker=shape, markersize=5, linewidth=1.6)
-                    found = [(start + k, m.ratio(form, algorithms.BODY)) for k, m in enumerate(robots)
+                    found = [(start + k, ratio(m, form)) for k, m in enumerate(robots)
                              if form in m.seconds]
                     axis.scatter(*zip(*found, strict=True), color=colour, marker=shape, s=34, zorder=3)
             axis.axvline(start - 0.85, color="#bbbbbb", linewidth=0.8)

@@ -83,6 +83,16 @@ def agree(quantity, calls):
             raise ArithmeticError(f"{quantity} in the form '{form}' differs by {error:.1e}")
 
 
+def typical(measurement, form):
+    """The lower quartile of the times, on which other work of the machine has less influence than on the median."""
+    return float(np.quantile(measurement.seconds[form], 0.25))
+
+
+def ratio(measurement, form):
+    """How many times as long a form takes as the body-fixed one, measured in turns."""
+    return typical(measurement, form) / typical(measurement, algorithms.BODY)
+
+
 def _options(entry, read):
     return (read.told,) if entry.about_frame else ()
 
