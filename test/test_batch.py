@@ -42,7 +42,9 @@ METHODS = {
     "external_torque": (1, dict(external=-1)), "inverse_dynamics, external": (3, dict(external=-1)),
     "forward_dynamics, external": (3, dict(external=-1)),
     **{f"jacobian, {form}": (1, dict(ABOUT, representation=form)) for form in REPRESENTATIONS},
-    **{f"jacobian_derivative, {form}": (2, dict(ABOUT, representation=form)) for form in REPRESENTATIONS}}
+    **{f"jacobian_derivative, {form}": (2, dict(ABOUT, representation=form)) for form in REPRESENTATIONS},
+    **{f"body_twists, {form}": (2, dict(representation=form)) for form in REPRESENTATIONS},
+    **{f"body_jacobians, {form}": (1, dict(representation=form)) for form in REPRESENTATIONS}}
 OTHERS = {"from_urdf", "with_gravity", "with_payload", "specialize", "rollout"}
 
 
