@@ -98,12 +98,19 @@ def put_twist(row, V):
 @kernel
 def jacobian(links, frames, body, frame, reference, representation, out):
     """Add to `out` (6, n) the Jacobian J, with J q' the twist of the frame against the reference frame."""
+    parent, k = links.parent, links.coordinate
     H, meet = walk(links, frames, body, frame, reference)
-    for end in (frame, reference):
-        i = frames.body[end]
+    i, j = frames.body[frame], frames.body[reference]
+    if representation == 0:
         while i != meet:
-            add_column(out, links.coordinate[i], represent(representation, H, body.J[i]))
-            i = links.parent[i]
+            add_column(out, k[i], body.J[i])
+            i = parent[i]
+    while i != meet:
+        add_column(out, k[i], represent(representation, H, body.J[i]))
+        i = parent[i]
+    while j != meet:
+        add_column(out, k[j], represent(representation, H, body.J[j]))
+        j = parent[j]
 
 
 @kernel

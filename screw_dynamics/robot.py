@@ -47,10 +47,11 @@ class Robot:
         self.gravity = _vector("gravity", gravity, 3)
         self.gravity.setflags(write=False)
         self.n = model.n
+        self._twists = 6, model.n
         self.joint_names = model.joint_names
         self.link_names = tuple(model.frames)
         self.warnings = model.warnings
-        self._jacobians = {}        # (link, reference, representation): entry point, and what it is told
+        self._jacobians = {}        # by link, representation and reference: entry point, and what it is told
         self._frame = {name: i for i, name in enumerate(model.frame_names)}
         links, frames = model.links(self.gravity), model.frame_rows(self.gravity)
         self._memory = workspace(links, frames, model.n)
@@ -110,9 +111,10 @@ class Robot:
         if acceleration is not self._acceleration:
             special._integrators = rollout.integrators(acceleration)
         for link, representation, *reference in jacobians:
-            key = link, reference[0] if reference else None, representation
-            _, told = self._jacobian_about(*key)
-            special._jacobians[key] = straight_line(JACOBIAN, links, frames, told), told
+            reference = reference[0] if reference else None
+            _, told = special._jacobian_about(link, reference, representation)
+            kernel = straight_line(JACOBIAN, links, frames, told)
+            special._jacobians[link][representation][reference] = kernel, told
         return special
 
     # --------------------------------------------------------------------------------------------- dynamics
@@ -216,10 +218,10 @@ class Robot:
         frame, linear ones in the reference frame); [MK] (16), (28), (40), (50). reference: the root link unless
         named."""
         try:
-            jacobian, told = self._jacobians[link, reference, representation]
+            jacobian, told = self._jacobians[link][representation][reference]
         except (KeyError, TypeError):           # not asked before, or no name at all
             jacobian, told = self._jacobian_about(link, reference, representation)
-        J = empty((6, self.n)) if out is None else out
+        J = empty(self._twists) if out is None else out
         if jacobian.one(self._memory, told, q, J):
             return J
         return self._evaluate(jacobian, {"q": q}, out, threads, told)
@@ -227,10 +229,10 @@ class Robot:
     def jacobian_derivative(self, q, qd, link, representation="body", reference=None, out=None, threads=None):
         """The time derivative (..., 6, n) of the Jacobian of `jacobian` along qd; [MD] (3), (16), (25)."""
         try:
-            _, told = self._jacobians[link, reference, representation]
+            _, told = self._jacobians[link][representation][reference]
         except (KeyError, TypeError):           # not asked before, or no name at all
             _, told = self._jacobian_about(link, reference, representation)
-        Jd = empty((6, self.n)) if out is None else out
+        Jd = empty(self._twists) if out is None else out
         if JACOBIAN_DERIVATIVE.one(self._memory, told, q, qd, Jd):
             return Jd
         return self._evaluate(JACOBIAN_DERIVATIVE, {"q": q, "qd": qd}, out, threads, told)
@@ -313,8 +315,9 @@ class Robot:
     def _jacobian_about(self, link, reference, representation):
         """The entry point of a Jacobian, and what it is told: link, reference and representation in one number."""
         kind = REPRESENTATIONS.index(_one_of("representation", representation, REPRESENTATIONS))
-        key, told = (link, reference, representation), about(self._link(link), self._link(reference), kind)
-        return self._jacobians.setdefault(key, (JACOBIAN, told))
+        told = about(self._link(link), self._link(reference), kind)
+        known = self._jacobians.setdefault(link, {}).setdefault(representation, {})
+        return known.setdefault(reference, (JACOBIAN, told))
 
     def _evaluate(self, entry, inputs, out, threads, *options):
         """Check the inputs {name: array-like} and evaluate an entry point on one state or on each of a batch."""

@@ -14,7 +14,7 @@ from test_scalars import ARGUMENTS, ulps
 from screw_dynamics import lanes, scalars, se3
 from screw_dynamics.inertia import Articulated, Inertia, articulated, square
 from screw_dynamics.lanes import WIDTH, extract, insert, places, splat
-from screw_dynamics.scalars import LIMIT, sincos, where
+from screw_dynamics.scalars import LIMIT, where
 from screw_dynamics.se3 import Pose, Twist, Wrench
 from screw_dynamics.tables import block, packed, table, width
 from screw_dynamics.values import FLAGS, fields, kernel
@@ -134,13 +134,6 @@ def test_a_lane_does_not_mix_with_a_mask():
 
 
 # ------------------------------------------------------------------------------------------------- sine and cosine
-@njit(**FLAGS)
-def sincos_of_scalars(x, out):
-    """Sine and cosine of each number by itself."""
-    for i in range(len(x)):
-        out[0, i], out[1, i] = sincos(x[i])
-
-
 @pytest.fixture(scope="module")
 def sincos_of_lanes():
     """Sine and cosine (2, count) of an array, eight numbers at a time."""
@@ -160,13 +153,6 @@ def test_sincos_of_lanes_is_accurate(sincos_of_lanes, where_from):
     sine, cosine = sincos_of_lanes(ARGUMENTS[where_from])
     for x, s, c in zip(ARGUMENTS[where_from], sine, cosine, strict=True):
         assert max(ulps(s, mpmath.sin, x), ulps(c, mpmath.cos, x)) < 1.6, x
-
-
-def test_sincos_of_lanes_is_that_of_scalars(sincos_of_lanes):
-    x = np.concatenate([*ARGUMENTS.values(), SPECIAL])
-    expected = np.empty((2, len(x)))
-    sincos_of_scalars(x, expected)
-    assert_same_bits(sincos_of_lanes(x), expected)
 
 
 def test_sincos_from_the_limit_on_is_libm(sincos_of_lanes):
