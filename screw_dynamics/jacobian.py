@@ -6,7 +6,7 @@ from .entry import Entry, per_twist
 from .joint import pose
 from .se3 import Ad, Ad_inv, Twist, ad, inverse, over
 from .values import kernel, zero
-from .vectors import Scalar, cross
+from .vectors import Scalar, Vec3, cross
 
 REPRESENTATIONS = ("body", "spatial", "hybrid", "mixed")
 
@@ -78,14 +78,22 @@ def represent_rate(representation, H, V, J, Jd):
 
 
 @kernel
+def column(out, k):
+    """Column k as a twist."""
+    return Twist(Vec3(out[0, k], out[1, k], out[2, k]), Vec3(out[3, k], out[4, k], out[5, k]))
+
+
+@kernel
+def put_column(out, k, V):
+    """Write a twist to column k."""
+    w, v = V.angular, V.linear
+    out[0, k], out[1, k], out[2, k], out[3, k], out[4, k], out[5, k] = w.x, w.y, w.z, v.x, v.y, v.z
+
+
+@kernel
 def add_column(out, k, V):
     """Add a twist to column k."""
-    out[0, k] += V.angular.x
-    out[1, k] += V.angular.y
-    out[2, k] += V.angular.z
-    out[3, k] += V.linear.x
-    out[4, k] += V.linear.y
-    out[5, k] += V.linear.z
+    put_column(out, k, column(out, k) + V)
 
 
 @kernel
@@ -97,20 +105,27 @@ def put_twist(row, V):
 
 @kernel
 def jacobian(links, frames, body, frame, reference, representation, out):
-    """Add to `out` (6, n) the Jacobian J, with J q' the twist of the frame against the reference frame."""
-    parent, k = links.parent, links.coordinate
-    H, meet = walk(links, frames, body, frame, reference)
+    """Add to `out` (6, n) the Jacobian J, with J q' the twist of the frame against the reference frame; [MK] (17).
+
+    As `walk` does, but body-fixed columns go to `out` at once, and are represented there."""
+    parent, k, X, _, E = links
+    q, J = body
+    C, D = over(frames.C[frame], q[0]), over(frames.C[reference], q[0])
     i, j = frames.body[frame], frames.body[reference]
-    if representation == 0:
-        while i != meet:
-            add_column(out, k[i], body.J[i])
-            i = parent[i]
-    while i != meet:
-        add_column(out, k[i], represent(representation, H, body.J[i]))
-        i = parent[i]
+    while i != j:
+        if i > j:
+            add_column(out, k[i], Ad_inv(C, X[i]))
+            C, i = pose(E[i], q[i]) @ C, parent[i]
+        else:
+            J[j] = Ad_inv(D, X[j])
+            D, j = pose(E[j], q[j]) @ D, parent[j]
+    H, meet, j = inverse(D) @ C, i, frames.body[reference]
     while j != meet:
-        add_column(out, k[j], represent(representation, H, body.J[j]))
+        add_column(out, k[j], -Ad_inv(H, J[j]))
         j = parent[j]
+    if representation != 0:
+        for c in range(out.shape[1]):
+            put_column(out, c, represent(representation, H, column(out, c)))
 
 
 @kernel
