@@ -25,7 +25,7 @@ EVERY = pytest.mark.parametrize("representation", REPRESENTATIONS)
 def tree(joints, mimics=0):
     """A robot of a random tree and a batch of states (2, 2, n)."""
     rng = np.random.default_rng(joints)
-    robot = sd.Robot(model_of(random_tree(rng, joints, mimics)))
+    robot = sd.Robot(model_of(random_tree(rng, joints, mimics)), gravity=(3.0, -2.0, -9.0))
     return robot, rng.uniform(-2, 2, (2, 2, robot.n))
 
 

@@ -9,6 +9,7 @@ from random_trees import model_of, random_pose, random_tree
 
 import screw_dynamics as sd
 from screw_dynamics import arrays
+from screw_dynamics.formulations.reference_frames import reframed
 from screw_dynamics.jacobian import REPRESENTATIONS
 from screw_dynamics.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
 from screw_dynamics.twists.representations import converted
@@ -22,7 +23,7 @@ def tree(joints, mimics):
     """A robot of a random tree, its parts, and a state (2, n)."""
     rng = np.random.default_rng(joints)
     parts = random_tree(rng, joints, mimics)
-    robot = sd.Robot(model_of(parts))
+    robot = sd.Robot(model_of(parts), gravity=(3.0, -2.0, -9.0))        # no frame of the world by chance
     return robot, parts, rng.uniform(-2, 2, (2, robot.n))
 
 
@@ -187,3 +188,16 @@ def test_methods_take_what_the_others_take():
             call()
     with pytest.raises(ValueError, match="qd has shape"):
         robot.body_twists(q, qd[1:])
+
+
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+def test_methods_are_about_body_frames_wherever_these_are(representation):
+    """(20): in body frames other than those of the links body-fixed twists are others, and spatial ones the same."""
+    robot, _, (q, qd) = tree(9, 2)
+    rng = np.random.default_rng(3)
+    shifts = np.array([random_pose(rng) for _ in range(9)])
+    moved, C = reframed(robot, shifts), robot.body_poses(q)
+    V, W = robot.body_twists(q, qd, "spatial"), moved.body_twists(q, qd, representation)
+    for pose, twist, found in zip(C @ shifts, V, W, strict=True):
+        assert error(found, table_3(pose)["spatial"][representation] @ twist) < BOUND
+    assert error(moved.body_jacobians(q, representation) @ qd, W) < BOUND
