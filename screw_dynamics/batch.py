@@ -1,8 +1,9 @@
 """A batch of states: eight at a time on lanes, in pieces on threads, from arrays of any memory layout."""
 import os
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from math import prod
+from queue import SimpleQueue
+from threading import Lock, Thread
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -120,22 +121,66 @@ def _merge(shape, strides):
 
 
 # ------------------------------------------------------------------------------------------------- threads
-_pool = []
+class _Task:
+    """A call that a thread of ours takes over, or its caller takes back if none has begun it."""
+
+    def __init__(self, work):
+        self._work, self._begun, self._done, self._error = work, Lock(), Lock(), None
+        self._done.acquire()
+
+    def run(self):
+        """Call it, unless it was taken back."""
+        if self._begun.acquire(blocking=False):
+            try:
+                self._work()
+            except BaseException as error:
+                self._error = error
+            self._done.release()
+
+    def settle(self):
+        """Take it back, or wait for its end; returns what it raised."""
+        if not self._begun.acquire(blocking=False):
+            self._done.acquire()
+        return self._error
+
+
+class _Pool:
+    """Threads that wait for tasks. Quicker to wake than those of concurrent.futures: a batch may take 0.1 ms."""
+
+    def __init__(self):
+        self._tasks, self._threads, self._growing = SimpleQueue(), 0, Lock()
+
+    def submit(self, work, count):
+        """Have work() called by so many threads; returns the tasks."""
+        with self._growing:
+            while self._threads < count:
+                Thread(target=self._serve, name=f"screw_dynamics_{self._threads}", daemon=True).start()
+                self._threads += 1
+        tasks = [_Task(work) for _ in range(count)]
+        for task in tasks:
+            self._tasks.put(task)
+        return tasks
+
+    def _serve(self):
+        while True:
+            self._tasks.get().run()
+
+
+_pool = _Pool()
 
 
 def on_threads(work, count):
     """Call work() on so many threads, the calling one among them, and wait for all."""
-    if not _pool and count > 1:
-        _pool.append(ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="screw_dynamics"))
-    others = [_pool[0].submit(work) for _ in range(count - 1)]
+    if count == 1:
+        return work()
+    tasks = _pool.submit(work, min(count, os.cpu_count() or 1) - 1)
     try:
         work()
-    finally:                                                # what has not begun by now finds nothing left to do
-        others = [other for other in others if not other.cancel()]
-        wait(others)                                        # no matter what happens, nobody writes after the return
-    for other in others:
-        other.result()
+    finally:                                                # nobody writes after the return, no matter what happens
+        errors = [task.settle() for task in tasks]
+    for error in filter(None, errors):
+        raise error
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.clear)         # threads do not survive a fork
+    os.register_at_fork(after_in_child=_pool.__init__)      # threads do not survive a fork

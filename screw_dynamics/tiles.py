@@ -10,6 +10,7 @@ from .lanes import LANE, WIDTH, extract, insert, splat
 from .values import kernel, null
 
 _INT, _VECTOR = ir.IntType(32), ir.VectorType(ir.DoubleType(), WIDTH)
+AHEAD = 2 * WIDTH         # rows: how far ahead of its use an input is fetched
 _MASK, _EIGHT = ir.VectorType(ir.IntType(1), WIDTH), types.UniTuple(LANE, WIDTH)
 
 
@@ -64,6 +65,18 @@ def _row(typing, states, row, column):
 
 
 @intrinsic
+def _fetch(typing, rows, row, column):
+    """Have the processor bring what lies around an entry into its cache."""
+    def build(context, builder, signature, args):
+        pointer = builder.bitcast(_entry(context, builder, signature.args[0], *args), ir.IntType(8).as_pointer())
+        fetch = ir.FunctionType(ir.VoidType(), [pointer.type, _INT, _INT, _INT])
+        fetch = get_or_insert_function(builder.module, fetch, "llvm.prefetch.p0i8")
+        builder.call(fetch, [pointer, _INT(0), _INT(3), _INT(1)])
+        return context.get_dummy_value()
+    return types.void(rows, types.intp, types.intp), build
+
+
+@intrinsic
 def _put_row(typing, out, row, column, lane):
     """The inverse of _row."""
     def build(context, builder, signature, args):
@@ -115,6 +128,8 @@ def load(coordinate, states, first, column):
             lanes = _read(states, first, last, k)
             for i in range(min(WIDTH, n - k)):
                 column[k + i + 1] = lanes[i]
+            for place in range(WIDTH):
+                _fetch(states, min(first + AHEAD + place, last), k)
     else:
         for i in range(1, len(column)):
             lane = splat(0.0)
