@@ -1,5 +1,4 @@
 """docs/comparison.md: the text of template.md with its tables and numbers filled in."""
-import inspect
 import re
 import statistics
 from pathlib import Path
@@ -23,7 +22,6 @@ def text(polynomials, measurements, errors, distances, facts):
         "facts": ", ".join(f"{name} {value}" for name, value in facts.items()),
         "first": counts.FIRST,
         "typical": TYPICAL,
-        "default": inspect.signature(sd.Robot).parameters["representation"].default,
         "answers": answers(polynomials, measurements),
         "totals": totals(polynomials),
         "printed": printed(polynomials),

@@ -10,7 +10,7 @@ from .energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from .entry import about
 from .forward_dynamics import FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
 from .gravity import GRAVITY_TORQUE
-from .inverse_dynamics import CORIOLIS_TORQUE, INVERSE_DYNAMICS_IN
+from .inverse_dynamics import CORIOLIS_TORQUE, INVERSE_DYNAMICS_CLASSICAL, INVERSE_DYNAMICS_IN
 from .jacobian import JACOBIAN, JACOBIAN_DERIVATIVE, REPRESENTATIONS
 from .kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
 from .lanes import WIDTH
@@ -21,6 +21,9 @@ from .urdf import read_urdf
 from .workspace import workspace
 
 GRAVITY = (0.0, 0.0, -9.81)
+# By representation; None: what docs/comparison.md finds fastest, and keeps its digits wherever the robot stands.
+INVERSE_DYNAMICS = {None: INVERSE_DYNAMICS_CLASSICAL, **INVERSE_DYNAMICS_IN}
+FORWARD_DYNAMICS = {None: FORWARD_DYNAMICS_IN["hybrid"], **FORWARD_DYNAMICS_IN}
 empty = np.empty
 
 
@@ -34,16 +37,18 @@ class Robot:
     (`friction_torque`).
 
     representation: the twists, "body", "spatial", "hybrid" or "mixed", in which the recursions of inverse_dynamics and
-    forward_dynamics are written; their results differ by rounding alone. Forward dynamics with mimic joints goes by the
-    mass matrix in any case.
+    forward_dynamics are written; None: for each the fastest, as docs/comparison.md finds it. Results differ by rounding
+    alone. Forward dynamics with mimic joints goes by the mass matrix in any case.
 
     A batch runs on SIMD lanes and on `threads` threads; by default as many as the process may use, fewer if
     NUMBA_NUM_THREADS or OMP_NUM_THREADS say so. Its results equal those of single states to rounding. A robot is
     immutable, and may be used from several threads at once."""
 
-    def __init__(self, model, gravity=GRAVITY, representation="body"):
+    def __init__(self, model, gravity=GRAVITY, representation=None):
         self.model = model
-        self.representation = _one_of("representation", representation, REPRESENTATIONS)
+        if representation is not None:
+            _one_of("representation", representation, REPRESENTATIONS)
+        self.representation = representation
         self.gravity = _vector("gravity", gravity, 3)
         self.gravity.setflags(write=False)
         self.n = model.n
@@ -58,14 +63,14 @@ class Robot:
         self._on_lanes = batch.Workspaces(lambda: workspace(links, frames, model.n, WIDTH), len(links))
         # The recursion over articulated bodies needs a coordinate for each joint; mimic joints have none of their own.
         shared = model.shares_coordinates
-        self._forward_dynamics = FORWARD_DYNAMICS_BY_MASS_MATRIX if shared else FORWARD_DYNAMICS_IN[representation]
-        self._inverse_dynamics, self._coriolis_torque = INVERSE_DYNAMICS_IN[representation], CORIOLIS_TORQUE
+        self._forward_dynamics = FORWARD_DYNAMICS_BY_MASS_MATRIX if shared else FORWARD_DYNAMICS[representation]
+        self._inverse_dynamics, self._coriolis_torque = INVERSE_DYNAMICS[representation], CORIOLIS_TORQUE
         self._gravity_torque, self._mass_matrix, self._coriolis_matrix = GRAVITY_TORQUE, MASS_MATRIX, CORIOLIS_MATRIX
         self._acceleration = rollout.COMPOSITE if shared else rollout.ARTICULATED
         self._integrators = rollout.BY_COMPOSITE if shared else rollout.BY_ARTICULATED
 
     @classmethod
-    def from_urdf(cls, source, base_link=None, tip_link=None, gravity=GRAVITY, representation="body"):
+    def from_urdf(cls, source, base_link=None, tip_link=None, gravity=GRAVITY, representation=None):
         """Read a URDF, given as a path or as XML text; see read_urdf for `base_link` and `tip_link`. Raises
         UrdfError."""
         return cls(read_urdf(source, base_link, tip_link), gravity, representation)
@@ -104,12 +109,19 @@ class Robot:
         robot."""
         special = Robot(self.model, self.gravity, self.representation)
         links, frames = self.model.links(self.gravity), self.model.frame_rows(self.gravity)
-        for name in ("_inverse_dynamics", "_coriolis_torque", "_gravity_torque", "_mass_matrix", "_coriolis_matrix",
-                     "_forward_dynamics"):
-            setattr(special, name, straight_line(getattr(self, name), links))
-        acceleration = straight_line(self._acceleration, links)
-        if acceleration is not self._acceleration:
-            special._integrators = rollout.integrators(acceleration)
+        entries = {name: getattr(self, name) for name in (
+            "_inverse_dynamics", "_coriolis_torque", "_gravity_torque", "_mass_matrix", "_coriolis_matrix",
+            "_forward_dynamics", "_acceleration")}
+        if not self.model.shares_coordinates:                   # body-fixed screws are sparse: they make short lines
+            entries["_acceleration"] = rollout.BODY_FIXED
+            if self.representation is None:
+                entries["_forward_dynamics"] = FORWARD_DYNAMICS["body"]
+        for name, entry in entries.items():
+            special_entry = straight_line(entry, links)
+            if special_entry is not entry:
+                setattr(special, name, special_entry)
+        if special._acceleration is not self._acceleration:
+            special._integrators = rollout.integrators(special._acceleration)
         for link, representation, *reference in jacobians:
             reference = reference[0] if reference else None
             _, told = special._jacobian_about(link, reference, representation)

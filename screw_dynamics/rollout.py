@@ -9,7 +9,7 @@ from numba.core.errors import NumbaError
 from .batch import on_threads
 from .cache import compiled, prepare
 from .entry import Entry, per_joint
-from .forward_dynamics import ArticulatedBody, CompositeBody, articulated_bodies, composite_bodies
+from .forward_dynamics import CompositeBody, body_fixed, composite_bodies, hybrid
 from .integrators import (
     DP_A,
     DP_C,
@@ -192,7 +192,8 @@ def integrators(entry):
 
 
 # Inputs q, qd, tau and rotor. Only the integrators call them.
-ARTICULATED = Entry(articulated_bodies, ArticulatedBody, 4, per_joint)
+ARTICULATED = Entry(hybrid.articulated_bodies, hybrid.Body, 4, per_joint)
+BODY_FIXED = Entry(body_fixed.articulated_bodies, body_fixed.Body, 4, per_joint)        # only for straight lines
 COMPOSITE = Entry(composite_bodies, CompositeBody, 4, per_joint)
 BY_ARTICULATED, BY_COMPOSITE = integrators(ARTICULATED), integrators(COMPOSITE)
 

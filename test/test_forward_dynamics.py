@@ -121,7 +121,7 @@ def test_solve_symmetric_reads_the_upper_triangle_alone(n):
 def both(request):
     """A robot of body-fixed recursions and one of another representation."""
     parts = random_tree(np.random.default_rng(11), 5)
-    return sd.Robot(model_of(parts)), sd.Robot(model_of(parts), representation=request.param)
+    return tuple(sd.Robot(model_of(parts), representation=name) for name in ("body", request.param))
 
 
 def test_compiled_recursions_on_one_state_and_on_lanes(both):
@@ -166,7 +166,7 @@ def test_mimic_joints_go_by_the_mass_matrix_in_any_representation():
     assert robot._inverse_dynamics is INVERSE_DYNAMICS_IN["hybrid"]
 
 
-@pytest.mark.parametrize("unknown", ["bodily", None, 2, ["body"]])
+@pytest.mark.parametrize("unknown", ["bodily", "", 2, ["body"]])
 def test_unknown_representations_are_refused(unknown):
     model = model_of(random_tree(np.random.default_rng(18), 1))
     with pytest.raises(ValueError, match="representation .*is none of body, spatial, hybrid, mixed"):

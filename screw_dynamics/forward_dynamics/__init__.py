@@ -12,7 +12,7 @@ The recursion over articulated bodies is one and goes by several notations; [SY]
 | articulated inertia A, bias P       | I^A, Z^A          | P, z             | I^A, p^A           | J^A, B            |
 | gain U d of the joint               | I^A h / h^T I^A h | P H* / D         | I^A s / s^T I^A s  | J^A s / s^T J^A s |
 """
-from .body_fixed import FORWARD_DYNAMICS, ArticulatedBody, articulated_bodies
+from .body_fixed import FORWARD_DYNAMICS
 from .composite_bodies import FORWARD_DYNAMICS_BY_MASS_MATRIX, CompositeBody, composite_bodies
 from .hybrid import FORWARD_DYNAMICS_HYBRID
 from .mixed import FORWARD_DYNAMICS_MIXED
@@ -22,5 +22,5 @@ from .spatial import FORWARD_DYNAMICS_SPATIAL
 FORWARD_DYNAMICS_IN = {"body": FORWARD_DYNAMICS, "spatial": FORWARD_DYNAMICS_SPATIAL,
                        "hybrid": FORWARD_DYNAMICS_HYBRID, "mixed": FORWARD_DYNAMICS_MIXED}
 
-__all__ = ["FORWARD_DYNAMICS", "FORWARD_DYNAMICS_BY_MASS_MATRIX", "FORWARD_DYNAMICS_IN", "ArticulatedBody",
-           "CompositeBody", "articulated_bodies", "composite_bodies"]
+__all__ = ["FORWARD_DYNAMICS", "FORWARD_DYNAMICS_BY_MASS_MATRIX", "FORWARD_DYNAMICS_IN", "CompositeBody",
+           "composite_bodies"]

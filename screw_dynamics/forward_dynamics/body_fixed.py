@@ -10,7 +10,7 @@ from ..vectors import Scalar
 from .rotors import without_rotors
 
 
-class ArticulatedBody(NamedTuple):
+class Body(NamedTuple):
     """What the recursion holds of each body, in its frame: coordinate, rate and effort of its joint, and inertia that
     acts on the joint alone (a rotor, say); pose in the parent, twist, articulated inertia A and bias wrench P; U, d, u
     of the joint; derivative of the twist."""
@@ -71,4 +71,4 @@ def forward_dynamics(links, body, qdd):
     articulated_bodies(links, body, qdd)
 
 
-FORWARD_DYNAMICS = Entry(forward_dynamics, ArticulatedBody, 3, per_joint)
+FORWARD_DYNAMICS = Entry(forward_dynamics, Body, 3, per_joint)

@@ -2,6 +2,7 @@
 
 `classical` is a fifth, outside the four representations, with the fewest operations."""
 from .body_fixed import CORIOLIS_TORQUE, INVERSE_DYNAMICS
+from .classical import INVERSE_DYNAMICS_CLASSICAL
 from .hybrid import INVERSE_DYNAMICS_HYBRID
 from .mixed import INVERSE_DYNAMICS_MIXED
 from .spatial import INVERSE_DYNAMICS_SPATIAL
@@ -10,4 +11,4 @@ from .spatial import INVERSE_DYNAMICS_SPATIAL
 INVERSE_DYNAMICS_IN = {"body": INVERSE_DYNAMICS, "spatial": INVERSE_DYNAMICS_SPATIAL,
                        "hybrid": INVERSE_DYNAMICS_HYBRID, "mixed": INVERSE_DYNAMICS_MIXED}
 
-__all__ = ["CORIOLIS_TORQUE", "INVERSE_DYNAMICS", "INVERSE_DYNAMICS_IN"]
+__all__ = ["CORIOLIS_TORQUE", "INVERSE_DYNAMICS", "INVERSE_DYNAMICS_CLASSICAL", "INVERSE_DYNAMICS_IN"]
