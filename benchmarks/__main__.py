@@ -29,6 +29,7 @@ def measurements(options, contestants):
     for case in cases:
         yield from work.one_state(case, contestants, effort)
         yield from work.batch(case, contestants, effort, threads)
+        yield from work.batch(case, contestants, effort, threads, work.LARGE)
     for case in [*cases, robots.chain(ROLLOUT_CHAIN)]:
         yield from work.rollout(case, contestants, effort)
     yield from work.rollouts(robots.real("Panda"), contestants, effort, threads)

@@ -88,8 +88,10 @@ def batches(measurements):
 def two_threads(measurements):
     """What the second thread brings, to us and to the others."""
     for library, target in ((OURS, TWO_THREADS), ("Pinocchio", None), ("MuJoCo", None)):
-        for work, quantity, label in (("batch", "inverse dynamics", "inverse dynamics"),
-                                      ("batch", "forward dynamics", "forward dynamics"),
+        for work, quantity, label in (("batch", "inverse dynamics", "inverse dynamics of 4096"),
+                                      ("batch", "forward dynamics", "forward dynamics of 4096"),
+                                      ("large batch", "inverse dynamics", "inverse dynamics of 65536"),
+                                      ("large batch", "forward dynamics", "forward dynamics of 65536"),
                                       ("rollouts", EULER, "simulation of 4096")):
             cells = ratios(measurements, work, quantity, second_thread(library))
             yield Row("two threads", "", f"{label}, {library}", target, cells)

@@ -1,4 +1,5 @@
 """Timing of several contestants side by side."""
+import math
 import statistics
 import time
 from typing import NamedTuple
@@ -42,17 +43,21 @@ class Measurement(NamedTuple):
         return statistics.median(a / b for a, b in zip(self.seconds[slow], self.seconds[fast], strict=True))
 
 
-def measure(subject, calls, effort, units=1, prepare=lambda k: None, pause=0.0):
+def measure(subject, calls, effort, units=1, prepare=lambda k: None, pause=0.0, warm=0.0):
     """Time calls {Who: Call}, round robin within each repeat; each begins another one's round in turn.
 
     units: how many states or steps a call works off. prepare(k) is called before repeat k, untimed. pause: seconds of
-    rest before each turn, so that another's threads, which spin for a while after work, have let go of the cores."""
+    rest before each turn, so that another's threads, which spin for a while after work, have let go of the cores. warm:
+    seconds at least that a turn goes on untimed before it counts: after another kind of code a core takes some
+    milliseconds until it runs wide vectors at full speed."""
     timers = {who: call.timer() for who, call in calls.items()}
     numbers, lasting = {}, {}
     for who, timer in timers.items():
         timer.timeit(1)
         numbers[who], lasting[who] = calls_per_turn(timer)
-    repeats = max(effort.least, min(effort.repeats, int(effort.seconds / (sum(lasting.values()) + pause * len(calls)))))
+    idle = {who: math.ceil(warm / lasting[who]) * numbers[who] if lasting[who] < LONG else 0 for who in calls}
+    spent = sum(lasting[who] * (1 + idle[who] / numbers[who]) + pause for who in calls)
+    repeats = max(effort.least, min(effort.repeats, int(effort.seconds / spent)))
     seconds, order = {who: [] for who in calls}, list(calls)
     for k in range(repeats):
         prepare(k)
@@ -60,7 +65,7 @@ def measure(subject, calls, effort, units=1, prepare=lambda k: None, pause=0.0):
         for who in order:
             time.sleep(pause)
             if lasting[who] < LONG:
-                timers[who].timeit(1)                       # what the others have pushed out of the caches comes back
+                timers[who].timeit(max(1, idle[who]))       # what the others have pushed out of the caches comes back
             n = numbers[who]
             seconds[who].append(timers[who].timeit(n) / (n * units))
     return Measurement(subject, seconds)

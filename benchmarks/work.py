@@ -8,12 +8,13 @@ from .contestants import OURS, Who
 from .timing import measure
 
 STATES = 32                             # different states of a call on one state, one after the other
-BATCH = 4096
+BATCH, LARGE = 4096, 65536      # states; the second is where threads are worth it for small robots too
 LENGTHS = (10, 50, 100, 300, 1000)      # joints of the chains
 DT = 1e-3                               # s, step of all simulations
 STEPS, BATCH_STEPS = 500, 100           # of one robot, and of each of a batch
 REACH = 0.2                             # rad, rad/s: simulations begin so near zero, and none gets too wild
 PAUSE = 5e-3                            # s before a turn on several threads: those of OpenMP spin for some milliseconds
+WARM = 20e-3            # s that a turn on a batch runs before it is timed
 
 
 def one_state(case, contestants, effort):
@@ -51,17 +52,18 @@ def agreed_calls(case, contestants, libraries=None, **settings):
         yield quantity, states, agreed
 
 
-def batch(case, contestants, effort, threads):
+def batch(case, contestants, effort, threads, count=BATCH):
     """Inverse and forward dynamics of many states, on each number of threads."""
-    states = States(case.joints, BATCH)
+    states = States(case.joints, count)
     peers = contestants.peers(case, (OURS, "Pinocchio"))
-    offers = {count: {name: peer.batch_calls(states, count) for name, peer in peers.items()} for count in threads}
+    offers = {k: {name: peer.batch_calls(states, k) for name, peer in peers.items()} for k in threads}
     for quantity in ("inverse dynamics", "forward dynamics"):
         calls = {}
-        for count, offer in offers.items():
+        for k, offer in offers.items():
             named = {name: quantities[quantity] for name, quantities in offer.items()}
-            calls |= those_who_agree(named, quantity, case, contestants.absent, threads=count)
-        yield measure(subject("batch", quantity, case), calls, effort, BATCH, pause=PAUSE)
+            calls |= those_who_agree(named, quantity, case, contestants.absent, threads=k)
+        name = "batch" if count == BATCH else "large batch"
+        yield measure(subject(name, quantity, case), calls, effort, count, pause=PAUSE, warm=WARM)
 
 
 def rollout(case, contestants, effort):
@@ -88,7 +90,8 @@ def rollouts(case, contestants, effort, threads):
     for count in threads:
         named = {name: peer.rollouts_calls(states, DT, BATCH_STEPS, count) for name, peer in peers.items()}
         calls |= those_who_agree(named, "forward simulation", case, contestants.absent, threads=count)
-    yield measure(subject("rollouts", "semi-implicit Euler", case), calls, effort, BATCH * BATCH_STEPS, pause=PAUSE)
+    units = BATCH * BATCH_STEPS
+    yield measure(subject("rollouts", "semi-implicit Euler", case), calls, effort, units, pause=PAUSE, warm=WARM)
 
 
 def subject(work, quantity, case):
