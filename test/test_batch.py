@@ -16,7 +16,6 @@ from real_robots import PATHS
 
 import screw_dynamics as sd
 from screw_dynamics.batch import TILE, available_threads, on_threads
-from screw_dynamics.inverse_dynamics import INVERSE_DYNAMICS
 
 PANDA = PATHS["panda_description/urdf/panda.urdf"]
 PENDULUM_URDF = Path(__file__).parents[1] / "urdf" / "double_pendulum.urdf"
@@ -334,7 +333,7 @@ def test_so_many_threads_are_at_work(monkeypatch, threads):
         if threading.get_ident() not in seen:
             seen.add(threading.get_ident())
             all_there.wait(timeout=60)
-    monkeypatch.setattr(INVERSE_DYNAMICS, "many", Watched(INVERSE_DYNAMICS.many, enter))
+    monkeypatch.setattr(ARM._inverse_dynamics, "many", Watched(ARM._inverse_dynamics.many, enter))
     ARM.inverse_dynamics(*arrays, threads=threads)
     assert len(seen) == threads
 
@@ -375,7 +374,7 @@ def test_a_failure_on_another_thread_reaches_the_caller(monkeypatch):
         time.sleep(0.05)
     arrays = states(ARM, 3, 20_000)
     ARM.inverse_dynamics(*arrays)
-    monkeypatch.setattr(INVERSE_DYNAMICS, "many", Watched(INVERSE_DYNAMICS.many, fail))
+    monkeypatch.setattr(ARM._inverse_dynamics, "many", Watched(ARM._inverse_dynamics.many, fail))
     with pytest.raises(MemoryError, match="no room"):
         ARM.inverse_dynamics(*arrays, threads=2)
 

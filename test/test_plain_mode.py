@@ -19,12 +19,11 @@ from screw_dynamics.vectors import Symmetric3, Vec3, cross
 
 # What the facade calls each entry point, on a state and a frame against another.
 FACADE = {
-    "inverse_dynamics": lambda robot, s, f: robot.inverse_dynamics(*s),
+    "inverse_dynamics_classical": lambda robot, s, f: robot.inverse_dynamics(*s),
     "gravity_torque": lambda robot, s, f: robot.gravity_torque(s[0]),
     "coriolis_torque": lambda robot, s, f: robot.coriolis_torque(*s[:2]),
     "coriolis_matrix": lambda robot, s, f: robot.coriolis_matrix(*s[:2]),
     "mass_matrix": lambda robot, s, f: robot.mass_matrix(s[0]),
-    "forward_dynamics": lambda robot, s, f: robot.forward_dynamics(*s),
     "forward_dynamics_by_mass_matrix": lambda robot, s, f: robot.forward_dynamics(*s),
     "kinetic_energy": lambda robot, s, f: robot.kinetic_energy(*s[:2]),
     "potential_energy": lambda robot, s, f: robot.potential_energy(s[0]),
@@ -34,9 +33,9 @@ FACADE = {
     "jacobian": lambda robot, s, f: robot.jacobian(s[0], f[0], f[2], f[1]),
     "jacobian_derivative": lambda robot, s, f: robot.jacobian_derivative(*s[:2], f[0], f[2], f[1]),
 }
-for form in ("spatial", "hybrid", "mixed"):
+for form, ending in (("body", ""), ("spatial", "_spatial"), ("hybrid", "_hybrid"), ("mixed", "_mixed")):
     for method in ("inverse_dynamics", "forward_dynamics"):
-        FACADE[f"{method}_{form}"] = lambda robot, s, f, method=method, form=form: getattr(
+        FACADE[method + ending] = lambda robot, s, f, method=method, form=form: getattr(
             sd.Robot(robot.model, robot.gravity, form), method)(*s)
 FRAMES = [("link 5", "link 3", form) for form in ("body", "spatial", "hybrid", "mixed")]
 
