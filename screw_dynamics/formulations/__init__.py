@@ -1,1 +1,28 @@
-"""The formulations of the papers as functions of a robot: what a researcher lays beside the printed equations."""
+"""The formulations of the papers as functions of a robot: what a researcher lays beside the printed equations.
+
+Plain NumPy: the first argument is a Robot (in newton_euler the inertia of one body), q, qd, ... are arrays (..., n) with
+a batch in the leading axes, results are new arrays. docs/formulations.md leads from equations to functions and tests.
+
+  configuration       joint frames, body-fixed and spatial products of exponentials         [MK] (2)-(12)
+  system_jacobian     J = A X of all bodies in four representations, A^-1, D; table 3       [MK] (21)-(25), (31)-(59)
+  inverse_velocity    joint rates from the twists of all bodies                             [MK] (26), remarks 9, 14
+  screw_derivatives   acceleration, jerk, partial and time derivatives of any order         [MD] (2)-(33)
+  newton_euler        the wrench that a body's motion takes, in any frame                   [MD] (34)-(64)
+  reference_frames    the same robot with other body frames, or with A_i = I                [MD] 4.4
+  closed_form         Euler-Jourdain, momentum form, Lagrange, Christoffel symbols          [MD] (77)-(87)
+
+The fast ones are compiled, and methods of Robot: twists and Jacobians of all bodies, [MK] (14)-(53), `body_twists` and
+`body_jacobians` (source: twists/); recursive inverse dynamics, [MD] (65)-(76), and forward dynamics, [SY] (15), of
+`Robot(model, representation=...)` (source: inverse_dynamics/, forward_dynamics/)."""
+from . import (
+    closed_form,
+    configuration,
+    inverse_velocity,
+    newton_euler,
+    reference_frames,
+    screw_derivatives,
+    system_jacobian,
+)
+
+__all__ = ["closed_form", "configuration", "inverse_velocity", "newton_euler", "reference_frames", "screw_derivatives",
+           "system_jacobian"]

@@ -1,7 +1,11 @@
-"""The descriptions of a configuration, [MK] section 2: what data each needs, the poses from it, and how to convert it.
+"""The descriptions of a configuration: what data each needs, the poses from it, and how to convert it; [MK] 2.
 
-`joint_frames(robot)`, `body_fixed(robot)`, `parent_fixed(robot)` and `spatial(robot)` describe the same robot;
-`description.poses(q)` are the poses of all its bodies."""
+  JointFrames   joint_frames(robot)   two frames for each joint                       (1)-(3)
+  BodyFixed     body_fixed(robot)     screws in the frames of the bodies they move    (4), (5), (8)
+  ParentFixed   parent_fixed(robot)   screws in the frames of the bodies they sit on  (6)-(8)
+  Spatial       spatial(robot)        screws in the world frame at q = 0              (9)-(12)
+
+They describe the same robot: `description.poses(q)` are the poses (..., b, 4, 4) of all its bodies."""
 from .conversions import (
     body_fixed,
     body_fixed_of_joint_frames,

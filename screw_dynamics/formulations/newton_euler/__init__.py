@@ -1,7 +1,10 @@
-"""The Newton-Euler equations of one rigid body, [MD] 3: the wrench that a motion takes, in every representation.
+"""The Newton-Euler equations of one rigid body: the wrench that a motion takes, in every representation; [MD] 3.
 
-`body_fixed`, `spatial`, `hybrid` and `mixed` are modules with functions of the same names, to be laid side by side;
-`any_frame` measures in one moving frame and resolves in another. M (..., 6, 6) is always the inertia in the body frame,
+  spatial, body_fixed,   modules with functions of the same names, to be   (34)-(38), (39)-(46),
+  hybrid, mixed          laid side by side                                 (47)-(55), (56)-(58)
+  any_frame              measured in one moving frame, resolved in another (59)-(64)
+
+M (..., 6, 6) is always the inertia in the body frame,
 [[Theta, m d~], [-m d~, m I]] in kg m^2, kg m and kg; C (..., 4, 4) the pose of the body frame in the world; V (..., 6)
 and Vd twist and its component-wise derivative in the representation at hand, wrenches (..., 6) torque first, in N m and
 N. Leading axes are a batch and broadcast. Complex numbers go through, for complex steps. A wrong shape is a

@@ -1,4 +1,8 @@
 """Acceleration, jerk, and derivatives of the joint screws of any order, by recursion and in closed form; [MD] 2.
 
-body_fixed, spatial, hybrid and mixed hold the recursions, the brackets and the paper's formulas of each representation,
-any_order what the brackets give in all of them."""
+  body_fixed, spatial,   a representation each: the recursion, the brackets and the      (2)-(14), (15)-(23),
+  hybrid, mixed          paper's formulas, in modules with functions of the same names   (24)-(32), (33)
+  any_order              what the brackets give in all of them                           (14), (23)"""
+from . import any_order, body_fixed, hybrid, mixed, spatial
+
+__all__ = ["any_order", "body_fixed", "hybrid", "mixed", "spatial"]

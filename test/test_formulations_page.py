@@ -1,0 +1,72 @@
+"""docs/formulations.md: every function, test and file that it names is there, and it names every formulation."""
+import importlib
+import inspect
+import operator
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics import formulations
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs/formulations.md").read_text(encoding="utf-8")
+ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("|")]
+ROWS = [row for row in ROWS if row[0] != "equations" and set(row[0]) != {"-"}]
+
+
+def named(column, pattern):
+    """What stands in quotes in a column and has the form of a name."""
+    quoted = {name for row in ROWS for name in re.findall(r"`([^`]+)`", row[column])}
+    return sorted(name for name in quoted if re.fullmatch(pattern, name))
+
+
+def found(name):
+    """An object by its dotted name, in the formulations or in the package; AttributeError if there is none."""
+    first, *rest = name.split(".")
+    if first in formulations.__all__:
+        return operator.attrgetter(name)(formulations)
+    top = getattr(sd, first) if hasattr(sd, first) else importlib.import_module(f"screw_dynamics.{first}")
+    return operator.attrgetter(".".join(rest))(top)
+
+
+def test_rows_have_four_cells():
+    assert len(ROWS) > 30 and {len(row) for row in ROWS} == {4}
+
+
+@pytest.mark.parametrize("name", named(1, r"\w+(\.\w+)+"))
+def test_every_function_is_there(name):
+    thing = found(name)
+    assert not callable(thing) or thing.__doc__
+
+
+@pytest.mark.parametrize("name", named(2, ".*"))
+def test_every_test_is_there(name):
+    file, function = name.split("::")
+    assert re.search(rf"^def {function}\(", (ROOT / f"test/{file}.py").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_every_file_and_link_is_there():
+    for name in {*named(1, r"[\w/]+\.py"), *(f"docs/{link}" for link in re.findall(r"\]\(([\w/.]+)\)", PAGE))}:
+        assert (ROOT / name).is_file(), name
+
+
+def test_every_row_has_a_test():
+    assert all("::test_" in row[2] for row in ROWS)
+
+
+def test_every_formulation_is_named():
+    """Every module that the formulations offer is on the page, and in the map of the package that has it."""
+    for name in formulations.__all__:
+        package = getattr(formulations, name)
+        assert f"\n  {name} " in formulations.__doc__
+        parts = [part for part in getattr(package, "__all__", ()) if inspect.ismodule(getattr(package, part))]
+        for part in parts:
+            assert f"`{name}.{part}." in PAGE and re.search(rf"\b{part}\b", package.__doc__), f"{name}.{part}"
+        assert f"`{name}." in PAGE, name
+
+
+def test_every_package_of_formulations_is_offered():
+    assert sorted(formulations.__all__) == [module.name for module in pkgutil.iter_modules(formulations.__path__)]
