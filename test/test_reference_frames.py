@@ -66,6 +66,14 @@ def test_reference_frames_move_the_body_frames_as_told():
         assert back.frames[link][0] == body and error(back.frames[link][1], C) < 1e-13
 
 
+def test_reference_frames_leave_gravity_and_representation():
+    robot, _, rng = case(1)
+    other = sd.Robot(robot.model, robot.gravity, "hybrid")
+    for change in CHANGES.values():
+        moved = change(other, rng)
+        assert moved.representation == "hybrid" and np.array_equal(moved.gravity, robot.gravity)
+
+
 def test_reference_frames_at_the_world():
     """A_i = B_i = I to the last bit, X_i = Y_i, and inertias as in the drawing: M_i = Ad_(A_i)^-T M_i Ad_(A_i)^-1."""
     robot, (q, _, _), _ = case(5)

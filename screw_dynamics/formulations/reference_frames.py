@@ -28,7 +28,7 @@ def reframed(robot, poses):
         model, frames=frames,
         screws_body=np.einsum("bij,bj->bi", Ad_matrix(np.reshape(to_new, (-1, 4, 4))), model.screws_body),
         relative_poses=np.reshape([new @ B @ d for new, B, d in moved], (-1, 4, 4)),
-        inertias=np.swapaxes(Ad, -1, -2) @ model.inertias @ Ad), robot.gravity)
+        inertias=np.swapaxes(Ad, -1, -2) @ model.inertias @ Ad), robot.gravity, robot.representation)
 
 
 def in_construction_frame(robot):
@@ -41,7 +41,7 @@ def in_construction_frame(robot):
     poses = [inverse_pose(A) for A in robot.model.reference_poses]
     moved = reframed(robot, np.reshape(poses, (-1, 4, 4)))
     here = np.broadcast_to(np.eye(4), (len(poses), 4, 4)).copy()                # free of rounding
-    return Robot(replace(moved.model, relative_poses=here), robot.gravity)
+    return Robot(replace(moved.model, relative_poses=here), robot.gravity, robot.representation)
 
 
 def _checked(poses, names):
