@@ -154,6 +154,46 @@ def test_spatial_screw_depends_on_the_joints_before_it():
     assert error(printed @ model.screws_body[i], J[i, :, i]) > 0.1
 
 
+# ------------------------------------------------------------------------------------------------- dependence
+def in_world_frame(T, parts):
+    """The same robot, described in a world frame that sees the old one at the pose T."""
+    return sd.Robot(model_of([p._replace(placement=T @ p.placement) if p.parent == "root" else p for p in parts]))
+
+
+@pytest.mark.parametrize("mimics", [0, 2])
+def test_35_spatial_twists_move_with_the_world_frame(mimics):
+    """[MK] (35): Ad_T V, and so do the columns of the Jacobians."""
+    robot, parts, (q, qd) = tree(9, mimics)
+    T = random_pose(np.random.default_rng(4))
+    moved, Ad = in_world_frame(T, parts), matrices.Ad(T)
+    assert error(moved.body_twists(q, qd, "spatial"), robot.body_twists(q, qd, "spatial") @ Ad.T) < BOUND
+    assert error(moved.body_jacobians(q, "spatial"), Ad @ robot.body_jacobians(q, "spatial")) < BOUND
+
+
+@pytest.mark.parametrize("mimics", [0, 2])
+def test_body_fixed_twists_do_not_know_the_world_frame(mimics):
+    """[MK] remark 7: they are invariant; of hybrid twists both parts turn, of mixed ones the linear part does."""
+    robot, parts, (q, qd) = tree(9, mimics)
+    T = random_pose(np.random.default_rng(4))
+    moved, turn = in_world_frame(T, parts), np.eye(6)
+    for representation, first in (("body", 6), ("mixed", 3), ("hybrid", 0)):
+        turn[first:, first:] = np.kron(np.eye((6 - first) // 3), T[:3, :3])
+        V, J = robot.body_twists(q, qd, representation), robot.body_jacobians(q, representation)
+        assert error(moved.body_twists(q, qd, representation), V @ turn.T) < BOUND
+        assert error(moved.body_jacobians(q, representation), turn @ J) < BOUND
+
+
+def test_columns_of_jacobians_depend_on_the_joints_between_alone():
+    """[MK] remarks 5, 11: a body-fixed column of joint j on the joints after j, a spatial one on those before it."""
+    robot, _, (q, _) = tree(7, 0)
+    for form in ("body", "spatial"):
+        changes = robot.body_jacobians(q + 0.3 * np.eye(7), form) - robot.body_jacobians(q, form)
+        assert np.abs(changes).max() > 0.1
+        for k in range(7):
+            rest = slice(k, None) if form == "body" else slice(k + 1)
+            assert np.abs(changes[k][:, :, rest]).max() < BOUND
+
+
 # ------------------------------------------------------------------------------------------------- oracle
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 @pytest.mark.parametrize("mimics", [0, 2])
