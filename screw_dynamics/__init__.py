@@ -13,7 +13,15 @@ from .urdf import UrdfError, read_urdf
 __all__ = ["Limits", "Mimic", "Model", "ModelBuilder", "Robot", "UrdfError", "inertia_matrix", "read_urdf"]
 
 
+# Imported when they are first used: they take long, and symbolic needs SymPy, which is an extra.
+_LATER = "formulations", "symbolic"
+
+
 def __getattr__(name):
-    if name == "symbolic":                      # takes SymPy, which is an extra, and long to import
-        return importlib.import_module(".symbolic", __name__)
+    if name in _LATER:
+        return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER})

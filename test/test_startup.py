@@ -26,6 +26,16 @@ def test_importing_the_package_imports_nothing_foreign():
     assert not {module for module in modules for name in FOREIGN if f"{module}.".startswith(f"{name}.")}
 
 
+def test_formulations_are_imported_when_they_are_used():
+    """By name, as an attribute of the package or from it; and dir() lists them before."""
+    assert run("""
+import sys
+import screw_dynamics as sd
+print("screw_dynamics.formulations" in sys.modules, {"formulations", "symbolic", "Robot"} <= set(dir(sd)))
+print(sd.formulations.closed_form.lagrange.mass_matrix.__name__, "sympy" in sys.modules)""") == [
+        "False", "True", "mass_matrix", "False"]
+
+
 def test_reading_a_robot_compiles_nothing_and_starts_no_thread(tmp_path):
     """Where the cache is empty too."""
     assert run(f"""

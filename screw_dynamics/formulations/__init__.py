@@ -1,6 +1,6 @@
 """The formulations of the papers as functions of a robot: what a researcher lays beside the printed equations.
 
-Plain NumPy: the first argument is a Robot (in newton_euler the inertia of one body), q, qd, ... are arrays (..., n) with
+Plain NumPy: the first argument is a Robot (in newton_euler the inertia of a body), q, qd, ... are arrays (..., n) with
 a batch in the leading axes, results are new arrays. docs/formulations.md leads from equations to functions and tests.
 
   configuration       joint frames, body-fixed and spatial products of exponentials         [MK] (2)-(12)
