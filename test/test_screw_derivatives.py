@@ -343,6 +343,11 @@ def test_errors_name_what_is_wrong(case):
         spatial.twist_derivatives(robot, np.zeros((2, case.n)), np.zeros((3, case.n)))
     with pytest.raises(ValueError, match="coordinate 99 is none"):
         any_order.jacobian_partial(robot, q, (0, 99))
+    with pytest.raises(ValueError, match="coordinates 0 is no sequence of indices"):
+        any_order.jacobian_partial(robot, q, 0)
+    for order in (-1, 1.5):
+        with pytest.raises(ValueError, match=f"order {order} is no integer from 0 up"):
+            any_order.jacobian_partials(robot, q, order)
     with pytest.raises(ValueError, match="representation 'world' is none of body, spatial, hybrid, mixed"):
         any_order.jacobian_partials(robot, q, 1, "world")
     with pytest.raises(ValueError, match=r"Vd has the shape \(6,\)"):

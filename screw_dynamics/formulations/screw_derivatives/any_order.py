@@ -16,6 +16,8 @@ FORMS = {"body": body_fixed, "spatial": spatial, "hybrid": hybrid, "mixed": mixe
 def jacobian_partial(robot, q, coordinates, representation="body"):
     """The derivative (..., b, 6, n) by these coordinates, given by their indices, in any order and as often as each
     occurs; [MD] (14), (23). ValueError if there is no such coordinate."""
+    if not np.iterable(coordinates):
+        raise ValueError(f"coordinates {coordinates!r} is no sequence of indices")
     for k in coordinates:
         if k not in range(robot.n):
             raise ValueError(f"coordinate {k!r} is none of the indices from 0 to {robot.n - 1}")
@@ -27,7 +29,9 @@ def jacobian_partial(robot, q, coordinates, representation="body"):
 def jacobian_partials(robot, q, order=1, representation="body"):
     """All derivatives of this order by coordinates, (..., b, 6, n, n, ..., n): [..., j, k, l] is d^2 J_j / dq_k dq_l.
 
-    For small robots and orders: it grows with n^(order + 1)."""
+    For small robots and orders: it grows with n^(order + 1). ValueError if the order is no integer from 0 up."""
+    if not isinstance(order, int | np.integer) or order < 0:
+        raise ValueError(f"order {order!r} is no integer from 0 up")
     model, partial = robot.model, _partial(robot, q, representation)
     found = np.zeros((*columns(model, partial(())).shape, *(model.n,) * order))
     for joints in _chains(model, order):
