@@ -92,7 +92,7 @@ class ModelBuilder:
         axis (3,): direction; point (3,): any point of the axis, m; pitch: m/rad, 0 for a revolute and math.inf for a
         prismatic joint. pose (4, 4): the reference pose A of the link's frame. com (3,): centre of mass; inertia (3,
         3): about the centre of mass, resolved in the construction frame. Spatial screw Y = (e, p x e + h e) or (0, e);
-        [MK] (6)."""
+        [MK] (12)."""
         name = f"joint '{joint}'"
         A = _pose(name, pose)
         body, C = self._frame(parent, name)

@@ -1,4 +1,6 @@
-"""Inverse dynamics, O(n): the recursive Newton-Euler algorithm, a file for each representation of twists.
+"""Inverse dynamics, O(n): the recursive Newton-Euler algorithm, a file for each representation of twists; [MD] 4.
+
+  body_fixed (66), (67); spatial (70), (71); hybrid (75), (76); mixed (56), (57)
 
 `classical` is a fifth, outside the four representations, with the fewest operations."""
 from .body_fixed import CORIOLIS_TORQUE, INVERSE_DYNAMICS
