@@ -13,7 +13,7 @@ from .cache import compiled, prepare
 from .lanes import WIDTH
 from .model import Frame, Link
 from .tables import columns, table
-from .tiles import clear, load, store
+from .tiles import clear, in_order, load, store
 from .values import kernel
 from .workspace import (
     COORDINATES,
@@ -166,8 +166,9 @@ def _one_input(algorithm, Body, shape):
     @compiled(nogil=True)
     def many(memory, x, out):
         links, body, results = links_in(memory), body_on_lanes(Body, memory), result_on_lanes(shape, memory)
+        ordered = in_order(links.coordinate, x.shape[1])
         for first in range(0, len(x), WIDTH):
-            load(links.coordinate, x, first, body[0])
+            load(links.coordinate, ordered, x, first, body[0])
             clear(results)
             algorithm(links, body, results)
             store(results, out, first)
@@ -192,9 +193,10 @@ def _two_inputs(algorithm, Body, shape):
     @compiled(nogil=True)
     def many(memory, x, y, out):
         links, body, results = links_in(memory), body_on_lanes(Body, memory), result_on_lanes(shape, memory)
+        ordered = in_order(links.coordinate, x.shape[1])
         for first in range(0, len(x), WIDTH):
-            load(links.coordinate, x, first, body[0])
-            load(links.coordinate, y, first, body[1])
+            load(links.coordinate, ordered, x, first, body[0])
+            load(links.coordinate, ordered, y, first, body[1])
             clear(results)
             algorithm(links, body, results)
             store(results, out, first)
@@ -220,10 +222,11 @@ def _three_inputs(algorithm, Body, shape):
     @compiled(nogil=True)
     def many(memory, x, y, z, out):
         links, body, results = links_in(memory), body_on_lanes(Body, memory), result_on_lanes(shape, memory)
+        ordered = in_order(links.coordinate, x.shape[1])
         for first in range(0, len(x), WIDTH):
-            load(links.coordinate, x, first, body[0])
-            load(links.coordinate, y, first, body[1])
-            load(links.coordinate, z, first, body[2])
+            load(links.coordinate, ordered, x, first, body[0])
+            load(links.coordinate, ordered, y, first, body[1])
+            load(links.coordinate, ordered, z, first, body[2])
             clear(results)
             algorithm(links, body, results)
             store(results, out, first)
@@ -247,8 +250,9 @@ def _one_input_and_frames(algorithm, Body, shape):
     @compiled(nogil=True)
     def many(memory, told, x, out):
         links, body, results = links_in(memory), body_on_lanes(Body, memory), result_on_lanes(shape, memory)
+        ordered = in_order(links.coordinate, x.shape[1])
         for first in range(0, len(x), WIDTH):
-            load(links.coordinate, x, first, body[0])
+            load(links.coordinate, ordered, x, first, body[0])
             clear(results)
             algorithm(links, frames_in(memory), body, *which(told), results)
             store(results, out, first)
@@ -273,9 +277,10 @@ def _two_inputs_and_frames(algorithm, Body, shape):
     @compiled(nogil=True)
     def many(memory, told, x, y, out):
         links, body, results = links_in(memory), body_on_lanes(Body, memory), result_on_lanes(shape, memory)
+        ordered = in_order(links.coordinate, x.shape[1])
         for first in range(0, len(x), WIDTH):
-            load(links.coordinate, x, first, body[0])
-            load(links.coordinate, y, first, body[1])
+            load(links.coordinate, ordered, x, first, body[0])
+            load(links.coordinate, ordered, y, first, body[1])
             clear(results)
             algorithm(links, frames_in(memory), body, *which(told), results)
             store(results, out, first)

@@ -119,11 +119,20 @@ def _write(lanes, out, first, k):
 
 
 @kernel
-def load(coordinate, states, first, column):
+def in_order(coordinate, n):
+    """True if each joint has one of n coordinates of its own, in the order of the joints: coordinate[i] = i - 1."""
+    for i in range(1, len(coordinate)):
+        if coordinate[i] != i - 1:
+            return False
+    return len(coordinate) == n + 1
+
+
+@kernel
+def load(coordinate, ordered, states, first, column):
     """Put coordinate[i] of the states first ... first + 7 into the places of column[i], i > 0; past the end, the last
-    state again."""
+    state again. `ordered` is in_order(coordinate, n)."""
     n, last = states.shape[1], len(states) - 1
-    if contiguous(states) and len(column) == n + 1:                         # each joint has a coordinate of its own
+    if ordered and contiguous(states):
         for k in range(0, n, WIDTH):
             lanes = _read(states, first, last, k)
             for i in range(min(WIDTH, n - k)):

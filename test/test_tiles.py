@@ -1,11 +1,14 @@
 """Eight states between the rows of an array and lanes."""
+import ctypes
+import mmap
+
 import numpy as np
 import pytest
 from numba import njit
 
 from screw_dynamics.lanes import WIDTH, splat
 from screw_dynamics.tables import block
-from screw_dynamics.tiles import clear, load, store, transposed
+from screw_dynamics.tiles import clear, in_order, load, store, transposed
 from screw_dynamics.values import FLAGS
 
 rng = np.random.default_rng(3)
@@ -17,8 +20,9 @@ def through_lanes(coordinate, states, memory, out):
     """Each number of each state through a lane, into a row of `out`."""
     column = block(splat(0.0), (len(coordinate),), memory, 0)
     results = block(splat(0.0), (len(coordinate) - 1,), memory, WIDTH * len(coordinate))
+    ordered = in_order(coordinate, states.shape[1])
     for first in range(0, len(states), WIDTH):
-        load(coordinate, states, first, column)
+        load(coordinate, ordered, states, first, column)
         clear(results)
         for i in range(len(results)):
             results[i] += column[i + 1]
@@ -53,6 +57,35 @@ def test_rows_with_strides_go_in_and_out_of_lanes(count):
     expected = np.full_like(frame, 9.0)
     expected[1:-1, 1::2] = states[:, [3, 0, 3]]
     assert (frame == expected).all()
+
+
+def between_forbidden_pages():
+    """Memory (512,) that a step to either side leaves with a segmentation fault."""
+    pages = np.frombuffer(mmap.mmap(-1, 3 * mmap.PAGESIZE))
+    for start in (0, 2 * mmap.PAGESIZE):
+        assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(pages.ctypes.data + start), mmap.PAGESIZE, 0) == 0
+    return pages[len(pages) // 3:-(len(pages) // 3)]
+
+
+@pytest.mark.parametrize("n", [1, 5, 8, 9, 13])
+def test_nothing_around_an_array_is_touched(n):
+    """What a mask hides is not read either, at the first and at the last address that there is."""
+    (*_, source, target), memory = [between_forbidden_pages() for _ in range(2)], np.empty(2 * WIDTH * (n + 1))
+    for count in range(1, 2 * WIDTH + 2):
+        for part in (slice(count * n), slice(-count * n, None)):
+            states, out = source[part].reshape(count, n), target[part].reshape(count, n)
+            states[:] = rng.normal(size=(count, n))
+            through_lanes(np.arange(-1, n), states, memory, out)
+            assert (out == states).all()
+            through_lanes(np.arange(-1, n), states[::-1], memory, out[::-1])
+            assert (out == states).all()
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_coordinates_in_another_order_are_read_from_rows_side_by_side(count):
+    states, out = rng.normal(size=(count, 4)), np.empty((count, 4))
+    through_lanes(np.array([77, 3, 0, 2, 1]), states, np.full(200, np.nan), out)
+    assert (out == states[:, [3, 0, 2, 1]]).all()
 
 
 @pytest.mark.parametrize("count", COUNTS)
