@@ -1,6 +1,6 @@
 """A batch of states: eight at a time on lanes, in pieces on threads, from arrays of any memory layout."""
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import prod
 from queue import SimpleQueue
 from threading import Lock, Thread
@@ -37,16 +37,15 @@ def evaluate(entry, workspaces, options, inputs, out, threads):
     if not all(rows.in_place for rows in (*sources, target)):
         size = min(size, TILE)
     size += -size % WIDTH
-    starts = iter(range(0, count, max(size, WIDTH)))                    # shared: the next piece goes to whoever is free
 
-    def work():
+    def work(starts):
         with workspaces.borrowed() as memory:
             for start in starts:
                 piece = slice(start, min(start + size, count))
                 rows = target.room(piece)
                 many(memory, *options, *(source.read(piece) for source in sources), rows)
                 target.keep(piece, rows)
-    on_threads(work, shares)
+    on_threads(work, range(0, count, max(size, WIDTH)), shares)
 
 
 class Workspaces:
@@ -125,7 +124,7 @@ class _Task:
     """A call that a thread of ours takes over, or its caller takes back if none has begun it."""
 
     def __init__(self, work):
-        self._work, self._begun, self._done, self._error = work, Lock(), Lock(), None
+        self._work, self._begun, self._done, self._ended, self._error = work, Lock(), Lock(), False, None
         self._done.acquire()
 
     def run(self):
@@ -135,13 +134,19 @@ class _Task:
                 self._work()
             except BaseException as error:
                 self._error = error
+            self._ended = True
             self._done.release()
 
     def settle(self):
-        """Take it back, or wait for its end; returns what it raised."""
+        """Take it back, or wait for its end; returns what it raised, or what interrupted the wait."""
+        interrupt = None
         if not self._begun.acquire(blocking=False):
-            self._done.acquire()
-        return self._error
+            while not self._ended:
+                try:
+                    self._done.acquire()
+                except BaseException as error:              # a signal's, KeyboardInterrupt say: wait on, and tell later
+                    interrupt = error
+        return self._error or interrupt
 
 
 class _Pool:
@@ -151,12 +156,12 @@ class _Pool:
         self._tasks, self._threads, self._growing = SimpleQueue(), 0, Lock()
 
     def submit(self, work, count):
-        """Have work() called by so many threads; returns the tasks."""
-        with self._growing:
+        """Have work() called by so many threads, or by fewer if the system gives no more; returns the tasks."""
+        with self._growing, suppress(RuntimeError):         # who finds a task not begun takes it back
             while self._threads < count:
                 Thread(target=self._serve, name=f"screw_dynamics_{self._threads}", daemon=True).start()
                 self._threads += 1
-        tasks = [_Task(work) for _ in range(count)]
+        tasks = [_Task(work) for _ in range(min(count, self._threads))]
         for task in tasks:
             self._tasks.put(task)
         return tasks
@@ -169,13 +174,23 @@ class _Pool:
 _pool = _Pool()
 
 
-def on_threads(work, count):
-    """Call work() on so many threads, the calling one among them, and wait for all."""
+def on_threads(work, pieces, count):
+    """Call work(pieces) on so many threads, the calling one among them, and wait for all. The next piece of a range
+    goes to whoever is free; none goes to anybody any more once one of them has failed."""
     if count == 1:
-        return work()
-    tasks = _pool.submit(work, min(count, os.cpu_count() or 1) - 1)
+        return work(pieces)
+    left = iter(pieces)
+
+    def share():
+        try:
+            work(left)
+        except BaseException:
+            for _ in left:
+                pass
+            raise
+    tasks = _pool.submit(share, min(count, os.cpu_count() or 1) - 1)
     try:
-        work()
+        share()
     finally:                                                # nobody writes after the return, no matter what happens
         errors = [task.settle() for task in tasks]
     for error in filter(None, errors):

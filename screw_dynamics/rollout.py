@@ -229,13 +229,12 @@ def simulate(methods, workspaces, joints, effort, law, plan, q, qd, threads):
     shares = max(1, min(threads, -(-count // width)))
     size = -(-count // (shares if shares == 1 else 4 * shares))         # small pieces: a slow core delays no other
     size += -size % width
-    starts = iter(range(0, count, max(size, width)))
 
-    def work():
+    def work(starts):
         with workspaces.borrowed() as memory:
             room = aligned(ROWS * n * WIDTH)
             for start in starts:
                 piece = slice(start, start + size)
                 compiled_form(memory, room, joints, effort[piece], law if follow else no_law, follow, plan,
                               q[piece], qd[piece])
-    on_threads(work, shares)
+    on_threads(work, range(0, count, max(size, width)), shares)

@@ -1,6 +1,8 @@
 """Batches: what single states give, for any number of states, in any memory layout, on any number of threads."""
+import dataclasses
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -15,6 +17,7 @@ from random_trees import model_of, random_tree
 from real_robots import PATHS
 
 import screw_dynamics as sd
+from screw_dynamics import batch
 from screw_dynamics.batch import TILE, available_threads, on_threads
 
 PANDA = PATHS["panda_description/urdf/panda.urdf"]
@@ -141,6 +144,14 @@ def test_a_state_that_is_not_finite_spoils_no_other():
     fine = np.setdiff1d(np.arange(16), [3, 4, 9])
     assert not np.isfinite(found[[3, 4, 9]]).all(axis=1).any()
     assert_equal_to_rounding(found[fine], one_by_one(ARM.inverse_dynamics, np.array([q, qd, qdd])[:, fine]))
+
+
+def test_bodies_may_have_their_coordinates_in_any_order():
+    model, order = ROBOTS["tree"].model, np.array([2, 0, 5, 3, 1, 4])
+    other, arrays = sd.Robot(dataclasses.replace(model, coordinates=order)), states(ROBOTS["tree"], 3, 9)
+    found = other.inverse_dynamics(*arrays)
+    assert_equal_to_rounding(found, one_by_one(other.inverse_dynamics, arrays))
+    assert_equal_to_rounding(found[:, order], ROBOTS["tree"].inverse_dynamics(*arrays[..., order]))
 
 
 # ------------------------------------------------------------------------------------------------- memory layouts
@@ -383,7 +394,7 @@ def test_after_a_failure_nobody_is_at_work_any_more():
     """Or a thread could write into arrays that the caller believes to be his again."""
     caller, at_work, finished = threading.get_ident(), threading.Event(), threading.Event()
 
-    def work():
+    def work(_):
         if threading.get_ident() == caller:
             at_work.wait(timeout=60)
             raise KeyError
@@ -391,8 +402,53 @@ def test_after_a_failure_nobody_is_at_work_any_more():
         time.sleep(0.2)
         finished.set()
     with pytest.raises(KeyError):
-        on_threads(work, 2)
+        on_threads(work, range(2), 2)
     assert finished.is_set()
+
+
+def test_after_a_failure_no_other_piece_is_begun():
+    """Or who stops a long batch would wait for most of it."""
+    caller, at_work, done = threading.get_ident(), threading.Barrier(2), []
+
+    def work(pieces):
+        for piece in pieces:
+            at_work.wait(timeout=60)
+            if threading.get_ident() == caller:
+                raise KeyError
+            time.sleep(0.2)
+            done.append(piece)
+    with pytest.raises(KeyError):
+        on_threads(work, range(1000), 2)
+    assert len(done) == 1
+
+
+def test_who_is_interrupted_waits_for_the_others_all_the_same():
+    caller, at_work, finished = threading.get_ident(), threading.Event(), threading.Event()
+
+    def work(_):
+        if threading.get_ident() == caller:
+            at_work.wait(timeout=60)
+            return
+        at_work.set()
+        time.sleep(0.1)
+        for _ in range(2):
+            signal.pthread_kill(caller, signal.SIGINT)
+            time.sleep(0.1)
+        finished.set()
+    with pytest.raises(KeyboardInterrupt):
+        on_threads(work, range(2), 2)
+    assert finished.is_set()
+
+
+def test_a_system_that_gives_no_threads_costs_time_alone(monkeypatch):
+    class NoThread(threading.Thread):
+        def start(self):
+            raise RuntimeError("can't start new thread")
+    q, = states(ARM, 1, 20_000)
+    expected = ARM.gravity_torque(q, threads=2)
+    monkeypatch.setattr(batch, "_pool", batch._Pool())
+    monkeypatch.setattr(batch, "Thread", NoThread)
+    assert (ARM.gravity_torque(q, threads=2) == expected).all()
 
 
 def test_one_robot_serves_several_threads_at_once():
