@@ -77,17 +77,20 @@ def on_axis(X):
 
     The frame is the nearest such one: same origin and axes where these will do."""
     w, v = X.angular, X.linear
-    turns = w @ w
-    axis = w if turns != 0 else v
-    size = sqrt(axis @ axis)
-    if size == 0:
+    turns = any(x != 0 for x in w)
+    axis = w if turns else v
+    largest = max(map(abs, axis))
+    if largest == 0:
         return identity(0.0), X
-    e = (1 / size) * axis
+    e = Vec3(*(x / largest for x in axis))      # at least of length 1: its square is no 0 or infinity, as of the axis
+    size = sqrt(e @ e)
+    e = (1 / size) * e
+    p = cross(e, Vec3(*(x / largest / size for x in v))) if turns else 0 * w
     if e.z < 0:
         e = -e
     k = 1 / (1 + e.z)                           # R turns z to e about z x e, by a right angle at most
     R = Rotation(Vec3(1 - k * e.x * e.x, -k * e.x * e.y, e.x), Vec3(-k * e.x * e.y, 1 - k * e.y * e.y, e.y),
                  Vec3(-e.x, -e.y, e.z))
-    T = Pose(R, (1 / turns) * cross(w, v) if turns != 0 else 0 * w)
+    T = Pose(R, p)
     Y = Ad_inv(T, X)
     return T, Twist(Vec3(0.0, 0.0, Y.angular.z), Vec3(0.0, 0.0, Y.linear.z))

@@ -10,6 +10,8 @@ from matrices import error
 from random_trees import model_of, random_body, random_pose, random_tree
 
 import screw_dynamics as sd
+from screw_dynamics import arrays
+from screw_dynamics.joint import on_axis
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +97,21 @@ def test_gravity_enters_linearly(robot):
     assert error(robot.with_gravity([1.5, -2.0, 3.0]).gravity_torque(q), np.array([1.5, -2.0, 3.0]) @ along) < 1e-14
     assert error(robot.gravity_torque(q), -9.81 * along[2]) < 1e-14
     assert not robot.with_gravity((0, 0, 0)).gravity_torque(q).any()
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-170, 1e-155, 1e155, 1e200])
+def test_screws_of_any_size_have_an_axis(size):
+    """Also where the square of the size is 0 or infinite: of gravity, and of a joint that hardly follows another."""
+    for X in ([0.0, 0.6, -0.8, 0.3, 0.1, 0.2], [0.0, 0.0, 0.0, 0.6, 0.8, 0.0], [1.0, 1e-3, 0.0, 0.0, 1.0, 0.0]):
+        X = np.array(X)
+        (T, Y), (U, Z) = on_axis(arrays.twist(X)), on_axis(arrays.twist(size * X))
+        assert error(arrays.pose_matrix(U), arrays.pose_matrix(T)) < 1e-15
+        assert error(arrays.array(Z), size * arrays.array(Y)) < 1e-15
+
+
+def test_the_least_gravity_is_almost_none(robot):
+    tau = robot.with_gravity((5e-324, 0.0, -5e-324)).gravity_torque(np.ones(robot.n))
+    assert np.abs(tau).max() < 1e-320
 
 
 @pytest.mark.parametrize("call, message", [
