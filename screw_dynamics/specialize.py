@@ -134,10 +134,10 @@ def _(x: _Traced):
 
 def straight_line(entry, links, frames=(), told=0):
     """The Entry of an algorithm for one model alone, its links and frames as the model packs them; the entry itself if
-    its kernel would be longer than LONGEST. An entry about a frame must be told of which."""
+    its kernel would be longer than LONGEST, or divide by 0. An entry about a frame must be told of which."""
     try:
         lines = script(entry, links, frames, told, LONGEST)
-    except TooLong:
+    except (TooLong, ZeroDivisionError):        # compiled code makes infinities and NaN of the accelerations of no mass
         return entry
     return Entry(_kernel(lines, entry.about_frame), _BODIES[entry.inputs], entry.inputs, entry.shape, entry.about_frame)
 
@@ -169,7 +169,7 @@ def _over_scalar(x):
 def _kernel(lines, about_frame):
     """The kernel of these lines, as Entry calls it, in a module whose name is their hash: the key of its cache."""
     arguments = "links, frames, body, frame, reference, representation, out" if about_frame else "links, body, out"
-    text = "\n    ".join([f"@kernel\ndef algorithm({arguments}):", *lines])
+    text = "\n    ".join([f"@kernel\ndef algorithm({arguments}):", *(lines or ["pass"])])
     imports = "from screw_dynamics.scalars import sincos, sqrt\nfrom screw_dynamics.values import kernel, null"
     text = f"{imports}\n\n\n{text}\n"
     name = "screw_dynamics_straight_line_" + hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -76,3 +76,24 @@ def test_payload_and_gravity_are_those_of_the_robot_it_was_made_of(tree):
 def test_kernel_that_would_be_too_long_stays_as_it_is(tree, monkeypatch):
     monkeypatch.setattr(specialize, "LONGEST", 100)
     assert tree.specialize()._inverse_dynamics is tree._inverse_dynamics
+
+
+def test_robot_that_ends_in_a_link_without_mass():
+    """The joint of that link has no acceleration that would fit: not finite, as the loops answer."""
+    builder = sd.ModelBuilder("root")
+    builder.add_joint("a", "arm", "root", [0, 0, 1, 0, 0, 0], None, sd.inertia_matrix(1.0, [0.1, 0, 0], np.eye(3)))
+    builder.add_joint("b", "tip", "arm", [0, 1, 0, 0, 0, 0])
+    robot = sd.Robot(builder.build())
+    special = robot.specialize()
+    check(robot, special, ("inverse_dynamics", "mass_matrix"))
+    for state in (np.full((3, 2), 0.5), np.full((3, 9, 2), 0.5)):
+        assert not np.isfinite(robot.forward_dynamics(*state)).any()
+        assert not np.isfinite(special.forward_dynamics(*state)).any()
+
+
+def test_robot_without_joints():
+    special = sd.Robot(sd.ModelBuilder("root").build()).specialize()
+    for lead in ((), (9,)):
+        states = np.empty((3, *lead, 0))
+        for method, inputs in METHODS.items():
+            assert not getattr(special, method)(*states[:inputs]).size
