@@ -86,6 +86,10 @@ def test_wrong_sizes_are_named():
         phase_space_rate(robot, np.zeros(2), np.zeros(3))
     with pytest.raises(ValueError, match="tau has the shape"):
         phase_space_rate(robot, np.zeros(2), np.zeros(2), np.zeros(1))
+    for name, states in (("q0", (np.zeros(1), np.zeros(2))), ("p0", (np.zeros(2), np.zeros(1))),
+                         ("tau", (np.zeros(2), np.zeros(2), np.zeros(1)))):
+        with pytest.raises(ValueError, match=f"{name} has the shape"):
+            integrate(robot, *states)
 
 
 # ------------------------------------------------------------------------------------------------- the integrator
@@ -145,6 +149,8 @@ def test_batches_and_no_steps(pendulum):
     t, q, p = integrate(robot, q0, p0, dt=0.01, steps=5)
     assert t.shape == (6,) and q.shape == p.shape == (2, 6, 3)
     assert error(integrate(robot, q0[1], p0[1], dt=0.01, steps=5)[2], p[1]) < BOUND
+    tau = np.array([np.zeros(3), np.ones(3)])[:, None]
+    assert error(integrate(robot, q0, p0, tau, dt=0.01, steps=5)[2][0], p) < BOUND
     _, q, p = integrate(robot, q0, p0, steps=0)
     assert (q[:, 0] == q0).all() and (p[:, 0] == p0).all() and q.shape == (2, 1, 3)
 

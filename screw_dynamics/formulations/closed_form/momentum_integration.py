@@ -8,6 +8,7 @@ from itertools import islice
 
 import numpy as np
 
+from ..newton_euler.screws import checked
 from .momentum import phase_space_rate
 
 WEIGHTS = {2: (1.0,), 4: (1 / (2 - 2 ** (1 / 3)), -(2 ** (1 / 3)) / (2 - 2 ** (1 / 3)), 1 / (2 - 2 ** (1 / 3)))}
@@ -29,8 +30,9 @@ def integrate(robot, q0, p0, tau=None, dt=1e-3, steps=1000, *, points=1, order=2
     for name, number, least in (("points", points, 1), ("steps", steps, 0)):
         if number != int(number) or number < least:
             raise ValueError(f"{name} {number!r} is not a whole number from {least} up")
-    z = np.concatenate(np.broadcast_arrays(q0, p0), axis=-1).astype(float)
     n, nodes = robot.n, _gauss(points)
+    given = checked(q0=(q0, n), p0=(p0, n), tau=(np.zeros(n) if tau is None else tau, n))
+    z = np.concatenate(np.broadcast_arrays(*given)[:2], axis=-1).astype(float)
 
     def f(z):
         return np.concatenate(phase_space_rate(robot, z[..., :n], z[..., n:], tau), axis=-1)
