@@ -227,5 +227,7 @@ def test_unknown_names_are_refused():
                  lambda: twist_map(np.eye(4), "bodily", "body")):
         with pytest.raises(ValueError, match="'bodily' is none of body, spatial, hybrid, mixed"):
             call()
-    with pytest.raises(ValueError, match="'reference' is none of"):
+    with pytest.raises(ValueError, match="screws 'bodily' is none of"):
+        joint_screw_matrix(robot, q, "bodily")
+    with pytest.raises(ValueError, match="representation 'reference' is none of"):
         screw_transformation(robot, q, "reference")

@@ -3,8 +3,8 @@
 
 V = (V_1 ... V_b) are the twists of all bodies, in the order of model.body_names, q (..., n) a batch of configurations.
 A body's twist is its parent's and its joint's, V = D V + X q' or V = A X q', so that A = (I - D)^-1. D has a block only
-where the paper has its lower diagonal: in row i at the parent of body i. Hence D^b = 0, row i of A has blocks at body i
-and all that carry it, and A^-1 is as sparse as D.
+where the paper has its lower diagonal: in row i at the parent of body i. Hence D is nilpotent, row i of A has blocks at
+body i and all that carry it, and A^-1 is as sparse as D.
 
 With G_i the map of table 3 from spatial twists to a representation, and H_i that to the one of the joint screws,
     A_ij = G_i H_j^-1 where joint j moves body i,    D_ij = G_i G_j^-1 where j is the parent of i.
@@ -43,8 +43,9 @@ def joint_screw_matrix(robot, q, screws="body"):
 def screw_transformation(robot, q, representation="body", screws=None):
     """A (..., 6 b, 6 b), with J = A X for the X of `joint_screw_matrix(robot, q, screws)`.
 
-    screws: those that the paper takes for the representation unless named. A^b is "body", [MK] (24); A^sb "spatial",
-    A^sh "spatial" with "hybrid", A^s "spatial" with "reference", (33); A^h "hybrid", (44); A^m "mixed", (53)."""
+    screws, unless named, are those that the paper takes: "body" for body-fixed and spatial twists, "hybrid" for hybrid
+    and mixed ones. A^b is "body", [MK] (24); A^sb "spatial", A^sh "spatial" with "hybrid", A^s "spatial" with
+    "reference", (33); A^h "hybrid", (44); A^m "mixed", (53)."""
     to_twists, from_screws = _ends(robot, q, representation, screws)
     return _matrix(support(robot.model), to_twists[0], from_screws[1])
 
@@ -77,17 +78,17 @@ def twist_map(C, source, target):
     return np.stack([np.broadcast_to(row, (*lead, 6)) for row in rows], axis=-2)
 
 
-def _index(representation, names=REPRESENTATIONS):
+def _index(name, names=REPRESENTATIONS, what="representation"):
     """The place of a name among others."""
-    if representation not in names:
-        raise ValueError(f"representation {representation!r} is none of {', '.join(names)}")
-    return names.index(representation)
+    if name not in names:
+        raise ValueError(f"{what} {name!r} is none of {', '.join(names)}")
+    return names.index(name)
 
 
 def _maps(robot, q, form):
     """The maps (..., b, 6, 6) of all bodies from spatial twists to a form of SCREWS, and back."""
     C, A = robot.body_poses(q), robot.model.reference_poses
-    _index(form, SCREWS)
+    _index(form, SCREWS, "screws")
     if form == "reference":                                         # Y_i = Ad_A_i X_i, the spatial screw is Ad_C_i X_i
         return (twist_map(A, "body", "spatial") @ twist_map(C, "spatial", "body"),
                 twist_map(C, "body", "spatial") @ twist_map(A, "spatial", "body"))
