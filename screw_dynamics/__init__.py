@@ -13,8 +13,8 @@ from .urdf import UrdfError, read_urdf
 __all__ = ["Limits", "Mimic", "Model", "ModelBuilder", "Robot", "UrdfError", "inertia_matrix", "read_urdf"]
 
 
-# Imported when they are first used: they take long, and symbolic needs SymPy, which is an extra.
-_LATER = "formulations", "symbolic"
+# Imported when they are first used: few need them, and symbolic takes SymPy, which is an extra and long to import.
+_LATER = "counting", "formulations", "symbolic"
 
 
 def __getattr__(name):
