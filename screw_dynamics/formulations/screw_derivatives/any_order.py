@@ -1,9 +1,9 @@
 """Derivatives of Jacobians of any order in closed form, by nested Lie brackets, in any representation of twists.
 
 Jacobians (..., b, 6, n) are those of all bodies; representation: "body", "spatial", "hybrid" or "mixed"."""
+import math
 from collections import Counter
 from itertools import combinations_with_replacement, pairwise, permutations, product
-from math import factorial, prod
 
 import numpy as np
 
@@ -54,9 +54,9 @@ def jacobian_derivative(robot, q, *rates, representation="body"):
         for joints in _chains(robot.model, count):
             weight = 0.0
             for m in _compositions(order, count):
-                powers = prod(rates[times - 1][..., k] for k, times in zip(joints, m, strict=True))
-                weight = weight + factorial(order) / prod(map(factorial, m)) * powers
-            repeated = prod(map(factorial, Counter(joints).values()))
+                powers = math.prod(rates[times - 1][..., k] for k, times in zip(joints, m, strict=True))
+                weight = weight + math.factorial(order) / math.prod(map(math.factorial, m)) * powers
+            repeated = math.prod(map(math.factorial, Counter(joints).values()))
             J = J + (weight / repeated)[..., None, None, None] * partial(joints)
     return columns(robot.model, J)
 
