@@ -58,7 +58,7 @@ class Frame(NamedTuple):
     C: Pose
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """A tree of b bodies moved by n coordinates; every array is read-only.
 
@@ -95,6 +95,11 @@ class Model:
                 object.__setattr__(self, name, MappingProxyType(value))
         for _, pose in self.frames.values():
             pose.setflags(write=False)
+
+    def __repr__(self):
+        kinds = (self.joint_kinds[k] for k in self.coordinates)
+        joints = [f"{kind} {joint}" for kind, joint in zip(kinds, self.body_joints, strict=True)]
+        return f"<Model of {len(joints)} bodies on {self.root}{': ' if joints else ''}{', '.join(joints)}>"
 
     def __getstate__(self):
         return {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in vars(self).items()}

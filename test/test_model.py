@@ -40,6 +40,15 @@ def test_no_field_of_a_model_can_be_set(robot):
             table["other"] = None
 
 
+def test_a_model_is_told_in_a_line_by_its_joints():
+    builder = sd.ModelBuilder("root")
+    assert repr(builder.build()) == "<Model of 0 bodies on root>"
+    builder.add_screw("a", "1", "root", (0, 0, 1), pitch=0.1)
+    builder.add_screw("b", "2", "1", (0, 0, 1))
+    builder.add_screw("c", "3", "1", (0, 0, 1), mimic=sd.Mimic("b"))
+    assert repr(builder.build()) == "<Model of 3 bodies on root: helical a, revolute b, revolute c>"
+
+
 def test_a_model_outlives_its_builder():
     builder = sd.ModelBuilder("root")
     builder.add_joint("a", "1", "root", [0, 0, 1, 0, 0, 0])
