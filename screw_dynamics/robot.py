@@ -57,7 +57,8 @@ class Robot:
         self.link_names = tuple(model.frames)
         self.warnings = model.warnings
         self._jacobians = {}        # by link, representation and reference: entry point, and what it is told
-        self._frame = {name: i for i, name in enumerate(model.frame_names)}
+        self._frame = {name: i for i, name in enumerate(model.frame_names) if name is not None}
+        self._root = self._frame[model.root]
         links, frames = model.links(self.gravity), model.frame_rows(self.gravity)
         self._memory = workspace(links, frames, model.n)
         self._on_lanes = batch.Workspaces(lambda: workspace(links, frames, model.n, WIDTH), len(links))
@@ -90,7 +91,7 @@ class Robot:
         about it."""
         self._link(link)
         inertia = np.zeros((3, 3)) if inertia is None else np.asarray(inertia, dtype=float)
-        if not (np.isfinite(mass) and mass >= 0.0):
+        if not (isinstance(mass, Real) and np.isfinite(mass) and mass >= 0.0):
             raise ValueError(f"the payload's mass {mass} is not a number from 0 up")
         if inertia.shape != (3, 3) or not np.isfinite(inertia).all() or not np.allclose(inertia, inertia.T):
             raise ValueError(f"the payload's inertia {inertia.tolist()} is not a finite symmetric (3, 3) matrix")
@@ -208,7 +209,7 @@ class Robot:
     # --------------------------------------------------------------------------------------------- kinematics
     def forward_kinematics(self, q, link, reference=None, out=None, threads=None):
         """The pose (..., 4, 4) of a link in the frame of a reference link, the root unless named; [MK] (8)."""
-        told = about(self._link(link), self._link(reference), 0)
+        told = about(self._link(link), self._reference(reference), 0)
         C = empty((4, 4)) if out is None else out
         if FORWARD_KINEMATICS.one(self._memory, told, q, C):
             return C
@@ -219,7 +220,7 @@ class Robot:
         of model.body_names, by the product of exponentials in body-fixed form, [MK] (8), or spatial form, [MK]
         (10)."""
         forms = {"body_fixed": BODY_POSES, "spatial": BODY_POSES_SPATIAL}
-        told = about(0, self._link(reference), 0)
+        told = about(0, self._reference(reference), 0)
         return self._evaluate(forms[_one_of("form", form, forms)], {"q": q}, out, threads, told)
 
     def jacobian(self, q, link, representation="body", reference=None, out=None, threads=None):
@@ -254,12 +255,12 @@ class Robot:
 
         representation as in `jacobian`, about body frames and the root frame."""
         entry = BODY_TWISTS_IN[_one_of("representation", representation, BODY_TWISTS_IN)]
-        return self._evaluate(entry, {"q": q, "qd": qd}, out, threads, about(0, self._link(None), 0))
+        return self._evaluate(entry, {"q": q, "qd": qd}, out, threads, about(0, self._root, 0))
 
     def body_jacobians(self, q, representation="body", out=None, threads=None):
         """The Jacobians (..., b, 6, n) of all bodies, with J qd their twists; [MK] (19), (29), (41), (51)."""
         entry = BODY_JACOBIANS_IN[_one_of("representation", representation, BODY_JACOBIANS_IN)]
-        return self._evaluate(entry, {"q": q}, out, threads, about(0, self._link(None), 0))
+        return self._evaluate(entry, {"q": q}, out, threads, about(0, self._root, 0))
 
     # --------------------------------------------------------------------------------------------- energy and motion
     def kinetic_energy(self, q, qd, out=None, threads=None):
@@ -318,16 +319,20 @@ class Robot:
         return out
 
     def _link(self, name):
-        """The index of a link's frame; the root's for None."""
+        """The index of a link's frame."""
         try:
-            return self._frame[self.model.root if name is None else name]
+            return self._frame[name]
         except (KeyError, TypeError):
             raise ValueError(f"link {name!r} is not in the model; it has {', '.join(self.link_names)}") from None
+
+    def _reference(self, name):
+        """The index of a reference link's frame; the root's for None."""
+        return self._root if name is None else self._link(name)
 
     def _jacobian_about(self, link, reference, representation):
         """The entry point of a Jacobian, and what it is told: link, reference and representation in one number."""
         kind = REPRESENTATIONS.index(_one_of("representation", representation, REPRESENTATIONS))
-        told = about(self._link(link), self._link(reference), kind)
+        told = about(self._link(link), self._reference(reference), kind)
         known = self._jacobians.setdefault(link, {}).setdefault(representation, {})
         return known.setdefault(reference, (JACOBIAN, told))
 

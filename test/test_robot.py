@@ -72,6 +72,7 @@ def test_wrong_arrays_are_refused_by_name(robot, state, name, position, wrong, m
 
 @pytest.mark.parametrize("call, message", [
     (lambda r, q: r.forward_kinematics(q, "ghost"), "'ghost'.*link 0"),
+    (lambda r, q: r.forward_kinematics(q, None), "None"), (lambda r, q: r.jacobian(q, None), "None"),
     (lambda r, q: r.forward_kinematics(q, ["root"]), "root"),
     (lambda r, q: r.forward_kinematics(q, "root", "ghost"), "'ghost'"), (lambda r, q: r.jacobian(q, 3), "3"),
     (lambda r, q: r.jacobian(q, "root", "bodily"), "'bodily'.*body, spatial, hybrid, mixed"),
