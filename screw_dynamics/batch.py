@@ -8,8 +8,6 @@ from threading import Lock, Thread
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from .lanes import WIDTH
-
 TILE = 1024             # states that are copied at once where an array cannot be read in place
 SHARE = 1 << 13         # bodies (states times slots) below which another thread costs more than it saves
 
@@ -32,20 +30,21 @@ def evaluate(entry, workspaces, options, inputs, out, threads):
     lead = inputs[0].ndim - 1
     sources, target = [_Rows(x, lead) for x in inputs], _Rows(out, lead)
     count = prod(inputs[0].shape[:-1])
-    shares = max(1, min(threads, count * workspaces.slots // SHARE))
-    size = -(-count // (shares if shares == 1 else 4 * shares))         # small pieces: a slow core delays no other
-    if not all(rows.in_place for rows in (*sources, target)):
-        size = min(size, TILE)
-    size += -size % WIDTH
+    turn = np.zeros(1, dtype=np.int64)
 
-    def work(starts):
+    def in_place(_):                                        # all threads share the turn, and need the GIL just once
+        with workspaces.borrowed() as memory:
+            many(memory, *options, *(source.view for source in sources), target.view, turn)
+
+    def by_tiles(starts):
         with workspaces.borrowed() as memory:
             for start in starts:
-                piece = slice(start, min(start + size, count))
+                piece = slice(start, min(start + TILE, count))
                 rows = target.room(piece)
-                many(memory, *options, *(source.read(piece) for source in sources), rows)
+                many(memory, *options, *(source.read(piece) for source in sources), rows, np.zeros_like(turn))
                 target.keep(piece, rows)
-    on_threads(work, range(0, count, max(size, WIDTH)), shares)
+    work = in_place if all(rows.in_place for rows in (*sources, target)) else by_tiles
+    on_threads(work, range(0, count, TILE), max(1, min(threads, count * workspaces.slots // SHARE)))
 
 
 class Workspaces:
@@ -72,20 +71,20 @@ class _Rows:
 
     def __init__(self, array, lead):
         self._array, self._lead = array, array.shape[:lead]
-        self._view = _collapsed(array, lead) if array.dtype == float else None
-        self.in_place = self._view is not None
+        self.view = _collapsed(array, lead) if array.dtype == float else None
+        self.in_place = self.view is not None
 
     def read(self, piece):
         """These rows, to be read."""
         if self.in_place:
-            return self._view[piece]
+            return self.view[piece]
         rows = self._array[self._index(piece)]
         return np.ascontiguousarray(rows, dtype=float).reshape(len(rows), -1)
 
     def room(self, piece):
         """Memory for these rows, to be written."""
         if self.in_place:
-            return self._view[piece]
+            return self.view[piece]
         return np.empty((piece.stop - piece.start, prod(self._array.shape[len(self._lead):])))
 
     def keep(self, piece, rows):

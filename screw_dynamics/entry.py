@@ -10,10 +10,9 @@ from numba import types
 
 from .borrow import BORROWED, borrowed, layout_is_known
 from .cache import compiled, prepare
-from .lanes import WIDTH
 from .model import Frame, Link
 from .tables import columns, table
-from .tiles import clear, in_order, load, store
+from .tiles import claim, clear, following, in_order, load, store
 from .values import kernel
 from .workspace import (
     COORDINATES,
@@ -86,8 +85,9 @@ class Entry:
     """The compiled forms of an algorithm that takes so many vectors of joint coordinates.
 
     one(workspace, *options, *inputs, out): inputs are arrays (n,); answers False, and does nothing, if they or `out`
-    are not what borrow.py can read, whatever Python objects they are. many(memory, *options, *inputs, out): inputs (N,
-    n), out (N, entries of one result), on lanes and without the GIL, in a workspace of its own; it checks nothing.
+    are not what borrow.py can read, whatever Python objects they are. many(memory, *options, *inputs, out, turn):
+    inputs (N, n), out (N, entries of one result), on lanes and without the GIL, in a workspace of its own, as many
+    pieces as `turn` gives it (tiles.claim); it checks nothing.
     shape(n, bodies): the shape of one result.
 
     about_frame: the algorithm is about one frame against another, algorithm(links, frames, body, frame, reference,
@@ -116,7 +116,7 @@ class Entry:
         """The entry point for many states."""
         options = (types.int64,) if self.about_frame else ()
         states = (numbers_type(2, "A", readonly=True),) * self.inputs
-        prepare(self._dispatchers[1], (numbers_type(1), *options, *states, numbers_type(2, "A")))
+        prepare(self._dispatchers[1], (numbers_type(1), *options, *states, numbers_type(2, "A"), types.int64[::1]))
         return self._dispatchers[1]
 
     def plain(self, links, *inputs, frames=(), indices=()):
@@ -164,14 +164,16 @@ def _one_input(algorithm, Body, shape):
         return True
 
     @compiled(nogil=True)
-    def many(memory, x, out):
+    def many(memory, x, out, turn):
         links, body, results = links_in(memory), body_on_lanes(Body, memory), result_on_lanes(shape, memory)
         ordered = in_order(links.coordinate, x.shape[1])
-        for first in range(0, len(x), WIDTH):
+        first = claim(turn)
+        while first < len(x):
             load(links.coordinate, ordered, x, first, body[0])
             clear(results)
             algorithm(links, body, results)
             store(results, out, first)
+            first = following(turn, first)
     return one, many
 
 
@@ -191,15 +193,17 @@ def _two_inputs(algorithm, Body, shape):
         return True
 
     @compiled(nogil=True)
-    def many(memory, x, y, out):
+    def many(memory, x, y, out, turn):
         links, body, results = links_in(memory), body_on_lanes(Body, memory), result_on_lanes(shape, memory)
         ordered = in_order(links.coordinate, x.shape[1])
-        for first in range(0, len(x), WIDTH):
+        first = claim(turn)
+        while first < len(x):
             load(links.coordinate, ordered, x, first, body[0])
             load(links.coordinate, ordered, y, first, body[1])
             clear(results)
             algorithm(links, body, results)
             store(results, out, first)
+            first = following(turn, first)
     return one, many
 
 
@@ -220,16 +224,18 @@ def _three_inputs(algorithm, Body, shape):
         return True
 
     @compiled(nogil=True)
-    def many(memory, x, y, z, out):
+    def many(memory, x, y, z, out, turn):
         links, body, results = links_in(memory), body_on_lanes(Body, memory), result_on_lanes(shape, memory)
         ordered = in_order(links.coordinate, x.shape[1])
-        for first in range(0, len(x), WIDTH):
+        first = claim(turn)
+        while first < len(x):
             load(links.coordinate, ordered, x, first, body[0])
             load(links.coordinate, ordered, y, first, body[1])
             load(links.coordinate, ordered, z, first, body[2])
             clear(results)
             algorithm(links, body, results)
             store(results, out, first)
+            first = following(turn, first)
     return one, many
 
 
@@ -248,14 +254,16 @@ def _one_input_and_frames(algorithm, Body, shape):
         return True
 
     @compiled(nogil=True)
-    def many(memory, told, x, out):
+    def many(memory, told, x, out, turn):
         links, body, results = links_in(memory), body_on_lanes(Body, memory), result_on_lanes(shape, memory)
         ordered = in_order(links.coordinate, x.shape[1])
-        for first in range(0, len(x), WIDTH):
+        first = claim(turn)
+        while first < len(x):
             load(links.coordinate, ordered, x, first, body[0])
             clear(results)
             algorithm(links, frames_in(memory), body, *which(told), results)
             store(results, out, first)
+            first = following(turn, first)
     return one, many
 
 
@@ -275,15 +283,17 @@ def _two_inputs_and_frames(algorithm, Body, shape):
         return True
 
     @compiled(nogil=True)
-    def many(memory, told, x, y, out):
+    def many(memory, told, x, y, out, turn):
         links, body, results = links_in(memory), body_on_lanes(Body, memory), result_on_lanes(shape, memory)
         ordered = in_order(links.coordinate, x.shape[1])
-        for first in range(0, len(x), WIDTH):
+        first = claim(turn)
+        while first < len(x):
             load(links.coordinate, ordered, x, first, body[0])
             load(links.coordinate, ordered, y, first, body[1])
             clear(results)
             algorithm(links, frames_in(memory), body, *which(told), results)
             store(results, out, first)
+            first = following(turn, first)
     return one, many
 
 

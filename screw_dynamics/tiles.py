@@ -11,6 +11,7 @@ from .values import kernel, null
 
 _INT, _VECTOR = ir.IntType(32), ir.VectorType(ir.DoubleType(), WIDTH)
 AHEAD = 2 * WIDTH         # rows: how far ahead of its use an input is fetched
+PIECE = 16 * WIDTH        # rows that a thread takes at once
 _MASK, _EIGHT = ir.VectorType(ir.IntType(1), WIDTH), types.UniTuple(LANE, WIDTH)
 
 
@@ -88,6 +89,23 @@ def _put_row(typing, out, row, column, lane):
         builder.call(store, [lane, pointer, _INT(8), _first(builder, builder.sub(entries, column))])
         return context.get_dummy_value()
     return types.void(out, types.intp, types.intp, LANE), build
+
+
+# ------------------------------------------------------------------------------------------------- threads
+@intrinsic
+def claim(typing, turn):
+    """The first row of a piece that no thread has begun. turn: int64 array (1,), 0 at first, shared by all of them."""
+    def build(context, builder, signature, args):
+        counter = make_array(signature.args[0])(context, builder, args[0]).data
+        return builder.atomic_rmw("add", counter, cgutils.intp_t(PIECE), "monotonic")
+    return types.intp(turn), build
+
+
+@kernel
+def following(turn, first):
+    """The first row of the tile after this one: in the same piece, or in one that no thread has begun."""
+    first += WIDTH
+    return first if first % PIECE != 0 else claim(turn)
 
 
 # ------------------------------------------------------------------------------------------------- eight states
