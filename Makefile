@@ -9,6 +9,8 @@ unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH 
 unexport FASTRTPS_DEFAULT_PROFILES_FILE RMW_IMPLEMENTATION _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 BIN := .venv/bin
+# A process for each of up to four cores; test/conftest.py says what must stay together.
+PARALLEL := -n auto --maxprocesses 4 --dist loadgroup
 
 .PHONY: help demo bench bench-publish comparison test test-all lint setup interfaces clean
 
@@ -50,10 +52,10 @@ lint: setup
 	$(BIN)/lint-imports
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
 test-all: lint
-	$(BIN)/python -m pytest -m "slow or not slow"
+	$(BIN)/python -m pytest $(PARALLEL) -m "slow or not slow"
 
 clean:
 	rm -rf .venv build install log *.egg-info .pytest_cache .ruff_cache .import_linter_cache

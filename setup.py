@@ -46,7 +46,8 @@ PLOT = ["matplotlib>=3.8"]
 SYMBOLIC = ["sympy>=1.12"]
 ROBOTS = ["example-robot-data", "xacro"]
 BENCH = ["pin", "mujoco", "mpmath", *PLOT, *ROBOTS]
-TEST = ["pytest>=8", "ruff", "import-linter>=2.1", "mpmath", "pin", "mujoco", *PLOT, *SYMBOLIC, *ROBOTS]
+PYTEST = ["pytest>=8", "pytest-xdist>=3.5"]
+TEST = [*PYTEST, "ruff", "import-linter>=2.1", "mpmath", "pin", "mujoco", *PLOT, *SYMBOLIC, *ROBOTS]
 
 setup(
     name=NAME,

@@ -236,8 +236,8 @@ def test_results_go_to_out(name):
 
 
 @pytest.mark.parametrize("out", [
-    np.empty(6), np.empty((2, 7)), np.empty((9, 7), "f4"), np.empty((9, 7), int), frozen(np.empty((9, 7))), [0.0] * 7,
-    np.empty((7, 9)), np.empty((9, 7), complex)], ids=str)
+    np.zeros(6), np.zeros((2, 7)), np.zeros((9, 7), "f4"), np.zeros((9, 7), int), frozen(np.zeros((9, 7))), [0.0] * 7,
+    np.zeros((7, 9)), np.zeros((9, 7), complex)], ids=lambda out: f"{getattr(out, 'dtype', 'list')} {np.shape(out)}")
 def test_an_out_that_does_not_fit_is_refused(out):
     q, = states(ARM, 1, 9)
     for x in (q, q[0]):

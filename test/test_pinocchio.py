@@ -10,8 +10,6 @@ from real_robots import LOADED, PATHS
 import screw_dynamics as sd
 from screw_dynamics.jacobian import REPRESENTATIONS
 
-pytest_plugins = ["oracle_report"]
-
 BOUND = 1e-10           # largest error of a state, relative to the largest number Pinocchio gives for it
 NOTHING = 1e-3          # and what counts as none at all: errors are never taken relative to less than this
 EPS = np.finfo(float).eps
