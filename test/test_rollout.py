@@ -37,7 +37,7 @@ EACH_METHOD = pytest.mark.parametrize("method", METHODS)
 
 def states(robot, *lead):
     """Random q0 and qd0 (*lead, n)."""
-    return rng.normal(size=(2, *lead, robot.n))
+    return np.random.default_rng(7).normal(size=(2, *lead, robot.n))
 
 
 def rate_of(robot, effort=None, friction=False):
@@ -136,7 +136,7 @@ def test_samples_between_steps_are_as_accurate_as_steps():
 def test_the_error_falls_with_the_order_of_the_method(robot, method, order):
     q0, qd0 = 0.3 * states(robot)
     exact = solved(robot, q0, qd0, np.array([0.0, 0.25]))
-    steps = np.array([250, 500, 1000] if order == 1 else [10, 20, 40])
+    steps = np.array([250, 500, 1000] if order == 1 else [20, 40, 80])
     errors = [error([x[-1] for x in robot.rollout(q0, qd0, dt=0.25 / n, steps=n, integrator=method)[1:]],
                     [x[-1] for x in exact]) for n in steps]
     slopes = -np.diff(np.log(errors)) / np.diff(np.log(steps))
@@ -148,11 +148,12 @@ def test_the_error_falls_with_the_order_of_the_method(robot, method, order):
 @EACH_ROBOT
 def test_a_state_moves_in_a_batch_as_alone(robot, method):
     options = dict(dt=5e-3, steps=20, integrator=method, friction=True)
+    bound = 1e-6 if method == "rk45" else 1e-11         # by rounding, steps may be chosen otherwise, within the tolerance
     q0, qd0 = states(robot, 19)
     _, q, qd = robot.rollout(q0, qd0, **options)
     for i in (0, 6, 7, 8, 18):
         _, *alone = robot.rollout(q0[i], qd0[i], **options)
-        np.testing.assert_allclose((q[i], qd[i]), alone, rtol=1e-10, atol=1e-10)   # rounding, magnified by steps
+        np.testing.assert_allclose((q[i], qd[i]), alone, rtol=bound, atol=bound)
 
 
 @EACH_METHOD
