@@ -14,7 +14,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from .values import FLAGS
 
-NOT_COMPILED = ("formulations", "ros", "urdf", "robot.py")      # plain Python: an edit there costs no compiling
+NOT_COMPILED = ("formulations", "ros", "symbolic", "urdf", "robot.py")     # plain Python: an edit costs no compiling
 
 
 def _sources():

@@ -135,7 +135,7 @@ class Robot:
     # contiguous float64 arrays of one state; only then Python looks at them, which takes longer than the dynamics.
 
     def inverse_dynamics(self, q, qd, qdd, external=None, out=None, threads=None):
-        """The efforts tau (..., n) = M(q) qdd + C(q, qd) qd + g(q) that a motion takes; [MD] (66), (67).
+        """The efforts tau (..., n) = M(q) qdd + C(q, qd) qd + g(q) that a motion takes; [MD] (66), (67), (42).
 
         external: {link: wrench (..., 6)}, torque and force that act on the link at its origin, resolved in its
         frame."""

@@ -148,7 +148,7 @@ def test_the_error_falls_with_the_order_of_the_method(robot, method, order):
 @EACH_ROBOT
 def test_a_state_moves_in_a_batch_as_alone(robot, method):
     options = dict(dt=5e-3, steps=20, integrator=method, friction=True)
-    bound = 1e-6 if method == "rk45" else 1e-11         # by rounding, steps may be chosen otherwise, within the tolerance
+    bound = 1e-6 if method == "rk45" else 1e-11         # rounding may change the steps that are chosen
     q0, qd0 = states(robot, 19)
     _, q, qd = robot.rollout(q0, qd0, **options)
     for i in (0, 6, 7, 8, 18):
