@@ -26,9 +26,10 @@ def parts(robot, tip):
     jacobian, told = robot._jacobians[tip]["body"][None]
     names = {"robot": robot, "tip": tip, "J": np.empty((6, robot.n)), "told": told, "memory": robot._memory,
              "jacobian": jacobian.one, "forward": robot._forward_dynamics.one, "wrong": np.empty(robot.n + 1),
-             "on_threads": batch.on_threads, "both": Barrier(2),
+             "on_threads": batch.on_threads, "meet": lambda _: both.wait(),
              "out": np.empty(robot.n), "result": np.empty((BATCH, robot.n)),
              "Q": many["q"], "QD": many["qd"], "QDD": many["qdd"], **states}
+    both = Barrier(2)
     batched = "robot.inverse_dynamics(Q, QD, QDD, out=result, threads={})"
     yield "Jacobian", {
         "robot.jacobian(q, tip)": 1, "robot.jacobian(q, tip, out=J)": 1,
@@ -37,7 +38,7 @@ def parts(robot, tip):
         f"robot.rollout(q, qd, dt=1e-3, steps={STEPS})": STEPS, "forward(memory, q, qd, tau, out)": 1,
         "forward(memory, wrong, qd, tau, out)": 1}, names
     yield f"A batch of {BATCH} on two threads", {
-        batched.format(1): 1, batched.format(2): 1, "on_threads(both.wait, 2)": 1}, names
+        batched.format(1): 1, batched.format(2): 1, "on_threads(meet, (), 2)": 1}, names
 
 
 def main():
