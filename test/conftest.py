@@ -32,6 +32,7 @@ os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+@pytest.hookimpl(tryfirst=True)         # before xdist reads the groups
 def pytest_collection_modifyitems(items):
     """Keep each file's tests in one process, and those of the nodes, which look at the clock, one after the other."""
     for item in items:
