@@ -9,8 +9,8 @@ unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH 
 unexport FASTRTPS_DEFAULT_PROFILES_FILE RMW_IMPLEMENTATION _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 BIN := .venv/bin
-# A process for each of up to four cores; test/conftest.py says what must stay together.
-PARALLEL := -n auto --maxprocesses 4 --dist loadgroup
+# A process for each of up to four cores; a file's tests stay together.
+PARALLEL := -n auto --maxprocesses 4 --dist loadfile
 
 .PHONY: help demo bench bench-publish comparison test test-all lint setup interfaces clean
 

@@ -5,7 +5,6 @@ import os
 import tempfile
 from pathlib import Path
 
-import pytest
 from oracle_report import pytest_terminal_summary, report  # noqa: F401  a hook and a fixture
 
 DOMAINS = range(1, 101)  # the ids whose ports lie below the ephemeral ones of Linux; 0 is everybody's default
@@ -30,11 +29,3 @@ os.environ["ROS_DOMAIN_ID"] = str(domain_id)
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 # OpenBLAS's threads wait for each other longer than a small matrix takes.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-
-@pytest.hookimpl(tryfirst=True)         # before xdist reads the groups
-def pytest_collection_modifyitems(items):
-    """Keep each file's tests in one process, and those of the nodes, which look at the clock, one after the other."""
-    for item in items:
-        group = "nodes" if item.path.parent.name == "ros" else item.path.name
-        item.add_marker(pytest.mark.xdist_group(group))
