@@ -79,8 +79,8 @@ setup(
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
     entry_points={
         "console_scripts": [
-            "dynamics_node = screw_dynamics.ros.dynamics_node:main",
-            "simulator_node = screw_dynamics.ros.simulator_node:main",
+            "dynamics_node = screw_dynamics.ros.dynamics.node:main",
+            "simulator_node = screw_dynamics.ros.simulator.node:main",
         ]
     },
     data_files=[

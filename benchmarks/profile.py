@@ -4,7 +4,8 @@ from threading import Barrier
 
 import numpy as np
 
-from screw_dynamics import Robot, batch
+from screw_dynamics import Robot
+from screw_dynamics.compiled import batch
 
 from . import robots
 from .calls import States

@@ -7,8 +7,8 @@ import numpy as np
 
 import screw_dynamics as sd
 from benchmarks import robots
+from screw_dynamics.compiled.workspace import workspace
 from screw_dynamics.robot import GRAVITY
-from screw_dynamics.workspace import workspace
 
 from . import algorithms
 from .exact import exact

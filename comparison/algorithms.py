@@ -1,11 +1,11 @@
 """What is compared: for each quantity, the algorithms that compute it."""
-from screw_dynamics.coriolis_matrix import CORIOLIS_MATRIX
-from screw_dynamics.forward_dynamics import FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
-from screw_dynamics.gravity import GRAVITY_TORQUE
-from screw_dynamics.inverse_dynamics import INVERSE_DYNAMICS_IN
-from screw_dynamics.inverse_dynamics.classical import INVERSE_DYNAMICS_CLASSICAL
-from screw_dynamics.mass_matrix import MASS_MATRIX
-from screw_dynamics.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
+from screw_dynamics.algorithms.coriolis_matrix import CORIOLIS_MATRIX
+from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
+from screw_dynamics.algorithms.gravity import GRAVITY_TORQUE
+from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
+from screw_dynamics.algorithms.inverse_dynamics.classical import INVERSE_DYNAMICS_CLASSICAL
+from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
+from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
 
 BODY = "body"                       # the representation that all others are held against
 # Beside the representations: accelerations of points instead of derivatives of twists, and the mass matrix.

@@ -5,12 +5,12 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
-from screw_dynamics import arrays
-from screw_dynamics.arrays import tilde
-from screw_dynamics.entry import about
-from screw_dynamics.joint import joint
-from screw_dynamics.model import Frame, Link
+from screw_dynamics.compiled.entry import about
+from screw_dynamics.model.model import Frame, Link
 from screw_dynamics.robot import GRAVITY
+from screw_dynamics.screws import arrays
+from screw_dynamics.screws.arrays import tilde
+from screw_dynamics.screws.joint import joint
 
 GENERAL, ALIGNED, DENAVIT_HARTENBERG = KINDS = "general", "aligned", "Denavit-Hartenberg"
 

@@ -2,7 +2,7 @@
 from fractions import Fraction
 from typing import NamedTuple
 
-from screw_dynamics.counting import Operations, operations, straight_line_operations
+from screw_dynamics.compiled.counting import Operations, operations, straight_line_operations
 
 from . import algorithms
 from .chains import GENERAL, KINDS, chain, rows, rows_as_given

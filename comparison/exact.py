@@ -1,8 +1,8 @@
 """The plain mode on numbers of 50 digits: a reference without rounding error."""
 import mpmath
 
-from screw_dynamics.scalars import atan2, sincos, sqrt
-from screw_dynamics.values import map_numbers
+from screw_dynamics.numbers.scalars import atan2, sincos, sqrt
+from screw_dynamics.numbers.values import map_numbers
 
 DIGITS = 50
 

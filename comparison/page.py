@@ -5,7 +5,7 @@ from pathlib import Path
 
 import screw_dynamics as sd
 from benchmarks import robots
-from screw_dynamics.counting import straight_line_operations
+from screw_dynamics.compiled.counting import straight_line_operations
 
 from . import algorithms, counts
 from .chains import rows as rows_of

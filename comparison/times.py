@@ -6,10 +6,10 @@ from benchmarks import robots
 from benchmarks.calls import Call, States
 from benchmarks.peers.ours import chain
 from benchmarks.timing import Effort, measure
-from screw_dynamics.batch import Workspaces, evaluate
-from screw_dynamics.lanes import WIDTH
-from screw_dynamics.specialize import straight_line
-from screw_dynamics.workspace import workspace
+from screw_dynamics.compiled.batch import Workspaces, evaluate
+from screw_dynamics.compiled.specialize import straight_line
+from screw_dynamics.compiled.workspace import workspace
+from screw_dynamics.numbers.lanes import WIDTH
 
 from . import algorithms
 from .chains import rows

@@ -78,7 +78,7 @@ class Graph:
         file = self._folder / f"demo_{executable}.yaml"
         file.write_text(json.dumps({node: {"ros__parameters": parameters}}, indent=1))   # JSON is YAML
         log = self._folder / f"demo_{executable}.log"
-        module = f"screw_dynamics.ros.{executable}"
+        module = f"screw_dynamics.ros.{executable.removesuffix('_node')}.node"
         with open(log, "w") as output:
             self._processes[executable] = subprocess.Popen(
                 [sys.executable, "-m", module, "--ros-args", "--params-file", str(file)],

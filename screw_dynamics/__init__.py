@@ -4,24 +4,30 @@ Screws and twists are (angular, linear), wrenches (torque, force); SI units, rad
 """
 import importlib
 
-from .arrays import inertia_matrix
-from .builder import Limits, Mimic, ModelBuilder
-from .model import Model
+from .model.builder import Limits, Mimic, ModelBuilder
+from .model.model import Model
 from .robot import Robot
+from .screws.arrays import inertia_matrix
 from .urdf import UrdfError, read_urdf
 
-__all__ = ["Limits", "Mimic", "Model", "ModelBuilder", "Robot", "UrdfError", "inertia_matrix", "read_urdf"]
+# Modules that are offered under a short name, imported when they are first used: few need them, and symbolic takes
+# SymPy, which is an extra and long to import.
+_MODULES = {name.rpartition(".")[2]: name for name in (
+    "screws.arrays", "screws.se3", "screws.so3", "model.macro_joints", "compiled.counting", "algorithms.twists",
+    "algorithms.inverse_dynamics", "algorithms.forward_dynamics", "formulations", "symbolic")}
 
-
-# Imported when they are first used: few need them, and symbolic takes SymPy, which is an extra and long to import.
-_LATER = "counting", "formulations", "symbolic"
+__all__ = ["Limits", "Mimic", "Model", "ModelBuilder", "Robot", "UrdfError", "__version__", "inertia_matrix",
+           "read_urdf", *_MODULES]
 
 
 def __getattr__(name):
-    if name in _LATER:
-        return importlib.import_module(f".{name}", __name__)
+    if name in _MODULES:
+        return importlib.import_module(f".{_MODULES[name]}", __name__)
+    if name == "__version__":
+        from importlib.metadata import version
+        return version(__name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted({*globals(), *_LATER})
+    return sorted(__all__)

@@ -4,21 +4,22 @@ from numbers import Real
 
 import numpy as np
 
-from . import batch, rollout
-from .coriolis_matrix import CORIOLIS_MATRIX
-from .energy import KINETIC_ENERGY, POTENTIAL_ENERGY
-from .entry import about
-from .forward_dynamics import FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
-from .gravity import GRAVITY_TORQUE
-from .inverse_dynamics import CORIOLIS_TORQUE, INVERSE_DYNAMICS_CLASSICAL, INVERSE_DYNAMICS_IN
-from .jacobian import JACOBIAN, JACOBIAN_DERIVATIVE, REPRESENTATIONS
-from .kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
-from .lanes import WIDTH
-from .mass_matrix import MASS_MATRIX
-from .specialize import straight_line
-from .twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
-from .urdf import read_urdf
-from .workspace import workspace
+from screw_dynamics.algorithms.coriolis_matrix import CORIOLIS_MATRIX
+from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
+from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
+from screw_dynamics.algorithms.gravity import GRAVITY_TORQUE
+from screw_dynamics.algorithms.inverse_dynamics import CORIOLIS_TORQUE, INVERSE_DYNAMICS_CLASSICAL, INVERSE_DYNAMICS_IN
+from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE, REPRESENTATIONS
+from screw_dynamics.algorithms.kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
+from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
+from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
+from screw_dynamics.compiled import batch
+from screw_dynamics.compiled.entry import about
+from screw_dynamics.compiled.specialize import straight_line
+from screw_dynamics.compiled.workspace import workspace
+from screw_dynamics.numbers.lanes import WIDTH
+from screw_dynamics.simulation import rollout
+from screw_dynamics.urdf import read_urdf
 
 GRAVITY = (0.0, 0.0, -9.81)
 # By representation; None: what docs/comparison.md finds fastest, and keeps its digits wherever the robot stands.

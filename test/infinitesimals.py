@@ -6,7 +6,7 @@ from numbers import Real
 
 import numpy as np
 
-from screw_dynamics.scalars import sincos
+from screw_dynamics.numbers.scalars import sincos
 
 
 class Infinitesimal:

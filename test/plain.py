@@ -5,12 +5,12 @@ import pkgutil
 import numpy as np
 from scalar_kinds import slope
 
-import screw_dynamics
-from screw_dynamics.entry import Entry
-from screw_dynamics.jacobian import REPRESENTATIONS
+from screw_dynamics import algorithms
+from screw_dynamics.algorithms.jacobian import REPRESENTATIONS
+from screw_dynamics.compiled.entry import Entry
 
-_MODULES = [importlib.import_module(f"screw_dynamics.{module.name}")
-            for module in pkgutil.iter_modules(screw_dynamics.__path__) if module.name not in ("ros", "robot")]
+_MODULES = [importlib.import_module(f"{algorithms.__name__}.{module.name}")
+            for module in pkgutil.iter_modules(algorithms.__path__)]
 # Those of the facade; the ones of four inputs serve the integrators alone (test_motion.py, test_rollout.py).
 ENTRIES = {name.lower(): x for module in _MODULES for name, x in vars(module).items()
            if isinstance(x, Entry) and x.inputs < 4}

@@ -5,8 +5,8 @@ import numpy as np
 
 import comparison.exact  # noqa: F401  mpmath's numbers
 import screw_dynamics.symbolic  # noqa: F401  SymPy's expressions
-from screw_dynamics.scalars import sincos
-from screw_dynamics.values import map_numbers
+from screw_dynamics.numbers.scalars import sincos
+from screw_dynamics.numbers.values import map_numbers
 
 TINY = 1e-200     # the complex step: its square vanishes beside anything, so the slope has no error but rounding
 

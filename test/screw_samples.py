@@ -1,9 +1,9 @@
 """Rotations and screws to try the algebra on: small angles, half turns, beyond, about all sorts of axes."""
 import numpy as np
 
-from screw_dynamics import se3
-from screw_dynamics.arrays import array, twist, vec3
-from screw_dynamics.values import build, numbers, zero
+from screw_dynamics.numbers.values import build, numbers, zero
+from screw_dynamics.screws import se3
+from screw_dynamics.screws.arrays import array, twist, vec3
 
 PI = np.pi
 SMALL = [0.0, 1e-300, 1e-160, 1e-20, 1e-9, 1e-4]

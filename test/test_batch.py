@@ -17,8 +17,8 @@ from random_trees import model_of, random_tree
 from real_robots import PATHS
 
 import screw_dynamics as sd
-from screw_dynamics import batch
-from screw_dynamics.batch import TILE, available_threads, on_threads
+from screw_dynamics.compiled import batch
+from screw_dynamics.compiled.batch import TILE, available_threads, on_threads
 
 PANDA = PATHS["panda_description/urdf/panda.urdf"]
 PENDULUM_URDF = Path(__file__).parents[1] / "urdf" / "double_pendulum.urdf"

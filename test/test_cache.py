@@ -12,7 +12,7 @@ import pytest
 from numba import types
 
 import screw_dynamics
-from screw_dynamics.cache import compiled, prepare
+from screw_dynamics.compiled.cache import compiled, prepare
 
 PACKAGE = Path(screw_dynamics.__file__).parent
 NUMBER = (types.float64,)
@@ -93,7 +93,7 @@ def test_a_damaged_file_is_replaced(folder, damage):
 
 def test_files_of_other_sources_are_removed(folder, monkeypatch):
     value(entry(doubled))
-    monkeypatch.setattr("screw_dynamics.cache._STAMP", "other")
+    monkeypatch.setattr("screw_dynamics.compiled.cache._STAMP", "other")
     value(entry(tripled))
     file, = files(folder)
     assert "-other-" in file.name
@@ -167,9 +167,9 @@ def test_two_processes_that_compile_at_once_do_not_mix_up_their_code(folder):
 POWER = """
 from numba import types
 
-from .cache import compiled, prepare
-from .se3 import Twist, Wrench, dot
-from .vectors import Vec3
+from screw_dynamics.compiled.cache import compiled, prepare
+from screw_dynamics.screws.se3 import Twist, Wrench, dot
+from screw_dynamics.screws.vectors import Vec3
 
 
 @compiled()
@@ -185,7 +185,7 @@ ENERGY = f"""
 import numpy as np
 from numba.core import event
 
-from . import Robot
+from screw_dynamics import Robot
 
 robot = Robot.from_urdf({str(PACKAGE.parent / "urdf" / "double_pendulum.urdf")!r})
 with event.install_recorder("numba:compile") as compiled:
@@ -199,14 +199,14 @@ def package(tmp_path, request):
     """A copy of the package's core, without any cache, with a module `trial` that tells a number and if it compiled."""
     copy = tmp_path / "there" / "screw_dynamics"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "ros"))
-    (copy / "trial.py").write_text(request.param)
+    (copy / "compiled" / "trial.py").write_text(request.param)
     return copy
 
 
 def start(package, **environment):
     """Start the trial in a new process."""
     inherited = {key: value for key, value in os.environ.items() if key not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
-    command = [sys.executable, "-c", "import screw_dynamics.trial"]
+    command = [sys.executable, "-c", "import screw_dynamics.compiled.trial"]
     return subprocess.Popen(command, env=inherited | environment, cwd=package.parent, stdout=subprocess.PIPE, text=True)
 
 
@@ -220,7 +220,7 @@ def test_an_edit_of_a_callee_in_another_file_is_never_stale(package):
     number, compiled = told(start(package))
     assert compiled
     assert told(start(package)) == (number, False)
-    se3 = package / "se3.py"
+    se3 = package / "screws" / "se3.py"
     text, power = se3.read_text(), "return W.torque @ V.angular + W.force @ V.linear"
     assert power in text
     se3.write_text(text.replace(power, "return 2.0 * (W.torque @ V.angular + W.force @ V.linear)"))
@@ -235,7 +235,7 @@ def test_processes_that_compile_at_once_all_succeed(package):
 
 def test_a_package_that_cannot_be_written_is_cached_at_home(package):
     """A file in the place of the folder stops root too."""
-    (package / "__pycache__").write_text("a file")
+    (package / "compiled" / "__pycache__").write_text("a file")
     home = package.parents[1] / "home"
     number, compiled = told(start(package, HOME=str(home)))
     assert compiled and files(home)
@@ -243,7 +243,7 @@ def test_a_package_that_cannot_be_written_is_cached_at_home(package):
 
 
 def test_nowhere_to_write_is_no_error(package):
-    (package / "__pycache__").write_text("a file")
-    nowhere = str(package / "__pycache__" / "nowhere")
+    (package / "compiled" / "__pycache__").write_text("a file")
+    nowhere = str(package / "compiled" / "__pycache__" / "nowhere")
     number, compiled = told(start(package, HOME=nowhere, XDG_CACHE_HOME=nowhere, NUMBA_CACHE_DIR=nowhere))
     assert number > 0 and compiled

@@ -10,9 +10,9 @@ from random_trees import model_of, random_tree
 from scalar_kinds import slope
 
 import screw_dynamics as sd
+from screw_dynamics.algorithms.jacobian import REPRESENTATIONS
 from screw_dynamics.formulations.closed_form import christoffel, euler_jourdain, lagrange
 from screw_dynamics.formulations.screw_derivatives.body_fixed import joint_screws
-from screw_dynamics.jacobian import REPRESENTATIONS
 
 BOUND = 1e-12
 TREES = {"no joint": (0, 0), "3 joints": (3, 0), "8 joints": (8, 0), "9 joints, 2 mimic": (9, 2)}

@@ -8,16 +8,16 @@ from matrices import error
 from random_trees import model_of, random_tree
 
 import screw_dynamics as sd
-from screw_dynamics.coriolis_matrix import CORIOLIS_MATRIX
-from screw_dynamics.counting import Counting, Operations, needed_lines, operations, straight_line_operations
-from screw_dynamics.entry import Entry, per_joint
-from screw_dynamics.forward_dynamics import FORWARD_DYNAMICS
-from screw_dynamics.gravity import GRAVITY_TORQUE
-from screw_dynamics.inverse_dynamics import INVERSE_DYNAMICS
-from screw_dynamics.mass_matrix import MASS_MATRIX
-from screw_dynamics.scalars import sincos, sqrt
-from screw_dynamics.specialize import script
-from screw_dynamics.vectors import Scalar, Vec3, cross
+from screw_dynamics.algorithms.coriolis_matrix import CORIOLIS_MATRIX
+from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS
+from screw_dynamics.algorithms.gravity import GRAVITY_TORQUE
+from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS
+from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
+from screw_dynamics.compiled.counting import Counting, Operations, needed_lines, operations, straight_line_operations
+from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.compiled.specialize import script
+from screw_dynamics.numbers.scalars import sincos, sqrt
+from screw_dynamics.screws.vectors import Scalar, Vec3, cross
 
 ENTRIES = [INVERSE_DYNAMICS, FORWARD_DYNAMICS, MASS_MATRIX, CORIOLIS_MATRIX, GRAVITY_TORQUE]
 NAMES = [entry.algorithm.__name__ for entry in ENTRIES]

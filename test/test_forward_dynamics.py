@@ -9,10 +9,10 @@ from pinocchio_oracle import oracle_of_parts
 from random_trees import model_of, random_tree
 
 import screw_dynamics as sd
-from screw_dynamics.forward_dynamics import FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
-from screw_dynamics.forward_dynamics.composite_bodies import solve_symmetric
-from screw_dynamics.inverse_dynamics import INVERSE_DYNAMICS_IN
-from screw_dynamics.jacobian import REPRESENTATIONS
+from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
+from screw_dynamics.algorithms.forward_dynamics.composite_bodies import solve_symmetric
+from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
+from screw_dynamics.algorithms.jacobian import REPRESENTATIONS
 
 OTHERS = [name for name in REPRESENTATIONS if name != "body"]
 TOLERANCE = 1e-13       # of accelerations, relative to the largest: some hundred roundings

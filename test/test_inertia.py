@@ -6,10 +6,10 @@ from matrices import error, skew
 from screw_samples import matrix_of, random_pose, random_values, rng
 
 import screw_dynamics as sd
-from screw_dynamics import arrays
-from screw_dynamics.inertia import Articulated, Inertia, articulated, moved, moved_articulated, square
-from screw_dynamics.se3 import Wrench
-from screw_dynamics.vectors import full
+from screw_dynamics.screws import arrays
+from screw_dynamics.screws.inertia import Articulated, Inertia, articulated, moved, moved_articulated, square
+from screw_dynamics.screws.se3 import Wrench
+from screw_dynamics.screws.vectors import full
 
 
 def matrix(M):

@@ -8,10 +8,10 @@ from random_trees import model_of, random_tree
 from scalar_kinds import slope
 
 import screw_dynamics as sd
-from screw_dynamics.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
-from screw_dynamics.inverse_dynamics import INVERSE_DYNAMICS_IN
-from screw_dynamics.inverse_dynamics.classical import INVERSE_DYNAMICS_CLASSICAL
-from screw_dynamics.jacobian import REPRESENTATIONS
+from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
+from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
+from screw_dynamics.algorithms.inverse_dynamics.classical import INVERSE_DYNAMICS_CLASSICAL
+from screw_dynamics.algorithms.jacobian import REPRESENTATIONS
 
 ENTRIES = {**INVERSE_DYNAMICS_IN, "classical": INVERSE_DYNAMICS_CLASSICAL}
 OTHERS = [name for name in ENTRIES if name != "body"]

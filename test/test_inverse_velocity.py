@@ -5,6 +5,7 @@ from matrices import Ad, error
 from random_trees import model_of, random_pose, random_tree
 
 import screw_dynamics as sd
+from screw_dynamics.algorithms.jacobian import REPRESENTATIONS
 from screw_dynamics.formulations.inverse_velocity import joint_rates, nearest_joint_rates
 from screw_dynamics.formulations.reference_frames import reframed
 from screw_dynamics.formulations.system_jacobian import (
@@ -14,7 +15,6 @@ from screw_dynamics.formulations.system_jacobian import (
     system_jacobian,
     twist_map,
 )
-from screw_dynamics.jacobian import REPRESENTATIONS
 
 BOUND = 1e-12       # the conditions of the systems that lstsq solves take a digit
 TREES = pytest.mark.parametrize("joints, mimics", [(0, 0), (1, 0), (7, 0), (9, 2)])

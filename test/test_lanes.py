@@ -11,13 +11,14 @@ from numba.core.errors import TypingError
 from screw_samples import random_values
 from test_scalars import ARGUMENTS, ulps
 
-from screw_dynamics import lanes, scalars, se3
-from screw_dynamics.inertia import Articulated, Inertia, articulated, square
-from screw_dynamics.lanes import WIDTH, extract, insert, places, splat
-from screw_dynamics.scalars import LIMIT, where
-from screw_dynamics.se3 import Pose, Twist, Wrench
-from screw_dynamics.tables import block, packed, table, width
-from screw_dynamics.values import FLAGS, fields, kernel
+from screw_dynamics.numbers import lanes, scalars
+from screw_dynamics.numbers.lanes import WIDTH, extract, insert, places, splat
+from screw_dynamics.numbers.scalars import LIMIT, where
+from screw_dynamics.numbers.tables import block, packed, table, width
+from screw_dynamics.numbers.values import FLAGS, fields, kernel
+from screw_dynamics.screws import se3
+from screw_dynamics.screws.inertia import Articulated, Inertia, articulated, square
+from screw_dynamics.screws.se3 import Pose, Twist, Wrench
 
 NAN, INF = np.nan, np.inf
 rng = np.random.default_rng(3)

@@ -9,11 +9,11 @@ from scalar_kinds import lifted
 from scipy.linalg import expm
 from screw_samples import BELOW_PI, BEYOND, PI, SMALL, matrix_of, random_pose, random_values, rng, screws
 
-from screw_dynamics import se3, so3
-from screw_dynamics.arrays import array, pose_matrix, twist, vec3
-from screw_dynamics.se3 import Twist, Wrench
-from screw_dynamics.so3 import Rotation
-from screw_dynamics.values import numbers
+from screw_dynamics.numbers.values import numbers
+from screw_dynamics.screws import se3, so3
+from screw_dynamics.screws.arrays import array, pose_matrix, twist, vec3
+from screw_dynamics.screws.se3 import Twist, Wrench
+from screw_dynamics.screws.so3 import Rotation
 
 
 # ------------------------------------------------------------------------------------------------- exp and log

@@ -11,9 +11,9 @@ from plain import plain as plain_objects
 from random_trees import random_body, random_pose
 
 import screw_dynamics as sd
-from screw_dynamics import macro_joints
 from screw_dynamics.formulations.configuration import joint_frames
-from screw_dynamics.macro_joints import KINDS, coordinates, degrees
+from screw_dynamics.model import macro_joints
+from screw_dynamics.model.macro_joints import KINDS, coordinates, degrees
 
 # The dimension of the subgroup of each kind, [MK] table 1; a universal joint has none.
 SUBGROUPS = {"prismatic": 1, "revolute": 1, "helical": 1, "planar_translation": 2, "cylindrical": 2, "translation": 3,

@@ -6,8 +6,8 @@ from matrices import error, skew
 from scipy.linalg import expm
 from screw_samples import AXES, PI, matrix_of, rng
 
-from screw_dynamics import so3
-from screw_dynamics.arrays import vec3
+from screw_dynamics.screws import so3
+from screw_dynamics.screws.arrays import vec3
 
 SCREWS = [np.r_[angle * AXES[-1], rng.normal(size=3)] for angle in (0.5, 1.7, 3.0, 4.4)]
 

@@ -10,8 +10,8 @@ from matrices import error
 from random_trees import model_of, random_body, random_pose, random_tree
 
 import screw_dynamics as sd
-from screw_dynamics import arrays
-from screw_dynamics.joint import on_axis
+from screw_dynamics.screws import arrays
+from screw_dynamics.screws.joint import on_axis
 
 
 @pytest.fixture(scope="module")

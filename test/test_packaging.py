@@ -49,7 +49,7 @@ def test_core_imports_without_ros():
 
 
 def test_import_without_ros_would_notice():
-    assert "rclpy is not here" in import_without_ros("screw_dynamics.ros.dynamics_node").stderr
+    assert "rclpy is not here" in import_without_ros("screw_dynamics.ros.dynamics.node").stderr
 
 
 def package_xml(folder):
@@ -67,7 +67,7 @@ def test_package_xml_names_every_ros_package_that_is_imported():
     declared = {element.text for element in package_xml(ROOT) if element.tag.endswith("depend")}
     declared |= {"rcl_interfaces", "builtin_interfaces"}  # what rclpy and every message package stand on
     source = "\n".join(
-        path.read_text() for folder in ("screw_dynamics/ros", "launch") for path in (ROOT / folder).glob("*.py")
+        path.read_text() for folder in ("screw_dynamics/ros", "launch") for path in (ROOT / folder).rglob("*.py")
     )
     roots = set(re.findall(r"^\s*(?:from|import) ([a-z_]+)", source, re.MULTILINE))
     ours = roots & set(sys.stdlib_module_names) | {"screw_dynamics", "numpy", "lxml"}

@@ -9,13 +9,13 @@ from random_trees import model_of, random_tree
 from scalar_kinds import lifted
 
 import screw_dynamics as sd
-from screw_dynamics.counting import operations
-from screw_dynamics.inertia import Inertia
-from screw_dynamics.model import Placed, on_axes
-from screw_dynamics.scalars import sqrt
-from screw_dynamics.se3 import Pose, Twist, identity
-from screw_dynamics.so3 import Rotation
-from screw_dynamics.vectors import Symmetric3, Vec3, cross
+from screw_dynamics.compiled.counting import operations
+from screw_dynamics.model.model import Placed, on_axes
+from screw_dynamics.numbers.scalars import sqrt
+from screw_dynamics.screws.inertia import Inertia
+from screw_dynamics.screws.se3 import Pose, Twist, identity
+from screw_dynamics.screws.so3 import Rotation
+from screw_dynamics.screws.vectors import Symmetric3, Vec3, cross
 
 # What the facade calls each entry point, on a state and a frame against another.
 FACADE = {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.inverse_dynamics.body_fixed import newton_euler
+from screw_dynamics.algorithms.inverse_dynamics.body_fixed import newton_euler
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.DOTALL | re.MULTILINE)

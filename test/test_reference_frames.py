@@ -6,9 +6,9 @@ from matrices import error
 from random_trees import model_of, random_pose, random_tree
 
 import screw_dynamics as sd
+from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
+from screw_dynamics.algorithms.jacobian import REPRESENTATIONS
 from screw_dynamics.formulations.reference_frames import in_construction_frame, reframed
-from screw_dynamics.inverse_dynamics import INVERSE_DYNAMICS_IN
-from screw_dynamics.jacobian import REPRESENTATIONS
 
 CHANGES = {"random": lambda robot, rng: reframed(robot, [random_pose(rng) for _ in robot.model.body_names]),
            "A_i = I": lambda robot, rng: in_construction_frame(robot)}

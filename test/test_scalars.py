@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from screw_dynamics.scalars import LIMIT, TABLE_LIMIT, absolute, atan2, floor, sincos, some, sqrt, where
-from screw_dynamics.values import FLAGS
+from screw_dynamics.numbers.scalars import LIMIT, TABLE_LIMIT, absolute, atan2, floor, sincos, some, sqrt, where
+from screw_dynamics.numbers.values import FLAGS
 
 rng = np.random.default_rng(2)
 QUARTER_TURNS = np.round(rng.uniform(-LIMIT, LIMIT, 300) * 2 / np.pi) * (np.pi / 2)

@@ -5,7 +5,7 @@ from random_trees import model_of, random_tree
 from real_robots import PATHS
 
 import screw_dynamics as sd
-from screw_dynamics import specialize
+from screw_dynamics.compiled import specialize
 
 METHODS = {"inverse_dynamics": 3, "coriolis_torque": 2, "gravity_torque": 1, "mass_matrix": 1, "coriolis_matrix": 2,
            "forward_dynamics": 3}

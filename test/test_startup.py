@@ -22,7 +22,7 @@ def run(script, **environment):
 
 def test_importing_the_package_imports_nothing_foreign():
     modules = run("import sys, screw_dynamics; print(*sys.modules)")
-    assert "screw_dynamics.rollout" in modules
+    assert "screw_dynamics.simulation.rollout" in modules
     assert not {module for module in modules for name in FOREIGN if f"{module}.".startswith(f"{name}.")}
 
 

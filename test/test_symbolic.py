@@ -13,13 +13,13 @@ from random_trees import model_of, random_tree
 from sympy import Matrix, Rational, cos, simplify, sin, sqrt, symbols
 
 import screw_dynamics as sd
-from screw_dynamics.inertia import Inertia
-from screw_dynamics.model import Placed
-from screw_dynamics.se3 import Pose, Twist, identity
-from screw_dynamics.so3 import Rotation
+from screw_dynamics.model.model import Placed
+from screw_dynamics.screws.inertia import Inertia
+from screw_dynamics.screws.se3 import Pose, Twist, identity
+from screw_dynamics.screws.so3 import Rotation
+from screw_dynamics.screws.vectors import Symmetric3, Vec3
 from screw_dynamics.symbolic import equations_of_motion, named_parameters
 from screw_dynamics.symbolic.exact import simple
-from screw_dynamics.vectors import Symmetric3, Vec3
 
 URDF = Path(__file__).parent.parent / "urdf"
 m1, m2, l1, l2, c1, c2, I1, I2, g = symbols("m_1 m_2 l_1 l_2 c_1 c_2 I_1 I_2 g")

@@ -6,6 +6,7 @@ from matrices import error
 from random_trees import model_of, random_pose, random_tree
 
 import screw_dynamics as sd
+from screw_dynamics.algorithms.jacobian import REPRESENTATIONS
 from screw_dynamics.formulations.system_jacobian import (
     SCREWS,
     inverse_screw_transformation,
@@ -15,7 +16,6 @@ from screw_dynamics.formulations.system_jacobian import (
     system_jacobian,
     twist_map,
 )
-from screw_dynamics.jacobian import REPRESENTATIONS
 
 BOUND = 1e-13
 TREES = pytest.mark.parametrize("joints, mimics", [(0, 0), (1, 0), (7, 0), (9, 2)])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numba import njit
 
-from screw_dynamics.lanes import WIDTH, splat
-from screw_dynamics.tables import block
-from screw_dynamics.tiles import clear, in_order, load, store, transposed
-from screw_dynamics.values import FLAGS
+from screw_dynamics.compiled.tiles import clear, in_order, load, store, transposed
+from screw_dynamics.numbers.lanes import WIDTH, splat
+from screw_dynamics.numbers.tables import block
+from screw_dynamics.numbers.values import FLAGS
 
 rng = np.random.default_rng(3)
 COUNTS = [0, 1, 7, 8, 9, 17]

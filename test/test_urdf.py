@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from screw_dynamics import UrdfError, inertia_matrix, read_urdf
-from screw_dynamics.arrays import Ad_matrix, inverse_pose
+from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose
 from screw_dynamics.urdf.source import LARGEST_SOURCE
 
 LIMIT = '<limit lower="-1" upper="2" effort="3" velocity="4"/>'

@@ -8,8 +8,8 @@ from lxml import etree
 from real_robots import LOADED, PATHS, REFUSED
 
 from screw_dynamics import UrdfError, read_urdf
-from screw_dynamics.arrays import pose_matrix, twist
-from screw_dynamics.se3 import exp
+from screw_dynamics.screws.arrays import pose_matrix, twist
+from screw_dynamics.screws.se3 import exp
 
 LINEAR_FIRST = [3, 4, 5, 0, 1, 2]
 ROUNDING = 1e-14

@@ -10,14 +10,14 @@ from numba.core.errors import TypingError
 from scalar_kinds import lifted
 from screw_samples import BELOW_PI, SMALL, random_values, screws
 
-from screw_dynamics import se3
-from screw_dynamics.arrays import twist
-from screw_dynamics.inertia import Articulated, Inertia, articulated, moved, moved_articulated, square
-from screw_dynamics.se3 import Pose, Twist, Wrench
-from screw_dynamics.so3 import Rotation
-from screw_dynamics.tables import columns, packed, table, width
-from screw_dynamics.values import FLAGS, build, kernel, numbers
-from screw_dynamics.vectors import Matrix3, Symmetric3, Vec3
+from screw_dynamics.numbers.tables import columns, packed, table, width
+from screw_dynamics.numbers.values import FLAGS, build, kernel, numbers
+from screw_dynamics.screws import se3
+from screw_dynamics.screws.arrays import twist
+from screw_dynamics.screws.inertia import Articulated, Inertia, articulated, moved, moved_articulated, square
+from screw_dynamics.screws.se3 import Pose, Twist, Wrench
+from screw_dynamics.screws.so3 import Rotation
+from screw_dynamics.screws.vectors import Matrix3, Symmetric3, Vec3
 
 
 class Given(NamedTuple):

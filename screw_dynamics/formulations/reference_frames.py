@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..arrays import Ad_matrix, inverse_pose
-from ..robot import Robot
+from screw_dynamics.robot import Robot
+from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose
 
 RIGID = 1e-9        # largest entry of R R^T - I that passes for rounding
 

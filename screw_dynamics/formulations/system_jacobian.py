@@ -11,10 +11,11 @@ With G_i the map of table 3 from spatial twists to a representation, and H_i tha
 """
 import numpy as np
 
-from ..jacobian import REPRESENTATIONS
-from ..se3 import Pose, Twist
-from ..twists.representations import converted
-from ..values import build, numbers
+from screw_dynamics.algorithms.jacobian import REPRESENTATIONS
+from screw_dynamics.algorithms.twists.representations import converted
+from screw_dynamics.numbers.values import build, numbers
+from screw_dynamics.screws.se3 import Pose, Twist
+
 from .screw_derivatives.tree import support
 
 SCREWS = (*REPRESENTATIONS, "reference")        # joint screws in a representation, or the constant Y_i

@@ -7,7 +7,8 @@ from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 from launch import LaunchContext
-from screw_dynamics.ros.urdf_file import read_urdf_file
+
+from .urdf_file import read_urdf_file
 
 PACKAGE = "screw_dynamics"
 ARGUMENTS = {   # name: default, description

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import sympy
 
-from ..joint import joint
-from ..model import Link, Placed
-from ..vectors import cross
+from screw_dynamics.model.model import Link, Placed
+from screw_dynamics.screws.joint import joint
+from screw_dynamics.screws.vectors import cross
+
 from .exact import simple
 from .parameters import symbol
 from .scalar import Scalar, each_number

@@ -4,16 +4,17 @@ from numbers import Real
 
 import sympy
 
-from .. import robot as facade
-from ..coriolis_matrix import CORIOLIS_MATRIX
-from ..energy import KINETIC_ENERGY, POTENTIAL_ENERGY
-from ..gravity import GRAVITY_TORQUE
-from ..inverse_dynamics import INVERSE_DYNAMICS
-from ..jacobian import JACOBIAN, JACOBIAN_DERIVATIVE, REPRESENTATIONS
-from ..kinematics import FORWARD_KINEMATICS
-from ..mass_matrix import MASS_MATRIX
-from ..model import Model
-from ..values import numbers
+from screw_dynamics import robot as facade
+from screw_dynamics.algorithms.coriolis_matrix import CORIOLIS_MATRIX
+from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
+from screw_dynamics.algorithms.gravity import GRAVITY_TORQUE
+from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS
+from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE, REPRESENTATIONS
+from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
+from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
+from screw_dynamics.model.model import Model
+from screw_dynamics.numbers.values import numbers
+
 from . import parameters as given
 from . import printing
 from .arguments import checked_bodies, coordinate_symbols, gravity_vector, link_of, parallel_families

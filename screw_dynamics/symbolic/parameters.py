@@ -5,12 +5,13 @@ from numbers import Real
 import numpy as np
 import sympy
 
-from ..inertia import Inertia
-from ..model import Frame, Placed
-from ..se3 import Pose, Twist, identity
-from ..so3 import Rotation
-from ..values import zero
-from ..vectors import Symmetric3, Vec3, cross
+from screw_dynamics.model.model import Frame, Placed
+from screw_dynamics.numbers.values import zero
+from screw_dynamics.screws.inertia import Inertia
+from screw_dynamics.screws.se3 import Pose, Twist, identity
+from screw_dynamics.screws.so3 import Rotation
+from screw_dynamics.screws.vectors import Symmetric3, Vec3, cross
+
 from .exact import simple
 from .scalar import each_number
 

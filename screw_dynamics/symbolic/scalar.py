@@ -8,8 +8,9 @@ from numbers import Number
 import sympy
 from sympy.logic.boolalg import Boolean
 
-from ..scalars import sincos, sqrt, where
-from ..values import fields
+from screw_dynamics.numbers.scalars import sincos, sqrt, where
+from screw_dynamics.numbers.values import fields
+
 from .exact import fraction_of, simple
 
 sincos.register(sympy.Expr, lambda x: (sympy.sin(x), sympy.cos(x)))

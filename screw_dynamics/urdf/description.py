@@ -6,7 +6,8 @@ import numpy as np
 from lxml import etree
 from urdf_parser_py.urdf import URDF
 
-from ..builder import Limits, Mimic
+from screw_dynamics.model.builder import Limits, Mimic
+
 from .error import UrdfError, fault, quote
 from .schema import MOVING_KINDS
 

@@ -1,5 +1,6 @@
 """What mimic joints follow in the end, through chains of them."""
-from ..builder import Mimic
+from screw_dynamics.model.builder import Mimic
+
 from .error import fault, listed, quote
 from .schema import LARGEST_NUMBER
 

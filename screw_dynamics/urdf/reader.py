@@ -1,8 +1,9 @@
 """From a URDF to a Model, step by step; what the steps have left over becomes the model's warnings."""
 import numpy as np
 
-from .. import arrays
-from ..builder import ModelBuilder
+from screw_dynamics.model.builder import ModelBuilder
+from screw_dynamics.screws import arrays
+
 from .description import SMALLEST_RADIUS, describe
 from .error import Notes, UrdfError, fault, quote
 from .mimic import followed

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from screw_dynamics.ros.acceleration import DesiredAcceleration, FiniteDifference, ZeroAcceleration
-from screw_dynamics.ros.joint_state import Fault, JointStateCache
+from screw_dynamics.ros.dynamics.acceleration import DesiredAcceleration, FiniteDifference, ZeroAcceleration
+from screw_dynamics.ros.node.joint_state import Fault, JointStateCache
 
 S = 1_000_000_000
 JOINTS = ("a", "b")

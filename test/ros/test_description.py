@@ -4,7 +4,7 @@ import numpy as np
 import planar_arm as arm
 import pytest
 
-from screw_dynamics.ros.description import check_gravity, output_order, parse
+from screw_dynamics.ros.node.description import check_gravity, output_order, parse
 
 NAMES = ("shoulder", "elbow", "wrist")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from screw_dynamics.ros.dynamics_settings import SETTINGS
+from screw_dynamics.ros.dynamics.settings import SETTINGS
 
 CONFIG = Path(__file__).parents[2] / "config" / "dynamics.yaml"
 

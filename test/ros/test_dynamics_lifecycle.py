@@ -17,7 +17,7 @@ from rosgraph_msgs.msg import Clock
 
 from screw_dynamics_interfaces import srv
 
-MODULE = "screw_dynamics.ros.dynamics_node"
+MODULE = "screw_dynamics.ros.dynamics.node"
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ NAN = float("nan")
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory):
     process = NodeProcess(
-        "screw_dynamics.ros.dynamics_node", "arm", tmp_path_factory.mktemp("dynamics_node") / "log",
+        "screw_dynamics.ros.dynamics.node", "arm", tmp_path_factory.mktemp("dynamics_node") / "log",
         {"robot_description": f"'{arm.urdf()}'", "effort_commands": "gravity"},
     )
     rclpy.init()

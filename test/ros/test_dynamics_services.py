@@ -23,7 +23,7 @@ LINEAR_FIRST = srv.GetJacobian.Request.LINEAR_FIRST
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory):
     process = NodeProcess(
-        "screw_dynamics.ros.dynamics_node", "services", tmp_path_factory.mktemp("dynamics_services") / "log",
+        "screw_dynamics.ros.dynamics.node", "services", tmp_path_factory.mktemp("dynamics_services") / "log",
         {"robot_description": f"'{arm.urdf()}'", "frame_id": "world", "state_timeout": 0},
     )
     rclpy.init()

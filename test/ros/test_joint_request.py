@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from screw_dynamics.ros.joint_request import JointRequest
-from screw_dynamics.ros.joint_state import JointMap
+from screw_dynamics.ros.dynamics.joint_request import JointRequest
+from screw_dynamics.ros.node.joint_state import JointMap
 
 JOINTS = JointMap(("a", "b", "c"))
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from screw_dynamics.ros.joint_state import KNOWN_NAME_LISTS, Fault, JointMap, JointStateCache
+from screw_dynamics.ros.node.joint_state import KNOWN_NAME_LISTS, Fault, JointMap, JointStateCache
 
 S = 1_000_000_000
 JOINTS = ("a", "b", "c")

@@ -8,7 +8,7 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Inertia, Pose, Quaternion, Vector3, Wrench
 from scipy.spatial.transform import Rotation
 
-from screw_dynamics.ros import messages
+from screw_dynamics.ros.node import messages
 
 
 def poses():

@@ -3,7 +3,7 @@
 import pytest
 from rcl_interfaces.msg import ParameterType
 
-from screw_dynamics.ros.parameters import Setting, convert, descriptor
+from screw_dynamics.ros.node.parameters import Setting, convert, descriptor
 
 RATE = Setting("rate", 0.0, "how often", unit="Hz", lower=0.0, upper=100.0)
 COUNT = Setting("count", 1, "how many", lower=0)

@@ -5,10 +5,10 @@ import planar_arm as arm
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.ros.pacing import Pacer
-from screw_dynamics.ros.runner import IDLE, SLICE, Runner
-from screw_dynamics.ros.simulation import Simulation
-from screw_dynamics.ros.simulation_settings import Settings
+from screw_dynamics.simulator.pacing import Pacer
+from screw_dynamics.simulator.runner import IDLE, SLICE, Runner
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 
 MS = 1_000_000
 SECOND = 1000 * MS

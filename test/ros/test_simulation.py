@@ -9,10 +9,10 @@ import pytest
 from scipy.special import ellipk
 
 import screw_dynamics as sd
-from screw_dynamics.ros.commands import CommandReader
-from screw_dynamics.ros.joint_state import Fault
-from screw_dynamics.ros.simulation import Simulation
-from screw_dynamics.ros.simulation_settings import Settings
+from screw_dynamics.ros.node.joint_state import Fault
+from screw_dynamics.ros.simulator.command_reader import CommandReader
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 
 G = 9.81
 NAN = float("nan")

@@ -21,8 +21,8 @@ from std_msgs.msg import Header
 from std_srvs.srv import SetBool, Trigger
 
 import screw_dynamics as sd
-from screw_dynamics.ros.simulation import Simulation
-from screw_dynamics.ros.simulation_settings import Settings
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics_interfaces.srv import ApplyWrench, ResetTo, Step
 
 CONFIG = Path(__file__).parents[2] / "config" / "simulator.yaml"
@@ -42,7 +42,7 @@ def processes(tmp_path_factory):
         "initial_positions.knee": 1, **SEEDED,
     }   # after the file of defaults, which they would else lose against
     arguments = [part for name, value in overrides.items() for part in ("-p", f"{name}:={value}")]
-    module = "screw_dynamics.ros.simulator_node"
+    module = "screw_dynamics.ros.simulator.node"
     simulating = NodeProcess(module, "arm", logs / "arm", arguments=["--params-file", str(CONFIG), *arguments])
     late = {"autostart": "false", "initial_positions.elbow": "2", "command_mode": "position"}
     waiting = NodeProcess(module, "late", logs / "late", late)
@@ -391,7 +391,7 @@ def test_structural_parameters_are_read_only(simulator):
     [("dt:=-0.001", "parameter dt"), ("command_mode:=torque", "command_mode"), ("servo_bandwidth:=1e3", "servo")],
 )
 def test_bad_parameter_ends_it_at_once_with_its_name(parameter, message):
-    command = [sys.executable, "-m", "screw_dynamics.ros.simulator_node", "--ros-args", "-p", parameter]
+    command = [sys.executable, "-m", "screw_dynamics.ros.simulator.node", "--ros-args", "-p", parameter]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1 and message in ended.stderr and "Traceback" not in ended.stderr
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import yaml
 
-from screw_dynamics.ros.simulation_settings import Settings
-from screw_dynamics.ros.simulator_settings import SETTINGS
+from screw_dynamics.ros.simulator.settings import SETTINGS
+from screw_dynamics.simulator.settings import Settings
 
 CONFIG = Path(__file__).parents[2] / "config" / "simulator.yaml"
 

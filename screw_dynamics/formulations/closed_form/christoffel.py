@@ -6,7 +6,8 @@ and some orders of i, j, k. In terms of s = min(j, k) and r = max(j, k), the inn
 hold for all of them and on trees, where those bodies l count that all three joints carry."""
 import numpy as np
 
-from ... import arrays
+from screw_dynamics.screws import arrays
+
 from ..newton_euler.screws import ad, checked, mass_moment_rotational, times
 from ..screw_derivatives.body_fixed import joint_screws
 from ..screw_derivatives.tree import selection

@@ -8,7 +8,8 @@ whose difference is [MD] (83), and simpler (84), because A (a J + b X) = b J. Al
 (..., 6 b, n)."""
 import numpy as np
 
-from ...arrays import tilde
+from screw_dynamics.screws.arrays import tilde
+
 from ..newton_euler import body_fixed
 from ..newton_euler.screws import ad_matrix, checked
 from ..system_jacobian import joint_screw_matrix, screw_transformation, system_jacobian

@@ -6,7 +6,8 @@ applied wrenches alone, and joint screws move below them, J_j' = [V_j, J_j]. For
 no wrench p' = 0, whatever the other joints do."""
 import numpy as np
 
-from ...arrays import Ad_matrix
+from screw_dynamics.screws.arrays import Ad_matrix
+
 from ..newton_euler import spatial
 from ..newton_euler.screws import ad, checked, times
 from ..screw_derivatives.tree import selection, support

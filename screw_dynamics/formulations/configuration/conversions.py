@@ -1,7 +1,8 @@
 """From a robot to each description of its configuration, and from one to another; [MK] 2.3, 2.4."""
 import numpy as np
 
-from ...arrays import Ad_matrix
+from screw_dynamics.screws.arrays import Ad_matrix
+
 from ..newton_euler.screws import Ad_inv, inverse, split, times
 from .descriptions import BodyFixed, JointFrames, ParentFixed, Spatial
 from .tree import along_branches, of_parents, tree_of

@@ -3,7 +3,8 @@
 J_ij is the same screw J_j for all bodies i that joint j moves. Arguments and results as in body_fixed.py."""
 import numpy as np
 
-from ...arrays import Ad_matrix
+from screw_dynamics.screws.arrays import Ad_matrix
+
 from ..newton_euler.screws import ad, times
 from .tree import columns, leibniz, motion, scaled, support, world_last
 

@@ -7,7 +7,8 @@ from math import comb
 
 import numpy as np
 
-from ...arrays import Ad_matrix
+from screw_dynamics.screws.arrays import Ad_matrix
+
 from ..newton_euler.screws import inverse, joined
 
 

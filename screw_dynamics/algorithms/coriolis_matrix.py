@@ -1,0 +1,95 @@
+"""The Coriolis matrix C(q, q') of the Christoffel symbols, O(n d): C q' are the Coriolis efforts and M' - 2 C is
+skew."""
+from typing import NamedTuple
+
+from screw_dynamics.compiled.entry import Entry, per_pair
+from screw_dynamics.numbers.values import infix, kernel, linear, zero
+from screw_dynamics.screws.inertia import Inertia, moved
+from screw_dynamics.screws.joint import pose
+from screw_dynamics.screws.se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, dot
+from screw_dynamics.screws.so3 import rotate_matrix
+from screw_dynamics.screws.vectors import Matrix3, Scalar, Vec3, cross_columns, cross_rows, full, tilde
+
+
+@linear
+class Gyration(NamedTuple):
+    """B of a body of inertia M and twist V: how M J' + B J enters the Coriolis matrix, J' an inertial derivative.
+
+    B = (N - ad_V^T M - M ad_V) / 2 with N X = -ad_X^T M V is, among all B with B V = -ad_V^T M V, the one that gives
+    the Christoffel symbols (Echeandia and Wensing 2021). B X = (P w, Q w) for X = (w, v), in any frame."""
+
+    P: Matrix3
+    Q: Matrix3
+
+
+@infix("@")
+def apply(B: Gyration, X: Twist):
+    """B X."""
+    return Wrench(B.P @ X.angular, B.Q @ X.angular)
+
+
+@kernel
+def transposed_torque(B, X):
+    """The torque of B^T X, whose force vanishes."""
+    return X.angular @ B.P + X.linear @ B.Q
+
+
+@kernel
+def gyration(M, V):
+    """B of one rigid body."""
+    w, h, Theta = V.angular, M.moment, M.rotational
+    half_trace = 0.5 * (Theta.xx + Theta.yy + Theta.zz)
+    P = tilde(half_trace * w - Theta @ w) - cross_rows(full(Theta), w) - cross_columns(h, tilde(V.linear))
+    return Gyration(P, -tilde((M @ V).force))
+
+
+@kernel
+def moved_gyration(C, B):
+    """Ad_C^-T B Ad_C^-1."""
+    Q = rotate_matrix(C.R, B.Q)
+    return Gyration(rotate_matrix(C.R, B.P) + cross_columns(C.p, Q), Q)
+
+
+class Body(NamedTuple):
+    """What the recursion holds of each body, in its frame: joint coordinate and rate, pose in the parent, twist, rate
+    of the joint screw, and inertia and gyration of the body with all that it carries."""
+
+    q: Scalar
+    qd: Scalar
+    C: Pose
+    V: Twist
+    Xd: Twist
+    M: Inertia
+    B: Gyration
+
+
+@kernel
+def coriolis_matrix(links, body, H):
+    """Add C(q, q') to H: the sum over the bodies of J^T (M J' + B J); [MD] (83), with the B that makes it
+    Christoffel's."""
+    parent, k, X, M, E = links
+    q, qd, C, V, Xd, Mc, B = body
+    n = len(parent) - 1
+    V[0], Mc[0], B[0] = zero(Twist, q[0]), zero(Inertia, q[0]), zero(Gyration, q[0])
+    for i in range(1, n + 1):
+        C[i] = pose(E[i], q[i])
+        V[i] = Ad_inv(C[i], V[parent[i]]) + qd[i] * X[i]
+        Xd[i] = zero(Twist, q[0]) + ad(V[i], X[i])
+        Mc[i] = zero(Inertia, q[0]) + M[i]
+        B[i] = gyration(M[i], V[i])
+    for i in range(n, 0, -1):
+        Mc[parent[i]] += moved(C[i], Mc[i])
+        B[parent[i]] += moved_gyration(C[i], B[i])
+    for i in range(1, n + 1):
+        rate, momentum = Mc[i] @ Xd[i] + B[i] @ X[i], zero(Wrench, q[0]) + Mc[i] @ X[i]
+        turn = zero(Vec3, q[0]) + transposed_torque(B[i], X[i])
+        H[k[i], k[i]] += dot(rate, X[i])
+        j = i
+        while parent[j] > 0:
+            rate, momentum, turn = Ad_dual(C[j], rate), Ad_dual(C[j], momentum), C[j].R @ turn
+            j = parent[j]
+            H[k[j], k[i]] += dot(rate, X[j])                                # what q_i' does to joint j ...
+            H[k[i], k[j]] += dot(momentum, Xd[j]) + turn @ X[j].angular     # ... and q_j' to joint i
+
+
+CORIOLIS_MATRIX = Entry(coriolis_matrix, Body, 2, per_pair)

@@ -1,0 +1,45 @@
+"""Kinetic and potential energy."""
+from typing import NamedTuple
+
+from screw_dynamics.compiled.entry import Entry, single
+from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.screws.joint import pose
+from screw_dynamics.screws.se3 import Ad_inv, Pose, Twist, dot, identity
+from screw_dynamics.screws.vectors import Scalar
+
+
+class Body(NamedTuple):
+    """Joint coordinate and rate, the body's pose in the world, and its twist in its own frame."""
+
+    q: Scalar
+    qd: Scalar
+    C: Pose
+    V: Twist
+
+
+@kernel
+def kinetic_energy(links, body, T):
+    """T = sum V^T M V / 2 over the bodies, J."""
+    parent, k, X, M, E = links
+    q, qd, C, V = body
+    V[0] = zero(Twist, q[0])
+    for i in range(1, len(parent)):
+        V[i] = Ad_inv(pose(E[i], q[i]), V[parent[i]]) + qd[i] * X[i]
+        T[0] += 0.5 * dot(M[i] @ V[i], V[i])
+
+
+@kernel
+def potential_energy(links, body, U):
+    """U = -sum m g . r over the bodies and the root link, r the centre of mass; 0 at the root frame's origin, J."""
+    parent, k, X, M, E = links
+    q, qd, C, V = body
+    up = X[0].linear                                        # -g
+    U[0] += up @ M[0].moment
+    C[0] = identity(q[0])
+    for i in range(1, len(parent)):
+        C[i] = C[parent[i]] @ pose(E[i], q[i])
+        U[0] += up @ (M[i].mass * C[i].p + C[i].R @ M[i].moment)
+
+
+KINETIC_ENERGY = Entry(kinetic_energy, Body, 2, single)
+POTENTIAL_ENERGY = Entry(potential_energy, Body, 1, single)

@@ -1,0 +1,61 @@
+"""Inverse dynamics in body-fixed twists: the recursive Newton-Euler algorithm on a tree, O(n), for any scalar."""
+from typing import NamedTuple
+
+from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.numbers.values import kernel, null, zero
+from screw_dynamics.screws.joint import pose
+from screw_dynamics.screws.se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, dot
+from screw_dynamics.screws.vectors import Scalar
+
+from .balance import balance
+
+
+class Body(NamedTuple):
+    """What the recursion holds of each body, in its frame: joint coordinate, rate and acceleration; pose in the parent,
+    twist, its derivative, and the wrench through the joint."""
+
+    q: Scalar
+    qd: Scalar
+    qdd: Scalar
+    C: Pose
+    V: Twist
+    Vd: Twist
+    W: Wrench
+
+
+@kernel
+def newton_euler(links, body, acceleration, tau):
+    """Add to tau the joint efforts that the motion takes in a world that accelerates; [MD] (66), (67)."""
+    parent, k, X, M, E = links
+    q, qd, qdd, C, V, Vd, W = body
+    n = len(parent) - 1
+    V[0], Vd[0], W[0] = zero(Twist, q[0]), zero(Twist, q[0]) + acceleration, zero(Wrench, q[0])
+    for i in range(1, n + 1):
+        p = parent[i]
+        C[i] = pose(E[i], q[i])
+        U = qd[i] * X[i]
+        V[i] = Ad_inv(C[i], V[p]) + U                                                 # (66b)
+        Vd[i] = Ad_inv(C[i], Vd[p]) - ad(U, V[i]) + qdd[i] * X[i]                     # (66c)
+        W[i] = balance(M[i], V[i], Vd[i])                                             # (67a), the body's own part
+    for i in range(n, 0, -1):
+        p = parent[i]
+        tau[k[i]] += dot(W[i], X[i])                                                  # (67b)
+        W[p] += Ad_dual(C[i], W[i])                                                   # (67a), what it carries
+
+
+@kernel
+def inverse_dynamics(links, body, tau):
+    """tau = M(q) q'' + C(q, q') q' + g(q). Gravity enters as the world's acceleration (0, -g)."""
+    newton_euler(links, body, links.X[0], tau)
+
+
+@kernel
+def coriolis_torque(links, body, tau):
+    """tau = C(q, q') q': what the motion takes without gravity and acceleration."""
+    for i in range(1, len(body.q)):
+        body.qdd[i] = null(body.q[0])
+    newton_euler(links, body, zero(Twist, body.q[0]), tau)
+
+
+INVERSE_DYNAMICS = Entry(inverse_dynamics, Body, 3, per_joint)
+CORIOLIS_TORQUE = Entry(coriolis_torque, Body, 2, per_joint)

@@ -1,0 +1,58 @@
+"""Inverse dynamics in the body frame, with accelerations of points in place of derivatives of twists: the fewest
+operations."""
+from typing import NamedTuple
+
+from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.screws.joint import pose
+from screw_dynamics.screws.se3 import Ad_dual, Pose, Wrench, dot
+from screw_dynamics.screws.vectors import Matrix3, Scalar, Vec3, cross
+
+from .balance import euler, turning
+
+
+class Body(NamedTuple):
+    """What the recursion holds of each body, in its frame: joint coordinate, rate and acceleration; pose in the parent,
+    angular velocity, its derivative, acceleration of the origin, w'~ + w~ w~, and the wrench through the joint."""
+
+    q: Scalar
+    qd: Scalar
+    qdd: Scalar
+    C: Pose
+    w: Vec3
+    wd: Vec3
+    a: Vec3
+    S: Matrix3
+    W: Wrench
+
+
+@kernel
+def inverse_dynamics(links, body, tau):
+    """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (66), (67) with the components (42), (43), where v and v' enter as
+    a = v' + w x v alone.
+
+    It is what Luh, Walker and Paul (1980) do in vectors. a is the linear part of the hybrid V'^h, resolved in the
+    body."""
+    parent, k, X, M, E = links
+    q, qd, qdd, C, w, wd, a, S, W = body
+    n = len(parent) - 1
+    none = zero(Vec3, q[0])
+    w[0], wd[0], a[0], S[0], W[0] = none, none, none + X[0].linear, zero(Matrix3, q[0]), zero(Wrench, q[0])
+    for i in range(1, n + 1):
+        p = parent[i]
+        C[i] = pose(E[i], q[i])
+        U, Ud = qd[i] * X[i], qdd[i] * X[i]
+        carried = w[p] @ C[i].R                                                       # the parent's angular velocity
+        w[i] = carried + U.angular                                                    # (66b)
+        wd[i] = wd[p] @ C[i].R + cross(carried, U.angular) + Ud.angular               # (66c)
+        a[i] = (a[p] + S[p] @ C[i].p) @ C[i].R + cross(carried + w[i], U.linear) + Ud.linear
+        S[i], h = turning(w[i], wd[i]), M[i].moment
+        torque = euler(M[i].rotational, w[i], wd[i]) + cross(h, a[i])                 # (42)
+        W[i] = Wrench(torque, M[i].mass * a[i] + S[i] @ h)                            # (43), the body's own part
+    for i in range(n, 0, -1):
+        p = parent[i]
+        tau[k[i]] += dot(W[i], X[i])                                                  # (67b)
+        W[p] += Ad_dual(C[i], W[i])                                                   # (67a), what it carries
+
+
+INVERSE_DYNAMICS_CLASSICAL = Entry(inverse_dynamics, Body, 3, per_joint)

@@ -1,0 +1,64 @@
+"""Inverse dynamics in mixed twists: rotations resolved in the body, translations in the world, on a tree, O(n), for any
+scalar."""
+from typing import NamedTuple
+
+from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.screws.joint import pose
+from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dot, identity
+from screw_dynamics.screws.so3 import Rotation
+from screw_dynamics.screws.vectors import Matrix3, Scalar, Vec3, cross
+
+from .balance import euler, turning
+
+
+class Body(NamedTuple):
+    """What the recursion holds of each body, rotations and torques in its frame, translations and forces in the world:
+    joint coordinate, rate and acceleration; pose in the parent, orientation, angular velocity, derivative of the twist,
+    w'~ + w~ w~ in the body frame, and the wrench through the joint."""
+
+    q: Scalar
+    qd: Scalar
+    qdd: Scalar
+    C: Pose
+    R: Rotation
+    w: Vec3
+    Vd: Twist
+    S: Matrix3
+    W: Wrench
+
+
+@kernel
+def inverse_dynamics(links, body, tau):
+    """tau = M(q) q'' + C(q, q') q' + g(q), by the balance of [MD] (56), (57).
+
+    The paper leaves the recursion to the reader: here it is (66) for rotations and (75) for translations. Linear
+    velocities do not enter."""
+    parent, k, X, M, E = links
+    q, qd, qdd, C, R, w, Vd, S, W = body
+    n = len(parent) - 1
+    R[0], w[0], S[0], W[0] = identity(q[0]).R, zero(Vec3, q[0]), zero(Matrix3, q[0]), zero(Wrench, q[0])
+    Vd[0] = zero(Twist, q[0]) + X[0]
+    for i in range(1, n + 1):
+        p = parent[i]
+        C[i] = pose(E[i], q[i])
+        R[i] = R[p] @ C[i].R
+        U, Ud = qd[i] * X[i], qdd[i] * X[i]
+        carried = w[p] @ C[i].R                                                       # the parent's angular velocity
+        w[i] = carried + U.angular                                                    # (66b)
+        wd = Vd[p].angular @ C[i].R + cross(carried, U.angular) + Ud.angular          # (66c)
+        slide = cross(carried + w[i], U.linear) + Ud.linear
+        a = Vd[p].linear + R[p] @ (S[p] @ C[i].p) + R[i] @ slide                      # (75d)
+        Vd[i], S[i] = Twist(wd, a), turning(w[i], wd)
+        h = M[i].moment
+        torque = euler(M[i].rotational, w[i], wd) + cross(h, a @ R[i])                # (56)
+        W[i] = Wrench(torque, M[i].mass * a + R[i] @ (S[i] @ h))                      # (57), the body's own part
+    for i in range(n, 0, -1):
+        p = parent[i]
+        local = Wrench(W[i].torque, W[i].force @ R[i])                                # all of it in the body frame
+        tau[k[i]] += dot(local, X[i])
+        torque = C[i].R @ local.torque + cross(C[i].p, C[i].R @ local.force)
+        W[p] += Wrench(torque, W[i].force)                                            # what it carries
+
+
+INVERSE_DYNAMICS_MIXED = Entry(inverse_dynamics, Body, 3, per_joint)

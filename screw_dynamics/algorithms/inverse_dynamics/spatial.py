@@ -1,0 +1,50 @@
+"""Inverse dynamics in spatial twists: all screws in the world frame, on a tree, O(n), for any scalar."""
+from typing import NamedTuple
+
+from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.screws.inertia import moved
+from screw_dynamics.screws.joint import pose
+from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, dot, identity
+from screw_dynamics.screws.vectors import Scalar
+
+from .balance import balance
+
+
+class Body(NamedTuple):
+    """What the recursion holds of each body, in the world frame: joint coordinate, rate and acceleration; pose, joint
+    screw, twist, its derivative, and the wrench through the joint."""
+
+    q: Scalar
+    qd: Scalar
+    qdd: Scalar
+    C: Pose
+    J: Twist
+    V: Twist
+    Vd: Twist
+    W: Wrench
+
+
+@kernel
+def inverse_dynamics(links, body, tau):
+    """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (70), (71). Nothing moves from frame to frame but screws and
+    inertias."""
+    parent, k, X, M, E = links
+    q, qd, qdd, C, J, V, Vd, W = body
+    n = len(parent) - 1
+    C[0], V[0], W[0] = identity(q[0]), zero(Twist, q[0]), zero(Wrench, q[0])
+    Vd[0] = V[0] + X[0]
+    for i in range(1, n + 1):
+        p = parent[i]
+        C[i] = C[p] @ pose(E[i], q[i])                                                # (70a)
+        J[i] = Ad(C[i], X[i])                                                         # (70b)
+        U = qd[i] * J[i]
+        V[i] = V[p] + U                                                               # (70c)
+        Vd[i] = Vd[p] + ad(V[p], U) + qdd[i] * J[i]                                   # (70d)
+        W[i] = balance(moved(C[i], M[i]), V[i], Vd[i])                                # (71a, b), the body's own part
+    for i in range(n, 0, -1):
+        tau[k[i]] += dot(W[i], J[i])                                                  # (71c)
+        W[parent[i]] += W[i]                                                          # (71b), what it carries
+
+
+INVERSE_DYNAMICS_SPATIAL = Entry(inverse_dynamics, Body, 3, per_joint)

@@ -1,0 +1,92 @@
+"""Forward kinematics: the poses of bodies and frames by the product of exponentials, body-fixed and spatial."""
+from typing import NamedTuple
+
+from screw_dynamics.compiled.entry import Entry, per_body, per_frame
+from screw_dynamics.numbers.values import kernel
+from screw_dynamics.screws.joint import pose
+from screw_dynamics.screws.se3 import Ad, Pose, exp, identity, inverse, over
+from screw_dynamics.screws.vectors import Scalar
+
+
+class Body(NamedTuple):
+    """Joint coordinate; pose in the world; for the spatial form the reference pose and the product of exponentials."""
+
+    q: Scalar
+    C: Pose
+    A: Pose
+    S: Pose
+
+
+@kernel
+def body_fixed_poses(links, body):
+    """Fill body.C with the poses of all bodies: C_i = C_p B_i exp(X_i q_i); [MK] (8)."""
+    parent, _, X, _, E = links
+    q, C, A, S = body
+    C[0] = identity(q[0])
+    for i in range(1, len(parent)):
+        C[i] = C[parent[i]] @ pose(E[i], q[i])
+
+
+@kernel
+def spatial_poses(links, body):
+    """Fill body.C with the poses of all bodies: C_i = exp(Y_1 q_1) ... exp(Y_i q_i) A_i, Y_i = Ad_(A_i) X_i; [MK]
+    (10)."""
+    parent, _, X, _, E = links
+    q, C, A, S = body
+    A[0] = S[0] = C[0] = identity(q[0])
+    for i in range(1, len(parent)):
+        p = parent[i]
+        A[i] = A[p] @ pose(E[i], 0.0 * q[i])
+        S[i] = S[p] @ exp(q[i] * Ad(A[i], X[i]))
+        C[i] = S[i] @ A[i]
+
+
+@kernel
+def put_pose(matrix, C):
+    """Write a pose as a homogeneous matrix."""
+    R, p = C.R, C.p
+    matrix[0, 0], matrix[0, 1], matrix[0, 2], matrix[0, 3] = R.x.x, R.x.y, R.x.z, p.x
+    matrix[1, 0], matrix[1, 1], matrix[1, 2], matrix[1, 3] = R.y.x, R.y.y, R.y.z, p.y
+    matrix[2, 0], matrix[2, 1], matrix[2, 2], matrix[2, 3] = R.z.x, R.z.y, R.z.z, p.z
+    matrix[3, 3] = 0.0 * p.x + 1.0
+
+
+@kernel
+def body_poses(links, frames, body, frame, reference, representation, matrices):
+    """The poses of all bodies' own frames in a reference frame, by the body-fixed product of exponentials."""
+    body_fixed_poses(links, body)
+    put_poses(frames, body, reference, matrices)
+
+
+@kernel
+def body_poses_spatial(links, frames, body, frame, reference, representation, matrices):
+    """The poses of all bodies' own frames in a reference frame, by the spatial product of exponentials."""
+    spatial_poses(links, body)
+    put_poses(frames, body, reference, matrices)
+
+
+@kernel
+def put_poses(frames, body, reference, matrices):
+    """Write the poses of the bodies' own frames, which are the first of all frames, in a reference frame."""
+    D = inverse(body.C[frames.body[reference]] @ frames.C[reference])
+    for i in range(1, len(body.q)):
+        put_pose(matrices[i - 1], D @ body.C[i] @ frames.C[i])
+
+
+@kernel
+def relative_pose(links, frames, body, frame, reference, representation, matrix):
+    """The pose of a frame in a reference frame, by way of the body where their branches meet."""
+    parent, E, q = links.parent, links.E, body.q
+    C, D = over(frames.C[frame], q[0]), over(frames.C[reference], q[0])
+    i, j = frames.body[frame], frames.body[reference]
+    while i != j:                                           # a parent's slot is smaller than its child's
+        if i > j:
+            C, i = pose(E[i], q[i]) @ C, parent[i]
+        else:
+            D, j = pose(E[j], q[j]) @ D, parent[j]
+    put_pose(matrix, inverse(D) @ C)
+
+
+BODY_POSES = Entry(body_poses, Body, 1, per_body, about_frame=True)
+BODY_POSES_SPATIAL = Entry(body_poses_spatial, Body, 1, per_body, about_frame=True)
+FORWARD_KINEMATICS = Entry(relative_pose, Body, 1, per_frame, about_frame=True)

@@ -1,0 +1,46 @@
+"""The joint-space mass matrix by composite bodies, O(n d) for a tree of depth d."""
+from typing import NamedTuple
+
+from screw_dynamics.compiled.entry import Entry, per_pair
+from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.screws.inertia import Inertia, moved
+from screw_dynamics.screws.joint import pose
+from screw_dynamics.screws.se3 import Ad_dual, Pose, Wrench, dot
+from screw_dynamics.screws.vectors import Scalar
+
+
+class Body(NamedTuple):
+    """What the recursion holds of each body, in its frame: joint coordinate, pose in the parent, and the inertia of the
+    body with all that it carries."""
+
+    q: Scalar
+    C: Pose
+    M: Inertia
+
+
+@kernel
+def mass_matrix(links, body, H):
+    """Add M(q) to H: H_kl = X_l^T Ad^T M^c X_k, M^c the composite inertia; [MD] (81) summed from the leaves.
+
+    A coordinate that drives several bodies collects the terms of all of them."""
+    parent, k, X, M, E = links
+    q, C, Mc = body
+    n = len(parent) - 1
+    for i in range(n + 1):
+        Mc[i] = zero(Inertia, q[0]) + M[i]
+    for i in range(n, 0, -1):
+        C[i] = pose(E[i], q[i])
+        Mc[parent[i]] += moved(C[i], Mc[i])
+    for i in range(1, n + 1):
+        W = zero(Wrench, q[0]) + Mc[i] @ X[i]               # the momentum of the composite body at unit rate
+        H[k[i], k[i]] += dot(W, X[i])
+        j = i
+        while parent[j] > 0:
+            W = Ad_dual(C[j], W)
+            j = parent[j]
+            h = dot(W, X[j])
+            H[k[i], k[j]] += h
+            H[k[j], k[i]] += h
+
+
+MASS_MATRIX = Entry(mass_matrix, Body, 1, per_pair)

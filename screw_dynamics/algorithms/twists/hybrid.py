@@ -1,0 +1,79 @@
+"""Hybrid twists of all bodies: of the body frame's origin, resolved in the world frame."""
+from typing import NamedTuple
+
+from screw_dynamics.compiled.entry import Entry, per_body_jacobian, per_body_twist
+from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.screws.joint import pose
+from screw_dynamics.screws.se3 import Twist, identity
+from screw_dynamics.screws.so3 import Rotation
+from screw_dynamics.screws.vectors import Scalar, Vec3, cross
+
+from ..jacobian import add_column, put_twist
+
+
+class Body(NamedTuple):
+    """Joint coordinate and rate; orientation; twist."""
+
+    q: Scalar
+    qd: Scalar
+    R: Rotation
+    V: Twist
+
+
+class Columns(NamedTuple):
+    """Joint coordinate; orientation; way from the parent's origin; column of the Jacobian that belongs to the joint at
+    hand."""
+
+    q: Scalar
+    R: Rotation
+    r: Vec3
+    J: Twist
+
+
+@kernel
+def shifted(r, V):
+    """The twist of a body as seen from a point r further on: Ad_(-r) V. In the paper r_(i,i-1) is -r."""
+    return Twist(V.angular, V.linear + cross(V.angular, r))
+
+
+@kernel
+def seen(S, R, root, V):
+    """The hybrid twist V of a body of orientation R as that of its frame S, resolved in the root's frame."""
+    W = shifted(R @ S.p, V)
+    return Twist(W.angular @ root.R, W.linear @ root.R)
+
+
+@kernel
+def body_twists(links, frames, body, frame, reference, representation, twists):
+    """V_i of all bodies, against a frame of the root."""
+    parent, _, X, _, E = links
+    q, qd, R, V = body
+    R[0], V[0] = identity(q[0]).R, zero(Twist, q[0])
+    for i in range(1, len(parent)):
+        p, C = parent[i], pose(E[i], q[i])
+        R[i] = R[p] @ C.R
+        J = Twist(R[i] @ X[i].angular, R[i] @ X[i].linear)                            # (38)
+        V[i] = shifted(R[p] @ C.p, V[p]) + qd[i] * J                                  # (42)
+        put_twist(twists[i - 1], seen(frames.C[i], R[i], frames.C[reference], V[i]))
+
+
+@kernel
+def body_jacobians(links, frames, body, frame, reference, representation, jacobians):
+    """J_i of all bodies, V_i = J_i q': column by column, each from body to body."""
+    parent, k, X, _, E = links
+    q, R, r, J = body
+    R[0], J[0] = identity(q[0]).R, zero(Twist, q[0])
+    for j in range(1, len(parent)):
+        p, C = parent[j], pose(E[j], q[j])
+        R[j], r[j] = R[p] @ C.R, R[p] @ C.p
+    for j in range(1, len(parent)):
+        J[j - 1] = zero(Twist, q[0])                                                  # joint j moves no body before it
+        J[j] = Twist(R[j] @ X[j].angular, R[j] @ X[j].linear)                         # (41), i = j
+        for i in range(j + 1, len(parent)):
+            J[i] = shifted(r[i], J[parent[i]])                                        # (41), j < i
+        for i in range(j, len(parent)):
+            add_column(jacobians[i - 1], k[j], seen(frames.C[i], R[i], frames.C[reference], J[i]))
+
+
+BODY_TWISTS = Entry(body_twists, Body, 2, per_body_twist, about_frame=True)
+BODY_JACOBIANS = Entry(body_jacobians, Columns, 1, per_body_jacobian, about_frame=True)

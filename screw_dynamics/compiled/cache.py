@@ -1,0 +1,86 @@
+"""Machine code, compiled once on a machine: kept on disk until any source of the core changes.
+
+Numba's cache knows the age of the caller's file alone, while callees are in others, and it keeps an index beside the
+code: two processes that compile at once can leave it pointing at the code of another function. Here each piece of
+code is a file of its own, and the file's name tells all that the code depends on.
+"""
+import hashlib
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import RLock
+
+from numba import njit
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+from screw_dynamics.numbers.values import FLAGS
+
+ROOMS = "numbers", "screws", "model", "compiled", "algorithms", "simulation"     # the others are plain Python
+
+
+def _sources():
+    """A hash of all sources that compiled code may come from."""
+    package = Path(__file__).parents[1]
+    files = sorted(path.relative_to(package) for room in ROOMS for path in (package / room).rglob("*.py"))
+    return hashlib.sha256(b"".join(str(f).encode() + (package / f).read_bytes() for f in files)).hexdigest()[:16]
+
+
+_STAMP = _sources()
+_compiling = RLock()
+
+
+def compiled(**options):
+    """Make an entry point: kept on disk where there is a place to write, compiled only for what `prepare` asks."""
+    def decorate(function):
+        dispatcher = njit(**FLAGS, **options)(function)
+        with suppress(RuntimeError):                          # nowhere to write: compile in every process
+            dispatcher._cache = _Cache(function)
+        dispatcher._can_compile = False                       # an unforeseen type must raise, not compile for seconds
+        return dispatcher
+    return decorate
+
+
+def prepare(dispatcher, signature):
+    """Compile an entry point for arguments of these Numba types, if it is not yet; returns what compiling made."""
+    if signature not in dispatcher.overloads:
+        with _compiling:
+            dispatcher._can_compile = True
+            try:
+                dispatcher.compile(signature)                 # nothing to do if another thread was first
+            finally:
+                dispatcher._can_compile = False
+    return dispatcher.overloads[signature]
+
+
+class _Cache(FunctionCache):
+    """The cache of one function. A place that can no longer be read or written is no error: the code is compiled."""
+
+    def __init__(self, function):
+        super().__init__(function)
+        self._cache_file = _Files(self._cache_path, self._impl.filename_base, _STAMP)
+
+    @contextmanager
+    def _guard_against_spurious_io_errors(self):
+        with suppress(OSError):
+            yield
+
+
+class _Files(IndexDataCacheFile):
+    """The files of one function, with no index: screw_dynamics-<sources>-<function>-<types, machine, closure>.nbc."""
+
+    def _name(self, key):
+        digest = hashlib.sha256(repr((self._version, key)).encode()).hexdigest()[:16]
+        return f"screw_dynamics-{self._source_stamp}-{self._index_name.removesuffix('.nbi')}-{digest}.nbc"
+
+    def save(self, key, data):
+        """Write a piece of code, and remove those of other sources."""
+        self._save_data(self._name(key), data)
+        for file in Path(self._cache_path).glob("screw_dynamics-*"):
+            if not file.name.startswith(f"screw_dynamics-{self._source_stamp}-"):
+                file.unlink(missing_ok=True)
+
+    def load(self, key):
+        """A piece of code, or None if it is not there or damaged."""
+        try:
+            return self._load_data(self._name(key))
+        except Exception:                                     # whatever unpickling makes of a file cut short
+            return None

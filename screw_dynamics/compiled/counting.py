@@ -1,0 +1,156 @@
+"""Exact operation counts: an algorithm's own source, run once on numbers that count what is done to them.
+
+Two measures of the same source. `operations` counts each operation that stands there, whatever the numbers: the work of
+the loops that serve every robot. `straight_line_operations` counts what is left for one robot when all that its zeros,
+ones and repetitions make needless is left out: the work of its specialized kernels, and what a derivation by hand
+for one robot, or a symbolic one, would count. """
+import math
+import re
+from collections import Counter
+from typing import NamedTuple
+
+from screw_dynamics.model.model import Link
+from screw_dynamics.numbers.scalars import sincos, sqrt
+from screw_dynamics.numbers.values import Nil, leaves, map_numbers
+
+from .entry import which
+from .specialize import script
+
+UNBOUNDED = math.inf        # lines of a script that is counted and not compiled
+
+
+class Operations(NamedTuple):
+    """How many operations of each kind: sums and differences, products, quotients, sine and cosine of one angle, square
+    roots. Changes of sign, comparisons and copies are not counted."""
+
+    additions: int
+    multiplications: int
+    divisions: int
+    sincos: int
+    square_roots: int
+
+    @property
+    def total(self):
+        """The additions, multiplications and divisions together."""
+        return self.additions + self.multiplications + self.divisions
+
+
+class Counting:
+    """A float that counts the operations done on it, in `done`, by the symbols + * / and the names sincos and sqrt."""
+
+    done = Counter()
+
+    def __init__(self, x):
+        self.x = float(x)
+
+    def _operation(symbol, f):
+        def apply(self, other):
+            if isinstance(other, (tuple, _Absent)):
+                return NotImplemented           # a value type goes on, number by number
+            Counting.done[symbol] += 1
+            return Counting(f(self.x, getattr(other, "x", other)))
+        return apply
+
+    __add__ = __radd__ = _operation("+", lambda a, b: a + b)
+    __sub__, __rsub__ = _operation("+", lambda a, b: a - b), _operation("+", lambda a, b: b - a)
+    __mul__ = __rmul__ = _operation("*", lambda a, b: a * b)
+    __truediv__, __rtruediv__ = _operation("/", lambda a, b: a / b), _operation("/", lambda a, b: b / a)
+
+    def __neg__(self):
+        return Counting(-self.x)
+
+    def __lt__(self, other):
+        return self.x < getattr(other, "x", other)
+
+    def __float__(self):
+        return self.x
+
+
+@sincos.register
+def _(x: Counting):
+    Counting.done["sincos"] += 1
+    return Counting(math.sin(x.x)), Counting(math.cos(x.x))
+
+
+@sqrt.register
+def _(x: Counting):
+    Counting.done["sqrt"] += 1
+    return Counting(math.sqrt(x.x))
+
+
+class _Absent:
+    """A number that is always 0, with which nothing is done: Nil in compiled code."""
+
+    def __add__(self, other):
+        return NotImplemented if isinstance(other, tuple) else other
+
+    def __rsub__(self, other):
+        return other
+
+    def __sub__(self, other):
+        return NotImplemented if isinstance(other, tuple) else -other
+
+    def __mul__(self, other):
+        return NotImplemented if isinstance(other, tuple) else self
+
+    __radd__, __rmul__, __truediv__ = __add__, __mul__, __mul__
+
+    def __neg__(self):
+        return self
+
+
+def operations(entry, links, frames=(), told=0, general=False):
+    """The Operations that an Entry's loops do for a model, its links and frames as the model packs them; a product with
+    a 0 counts as any other, unless it is 0 in every model (Nil in the annotations of Link). An entry
+    about a frame must be told of which. general: links may have any screw and joint.Joint, and nothing is known to be
+    0.
+
+    The compiler may still leave out what has no effect within one pass of a loop, such as the lower triangle of a
+    symmetric matrix that is never read, and it makes one instruction of many a product and sum."""
+    links = [_counting(row, general) for row in links]
+    frames = [map_numbers(Counting, row) for row in frames]
+    n = 1 + max((link.coordinate for link in links[1:]), default=-1)
+    Counting.done.clear()
+    entry.plain(links, *[[Counting(0.3)] * n] * entry.inputs, frames=frames,
+                indices=which(told) if entry.about_frame else ())
+    return Operations(*(Counting.done[kind] for kind in ("+", "*", "/", "sincos", "sqrt")))
+
+
+def _counting(link, general):
+    """A link of numbers that count."""
+    if general:
+        return map_numbers(Counting, link)
+    kinds = iter(leaves(Link))
+    counting = {Nil: lambda x: _Absent(), float: Counting, int: int}
+    return _map(lambda x: counting[next(kinds)](x), link)
+
+
+def _map(f, x):
+    return type(x)(*(_map(f, part) for part in x)) if isinstance(x, tuple) else f(x)
+
+
+def straight_line_operations(entry, links, frames=(), told=0):
+    """The Operations of an Entry's straight-line kernel for a model, as Robot.specialize compiles it, of any length.
+
+    Operations among numbers of the model are done beforehand, those with 0, 1 or -1 not at all, equal ones once, and
+    those that no result needs are left out."""
+    lines = needed_lines(script(entry, links, frames, told, UNBOUNDED))
+    done = Counter(_kind(line.split(" = ")[1]) for line in lines if not line.startswith("out["))
+    return Operations(done["+"] + done["-"], *(done[kind] for kind in ("*", "/", "sincos", "sqrt")))
+
+
+def needed_lines(lines):
+    """The lines of a script that its results need, in order."""
+    names, needed = set(), []
+    for line in reversed(lines):
+        left, right = line.split(" = ")
+        if left.startswith("out[") or not names.isdisjoint(left.split(", ")):
+            names.update(re.findall(r"t\d+_\d", right))
+            needed.append(line)
+    return needed[::-1]
+
+
+def _kind(expression):
+    """What an expression of a script does: one operation, a function, or nothing that counts."""
+    words = expression.split(" ")
+    return words[1] if len(words) == 3 else expression.partition("(")[0]

@@ -1,0 +1,182 @@
+"""Straight-line kernels for one robot: an algorithm's own source, run once on numbers that write down what is done to
+them.
+
+Parents, zeros and ones of the model are settled while that runs, so the kernel has no loop, no index and no needless
+product. It is compiled as every algorithm is, for one state and on lanes. """
+import hashlib
+import sys
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.numbers.scalars import sincos, sqrt
+from screw_dynamics.numbers.values import map_numbers
+from screw_dynamics.screws.vectors import Scalar
+
+from .entry import Entry, which
+
+LONGEST = 6_000         # operations: some ten seconds of compiling; beyond, it takes longer than in proportion
+NEGLIGIBLE = 1e-15      # a number of a joint or a frame this close to 0, 1 or -1 is taken for it
+
+
+class _Q(NamedTuple):
+    q: Scalar
+
+
+class _QQd(NamedTuple):
+    q: Scalar
+    qd: Scalar
+
+
+class _QQdX(NamedTuple):
+    q: Scalar
+    qd: Scalar
+    x: Scalar
+
+
+class _Driven(NamedTuple):
+    q: Scalar
+    qd: Scalar
+    tau: Scalar
+    rotor: Scalar
+
+
+_BODIES = {1: _Q, 2: _QQd, 3: _QQdX, 4: _Driven}
+
+
+class TooLong(Exception):
+    """A script has as many lines as it may and is not at its end."""
+
+
+class _Script:
+    """The lines of a straight-line kernel; a line that stands there already is not written again."""
+
+    def __init__(self, longest):
+        self.lines, self._known, self._longest = [], {}, longest
+
+    def number(self, expression):
+        """The number that an expression stands for."""
+        return self._line(expression, 1)[0]
+
+    def numbers(self, expression):
+        """The two numbers that an expression stands for."""
+        return self._line(expression, 2)
+
+    def _line(self, expression, count):
+        if expression not in self._known:
+            if len(self.lines) >= self._longest:
+                raise TooLong
+            names = [f"t{len(self.lines)}_{k}" for k in range(count)]
+            self.lines.append(f"{', '.join(names)} = {expression}")
+            self._known[expression] = tuple(_Traced(self, name) for name in names)
+        return self._known[expression]
+
+
+class _Traced:
+    """A number that is a name in a script; arithmetic with it writes lines, unless a 0 or 1 makes them needless."""
+
+    __slots__ = ("script", "name")
+
+    def __init__(self, script, name):
+        self.script, self.name = script, name
+
+    def __repr__(self):
+        return self.name
+
+    def __add__(self, other):
+        return self if _is(other, 0) else self._binary(self, "+", other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return self if _is(other, 0) else self._binary(self, "-", other)
+
+    def __rsub__(self, other):
+        return -self if _is(other, 0) else self._binary(other, "-", self)
+
+    def __mul__(self, other):
+        if _is(other, 0):
+            return 0.0
+        if _is(other, 1):
+            return self
+        return -self if _is(other, -1) else self._binary(self, "*", other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other):
+        return self._binary(self, "/", other)
+
+    def __rtruediv__(self, other):
+        return 0.0 if _is(other, 0) else self._binary(other, "/", self)
+
+    def __neg__(self):
+        return self.script.number(f"-{self}")
+
+    def _binary(self, left, symbol, right):
+        if isinstance(left, tuple) or isinstance(right, tuple):
+            return NotImplemented                            # a value type: its own operator comes first
+        return self.script.number(f"{left!r} {symbol} {right!r}")
+
+
+def _is(x, number):
+    return not isinstance(x, (_Traced, tuple)) and x == number
+
+
+@sincos.register
+def _(x: _Traced):
+    return x.script.numbers(f"sincos({x})")
+
+
+@sqrt.register
+def _(x: _Traced):
+    return x.script.number(f"sqrt({x})")
+
+
+def straight_line(entry, links, frames=(), told=0):
+    """The Entry of an algorithm for one model alone, its links and frames as the model packs them; the entry itself if
+    its kernel would be longer than LONGEST, or divide by 0. An entry about a frame must be told of which."""
+    try:
+        lines = script(entry, links, frames, told, LONGEST)
+    except (TooLong, ZeroDivisionError):        # compiled code makes infinities and NaN of the accelerations of no mass
+        return entry
+    return Entry(_kernel(lines, entry.about_frame), _BODIES[entry.inputs], entry.inputs, entry.shape, entry.about_frame)
+
+
+def script(entry, links, frames, told, longest):
+    """The lines of the algorithm for this model, `name = expression` and at last `out[index] = name`; raises TooLong
+    where the expressions are more than `longest`."""
+    written, n = _Script(longest), 1 + max((link.coordinate for link in links[1:]), default=-1)
+    slot = {link.coordinate: i for i, link in enumerate(links) if i > 0}            # a body that the coordinate drives
+    columns = _BODIES[entry.inputs]._fields
+    inputs = [[written.number(f"body.{column}[{slot[k]}]") for k in range(n)] for column in columns]
+    links = [link._replace(X=map_numbers(_settled, link.X), E=map_numbers(_settled, link.E)) for link in links]
+    frames = [map_numbers(_settled, frame) for frame in frames]
+    out = entry.plain(links, *inputs, frames=frames, indices=which(told) if entry.about_frame else ())
+    return written.lines + [f"out[{', '.join(map(str, index))}] = {_over_scalar(out[index])}"
+                           for index in np.ndindex(out.shape)]
+
+
+def _settled(x):
+    nearest = round(x)
+    return float(nearest) if nearest in (-1, 0, 1) and abs(x - nearest) < NEGLIGIBLE else x
+
+
+def _over_scalar(x):
+    """A constant result, over the kind of scalar that the kernel runs on."""
+    return repr(x) if isinstance(x, _Traced) else f"null(body.q[0]) + {float(x)!r}"
+
+
+def _kernel(lines, about_frame):
+    """The kernel of these lines, as Entry calls it, in a module whose name is their hash: the key of its cache."""
+    arguments = "links, frames, body, frame, reference, representation, out" if about_frame else "links, body, out"
+    text = "\n    ".join([f"@kernel\ndef algorithm({arguments}):", *(lines or ["pass"])])
+    imports = ("from screw_dynamics.numbers.scalars import sincos, sqrt\n"
+               "from screw_dynamics.numbers.values import kernel, null")
+    text = f"{imports}\n\n\n{text}\n"
+    name = "screw_dynamics_straight_line_" + hashlib.sha256(text.encode()).hexdigest()[:32]
+    if name not in sys.modules:
+        module = ModuleType(name, "A straight-line kernel, generated for one robot.")
+        exec(compile(text, f"<{name}>", "exec"), module.__dict__)
+        sys.modules[name] = module
+    return sys.modules[name].algorithm

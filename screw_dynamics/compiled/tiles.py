@@ -1,0 +1,198 @@
+"""Tiles: eight states, one a row of an array, and the same on lanes, one a place."""
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.cgutils import get_or_insert_function
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
+
+from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert, splat
+from screw_dynamics.numbers.values import kernel, null
+
+_INT, _VECTOR = ir.IntType(32), ir.VectorType(ir.DoubleType(), WIDTH)
+AHEAD = 2 * WIDTH         # rows: how far ahead of its use an input is fetched
+PIECE = 16 * WIDTH        # rows that a thread takes at once
+_MASK, _EIGHT = ir.VectorType(ir.IntType(1), WIDTH), types.UniTuple(LANE, WIDTH)
+
+
+# ------------------------------------------------------------------------------------------------- eight lanes
+@intrinsic
+def transposed(typing, lanes):
+    """Eight lanes as the columns of the matrix whose rows they are."""
+    def build(context, builder, signature, args):
+        rows = cgutils.unpack_tuple(builder, args[0])
+        for step in (1, 2, 4):                      # exchange the blocks of step x step that lie across the diagonal
+            for i in (i for i in range(WIDTH) if not i & step):
+                a, b = rows[i], rows[i + step]
+                low = [k if not k & step else k - step + WIDTH for k in range(WIDTH)]
+                high = [k + step if not k & step else k + WIDTH for k in range(WIDTH)]
+                rows[i], rows[i + step] = (
+                    builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_INT, WIDTH), order))
+                    for order in (low, high))
+        return context.make_tuple(builder, signature.return_type, rows)
+    return _EIGHT(_EIGHT), build
+
+
+def _entry(context, builder, kind, array, row, column):
+    """Pointer to an entry of a two-dimensional array whose rows are contiguous."""
+    fields = make_array(kind)(context, builder, array)
+    down, _ = cgutils.unpack_tuple(builder, fields.strides)
+    start = builder.add(builder.ptrtoint(fields.data, cgutils.intp_t), builder.mul(row, down))
+    start = builder.add(start, builder.mul(column, cgutils.intp_t(8)))
+    return builder.inttoptr(start, _VECTOR.as_pointer())
+
+
+def _first(builder, count):
+    """The mask of the first `count` places."""
+    count = builder.trunc(count, _INT)
+    wide = ir.VectorType(_INT, WIDTH)
+    spread = builder.insert_element(ir.Constant(wide, ir.Undefined), count, _INT(0))
+    spread = builder.shuffle_vector(spread, spread, ir.Constant(wide, [0] * WIDTH))
+    return builder.icmp_signed("<", ir.Constant(wide, list(range(WIDTH))), spread)
+
+
+@intrinsic
+def _row(typing, states, row, column):
+    """Up to eight entries of a row from a column on."""
+    def build(context, builder, signature, args):
+        kind, (states, row, column) = signature.args[0], args
+        _, entries = cgutils.unpack_tuple(builder, make_array(kind)(context, builder, states).shape)
+        pointer = _entry(context, builder, kind, states, row, column)
+        load = ir.FunctionType(_VECTOR, [pointer.type, _INT, _MASK, _VECTOR])
+        load = get_or_insert_function(builder.module, load, "llvm.masked.load.v8f64.p0v8f64")
+        mask = _first(builder, builder.sub(entries, column))
+        return builder.call(load, [pointer, _INT(8), mask, ir.Constant(_VECTOR, None)])
+    return LANE(states, types.intp, types.intp), build
+
+
+@intrinsic
+def _fetch(typing, rows, row, column):
+    """Have the processor bring what lies around an entry into its cache."""
+    def build(context, builder, signature, args):
+        pointer = builder.bitcast(_entry(context, builder, signature.args[0], *args), ir.IntType(8).as_pointer())
+        fetch = ir.FunctionType(ir.VoidType(), [pointer.type, _INT, _INT, _INT])
+        fetch = get_or_insert_function(builder.module, fetch, "llvm.prefetch.p0i8")
+        builder.call(fetch, [pointer, _INT(0), _INT(3), _INT(1)])
+        return context.get_dummy_value()
+    return types.void(rows, types.intp, types.intp), build
+
+
+@intrinsic
+def _put_row(typing, out, row, column, lane):
+    """The inverse of _row."""
+    def build(context, builder, signature, args):
+        kind, (out, row, column, lane) = signature.args[0], args
+        _, entries = cgutils.unpack_tuple(builder, make_array(kind)(context, builder, out).shape)
+        pointer = _entry(context, builder, kind, out, row, column)
+        store = ir.FunctionType(ir.VoidType(), [_VECTOR, pointer.type, _INT, _MASK])
+        store = get_or_insert_function(builder.module, store, "llvm.masked.store.v8f64.p0v8f64")
+        builder.call(store, [lane, pointer, _INT(8), _first(builder, builder.sub(entries, column))])
+        return context.get_dummy_value()
+    return types.void(out, types.intp, types.intp, LANE), build
+
+
+# ------------------------------------------------------------------------------------------------- threads
+@intrinsic
+def claim(typing, turn):
+    """The first row of a piece that no thread has begun. turn: int64 array (1,), 0 at first, shared by all of them."""
+    def build(context, builder, signature, args):
+        counter = make_array(signature.args[0])(context, builder, args[0]).data
+        return builder.atomic_rmw("add", counter, cgutils.intp_t(PIECE), "monotonic")
+    return types.intp(turn), build
+
+
+@kernel
+def following(turn, first):
+    """The first row of the tile after this one: in the same piece, or in one that no thread has begun."""
+    first += WIDTH
+    return first if first % PIECE != 0 else claim(turn)
+
+
+# ------------------------------------------------------------------------------------------------- eight states
+@kernel
+def contiguous(rows):
+    """True if the entries of each row lie side by side."""
+    return rows.strides[1] == 8
+
+
+@kernel
+def _read(states, first, last, k):
+    """Up to eight entries from k on of the rows first ... first + 7, transposed; past the end, of the last row."""
+    return transposed((
+        _row(states, min(first, last), k), _row(states, min(first + 1, last), k),
+        _row(states, min(first + 2, last), k), _row(states, min(first + 3, last), k),
+        _row(states, min(first + 4, last), k), _row(states, min(first + 5, last), k),
+        _row(states, min(first + 6, last), k), _row(states, min(first + 7, last), k)))
+
+
+@kernel
+def _write(lanes, out, first, k):
+    """Write up to eight lanes from k on, transposed, to the rows first ... first + 7."""
+    last = len(lanes) - 1
+    rows = transposed((lanes[k], lanes[min(k + 1, last)], lanes[min(k + 2, last)], lanes[min(k + 3, last)],
+                       lanes[min(k + 4, last)], lanes[min(k + 5, last)], lanes[min(k + 6, last)],
+                       lanes[min(k + 7, last)]))
+    for place in range(WIDTH):
+        _put_row(out, first + place, k, rows[place])
+
+
+@kernel
+def in_order(coordinate, n):
+    """True if each joint has one of n coordinates of its own, in the order of the joints: coordinate[i] = i - 1."""
+    for i in range(1, len(coordinate)):
+        if coordinate[i] != i - 1:
+            return False
+    return len(coordinate) == n + 1
+
+
+@kernel
+def load(coordinate, ordered, states, first, column):
+    """Put coordinate[i] of the states first ... first + 7 into the places of column[i], i > 0; past the end, the last
+    state again. `ordered` is in_order(coordinate, n)."""
+    n, last = states.shape[1], len(states) - 1
+    if ordered and contiguous(states):
+        for k in range(0, n, WIDTH):
+            lanes = _read(states, first, last, k)
+            for i in range(min(WIDTH, n - k)):
+                column[k + i + 1] = lanes[i]
+            for place in range(WIDTH):
+                _fetch(states, min(first + AHEAD + place, last), k)
+    else:
+        for i in range(1, len(column)):
+            lane = splat(0.0)
+            for place in range(WIDTH):
+                lane = insert(lane, place, states[min(first + place, last), coordinate[i]])
+            column[i] = lane
+
+
+@intrinsic
+def _flat(typing, results):
+    """A contiguous array as one-dimensional, of the same memory."""
+    kind = types.Array(results.dtype, 1, "C", aligned=False)
+
+    def build(context, builder, signature, args):
+        source, target = make_array(results)(context, builder, args[0]), make_array(kind)(context, builder)
+        populate_array(target, source.data, (source.nitems,), (source.itemsize,), source.itemsize, meminfo=None)
+        return target._getvalue()
+    return kind(results), build
+
+
+@kernel
+def clear(results):
+    """Set all results to zero."""
+    flat = _flat(results)
+    for i in range(len(flat)):
+        flat[i] = null(flat[i])
+
+
+@kernel
+def store(results, out, first):
+    """Write the places of the results, entry by entry, to the rows first ... first + 7 of `out`; none past its end."""
+    flat, count = _flat(results), min(WIDTH, len(out) - first)
+    if contiguous(out) and count == WIDTH:
+        for k in range(0, len(flat), WIDTH):
+            _write(flat, out, first, k)
+    else:
+        for i in range(len(flat)):
+            for place in range(count):
+                out[first + place, i] = extract(flat[i], place)

@@ -1,0 +1,106 @@
+"""The workspace: one float64 array that carries the model and all memory of a recursion into compiled code.
+
+One array, since every array argument costs a call from Python 33 ns; made outside, since allocating inside costs more.
+"""
+import math
+
+import numpy as np
+from numba import types
+
+from screw_dynamics.model.model import Frame, Link
+from screw_dynamics.numbers.lanes import splat
+from screw_dynamics.numbers.tables import block, packed, size, table
+from screw_dynamics.numbers.values import kernel
+
+from .borrow import ARRAY_DTYPE, ARRAY_TYPE, READABLE, WRITABLE, bits, borrowed, is_array
+
+# The workspace begins with counts, and with the places of what comes after the model.
+SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, HEADER = 0, 1, 2, 3, 4, 5, 6, 8
+_needs = []                                             # (Body, shape) of all entry points: one workspace serves all
+
+
+def numbers_type(ndim, layout="C", readonly=False):
+    """The Numba type of a float64 array."""
+    return types.Array(types.float64, ndim, layout, readonly=readonly)
+
+
+def workspace(links, frames, n, lanes=1):
+    """The array that every entry point takes first: header, links, frames, and memory for the recursion on so many
+    lanes."""
+    rows, places = packed(links), packed(frames)
+    slots, start = len(links), HEADER + rows.size + places.size
+    start += -start % 8                                       # on a cache line
+    result = start + lanes * max(size(Body, slots) for Body, _ in _needs)
+    memory = aligned(result + lanes * max(math.prod(shape(n, slots - 1)) for _, shape in _needs))
+    memory[[SLOTS, COORDINATES, FRAMES, BODY, RESULT]] = slots, n, HEADER + rows.size, start, result
+    memory[[ARRAY, DTYPE]] = np.array([ARRAY_TYPE, ARRAY_DTYPE]).view(float)     # addresses as bits, not as numbers
+    memory[HEADER:HEADER + rows.size] = rows.ravel()
+    memory[HEADER + rows.size:HEADER + rows.size + places.size] = places.ravel()
+    return memory
+
+
+def reserve(Body, shape):
+    """Announce an entry point that needs memory for a table `Body`, and on lanes for a result of a shape."""
+    _needs.append((Body, shape))
+
+
+def aligned(length):
+    """An array of zeros that begins on a cache line."""
+    block = np.zeros(length + 8)
+    first = -block.ctypes.data % 64 // 8
+    return block[first:first + length]
+
+
+@kernel
+def links_in(memory):
+    """The model."""
+    return table(Link, 0.0, int(memory[SLOTS]), memory, HEADER)
+
+
+@kernel
+def frames_in(memory):
+    """The frames of all links."""
+    return table(Frame, 0.0, 1, memory, int(memory[FRAMES]))
+
+
+@kernel
+def borrowed_memory(workspace):
+    """The numbers of a workspace that is passed as a Python object."""
+    return borrowed(workspace, (HEADER,))
+
+
+@kernel
+def is_state(x, memory):
+    """True if a Python object is an array of n coordinates, in a layout that compiled code reads."""
+    array_type, dtype = bits(memory[ARRAY]), bits(memory[DTYPE])
+    return is_array(x, (int(memory[COORDINATES]),), READABLE, array_type, dtype)
+
+
+@kernel
+def is_result(out, shape, memory):
+    """True if a Python object is an array of this shape, in a layout that compiled code writes."""
+    return is_array(out, shape, WRITABLE, bits(memory[ARRAY]), bits(memory[DTYPE]))
+
+
+@kernel
+def state(x, memory):
+    """The n coordinates of an array object."""
+    return borrowed(x, (int(memory[COORDINATES]),))
+
+
+@kernel
+def body_in(Body, memory):
+    """The memory of a recursion on one state."""
+    return table(Body, 0.0, int(memory[SLOTS]), memory, int(memory[BODY]))
+
+
+@kernel
+def body_on_lanes(Body, memory):
+    """The memory of a recursion on eight states."""
+    return table(Body, splat(0.0), int(memory[SLOTS]), memory, int(memory[BODY]))
+
+
+@kernel
+def result_on_lanes(shape, memory):
+    """The memory of eight results, in their shape."""
+    return block(splat(0.0), shape(int(memory[COORDINATES]), int(memory[SLOTS]) - 1), memory, int(memory[RESULT]))

@@ -1,0 +1,33 @@
+"""The parameters of dynamics_node; config/dynamics.yaml lists them for people."""
+
+from ..node.parameters import SHARED, Setting
+from .acceleration import SOURCES
+from .torque_outputs import TERMS
+
+SETTINGS = (
+    *SHARED,
+    Setting(
+        "publish_rate", 0.0, "rate of the torque topics; 0: one message for every joint_states message",
+        unit="Hz", lower=0.0, upper=10000.0,
+    ),
+    Setting(
+        "state_timeout", 0.5, "age beyond which a state is stale: nothing is computed from it; 0: never",
+        unit="s", lower=0.0,
+    ),
+    Setting(
+        "velocity_fallback", "zero", "what joint_states without velocities get: zero velocity, or dropped as an error",
+        choices=("zero", "error"),
+    ),
+    Setting(
+        "acceleration_source", "zero", "acceleration in ~/inverse_dynamics: zero, that of the measured velocity, "
+        "or that of the topic ~/desired", choices=SOURCES,
+    ),
+    Setting(
+        "desired_timeout", 0.5, "age beyond which accelerations of ~/desired are not used; 0: never",
+        unit="s", lower=0.0,
+    ),
+    Setting(
+        "effort_commands", "none", "the torque that is published on ~/effort_commands as well",
+        choices=("none", *TERMS), read_only=True,
+    ),
+)

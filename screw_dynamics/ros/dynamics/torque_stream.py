@@ -1,0 +1,159 @@
+"""From joint_states to torque topics: the hot path of dynamics_node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory
+
+from screw_dynamics.robot import Robot
+
+from ..node import messages
+from ..node.description import output_order
+from ..node.diagnostics import OK, STALE, WARN, Diagnostics
+from ..node.joint_state import Fault, JointStateCache, all_finite
+from .acceleration import DesiredAcceleration, FiniteDifference, ZeroAcceleration
+from .torque_outputs import TERMS, Output, command_output, joint_state_output
+
+SECOND = 1_000_000_000
+NEVER = 2**62   # nanoseconds
+
+
+def duration(seconds: float) -> int:
+    """A timeout parameter in nanoseconds; 0 means that nothing ever times out."""
+    return round(seconds * SECOND) if seconds > 0.0 else NEVER
+
+
+class Motion(NamedTuple):
+    """Position and velocity (n,) in model order; the stamp of the joint_states they come from, else zero."""
+
+    position: np.ndarray
+    velocity: np.ndarray
+    stamp: Time
+
+
+class TorqueStream:
+    """Keeps the state of the robot's joints, and publishes the torques somebody listens to.
+
+    `publishers` has the publisher of each of TERMS, `command_publisher` is None without effort commands, `now()` is the
+    node's time in nanoseconds. Nothing is published before a robot is in use (`use`).
+    """
+
+    def __init__(self, parameters, diagnostics: Diagnostics, now: Callable[[], int], publishers, command_publisher):
+        self._parameters, self._diagnostics, self._now = parameters, diagnostics, now
+        self._publishers, self._command_publisher = publishers, command_publisher
+        self._robot: Robot | None = None
+        self._state = JointStateCache(())
+        self._acceleration = ZeroAcceleration(0)
+        self._outputs: dict[str, list[Output]] = {}
+        self._stamp = Time()
+        self._heard = False
+
+    def use(self, robot: Robot) -> None:
+        """Compute with this robot from now on. The state is kept if the joints are the same."""
+        same_joints = self._robot is not None and robot.joint_names == self._robot.joint_names
+        self._robot = robot
+        if not same_joints:
+            self._state = JointStateCache(robot.joint_names, self._parameters.velocity_fallback, self._notice)
+            self._heard = False
+            self._make_outputs()
+            self._make_acceleration()
+
+    def follow_parameters(self) -> None:
+        """Take over parameters that changed."""
+        self._state.velocity_fallback = self._parameters.velocity_fallback
+        self._make_acceleration()
+
+    def clear(self) -> None:
+        """Forget every joint, as when time jumps."""
+        self._state.clear()
+        self._acceleration.clear()
+
+    def take_state(self, msg: JointState) -> bool:
+        """Learn from a message; whether the state is complete and has news. Raises `Fault` when it is to be dropped."""
+        self._diagnostics.tick("joint_states")
+        if not self._state.update(msg, messages.nanoseconds(msg.header.stamp), self._now()):
+            return False
+        self._heard = True
+        self._stamp = msg.header.stamp
+        self._acceleration.observe(self._state)
+        return True
+
+    def take_desired(self, msg: JointTrajectory) -> None:
+        """Learn the desired acceleration, where the parameter acceleration_source is "topic"; raises `Fault`."""
+        if isinstance(self._acceleration, DesiredAcceleration):
+            self._diagnostics.tick("desired")
+            self._acceleration.take(msg, self._now())
+
+    def publish(self) -> None:
+        """Publish the torques at the state unless it is incomplete or stale; `Fault` for one that is not finite."""
+        if self._robot is None or not self._state.complete:
+            return
+        now = self._now()
+        if self._state.age(now) > duration(self._parameters.state_timeout):
+            return
+        for term, outputs in self._outputs.items():
+            wanted = [output for output in outputs if output.wanted]
+            if wanted:
+                self._publish_term(term, wanted, now)
+
+    def _publish_term(self, term: str, outputs: list[Output], now: int) -> None:
+        acceleration = self._acceleration.value(now) if term == "inverse_dynamics" else None
+        if term == "inverse_dynamics" and acceleration is None:
+            self._diagnostics.log(term, f"inverse_dynamics waits for {self._acceleration.waiting}")
+            return
+        torque = TERMS[term](self._robot, self._state.position, self._state.velocity, acceleration)
+        if not all_finite(torque):
+            name = self._robot.joint_names[np.flatnonzero(~np.isfinite(torque))[0]]
+            raise Fault("non-finite torque", f"{term} of joint '{name}' is not finite at this state", "error")
+        self._diagnostics.tick(term)
+        for output in outputs:
+            output.publish(torque, self._stamp)
+
+    def fresh_state(self) -> Motion:
+        """The state, when it is complete and fresh; else ValueError saying why not."""
+        level, message, _ = self.health()
+        if level != OK:
+            raise ValueError(f"no fresh joint_states: {message}")
+        return Motion(self._state.position.copy(), self._state.velocity.copy(), self._stamp)
+
+    def health(self) -> tuple[bytes, str, dict[str, object]]:
+        """Level, message and values for the diagnostics."""
+        state = self._state
+        if self._robot is not None and self._robot.n == 0:
+            return OK, "the robot has no joints", {}
+        if self._robot is None or not self._heard and len(state.missing) == self._robot.n:
+            return WARN, "no joint_states yet", {}
+        if not state.complete:
+            return WARN, f"joint_states lack {', '.join(state.missing)}", {"missing joints": ", ".join(state.missing)}
+        age = state.age(self._now())
+        values = {"state age [s]": f"{age / SECOND:.3f}"}
+        timeout = self._parameters.state_timeout
+        if age > duration(timeout):
+            return STALE, f"joint_states are stale: {age / SECOND:.3f} s old, state_timeout is {timeout} s", values
+        return OK, "publishing", values
+
+    def _notice(self, fault: Fault) -> None:
+        self._diagnostics.notice("joint_states", fault)
+        if fault.reason == "time backwards":
+            self._acceleration.clear()
+
+    def _make_acceleration(self) -> None:
+        names, p = self._state.joint_names, self._parameters
+        if p.acceleration_source == "finite_difference":
+            self._acceleration = FiniteDifference(len(names), duration(p.state_timeout))
+        elif p.acceleration_source == "topic":
+            self._acceleration = DesiredAcceleration(names, duration(p.desired_timeout))
+        else:
+            self._acceleration = ZeroAcceleration(len(names))
+
+    def _make_outputs(self) -> None:
+        names = self._robot.joint_names
+        order = output_order(names, self._parameters.joints)
+        self._outputs = {term: [joint_state_output(p, names, order)] for term, p in self._publishers.items()}
+        if self._command_publisher is not None:
+            self._outputs[self._parameters.effort_commands].append(command_output(self._command_publisher, order))

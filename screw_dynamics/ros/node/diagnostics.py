@@ -1,0 +1,110 @@
+"""What a node knows of its own health: faults counted and logged without flooding, and /diagnostics once a second."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.qos import QoSProfile
+from rclpy.qos_overriding_options import QoSOverridingOptions
+
+from .joint_state import Fault
+
+OK, WARN, ERROR, STALE = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE
+Report = tuple[bytes, str, Mapping[str, object]]   # level, message, values
+PERIOD = 1.0         # seconds between reports
+LOG_INTERVAL = 5.0   # seconds between log lines of one reason
+
+
+class ThrottledLog:
+    """Logs a reason at most every LOG_INTERVAL seconds of real time. rclpy throttles by line of code, not by reason."""
+
+    def __init__(self, logger):
+        self._logger = logger
+        self._next: dict[str, float] = {}
+
+    def log(self, reason: str, text: str, severity: str) -> None:
+        """Log `text` at "debug", "info", "warn" or "error" unless `reason` was logged a moment ago."""
+        now = time.monotonic()
+        if now < self._next.get(reason, 0.0):
+            return
+        self._next[reason] = now + LOG_INTERVAL
+        # rclpy wants one severity for each place that logs.
+        if severity == "error":
+            self._logger.error(text)
+        elif severity == "warn":
+            self._logger.warning(text)
+        elif severity == "info":
+            self._logger.info(text)
+        else:
+            self._logger.debug(text)
+
+
+class Diagnostics:
+    """Publishes one DiagnosticStatus a second on /diagnostics: what `report` says, then rates, drops and notices.
+
+    `report()` answers (level, message, values): the level is OK, WARN, ERROR or STALE, the values have str keys. Every
+    reason that messages were dropped for stays listed as "dropped: <reason>" with its count since the start.
+    """
+
+    def __init__(self, node, report: Callable[[], Report], title: str = "model and state"):
+        self._node = node
+        self._report = report
+        self._title = title
+        self._log = ThrottledLog(node.get_logger())
+        self._dropped: Counter[str] = Counter()
+        self._noticed: Counter[str] = Counter()
+        self._ticks: Counter[str] = Counter()
+        self._reported_at = time.monotonic()
+        self._publisher = node.create_publisher(
+            DiagnosticArray, "/diagnostics", QoSProfile(depth=10),
+            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+        )
+        # Steady: a simulated clock that stands still must not silence the report of it.
+        self._timer = node.create_timer(PERIOD, self._publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def tick(self, what: str) -> None:
+        """Count one event of a kind whose rate is reported, as "<what> rate [Hz]"."""
+        self._ticks[what] += 1
+
+    def drop(self, source: str, fault: Fault) -> None:
+        """A message of topic or service `source` was dropped."""
+        self._dropped[fault.reason] += 1
+        self._log.log(f"{source} {fault.reason}", f"{source}: {fault}; message dropped", fault.severity)
+
+    def notice(self, source: str, fault: Fault) -> None:
+        """Something worth a line of log happened, but nothing was dropped."""
+        self._noticed[fault.reason] += 1
+        self._log.log(f"{source} {fault.reason}", f"{source}: {fault}", fault.severity)
+
+    def log(self, reason: str, text: str, severity: str = "warn") -> None:
+        """A throttled line of log, counted nowhere."""
+        self._log.log(reason, text, severity)
+
+    def status(self) -> DiagnosticStatus:
+        """The status as it is now. Rates are over the time since the call before."""
+        now = time.monotonic()
+        elapsed = max(now - self._reported_at, 1e-9)
+        self._reported_at = now
+        level, message, values = self._report()
+        values = {str(key): str(value) for key, value in values.items()}
+        for what, count in self._ticks.items():
+            values[f"{what} rate [Hz]"] = f"{count / elapsed:.1f}"
+            self._ticks[what] = 0
+        values["dropped messages"] = str(self._dropped.total())
+        values.update({f"dropped: {reason}": str(count) for reason, count in sorted(self._dropped.items())})
+        values.update({f"noticed: {reason}": str(count) for reason, count in sorted(self._noticed.items())})
+        return DiagnosticStatus(
+            level=level, name=f"{self._node.get_name()}: {self._title}", message=message,
+            hardware_id=self._node.get_fully_qualified_name(),
+            values=[KeyValue(key=key, value=value) for key, value in values.items()],
+        )
+
+    def _publish(self) -> None:
+        array = DiagnosticArray(status=[self.status()])
+        array.header.stamp = self._node.get_clock().now().to_msg()
+        self._publisher.publish(array)

@@ -1,0 +1,4 @@
+"""The mathematics: vectors, rotations, poses, twists and wrenches, inertias, the motion of a joint.
+
+May import numbers.
+"""

@@ -1,0 +1,108 @@
+"""Inertias: of one rigid body, and of a body that carries movable ones. Both about the origin of their frame.
+
+M = [[Theta, m d~], [-m d~, m I]] in the body frame, d the centre of mass; momenta are wrenches, M V.
+"""
+from typing import NamedTuple
+
+from screw_dynamics.numbers.values import infix, kernel, linear
+
+from .se3 import Twist, Wrench
+from .so3 import rotate_matrix, rotate_symmetric
+from .vectors import (
+    Matrix3,
+    Scalar,
+    Symmetric3,
+    Vec3,
+    cross,
+    cross_columns,
+    full,
+    multiple_of_identity,
+    outer,
+    symmetric_outer,
+    symmetric_product,
+    tilde,
+)
+
+
+@linear
+class Inertia(NamedTuple):
+    """Mass m (kg), moment m d (kg m), and rotational inertia Theta about the frame's origin (kg m^2).
+
+    About a common origin inertias add, which is why Theta is not taken about the centre of mass."""
+
+    mass: Scalar
+    moment: Vec3
+    rotational: Symmetric3
+
+
+@linear
+class Articulated(NamedTuple):
+    """The inertia [[A, B], [B^T, D]] of a body that carries movable bodies."""
+
+    A: Symmetric3
+    B: Matrix3
+    D: Symmetric3
+
+
+@infix("@")
+def momentum(M: Inertia, V: Twist):
+    """M V, the momentum of a body of inertia M moving with V."""
+    return Wrench(M.rotational @ V.angular + cross(M.moment, V.linear),
+                  M.mass * V.linear - cross(M.moment, V.angular))
+
+
+@infix("@")
+def articulated_momentum(M: Articulated, V: Twist):
+    """M V."""
+    return Wrench(M.A @ V.angular + M.B @ V.linear, V.angular @ M.B + M.D @ V.linear)
+
+
+@kernel
+def shifted(p, M):
+    """Ad_C^-T M Ad_C^-1 for C = (I, p): a rigid inertia about a point p, about the origin (Steiner's theorem)."""
+    moment = M.moment + M.mass * p
+    g = M.moment + moment       # 2 S(h, p) + m S(p, p) = S(g, p) with S(a, b) = (a . b) I - (a b^T + b a^T) / 2
+    return Inertia(M.mass, moment, M.rotational + multiple_of_identity(g @ p) - symmetric_product(g, p))
+
+
+@kernel
+def moved(C, M):
+    """Ad_C^-T M Ad_C^-1: a rigid inertia of the body frame, in the reference frame."""
+    return shifted(C.p, Inertia(M.mass, C.R @ M.moment, rotate_symmetric(C.R, M.rotational)))
+
+
+@kernel
+def articulated(M):
+    """The inertia of one rigid body as an articulated one."""
+    return Articulated(M.rotational, tilde(M.moment), multiple_of_identity(M.mass))
+
+
+@kernel
+def square(U, d):
+    """U d U^T, of a wrench U: the inertia that a joint takes out."""
+    t, f = d * U.torque, d * U.force
+    return Articulated(symmetric_outer(t, U.torque), outer(t, U.force), symmetric_outer(f, U.force))
+
+
+@kernel
+def shifted_articulated(p, M):
+    """Ad_C^-T M Ad_C^-1 for C = (I, p): an articulated inertia about a point p, about the origin.
+
+    With G = B + p~ D it is [[A + p~ B^T - G p~, G], [G^T, D]], whose first block is symmetric."""
+    B, D = M.B, M.D
+    G = B + cross_columns(p, full(D))
+    F = B + G
+    shift = Symmetric3(p.y * F.x.z - p.z * F.x.y,
+                       p.y * B.y.z - p.x * G.x.z + p.z * (G.x.x - B.y.y),
+                       p.x * G.x.y - p.z * B.z.y + p.y * (B.z.z - G.x.x),
+                       p.z * F.y.x - p.x * F.y.z,
+                       p.z * B.z.x - p.y * G.y.x + p.x * (G.y.y - B.z.z),
+                       p.x * F.z.y - p.y * F.z.x)
+    return Articulated(M.A + shift, G, D)
+
+
+@kernel
+def moved_articulated(C, M):
+    """Ad_C^-T M Ad_C^-1: an articulated inertia of the body frame, in the reference frame."""
+    turned = Articulated(rotate_symmetric(C.R, M.A), rotate_matrix(C.R, M.B), rotate_symmetric(C.R, M.D))
+    return shifted_articulated(C.p, turned)

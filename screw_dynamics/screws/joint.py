@@ -1,0 +1,97 @@
+"""The motion of a joint: C(q) = B exp(X q), the pose of a body in its parent, for any constant screw X.
+
+Every screw lies, in a frame on its axis, along the z axis (Chasles). The recursions see each body in such a frame,
+where exp(X q) is a turn about z and a slide along it, and most numbers of X are zero.
+"""
+from typing import NamedTuple
+
+from screw_dynamics.numbers.scalars import sincos, sqrt
+from screw_dynamics.numbers.values import form_of, kernel, value
+
+from . import so3
+from .se3 import Ad_inv, Pose, Twist, identity, over
+from .so3 import Rotation, matrix
+from .vectors import ColumnsXY, ColumnZ, Matrix3, Nothing, Scalar, Vec3, cross, tilde, transpose
+
+
+@value
+class Joint(NamedTuple):
+    """B exp(X q) laid out for evaluation: R = R0 + c R1 + s R2, p = p0 + c p1 + s p2 + q p3, (s, c) = sin, cos(rate q).
+
+    Revolute, prismatic and helical joints and any multiple of their screws go by the same lines."""
+
+    rate: Scalar
+    R0: Matrix3
+    R1: Matrix3
+    R2: Matrix3
+    p0: Vec3
+    p1: Vec3
+    p2: Vec3
+    p3: Vec3
+
+
+@form_of(Joint)
+class AxialJoint(NamedTuple):
+    """The joint of a screw along the z axis."""
+
+    rate: Scalar
+    R0: ColumnZ
+    R1: ColumnsXY
+    R2: ColumnsXY
+    p0: Vec3
+    p1: Nothing
+    p2: Nothing
+    p3: Vec3
+
+
+def joint(B, X):
+    """The joint of screw X (in the body frame, per rad or m of q) whose body has the pose B in its parent at q = 0.
+
+    With X = (w, v), n = |w| and e = w / n: exp(X q) turns about e by n q, [MK] (A.6)."""
+    one = Matrix3(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
+    rate = sqrt(X.angular @ X.angular)
+    per = 1.0 / rate if rate != 0 else 0.0
+    e, v, R = tilde(per * X.angular), per * X.linear, matrix(B.R)
+    ee = e @ e
+    slide = X.linear + ee @ X.linear                            # along the axis; all of it if there is no rotation
+    return Joint(rate, R @ (one + ee), R @ -ee, R @ e, B.p + R @ (e @ v), R @ -(e @ v), R @ -(ee @ v), R @ slide)
+
+
+def axial_joint(B, X):
+    """The same for a screw X along the z axis, with exact zeros."""
+    x, y, z = so3.inverse(B.R)                                  # the columns of R
+    none = 0 * x
+    return Joint(X.angular.z, *(transpose(Matrix3(*columns)) for columns in ((none, none, z), (x, y, none),
+                                (y, -x, none))), B.p, none, none, X.linear.z * z)
+
+
+@kernel
+def pose(E, q):
+    """C(q), [MK] (8)."""
+    s, c = sincos(E.rate * q)
+    R = E.R0 + c * E.R1 + s * E.R2
+    return over(Pose(Rotation(R.x, R.y, R.z), E.p0 + c * E.p1 + s * E.p2 + q * E.p3), q)
+
+
+def on_axis(X):
+    """The pose of a frame on the axis of screw X, z along it, and X in that frame.
+
+    The frame is the nearest such one: same origin and axes where these will do."""
+    w, v = X.angular, X.linear
+    turns = any(x != 0 for x in w)
+    axis = w if turns else v
+    largest = max(map(abs, axis))
+    if largest == 0:
+        return identity(0.0), X
+    e = Vec3(*(x / largest for x in axis))      # at least of length 1: its square is no 0 or infinity, as of the axis
+    size = sqrt(e @ e)
+    e = (1 / size) * e
+    p = cross(e, Vec3(*(x / largest / size for x in v))) if turns else 0 * w
+    if e.z < 0:
+        e = -e
+    k = 1 / (1 + e.z)                           # R turns z to e about z x e, by a right angle at most
+    R = Rotation(Vec3(1 - k * e.x * e.x, -k * e.x * e.y, e.x), Vec3(-k * e.x * e.y, 1 - k * e.y * e.y, e.y),
+                 Vec3(-e.x, -e.y, e.z))
+    T = Pose(R, p)
+    Y = Ad_inv(T, X)
+    return T, Twist(Vec3(0.0, 0.0, Y.angular.z), Vec3(0.0, 0.0, Y.linear.z))

@@ -1,0 +1,167 @@
+"""The rotation group SO(3): exp, log and the differential of exp. Rotation vectors xi in rad, |xi| the angle.
+
+Every function is total: the coefficients near the angles 0 and pi are handled once, in `stumpff` and `log`.
+Sources: [MT] appendix A.1 (38)-(45), [MK] appendix A.1.
+"""
+from typing import NamedTuple
+
+from screw_dynamics.numbers.scalars import atan2, sincos, sqrt, where
+from screw_dynamics.numbers.values import infix, kernel, value
+
+from .vectors import Matrix3, Symmetric3, Vec3, cross, full, multiply_matrix, multiply_vector
+
+SERIES = 6.0     # |xi|^2 below which the coefficients are summed as a series
+
+
+@value
+class Rotation(NamedTuple):
+    """R in SO(3) by rows: x_reference = R x_body."""
+
+    x: Vec3
+    y: Vec3
+    z: Vec3
+
+
+@infix("@")
+def rotate(R: Rotation, a: Vec3):
+    """R a: a vector resolved in the body frame, resolved in the reference frame."""
+    return multiply_vector(R, a)
+
+
+@infix("@")
+def rotate_back(a: Vec3, R: Rotation):
+    """a^T R, which is R^T a: a vector resolved in the reference frame, resolved in the body frame."""
+    return a.x * R.x + a.y * R.y + a.z * R.z
+
+
+@infix("@")
+def compose(R: Rotation, S: Rotation):
+    """R S."""
+    M = multiply_matrix(R, Matrix3(S.x, S.y, S.z))
+    return Rotation(M.x, M.y, M.z)
+
+
+@infix("@")
+def rotate_columns(R: Rotation, A: Matrix3):
+    """R A."""
+    return multiply_matrix(R, A)
+
+
+@kernel
+def inverse(R):
+    """R^-1 = R^T."""
+    return Rotation(Vec3(R.x.x, R.y.x, R.z.x), Vec3(R.x.y, R.y.y, R.z.y), Vec3(R.x.z, R.y.z, R.z.z))
+
+
+@kernel
+def matrix(R):
+    """The rotation as a plain matrix."""
+    return Matrix3(R.x, R.y, R.z)
+
+
+@kernel
+def rotation(A):
+    """The rotation whose matrix A is; A must be orthogonal."""
+    return Rotation(A.x, A.y, A.z)
+
+
+@kernel
+def rotate_matrix(R, A):
+    """R A R^T, for a matrix A."""
+    X = R @ A
+    return Matrix3(Vec3(X.x @ R.x, X.x @ R.y, X.x @ R.z), Vec3(X.y @ R.x, X.y @ R.y, X.y @ R.z),
+                   Vec3(X.z @ R.x, X.z @ R.y, X.z @ R.z))
+
+
+@kernel
+def rotate_symmetric(R, S):
+    """R S R^T, for a symmetric S."""
+    X = R @ full(S)
+    return Symmetric3(X.x @ R.x, X.x @ R.y, X.x @ R.z, X.y @ R.y, X.y @ R.z, X.z @ R.z)
+
+
+class Stumpff(NamedTuple):
+    """The numbers c_k = sum_j (-x)^j / (2j + k)!, k = 1 ... 6, of x = |xi|^2: all that exp and dexp need.
+
+    c_1 = sin n / n, c_2 = (1 - cos n) / n^2, c_3 = (n - sin n) / n^3 with n = |xi|, and c_k = 1/k! - x c_(k+2)."""
+
+    c1: float
+    c2: float
+    c3: float
+    c4: float
+    c5: float
+    c6: float
+
+
+@kernel
+def stumpff(x):
+    """The Stumpff numbers of x >= 0, with an error below 2e-15 / k! also where the closed forms cancel."""
+    near = x < SERIES
+    one = 0.0 * x + 1.0                                                  # constants as exact as the kind of scalar is
+    y, far = where(near, x, 0.0 * x), where(near, one, x)                # each form sees only arguments that suit it
+    odd = even = one
+    for k in (28.0, 26.0, 24.0, 22.0, 20.0, 18.0, 16.0, 14.0, 12.0, 10.0, 8.0, 6.0):
+        odd = 1.0 - y * odd / (k * (k + 1.0))
+        even = 1.0 - y * even / ((k + 1.0) * (k + 2.0))
+    c5, c6 = odd / 120.0, even / 720.0
+    c3, c4 = one / 6.0 - y * c5, one / 24.0 - y * c6
+    c1, c2 = 1.0 - y * c3, 0.5 - y * c4
+
+    n = sqrt(far)
+    sine, cosine = sincos(0.5 * n)                                   # of the half angle: 1 - cos n without cancellation
+    d1, d2 = 2.0 * sine * cosine / n, 2.0 * sine * sine / far
+    d3, d4 = (1.0 - d1) / far, (0.5 - d2) / far
+    d5, d6 = (one / 6.0 - d3) / far, (one / 24.0 - d4) / far
+    return Stumpff(where(near, c1, d1), where(near, c2, d2), where(near, c3, d3),
+                   where(near, c4, d4), where(near, c5, d5), where(near, c6, d6))
+
+
+@kernel
+def exp(xi):
+    """exp xi~ = I + c_1 xi~ + c_2 xi~^2, the rotation about xi by |xi|; [MT] (38)."""
+    c = stumpff(xi @ xi)
+    a, b = c.c1 * xi, c.c2 * xi
+    one = 1.0 - b @ xi                                             # I + c_2 xi~^2 = (1 - c_2 |xi|^2) I + c_2 xi xi^T
+    return Rotation(Vec3(one + b.x * xi.x, b.x * xi.y - a.z, b.x * xi.z + a.y),
+                    Vec3(b.x * xi.y + a.z, one + b.y * xi.y, b.y * xi.z - a.x),
+                    Vec3(b.x * xi.z - a.y, b.y * xi.z + a.x, one + b.z * xi.z))
+
+
+@kernel
+def log(R):
+    """The rotation vector of R, |log R| <= pi; at the angle pi one of the two. The inverse of exp.
+
+    By way of the unit quaternion, formed from the largest of its four components, so that no angle loses digits."""
+    xx, yy, zz = R.x.x, R.y.y, R.z.z
+    w = 1.0 + xx + yy + zz
+    v = Vec3(R.z.y - R.y.z, R.x.z - R.z.x, R.y.x - R.x.y)                # the quaternion (w, v) times 4w
+    for scalar, vector in (
+            (v.x, Vec3(1.0 + xx - yy - zz, R.x.y + R.y.x, R.x.z + R.z.x)),       # the same times 4x
+            (v.y, Vec3(R.x.y + R.y.x, 1.0 + yy - xx - zz, R.y.z + R.z.y)),       # 4y
+            (v.z, Vec3(R.x.z + R.z.x, R.y.z + R.z.y, 1.0 + zz - xx - yy))):      # 4z
+        larger = scalar * scalar + vector @ vector > w * w + v @ v
+        w = where(larger, scalar, w)
+        v = Vec3(where(larger, vector.x, v.x), where(larger, vector.y, v.y), where(larger, vector.z, v.z))
+    sign = where(w < 0.0, 0.0 * w - 1.0, 0.0 * w + 1.0)
+    n = sqrt(v @ v)
+    none = n <= 0.0
+    small, ratio = 2.0 / where(none, sign * w, 1.0 + n), 2.0 * atan2(n, sign * w) / where(none, 1.0 + n, n)
+    return where(none, small, ratio) * sign * v
+
+
+@kernel
+def dexp(xi, a):
+    """dexp_xi a = a + c_2 xi x a + c_3 xi x (xi x a), the right-trivialised differential of exp; [MT] (40).
+
+    The angular velocity of R = exp xi in the reference frame is dexp_xi xi', in the body frame dexp_(-xi) xi'."""
+    c = stumpff(xi @ xi)
+    b = cross(xi, a)
+    return a + c.c2 * b + c.c3 * cross(xi, b)
+
+
+@kernel
+def dexp_inv(xi, a):
+    """dexp_xi^-1 a = a - xi x a / 2 + (c_3 - 2 c_4) / (2 c_2) xi x (xi x a), for |xi| < 2 pi; [MT] (44)."""
+    c = stumpff(xi @ xi)
+    b = cross(xi, a)
+    return a - 0.5 * b + ((c.c3 - 2.0 * c.c4) / (2.0 * c.c2)) * cross(xi, b)

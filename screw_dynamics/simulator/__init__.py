@@ -1,0 +1,4 @@
+"""The physics of the simulated robot: commands, actuators, limits, time and faults, without ROS.
+
+May import robot and all that it may.
+"""

@@ -1,0 +1,107 @@
+"""The efforts with which motors and brakes of the simulated robot do what the commands ask."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from screw_dynamics.robot import Robot
+from screw_dynamics.simulation.integrators import STICTION
+
+from .commands import Drive, Drives
+from .limits import Limits
+from .settings import Settings
+
+BRAKE = 1e12   # N m s/rad or N s/m: damping that stops any joint within a step
+
+
+class Actuators:
+    """Motors, servos and brakes, one a joint. The effort of motors and servos is limited; brakes give what it takes."""
+
+    def __init__(self, limits: Limits, settings: Settings):
+        self._limit = limits.effort
+        self._settings = settings
+
+    def effort(self, robot: Robot, drives: Drives, q, qd, pushed) -> tuple[np.ndarray, np.ndarray]:
+        """The efforts (n,) at a state, and the mask (n,) of the joints whose command or effort is cut at a limit.
+
+        pushed (n,): the joint efforts equivalent to wrenches from outside; servos and brakes allow for them.
+        """
+        kind = drives.kind
+        effort = np.where(kind == Drive.EFFORT, drives.value, 0.0)
+        beyond = drives.beyond
+        if (kind == Drive.GRAVITY).any():
+            effort = np.where(kind == Drive.GRAVITY, robot.gravity_torque(q), effort)
+            beyond = beyond | (abs(effort) > self._limit)
+            effort = np.clip(effort, -self._limit, self._limit)
+        driven = kind >= Drive.VELOCITY
+        if not driven.any():
+            return effort, beyond
+        mass = robot.mass_matrix(q)
+        bias = robot.inverse_dynamics(q, qd, np.zeros(len(q))) - pushed
+        if self._settings.joint_friction:   # servos and brakes allow for it
+            resistance = robot.model.damping + robot.model.friction / (abs(qd) + STICTION)   # as rollout has it
+            bias += resistance * qd
+            mass += np.diag(resistance * (self._settings.step if self._settings.implicit else 0.0))
+        acceleration = self._prescribed(drives, q, qd)
+        while True:
+            needed = hybrid_effort(mass, bias, effort, acceleration, driven)
+            over = driven & (kind != Drive.LOCKED) & (abs(needed) > self._limit)
+            if not over.any():
+                return needed, beyond
+            # A servo that would need more gives its limit: its joint is free then, and the others have to allow for it.
+            effort = np.where(over, np.copysign(self._limit, needed), effort)
+            driven, beyond = driven & ~over, beyond | over
+
+    def _prescribed(self, drives: Drives, q, qd) -> np.ndarray:
+        """Accelerations (n,): critically damped to a position, first order to a velocity, within a step to rest."""
+        kind, value, omega = drives.kind, drives.value, self._settings.servo_bandwidth
+        to_position = omega * omega * (value - q) - 2.0 * omega * qd
+        to_velocity = omega * (value - qd)
+        to_rest = -qd / self._settings.step
+        kinds = [kind == Drive.POSITION, kind == Drive.VELOCITY, kind == Drive.LOCKED]
+        return np.select(kinds, [to_position, to_velocity, to_rest])
+
+
+def braked(robot: Robot, locked, q, limits: Limits, settings: Settings) -> Robot:
+    """The robot to integrate: with the friction and the stops of the settings, and brakes on the joints `locked` (n,).
+
+    A brake is a stop on both sides of where the joint is in q (n,). For an integrator that takes friction implicitly it
+    is friction without end, too: then it holds within the step, and not only after it.
+    """
+    model = robot.model
+    damping, friction = model.damping * settings.joint_friction, model.friction * settings.joint_friction
+    return Robot(
+        replace(
+            model,
+            damping=np.where(locked, BRAKE, damping) if settings.implicit else damping,
+            friction=friction,
+            lower=np.where(locked, q, limits.lower),
+            upper=np.where(locked, q, limits.upper),
+        ),
+        robot.gravity,
+    )
+
+
+def hybrid_effort(mass, bias, effort, acceleration, driven) -> np.ndarray:
+    """Efforts (n,) that solve M qdd + bias = effort, `driven` joints with a given acceleration, others an effort."""
+    free = ~driven
+    qdd = np.where(driven, acceleration, 0.0)
+    qdd[free] = np.linalg.solve(mass[np.ix_(free, free)], (effort - bias - mass @ qdd)[free])
+    return np.where(driven, mass @ qdd + bias, effort)
+
+
+def singular_joint(mass, smallest: float = 1e-12) -> int | None:
+    """The index of a joint that no inertia resists while the joints after it are free; None if M (n, n) is regular.
+
+    Eliminates from the last joint to the first, so that the pivot of a joint is its articulated-body inertia;
+    `smallest` is relative to the largest diagonal entry.
+    """
+    rest = np.array(mass, dtype=float)
+    threshold = smallest * rest.diagonal().max(initial=0.0)
+    for i in reversed(range(len(rest))):
+        if not rest[i, i] > threshold:
+            return i
+        rest[:i, :i] -= np.outer(rest[:i, i], rest[i, :i]) / rest[i, i]
+    return None

@@ -1,0 +1,149 @@
+"""Runs a simulation by the wall clock, as fast as possible, or by a number of steps, and says when to publish.
+
+No ROS in here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from .commands import NEVER
+from .pacing import Pacer
+from .simulation import Simulation
+
+SLICE = 5_000_000    # nanoseconds of work at a time, so that services and commands are answered in between
+PORTION = 128        # steps between two looks at the clock
+IDLE = 100_000_000   # nanoseconds between two publications of a state that stands still
+
+
+class Runner:
+    """Makes the steps of a simulation that are due whenever `work` is called, and calls `publish` every `every` steps.
+
+    factor: simulated seconds in a wall second; 0: as fast as possible. What is published does not depend on the wall
+    clock, but for a state that stands still (paused, or stopped by a fault): it is published again and again, for those
+    who come late. now(): nanoseconds of a steady clock.
+    """
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        factor: float,
+        every: int,
+        publish: Callable[[], None],
+        paused: bool = False,
+        now: Callable[[], int] = time.monotonic_ns,
+    ):
+        self.simulation = simulation
+        self.paused = paused
+        self._every = every
+        self._publish = publish
+        self._now = now
+        self._asked = (0, 0)   # first and last of the steps asked for
+        self._finished: Callable[[str], None] | None = None   # told when these are made, or why not
+        self._published = (-1, 0)   # step and wall time of the last publication
+        self._made = 0              # steps since `measured_factor` was asked
+        self._asked_at = now()
+        self.set_factor(factor)
+
+    @property
+    def stepping(self) -> bool:
+        """Whether steps that were asked for are under way."""
+        return self._finished is not None
+
+    @property
+    def forgiven(self) -> int:
+        """Wall time [ns] that was given up because the machine could not keep pace."""
+        return self._pacer.forgiven
+
+    def measured_factor(self) -> float:
+        """The real-time factor since this was last asked."""
+        now, made = self._now(), self._made
+        elapsed, self._asked_at, self._made = now - self._asked_at, now, 0
+        return made * self.simulation.settings.dt_ns / max(elapsed, 1)
+
+    def set_factor(self, factor: float) -> None:
+        """Run at another real-time factor from now on."""
+        self._pacer = Pacer(self.simulation.settings.dt_ns, factor)
+        self._pacer.start(self._now(), self.simulation.steps)
+
+    def resume(self) -> None:
+        """Publish, and count wall time from now on: at the start, and after a reset."""
+        self._pacer.start(self._now(), self.simulation.steps)
+        self._publish_now()
+
+    def set_paused(self, paused: bool) -> None:
+        """Stop at the step that is due now, or run on."""
+        self.catch_up()
+        self.paused = paused
+        self.resume()
+
+    def step(self, steps: int, finished: Callable[[str], None]) -> None:
+        """Make steps of a paused simulation and publish; then `finished` is called with "", or with why they ended."""
+        self._asked = self.simulation.steps, self.simulation.steps + steps
+        self._finished = finished
+        self.work()
+
+    def abort(self, reason: str) -> None:
+        """End the steps under way, if any."""
+        first, last = self._asked
+        self._finish(f"{reason} ({self.simulation.steps - first} of {last - first} steps were made)")
+
+    def _finish(self, reason: str) -> None:
+        finished, self._finished = self._finished, None
+        if finished is not None:
+            finished(reason)
+
+    def catch_up(self) -> None:
+        """Make the steps that are due, so that what comes next comes at its time. Only while paced and running."""
+        if self._pacer.paced and not self.paused:
+            self.work()
+
+    def work(self) -> int:
+        """Make the steps that are due, for SLICE at most. Returns the nanoseconds until there is work again."""
+        simulation, start = self.simulation, self._now()
+        target = self._target(start)
+        while simulation.steps < target and simulation.fault is None and self._now() - start < SLICE:
+            self._advance(target)
+        if self.stepping and (simulation.steps == target or simulation.fault):
+            if self._published[0] != simulation.steps:
+                self._publish_now()
+            self.abort(simulation.fault) if simulation.fault else self._finish("")
+        return self._rest(target)
+
+    def _target(self, now: int) -> int:
+        """The step to be reached by now."""
+        if self.stepping:
+            return self._asked[1]
+        if self.paused:
+            return self.simulation.steps
+        return self._pacer.due(now) if self._pacer.paced else NEVER
+
+    def _advance(self, target: int) -> None:
+        """Make a portion of the steps to the target, up to the next publication."""
+        simulation = self.simulation
+        publication = self._next_publication()
+        self._made += simulation.advance(min(target, publication, simulation.steps + PORTION) - simulation.steps)
+        if simulation.steps == publication:
+            self._publish_now()
+
+    def _rest(self, target: int) -> int:
+        """Nanoseconds until there is work again, after some was done towards the target."""
+        now, steps = self._now(), self.simulation.steps
+        if not self.stepping and (self.paused or self.simulation.fault):
+            since = now - self._published[1]
+            if since < IDLE:
+                return IDLE - since
+            self._publish_now()
+            return IDLE
+        if self._pacer.paced and not self.stepping:
+            self._pacer.forgive(now, steps)
+            return min(IDLE, self._pacer.wait(now, self._next_publication()))
+        return 0
+
+    def _next_publication(self) -> int:
+        return (self.simulation.steps // self._every + 1) * self._every
+
+    def _publish_now(self) -> None:
+        self._published = (self.simulation.steps, self._now())
+        self._publish()

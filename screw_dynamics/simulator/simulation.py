@@ -1,0 +1,266 @@
+"""The simulated robot: joint state, time, commands, pushes and faults. No ROS in here; simulator_node wraps it.
+
+Everything is counted in whole steps and integer nanoseconds, so that the same seed and the same commands at the same
+steps give the same bits, however many steps are asked for at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.robot import Robot
+
+from .actuators import Actuators, braked, singular_joint
+from .commands import NEVER, Commands, Drive
+from .limits import Limits
+from .settings import Settings
+
+CHUNK = 512   # steps of one rollout: enough for the compiled loop to be what takes the time, few enough to store
+
+
+class JointState(NamedTuple):
+    """What the robot reports: the joints of the model, then those that mimic them; arrays (names,)."""
+
+    names: tuple[str, ...]
+    position: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray
+
+
+class Push(NamedTuple):
+    """A wrench (6,), (torque, force), on a link, in the link's frame, until the step `until`."""
+
+    link: str
+    wrench: np.ndarray
+    until: int
+
+
+class Simulation:
+    """A robot that moves under commands, gravity, friction and pushes.
+
+    * q, qd (n,): the state; replaced, never changed in place. steps: made since the last reset.
+    * saturated (n,): the steps, since the start, in which a command or an effort was cut at a limit.
+    * fault: None, or why the robot stopped until a reset. A state that is not finite is not taken over.
+
+    initial_positions {joint: position} is where a reset leads to, `Limits.middle` for other joints; time_ns is what
+    simulated time starts from. ValueError names a joint whose initial position is outside its limits, or that no
+    inertia resists.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        settings: Settings | None = None,
+        initial_positions: Mapping[str, float] | None = None,
+        time_ns: int = 0,
+    ):
+        self._robot = robot
+        self.settings = settings or Settings()
+        self._index = {name: i for i, name in enumerate(robot.joint_names)}
+        self.limits = Limits(robot.model, self.settings.enforce_limits)
+        self.set_home(initial_positions or {})
+        self._check_inertia()
+        self._actuators = Actuators(self.limits, self.settings)
+        self._commands = Commands(self.settings, self.limits)
+        self.saturated = np.zeros(robot.n, dtype=np.int64)
+        self._origin_ns = time_ns
+        self.steps = 0
+        self.reset()
+
+    @property
+    def robot(self) -> Robot:
+        """The robot. It may be exchanged for one of the same model, under other gravity, say."""
+        return self._robot
+
+    @robot.setter
+    def robot(self, robot: Robot) -> None:
+        self._robot, self._integrated = robot, None
+
+    @property
+    def time_ns(self) -> int:
+        """Simulated time in nanoseconds, since the start or the last restart of the clock."""
+        return self._origin_ns + self.steps * self.settings.dt_ns
+
+    # Start
+
+    def set_home(self, initial_positions: Mapping[str, float]) -> None:
+        """Change where the next reset leads to. ValueError names the joint; then nothing has changed."""
+        home = self.limits.middle()
+        for joint, position in initial_positions.items():
+            home[self._known(joint)] = position
+        self.limits.check(home)
+        self._home = home
+
+    def check_position(self, joint: str, position: float) -> None:
+        """ValueError unless the joint can be at a position."""
+        self.limits.check_joint(self._known(joint), position)
+
+    def _known(self, joint: str) -> int:
+        if joint not in self._index:
+            raise ValueError(f"unknown joint '{joint}'")
+        return self._index[joint]
+
+    def _check_inertia(self) -> None:
+        anywhere = self._home + np.random.default_rng(0).uniform(-1.0, 1.0, self.robot.n)
+        for q, where in ((anywhere, "everywhere"), (self._home, "at the initial positions")):
+            i = singular_joint(self.robot.mass_matrix(q))
+            if i is not None:
+                joint = self.robot.joint_names[i]
+                raise ValueError(f"no inertia resists joint '{joint}': the mass matrix is singular {where}")
+
+    def reset(self, restart_clock: bool = False) -> None:
+        """Back to the initial state, commands and pushes forgotten; simulated time goes on, or restarts at zero."""
+        rng = np.random.default_rng([self.settings.seed, 0])
+        q = self._home + self.settings.initial_noise * rng.standard_normal(self.robot.n)
+        self._start(np.clip(q, self.limits.lower, self.limits.upper), np.zeros(self.robot.n), restart_clock)
+
+    def reset_to(
+        self,
+        names: Sequence[str],
+        position: Sequence[float],
+        velocity: Sequence[float] | None = None,
+        restart_clock: bool = False,
+    ) -> None:
+        """As `reset`, but the joints `names` start from a position and a velocity (names,); None: at rest.
+
+        A start in motion lets all joints go at once, whatever hold_until_first_command says. ValueError names the
+        joint; then nothing has changed.
+        """
+        q, qd = self._home.copy(), np.zeros(self.robot.n)
+        for k, name in enumerate(names):
+            i = self._known(name)
+            q[i], qd[i] = position[k], 0.0 if velocity is None else velocity[k]
+            if not np.isfinite(qd[i]):
+                raise ValueError(f"joint '{name}': velocity {qd[i]} is not finite")
+        self.limits.check(q)
+        self._start(q, qd, restart_clock)
+        if qd.any():
+            self._commands.release()
+            self._look_again()
+
+    def _start(self, q: np.ndarray, qd: np.ndarray, restart_clock: bool) -> None:
+        self._origin_ns = 0 if restart_clock else self.time_ns
+        self.q, self.qd, self.steps, self.fault = q, qd, 0, None
+        self._integrated: Robot | None = None
+        self._pushes: list[Push] = []
+        self._commands.clear(q)
+        self._locked = np.zeros(self.robot.n, dtype=bool)
+        self._look_again()
+
+    # What acts
+
+    def command(self, command: np.ndarray) -> None:
+        """Command the joints, (n,), in the unit of the command mode; NaN leaves a joint with its last command."""
+        self._commands.accept(command, self.steps)
+        self._look_again()
+
+    def push(self, link: str, wrench: Sequence[float], duration: float = 0.0) -> None:
+        """Apply a wrench (6,), (torque, force) in the link's frame, for some seconds; 0: until a reset. They add up."""
+        if link not in self.robot.link_names:
+            raise ValueError(f"unknown link '{link}'")
+        wrench = np.array(wrench, dtype=float)
+        if wrench.shape != (6,) or not np.isfinite(wrench).all():
+            raise ValueError(f"wrench on link '{link}': {wrench.tolist()} is not six finite numbers")
+        if not 0.0 <= duration < np.inf:
+            raise ValueError(f"duration: {duration} s is negative or not finite")
+        steps = self.settings.steps(duration)
+        self._pushes.append(Push(link, wrench, self.steps + steps if steps else NEVER))
+
+    def _look_again(self) -> None:
+        """What acts from the present step on."""
+        self._drives = self._commands.drives(self.steps)
+        self._pushes = [push for push in self._pushes if push.until > self.steps]
+        locked = self._drives.kind == Drive.LOCKED
+        if not np.array_equal(locked, self._locked):
+            self._locked, self._integrated = locked, None
+
+    def _pushed(self) -> np.ndarray:
+        """The joint efforts (n,) equivalent to all pushes at this state."""
+        total: dict[str, np.ndarray] = {}
+        for push in self._pushes:
+            total[push.link] = total.get(push.link, 0.0) + push.wrench
+        return self.robot.external_torque(self.q, total) if total else np.zeros(self.robot.n)
+
+    # Motion
+
+    def advance(self, steps: int) -> int:
+        """Make `steps` steps. Returns how many were made: fewer when the state leaves the finite numbers."""
+        first, last = self.steps, self.steps + steps
+        while self.steps < last and self.fault is None:
+            event = min(self._drives.until, *(push.until for push in self._pushes), NEVER)
+            self._run(min(last, event, self.steps + CHUNK) - self.steps)
+            if self.steps == event:
+                self._look_again()
+        return self.steps - first
+
+    def _run(self, steps: int) -> None:
+        """Make steps in which nothing but the state changes."""
+        first, efforts = self.steps, (self._drives.kind == Drive.EFFORT) & ~self._locked
+        if self._locked.all():
+            self.qd = np.zeros(self.robot.n)
+            self.steps += steps
+        elif (efforts | self._locked).all() and not self._pushes:
+            self._integrate(np.where(efforts, self._drives.value, 0.0), steps)
+            self.saturated += (self.steps - first) * self._drives.beyond
+        else:   # efforts follow the state: they are renewed each step, as a digital controller does
+            while self.steps < first + steps and self.fault is None:
+                self._controlled_step()
+
+    def _controlled_step(self) -> None:
+        """Make a step with the efforts that servos, gravity compensation and pushes come to at its start."""
+        pushed = self._pushed()
+        try:
+            effort, beyond = self._actuators.effort(self.robot, self._drives, self.q, self.qd, pushed)
+        except np.linalg.LinAlgError:
+            self._stop("the mass matrix is singular")
+            return
+        self._integrate(effort + pushed, 1)
+        self.saturated += beyond
+
+    def _integrate(self, effort: np.ndarray, steps: int) -> None:
+        """Take over the last finite state, with braked joints exactly where they were."""
+        if not np.isfinite(effort).all():   # position stops would make an ordinary state of it
+            self._stop(f"the effort on {self._names(~np.isfinite(effort))} is not finite")
+            return
+        if self._integrated is None:
+            self._integrated = braked(self.robot, self._locked, self.q, self.limits, self.settings)
+        _, q, qd = self._integrated.rollout(
+            self.q, self.qd, effort=effort, dt=self.settings.step, steps=steps, integrator=self.settings.integrator,
+            friction=True, limits=True,
+        )
+        finite = np.isfinite(q) & np.isfinite(qd)
+        good = steps if finite.all() else int(np.argmin(finite.all(axis=1))) - 1
+        self.steps += good
+        if good < steps:
+            self._stop(f"the state of {self._names(~finite[good + 1])} is not finite any more")
+        self.q, self.qd = np.where(self._locked, self.q, q[good]), np.where(self._locked, 0.0, qd[good])
+
+    def _names(self, mask: np.ndarray) -> str:
+        return ", ".join(f"'{self.robot.joint_names[i]}'" for i in np.flatnonzero(mask))
+
+    def _stop(self, reason: str) -> None:
+        self.fault = f"stopped after {self.steps} steps, until a reset: {reason}"
+
+    # What is seen from outside
+
+    def joint_state(self) -> JointState:
+        """The state as sensors report it. Noise belongs to the step: however often one looks, it is the same."""
+        s, n = self.settings, self.robot.n
+        position, velocity, effort = self.q, self.qd, np.zeros(n)
+        if s.position_noise or s.velocity_noise:
+            rng = np.random.default_rng([s.seed, 1, self.steps])
+            position = position + s.position_noise * rng.standard_normal(n)
+            velocity = velocity + s.velocity_noise * rng.standard_normal(n)
+        if self.fault is None:
+            effort, _ = self._actuators.effort(self.robot, self._drives, self.q, self.qd, self._pushed())
+        mimics = self.robot.model.mimics
+        if mimics:
+            leader = [self._index[joint] for joint, _, _ in mimics.values()]
+            multiplier, offset = np.array([mimic[1:] for mimic in mimics.values()], dtype=float).T
+            position = np.concatenate((position, multiplier * position[leader] + offset))
+            velocity = np.concatenate((velocity, multiplier * velocity[leader]))
+            effort = np.concatenate((effort, np.zeros(len(leader))))   # the leader bears it
+        return JointState((*self.robot.joint_names, *mimics), position, velocity, effort)
