@@ -7,11 +7,13 @@ import numpy as np
 from screw_dynamics.algorithms.coriolis_matrix import CORIOLIS_MATRIX
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
+from screw_dynamics.algorithms.friction import friction_torque
 from screw_dynamics.algorithms.gravity import GRAVITY_TORQUE
 from screw_dynamics.algorithms.inverse_dynamics import CORIOLIS_TORQUE, INVERSE_DYNAMICS_CLASSICAL, INVERSE_DYNAMICS_IN
-from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE, REPRESENTATIONS
+from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
 from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
+from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
 from screw_dynamics.compiled import batch
 from screw_dynamics.compiled.entry import about
@@ -205,7 +207,7 @@ class Robot:
     def friction_torque(self, qd, out=None):
         """The efforts (..., n) that friction takes: damping qd + friction sign(qd). No other method includes it."""
         qd = _numbers("qd", qd, self.n)
-        return np.add(self.model.damping * qd, self.model.friction * np.sign(qd, dtype=float), out=out)
+        return np.add(friction_torque(self.model.damping, self.model.friction, qd), 0.0, out=out)
 
     # --------------------------------------------------------------------------------------------- kinematics
     def forward_kinematics(self, q, link, reference=None, out=None, threads=None):

@@ -6,7 +6,7 @@ import numpy as np
 from scalar_kinds import slope
 
 from screw_dynamics import algorithms
-from screw_dynamics.algorithms.jacobian import REPRESENTATIONS
+from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.compiled.entry import Entry
 
 _MODULES = [importlib.import_module(f"{algorithms.__name__}.{module.name}")

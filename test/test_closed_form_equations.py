@@ -10,7 +10,7 @@ from random_trees import model_of, random_tree
 from scalar_kinds import slope
 
 import screw_dynamics as sd
-from screw_dynamics.algorithms.jacobian import REPRESENTATIONS
+from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.formulations.closed_form import christoffel, euler_jourdain, lagrange
 from screw_dynamics.formulations.screw_derivatives.body_fixed import joint_screws
 

@@ -12,7 +12,7 @@ import screw_dynamics as sd
 from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
 from screw_dynamics.algorithms.forward_dynamics.composite_bodies import solve_symmetric
 from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
-from screw_dynamics.algorithms.jacobian import REPRESENTATIONS
+from screw_dynamics.algorithms.representations import REPRESENTATIONS
 
 OTHERS = [name for name in REPRESENTATIONS if name != "body"]
 TOLERANCE = 1e-13       # of accelerations, relative to the largest: some hundred roundings

@@ -5,7 +5,7 @@ from matrices import Ad, error
 from random_trees import model_of, random_pose, random_tree
 
 import screw_dynamics as sd
-from screw_dynamics.algorithms.jacobian import REPRESENTATIONS
+from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.formulations.inverse_velocity import joint_rates, nearest_joint_rates
 from screw_dynamics.formulations.reference_frames import reframed
 from screw_dynamics.formulations.system_jacobian import (

@@ -6,7 +6,7 @@ from plain import indices_of, rate
 from random_trees import model_of, random_tree
 
 import screw_dynamics as sd
-from screw_dynamics.algorithms.jacobian import REPRESENTATIONS
+from screw_dynamics.algorithms.representations import REPRESENTATIONS
 
 BOUND = 1e-12
 

@@ -8,7 +8,7 @@ from random_trees import model_of, random_tree
 from real_robots import LOADED, PATHS
 
 import screw_dynamics as sd
-from screw_dynamics.algorithms.jacobian import REPRESENTATIONS
+from screw_dynamics.algorithms.representations import REPRESENTATIONS
 
 BOUND = 1e-10           # largest error of a state, relative to the largest number Pinocchio gives for it
 NOTHING = 1e-3          # and what counts as none at all: errors are never taken relative to less than this

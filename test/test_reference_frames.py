@@ -7,7 +7,7 @@ from random_trees import model_of, random_pose, random_tree
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
-from screw_dynamics.algorithms.jacobian import REPRESENTATIONS
+from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.formulations.reference_frames import in_construction_frame, reframed
 
 CHANGES = {"random": lambda robot, rng: reframed(robot, [random_pose(rng) for _ in robot.model.body_names]),

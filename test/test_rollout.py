@@ -12,7 +12,7 @@ from real_robots import PATHS
 from scipy.integrate import solve_ivp
 
 import screw_dynamics as sd
-from screw_dynamics.simulation.integrators import STICTION
+from screw_dynamics.algorithms.friction import STICTION
 
 METHODS = ("semi_implicit_euler", "rk4", "rk45")
 rng = np.random.default_rng(5)

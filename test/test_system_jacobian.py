@@ -6,7 +6,7 @@ from matrices import error
 from random_trees import model_of, random_pose, random_tree
 
 import screw_dynamics as sd
-from screw_dynamics.algorithms.jacobian import REPRESENTATIONS
+from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.formulations.system_jacobian import (
     SCREWS,
     inverse_screw_transformation,

@@ -8,9 +8,8 @@ from plain import rate
 from random_trees import model_of, random_pose, random_tree
 
 import screw_dynamics as sd
-from screw_dynamics.algorithms.jacobian import REPRESENTATIONS
+from screw_dynamics.algorithms.representations import REPRESENTATIONS, converted
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
-from screw_dynamics.algorithms.twists.representations import converted
 from screw_dynamics.formulations.reference_frames import reframed
 from screw_dynamics.screws import arrays
 

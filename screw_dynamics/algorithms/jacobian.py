@@ -5,10 +5,10 @@ from typing import NamedTuple
 from screw_dynamics.compiled.entry import Entry, per_twist
 from screw_dynamics.numbers.values import kernel, zero
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.se3 import Ad, Ad_inv, Twist, ad, inverse, over
-from screw_dynamics.screws.vectors import Scalar, Vec3, cross
+from screw_dynamics.screws.se3 import Ad_inv, Twist, ad, inverse, over
+from screw_dynamics.screws.vectors import Scalar, Vec3
 
-REPRESENTATIONS = ("body", "spatial", "hybrid", "mixed")
+from .representations import represent, represent_rate
 
 
 class Body(NamedTuple):
@@ -49,32 +49,6 @@ def walk(links, frames, body, frame, reference):
         J[j] = -Ad_inv(H, J[j])
         j = parent[j]
     return H, meet
-
-
-@kernel
-def represent(representation, H, J):
-    """A body-fixed twist of a frame of pose H, in a representation; [MK] table 3."""
-    if representation == 1:
-        return Ad(H, J)
-    if representation == 2:
-        return Twist(H.R @ J.angular, H.R @ J.linear)
-    if representation == 3:
-        return Twist(J.angular, H.R @ J.linear)
-    return J
-
-
-@kernel
-def represent_rate(representation, H, V, J, Jd):
-    """The time derivative of `represent`, where the frame moves with the body-fixed twist V and J changes at the rate
-    Jd."""
-    w = V.angular
-    if representation == 1:
-        return Ad(H, Jd + ad(V, J))
-    if representation == 2:
-        return Twist(H.R @ (Jd.angular + cross(w, J.angular)), H.R @ (Jd.linear + cross(w, J.linear)))
-    if representation == 3:
-        return Twist(Jd.angular, H.R @ (Jd.linear + cross(w, J.linear)))
-    return Jd
 
 
 @kernel

@@ -11,8 +11,7 @@ With G_i the map of table 3 from spatial twists to a representation, and H_i tha
 """
 import numpy as np
 
-from screw_dynamics.algorithms.jacobian import REPRESENTATIONS
-from screw_dynamics.algorithms.twists.representations import converted
+from screw_dynamics.algorithms.representations import REPRESENTATIONS, converted
 from screw_dynamics.numbers.values import build, numbers
 from screw_dynamics.screws.se3 import Pose, Twist
 

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from screw_dynamics.algorithms.friction import resistance
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
 from screw_dynamics.numbers.values import kernel, null, outlined
 
-STICTION = 1e-3     # rad/s or m/s: below this speed Coulomb friction falls off linearly, so that a joint comes to rest
 BLOCK = 1e12        # kg m^2 or kg: inertia that a stop adds to its joint, far more than any robot's
 
 
@@ -67,12 +67,6 @@ DP_P = np.array([
 
 
 @kernel
-def resistance(joints, k, v):
-    """d >= 0 such that d v is the effort of viscous and Coulomb friction at joint k."""
-    return joints[0, k] + joints[1, k] / (absolute(v) + STICTION)
-
-
-@kernel
 def ask_law(motion, t, q, qd):
     """Let the feedback law set the efforts of each state."""
     here, rate, effort = motion.numbers[0], motion.numbers[1], motion.numbers[2]
@@ -93,7 +87,7 @@ def accelerate(algorithm, motion, t, q, qd, h, qdd):
         ask_law(motion, t, q, qd)
     for i in range(1, len(body.q)):
         k = links.coordinate[i]
-        d = resistance(joints, k, qd[k])
+        d = resistance(joints[0, k], joints[1, k], qd[k])
         body.q[i], body.qd[i] = q[k], qd[k]
         body.tau[i] = tau[k] - d * qd[k]
         body.rotor[i] = h * d

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from screw_dynamics.algorithms.friction import resistance
 from screw_dynamics.robot import Robot
-from screw_dynamics.simulation.integrators import STICTION
 
 from .commands import Drive, Drives
 from .limits import Limits
@@ -41,9 +41,9 @@ class Actuators:
         mass = robot.mass_matrix(q)
         bias = robot.inverse_dynamics(q, qd, np.zeros(len(q))) - pushed
         if self._settings.joint_friction:   # servos and brakes allow for it
-            resistance = robot.model.damping + robot.model.friction / (abs(qd) + STICTION)   # as rollout has it
-            bias += resistance * qd
-            mass += np.diag(resistance * (self._settings.step if self._settings.implicit else 0.0))
+            resisting = resistance(robot.model.damping, robot.model.friction, qd)
+            bias += resisting * qd
+            mass += np.diag(resisting * (self._settings.step if self._settings.implicit else 0.0))
         acceleration = self._prescribed(drives, q, qd)
         while True:
             needed = hybrid_effort(mass, bias, effort, acceleration, driven)

@@ -9,9 +9,10 @@ from screw_dynamics.algorithms.coriolis_matrix import CORIOLIS_MATRIX
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.gravity import GRAVITY_TORQUE
 from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS
-from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE, REPRESENTATIONS
+from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
 from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
+from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.values import numbers
 

@@ -18,7 +18,7 @@ from .hybrid import FORWARD_DYNAMICS_HYBRID
 from .mixed import FORWARD_DYNAMICS_MIXED
 from .spatial import FORWARD_DYNAMICS_SPATIAL
 
-# The same accelerations by way of each representation, named as in jacobian.REPRESENTATIONS.
+# The same accelerations by way of each representation, named as in representations.REPRESENTATIONS.
 FORWARD_DYNAMICS_IN = {"body": FORWARD_DYNAMICS, "spatial": FORWARD_DYNAMICS_SPATIAL,
                        "hybrid": FORWARD_DYNAMICS_HYBRID, "mixed": FORWARD_DYNAMICS_MIXED}
 

@@ -9,7 +9,7 @@ from .hybrid import INVERSE_DYNAMICS_HYBRID
 from .mixed import INVERSE_DYNAMICS_MIXED
 from .spatial import INVERSE_DYNAMICS_SPATIAL
 
-# The same efforts by way of each representation, named as in jacobian.REPRESENTATIONS.
+# The same efforts by way of each representation, named as in representations.REPRESENTATIONS.
 INVERSE_DYNAMICS_IN = {"body": INVERSE_DYNAMICS, "spatial": INVERSE_DYNAMICS_SPATIAL,
                        "hybrid": INVERSE_DYNAMICS_HYBRID, "mixed": INVERSE_DYNAMICS_MIXED}
 

@@ -7,7 +7,7 @@ The recursions see the bodies, and the world, in frames on the axes of the joint
 own frames in these, in the order of the bodies, by which each result is read off: [MK] (20), (35)."""
 from . import body_fixed, hybrid, mixed, spatial
 
-# Named as in jacobian.REPRESENTATIONS.
+# Named as in representations.REPRESENTATIONS.
 _MODULES = {"body": body_fixed, "spatial": spatial, "hybrid": hybrid, "mixed": mixed}
 BODY_TWISTS_IN = {name: module.BODY_TWISTS for name, module in _MODULES.items()}
 BODY_JACOBIANS_IN = {name: module.BODY_JACOBIANS for name, module in _MODULES.items()}

@@ -12,6 +12,7 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 
+from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics_interfaces import srv
 
 from ..node import messages
@@ -19,7 +20,6 @@ from ..node.joint_state import JointMap
 from .joint_request import JointRequest
 from .torque_stream import Motion
 
-REPRESENTATIONS = ("body", "spatial", "hybrid", "mixed")   # by the constants BODY ... MIXED of GetJacobian
 LINEAR_ROWS_FIRST = [3, 4, 5, 0, 1, 2]
 
 

@@ -1,0 +1,20 @@
+"""Friction in the joints: viscous and Coulomb. It is no part of the equations of motion, but a term of its own."""
+import numpy as np
+
+from screw_dynamics.numbers.scalars import absolute
+from screw_dynamics.numbers.values import kernel
+
+STICTION = 1e-3     # rad/s or m/s: in simulation Coulomb friction falls off linearly below it, so joints come to rest
+
+
+def friction_torque(damping: np.ndarray, friction: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """The efforts damping qd + friction sign(qd), (..., n), that friction takes at the rates qd (..., n).
+
+    damping (n,): N m s/rad or N s/m; friction (n,): N m or N."""
+    return damping * qd + friction * np.sign(qd, dtype=float)
+
+
+@kernel
+def resistance(damping, friction, v):
+    """The d >= 0 for which d v is the effort of friction at the rate v in simulation, smoothed about rest."""
+    return damping + friction / (absolute(v) + STICTION)
