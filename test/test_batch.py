@@ -17,8 +17,9 @@ from random_trees import model_of, random_tree
 from real_robots import PATHS
 
 import screw_dynamics as sd
-from screw_dynamics.compiled import batch
-from screw_dynamics.compiled.batch import TILE, available_threads, on_threads
+from screw_dynamics.compiled import threads as pool
+from screw_dynamics.compiled.batch import TILE
+from screw_dynamics.compiled.threads import available_threads, on_threads
 
 PANDA = PATHS["panda_description/urdf/panda.urdf"]
 PENDULUM_URDF = Path(__file__).parents[1] / "urdf" / "double_pendulum.urdf"
@@ -446,8 +447,8 @@ def test_a_system_that_gives_no_threads_costs_time_alone(monkeypatch):
             raise RuntimeError("can't start new thread")
     q, = states(ARM, 1, 20_000)
     expected = ARM.gravity_torque(q, threads=2)
-    monkeypatch.setattr(batch, "_pool", batch._Pool())
-    monkeypatch.setattr(batch, "Thread", NoThread)
+    monkeypatch.setattr(pool, "_pool", pool._Pool())
+    monkeypatch.setattr(pool, "Thread", NoThread)
     assert (ARM.gravity_torque(q, threads=2) == expected).all()
 
 

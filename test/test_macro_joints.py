@@ -6,8 +6,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from matrices import error
-from plain import indices_of
 from plain import plain as plain_objects
+from plain import target_of
 from random_trees import random_body, random_pose
 
 import screw_dynamics as sd
@@ -56,7 +56,7 @@ def plain(*arguments, **options):
 
 def jacobian(robot, q):
     """J (6, n) of the link, body-fixed."""
-    return plain(robot, "jacobian", q, indices=indices_of(robot, "link"))
+    return plain(robot, "jacobian", q, target=target_of(robot, "link"))
 
 
 # ------------------------------------------------------------------------------------------------- motions
@@ -191,8 +191,8 @@ def test_a_free_joint_gives_the_newton_euler_equations(order):
     assert not robot.model.inertias[:-1].any()
     for q, qd, qdd in rng.uniform(-1, 1, (5, 3, 6)):
         q[-2] = abs(q[-2]) + 0.2
-        J, Jd = jacobian(robot, q), plain(robot, "jacobian_derivative", q, qd, indices=indices_of(robot, "link"))
-        R = plain(robot, "forward_kinematics", q, indices=indices_of(robot, "link"))[:3, :3]
+        J, Jd = jacobian(robot, q), plain(robot, "jacobian_derivative", q, qd, target=target_of(robot, "link"))
+        R = plain(robot, "forward_kinematics", q, target=target_of(robot, "link"))[:3, :3]
         V, g = J @ qd, np.r_[np.zeros(3), R.T @ gravity]
         W = M @ (J @ qdd + Jd @ qd - g) - matrices.ad(V).T @ M @ V
         assert error(np.linalg.solve(J.T, plain(robot, "inverse_dynamics", q, qd, qdd)), W) < 1e-12

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import sympy
 from matrices import error
-from plain import ENTRIES, indices_of, plain
+from plain import ENTRIES, plain, target_of
 from random_trees import model_of, random_tree
 from scalar_kinds import lifted
 
@@ -49,9 +49,9 @@ def test_plain_and_compiled_give_the_same(name):
     entry, mimics = ENTRIES[name], 2 if name == "forward_dynamics_by_mass_matrix" else 0
     robot = robot_of(8, mimics)
     state = np.random.default_rng(1).uniform(-2, 2, (3, robot.n))
-    for frames in FRAMES if entry.about_frame else FRAMES[:1]:
-        indices = indices_of(robot, *frames) if entry.about_frame else ()
-        expected = plain(robot, name, *state[:entry.inputs].tolist(), indices=indices)
+    for frames in FRAMES if entry.targeted else FRAMES[:1]:
+        target = target_of(robot, *frames) if entry.targeted else None
+        expected = plain(robot, name, *state[:entry.inputs].tolist(), target=target)
         assert error(FACADE[name](robot, state, frames), expected.astype(float).squeeze()) < 1e-13
 
 

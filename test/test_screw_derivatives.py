@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 from infinitesimals import mixed_derivative, time_derivative
 from pinocchio_oracle import ANGULAR_FIRST, oracle_of_parts
-from plain import indices_of, plain
+from plain import plain, target_of
 from random_trees import model_of, random_tree
 
 import screw_dynamics as sd
@@ -39,8 +39,8 @@ class Case:
 
     def jacobians(self, representation):
         """The Jacobians (b, 6, n) of all bodies as a function of any numbers."""
-        bodies = [indices_of(self.robot, body, None, representation) for body in self.robot.model.body_names]
-        return lambda q: np.array([plain(self.robot, "jacobian", q, indices=body) for body in bodies])
+        bodies = [target_of(self.robot, body, None, representation) for body in self.robot.model.body_names]
+        return lambda q: np.array([plain(self.robot, "jacobian", q, target=body) for body in bodies])
 
     def _time_derivative(self, representation, order):
         return time_derivative(self.jacobians(representation), *self.state[:order + 1])
@@ -144,7 +144,7 @@ def test_jacobi_identity_frees_the_order_of_differentiation(case, form):
 def relative_pose(case, i, j):
     """C_i^-1 C_j as a function of any numbers."""
     names = case.robot.model.body_names
-    return lambda q: plain(case.robot, "forward_kinematics", q, indices=indices_of(case.robot, names[j], names[i]))
+    return lambda q: plain(case.robot, "forward_kinematics", q, target=target_of(case.robot, names[j], names[i]))
 
 
 def test_derivative_of_relative_poses_3_4(case):

@@ -8,7 +8,7 @@ import pytest
 import sympy
 from matplotlib.mathtext import MathTextParser
 from matrices import error
-from plain import indices_of, plain
+from plain import plain, target_of
 from random_trees import model_of, random_tree
 from sympy import Matrix, Rational, cos, simplify, sin, sqrt, symbols
 
@@ -196,7 +196,7 @@ def test_kinematics_equal_the_robot_s():
     link, other = robot.link_names[-1], robot.link_names[1]
 
     def assert_same(matrix, name, *inputs, form="body", reference=None):
-        expected = plain(robot, name, *inputs, indices=indices_of(robot, link, reference, form)).astype(float)
+        expected = plain(robot, name, *inputs, target=target_of(robot, link, reference, form)).astype(float)
         assert error(np.array(matrix.subs(at).evalf(), dtype=float), expected) < 1e-13
     assert_same(equations.forward_kinematics(link), "forward_kinematics", q)
     assert_same(equations.forward_kinematics(link, other), "forward_kinematics", q, reference=other)
@@ -354,9 +354,9 @@ def test_example_prints_text_latex_and_python():
 def test_symbols_go_through_kernels_as_they_are():
     """Where a kernel takes the root or the larger of two forms too: the spatial product of exponentials."""
     robot, q, state = tree(1, 3), symbols("q_1:4", real=True), (0.4, -0.3, 1.2)
-    indices = indices_of(robot, "root")
-    poses = Matrix(plain(robot, "body_poses_spatial", q, indices=indices)[2]).subs(dict(zip(q, state, strict=True)))
-    expected = plain(robot, "body_poses", state, indices=indices)[2].astype(float)
+    target = target_of(robot, "root")
+    poses = Matrix(plain(robot, "body_poses_spatial", q, target=target)[2]).subs(dict(zip(q, state, strict=True)))
+    expected = plain(robot, "body_poses", state, target=target)[2].astype(float)
     assert error(np.array(poses.evalf(), dtype=float), expected) < 1e-13
 
 

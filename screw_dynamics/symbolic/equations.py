@@ -13,6 +13,7 @@ from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
 from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
+from screw_dynamics.compiled.entry import Target
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.values import numbers
 
@@ -145,15 +146,15 @@ class EquationsOfMotion:
     # --------------------------------------------------------------------------------------------- kinematics
     def forward_kinematics(self, link, reference=None):
         """The pose (4, 4) of a link in the frame of a reference link, the root unless named; [MK] (8)."""
-        return self._evaluate(FORWARD_KINEMATICS, 1, self._indices(link, reference))
+        return self._evaluate(FORWARD_KINEMATICS, 1, self._target(link, reference))
 
     def jacobian(self, link, representation="body", reference=None):
         """The Jacobian (6, n) of a link, angular rows first; [MK] (16), (28), (40), (50)."""
-        return self._evaluate(JACOBIAN, 1, self._indices(link, reference, representation))
+        return self._evaluate(JACOBIAN, 1, self._target(link, reference, representation))
 
     def jacobian_derivative(self, link, representation="body", reference=None):
         """The time derivative (6, n) of the Jacobian; [MD] (3), (16), (25)."""
-        return self._evaluate(JACOBIAN_DERIVATIVE, 2, self._indices(link, reference, representation))
+        return self._evaluate(JACOBIAN_DERIVATIVE, 2, self._target(link, reference, representation))
 
     # --------------------------------------------------------------------------------------------- print
     def text(self, results=("M", "C", "g"), digits=15):
@@ -183,9 +184,9 @@ class EquationsOfMotion:
         return namespace[name]
 
     # --------------------------------------------------------------------------------------------- evaluation
-    def _evaluate(self, entry, inputs, indices=()):
+    def _evaluate(self, entry, inputs, target=None):
         state = [list(map(self._algebra.scalar, x)) for x in self._state[:inputs]]
-        out = entry.plain(self._links, *state, frames=list(self._frames.values()), indices=indices)
+        out = entry.plain(self._links, *state, frames=list(self._frames.values()), target=target)
         written = {}                                            # equal entries, as in a symmetric matrix, are one
         for x in map(self._algebra.element, out.flat):
             if x not in written:
@@ -194,15 +195,15 @@ class EquationsOfMotion:
         shape = out.shape if out.ndim == 2 else (len(out), 1)
         return sympy.ImmutableMatrix(*shape, [written[self._algebra.element(x)] for x in out.flat])
 
-    def _indices(self, link, reference, representation="body"):
+    def _target(self, link, reference, representation="body"):
         names = list(self._frames)
         for name in (link,) if reference is None else (link, reference):
             if name not in names:
                 raise ValueError(f"link {name!r} is not in the model; it has {', '.join(names) or 'no named links'}")
         if representation not in REPRESENTATIONS:
             raise ValueError(f"representation {representation!r} is none of {', '.join(REPRESENTATIONS)}")
-        return names.index(link), 0 if reference is None else names.index(reference), \
-            REPRESENTATIONS.index(representation)
+        seen_from = 0 if reference is None else names.index(reference)
+        return Target(names.index(link), seen_from, REPRESENTATIONS.index(representation))
 
 
 def _results(results):
