@@ -13,7 +13,7 @@ from random_trees import model_of, random_tree
 from sympy import Matrix, Rational, cos, simplify, sin, sqrt, symbols
 
 import screw_dynamics as sd
-from screw_dynamics.model.model import Placed
+from screw_dynamics.model.links import Placed
 from screw_dynamics.screws.inertia import Inertia
 from screw_dynamics.screws.se3 import Pose, Twist, identity
 from screw_dynamics.screws.so3 import Rotation

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from screw_dynamics.model.model import Link
+from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import sincos, sqrt
 from screw_dynamics.numbers.values import Nil, leaves, map_numbers
 

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numba import types
 
-from screw_dynamics.model.model import Frame, Link
+from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.tables import columns, table
 from screw_dynamics.numbers.values import kernel
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import sympy
 
-from screw_dynamics.model.model import Link, Placed
+from screw_dynamics.model.links import Link, Placed
 from screw_dynamics.screws.joint import joint
 from screw_dynamics.screws.vectors import cross
 

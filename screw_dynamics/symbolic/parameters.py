@@ -5,7 +5,7 @@ from numbers import Real
 import numpy as np
 import sympy
 
-from screw_dynamics.model.model import Frame, Placed
+from screw_dynamics.model.links import Frame, Placed
 from screw_dynamics.numbers.values import zero
 from screw_dynamics.screws.inertia import Inertia
 from screw_dynamics.screws.se3 import Pose, Twist, identity
