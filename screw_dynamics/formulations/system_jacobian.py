@@ -12,10 +12,11 @@ With G_i the map of table 3 from spatial twists to a representation, and H_i tha
 import numpy as np
 
 from screw_dynamics.algorithms.representations import REPRESENTATIONS, converted
+from screw_dynamics.model.checks import one_of
 from screw_dynamics.numbers.values import build, numbers
 from screw_dynamics.screws.se3 import Pose, Twist
 
-from .screw_derivatives.tree import support
+from .screw_derivatives.tree import selection, support
 
 SCREWS = (*REPRESENTATIONS, "reference")        # joint screws in a representation, or the constant Y_i
 # Those of the paper: X^b in (22) and (32), X^h in (44) and (53).
@@ -36,7 +37,7 @@ def joint_screw_matrix(robot, q, screws="body"):
     screws: "body" for X^b = diag(X_i), which is constant, [MK] (22); "hybrid" for X^h, (44); "reference" for the
     constant diag(Y_i) of (32); "spatial" and "mixed" for the screws in these representations."""
     blocks = _maps(robot, q, screws)[0] @ _maps(robot, q, "body")[1] @ robot.model.screws_body[..., None]
-    X = blocks * np.eye(robot.n)[robot.model.coordinates][:, None, :]
+    X = blocks * selection(robot.model)[:, None, :]
     return X.reshape(*X.shape[:-3], 6 * X.shape[-3], robot.n)
 
 
@@ -70,7 +71,7 @@ def parent_transformation(robot, q, representation="body"):
 def twist_map(C, source, target):
     """The matrix (..., 6, 6) that takes twists of a frame of pose C (..., 4, 4) from one representation to another;
     [MK] table 3."""
-    C, kinds = np.asarray(C, dtype=float), [_index(name) for name in (source, target)]
+    C, kinds = np.asarray(C, dtype=float), [REPRESENTATIONS.index(_known(name)) for name in (source, target)]
     lead = C.shape[:-2]
     entries = np.concatenate([C[..., :3, :3].reshape(*lead, 9), C[..., :3, 3]], axis=-1)
     pose, unit_twists = build(Pose, np.moveaxis(entries, -1, 0)[..., None]), build(Twist, np.eye(6))
@@ -78,17 +79,14 @@ def twist_map(C, source, target):
     return np.stack([np.broadcast_to(row, (*lead, 6)) for row in rows], axis=-2)
 
 
-def _index(name, names=REPRESENTATIONS, what="representation"):
-    """The place of a name among others."""
-    if name not in names:
-        raise ValueError(f"{what} {name!r} is none of {', '.join(names)}")
-    return names.index(name)
+def _known(representation):
+    return one_of("representation", representation, REPRESENTATIONS)
 
 
 def _maps(robot, q, form):
     """The maps (..., b, 6, 6) of all bodies from spatial twists to a form of SCREWS, and back."""
     C, A = robot.body_poses(q), robot.model.reference_poses
-    _index(form, SCREWS, "screws")
+    one_of("screws", form, SCREWS)
     if form == "reference":                                         # Y_i = Ad_A_i X_i, the spatial screw is Ad_C_i X_i
         return (twist_map(A, "body", "spatial") @ twist_map(C, "spatial", "body"),
                 twist_map(C, "body", "spatial") @ twist_map(A, "spatial", "body"))
@@ -97,7 +95,7 @@ def _maps(robot, q, form):
 
 def _ends(robot, q, representation, screws):
     """The maps, as of `_maps`, of the twists and of the joint screws."""
-    _index(representation)
+    _known(representation)
     return _maps(robot, q, representation), _maps(robot, q, screws or _PRINTED[representation])
 
 

@@ -1,7 +1,8 @@
 """Checks of what a model is made of: each returns the value as it is kept; a refusal is a ValueError that names the
 element and the value."""
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from numbers import Real
 from typing import TypeVar
 
 import numpy as np
@@ -29,6 +30,27 @@ def new_name(kind: str, name: str, known: Iterable[str]) -> str:
     if name in known:
         raise ValueError(f"{kind} '{name}' already exists")
     return name
+
+
+def one_of(what: str, value: T, choices: Collection[T]) -> T:
+    """A value that is among the choices."""
+    if value not in list(choices):
+        raise ValueError(f"{what} {value!r} must be one of {', '.join(map(str, choices))}")
+    return value
+
+
+def link(name: str, links: Collection[str]) -> str:
+    """The name of a link of the model."""
+    if name not in list(links):
+        raise ValueError(f"link {name!r} does not exist; the model has {', '.join(links) or 'no named links'}")
+    return name
+
+
+def whole(what: str, x: float, least: int) -> int:
+    """A whole number, not below the least."""
+    if not (isinstance(x, Real) and math.isfinite(x) and x == int(x) and x >= least):
+        raise ValueError(f"{what} {x!r} must be a whole number >= {least}")
+    return int(x)
 
 
 def number(name: str, what: str, x: float, least: float = -math.inf) -> float:

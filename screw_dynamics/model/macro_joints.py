@@ -62,8 +62,7 @@ def options_of(degrees: Sequence[Degree], options: Mapping[str, Any]) -> list[di
             for option, value in options.items()}
     for option, values in each.items():
         for name in values:
-            if name not in names:
-                raise ValueError(f"{option} of {name!r}, which must be one of {', '.join(names)}")
+            checks.one_of(f"{option} of", name, names)
     return [{option: values[name] for option, values in each.items() if name in values} for name in names]
 
 
@@ -107,8 +106,7 @@ def _angles(R, axes):
 
 def _motions(kind, order):
     """The motions of a kind, about the axes of `order` if it is given."""
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError(f"joint kind {kind!r} must be one of {', '.join(KINDS)}")
+    checks.one_of("joint kind", kind, KINDS)
     slides, turns = ([motion for motion in KINDS[kind] if (len(motion) > 1) == turning] for turning in (False, True))
     if order is None:
         return (*slides, *turns)

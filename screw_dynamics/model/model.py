@@ -120,9 +120,7 @@ class Model:
 
         mass in kg, com (3,) in m and inertia (3, 3) about the centre of mass in kg m^2, resolved in the link's frame.
         ValueError names what does not exist, is not finite or is negative."""
-        if not isinstance(link, str) or link not in self.frames:
-            raise ValueError(f"link {link!r} does not exist; the model has {', '.join(self.frames)}")
-        body, C = self.frames[link]
+        body, C = self.frames[checks.link(link, self.frames)]
         to_body = arrays.Ad_matrix(arrays.inverse_pose(C))
         load = to_body.T @ checks.payload(mass, com, inertia) @ to_body
         if body < 0:

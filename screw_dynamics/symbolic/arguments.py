@@ -1,4 +1,4 @@
-"""What `equations_of_motion` is given, checked and made into symbols: gravity, coordinates, and bodies."""
+"""The arguments of `equations_of_motion`, checked and made into symbols: gravity, coordinates, and bodies."""
 import re
 from collections.abc import Sequence
 
@@ -54,14 +54,14 @@ def coordinate_symbols(coordinates, joints):
 
 
 def checked_bodies(bodies):
-    """A list of Placed bodies, or a ValueError that says what is wrong with it."""
+    """A list of Placed bodies, checked; ValueError for any other."""
     bodies = list(bodies) if isinstance(bodies, Sequence) else []
     if not bodies or not all(isinstance(body, Placed) for body in bodies):
         raise ValueError("equations of motion need a Robot, a Model or a list of Placed bodies, the world first")
     for i, body in enumerate(bodies[1:], start=1):
         if not (0 <= body.parent < i and body.coordinate >= 0):
             raise ValueError(f"body {i} has parent {body.parent} and coordinate {body.coordinate}; needed is a parent "
-                             f"in [0, {i}) and a coordinate from 0 up")
+                             f"in [0, {i}) and a coordinate >= 0")
     return bodies
 
 
@@ -78,18 +78,18 @@ def parallel_families(links, q):
     families, family_of, axis = [], {0: None}, {0: None}
     for i, link in enumerate(links[1:], start=1):
         w, R = link.X.angular, link.E.R0 + link.E.R1                # R: from body i to its parent, at q = 0
-        family, carried = family_of[link.parent], axis[link.parent]
+        family, outer = family_of[link.parent], axis[link.parent]
         if link.E.rate != 0:
-            if carried is None or any(_nonzero(x) for x in cross(R @ w, carried)):
+            if outer is None or any(_nonzero(x) for x in cross(R @ w, outer)):
                 families.append([])
                 family = families[-1]
             angle = link.E.rate.x, q[link.coordinate]
             if all(angle not in other for other in families):
                 family.append(angle)
-            carried = w
-        elif carried is not None:
-            carried = carried @ R
-        family_of[i], axis[i] = family, carried
+            outer = w
+        elif outer is not None:
+            outer = outer @ R
+        family_of[i], axis[i] = family, outer
     return [family for family in families if family]
 
 

@@ -13,6 +13,7 @@ from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
 from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
+from screw_dynamics.model import checks
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.values import numbers
 
@@ -47,9 +48,9 @@ def equations_of_motion(robot, gravity=None, parameters=None, *, coordinates=Non
     end soon for robots of a few joints; False leaves the formulas nested as the recursion builds them, for larger ones;
     a function, such as sympy.trigsimp, is applied to each collected entry."""
     if not (isinstance(tolerance, Real) and 0.0 <= tolerance < 1.0):
-        raise ValueError(f"tolerance {tolerance!r} is not a number in [0, 1)")
+        raise ValueError(f"tolerance {tolerance!r} must be in [0, 1)")
     if not (simplify in (True, False) or callable(simplify)):
-        raise ValueError(f"simplify {simplify!r} is neither True nor False nor a function")
+        raise ValueError(f"simplify {simplify!r} must be True, False or a function")
     expressions = Expressions(tolerance)
     links, frames, joints = _read(robot, gravity, parameters, expressions, exact)
     q, qd, qdd = coordinate_symbols(coordinates, joints)
@@ -171,8 +172,7 @@ class EquationsOfMotion:
         results: "M", "C", "g", "tau" or several. Its arguments are those of q, qd and qdd that they are functions of,
         then all parameters in their order; it returns lists, of lists for a matrix, or arrays with "numpy"; a tuple of
         them for several results. Common subexpressions are computed once."""
-        if module not in printing.PRINTERS:
-            raise ValueError(f"module {module!r} is neither of {', '.join(printing.PRINTERS)}")
+        checks.one_of("module", module, printing.PRINTERS)
         given.symbol(name, "the function's name")
         return printing.python(self, name, _results(results), module, several=not isinstance(results, str))
 
@@ -196,18 +196,11 @@ class EquationsOfMotion:
 
     def _indices(self, link, reference, representation="body"):
         names = list(self._frames)
-        for name in (link,) if reference is None else (link, reference):
-            if name not in names:
-                raise ValueError(f"link {name!r} is not in the model; it has {', '.join(names) or 'no named links'}")
-        if representation not in REPRESENTATIONS:
-            raise ValueError(f"representation {representation!r} is none of {', '.join(REPRESENTATIONS)}")
-        return names.index(link), 0 if reference is None else names.index(reference), \
-            REPRESENTATIONS.index(representation)
+        places = [names.index(checks.link(name, names)) for name in (link, link if reference is None else reference)]
+        kind = REPRESENTATIONS.index(checks.one_of("representation", representation, REPRESENTATIONS))
+        return places[0], 0 if reference is None else places[1], kind
 
 
 def _results(results):
     results = (results,) if isinstance(results, str) else tuple(results)
-    for name in results:
-        if name not in printing.INPUTS:
-            raise ValueError(f"result {name!r} is none of {', '.join(printing.INPUTS)}")
-    return results
+    return tuple(checks.one_of("result", name, printing.INPUTS) for name in results)

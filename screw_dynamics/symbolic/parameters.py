@@ -5,6 +5,7 @@ from numbers import Real
 import numpy as np
 import sympy
 
+from screw_dynamics.model import checks
 from screw_dynamics.model.links import Frame, Placed
 from screw_dynamics.numbers.values import zero
 from screw_dynamics.screws.inertia import Inertia
@@ -34,7 +35,7 @@ def entry(what, x, tolerance, fractions):
     if isinstance(x, Real) and not isinstance(x, sympy.Basic) and np.isfinite(x):
         return simple([x], tolerance, fractions)[0]
     if not isinstance(x, sympy.Expr) or x.has(sympy.nan, sympy.oo, sympy.zoo):
-        raise ValueError(f"{what} {x!r} is neither a finite number nor an expression nor the name of a symbol")
+        raise ValueError(f"{what} {x!r} must be a finite number, an expression or the name of a symbol")
     return x
 
 
@@ -52,7 +53,7 @@ def _array(what, shape, x, number):
     entries = np.empty(shape, dtype=object)
     entries.flat[:] = [number(what, value) for value in a.flat]
     if what.endswith("inertia") and (entries != entries.T).any():
-        raise ValueError(f"{what} {a.tolist()} is not symmetric")
+        raise ValueError(f"{what} {a.tolist()} must be symmetric")
     return entries
 
 
@@ -60,15 +61,12 @@ def check(model, parameters, number):
     """The parameters {link: {quantity: value}} as object arrays of expressions, each read by `number`."""
     checked = {}
     for link, quantities in dict(parameters or {}).items():
-        if link not in model.frames:
-            raise ValueError(f"parameters name link {link!r}, which is not in the model; it has "
-                             f"{', '.join(model.frames)}")
-        known = {} if link == model.root else BODY if link in model.body_names else PLACEMENT
+        known = {} if checks.link(link, model.frames) == model.root else BODY if link in model.body_names else PLACEMENT
         for quantity in quantities:
             if quantity not in known:
                 kind = "does not move" if link == model.root else "moves" if known is BODY else "is fixed to another"
-                raise ValueError(f"parameters of link {link!r}, which {kind}: {quantity!r} is none of "
-                                 f"{', '.join(known) or 'nothing'}")
+                raise ValueError(f"parameters of link {link!r}, which {kind}: {quantity!r} must be "
+                                 f"{'one of ' + ', '.join(known) if known else 'left out'}")
         checked[link] = {name: _array(f"link {link!r}: {name}", known[name], value, number)
                          for name, value in quantities.items()}
     return checked

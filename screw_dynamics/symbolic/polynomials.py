@@ -95,9 +95,9 @@ class Polynomials:
         p = self._rounded(p)
         forms = [self._collected(self._products(p))]
         cosines = {c: 1 - self.ring.gens[s] ** 2 for family in self._families for s, c, _ in family}
-        turned = _reduced(p, cosines)
-        if turned != p:
-            forms.append(self._collected(self._products(turned)))
+        sines = _reduced(p, cosines)
+        if sines != p:
+            forms.append(self._collected(self._products(sines)))
         if len(p) <= SUMS and any(len(family) > 1 for family in self._families):
             forms.append(self._collected(self._sums(p)))
         return min(forms, key=sympy.count_ops)
@@ -130,21 +130,21 @@ class Polynomials:
         """{rates: {product of sines and cosines: coefficient}}."""
         found = {}
         for monomial, coefficient in p.items():
-            rates, turning, rest = self._split(monomial)
-            add(found.setdefault(rates, {}), self._written(turning), self.ring({rest: coefficient}))
+            rates, angles, rest = self._split(monomial)
+            add(found.setdefault(rates, {}), self._written(angles), self.ring({rest: coefficient}))
         return found
 
     def _sums(self, p):
         """{rates: {product of a sine or cosine of a sum of angles for each family: coefficient}}."""
         found, cached = {}, {}
         for monomial, coefficient in p.items():
-            rates, turning, rest = self._split(monomial)
-            if turning not in cached:
+            rates, angles, rest = self._split(monomial)
+            if angles not in cached:
                 total = {sympy.Integer(1): QQ(1)}
                 for family in self._families:
-                    total = product(total, waves([(turning[s], turning[c], a) for s, c, a in family]))
-                cached[turning] = total
-            for function, factor in cached[turning].items():
+                    total = product(total, waves([(angles[s], angles[c], a) for s, c, a in family]))
+                cached[angles] = total
+            for function, factor in cached[angles].items():
                 add(found.setdefault(rates, {}), function, self.ring({rest: coefficient * factor}))
         return found
 

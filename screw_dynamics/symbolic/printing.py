@@ -7,6 +7,8 @@ import sympy
 from sympy.printing.numpy import NumPyPrinter
 from sympy.printing.pycode import PythonCodePrinter
 
+from screw_dynamics.model.checks import whole
+
 INPUTS = {"M": 1, "C": 2, "g": 1, "tau": 3}         # how many of q, qd and qdd a result depends on
 
 
@@ -24,8 +26,7 @@ def _is_decimal(denominator):
 
 def _entries(equations, results, digits):
     """(symbol, list of indices, formula) of every entry that is not 0; equal entries of M are one."""
-    if not (isinstance(digits, int) and digits > 0):
-        raise ValueError(f"digits {digits!r} is not a whole number from 1 up")
+    digits = whole("digits", digits, 1)
     for name in results:
         matrix = getattr(equations, name)
         for i in range(matrix.rows):
@@ -95,7 +96,7 @@ PRINTERS = {"math": _Math, "numpy": _NumPy}
 
 
 def _identifiers(symbols, taken):
-    """A name for each symbol that Python can use, and that is none of `taken`."""
+    """A name for each symbol that Python can use, and that is not in `taken`."""
     names, taken = {}, set(taken)
     for x in symbols:
         name = re.sub(r"\W", "_", str(x), flags=re.ASCII)

@@ -6,7 +6,7 @@ PLAIN = 12          # numbers up to this, and their ratios, may stand before a s
 
 
 def add(terms, key, x):
-    """Add x to terms[key], 0 if it is not there yet."""
+    """Add x to terms[key], 0 if there is none yet."""
     terms[key] = terms[key] + x if key in terms else x
 
 
@@ -23,12 +23,12 @@ def waves(factors):
     """prod sin(a)^i cos(a)^j over (i, j, a) as a sum of sines and cosines, {function: coefficient}."""
     sums = {(sympy.cos, sympy.Integer(0)): QQ(1)}
     for sines, cosines, a in factors:
-        for turned in [True] * sines + [False] * cosines:
+        for is_sine in [True] * sines + [False] * cosines:
             result = {}
             for (f, b), x in sums.items():
                 # cos b cos a, sin b cos a; cos b sin a = (sin(a + b) + sin(a - b)) / 2, sin b sin a
-                g = {sympy.cos: sympy.sin, sympy.sin: sympy.cos}[f] if turned else f
-                signs = (1, 1) if not turned else (1, -1) if f is sympy.cos else (-1, 1)
+                g = {sympy.cos: sympy.sin, sympy.sin: sympy.cos}[f] if is_sine else f
+                signs = (1, 1) if not is_sine else (1, -1) if f is sympy.cos else (-1, 1)
                 for sign, angle in zip(signs, (b + a, b - a), strict=True):
                     add(result, (g, angle), sign * x / 2)
             sums = result

@@ -41,8 +41,8 @@ def binet_gyration(M, w):
     B = trace(Theta) I / 2 - Theta is Binet's tensor, the integral of x x^T over the mass, about the frame's origin."""
     m, h, Theta = mass_moment_rotational(M)
     B = np.trace(Theta, axis1=-2, axis2=-1)[..., None, None] / 2 * np.eye(3) - Theta
-    turn, arm = arrays.tilde(w), arrays.tilde(h)
-    return np.block([[arrays.tilde(times(B, w)), arm @ turn], [-turn @ arm, m[..., None] * turn]])
+    w_tilde, h_tilde = arrays.tilde(w), arrays.tilde(h)
+    return np.block([[arrays.tilde(times(B, w)), h_tilde @ w_tilde], [-w_tilde @ h_tilde, m[..., None] * w_tilde]])
 
 
 def coriolis_matrix(robot, q, qd):
@@ -52,5 +52,5 @@ def coriolis_matrix(robot, q, qd):
 
 def _on_coordinates(robot, symbols):
     """Symbols (..., b, b, b) of joints as those (..., n, n, n) of coordinates, which may drive several joints."""
-    S = selection(robot.model)
-    return np.einsum("...abc,ai,bj,ck->...ijk", symbols, S, S, S, optimize=True)
+    driven = selection(robot.model)
+    return np.einsum("...abc,ai,bj,ck->...ijk", symbols, driven, driven, driven, optimize=True)

@@ -8,9 +8,6 @@ whose difference is [MD] (83), and simpler (84), because A (a J + b X) = b J. Al
 (..., 6 b, n)."""
 import numpy as np
 
-from screw_dynamics.screws.arrays import tilde
-
-from ..newton_euler import body_fixed
 from ..newton_euler.screws import ad_matrix, checked
 from ..system_jacobian import joint_screw_matrix, screw_transformation, system_jacobian
 
@@ -41,18 +38,6 @@ def coriolis_matrix_of_energy(robot, q, qd):
     A, J, a, b, X = _moving(robot, q, qd)
     M = system_inertia(robot)
     return -_T(a @ J + b @ X) @ _T(A) @ M @ J - _T(J) @ M @ A @ a @ J
-
-
-def coriolis_matrix_of_christoffel(robot, q, qd):
-    """C = -J^T (M A a + (b^T M - M b - N) / 2) J, (..., n, n), the matrix of the Christoffel symbols.
-
-    N Y = -ad_Y^T M V for every body, so that N V = -b^T M V = -b^T M V + M b V: C q' is that of (84). N and
-    b^T M - M b are skew, hence M' - 2 C is."""
-    A, J, a, b, _ = _moving(robot, q, qd)
-    M = system_inertia(robot)
-    V = _twists(J, qd)
-    N = _diagonal(_product(body_fixed.momentum(robot.model.inertias, V)))
-    return -_T(J) @ (M @ A @ a + (_T(b) @ M - M @ b - N) / 2) @ J
 
 
 def mass_matrix_rate(robot, q, qd):
@@ -88,12 +73,6 @@ def _diagonal(blocks):
     """The matrix (..., 6 b, 6 b) with blocks (..., b, 6, 6) on its diagonal."""
     *lead, b, rows, columns = np.shape(blocks)
     return np.einsum("ij,...ixy->...ixjy", np.eye(b), blocks).reshape(*lead, b * rows, b * columns)
-
-
-def _product(P):
-    """N (..., 6, 6) of momenta P (..., 6), with N Y = -ad_Y^T P for every screw Y; skew."""
-    turn, push = tilde(P[..., :3]), tilde(P[..., 3:])
-    return -np.block([[turn, push], [push, np.zeros_like(push)]])
 
 
 def _T(matrix):

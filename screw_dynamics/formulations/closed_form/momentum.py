@@ -24,10 +24,10 @@ def phase_space_rate(robot, q, p, tau=None):
     J_j is the screw of a joint, V_j the twist of its body, Pi = M V are momenta and G weights, all in the world frame,
     the sums over all bodies that the joint carries. tau (..., n) are the efforts, none unless given."""
     model, (p,) = robot.model, checked(p=(p, robot.n))
-    L, S, C = support(model), selection(model), robot.body_poses(q)
+    L, C = support(model), robot.body_poses(q)
     qd = np.linalg.solve(robot.mass_matrix(q), p[..., None])[..., 0]
     J, M = times(Ad_matrix(C), model.screws_body), spatial.inertia(model.inertias, C)
     V = L @ (J * qd[..., model.coordinates, None])
     momenta, weights = L.T @ times(M, V), L.T @ (M @ np.r_[0.0, 0.0, 0.0, robot.gravity])
-    pd = np.sum(J * weights + ad(V, J) * momenta, axis=-1) @ S
+    pd = np.sum(J * weights + ad(V, J) * momenta, axis=-1) @ selection(model)
     return qd, pd if tau is None else pd + checked(tau=(tau, robot.n))[0]

@@ -8,6 +8,8 @@ from itertools import islice
 
 import numpy as np
 
+from screw_dynamics.model.checks import one_of, whole
+
 from ..newton_euler.screws import checked
 from .momentum import phase_space_rate
 
@@ -23,14 +25,10 @@ def integrate(robot, q0, p0, tau=None, dt=1e-3, steps=1000, *, points=1, order=2
     points: 1 is the implicit midpoint rule, which is symplectic: the energy error stays bounded. More Gauss points keep
     the energy itself, up to O(dt^(2 points)). order: 2, or 4 by Yoshida's composition of three steps, with the same
     invariants. ValueError if a step is so long that its equations are not solved by iteration."""
-    if order not in WEIGHTS:
-        raise ValueError(f"order {order!r} is none of {', '.join(map(str, WEIGHTS))}")
+    one_of("order", order, WEIGHTS)
     if not (np.isfinite(dt) and dt > 0.0):
-        raise ValueError(f"dt {dt!r} is not a positive number")
-    for name, number, least in (("points", points, 1), ("steps", steps, 0)):
-        if number != int(number) or number < least:
-            raise ValueError(f"{name} {number!r} is not a whole number from {least} up")
-    n, nodes = robot.n, _gauss(points)
+        raise ValueError(f"dt {dt!r} must be finite and > 0")
+    n, nodes, steps = robot.n, _gauss(whole("points", points, 1)), whole("steps", steps, 0)
     given = checked(q0=(q0, n), p0=(p0, n), tau=(np.zeros(n) if tau is None else tau, n))
     z = np.concatenate(np.broadcast_arrays(*given)[:2], axis=-1).astype(float)
 

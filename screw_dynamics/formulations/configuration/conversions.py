@@ -71,14 +71,14 @@ def usual_joint_frames(screws):
     body's, which makes the joint screw (0, 0, 1 - s, 0, 0, s + h (1 - s)), s = 1 for prismatic joints and 0 else; [MK],
     before remark 2."""
     angular, linear = split(np.asarray(screws, dtype=float))
-    turning = np.any(angular != 0.0, axis=-1, keepdims=True)
-    direction = np.where(turning, angular, linear)
+    rotates = np.any(angular != 0.0, axis=-1, keepdims=True)
+    direction = np.where(rotates, angular, linear)
     size = np.linalg.norm(direction, axis=-1, keepdims=True)
     e = np.where(size > 0.0, direction, (0.0, 0.0, 1.0)) / np.where(size > 0.0, size, 1.0)    # 0: follows 0 times
     x = np.cross(np.eye(3)[np.argmin(np.abs(e), axis=-1)], e)                   # any direction across the axis
     x /= np.linalg.norm(x, axis=-1, keepdims=True)
     S = np.zeros((*e.shape[:-1], 4, 4))
     S[..., :3, :3] = np.stack([x, np.cross(e, x), e], axis=-1)
-    S[..., :3, 3] = np.where(turning, np.cross(e, linear) / np.where(turning, size, 1.0), 0.0)
+    S[..., :3, 3] = np.where(rotates, np.cross(e, linear) / np.where(rotates, size, 1.0), 0.0)
     S[..., 3, 3] = 1.0
     return S

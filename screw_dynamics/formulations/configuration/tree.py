@@ -1,4 +1,4 @@
-"""What all descriptions of a configuration share: who carries whom, the finite motion of a joint, products along
+"""What all descriptions of a configuration share: the parent of each body, the finite motion of a joint, products along
 branches."""
 from typing import NamedTuple
 

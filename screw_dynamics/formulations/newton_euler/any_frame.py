@@ -9,7 +9,7 @@ To measure in frame j and to resolve in frame k is to take the frame at the orig
 import numpy as np
 
 from . import screws
-from .screws import ad, ad_dual, checked, joined, times, turned_back
+from .screws import ad, ad_dual, angular, checked, joined, times, transpose_times
 
 
 def represented(X, F):
@@ -57,7 +57,7 @@ def wrench_resolved(M, V, Vd, C, F, U, K, T):
     V, Vd, F, U, K, T = checked(V=(V, 6), Vd=(Vd, 6), F=(F, 4, 4), U=(U, 6), K=(K, 4, 4), T=(T, 6))
     R = np.swapaxes(K[..., :3, :3], -1, -2) @ F[..., :3, :3]                          # R_kj
     frame = joined(times(R, U[..., :3]), times(R, U[..., 3:]))                        # V_j, resolved in k
-    turn = joined(T[..., :3] - frame[..., :3], np.zeros(3))                           # w_jk, of k against j
+    turn = angular(T - frame)                                                        # w_jk, of k against j
     Mk = inertia(M, C, measured_and_resolved(F, U, K, T)[0])
     return times(Mk, Vd + ad(turn, V) + ad(frame, V)) - ad_dual(V, times(Mk, V))
 
@@ -67,5 +67,5 @@ def measured_and_resolved(F, U, K, T):
     F, U, K, T = checked(F=(F, 4, 4), U=(U, 6), K=(K, 4, 4), T=(T, 6))
     pose = np.array(np.broadcast_arrays(K, F)[0], np.result_type(K, F))
     pose[..., :3, 3] = F[..., :3, 3]
-    velocity = turned_back(K[..., :3, :3], times(F[..., :3, :3], U[..., 3:]))
+    velocity = transpose_times(K[..., :3, :3], times(F[..., :3, :3], U[..., 3:]))
     return pose, joined(T[..., :3], velocity)

@@ -2,7 +2,7 @@
 import numpy as np
 
 from . import screws
-from .screws import ad_dual, centrifugal, checked, joined, split, times
+from .screws import ad_dual, checked, joined, relative_acceleration, split, times
 
 
 def momentum(M, V):
@@ -29,7 +29,8 @@ def wrench_by_components(M, V, Vd):
     (w, v), (wd, vd) = split(V), split(Vd)
     m, h, Theta = screws.mass_moment_rotational(M)
     a = vd + np.cross(w, v)                                              # the acceleration of the frame's origin
-    return joined(times(Theta, wd) + np.cross(w, times(Theta, w)) + np.cross(h, a), m * a + centrifugal(w, wd, h))
+    torque = times(Theta, wd) + np.cross(w, times(Theta, w)) + np.cross(h, a)
+    return joined(torque, m * a + relative_acceleration(w, wd, h))
 
 
 def at_centre_of_mass(M):

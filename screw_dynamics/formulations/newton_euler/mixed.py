@@ -4,7 +4,7 @@ V^m = (w^b, r'), wrenches W^m = (t^b, f^s): the torque about the body's origin."
 import numpy as np
 
 from . import screws
-from .screws import checked, joined, split, times, turned_back
+from .screws import checked, joined, split, times, transpose_times
 
 
 def inertia(M, C):
@@ -25,7 +25,7 @@ def momentum_rate(M, V, Vd, C):
     """The derivative of the components of Pi^m = (L, p), which is W^m less (w x L + R^T (r' x p), 0)."""
     V, C = checked(V=(V, 6), C=(C, 4, 4))
     (w, v), (L, p), R = split(V), split(momentum(M, V, C)), C[..., :3, :3]
-    return wrench(M, V, Vd, C) - joined(np.cross(w, L) + turned_back(R, np.cross(v, p)), np.zeros(3))
+    return wrench(M, V, Vd, C) - joined(np.cross(w, L) + transpose_times(R, np.cross(v, p)), np.zeros(3))
 
 
 def wrench(M, V, Vd, C):
@@ -33,5 +33,5 @@ def wrench(M, V, Vd, C):
     M, V, Vd, C = checked(M=(M, 6, 6), V=(V, 6), Vd=(Vd, 6), C=(C, 4, 4))
     w, (wd, a), R = V[..., :3], split(Vd), C[..., :3, :3]
     m, h, Theta = screws.mass_moment_rotational(M)
-    torque = times(Theta, wd) + np.cross(w, times(Theta, w)) + np.cross(h, turned_back(R, a))
-    return joined(torque, m * a + times(R, screws.centrifugal(w, wd, h)))
+    torque = times(Theta, wd) + np.cross(w, times(Theta, w)) + np.cross(h, transpose_times(R, a))
+    return joined(torque, m * a + times(R, screws.relative_acceleration(w, wd, h)))

@@ -20,9 +20,9 @@ def times(A, x):
     return np.einsum("...ij,...j->...i", A, x)
 
 
-def turned_back(R, x):
-    """R^T x."""
-    return np.einsum("...ji,...j->...i", R, x)
+def transpose_times(A, x):
+    """A^T x for matrices (..., m, n) and vectors (..., m)."""
+    return np.einsum("...ji,...j->...i", A, x)
 
 
 def joined(first, last):
@@ -33,6 +33,16 @@ def joined(first, last):
 def split(X):
     """The two (..., 3) of a screw (..., 6)."""
     return X[..., :3], X[..., 3:]
+
+
+def angular(X):
+    """The angular part (xi, 0) of a screw (xi, eta)."""
+    return joined(X[..., :3], np.zeros(3))
+
+
+def linear(X):
+    """The linear part (0, eta) of a screw (xi, eta)."""
+    return joined(np.zeros(3), X[..., 3:])
 
 
 def ad(X, Y):
@@ -55,7 +65,7 @@ def ad_matrix(X):
 def Ad_inv(C, V):
     """Ad_C^-1 V."""
     (w, v), R = split(V), C[..., :3, :3]
-    return joined(turned_back(R, w), turned_back(R, v + np.cross(w, C[..., :3, 3])))
+    return joined(transpose_times(R, w), transpose_times(R, v + np.cross(w, C[..., :3, 3])))
 
 
 def Ad_dual(C, W):
@@ -71,7 +81,7 @@ def moved(C, M):
     return np.swapaxes(to_frame, -1, -2) @ M @ to_frame
 
 
-def turning(C):
+def rotation(C):
     """The pose (R, 0) of a pose (R, r)."""
     pose = np.array(C)
     pose[..., :3, 3] = 0.0
@@ -84,8 +94,8 @@ def mass_moment_rotational(M):
     return M[..., 5, 5, None], moment, M[..., :3, :3]
 
 
-def centrifugal(w, wd, x):
-    """(w'~ + w~ w~) x: the acceleration that turning gives to a point x of the body."""
+def relative_acceleration(w, wd, x):
+    """S x, S = w'~ + w~ w~: the acceleration of a point x of the body against the frame's origin."""
     return np.cross(wd, x) + np.cross(w, np.cross(w, x))
 
 
@@ -93,5 +103,5 @@ def inverse(C):
     """C^-1 of poses (..., 4, 4)."""
     pose = np.array(C)
     pose[..., :3, :3] = np.swapaxes(C[..., :3, :3], -1, -2)
-    pose[..., :3, 3] = -turned_back(C[..., :3, :3], C[..., :3, 3])
+    pose[..., :3, 3] = -transpose_times(C[..., :3, :3], C[..., :3, 3])
     return pose

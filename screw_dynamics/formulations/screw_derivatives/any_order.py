@@ -7,6 +7,8 @@ from itertools import combinations_with_replacement, pairwise, permutations, pro
 
 import numpy as np
 
+from screw_dynamics.model.checks import one_of, whole
+
 from . import body_fixed, hybrid, mixed, spatial
 from .tree import columns, leibniz, motion, support
 
@@ -15,12 +17,12 @@ FORMS = {"body": body_fixed, "spatial": spatial, "hybrid": hybrid, "mixed": mixe
 
 def jacobian_partial(robot, q, coordinates, representation="body"):
     """The derivative (..., b, 6, n) by these coordinates, given by their indices, in any order and as often as each
-    occurs; [MD] (14), (23). ValueError if there is no such coordinate."""
+    occurs; [MD] (14), (23). ValueError if one does not exist."""
     if not np.iterable(coordinates):
-        raise ValueError(f"coordinates {coordinates!r} is no sequence of indices")
+        raise ValueError(f"coordinates {coordinates!r} must be a sequence of indices")
     for k in coordinates:
         if k not in range(robot.n):
-            raise ValueError(f"coordinate {k!r} is none of the indices from 0 to {robot.n - 1}")
+            raise ValueError(f"coordinate {k!r} must be an index from 0 to {robot.n - 1}")
     partial = _partial(robot, q, representation)
     driven = [np.flatnonzero(robot.model.coordinates == k).tolist() for k in coordinates]
     return columns(robot.model, sum(partial(joints) for joints in product(*driven)))
@@ -29,9 +31,8 @@ def jacobian_partial(robot, q, coordinates, representation="body"):
 def jacobian_partials(robot, q, order=1, representation="body"):
     """All derivatives of this order by coordinates, (..., b, 6, n, n, ..., n): [..., j, k, l] is d^2 J_j / dq_k dq_l.
 
-    For small robots and orders: it grows with n^(order + 1). ValueError if the order is no integer from 0 up."""
-    if not isinstance(order, int | np.integer) or order < 0:
-        raise ValueError(f"order {order!r} is no integer from 0 up")
+    For small robots and orders: it grows with n^(order + 1). ValueError unless the order is >= 0."""
+    order = whole("order", order, 0)
     model, partial = robot.model, _partial(robot, q, representation)
     found = np.zeros((*columns(model, partial(())).shape, *(model.n,) * order))
     for joints in _chains(model, order):
@@ -45,7 +46,7 @@ def jacobian_derivative(robot, q, *rates, representation="body"):
     """The time derivative of order r (..., b, 6, n) of r derivatives of q: the sum of all
     r! / (m_1! ... m_s! c_1! c_2! ...) q_(k_1)^(m_1) ... q_(k_s)^(m_s) d^s J / dq_(k_1) ... dq_(k_s), s <= r,
 
-    over the joints k_1 <= ... <= k_s, where c_1, c_2, ... tell how often each of them occurs, and over the orders
+    over the joints k_1 <= ... <= k_s, where c_1, c_2, ... count how often each of them occurs, and over the orders
     m_1 + ... + m_s = r, each at least 1. This is the chain rule of order r, with the brackets of [MD] (14), (23)."""
     (q, rates), order = motion(robot, q, *rates), len(rates)
     partial = _partial(robot, q, representation)
@@ -70,9 +71,7 @@ def twist_derivative(robot, q, qd, *rates, representation="body"):
 
 def _form(representation):
     """The module of a representation."""
-    if representation not in FORMS:
-        raise ValueError(f"representation {representation!r} is none of {', '.join(FORMS)}")
-    return FORMS[representation]
+    return FORMS[one_of("representation", representation, FORMS)]
 
 
 def _partial(robot, q, representation):

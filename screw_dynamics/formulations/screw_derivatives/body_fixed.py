@@ -26,12 +26,13 @@ def partial(J, joints):
 
 
 def jacobian_derivatives(robot, q, *rates):
-    """[J, J', ..., J^(r)] of r derivatives of q, by J' = [J, S], S_ij = sum_(j < k <= i) J_ik q_k', differentiated."""
+    """[J, J', ..., J^(r)] of r derivatives of q, by J' = [J, V], differentiated, V_ij = sum_(j < k <= i) J_ik q_k'
+    the twist of body i against body j."""
     q, rates = motion(robot, q, *rates)
-    J, S = [joint_screws(robot, q)], []
+    J, V = [joint_screws(robot, q)], []
     for k in range(len(rates)):
-        S.append(_outward(leibniz(k, scaled, J, [rate[..., None, :] for rate in rates])))
-        J.append(leibniz(k, ad, J, S))
+        V.append(_outward(leibniz(k, scaled, J, [rate[..., None, :] for rate in rates])))
+        J.append(leibniz(k, ad, J, V))
     return [columns(robot.model, derivative) for derivative in J]
 
 
@@ -66,8 +67,8 @@ def jerk(robot, q, qd, qdd, qddd):
     (13)."""
     q, (u, ud, udd) = motion(robot, q, qd, qdd, qddd)
     J = joint_screws(robot, q)
-    once, moved = _brackets(J), scaled(J, u[..., None, :])
-    twice = ad(once, (moved + 2.0 * _outward(moved))[..., None, :, :])                  # summed over all l from k on
+    once, U = _brackets(J), scaled(J, u[..., None, :])
+    twice = ad(once, (U + 2.0 * _outward(U))[..., None, :, :])                          # summed over all l from k on
     return (combined(J, udd)
             + np.einsum("...ijkx,...j,...k->...ix", once, 2.0 * ud, u)
             + np.einsum("...ijkx,...j,...k->...ix", once, u, ud)
@@ -92,15 +93,16 @@ def acceleration_by_factors(robot, q, qd, qdd):
 def joint_accelerations(robot, q, qd, V, Vd):
     """q'' = (X^T X)^-1 X^T ((I - D) V' + a V), (..., n), of twists and their rates (..., b, 6) of all bodies.
 
-    Twists that no motion has give those of the smallest sum of squares; [MD] (11)."""
+    For twists that no motion has, the least-squares solution; [MD] (11)."""
     model, (q, (u,)) = robot.model, motion(robot, q, qd)
     V, Vd = checked(V=(V, len(model.parents), 6), Vd=(Vd, len(model.parents), 6))
     X, C, relative = model.screws_body, robot.body_poses(q), np.array(Vd, dtype=float)                  # (I - D) V'
     for i, p in enumerate(model.parents):
         if p >= 0:
             relative[..., i, :] -= times(relative_Ad(C[..., i, :, :], C[..., p, :, :]), Vd[..., p, :])
-    S = selection(model)
-    return np.einsum("bx,...bx,bk->...k", X, relative + scaled(ad(X, V), u), S) / ((X * X).sum(axis=-1) @ S)
+    driven = selection(model)
+    found = np.einsum("bx,...bx,bk->...k", X, relative + scaled(ad(X, V), u), driven)
+    return found / ((X * X).sum(axis=-1) @ driven)
 
 
 def _relative(robot, q):
@@ -109,9 +111,9 @@ def _relative(robot, q):
     return relative_Ad(C[..., :, None, :, :], C[..., None, :, :, :])
 
 
-def _outward(S):
-    """sum_(j < k) S_ik of S (..., b, b, 6)."""
-    return np.flip(np.cumsum(np.flip(S, -2), -2), -2) - S
+def _outward(U):
+    """sum_(j < k) U_ik of U (..., b, b, 6)."""
+    return np.flip(np.cumsum(np.flip(U, -2), -2), -2) - U
 
 
 def _brackets(J):

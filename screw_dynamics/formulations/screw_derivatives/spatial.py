@@ -11,7 +11,7 @@ from .tree import columns, leibniz, motion, scaled, support, world_last
 
 def joint_screws(robot, q):
     """J_ij = J_j = Ad_(C_j) X_j, (..., b, b, 6); [MD] (104)."""
-    return _seen(robot.model, _intrinsic(robot, q))
+    return _for_bodies(robot.model, _intrinsic(robot, q))
 
 
 def partial(J, joints):
@@ -27,7 +27,7 @@ def partial(J, joints):
 def jacobian_derivatives(robot, q, *rates):
     """[J, J', ..., J^(r)] of r derivatives of q, by J_j' = [V_j, J_j], differentiated; [MD] (16)."""
     _, J = _recursion(robot, q, rates)
-    return [columns(robot.model, _seen(robot.model, derivative)) for derivative in J]
+    return [columns(robot.model, _for_bodies(robot.model, derivative)) for derivative in J]
 
 
 def twist_derivatives(robot, q, *rates):
@@ -53,8 +53,8 @@ def jerk(robot, q, qd, qdd, qddd):
     B = ad(V, J)
     own = scaled(J, udd) + 2.0 * scaled(B, ud) + scaled(ad(L @ scaled(J, ud), J), u)
     both = 2.0 * V - scaled(J, u)                                                           # V_p + V_j
-    turned = ad(both[..., None, :, :] - V[..., :, None, :], scaled(B, u)[..., None, :, :])
-    return L @ own + np.einsum("ij,...ijx->...ix", L, turned)
+    nested = ad(both[..., None, :, :] - V[..., :, None, :], scaled(B, u)[..., None, :, :])
+    return L @ own + np.einsum("ij,...ijx->...ix", L, nested)
 
 
 def jerk_by_sums(robot, q, qd, qdd, qddd):
@@ -74,7 +74,7 @@ def _intrinsic(robot, q):
     return times(Ad_matrix(robot.body_poses(q)), robot.model.screws_body)
 
 
-def _seen(model, J):
+def _for_bodies(model, J):
     """J_ij (..., b, b, 6) of the screws J_j (..., b, 6)."""
     return support(model)[..., None] * J[..., None, :, :]
 

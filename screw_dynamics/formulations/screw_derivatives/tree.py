@@ -68,16 +68,6 @@ def scaled(X, rate):
     return X * rate[..., None]
 
 
-def turning(X):
-    """The angular part (xi, 0) of a screw (xi, eta)."""
-    return joined(X[..., :3], np.zeros(3))
-
-
-def shifting(X):
-    """The linear part (0, eta) of a screw (xi, eta)."""
-    return joined(np.zeros(3), X[..., 3:])
-
-
 def lever(r, X):
     """(0, r x xi): what Ad_r adds to a screw X = (xi, eta), and all that a derivative of Ad_r leaves of it."""
     return joined(np.zeros(3), np.cross(r, X[..., :3]))
