@@ -10,9 +10,11 @@ least squares, J the system Jacobian, E = V - J q' what is left of the twists, D
 
 Each norm is |E|^2 = E^T W E, W (6, 6) in the body frame. No W serves all frames and units, since screws have no
 invariant norm (remark 9); but one that moves with the frame as inertias do leaves the rates as they are: with the
-bodies' own, the kinetic energy of the misfit is least.
-"""
+bodies' own, the kinetic energy of the misfit is least."""
 import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics.robot import Robot
 
 from .newton_euler.screws import checked, times
 from .screw_derivatives.tree import selection
@@ -21,7 +23,8 @@ from .system_jacobian import twist_map
 ROUNDING = 1e-12        # relative to the largest entry or singular value
 
 
-def joint_rates(robot, q, V, representation="body", weights=None):
+def joint_rates(robot: Robot, q: ArrayLike, V: ArrayLike, representation: str = "body",
+                weights: ArrayLike | None = None) -> np.ndarray:
     """q' (..., n) from the twists V (..., b, 6) of all bodies: q_i' = X_i^T W_i U_i / X_i^T W_i X_i, U_i the twist
     of body i relative to its parent, in the frame of body i; [MK] (26), and remark 14 for spatial twists.
 
@@ -45,7 +48,8 @@ def joint_rates(robot, q, V, representation="body", weights=None):
     return np.einsum("bi,bij,...bj,bk->...k", X, W, U, driven) / along
 
 
-def nearest_joint_rates(robot, q, V, representation="body", weights=None):
+def nearest_joint_rates(robot: Robot, q: ArrayLike, V: ArrayLike, representation: str = "body",
+                        weights: ArrayLike | None = None) -> np.ndarray:
     """q' (..., n) with min sum_i (V_i - J_i q')^T W_i (V_i - J_i q') for the twists V (..., b, 6) of all bodies: the
     pseudoinverse solution of [MK] (23) that remark 9 describes, O(b n^2).
 

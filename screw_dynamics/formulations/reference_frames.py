@@ -5,6 +5,7 @@ and `robot.body_poses`, which are about body frames."""
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from screw_dynamics.model.checks import pose as checked_pose
 from screw_dynamics.robot import Robot
@@ -13,7 +14,7 @@ from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose
 RIGID = 1e-9        # largest entry of R R^T - I that passes for rounding
 
 
-def reframed(robot, poses):
+def reframed(robot: Robot, poses: ArrayLike) -> Robot:
     """The same robot whose body i has the frame C_i D_i in place of C_i: poses D (b, 4, 4), in the body frames so far.
 
     X_i becomes Ad_D_i^-1 X_i, B_i becomes D_parent^-1 B_i D_i and M_i becomes Ad_D_i^T M_i Ad_D_i. ValueError if a
@@ -32,7 +33,7 @@ def reframed(robot, poses):
         inertias=np.swapaxes(Ad, -1, -2) @ model.inertias @ Ad), robot.gravity, robot.representation)
 
 
-def in_construction_frame(robot):
+def in_construction_frame(robot: Robot) -> Robot:
     """The same robot with every body frame where the world frame is at q = 0: A_i = B_i = I, X_i = Y_i; [MD] 4.4.
 
     The inertias are those of the drawing, all about the world's origin, and of the geometry only the axes are left: a

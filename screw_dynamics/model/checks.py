@@ -77,15 +77,6 @@ def numbers(name: str, what: str, x: ArrayLike, shape: tuple[int, ...]) -> np.nd
     return a
 
 
-def unit(name: str, what: str, x: ArrayLike) -> np.ndarray:
-    """The unit vector (3,) along a vector."""
-    a = numbers(name, what, x, (3,))
-    norm = np.linalg.norm(a)
-    if not norm > 0.0:
-        raise ValueError(f"{name}: {what} {a.tolist()} has no direction")
-    return a / norm
-
-
 def pose(name: str, C: ArrayLike | None, tolerance: float = TOLERANCE) -> np.ndarray:
     """A pose (4, 4) with the nearest rotation, so that one given with few digits stays rigid; None is the identity."""
     C = numbers(name, "pose", np.eye(4) if C is None else C, (4, 4))
@@ -117,7 +108,11 @@ def screw(name: str, screw: ArrayLike) -> tuple[np.ndarray, str]:
 def screw_on_axis(name: str, axis: ArrayLike, point: ArrayLike, pitch: float) -> np.ndarray:
     """The unit screw (6,) of an axis (3,) through a point (3,): (e, p x e + h e), or (0, e) of infinite pitch;
     [MK] (12)."""
-    e, p = unit(name, "axis", axis), numbers(name, "point", point, (3,))
+    a, p = numbers(name, "axis", axis, (3,)), numbers(name, "point", point, (3,))
+    norm = np.linalg.norm(a)
+    if not norm > 0.0:
+        raise ValueError(f"{name}: axis {a.tolist()} has no direction")
+    e = a / norm
     if math.isnan(pitch) or pitch == -math.inf:
         raise ValueError(f"{name}: pitch {pitch} must be a number in m/rad, or inf for a prismatic joint")
     return np.r_[np.zeros(3), e] if pitch == math.inf else np.r_[e, np.cross(p, e) + pitch * e]

@@ -1,6 +1,7 @@
 """The arguments of `equations_of_motion`, checked and made into symbols: gravity, coordinates, and bodies."""
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import sympy
@@ -14,7 +15,7 @@ from .parameters import symbol
 from .scalar import Scalar, each_number
 
 
-def gravity_vector(gravity, usual, make):
+def gravity_vector(gravity: Any, usual: Iterable[float], make: Callable[[str, Any], sympy.Expr]) -> list[sympy.Expr]:
     """Gravity (3,) of expressions, from three or one; `usual` is the robot's own, `make` reads an entry."""
     if gravity is None:
         return simple(list(map(float, usual)))
@@ -29,7 +30,7 @@ def gravity_vector(gravity, usual, make):
     return [size * x for x in simple([float(x) / norm for x in usual])]
 
 
-def coordinate_symbols(coordinates, joints):
+def coordinate_symbols(coordinates: Any, joints: Sequence[str]) -> tuple[tuple[sympy.Symbol, ...], ...]:
     """The symbols q, q' and q'' for the names of the joints."""
     n = len(joints)
     if coordinates is None:
@@ -53,7 +54,7 @@ def coordinate_symbols(coordinates, joints):
     return q, *rates
 
 
-def checked_bodies(bodies):
+def checked_bodies(bodies: Any) -> list[Placed]:
     """A list of Placed bodies, checked; ValueError for any other."""
     bodies = list(bodies) if isinstance(bodies, Sequence) else []
     if not bodies or not all(isinstance(body, Placed) for body in bodies):
@@ -65,7 +66,7 @@ def checked_bodies(bodies):
     return bodies
 
 
-def link_of(body):
+def link_of(body: Placed) -> Link:
     """The Link of a Placed body in the body's own frame: one on its axis takes comparisons, and symbols have none."""
     def tidy(x):
         y = sympy.expand(x.x)                                   # what rounding left where it should be 0
@@ -73,7 +74,7 @@ def link_of(body):
     return Link(*body[:4], each_number(tidy, joint(body.B, body.X)))
 
 
-def parallel_families(links, q):
+def parallel_families(links: Sequence[Link], q: Sequence[sympy.Symbol]) -> list[list[tuple]]:
     """(rate, q) of all joints that turn, those that are parallel whatever the state together."""
     families, family_of, axis = [], {0: None}, {0: None}
     for i, link in enumerate(links[1:], start=1):

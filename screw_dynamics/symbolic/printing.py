@@ -2,6 +2,8 @@
 import keyword
 import re
 import textwrap
+from collections.abc import Iterable
+from typing import Any
 
 import sympy
 from sympy.printing.numpy import NumPyPrinter
@@ -43,7 +45,7 @@ def _subscript(place):
     return ("," if any(len(number) > 1 for number in numbers) else "").join(numbers)
 
 
-def text(equations, results, digits):
+def text(equations: Any, results: Iterable[str], digits: int) -> str:
     """See EquationsOfMotion.text."""
     names = ", ".join(map(str, equations.q))
     lines = [f"M(q) qdd + C(q, qd) qd + g(q) = tau,  q = ({names})", ""]
@@ -54,7 +56,7 @@ def text(equations, results, digits):
     return "\n".join([*lines, "", "Entries that are not shown are 0."])
 
 
-def latex_names(equations):
+def latex_names(equations: Any) -> dict[sympy.Symbol, str]:
     """The coordinates and their derivatives in LaTeX: q_knee is q_{\\mathrm{knee}}, and qd_knee has a dot."""
     names = {}
     for q, qd, qdd in zip(equations.q, equations.qd, equations.qdd, strict=True):
@@ -67,7 +69,7 @@ def latex_names(equations):
     return names
 
 
-def latex(equations, results, digits):
+def latex(equations: Any, results: Iterable[str], digits: int) -> str:
     """See EquationsOfMotion.latex."""
     names, heads = latex_names(equations), {"tau": r"\tau"}
     lines = []
@@ -108,7 +110,7 @@ def _identifiers(symbols, taken):
     return names
 
 
-def python(equations, name, results, module, several):
+def python(equations: Any, name: str, results: Iterable[str], module: str, several: bool) -> str:
     """See EquationsOfMotion.python."""
     found = [getattr(equations, result) for result in results]
     inputs = max(INPUTS[result] for result in results)

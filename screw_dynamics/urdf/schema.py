@@ -1,8 +1,7 @@
 """From an XML tree to the part of it that dynamics needs, its form checked: elements, attributes, numbers.
 
 What else a URDF contains (shapes, materials, transmissions, simulator and controller settings) is left behind here, so
-that a fault in it refuses nobody's robot. Of the rest, this is what the parsers of ROS (urdfdom) take, and no more.
-"""
+that a fault in it refuses nobody's robot. Of the rest, this is what the parsers of ROS (urdfdom) take, and no more."""
 import math
 import re
 import sys

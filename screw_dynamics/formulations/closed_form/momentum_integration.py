@@ -7,8 +7,10 @@ every linear invariant of (q, p); in (q, q') it is quadratic in the state, and e
 from itertools import islice
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from screw_dynamics.model.checks import one_of, whole
+from screw_dynamics.robot import Robot
 
 from ..newton_euler.screws import checked
 from .momentum import phase_space_rate
@@ -18,7 +20,8 @@ ITERATIONS = 100
 SOLVED = 1e-11          # the largest change, relative to 1 + |z|, that may remain where iterations do not improve
 
 
-def integrate(robot, q0, p0, tau=None, dt=1e-3, steps=1000, *, points=1, order=2):
+def integrate(robot: Robot, q0: ArrayLike, p0: ArrayLike, tau: ArrayLike | None = None, dt: float = 1e-3,
+              steps: int = 1000, *, points: int = 1, order: int = 2) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Times t (steps + 1,) and q and p (..., steps + 1, n) from the initial states (..., n) on, under efforts tau
     (..., n) that stay.
 
