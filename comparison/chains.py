@@ -6,7 +6,7 @@ from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
 from screw_dynamics.compiled.entry import Target
-from screw_dynamics.model.model import Frame, Link
+from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.robot import GRAVITY
 from screw_dynamics.screws import arrays
 from screw_dynamics.screws.arrays import tilde

@@ -1,9 +1,12 @@
-"""Checks of what users pass to the facade; each names the argument and the value in its ValueError."""
+"""Checks of arguments: each returns the value as it is used; a refusal is a ValueError that names the argument and the
+value."""
 from collections.abc import Collection, Mapping
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+
+T = TypeVar("T")
 
 
 def real_numbers(name: str, x: Any, size: int) -> np.ndarray:
@@ -48,25 +51,32 @@ def result_array(out: Any, shape: tuple[int, ...]) -> np.ndarray:
     return out
 
 
-def positive(name: str, x: Any) -> float:
+def positive(what: str, x: Any) -> float:
     """A finite number > 0."""
     if not (isinstance(x, Real) and np.isfinite(x) and x > 0.0):
-        raise ValueError(f"{name} must be finite and > 0, not {x!r}")
+        raise ValueError(f"{what} {x!r} must be finite and > 0")
     return float(x)
 
 
-def whole_number(name: str, x: Any, least: int) -> int:
-    """A whole number, at least `least`."""
+def whole(what: str, x: Any, least: int) -> int:
+    """A whole number, not below the least."""
     if not (isinstance(x, Real) and np.isfinite(x) and x == int(x) and x >= least):
-        raise ValueError(f"{name} must be a whole number >= {least}, not {x!r}")
+        raise ValueError(f"{what} {x!r} must be a whole number >= {least}")
     return int(x)
 
 
-def one_of(name: str, value: Any, choices: Collection[str]) -> str:
-    """One of some names."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
+def one_of(what: str, value: T, choices: Collection[T]) -> T:
+    """A value that is among the choices."""
+    if value not in list(choices):
+        raise ValueError(f"{what} {value!r} must be one of {', '.join(map(str, choices))}")
     return value
+
+
+def known_link(name: str, links: Collection[str]) -> str:
+    """The name of a link of the model."""
+    if name not in list(links):
+        raise ValueError(f"link {name!r} does not exist; the model has {', '.join(links) or 'no named links'}")
+    return name
 
 
 def described(x: Any) -> str:

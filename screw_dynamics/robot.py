@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
+from screw_dynamics import checks
 from screw_dynamics.algorithms.choice import Choice, choice
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.friction import friction_torque
@@ -14,7 +15,6 @@ from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
-from screw_dynamics.checks import broadcast, one_of, real_numbers, result_array, vector
 from screw_dynamics.compiled.batch import Workspaces, evaluate
 from screw_dynamics.compiled.entry import Entry, Target
 from screw_dynamics.compiled.specialize import straight_line
@@ -48,8 +48,8 @@ class Robot:
 
     def __init__(self, model: Model, gravity: ArrayLike = GRAVITY, representation: str | None = None):
         if representation is not None:
-            one_of("representation", representation, REPRESENTATIONS)
-        self.model, self.representation, self.gravity = model, representation, vector("gravity", gravity, 3)
+            checks.one_of("representation", representation, REPRESENTATIONS)
+        self.model, self.representation, self.gravity = model, representation, checks.vector("gravity", gravity, 3)
         self.gravity.setflags(write=False)
         self.n = model.n
         self._twists = 6, model.n
@@ -173,17 +173,18 @@ class Robot:
         """The efforts sum J^T W (..., n) to which wrenches on links amount; external as in inverse_dynamics."""
         tau = 0.0
         for link, wrench in external.items():
-            wrench = real_numbers(f"the wrench on link {link!r}", wrench, 6)
+            wrench = checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
             tau = tau + np.einsum("...ij,...i->...j", self.jacobian(q, link, threads=threads), wrench)
         return np.add(tau, np.zeros(self.n), out=out)
 
     def _with_load(self, name, x, q, external):
         """A vector (..., n) and the efforts of external wrenches, over common leading axes."""
-        return broadcast({name: real_numbers(name, x, self.n), "external": self.external_torque(q, external)}, self.n)
+        load = self.external_torque(q, external)
+        return checks.broadcast({name: checks.real_numbers(name, x, self.n), "external": load}, self.n)
 
     def friction_torque(self, qd: ArrayLike, out: Out = None) -> np.ndarray:
         """The efforts (..., n) that friction takes: damping qd + friction sign(qd). No other method includes it."""
-        qd = real_numbers("qd", qd, self.n)
+        qd = checks.real_numbers("qd", qd, self.n)
         return np.add(friction_torque(self.model.damping, self.model.friction, qd), 0.0, out=out)
 
     # --------------------------------------------------------------------------------------------- kinematics
@@ -203,7 +204,7 @@ class Robot:
         (10)."""
         forms = {"body_fixed": BODY_POSES, "spatial": BODY_POSES_SPATIAL}
         target = self._target(self.model.root, reference, "body").packed
-        return self._evaluate(forms[one_of("form", form, forms)], {"q": q}, out, threads, target)
+        return self._evaluate(forms[checks.one_of("form", form, forms)], {"q": q}, out, threads, target)
 
     def jacobian(self, q: ArrayLike, link: str, representation: str = "body", reference: str | None = None,
                  out: Out = None, threads: Threads = None) -> np.ndarray:
@@ -239,13 +240,13 @@ class Robot:
         """The twists (..., b, 6) of all bodies, in the order of model.body_names; [MK] (14), (30), (42), (52).
 
         representation as in `jacobian`, about body frames and the root frame."""
-        entry = BODY_TWISTS_IN[one_of("representation", representation, BODY_TWISTS_IN)]
+        entry = BODY_TWISTS_IN[checks.one_of("representation", representation, BODY_TWISTS_IN)]
         return self._evaluate(entry, {"q": q, "qd": qd}, out, threads, Target(0, self._root).packed)
 
     def body_jacobians(self, q: ArrayLike, representation: str = "body", out: Out = None,
                        threads: Threads = None) -> np.ndarray:
         """The Jacobians (..., b, 6, n) of all bodies, with J qd their twists; [MK] (19), (29), (41), (51)."""
-        entry = BODY_JACOBIANS_IN[one_of("representation", representation, BODY_JACOBIANS_IN)]
+        entry = BODY_JACOBIANS_IN[checks.one_of("representation", representation, BODY_JACOBIANS_IN)]
         return self._evaluate(entry, {"q": q}, out, threads, Target(0, self._root).packed)
 
     # --------------------------------------------------------------------------------------------- energy and motion
@@ -283,15 +284,9 @@ class Robot:
 
     def _target(self, link, reference, representation):
         """The Target of a link, a reference link, the root for None, and a representation."""
-        kind = REPRESENTATIONS.index(one_of("representation", representation, REPRESENTATIONS))
-        return Target(self._index(link), self._root if reference is None else self._index(reference), kind)
-
-    def _index(self, link):
-        """The index of a link's frame."""
-        try:
-            return self._frame[link]
-        except (KeyError, TypeError):
-            raise ValueError(f"link {link!r} does not exist; the links are {', '.join(self.link_names)}") from None
+        kind = REPRESENTATIONS.index(checks.one_of("representation", representation, REPRESENTATIONS))
+        names = link, self.model.root if reference is None else reference
+        return Target(*(self._frame[checks.known_link(name, self.link_names)] for name in names), kind)
 
     def _keep_jacobian(self, link, reference, representation, entry=JACOBIAN):
         """The entry point of a Jacobian and its packed target, kept for the next call."""
@@ -301,6 +296,6 @@ class Robot:
     def _evaluate(self, entry: Entry, inputs: Mapping[str, ArrayLike], out, threads, *target: int) -> np.ndarray:
         """Check the inputs {name: array-like} and evaluate an entry point on one state or on each of a batch."""
         n = self.n
-        arrays = broadcast({name: real_numbers(name, x, n) for name, x in inputs.items()}, n)
-        out = result_array(out, (*arrays[0].shape[:-1], *entry.shape(n, len(self.model.parents))))
+        arrays = checks.broadcast({name: checks.real_numbers(name, x, n) for name, x in inputs.items()}, n)
+        out = checks.result_array(out, (*arrays[0].shape[:-1], *entry.shape(n, len(self.model.parents))))
         return evaluate(entry, self._memory, self._on_lanes, target, arrays, out, thread_count(threads))

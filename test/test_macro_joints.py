@@ -272,13 +272,13 @@ def test_macro_joints_have_names_and_options():
 
 
 @pytest.mark.parametrize("change, message", [
-    (dict(kind="ball"), "'new'.*'ball' is none of.*spherical"), (dict(kind=3), "'new'.*3 is none of"),
-    (dict(joint=""), "''"), (dict(joint=7), "7"), (dict(joint="old"), "'old'.*twice"),
-    (dict(link="arm"), "'arm'.*twice"), (dict(link=None), "None"), (dict(parent="ghost"), "'new_x'.*'ghost'"),
+    (dict(kind="ball"), "'new'.*'ball' must be one of.*spherical"), (dict(kind=3), "'new'.*3 must be one of"),
+    (dict(joint=""), "''"), (dict(joint=7), "7"), (dict(joint="old"), "'old' already exists"),
+    (dict(link="arm"), "'arm' already exists"), (dict(link=None), "None"), (dict(parent="ghost"), "'new_x'.*'ghost'"),
     (dict(order="xx"), "'new'.*'xx' of a free"), (dict(order="xxy"), "'new'.*'xxy'"), (dict(order="abc"), "'abc'"),
     (dict(order=5), "'new'.*5"), (dict(kind="planar", order="xyz"), "'new'.*planar joint has no order.*'xyz'"),
-    (dict(pitch=0.1), "'new'.*free joint has no pitch.*0.1"), (dict(kind="helical"), "'new'.*needs a pitch.*None"),
-    (dict(kind="planar_helical", pitch=np.inf), "'new'.*finite pitch.*inf"), (dict(frame=2 * np.eye(4)), "'new'.*2"),
+    (dict(pitch=0.1), "'new'.*free joint has no pitch.*0.1"), (dict(kind="helical"), "'new'.*pitch.*None must be"),
+    (dict(kind="planar_helical", pitch=np.inf), "'new'.*pitch.*inf must be"), (dict(frame=2 * np.eye(4)), "'new'.*2"),
     (dict(placement=np.eye(3)), r"'new_x'.*\(3, 3\)"), (dict(damping={"a": 1.0}), "'new'.*damping of 'a'.*of x, y"),
     (dict(damping={"rz": -1.0}), "'new_rz'.*damping -1"), (dict(inertia=-np.eye(6)), "'hand'.*-1"),
 ])

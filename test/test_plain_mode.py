@@ -10,7 +10,7 @@ from scalar_kinds import lifted
 
 import screw_dynamics as sd
 from screw_dynamics.compiled.counting import operations
-from screw_dynamics.model.model import Placed, on_axes
+from screw_dynamics.model.links import Placed, on_axes
 from screw_dynamics.numbers.scalars import sqrt
 from screw_dynamics.screws.inertia import Inertia
 from screw_dynamics.screws.se3 import Pose, Twist, identity

@@ -11,10 +11,10 @@ from plain import plain, target_of
 from random_trees import model_of, random_tree
 
 import screw_dynamics as sd
-from screw_dynamics.formulations.newton_euler.screws import ad
+from screw_dynamics.formulations.newton_euler.screws import ad, angular, linear
 from screw_dynamics.formulations.screw_derivatives import any_order, body_fixed, hybrid, mixed, spatial
 from screw_dynamics.formulations.screw_derivatives.any_order import FORMS
-from screw_dynamics.formulations.screw_derivatives.tree import columns, shifting, support, turning
+from screw_dynamics.formulations.screw_derivatives.tree import columns, support
 
 BOUND = 1e-12
 ORDERS = range(5)
@@ -248,9 +248,9 @@ def test_rates_of_the_hybrid_jacobian_27_30(case):
     first, second = np.zeros((2, b, b, 6))
     for j in np.flatnonzero(L[i]):
         X = np.kron(np.eye(2), C[j, :3, :3]) @ case.robot.model.screws_body[j]
-        w, wd, Ad_r = turning(V[j]), turning(Vd[j]), np.eye(6)
+        w, wd, Ad_r = angular(V[j]), angular(Vd[j]), np.eye(6)
         Ad_r[3:, :3] = sd.arrays.tilde(r[j] - r[i])
-        rd, rdd = shifting(V[j] - V[i]), shifting(Vd[j] - Vd[i])
+        rd, rdd = linear(V[j] - V[i]), linear(Vd[j] - Vd[i])
         first[i, j] = ad(rd, X) + Ad_r @ ad(w, X)
         second[i, j] = ad(rdd, X) + 2.0 * ad(rd, ad(w, X)) + Ad_r @ (ad(wd, X) + ad(w, ad(w, X)))
     for order, expected in ((1, first), (2, second)):
@@ -269,16 +269,16 @@ def test_25_holds_for_the_joints_after_j_alone_and_26_lacks_a_term():
     robot, J, V = case.robot, hybrid.joint_screws(case.robot, q), hybrid.twist_derivatives(case.robot, q, qd)[0]
     i, j, parent, r = 4, 3, 2, robot.body_poses(q)[:, :3, 3]
     for k in (3, 4):
-        assert_close(ad(J[i, j], shifting(J[i, k])), case.partial("hybrid", (k,))[i, :, j])
+        assert_close(ad(J[i, j], linear(J[i, k])), case.partial("hybrid", (k,))[i, :, j])
     for k in (0, 2):
         found = case.partial("hybrid", (k,))[i, :, j]
-        assert_close(ad(turning(J[i, k]), J[i, j]), found)
+        assert_close(ad(angular(J[i, k]), J[i, j]), found)
         assert k == 2 or np.abs(found).max() > 0.1                              # and it does not vanish
     carried = V[parent] + np.r_[np.zeros(3), np.cross(r[parent] - r[i], V[parent, :3])]
-    printed = ad(J[i, j], shifting(V[i] - carried))
+    printed = ad(J[i, j], linear(V[i] - carried))
     rate = case.time_derivative("hybrid", 1)[i, :, j]
     assert np.abs(printed - rate).max() > 0.1
-    assert_close(printed + ad(turning(V[parent]), J[i, j]), rate)
+    assert_close(printed + ad(angular(V[parent]), J[i, j]), rate)
 
 
 def test_mixed_acceleration_and_jerk_33(case):
@@ -341,14 +341,14 @@ def test_errors_name_what_is_wrong(case):
         body_fixed.twist_derivatives(robot, q, q, [1.0])
     with pytest.raises(ValueError, match="do not broadcast"):
         spatial.twist_derivatives(robot, np.zeros((2, case.n)), np.zeros((3, case.n)))
-    with pytest.raises(ValueError, match="coordinate 99 is none"):
+    with pytest.raises(ValueError, match="coordinate 99 must be an index"):
         any_order.jacobian_partial(robot, q, (0, 99))
-    with pytest.raises(ValueError, match="coordinates 0 is no sequence of indices"):
+    with pytest.raises(ValueError, match="coordinates 0 must be a sequence of indices"):
         any_order.jacobian_partial(robot, q, 0)
     for order in (-1, 1.5):
-        with pytest.raises(ValueError, match=f"order {order} is no integer from 0 up"):
+        with pytest.raises(ValueError, match=f"order {order} must be a whole number >= 0"):
             any_order.jacobian_partials(robot, q, order)
-    with pytest.raises(ValueError, match="representation 'world' is none of body, spatial, hybrid, mixed"):
+    with pytest.raises(ValueError, match="representation 'world' must be one of body, spatial, hybrid, mixed"):
         any_order.jacobian_partials(robot, q, 1, "world")
     with pytest.raises(ValueError, match=r"Vd has the shape \(6,\)"):
         body_fixed.joint_accelerations(robot, q, q, np.zeros((len(robot.model.parents), 6)), np.zeros(6))

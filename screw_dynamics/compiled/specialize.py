@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.model.model import Frame, Link
+from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.scalars import sincos, sqrt
 from screw_dynamics.numbers.values import map_numbers
 from screw_dynamics.screws.vectors import Scalar

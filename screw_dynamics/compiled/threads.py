@@ -5,7 +5,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from threading import Lock, Thread
 
-from screw_dynamics.checks import whole_number
+from screw_dynamics.checks import whole
 
 
 def available_threads() -> int:
@@ -18,7 +18,7 @@ def available_threads() -> int:
 
 def thread_count(threads: int | None) -> int:
     """The number of threads a user asks for; by default, for None, as many as available_threads says."""
-    return available_threads() if threads is None else whole_number("threads", threads, 1)
+    return available_threads() if threads is None else whole("threads", threads, 1)
 
 
 class _Task:

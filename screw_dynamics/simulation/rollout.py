@@ -9,7 +9,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import broadcast, one_of, positive, real_numbers, whole_number
+from screw_dynamics.checks import broadcast, one_of, positive, real_numbers, whole
 from screw_dynamics.compiled.batch import Workspaces
 from screw_dynamics.compiled.cache import compiled, prepare
 from screw_dynamics.compiled.entry import Entry
@@ -74,7 +74,7 @@ def rollout(acceleration: Entry, workspaces: Workspaces, model: Model, q0: Array
     one_of("integrator", integrator, INTEGRATORS)
     for name, x in (("dt", dt), ("rtol", rtol), ("atol", atol)):
         positive(name, x)
-    steps, every = whole_number("steps", steps, 0), whole_number("every", every, 1)
+    steps, every = whole("steps", steps, 0), whole("every", every, 1)
     if steps % every:
         raise ValueError(f"steps {steps} must be a multiple of every {every}")
     q0, qd0 = broadcast({"q0": real_numbers("q0", q0, n), "qd0": real_numbers("qd0", qd0, n)}, n)
