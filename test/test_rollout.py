@@ -279,7 +279,7 @@ LAWS = {
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
 def test_a_law_that_does_not_compile_is_refused(law):
-    with pytest.raises(ValueError, match="the law"):
+    with pytest.raises(ValueError, match="controller"):
         PENDULUM.rollout([0.0, 0.0], [0.0, 0.0], law, steps=3)
 
 
