@@ -209,7 +209,8 @@ class EquationsOfMotion:
         names = list(self._frames)
         frame = names.index(known_link(link, names))
         seen_from = 0 if reference is None else names.index(known_link(reference, names))
-        return Target(frame, seen_from, REPRESENTATIONS.index(one_of("representation", representation, REPRESENTATIONS)))
+        kind = REPRESENTATIONS.index(one_of("representation", representation, REPRESENTATIONS))
+        return Target(frame, seen_from, kind)
 
 
 def _results(results):
