@@ -93,7 +93,7 @@ def _read(robot, gravity, parameters, algebra, exact):
 
 
 class EquationsOfMotion:
-    """M(q) q'' + C(q, q') q' + g(q) = tau in SymPy's symbols; everything is worked out at its first use.
+    """M(q) q'' + C(q, q') q' + g(q) = tau in SymPy's symbols; each result is computed at its first use.
 
     q, qd, qdd: columns of symbols; parameters: the other symbols, by name. Matrices are immutable. C is that of the
     Christoffel symbols, [MD] (83), (85). Frames and representations are those of Robot's methods."""
