@@ -53,6 +53,12 @@ class DynamicsNode(ManagedNode):
         """The robot in use, payloads and gravity included."""
         return self._loaded.robot
 
+    def loaded_robot(self) -> Robot:
+        """The robot in use; ValueError when there is none."""
+        if self.robot is None:
+            raise ValueError(f"no robot yet: {self._description.state}")
+        return self.robot
+
     @property
     def root_frame(self) -> str:
         """The name that headers give to the root link's frame."""
@@ -88,7 +94,7 @@ class DynamicsNode(ManagedNode):
             post_callback=lambda jump: self._stream.clear(),
         )
         self.endpoints.callback(jumps.unregister)
-        self.endpoints.callback(DynamicsServices(self).destroy)
+        DynamicsServices(self)
         self._description = RobotDescription(self, self.settings, self._on_robot, prepare)
         self.endpoints.callback(self._description.destroy)
         self.settings.listen(self._on_parameters)

@@ -107,7 +107,7 @@ class SimulatorNode(ManagedNode):
         self._timer = self.create_timer(IDLE / SECOND, self.surviving("step", self._work), clock=steady)
         self._timer.cancel()   # until there is a robot
         self.endpoints.callback(self.destroy_timer, self._timer)
-        self.endpoints.callback(SimulatorServices(self).destroy)
+        SimulatorServices(self)
         self._description = RobotDescription(self, self.settings, self._on_robot, prepare)
         self.endpoints.callback(self._description.destroy)
         self.settings.listen(self._on_parameters)

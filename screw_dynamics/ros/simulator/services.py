@@ -16,62 +16,42 @@ from screw_dynamics_interfaces.srv import ApplyWrench, ResetTo, Step
 
 from ..node import messages
 from ..node.joint_state import JointMap, check_lengths
+from ..node.services import Service, serve
 
 
 class SimulatorServices:
     """Serves `node`, which offers: `runner() -> Runner` (ValueError when nothing can be simulated), `restart_clock`,
-    `schedule()`, `stamp` (of the state published last) and `get_logger()`."""
+    `schedule()`, `stamp` (of the state published last), and what `serve` needs."""
 
     def __init__(self, node):
         self._node = node
         # Steps may take long. In a group of their own they do not keep other callbacks waiting, only further steps.
-        alone = MutuallyExclusiveCallbackGroup()
-        self._services = [
-            node.create_service(kind, f"~/{name}", self._answering(handler, kind.Response), callback_group=group)
-            for name, kind, handler, group in (
-                ("reset", Trigger, self._reset, None),
-                ("reset_to", ResetTo, self._reset_to, None),
-                ("set_pause", SetBool, self._set_pause, None),
-                ("step", Step, self._step, alone),
-                ("apply_wrench", ApplyWrench, self._apply_wrench, None),
-            )
-        ]
+        serve(node, node.runner, (
+            Service("reset", Trigger, self._reset),
+            Service("reset_to", ResetTo, self._reset_to),
+            Service("set_pause", SetBool, self._set_pause),
+            Service("step", Step, self._step, MutuallyExclusiveCallbackGroup()),
+            Service("apply_wrench", ApplyWrench, self._apply_wrench),
+        ))
 
-    def destroy(self) -> None:
-        """Remove the services from the node."""
-        for service in self._services:
-            self._node.destroy_service(service)
-
-    def _answering(self, handler, response_type):
-        async def answer(request, response):
-            try:
-                await handler(self._node.runner(), request, response)
-                response.success = True
-            except ValueError as error:
-                response = response_type(success=False, message=str(error))
-            except Exception as error:   # a defect of ours must not take the node down
-                self._node.get_logger().error(f"{handler.__name__}: {error!r}")
-                response = response_type(success=False, message=f"internal error: {error!r}")
-            self._node.schedule()
-            return response
-
-        return answer
-
-    async def _reset(self, runner: Runner, request, response) -> None:
+    def _reset(self, runner: Runner, request, response) -> None:
         runner.abort("~/reset was called")
         runner.simulation.reset(self._node.restart_clock)
         runner.resume()
+        self._node.schedule()
 
-    async def _reset_to(self, runner: Runner, request, response) -> None:
+    def _reset_to(self, runner: Runner, request, response) -> None:
         names, position, velocity = read_state(runner.simulation, request.state)
         runner.abort("~/reset_to was called")
         runner.simulation.reset_to(names, position, velocity, self._node.restart_clock)
         runner.resume()
+        self._node.schedule()
 
-    async def _set_pause(self, runner: Runner, request, response) -> None:
+    def _set_pause(self, runner: Runner, request, response) -> None:
         if runner.stepping:
             raise ValueError("steps asked for with ~/step are under way")
         runner.set_paused(request.data)
+        self._node.schedule()
         response.message = "paused" if request.data else "running"
 
     async def _step(self, runner: Runner, request, response) -> None:
@@ -87,7 +67,7 @@ class SimulatorServices:
             raise ValueError(reason)
         response.stamp = self._node.stamp
 
-    async def _apply_wrench(self, runner: Runner, request, response) -> None:
+    def _apply_wrench(self, runner: Runner, request, response) -> None:
         link = request.wrench.header.frame_id
         if not link:
             raise ValueError("wrench.header.frame_id is empty: it names the link")
