@@ -1,22 +1,20 @@
 """Where the acceleration of `~/inverse_dynamics` comes from, since a JointState has none. Times are nanoseconds.
 
-A source is told of every complete state (`observe`) and asked for the acceleration in model order (`value`), which is
-None while there is none to be trusted; `waiting` says why, for people.
-"""
-
-from __future__ import annotations
+A source observes every complete state (`observe`) and has the acceleration in model order (`value`), or None while it
+cannot be known; `waiting` names what is missing then."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from ..node.joint_state import Fault, JointMap, JointStateCache, all_finite
+from ..node.timing import SECOND
 
 SOURCES = ("zero", "finite_difference", "topic")
 
 
 class ZeroAcceleration:
-    """The torque that keeps the velocity as it is: gravity and Coriolis."""
+    """Zero: the torque is that which keeps the velocity, gravity and Coriolis."""
 
     waiting = ""
 
@@ -24,21 +22,20 @@ class ZeroAcceleration:
         self._zero = np.zeros(n)
 
     def observe(self, state: JointStateCache) -> None:
-        """Nothing to learn."""
+        """Do nothing: states do not matter."""
 
     def value(self, now: int) -> np.ndarray | None:
         """(n,) zeros."""
         return self._zero
 
     def clear(self) -> None:
-        """Nothing to forget."""
+        """Do nothing."""
 
 
 class FiniteDifference:
     """Each joint's last change of velocity over the time between the stamps. No filter: noise comes through, amplified.
 
-    A pause longer than `gap` starts a joint anew, and so does everything that clears the state.
-    """
+    A pause longer than `gap` starts a joint anew, and so does `clear`."""
 
     waiting = "two stamped joint_states of every joint, close in time"
 
@@ -49,18 +46,18 @@ class FiniteDifference:
         self._stamps = np.zeros(n, dtype=np.int64)
 
     def observe(self, state: JointStateCache) -> None:
-        """Learn from the joints that have a new stamp."""
+        """Take the joints that have a new stamp."""
         elapsed = state.stamps - self._stamps
         new = elapsed != 0
         if not new.any():
             return
-        change = (state.velocity - self._velocity)[new] / (elapsed[new] * 1e-9)
+        change = (state.velocity - self._velocity)[new] / (elapsed[new] / SECOND)
         self._acceleration[new] = np.where((elapsed[new] > 0) & (elapsed[new] <= self._gap), change, np.nan)
         self._velocity[new] = state.velocity[new]
         self._stamps[new] = state.stamps[new]
 
     def value(self, now: int) -> np.ndarray | None:
-        """(n,) once every joint has been heard of twice."""
+        """(n,) once every joint has been received twice."""
         return self._acceleration if all_finite(self._acceleration) else None
 
     def clear(self) -> None:
@@ -73,8 +70,7 @@ class FiniteDifference:
 class DesiredAcceleration:
     """The accelerations of the first point of `~/desired`, merged from messages that name some joints each.
 
-    They are trusted for `timeout` after they came (0: for good); a joint that was never named keeps all of them back.
-    """
+    Each is fresh for `timeout` after it was received; a joint that was never named keeps all of them back."""
 
     waiting = "fresh accelerations of every joint on ~/desired"
 
@@ -85,7 +81,7 @@ class DesiredAcceleration:
         self._received = np.zeros(len(joint_names), dtype=np.int64)
 
     def observe(self, state: JointStateCache) -> None:
-        """Nothing to learn."""
+        """Do nothing: states do not matter."""
 
     def take(self, msg, now: int) -> None:
         """Take a trajectory_msgs/JointTrajectory received at `now`; raises `Fault` and changes nothing if it is bad."""
@@ -97,10 +93,7 @@ class DesiredAcceleration:
             raise Fault("length mismatch", text, "error")
         selection = self._map.select(msg.joint_names)
         values = accelerations[selection.source]
-        if not all_finite(values):
-            bad = np.flatnonzero(~np.isfinite(values))[0]
-            name = self._map.joint_names[selection.target[bad]]
-            raise Fault("non-finite value", f"acceleration of joint '{name}' is {values[bad]}")
+        self._map.check_finite(values, selection.target, "acceleration")
         self._acceleration[selection.target] = values
         self._received[selection.target] = now
 
@@ -108,8 +101,7 @@ class DesiredAcceleration:
         """(n,) while every joint's acceleration is fresh."""
         if not all_finite(self._acceleration):
             return None
-        stale = self._timeout > 0 and now - self._received.min() > self._timeout
-        return None if stale else self._acceleration
+        return None if now - self._received.min() > self._timeout else self._acceleration
 
     def clear(self) -> None:
         """Forget every joint."""

@@ -1,7 +1,5 @@
 """The torque topics of dynamics_node: their terms, and their messages, made once and filled for every state."""
 
-from __future__ import annotations
-
 import array
 from collections.abc import Callable, Sequence
 
@@ -30,7 +28,7 @@ class Output:
 
     @property
     def wanted(self) -> bool:
-        """Whether anybody listens."""
+        """Whether the topic has a subscriber."""
         return self.publisher.get_subscription_count() > 0
 
     def publish(self, torque: np.ndarray, stamp) -> None:
