@@ -1,10 +1,7 @@
 """The services of dynamics_node: each decodes its request, calls the core, and encodes the answer.
 
 No service raises: what is wrong with a request is a ValueError in here, and `success = false` with its text outside.
-The comments of the .srv files in screw_dynamics_interfaces are the specification.
-"""
-
-from __future__ import annotations
+The comments of the .srv files in screw_dynamics_interfaces are the specification."""
 
 from collections.abc import Sequence
 
@@ -26,13 +23,13 @@ LINEAR_ROWS_FIRST = [3, 4, 5, 0, 1, 2]
 
 
 class DynamicsServices:
-    """Serves `node`, which offers: `loaded_robot()` and `fresh_state() -> Motion` (ValueError when there is none),
+    """Serves `node`, which offers: `robot()` and `fresh_state() -> Motion` (ValueError when there is none),
     `root_frame`, `set_payload(link, mass, com, inertia)`, `set_gravity(vector)`, and what `serve` needs."""
 
     def __init__(self, node):
         self._node = node
         self._joints = JointMap(())
-        serve(node, node.loaded_robot, (
+        serve(node, node.robot, (
             Service("get_jacobian", srv.GetJacobian, self._jacobian),
             Service("get_mass_matrix", srv.GetMassMatrix, self._mass_matrix),
             Service("get_gravity", srv.GetGravity, self._gravity),
@@ -45,7 +42,7 @@ class DynamicsServices:
             Service("set_gravity", srv.SetGravity, self._set_gravity),
         ))
 
-    # What requests have in common
+    # --------------------------------------------------------------------------------------------- requests
 
     def _request(self, robot: Robot, request) -> JointRequest:
         if self._joints.joint_names != robot.joint_names:
@@ -94,7 +91,7 @@ class DynamicsServices:
             external[link] = external.get(link, 0.0) + wrench
         return external
 
-    # One handler for each service
+    # --------------------------------------------------------------------------------------------- handlers
 
     def _jacobian(self, robot: Robot, request, response) -> None:
         joints = self._request(robot, request)

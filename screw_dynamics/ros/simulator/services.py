@@ -1,10 +1,7 @@
 """The services of simulator_node: each decodes its request, makes one call, and encodes the answer.
 
 No service raises: what is wrong with a request is a ValueError in here, and `success = false` with its text outside.
-The comments of the .srv files in screw_dynamics_interfaces are the specification.
-"""
-
-from __future__ import annotations
+The comments of the .srv files in screw_dynamics_interfaces are the specification."""
 
 import numpy as np
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
@@ -17,11 +14,12 @@ from screw_dynamics_interfaces.srv import ApplyWrench, ResetTo, Step
 from ..node import messages
 from ..node.joint_state import JointMap, check_lengths
 from ..node.services import Service, serve
+from ..node.timing import SECOND
 
 
 class SimulatorServices:
     """Serves `node`, which offers: `runner() -> Runner` (ValueError when nothing can be simulated), `restart_clock`,
-    `schedule()`, `stamp` (of the state published last), and what `serve` needs."""
+    `stamp` (of the state published last), and what `serve` needs."""
 
     def __init__(self, node):
         self._node = node
@@ -38,20 +36,17 @@ class SimulatorServices:
         runner.abort("~/reset was called")
         runner.simulation.reset(self._node.restart_clock)
         runner.resume()
-        self._node.schedule()
 
     def _reset_to(self, runner: Runner, request, response) -> None:
         names, position, velocity = read_state(runner.simulation, request.state)
         runner.abort("~/reset_to was called")
         runner.simulation.reset_to(names, position, velocity, self._node.restart_clock)
         runner.resume()
-        self._node.schedule()
 
     def _set_pause(self, runner: Runner, request, response) -> None:
         if runner.stepping:
-            raise ValueError("steps asked for with ~/step are under way")
+            raise ValueError("steps of ~/step are under way")
         runner.set_paused(request.data)
-        self._node.schedule()
         response.message = "paused" if request.data else "running"
 
     async def _step(self, runner: Runner, request, response) -> None:
@@ -61,7 +56,6 @@ class SimulatorServices:
             raise ValueError(runner.simulation.fault)
         finished = Future()
         runner.step(request.steps, finished.set_result)
-        self._node.schedule()
         reason = await finished
         if reason:
             raise ValueError(reason)
@@ -70,17 +64,16 @@ class SimulatorServices:
     def _apply_wrench(self, runner: Runner, request, response) -> None:
         link = request.wrench.header.frame_id
         if not link:
-            raise ValueError("wrench.header.frame_id is empty: it names the link")
+            raise ValueError("wrench.header.frame_id must name a link")
         runner.catch_up()
-        duration = request.duration.sec + request.duration.nanosec * 1e-9
+        duration = messages.nanoseconds(request.duration) / SECOND
         runner.simulation.push(link, messages.wrench(request.wrench.wrench), duration)
 
 
 def read_state(simulation, state) -> tuple[tuple[str, ...], np.ndarray, np.ndarray | None]:
     """Names, positions and velocities (None: at rest) in a JointState for reset_to; mimic joints are left out.
 
-    An empty list of names stands for the joints of the model in their order. ValueError names the joint or field.
-    """
+    An empty list of names stands for the joints of the model in their order. ValueError names the joint or field."""
     joints = simulation.robot.joint_names
     n = len(state.name) or len(joints)
     if state.name:
