@@ -36,10 +36,10 @@ class Drives(NamedTuple):
 class Commands:
     """The last command of each joint. Commands to some joints merge; each is stale after command_timeout (0: never).
 
-    A stale joint is driven as `on_timeout` says: "zero" by no effort, or towards no velocity, or still towards its last
-    position; "hold" by its brake; "gravity_compensation" by g_i(q), in every mode. A joint that never had a command is
-    held by its brake if hold_until_first_command, else driven by no effort, or towards no velocity, or towards its
-    first position. Commands are clipped to the limits."""
+    A stale joint is driven according to `on_timeout`: "zero" by no effort, or towards no velocity, or still towards its
+    last position; "hold" by its brake; "gravity_compensation" by g_i(q), in every mode. A joint without a command so
+    far is held by its brake if hold_until_first_command, else driven by no effort, or towards no velocity, or towards
+    its first position. Commands are clipped to the limits."""
 
     def __init__(self, settings: Settings, limits: EnforcedLimits):
         self._kind = Drive[settings.command_mode.upper()]
@@ -80,5 +80,6 @@ class Commands:
         if self._held:
             kind[uncommanded] = Drive.LOCKED
         value = self._value if self._kind == Drive.POSITION else np.where(fresh, self._value, 0.0)
-        cut = np.clip(value, self._lower, self._upper)
-        return Drives(kind, cut, (cut != value) & (kind == self._kind), int(self._deadline[fresh].min(initial=NEVER)))
+        clipped = np.clip(value, self._lower, self._upper)
+        return Drives(
+            kind, clipped, (clipped != value) & (kind == self._kind), int(self._deadline[fresh].min(initial=NEVER)))

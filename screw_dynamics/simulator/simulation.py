@@ -1,7 +1,7 @@
 """The simulated robot: joint state, time, commands, pushes and faults; simulator_node wraps it.
 
 Everything is counted in whole steps and integer nanoseconds, so that the same seed and the same commands at the same
-steps give the same bits, however many steps are asked for at a time."""
+steps give the same bits, however many steps are made at a time."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -81,7 +81,6 @@ class Simulation:
         return self._origin_ns + self.steps * self.settings.dt_ns
 
     # --------------------------------------------------------------------------------------------- start
-
     def set_home(self, initial_positions: Mapping[str, float]) -> None:
         """Change where the next reset leads to. ValueError names the joint; nothing is changed then."""
         home = self.limits.middle()
@@ -122,14 +121,14 @@ class Simulation:
     ) -> None:
         """As `reset`, but the joints `names` start from a position and a velocity (names,); None: at rest.
 
-        A start in motion releases all joints at once, whatever hold_until_first_command says. ValueError names the
+        A start in motion releases all joints at once, whatever hold_until_first_command is. ValueError names the
         joint; nothing is changed then."""
         q, qd = self._home.copy(), np.zeros(self.robot.n)
         for k, name in enumerate(names):
             i = self._known(name)
             q[i], qd[i] = position[k], 0.0 if velocity is None else velocity[k]
             if not np.isfinite(qd[i]):
-                raise ValueError(f"joint '{name}': velocity {qd[i]} is not finite")
+                raise ValueError(f"joint '{name}': velocity {qd[i]} must be finite")
         self.limits.check(q)
         self._start(q, qd, restart_clock)
         if qd.any():
@@ -146,7 +145,6 @@ class Simulation:
         self._update_drives()
 
     # --------------------------------------------------------------------------------------------- what acts
-
     def command(self, command: np.ndarray) -> None:
         """Command the joints, (n,), in the unit of the command mode; NaN leaves a joint with its last command."""
         self._commands.accept(command, self.steps)
@@ -180,7 +178,6 @@ class Simulation:
         return self.robot.external_torque(self.q, total) if total else np.zeros(self.robot.n)
 
     # --------------------------------------------------------------------------------------------- motion
-
     def advance(self, steps: int) -> int:
         """Make `steps` steps. Returns how many were made: fewer when the state would no longer be finite."""
         first, last = self.steps, self.steps + steps
@@ -240,7 +237,6 @@ class Simulation:
         self.fault = f"stopped after {self.steps} steps, until a reset: {reason}"
 
     # --------------------------------------------------------------------------------------------- sensors
-
     def joint_state(self) -> JointState:
         """The state as sensors report it. Noise is that of the step: repeated calls return the same."""
         s, n = self.settings, self.robot.n

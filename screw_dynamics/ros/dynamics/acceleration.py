@@ -1,11 +1,9 @@
-"""Where the acceleration of `~/inverse_dynamics` comes from, since a JointState has none. Times are nanoseconds.
-
-A source observes every complete state (`observe`) and has the acceleration in model order (`value`), or None while it
-cannot be known; `waiting` names what is missing then."""
+"""The sources of the acceleration in `~/inverse_dynamics`, which a JointState does not have. Times are nanoseconds."""
 
 from collections.abc import Sequence
 
 import numpy as np
+from trajectory_msgs.msg import JointTrajectory
 
 from ..node.joint_state import Fault, JointMap, JointStateCache, all_finite
 from ..node.timing import SECOND
@@ -13,26 +11,35 @@ from ..node.timing import SECOND
 SOURCES = ("zero", "finite_difference", "topic")
 
 
-class ZeroAcceleration:
-    """Zero: the torque is that which keeps the velocity, gravity and Coriolis."""
+class Source:
+    """Accelerations in model order, NaN where they are unknown; `waiting` names what is missing then."""
 
     waiting = ""
 
     def __init__(self, n: int):
-        self._zero = np.zeros(n)
+        self._acceleration = np.full(n, np.nan)
 
     def observe(self, state: JointStateCache) -> None:
-        """Do nothing: states do not matter."""
+        """Take a complete state."""
+
+    def value(self, now: int) -> np.ndarray | None:
+        """(n,), or None while one of them is unknown."""
+        return self._acceleration if all_finite(self._acceleration) else None
+
+    def clear(self) -> None:
+        """Forget every joint."""
+        self._acceleration.fill(np.nan)
+
+
+class ZeroAcceleration(Source):
+    """Zero: the torque is that which keeps the velocity, gravity and Coriolis."""
 
     def value(self, now: int) -> np.ndarray | None:
         """(n,) zeros."""
-        return self._zero
-
-    def clear(self) -> None:
-        """Do nothing."""
+        return np.zeros_like(self._acceleration)
 
 
-class FiniteDifference:
+class FiniteDifference(Source):
     """Each joint's last change of velocity over the time between the stamps. No filter: noise comes through, amplified.
 
     A pause longer than `gap` starts a joint anew, and so does `clear`."""
@@ -40,8 +47,8 @@ class FiniteDifference:
     waiting = "two stamped joint_states of every joint, close in time"
 
     def __init__(self, n: int, gap: int):
+        super().__init__(n)
         self._gap = gap
-        self._acceleration = np.full(n, np.nan)
         self._velocity = np.full(n, np.nan)
         self._stamps = np.zeros(n, dtype=np.int64)
 
@@ -56,35 +63,28 @@ class FiniteDifference:
         self._velocity[new] = state.velocity[new]
         self._stamps[new] = state.stamps[new]
 
-    def value(self, now: int) -> np.ndarray | None:
-        """(n,) once every joint has been received twice."""
-        return self._acceleration if all_finite(self._acceleration) else None
-
     def clear(self) -> None:
         """Forget every joint."""
-        self._acceleration.fill(np.nan)
+        super().clear()
         self._velocity.fill(np.nan)
         self._stamps.fill(0)
 
 
-class DesiredAcceleration:
+class DesiredAcceleration(Source):
     """The accelerations of the first point of `~/desired`, merged from messages that name some joints each.
 
-    Each is fresh for `timeout` after it was received; a joint that was never named keeps all of them back."""
+    Each is fresh for `timeout` after it was received; all are unknown until every joint has been named."""
 
     waiting = "fresh accelerations of every joint on ~/desired"
 
     def __init__(self, joint_names: Sequence[str], timeout: int):
+        super().__init__(len(joint_names))
         self._map = JointMap(joint_names)
         self._timeout = timeout
-        self._acceleration = np.full(len(joint_names), np.nan)
         self._received = np.zeros(len(joint_names), dtype=np.int64)
 
-    def observe(self, state: JointStateCache) -> None:
-        """Do nothing: states do not matter."""
-
-    def take(self, msg, now: int) -> None:
-        """Take a trajectory_msgs/JointTrajectory received at `now`; raises `Fault` and changes nothing if it is bad."""
+    def take(self, msg: JointTrajectory, now: int) -> None:
+        """Take a message received at `now`; raises `Fault` and changes nothing if it is bad."""
         if not msg.points:
             raise Fault("no point", "points is empty", "error")
         accelerations = np.asarray(msg.points[0].accelerations)
@@ -98,11 +98,6 @@ class DesiredAcceleration:
         self._received[selection.target] = now
 
     def value(self, now: int) -> np.ndarray | None:
-        """(n,) while every joint's acceleration is fresh."""
-        if not all_finite(self._acceleration):
-            return None
-        return None if now - self._received.min() > self._timeout else self._acceleration
-
-    def clear(self) -> None:
-        """Forget every joint."""
-        self._acceleration.fill(np.nan)
+        """(n,), or None while one of them is unknown or stale."""
+        fresh = now - self._received.min(initial=now) <= self._timeout
+        return super().value(now) if fresh else None

@@ -1,6 +1,6 @@
 """The services of dynamics_node: each decodes its request, calls the core, and encodes the answer.
 
-No service raises: what is wrong with a request is a ValueError in here, and `success = false` with its text outside.
+A handler raises ValueError for a bad request, which is answered as `success = false` with its text.
 The comments of the .srv files in screw_dynamics_interfaces are the specification."""
 
 from collections.abc import Sequence
@@ -43,7 +43,6 @@ class DynamicsServices:
         ))
 
     # --------------------------------------------------------------------------------------------- requests
-
     def _request(self, robot: Robot, request) -> JointRequest:
         if self._joints.joint_names != robot.joint_names:
             self._joints = JointMap(robot.joint_names)
@@ -61,9 +60,9 @@ class DynamicsServices:
         if not len(request.position) and not len(request.velocity):
             return self._node.fresh_state()
         if not len(request.position):
-            raise ValueError("position: empty, though velocity is given")
+            raise ValueError("position: empty, must be given with velocity")
         if not len(request.velocity) and velocity_needed:
-            raise ValueError("velocity: empty, though position is given and this service needs it")
+            raise ValueError("velocity: empty, must be given with position for this service")
         position = joints.read(request.position, "position")
         return Motion(position, joints.read_or_zero(request.velocity, "velocity"), Time())
 
@@ -83,7 +82,7 @@ class DynamicsServices:
         external: dict[str, np.ndarray] = {}
         for k, stamped in enumerate(wrenches):
             if not stamped.header.frame_id:
-                raise ValueError(f"external[{k}].header.frame_id: empty, the link that the wrench acts on is needed")
+                raise ValueError(f"external[{k}].header.frame_id: empty, must name the link that the wrench acts on")
             link = self._link(robot, stamped.header.frame_id, f"external[{k}].header.frame_id")
             wrench = messages.wrench(stamped.wrench)
             if not np.isfinite(wrench).all():
@@ -92,13 +91,12 @@ class DynamicsServices:
         return external
 
     # --------------------------------------------------------------------------------------------- handlers
-
     def _jacobian(self, robot: Robot, request, response) -> None:
         joints = self._request(robot, request)
         if request.representation >= len(REPRESENTATIONS):
-            raise ValueError(f"representation: {request.representation} is not BODY 0, SPATIAL 1, HYBRID 2 or MIXED 3")
+            raise ValueError(f"representation: {request.representation}, must be BODY 0, SPATIAL 1, HYBRID 2, MIXED 3")
         if request.row_order not in (request.ANGULAR_FIRST, request.LINEAR_FIRST):
-            raise ValueError(f"row_order: {request.row_order} is not ANGULAR_FIRST 0 or LINEAR_FIRST 1")
+            raise ValueError(f"row_order: {request.row_order}, must be ANGULAR_FIRST 0, LINEAR_FIRST 1")
         link = self._named_link(robot, request.link)
         reference = self._link(robot, request.reference_link, "reference_link")
         q, qd, _ = self._motion(request, joints, True) if request.derivative else self._position(request, joints)
@@ -200,5 +198,5 @@ class DynamicsServices:
 
     def _named_link(self, robot: Robot, name: str) -> str:
         if not name:
-            raise ValueError("link: empty, a link of the robot is needed")
+            raise ValueError("link: empty, must name a link of the robot")
         return self._link(robot, name, "link")

@@ -1,10 +1,11 @@
 """From joint_states to torque topics: the hot path of dynamics_node."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 from builtin_interfaces.msg import Time
+from rclpy.lifecycle import LifecyclePublisher
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
@@ -14,6 +15,7 @@ from ..node import messages
 from ..node.description import output_order
 from ..node.diagnostics import OK, STALE, WARN, Diagnostics
 from ..node.joint_state import Fault, JointStateCache, all_finite
+from ..node.parameters import Parameters
 from ..node.timing import SECOND, timeout
 from .acceleration import DesiredAcceleration, FiniteDifference, ZeroAcceleration
 from .torque_outputs import TERMS, Output, command_output, joint_state_output
@@ -33,7 +35,10 @@ class TorqueStream:
     `publishers` has the publisher of each of TERMS, `command_publisher` is None without effort commands, `now()` is the
     node's time in nanoseconds. Nothing is published before a robot is in use (`use`)."""
 
-    def __init__(self, parameters, diagnostics: Diagnostics, now: Callable[[], int], publishers, command_publisher):
+    def __init__(
+        self, parameters: Parameters, diagnostics: Diagnostics, now: Callable[[], int],
+        publishers: Mapping[str, LifecyclePublisher], command_publisher: LifecyclePublisher | None,
+    ):
         self._parameters, self._diagnostics, self._now = parameters, diagnostics, now
         self._publishers, self._command_publisher = publishers, command_publisher
         self._robot: Robot | None = None
@@ -87,9 +92,9 @@ class TorqueStream:
         if self._state.age(now) > timeout(self._parameters.state_timeout):
             return
         for term, outputs in self._outputs.items():
-            wanted = [output for output in outputs if output.wanted]
-            if wanted:
-                self._publish_term(term, wanted, now)
+            subscribed = [output for output in outputs if output.subscribed]
+            if subscribed:
+                self._publish_term(term, subscribed, now)
 
     def _publish_term(self, term: str, outputs: list[Output], now: int) -> None:
         acceleration = self._acceleration.value(now) if term == "inverse_dynamics" else None

@@ -169,7 +169,7 @@ class RobotDescription:
             return
         self._loading = None
         text, robot, error = outcome
-        if text != self._wanted:   # another description came meanwhile: the last one counts
+        if text != self._wanted:   # another description has arrived meanwhile: the last one counts
             self._start(self._wanted)
             return
         if robot is None:

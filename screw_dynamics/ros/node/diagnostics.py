@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.impl.rcutils_logger import RcutilsLogger
+from rclpy.node import Node
 
 from .endpoints import OVERRIDABLE, RELIABLE, STEADY
 from .joint_state import Fault
@@ -18,7 +20,7 @@ LOG_INTERVAL = 5.0   # seconds between log lines of one reason
 class ThrottledLog:
     """Logs a reason at most every LOG_INTERVAL seconds of real time. rclpy throttles by line of code, not by reason."""
 
-    def __init__(self, logger):
+    def __init__(self, logger: RcutilsLogger):
         self._logger = logger
         self._next: dict[str, float] = {}
 
@@ -40,12 +42,12 @@ class ThrottledLog:
 
 
 class Diagnostics:
-    """Publishes one DiagnosticStatus a second on /diagnostics: what `report` says, then rates, drops and notices.
+    """Publishes one DiagnosticStatus a second on /diagnostics: what `report` returns, then rates, drops and notices.
 
     `report()` returns (level, message, values): the level is OK, WARN, ERROR or STALE, the values have str keys. Every
     reason that messages were dropped for stays listed as "dropped: <reason>" with its count since the start."""
 
-    def __init__(self, node, report: Callable[[], Report], title: str):
+    def __init__(self, node: Node, report: Callable[[], Report], title: str):
         self._node = node
         self._report = report
         self._title = title

@@ -12,4 +12,4 @@ LATCHED = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.RELIABLE, durabil
 OVERRIDABLE = QoSOverridingOptions.with_default_policies()
 OVERRIDABLE_LATCHED = QoSOverridingOptions([*OVERRIDABLE.policy_kinds, QoSPolicyKind.DURABILITY])
 
-STEADY = Clock(clock_type=ClockType.STEADY_TIME)   # for what must go on while simulated time stands still
+STEADY = Clock(clock_type=ClockType.STEADY_TIME)   # for timers that must run while simulated time stands still

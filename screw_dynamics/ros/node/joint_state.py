@@ -1,16 +1,24 @@
 """From sensor_msgs/JointState to coordinates in model order, and what each fault in a message gets.
 
-Pure Python and NumPy: a message is anything with the fields of JointState, so that this is tested without ROS.
-Times are nanoseconds, 0 meaning unstamped."""
+Pure Python and NumPy, to be tested without ROS. Times are nanoseconds, 0 meaning unstamped."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from .timing import SECOND
 
 KNOWN_NAME_LISTS = 32   # name lists remembered by a JointMap; a graph has a handful
+
+
+class JointStateLike(Protocol):
+    """A message with the fields of sensor_msgs/JointState."""
+
+    name: Sequence[str]
+    position: Sequence[float]
+    velocity: Sequence[float]
+    effort: Sequence[float]
 
 
 class Fault(ValueError):
@@ -75,7 +83,7 @@ class JointMap:
             raise Fault("non-finite value", f"{field} of joint '{self.joint_names[joints[bad]]}' is {values[bad]}")
 
 
-def check_lengths(msg) -> None:
+def check_lengths(msg: JointStateLike) -> None:
     """Raise `Fault` unless position, velocity and effort are each empty or as long as the list of names."""
     n = len(msg.name)
     for field in ("position", "velocity", "effort"):
@@ -146,7 +154,7 @@ class JointStateCache:
         """Nanoseconds since the least recent joint was received; only of a complete state."""
         return now - self._oldest
 
-    def update(self, msg, stamp: int, now: int) -> bool:
+    def update(self, msg: JointStateLike, stamp: int, now: int) -> bool:
         """Take a message stamped `stamp` and received at `now`. Returns whether it changed a state that is complete."""
         check_lengths(msg)
         selection = self._map.select(msg.name)
@@ -163,14 +171,14 @@ class JointStateCache:
         self._mark_received(selection, now)
         return self.complete
 
-    def _positions(self, msg, selection: Selection) -> np.ndarray:
+    def _positions(self, msg: JointStateLike, selection: Selection) -> np.ndarray:
         if not len(msg.position):
             raise Fault("no position", "position is empty")
         position = np.asarray(msg.position)[selection.source]
         self._map.check_finite(position, selection.target, "position")
         return position
 
-    def _velocities(self, msg, selection: Selection) -> np.ndarray | float:
+    def _velocities(self, msg: JointStateLike, selection: Selection) -> np.ndarray | float:
         if len(msg.velocity):
             velocity = np.asarray(msg.velocity)[selection.source]
             if not np.isnan(velocity).all():

@@ -8,8 +8,7 @@ from functools import partial
 
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
-from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from rclpy.lifecycle.publisher import LifecyclePublisher
+from rclpy.lifecycle import LifecycleNode, LifecyclePublisher, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import QoSProfile
 
 from screw_dynamics.robot import Robot
@@ -39,7 +38,7 @@ class ManagedNode(LifecycleNode):
         self.diagnostics = Diagnostics(self, self.health, title)
 
     def start(self) -> None:
-        """Configure and activate, if the parameter autostart says so."""
+        """Configure and activate, if the parameter autostart is true."""
         if self.settings.autostart and self.trigger_configure() == TransitionCallbackReturn.SUCCESS:
             self.trigger_activate()
 
@@ -161,7 +160,7 @@ def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None)
         print(error, file=sys.stderr)
         return 1
     except Exception:
-        if rclpy.ok():   # else a signal came while the node was being made
+        if rclpy.ok():   # else a signal arrived while the node was being made
             raise
     finally:
         rclpy.try_shutdown()

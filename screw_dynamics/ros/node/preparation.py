@@ -1,4 +1,4 @@
-"""Calls everything a node will call of a robot once, so that compilers do their work before a message waits for it."""
+"""Calls every algorithm that a node uses once, so that it is compiled before a message needs it."""
 
 import time
 from collections.abc import Callable, Mapping

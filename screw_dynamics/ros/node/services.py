@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 from rclpy.callback_groups import CallbackGroup
 from rclpy.executors import await_or_execute
 
+from .managed_node import ManagedNode
+
 
 class Service(NamedTuple):
     """A service ~/name of type `kind`. `handler(subject, request, response)` fills the response; it may be a coroutine
@@ -17,8 +19,8 @@ class Service(NamedTuple):
     group: CallbackGroup | None = None
 
 
-def serve(node, subject: Callable[[], Any], services: Iterable[Service]) -> None:
-    """Create services on a `ManagedNode`, whose `endpoints` destroy them.
+def serve(node: ManagedNode, subject: Callable[[], Any], services: Iterable[Service]) -> None:
+    """Create services on a node, whose `endpoints` destroy them.
 
     Every handler works on what `subject()` returns. A ValueError of either is answered as success = false with its text
     as the message; any other exception also is logged, as an internal error."""
@@ -28,7 +30,7 @@ def serve(node, subject: Callable[[], Any], services: Iterable[Service]) -> None
             node.destroy_service, node.create_service(kind, f"~/{name}", callback, callback_group=group))
 
 
-def _answering(node, subject: Callable[[], Any], handler: Callable, response_type: type) -> Callable:
+def _answering(node: ManagedNode, subject: Callable[[], Any], handler: Callable, response_type: type) -> Callable:
     async def answer(request, response):
         try:
             await await_or_execute(handler, subject(), request, response)

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..node.joint_state import Fault, JointMap, check_lengths
+from ..node.joint_state import Fault, JointMap, JointStateLike, check_lengths
 
 
 class CommandReader:
-    """From a message with the fields of JointState to commands (n,) in model order, NaN where a joint has none.
+    """From a message to commands (n,) in model order, NaN where a joint has none.
 
     Only the field of the command mode is read; empty, it commands nothing. `notify` receives a `Fault` of
     joints that are ignored: those the model does not have, and mimic joints, which follow their leader."""
@@ -17,7 +17,7 @@ class CommandReader:
         self._map = JointMap(joint_names, notify)
         self._mode = mode
 
-    def read(self, msg) -> np.ndarray:
+    def read(self, msg: JointStateLike) -> np.ndarray:
         """The commands in a message. `Fault`: lengths that differ, a joint named twice, an infinite command."""
         check_lengths(msg)
         selection = self._map.select(msg.name)

@@ -1,14 +1,16 @@
 """The services of simulator_node: each decodes its request, makes one call, and encodes the answer.
 
-No service raises: what is wrong with a request is a ValueError in here, and `success = false` with its text outside.
+A handler raises ValueError for a bad request, which is answered as `success = false` with its text.
 The comments of the .srv files in screw_dynamics_interfaces are the specification."""
 
 import numpy as np
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.task import Future
+from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from screw_dynamics.simulator.runner import Runner
+from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics_interfaces.srv import ApplyWrench, ResetTo, Step
 
 from ..node import messages
@@ -70,7 +72,9 @@ class SimulatorServices:
         runner.simulation.push(link, messages.wrench(request.wrench.wrench), duration)
 
 
-def read_state(simulation, state) -> tuple[tuple[str, ...], np.ndarray, np.ndarray | None]:
+def read_state(
+    simulation: Simulation, state: JointState
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray | None]:
     """Names, positions and velocities (None: at rest) in a JointState for reset_to; mimic joints are left out.
 
     An empty list of names stands for the joints of the model in their order. ValueError names the joint or field."""

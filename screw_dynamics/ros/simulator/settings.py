@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 
+from rclpy.node import Node
+
 from screw_dynamics.model.model import Model
 from screw_dynamics.simulator.settings import Settings
 
@@ -26,7 +28,7 @@ HOME = "initial_positions."
 class InitialPositions(Parameters):
     """The parameters initial_positions.<joint>, declared for the joints of a model once there is one."""
 
-    def __init__(self, node):
+    def __init__(self, node: Node):
         super().__init__(node, ())
         self.model: Model | None = None
 
