@@ -146,6 +146,7 @@ def test_states_come_at_every_tenth_step_with_the_time_of_the_clock(simulator):
     simulator.pause(False)
     simulator.wait(lambda: len(simulator.states) > 30)
     simulator.pause()
+    simulator.step(0)   # the states from before the pause have arrived
     simulator.states.clear()
     simulator.clock.clear()
     start = nanoseconds(simulator.step(1000).header.stamp)
@@ -431,7 +432,7 @@ def test_life_of_a_simulator_whose_description_comes_late(processes):
     node.fresh(lambda state: np.allclose(state.position[:2], (0.2, 0.1), atol=1e-3))
 
     node.describe("<robot name='broken'/>")
-    told(DiagnosticStatus.WARN, "the robot before stays in use")
+    told(DiagnosticStatus.WARN, "the previous robot stays in use")
     assert np.allclose(node.fresh().position[:2], (0.2, 0.1), atol=1e-3)
     massless = arm.urdf().replace('<mimic joint="elbow" multiplier="-0.5"/>', "")
     node.describe(massless)
