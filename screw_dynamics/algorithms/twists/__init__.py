@@ -1,9 +1,9 @@
-"""Twists and Jacobians of all bodies of a tree: a file for each representation of twists, to be laid side by side;
-[MK] 3.
+"""Twists and Jacobians of all bodies of a tree: one recursion, and a file for each representation of twists, to be laid
+side by side; [MK] 3.
 
-  body_fixed (14)-(19); spatial (28)-(30); hybrid (40)-(42); mixed (50)-(52); representations: table 3
+  body_fixed (14)-(20); spatial (28)-(30), (35); hybrid (38)-(42); mixed (50)-(52)
 
-The recursions see the bodies, and the world, in frames on the axes of the joints (model.Link). frames.C has the bodies'
+The recursion sees the bodies, and the world, in frames on the axes of the joints (links.Link). frames.C has the bodies'
 own frames in these, in the order of the bodies, by which each result is read off: [MK] (20), (35)."""
 from . import body_fixed, hybrid, mixed, spatial
 
