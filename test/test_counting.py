@@ -17,7 +17,8 @@ from screw_dynamics.compiled.counting import Counting, Operations, needed_lines,
 from screw_dynamics.compiled.entry import Entry, per_joint
 from screw_dynamics.compiled.specialize import script
 from screw_dynamics.numbers.scalars import sincos, sqrt
-from screw_dynamics.screws.vectors import Scalar, Vec3, cross
+from screw_dynamics.numbers.values import Scalar
+from screw_dynamics.screws.vectors import Vec3, cross
 
 ENTRIES = [INVERSE_DYNAMICS, FORWARD_DYNAMICS, MASS_MATRIX, CORIOLIS_MATRIX, GRAVITY_TORQUE]
 NAMES = [entry.algorithm.__name__ for entry in ENTRIES]

@@ -9,8 +9,7 @@ from scalar_kinds import slope
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
-from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
-from screw_dynamics.algorithms.inverse_dynamics.classical import INVERSE_DYNAMICS_CLASSICAL
+from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_CLASSICAL, INVERSE_DYNAMICS_IN
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 
 ENTRIES = {**INVERSE_DYNAMICS_IN, "classical": INVERSE_DYNAMICS_CLASSICAL}

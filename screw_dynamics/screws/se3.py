@@ -5,11 +5,11 @@ Sources: [MK] appendix A, [MT] appendix A.2 (51)-(58), two of them corrected (do
 """
 from typing import NamedTuple
 
-from screw_dynamics.numbers.values import form_of, infix, kernel, linear, over, value
+from screw_dynamics.numbers.values import Scalar, form_of, infix, kernel, linear, over, value
 
 from . import so3
 from .so3 import Rotation, stumpff
-from .vectors import AlongZ, Scalar, Vec3, cross
+from .vectors import AlongZ, Vec3, cross
 
 
 @value
@@ -93,12 +93,6 @@ def Ad_dual(C: Pose, W: Wrench) -> Wrench:
     """Ad_C^-T W: a wrench of the body frame, in the reference frame."""
     force = C.R @ W.force
     return Wrench(C.R @ W.torque + cross(C.p, force), force)
-
-
-@kernel
-def Ad_dual_inv(C: Pose, W: Wrench) -> Wrench:
-    """Ad_C^T W: a wrench of the reference frame, in the body frame."""
-    return Wrench((W.torque + cross(W.force, C.p)) @ C.R, W.force @ C.R)
 
 
 @kernel

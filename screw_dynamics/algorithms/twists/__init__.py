@@ -6,10 +6,9 @@ side by side; [MK] 3.
 The recursion sees the bodies, and the world, in frames on the axes of the joints (links.Link). frames.C has the bodies'
 own frames in these, in the order of the bodies, by which each result is read off: [MK] (20), (35)."""
 from . import body_fixed, hybrid, mixed, spatial
+from .recursion import recursions
 
 # Named as in representations.REPRESENTATIONS.
-_MODULES = {"body": body_fixed, "spatial": spatial, "hybrid": hybrid, "mixed": mixed}
-BODY_TWISTS_IN = {name: module.BODY_TWISTS for name, module in _MODULES.items()}
-BODY_JACOBIANS_IN = {name: module.BODY_JACOBIANS for name, module in _MODULES.items()}
-
-__all__ = ["BODY_JACOBIANS_IN", "BODY_TWISTS_IN"]
+_ENTRIES = {name: recursions(form.place, form.screw, form.moved, form.seen) for name, form in (
+    ("body", body_fixed), ("spatial", spatial), ("hybrid", hybrid), ("mixed", mixed))}
+BODY_TWISTS_IN, BODY_JACOBIANS_IN = ({name: entries[i] for name, entries in _ENTRIES.items()} for i in range(2))

@@ -5,7 +5,7 @@ from screw_dynamics.numbers.values import kernel, over
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_inv, Twist
 
-from .recursion import Body, recursions
+from .recursion import Body
 
 
 @kernel
@@ -30,6 +30,3 @@ def moved(body: Body, p: int, i: int, V: Twist) -> Twist:
 def seen(frames: Frame, target: Target, body: Body, i: int, V: Twist) -> Twist:
     """(20)."""
     return Ad_inv(frames.C[i], V)
-
-
-BODY_TWISTS, BODY_JACOBIANS = recursions(place, screw, moved, seen)

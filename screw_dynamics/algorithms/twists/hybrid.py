@@ -5,7 +5,7 @@ from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Twist, shifted_twist
 
-from .recursion import Body, recursions
+from .recursion import Body
 
 
 @kernel
@@ -32,6 +32,3 @@ def seen(frames: Frame, target: Target, body: Body, i: int, V: Twist) -> Twist:
     """Of the body's frame, resolved in that of the root."""
     R, V = frames.C[target.reference].R, shifted_twist(body.R[i] @ frames.C[i].p, V)
     return Twist(V.angular @ R, V.linear @ R)
-
-
-BODY_TWISTS, BODY_JACOBIANS = recursions(place, screw, moved, seen)

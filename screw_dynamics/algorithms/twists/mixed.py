@@ -7,7 +7,7 @@ from screw_dynamics.screws.se3 import Pose, Twist
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import cross
 
-from .recursion import Body, recursions
+from .recursion import Body
 
 
 @kernel
@@ -44,6 +44,3 @@ def seen(frames: Frame, target: Target, body: Body, i: int, V: Twist) -> Twist:
     """Of the body's frame, velocities resolved in that of the root."""
     V = moved_twist(frames.C[i], body.R[i], V)
     return Twist(V.angular, V.linear @ frames.C[target.reference].R)
-
-
-BODY_TWISTS, BODY_JACOBIANS = recursions(place, screw, moved, seen)

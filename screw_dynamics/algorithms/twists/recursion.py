@@ -3,10 +3,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry, per_body_jacobian, per_body_twist
-from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.numbers.values import Scalar, kernel, zero
 from screw_dynamics.screws.se3 import Pose, Twist, identity
 from screw_dynamics.screws.so3 import Rotation
-from screw_dynamics.screws.vectors import Scalar, Vec3
+from screw_dynamics.screws.vectors import Vec3
 
 from ..jacobian import add_column, put_twist
 

@@ -5,7 +5,7 @@ from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad, Ad_inv, Twist
 
-from .recursion import Body, recursions
+from .recursion import Body
 
 
 @kernel
@@ -30,6 +30,3 @@ def moved(body: Body, p: int, i: int, V: Twist) -> Twist:
 def seen(frames: Frame, target: Target, body: Body, i: int, V: Twist) -> Twist:
     """(35)."""
     return Ad_inv(frames.C[target.reference], V)
-
-
-BODY_TWISTS, BODY_JACOBIANS = recursions(place, screw, moved, seen)
