@@ -95,7 +95,7 @@ class Robot:
         jacobians: (link, representation) pairs, or triples with a reference link, whose Jacobians are among them. Each
         kernel is compiled at its first use, which takes seconds once on a machine; an algorithm that would need more
         operations than specialize.LONGEST stays as it is. Numbers of joints and frames within 1e-15 of 0, 1 or -1 are
-        taken for these. Payload and gravity are part of the kernels: with_payload and with_gravity return ordinary robots."""
+        taken for these. Kernels contain payload and gravity: with_payload and with_gravity return ordinary robots."""
         special = Robot(self.model, self.gravity, self.representation)
         loops, lines = (choice(self.representation, self.model.shares_coordinates, lines) for lines in (False, True))
         special._use(lines.specialized(lambda entry: straight_line(entry, self._links), loops))

@@ -87,7 +87,7 @@ def power(x: Scalar, exponent: float) -> Scalar:
 
 @kernel
 def next_step(tableau: Tableau, h: Scalar, error: Scalar, retried: Any) -> Scalar:
-    """The length of the next step from the error of this one, by SciPy's rule: 0.9 error^(-1/(order + 1)), in [0.2, 10]."""
+    """The length of the next step, by SciPy's rule: 0.9 error^(-1/(order + 1)) of this one, within 0.2 and 10."""
     grow = 0.9 * power(where(error > 1e-10, error, over(1e-10, error)), -1.0 / (tableau.error_order + 1.0))
     grow = where(grow > 10.0, over(10.0, h), where(grow < 0.2, over(0.2, h), grow))
     grow = where(error <= 1e300, grow, over(0.2, h))                   # not finite: try a shorter one

@@ -1,4 +1,4 @@
-"""What all descriptions of a configuration share: parents of bodies, finite motions of joints, products along branches."""
+"""What descriptions of a configuration share: parents of bodies, motions of joints, products along branches."""
 from typing import NamedTuple
 
 import numpy as np
