@@ -5,7 +5,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from oracle_report import pytest_terminal_summary, report  # noqa: F401  a hook and a fixture
+from support.oracle_report import pytest_terminal_summary, report  # noqa: F401  a hook and a fixture
 
 DOMAINS = range(1, 101)  # the ids whose ports lie below the ephemeral ones of Linux; 0 is everybody's default
 

@@ -2,11 +2,10 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
-from real_robots import PATHS
+from support.paths import ROOT
+from support.real_robots import PATHS
 
-PACKAGE = Path(__file__).parents[1]
 PANDA = PATHS["panda_description/urdf/panda.urdf"]
 FOREIGN = (
     "rclpy", "sensor_msgs", "launch", "matplotlib", "pinocchio", "mujoco", "sympy", "mpmath", "pandas", "IPython",
@@ -15,7 +14,7 @@ FOREIGN = (
 
 def run(script, **environment):
     """What a script prints in a new process, word by word."""
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE), **environment}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     return done.stdout.split()
 

@@ -4,18 +4,18 @@ import itertools
 import signal
 
 import numpy as np
-import planar_arm as arm
 import pytest
 import rclpy
-from arm_driver import ArmDriver, Q
 from diagnostic_msgs.msg import DiagnosticStatus
-from graph import NodeProcess
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.qos import ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 
 from screw_dynamics_interfaces import srv
+from support import planar_arm as arm
+from support.arm_driver import ArmDriver, Q
+from support.graph import NodeProcess
 
 MODULE = "screw_dynamics.ros.dynamics.node"
 

@@ -4,18 +4,18 @@ import signal
 from collections import Counter
 
 import numpy as np
-import planar_arm as arm
 import pytest
 import rclpy
-from arm_driver import QD, ArmDriver, Q
 from diagnostic_msgs.msg import DiagnosticStatus
-from graph import NodeProcess
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from screw_dynamics_interfaces import srv
+from support import planar_arm as arm
+from support.arm_driver import QD, ArmDriver, Q
+from support.graph import NodeProcess
 
 NAN = float("nan")
 

@@ -3,15 +3,15 @@
 import signal
 
 import numpy as np
-import planar_arm as arm
 import pytest
 import rclpy
-from arm_driver import QD, ArmDriver, Q
 from geometry_msgs.msg import Inertia, Vector3, Vector3Stamped, Wrench, WrenchStamped
-from graph import NodeProcess
 from std_msgs.msg import Header
 
 from screw_dynamics_interfaces import srv
+from support import planar_arm as arm
+from support.arm_driver import QD, ArmDriver, Q
+from support.graph import NodeProcess
 
 QDD = np.array([2.0, -1.0])
 NAMES = ["elbow", "wheel", "finger", "shoulder"]   # not the order of the model, and two joints that are not coordinates

@@ -3,15 +3,12 @@
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
-import planar_arm as arm
 import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
-from graph import Driver, NodeProcess
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
@@ -24,8 +21,11 @@ import screw_dynamics as sd
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics_interfaces.srv import ApplyWrench, ResetTo, Step
+from support import planar_arm as arm
+from support.graph import Driver, NodeProcess
+from support.paths import ROOT
 
-CONFIG = Path(__file__).parents[2] / "config" / "simulator.yaml"
+CONFIG = ROOT / "config" / "simulator.yaml"
 START = {"shoulder": 0.3, "elbow": -0.4}
 SEEDED = {"seed": 7, "initial_noise": 0.01, "position_noise": 1e-3}
 NAN = float("nan")
