@@ -16,10 +16,10 @@ class Case:
     """A robot, the parts it is made of, and a state."""
 
     def __init__(self, joints, mimics):
-        self.rng = np.random.default_rng(joints)
-        self.parts = random_tree(self.rng, joints, mimics)
+        rng = np.random.default_rng(joints)
+        self.parts = random_tree(rng, joints, mimics)
         self.robot = sd.Robot(model_of(self.parts), gravity=(1.0, -2.0, -9.0))
-        self.q, self.qd, self.qdd = self.rng.uniform(-2, 2, (3, self.robot.n))
+        self.q, self.qd, self.qdd = rng.uniform(-2, 2, (3, self.robot.n))
 
     def efforts(self, parts=None, gravity=(1.0, -2.0, -9.0)):
         """The efforts of the motion, for the robot or for another description of it."""
@@ -109,10 +109,10 @@ def test_articulated_bodies_and_mass_matrix_give_the_same_accelerations(case):
     assert error(case.robot.forward_dynamics(case.q, case.qd, tau), by_mass_matrix) < 1e-10
 
 
-def test_external_wrenches_do_virtual_work(case):
+def test_external_wrenches_do_virtual_work(rng, case):
     """The efforts J^T W of a wrench have its power on every motion, and add to the efforts of the joints."""
     robot, q, qd, qdd = case.robot, case.q, case.qd, case.qdd
-    wrenches = {link: case.rng.normal(size=6) for link in robot.link_names[::2]}
+    wrenches = {link: rng.normal(size=6) for link in robot.link_names[::2]}
     efforts = robot.external_torque(q, wrenches)
     power = sum(W @ robot.jacobian(q, link) @ qd for link, W in wrenches.items())
     assert error(efforts @ qd, power) < BOUND
@@ -122,18 +122,18 @@ def test_external_wrenches_do_virtual_work(case):
 
 
 # ------------------------------------------------------------------------------------------------- invariance
-def test_efforts_do_not_depend_on_the_base_frame(case):
+def test_efforts_do_not_depend_on_the_base_frame(rng, case):
     """Describe the same robot and gravity in a world frame elsewhere."""
-    T = random_pose(case.rng)
+    T = random_pose(rng)
     moved = [p._replace(placement=T @ p.placement) if p.parent == "root" else p for p in case.parts]
     assert error(case.efforts(moved, T[:3, :3] @ case.robot.gravity), case.efforts()) < BOUND
 
 
-def test_efforts_do_not_depend_on_the_body_frames(case):
+def test_efforts_do_not_depend_on_the_body_frames(rng, case):
     """Describe every link in another frame of its own."""
     frames, moved = {"root": np.eye(4)}, []
     for part in case.parts:
-        D = frames[part.link] = random_pose(case.rng)
+        D = frames[part.link] = random_pose(rng)
         back, R = np.linalg.inv(D), D[:3, :3]
         moved.append(part._replace(
             placement=np.linalg.inv(frames[part.parent]) @ part.placement @ D, joint_frame=back @ part.joint_frame,

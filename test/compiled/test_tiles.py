@@ -11,7 +11,6 @@ from screw_dynamics.numbers.lanes import WIDTH, splat
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import FLAGS
 
-rng = np.random.default_rng(3)
 COUNTS = [0, 1, 7, 8, 9, 17]
 
 
@@ -37,7 +36,7 @@ def framed(count, n):
 
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 16, 19])
-def test_rows_of_numbers_side_by_side_go_in_and_out_of_lanes(count, n):
+def test_rows_of_numbers_side_by_side_go_in_and_out_of_lanes(rng, count, n):
     """Of any length, and nothing is written around them."""
     _, states = framed(count, n)
     states[:] = rng.normal(size=(count, n))
@@ -49,7 +48,7 @@ def test_rows_of_numbers_side_by_side_go_in_and_out_of_lanes(count, n):
 
 
 @pytest.mark.parametrize("count", COUNTS)
-def test_rows_with_strides_go_in_and_out_of_lanes(count):
+def test_rows_with_strides_go_in_and_out_of_lanes(rng, count):
     """By coordinates that come twice or never, from and to arrays whose entries lie apart."""
     states = rng.normal(size=(4, 2 * count))[:, ::-2].T
     coordinate, frame = np.array([77, 3, 0, 3]), np.full((count + 2, 7), 9.0)
@@ -68,7 +67,7 @@ def between_forbidden_pages():
 
 
 @pytest.mark.parametrize("n", [1, 5, 8, 9, 13])
-def test_nothing_around_an_array_is_touched(n):
+def test_nothing_around_an_array_is_touched(rng, n):
     """What a mask hides is not read either, at the first and at the last address that there is."""
     (*_, source, target), memory = [between_forbidden_pages() for _ in range(2)], np.empty(2 * WIDTH * (n + 1))
     for count in range(1, 2 * WIDTH + 2):
@@ -82,14 +81,14 @@ def test_nothing_around_an_array_is_touched(n):
 
 
 @pytest.mark.parametrize("count", COUNTS)
-def test_coordinates_in_another_order_are_read_from_rows_side_by_side(count):
+def test_coordinates_in_another_order_are_read_from_rows_side_by_side(rng, count):
     states, out = rng.normal(size=(count, 4)), np.empty((count, 4))
     through_lanes(np.array([77, 3, 0, 2, 1]), states, np.full(200, np.nan), out)
     assert (out == states[:, [3, 0, 2, 1]]).all()
 
 
 @pytest.mark.parametrize("count", COUNTS)
-def test_coordinates_that_come_twice_are_read_from_rows_side_by_side(count):
+def test_coordinates_that_come_twice_are_read_from_rows_side_by_side(rng, count):
     states, out = rng.normal(size=(count, 4)), np.empty((count, 5))
     through_lanes(np.array([77, 3, 0, 3, 1, 2]), states, np.full(200, np.nan), out)
     assert (out == states[:, [3, 0, 3, 1, 2]]).all()

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numba import njit
 from numba.core.errors import TypingError
-from test_scalars import ARGUMENTS, ulps
 
 from screw_dynamics.numbers import lanes, scalars
 from screw_dynamics.numbers.lanes import WIDTH, extract, insert, places, splat
@@ -19,12 +18,13 @@ from screw_dynamics.screws import se3
 from screw_dynamics.screws.inertia import Articulated, Inertia, articulated, square
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench
 from support.screw_samples import random_values
+from support.sincos_samples import ARGUMENTS, ulps
 
 NAN, INF = np.nan, np.inf
-rng = np.random.default_rng(3)
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.5, -7.25, 1 / 3, 2**51 + 0.5,
            INF, -INF, NAN, 5e-324, -3e-310, 1e-160, 1.7e308, -1.7e308]
-PAIRS = np.array([(a, b) for a in SPECIAL for b in SPECIAL] + rng.normal(size=(64, 2)).tolist())
+PAIRS = np.array([(a, b) for a in SPECIAL for b in SPECIAL]
+                 + np.random.default_rng(3).normal(size=(64, 2)).tolist())
 
 
 @kernel
@@ -97,7 +97,7 @@ def test_lanes_calculate_as_ieee_says():
             assert_same_bits(found, eval(text, dict(NUMPY, a=a, b=b, x=x)), text)
 
 
-def test_division_by_a_scalar_is_right_to_the_last_place():
+def test_division_by_a_scalar_is_right_to_the_last_place(rng):
     a, x = rng.normal(size=(2, 800)) * 10.0 ** rng.uniform(-100, 100, (2, 800))
     x = np.repeat(x[::WIDTH], WIDTH)
     np.testing.assert_allclose(*evaluated(["a / x"], a, a, x), a / x, rtol=4e-16)
@@ -156,7 +156,7 @@ def test_sincos_of_lanes_is_accurate(sincos_of_lanes, where_from):
         assert max(ulps(s, mpmath.sin, x), ulps(c, mpmath.cos, x)) < 1.6, x
 
 
-def test_sincos_from_the_limit_on_is_libm(sincos_of_lanes):
+def test_sincos_from_the_limit_on_is_libm(rng, sincos_of_lanes):
     x = np.r_[LIMIT, -LIMIT, np.nextafter(LIMIT, INF), 10.0 ** rng.uniform(6, 308, 100)]
     assert (sincos_of_lanes(x) == [list(map(math.sin, x)), list(map(math.cos, x))]).all()
 
@@ -166,7 +166,7 @@ def test_sincos_of_what_has_no_angle_is_nan(sincos_of_lanes):
 
 
 @pytest.mark.parametrize("neighbour", [0.0, 1.0, 0.999 * LIMIT, LIMIT, -1e22, 1e300, INF, -INF, NAN])
-def test_sincos_does_not_depend_on_the_neighbours(sincos_of_lanes, neighbour):
+def test_sincos_does_not_depend_on_the_neighbours(rng, sincos_of_lanes, neighbour):
     """The same bits in each of the eight places, whatever stands in the other seven."""
     chosen = np.r_[-0.0, 0.5, -2.0, 1e5, LIMIT * 0.9999999, LIMIT, 1e9, INF, NAN, rng.uniform(-LIMIT, LIMIT, 20)]
     alone = sincos_of_lanes(np.repeat(chosen, WIDTH))[:, ::WIDTH]
@@ -218,8 +218,8 @@ def algebra_of_lanes(count, given, found):
     algebra(table(Given, splat(0.0), count, given, 0), table(Found, splat(0.0), count, found, 0))
 
 
-def test_values_of_lanes_are_values_of_eight_numbers():
-    rows = packed([Given(*random_values(*fields(Given))) for _ in range(3 * WIDTH)])
+def test_values_of_lanes_are_values_of_eight_numbers(rng):
+    rows = packed([Given(*random_values(rng, *fields(Given))) for _ in range(3 * WIDTH)])
     count = len(rows)
     expected, found = np.empty((count, width(Found))), np.empty((count // WIDTH, width(Found), WIDTH))
     algebra_of_scalars(count, rows.ravel(), expected.ravel())

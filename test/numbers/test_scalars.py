@@ -6,21 +6,9 @@ import numpy as np
 import pytest
 from numba import njit
 
-from screw_dynamics.numbers.scalars import LIMIT, TABLE_LIMIT, absolute, atan2, floor, sincos, some, sqrt, where
+from screw_dynamics.numbers.scalars import absolute, atan2, floor, sincos, some, sqrt, where
 from screw_dynamics.numbers.values import FLAGS
-
-rng = np.random.default_rng(2)
-QUARTER_TURNS = np.round(rng.uniform(-LIMIT, LIMIT, 300) * 2 / np.pi) * (np.pi / 2)
-ARGUMENTS = {
-    "small": np.r_[rng.uniform(-4, 4, 500), 10.0 ** rng.uniform(-300, 0, 100), 0.0],
-    "in the table's range": rng.uniform(-TABLE_LIMIT, TABLE_LIMIT, 500),
-    "between the table's entries": (np.arange(-200, 200) + 0.5) * (np.pi / 64),
-    "below the limit": rng.uniform(-LIMIT, LIMIT, 500),
-    "near quarter turns": np.r_[QUARTER_TURNS, np.nextafter(QUARTER_TURNS, 0), QUARTER_TURNS * (1 + 1e-9)],
-    "at the limit": [f * LIMIT * (1 + e) for f in (-1, 1) for e in (-1e-15, 0.0, 1e-15)],
-    "the worst of 36 million": [421.03593364022964, 743.1119531386286, 86366.9692021145, 3.2666894280399768],
-    "above the limit": 10.0 ** rng.uniform(6, 300, 300),
-}
+from support.sincos_samples import ARGUMENTS, ulps
 
 
 @njit(**FLAGS)
@@ -37,13 +25,6 @@ def compiled(x, y=None):
     out = np.empty((7, len(x)))
     all_of_them(x, x if y is None else y, out)
     return out
-
-
-def ulps(found, f, x):
-    """The error in units of the last place, of a function f of mpmath that needs many digits for large x."""
-    with mpmath.workprec(1200):
-        exact = f(mpmath.mpf(float(x)))
-        return float(abs(exact - float(found)) / np.spacing(abs(float(exact))))
 
 
 @pytest.mark.parametrize("where_from", ARGUMENTS)
@@ -65,7 +46,7 @@ def test_sine_is_odd_and_cosine_even_to_the_last_bit():
     assert (compiled(-x)[:2] == [-sine, cosine]).all()
 
 
-def test_compiled_and_plain_agree():
+def test_compiled_and_plain_agree(rng):
     x, y = rng.normal(size=(2, 200)) * 10.0 ** rng.uniform(-3, 3, (2, 200))
     out = compiled(x, y)
     for i, (a, b) in enumerate(zip(x, y, strict=True)):

@@ -9,7 +9,7 @@ from screw_dynamics.screws.se3 import Wrench
 from screw_dynamics.screws.vectors import full
 from support import matrices
 from support.matrices import error, skew
-from support.screw_samples import matrix_of, random_pose, random_values, rng
+from support.screw_samples import matrix_of, random_pose, random_values
 
 
 def matrix(M):
@@ -21,39 +21,39 @@ def matrix(M):
 
 
 @pytest.fixture(params=[Inertia, Articulated])
-def M(request):
-    return random_values(request.param)[0]
+def M(rng, request):
+    return random_values(rng, request.param)[0]
 
 
 def test_momentum_is_inertia_times_twist(M):
     assert error(matrix_of(lambda V: M @ V, 6), matrix(M)) == 0
 
 
-def test_inertias_add_about_a_common_origin(M):
-    other = random_values(type(M))[0]
+def test_inertias_add_about_a_common_origin(rng, M):
+    other = random_values(rng, type(M))[0]
     assert error(matrix(M + other - 2.0 * M), matrix(other) - matrix(M)) < 1e-15
 
 
-def test_inertias_move_as_quadratic_forms(M):
+def test_inertias_move_as_quadratic_forms(rng, M):
     """Ad_C^-T M Ad_C^-1, which is Steiner's theorem for a rigid body: kinetic energy does not depend on the frame."""
-    C = random_pose()
+    C = random_pose(rng)
     move = moved if isinstance(M, Inertia) else moved_articulated
     inverse = np.linalg.inv(matrices.Ad(arrays.pose_matrix(C)))
     assert error(matrix(move(C, M)), inverse.T @ matrix(M) @ inverse) < 1e-14
 
 
-def test_a_rigid_inertia_is_an_articulated_one():
-    M, = random_values(Inertia)
+def test_a_rigid_inertia_is_an_articulated_one(rng):
+    M, = random_values(rng, Inertia)
     assert error(matrix(articulated(M)), matrix(M)) == 0
 
 
-def test_what_a_joint_takes_out():
+def test_what_a_joint_takes_out(rng):
     """U d U^T."""
-    U, = random_values(Wrench)
+    U, = random_values(rng, Wrench)
     assert error(matrix(square(U, 0.7)), 0.7 * np.outer(arrays.array(U), arrays.array(U))) < 1e-15
 
 
-def test_inertia_matrix_is_that_of_points():
+def test_inertia_matrix_is_that_of_points(rng):
     """T = V^T M V / 2 = sum m |w x p + v|^2 / 2 over the points that make up a body."""
     masses, points = rng.uniform(0.1, 1.0, 6), rng.normal(size=(6, 3))
     com = masses @ points / masses.sum()
@@ -65,9 +65,9 @@ def test_inertia_matrix_is_that_of_points():
     assert error(matrix(arrays.inertia(M)), M) < 1e-15
 
 
-def test_matrices_of_arrays():
+def test_matrices_of_arrays(rng):
     """Stacked matrices, as the model makes them."""
-    C = np.array([arrays.pose_matrix(random_pose()) for _ in range(4)])
+    C = np.array([arrays.pose_matrix(random_pose(rng)) for _ in range(4)])
     assert error(arrays.Ad_matrix(C), [matrices.Ad(c) for c in C]) == 0
     assert error(arrays.tilde(C[:, 0, :3]), [skew(c[0, :3]) for c in C]) == 0
     assert error(arrays.inverse_pose(C[0]), np.linalg.inv(C[0])) < 1e-15

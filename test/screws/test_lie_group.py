@@ -13,27 +13,27 @@ from screw_dynamics.screws.so3 import Rotation
 from support import matrices
 from support.matrices import error, hat, skew
 from support.scalar_kinds import lifted
-from support.screw_samples import BELOW_PI, BEYOND, PI, SMALL, matrix_of, random_pose, random_values, rng, screws
+from support.screw_samples import BELOW_PI, BEYOND, PI, SMALL, matrix_of, random_pose, random_values, screws
 
 
 # ------------------------------------------------------------------------------------------------- exp and log
 @pytest.mark.parametrize("angle", SMALL + BELOW_PI + [PI] + BEYOND)
-def test_exp_is_the_matrix_exponential(angle):
-    for X in screws(angle):
+def test_exp_is_the_matrix_exponential(rng, angle):
+    for X in screws(rng, angle):
         assert error(so3.exp(vec3(X[:3])), expm(skew(X[:3]))) < 1e-13          # which is SciPy's own error at 4 rad
         assert error(pose_matrix(se3.exp(twist(X))), matrices.exp(X)) < 1e-13
 
 
 @pytest.mark.parametrize("angle", SMALL + BELOW_PI)
-def test_log_undoes_exp(angle):
-    for X in screws(angle):
+def test_log_undoes_exp(rng, angle):
+    for X in screws(rng, angle):
         assert error(array(so3.log(so3.exp(vec3(X[:3])))), X[:3]) < 2e-15
         assert error(array(se3.log(se3.exp(twist(X)))), X) < 2e-14
 
 
 @pytest.mark.parametrize("angle", [PI - 1e-15, PI, *BEYOND])
-def test_exp_undoes_log_at_pi_and_beyond(angle):
-    for X in screws(angle):
+def test_exp_undoes_log_at_pi_and_beyond(rng, angle):
+    for X in screws(rng, angle):
         C = se3.exp(twist(X))
         log = se3.log(C)
         assert np.linalg.norm(log.angular) <= PI * (1 + 1e-15)
@@ -63,8 +63,8 @@ def test_what_is_not_a_number_travels(bad):
 
 
 # ------------------------------------------------------------------------------------------------- group and duals
-def test_poses_are_a_group():
-    C, D = random_pose(), random_pose()
+def test_poses_are_a_group(rng):
+    C, D = random_pose(rng), random_pose(rng)
     assert error(pose_matrix(C @ D), pose_matrix(C) @ pose_matrix(D)) < 1e-15
     assert error(pose_matrix(C @ se3.inverse(C)), np.eye(4)) < 1e-15
     assert error(pose_matrix(se3.identity(1.0)), np.eye(4)) == 0.0
@@ -73,9 +73,9 @@ def test_poses_are_a_group():
     assert error(array(x @ C.R), array(so3.inverse(C.R) @ x)) < 1e-15
 
 
-def test_Ad_conjugates():
+def test_Ad_conjugates(rng):
     """(Ad_C V)^ = C V^ C^-1, and Ad is a homomorphism."""
-    C, D, (V,) = random_pose(), random_pose(), random_values(Twist)
+    C, D, (V,) = random_pose(rng), random_pose(rng), random_values(rng, Twist)
     c = pose_matrix(C)
     assert error(hat(array(se3.Ad(C, V))), c @ hat(array(V)) @ np.linalg.inv(c)) < 1e-14
     assert error(matrix_of(lambda V: se3.Ad(C, V), 6), matrices.Ad(c)) < 1e-15
@@ -83,9 +83,9 @@ def test_Ad_conjugates():
     assert error(array(se3.Ad_inv(C, se3.Ad(C, V))), array(V)) < 1e-14
 
 
-def test_ad_is_the_bracket():
+def test_ad_is_the_bracket(rng):
     """(ad_X Y)^ = X^ Y^ - Y^ X^, it satisfies Jacobi's identity, and Ad_(exp X) = exp ad_X."""
-    X, Y, Z = random_values(Twist, Twist, Twist)
+    X, Y, Z = random_values(rng, Twist, Twist, Twist)
     x, y = hat(array(X)), hat(array(Y))
     assert error(hat(array(se3.ad(X, Y))), x @ y - y @ x) < 1e-14
     jacobi = se3.ad(X, se3.ad(Y, Z)) + se3.ad(Y, se3.ad(Z, X)) + se3.ad(Z, se3.ad(X, Y))
@@ -93,9 +93,9 @@ def test_ad_is_the_bracket():
     assert error(matrix_of(lambda V: se3.Ad(se3.exp(X), V), 6), expm(matrices.ad(array(X)))) < 1e-14
 
 
-def test_power_does_not_depend_on_the_frame():
+def test_power_does_not_depend_on_the_frame(rng):
     """The duals are transposes: every pairing of a wrench with a twist is kept."""
-    C, (V, X, W) = random_pose(), random_values(Twist, Twist, Wrench)
+    C, (V, X, W) = random_pose(rng), random_values(rng, Twist, Twist, Wrench)
     for left, right in (
             (se3.dot(se3.Ad_dual(C, W), V), se3.dot(W, se3.Ad_inv(C, V))),
             (se3.dot(se3.Ad_dual_inv(C, W), V), se3.dot(W, se3.Ad(C, V))),
@@ -106,27 +106,27 @@ def test_power_does_not_depend_on_the_frame():
 
 # ------------------------------------------------------------------------------------------------- differentials
 @pytest.mark.parametrize("angle", SMALL + BELOW_PI + [PI] + BEYOND)
-def test_dexp_is_the_series(angle):
+def test_dexp_is_the_series(rng, angle):
     """dexp_X = sum ad_X^k / (k + 1)!, [MT] (39), on so(3) and se(3)."""
-    for X in screws(angle):
+    for X in screws(rng, angle):
         assert error(matrix_of(lambda a, X=X: so3.dexp(vec3(X[:3]), a), 3), matrices.dexp(skew(X[:3]))) < 2e-14
         assert error(matrix_of(lambda Y, X=X: se3.dexp(twist(X), Y), 6), matrices.dexp(matrices.ad(X))) < 5e-14
 
 
 @pytest.mark.parametrize("angle", SMALL + BELOW_PI + [PI, PI + 1e-9, 4.0, 2 * PI - 0.1])
-def test_dexp_inv_undoes_dexp(angle):
-    for X in screws(angle):
+def test_dexp_inv_undoes_dexp(rng, angle):
+    for X in screws(rng, angle):
         back = matrix_of(lambda Y, X=X: se3.dexp_inv(twist(X), se3.dexp(twist(X), Y)), 6)
         rotational = matrix_of(lambda a, X=X: so3.dexp_inv(vec3(X[:3]), so3.dexp(vec3(X[:3]), a)), 3)
         assert max(error(back, np.eye(6)), error(rotational, np.eye(3))) < 1e-14 * (1 + 1 / (2 * PI - angle) ** 2)
 
 
 @pytest.mark.parametrize("angle", [1e-9, 1e-3, 2.5, 3.0, 3.5])
-def test_dexp_is_the_differential_of_exp(angle):
+def test_dexp_is_the_differential_of_exp(rng, angle):
     """The spatial twist of exp X is dexp_X X', the body-fixed one dexp_(-X) X'; by differences in 60 digits."""
     with mpmath.workdps(60):
         step = mpmath.mpf(10) ** -20
-        for x, rate in zip(screws(angle)[:4], rng.normal(size=(4, 6)), strict=True):
+        for x, rate in zip(screws(rng, angle)[:4], rng.normal(size=(4, 6)), strict=True):
             X, Xd = lifted(mpmath.mpf, [twist(x), twist(rate)])
             C, ahead, behind = (mp.matrix(pose_mp(se3.exp(X + s * Xd))) for s in (0, step, -step))
             Cd = (ahead - behind) / (2 * step)

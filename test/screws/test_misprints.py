@@ -7,9 +7,10 @@ from screw_dynamics.screws import so3
 from screw_dynamics.screws.arrays import vec3
 from support import matrices
 from support.matrices import error, skew
-from support.screw_samples import AXES, PI, matrix_of, rng
+from support.screw_samples import AXES, PI, matrix_of
 
-SCREWS = [np.r_[angle * AXES[-1], rng.normal(size=3)] for angle in (0.5, 1.7, 3.0, 4.4)]
+ETAS = np.random.default_rng(1).normal(size=(4, 3))
+SCREWS = [np.r_[angle * AXES[-1], eta] for angle, eta in zip((0.5, 1.7, 3.0, 4.4), ETAS, strict=True)]
 
 
 def parts(X):
