@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-import screw_dynamics as sd
 from screw_dynamics.simulator.pacing import Pacer
 from screw_dynamics.simulator.runner import IDLE, SLICE, Runner
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
-from support import planar_arm as arm
 
 MS = 1_000_000
 SECOND = 1000 * MS
@@ -24,11 +22,6 @@ class Clock:
     def __call__(self):
         self.now += self.a_look
         return self.now
-
-
-@pytest.fixture(scope="module")
-def robot():
-    return sd.Robot.from_urdf(arm.urdf())
 
 
 class Recorded(Runner):

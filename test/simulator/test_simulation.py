@@ -1,339 +1,21 @@
-"""The simulated robot without ROS: the laws of physics, and what commands, limits, time and faults do to it."""
-
+"""The simulation: its start and resets, the same bits however it is advanced, what it reports and what it refuses."""
 import itertools
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.special import ellipk
 
 import screw_dynamics as sd
-from screw_dynamics.ros.node.joint_state import Fault
-from screw_dynamics.ros.simulator.command_reader import CommandReader
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from support import planar_arm as arm
-
-G = 9.81
-NAN = float("nan")
-FREE = {"hold_until_first_command": False, "joint_friction": False, "enforce_limits": False}
-DT = 1e-3
-
-
-@pytest.fixture(scope="module")
-def robot():
-    return sd.Robot.from_urdf(arm.urdf())
-
-
-def columns(robot, **by_joint):
-    """Joint values in model order, whatever that order is."""
-    return np.array([by_joint[name] for name in robot.joint_names])
+from support.simulations import NAN, simulate
 
 
 def test_model_order_is_what_the_tests_assume(robot):
     assert robot.joint_names == ("shoulder", "elbow")
 
 
-def simulate(robot, initial_positions=None, **settings):
-    return Simulation(robot, Settings(**settings), initial_positions)
-
-
-def energy(simulation):
-    robot = simulation.robot
-    return robot.kinetic_energy(simulation.q, simulation.qd) + robot.potential_energy(simulation.q)
-
-
-def track(simulation, steps):
-    """Positions (steps + 1, n) of a simulation advanced step by step."""
-    positions = [simulation.q]
-    for _ in range(steps):
-        simulation.advance(1)
-        positions.append(simulation.q)
-    return np.array(positions)
-
-
-# Physics
-
-
-def energy_error(robot, integrator, dt):
-    """How far the total energy strays in a second's fall, as a part of the largest kinetic energy in it."""
-    simulation = simulate(robot, {"shoulder": 0.4, "elbow": 0.3}, integrator=integrator, dt=dt, **FREE)
-    kinetic, total = [0.0], [energy(simulation)]
-    for _ in range(50):
-        simulation.advance(round(0.02 / dt))
-        kinetic.append(robot.kinetic_energy(simulation.q, simulation.qd))
-        total.append(energy(simulation))
-    return np.ptp(total) / max(kinetic)
-
-
-@pytest.mark.parametrize(
-    ("integrator", "order", "error"), [("semi_implicit_euler", 1, 0.03), ("rk4", 4, 1e-7)]
-)
-def test_undamped_fall_keeps_its_energy_to_the_order_of_the_integrator(robot, integrator, order, error):
-    coarse, fine = (energy_error(robot, integrator, dt) for dt in (2e-3, 1e-3))
-    assert np.log2(coarse / fine) > order - 0.2
-    assert fine < error
-
-
-def test_period_of_a_pendulum_is_the_elliptic_integral():
-    mass, length, rotational, amplitude = 1.3, 0.7, 0.02, 1.2
-    builder = sd.ModelBuilder("base")
-    inertia = np.eye(3) * rotational
-    builder.add_screw("hinge", "bob", "base", axis=(0, 1, 0), mass=mass, com=(0, 0, -length), inertia=inertia)
-    simulation = simulate(sd.Robot(builder.build()), {"hinge": amplitude}, integrator="rk4", **FREE)
-    q = track(simulation, 4000)[:, 0]
-    before = np.flatnonzero((q[:-1] > 0) & (q[1:] <= 0))
-    crossings = before + q[before] / (q[before] - q[before + 1])
-    measured = DT * np.diff(crossings)
-    about_hinge = rotational + mass * length**2
-    expected = 4 * np.sqrt(about_hinge / (mass * G * length)) * ellipk(np.sin(amplitude / 2) ** 2)
-    assert np.allclose(measured, expected, rtol=1e-7)
-
-
-def test_damping_brings_the_arm_to_rest_hanging_down(robot):
-    simulation = simulate(robot, {"shoulder": 0.5}, hold_until_first_command=False)
-    simulation.advance(60_000)
-    assert np.allclose(arm.flange(simulation.q), (0, 0, -arm.L1 - arm.L2), atol=5e-2)   # as far as stiction lets it
-    assert np.abs(simulation.qd).max() < 1e-3
-
-
-def test_gravity_torque_as_command_lets_a_moving_arm_coast(robot):
-    """Without friction its kinetic energy stays what it was: gravity does no work against what carries it."""
-    simulation = simulate(robot, integrator="rk4", dt=1e-4, **FREE)
-    simulation.reset_to(("shoulder", "elbow"), (0.1, 0.2), (0.5, -0.3))
-    before = robot.kinetic_energy(simulation.q, simulation.qd)
-    for _ in range(2000):
-        simulation.command(robot.gravity_torque(simulation.q))
-        simulation.advance(1)
-    assert robot.kinetic_energy(simulation.q, simulation.qd) == pytest.approx(before, rel=1e-3)
-    assert np.abs(simulation.q - (0.1, 0.2)).max() > 0.05
-
-
-def test_a_braked_joint_makes_the_others_move_as_if_it_were_welded(robot):
-    welded = sd.Robot.from_urdf(
-        arm.urdf().replace('<joint name="elbow" type="revolute">', '<joint name="elbow" type="fixed">')
-        .replace('<mimic joint="elbow" multiplier="-0.5"/>', "")
-        .replace('<joint name="finger" type="revolute">', '<joint name="finger" type="fixed">')
-    )
-    simulation = simulate(robot, {"shoulder": 0.3})
-    simulation.command(np.array([0.7, NAN]))
-    reference = simulate(welded, {"shoulder": 0.3})
-    reference.command(np.array([0.7]))
-    simulation.advance(400)
-    reference.advance(400)
-    assert simulation.q[1] == 0.0 and simulation.qd[1] == 0.0
-    assert np.allclose((simulation.q[0], simulation.qd[0]), (reference.q[0], reference.qd[0]), rtol=1e-9)
-
-
-def test_push_is_the_transposed_jacobian_and_ends(robot):
-    simulation = simulate(robot, {"shoulder": 0.3, "elbow": 0.4}, **FREE)
-    q, qd, wrench = simulation.q, simulation.qd, np.array([0.1, 2.0, 0.3, -4.0, 0.5, 6.0])
-    simulation.push("flange", wrench, duration=3 * DT)
-    simulation.push("flange", wrench, duration=2 * DT)
-    for pushes in (2, 2, 1, 0, 0):
-        tau = pushes * robot.jacobian(q, "flange").T @ wrench
-        qd = qd + DT * robot.forward_dynamics(q, qd, tau)
-        q = q + DT * qd
-        simulation.advance(1)
-        assert np.allclose(simulation.q, q, atol=1e-14) and np.allclose(simulation.qd, qd, atol=1e-12)
-
-
-def test_brakes_carry_a_push_and_report_it(robot):
-    simulation = simulate(robot, {"shoulder": 0.3})
-    simulation.push("flange", (0, 0, 0, 0, 0, -5.0))
-    simulation.advance(50)
-    assert np.array_equal(simulation.q, (0.3, 0.0))
-    expected = arm.gravity(simulation.q) - robot.jacobian(simulation.q, "flange").T @ (0, 0, 0, 0, 0, -5.0)
-    assert np.allclose(simulation.joint_state().effort[:2], expected, atol=1e-12)
-
-
-# Commands
-
-
-def test_arm_stands_still_until_its_first_command_joint_by_joint(robot):
-    simulation = simulate(robot, {"shoulder": 0.2})
-    simulation.advance(1000)
-    assert np.array_equal(simulation.q, (0.2, 0.0))
-    assert np.allclose(simulation.joint_state().effort[:2], arm.gravity((0.2, 0.0)), atol=1e-12)
-    simulation.command(np.array([NAN, 0.0]))
-    simulation.advance(100)
-    assert simulation.q[0] == 0.2 and simulation.q[1] < -0.01
-    simulation.command(np.array([0.0, NAN]))
-    simulation.advance(100)
-    assert simulation.q[0] < 0.2 - 0.01
-
-
-def test_commands_of_some_joints_merge_and_nan_keeps_the_last(robot):
-    merged, whole = simulate(robot), simulate(robot)
-    merged.command(np.array([3.0, NAN]))
-    merged.command(np.array([NAN, -1.0]))
-    merged.command(np.array([NAN, NAN]))
-    whole.command(np.array([3.0, -1.0]))
-    merged.advance(100)
-    whole.advance(100)
-    assert np.array_equal(merged.q, whole.q) and np.array_equal(merged.joint_state().effort[:2], (3.0, -1.0))
-
-
-def test_stale_command_gives_way_at_its_step_and_not_before(robot):
-    effort = np.array([5.0, 1.0])
-    simulation = simulate(robot, command_timeout=0.1)
-    simulation.command(effort)
-    t, q, qd = robot.rollout([0, 0], [0, 0], [effort] * 100 + [[0, 0]] * 50, steps=150, friction=True, limits=True)
-    simulation.advance(99)
-    assert np.array_equal(simulation.joint_state().effort[:2], effort)
-    simulation.advance(51)
-    assert np.array_equal(simulation.q, q[-1]) and np.array_equal(simulation.qd, qd[-1])
-
-
-def test_each_joint_has_its_own_timeout(robot):
-    simulation = simulate(robot, command_timeout=0.1)
-    simulation.command(np.array([5.0, 1.0]))
-    simulation.advance(60)
-    simulation.command(np.array([NAN, 2.0]))
-    simulation.advance(60)
-    assert np.array_equal(simulation.joint_state().effort[:2], (0.0, 2.0))
-
-
-def test_hold_on_timeout_stops_the_arm_where_it_is(robot):
-    simulation = simulate(robot, command_timeout=0.1, on_timeout="hold")
-    simulation.command(np.array([0.0, 0.0]))
-    simulation.advance(100)
-    stopped = simulation.q
-    assert np.abs(simulation.qd).max() > 0.1
-    simulation.advance(1000)
-    assert np.array_equal(simulation.q, stopped) and not simulation.qd.any()
-
-
-def test_gravity_compensation_on_timeout_keeps_a_resting_arm_at_rest(robot):
-    simulation = simulate(robot, {"shoulder": 0.4}, command_timeout=0.1, on_timeout="gravity_compensation")
-    simulation.command(robot.gravity_torque(simulation.q))
-    simulation.advance(5000)
-    assert np.allclose(simulation.q, (0.4, 0.0), atol=1e-9)
-    assert np.allclose(simulation.joint_state().effort[:2], arm.gravity((0.4, 0.0)), atol=1e-6)
-
-
-def test_timeout_of_zero_is_never(robot):
-    simulation = simulate(robot, command_timeout=0.0)
-    simulation.command(np.array([5.0, 1.0]))
-    simulation.advance(5000)
-    assert np.array_equal(simulation.joint_state().effort[:2], (5.0, 1.0))
-
-
-@pytest.mark.parametrize("friction", [True, False])
-def test_velocity_servo_is_first_order_with_its_bandwidth(robot, friction):
-    simulation = simulate(
-        robot, command_mode="velocity", servo_bandwidth=40.0, joint_friction=friction, enforce_limits=False)
-    target = np.array([0.3, -0.6])
-    simulation.command(target)
-    for k in range(1, 101):
-        simulation.advance(1)
-        assert np.allclose(simulation.qd, target * (1 - (1 - 40.0 * DT) ** k), atol=1e-12)
-
-
-def test_position_servo_arrives_without_overshoot(robot):
-    simulation = simulate(robot, command_mode="position", enforce_limits=False)
-    simulation.command(np.array([0.3, NAN]))
-    q = track(simulation, 400)
-    assert (np.diff(q[:, 0]) > -1e-12).all() and q[-1, 0] == pytest.approx(0.3, abs=1e-6)
-    assert not q[:, 1].any()   # not commanded: held
-    simulation.advance(1000)   # a position does not go stale
-    assert simulation.q[0] == pytest.approx(0.3, abs=1e-9)
-
-
-def test_servo_never_gives_more_than_the_effort_limit_and_still_arrives(robot):
-    simulation = simulate(robot, command_mode="position", servo_bandwidth=200.0, command_timeout=0.0)
-    simulation.command(np.array([2.0, -2.0]))
-    efforts = []
-    for _ in range(3000):
-        efforts.append(simulation.joint_state().effort[:2])
-        simulation.advance(1)
-    assert np.abs(efforts).max(axis=0).tolist() == [100.0, 50.0]
-    assert (simulation.saturated > 0).all()
-    assert np.allclose(simulation.q, (2.0, -2.0), atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("fields", "reason"),
-    [
-        ({"name": ["shoulder"], "effort": [1.0, 2.0]}, "length mismatch"),
-        ({"name": ["shoulder", "elbow"], "effort": [1.0, 2.0], "position": [0.0]}, "length mismatch"),
-        ({"name": [], "effort": [1.0, 2.0]}, "length mismatch"),
-        ({"name": ["shoulder", "shoulder"], "effort": [1.0, 2.0]}, "duplicate joint"),
-        ({"name": ["shoulder", "elbow"], "effort": [1.0, float("inf")]}, "non-finite value"),
-    ],
-)
-def test_faulty_command_is_refused_with_its_reason(robot, fields, reason):
-    with pytest.raises(Fault) as refused:
-        CommandReader(robot.joint_names, "effort").read(command(**fields))
-    assert refused.value.reason == reason
-
-
-def command(name=(), position=(), velocity=(), effort=()):
-    return SimpleNamespace(name=name, position=position, velocity=velocity, effort=effort)
-
-
-def test_reader_takes_the_field_of_its_mode_in_any_order_and_leaves_the_rest():
-    heard = []
-    reader = CommandReader(("a", "b", "c"), "effort", heard.append)
-    names = ["c", "lamp", "a"]
-    for _ in range(3):
-        msg = command(names, position=[NAN] * 3, velocity=[float("inf")] * 3, effort=[3.0, float("inf"), NAN])
-        given = reader.read(msg)
-        assert np.array_equal(given, (NAN, NAN, 3.0), equal_nan=True)
-    assert len(heard) == 1 and "lamp" in str(heard[0])
-    assert np.isnan(reader.read(command(["a", "b"], position=[1.0, 2.0]))).all()
-
-
-# Limits
-
-
-def test_joints_stop_at_their_position_limits(robot):
-    simulation = simulate(robot, {"shoulder": 2.9})
-    simulation.command(np.array([100.0, 0.0]))
-    simulation.advance(400)
-    assert simulation.q[0] == 3.0 and simulation.qd[0] == 0.0
-
-
-def test_efforts_are_cut_at_the_limit_of_the_urdf_and_counted(robot):
-    simulation, at_limit = simulate(robot), simulate(robot)
-    simulation.command(np.array([1e6, 0.0]))
-    at_limit.command(np.array([100.0, 0.0]))
-    simulation.advance(20)
-    at_limit.advance(20)
-    assert np.array_equal(simulation.q, at_limit.q)
-    assert simulation.joint_state().effort[0] == 100.0
-    assert simulation.saturated.tolist() == [20, 0] and at_limit.saturated.tolist() == [0, 0]
-
-
-@pytest.mark.parametrize("limit", ["0", "0.0"])
-def test_effort_limit_of_zero_limits_nothing(limit):
-    robot = sd.Robot.from_urdf(arm.urdf().replace('effort="100"', f'effort="{limit}"'))
-    simulation = simulate(robot)
-    simulation.command(np.array([1e3, 0.0]))
-    assert simulation.joint_state().effort[0] == 1e3
-
-
-def test_limits_can_be_left_out(robot):
-    simulation = simulate(robot, {"shoulder": 2.9}, enforce_limits=False)
-    simulation.command(np.array([500.0, 0.0]))
-    simulation.advance(200)
-    assert simulation.q[0] > 3.5 and not simulation.saturated.any()
-
-
-def test_velocity_and_position_commands_are_cut_at_their_limits(robot):
-    fast, far = (simulate(robot, command_mode=mode, command_timeout=0.0) for mode in ("velocity", "position"))
-    fast.command(np.array([0.0, 99.0]))
-    fast.advance(300)
-    assert fast.qd[1] == pytest.approx(5.0, abs=1e-5)
-    far.command(np.array([0.0, -99.0]))
-    far.advance(3000)
-    assert far.q[1] == pytest.approx(-3.0, abs=1e-9)
-    assert fast.saturated[1] >= 300 and far.saturated[1] >= 3000
-
-
-# Start and reset
-
-
+# ------------------------------------------------------------------------------------------------- start and reset
 def test_initial_position_outside_its_limits_names_the_joint(robot):
     for position in (3.5, NAN, float("inf")):
         with pytest.raises(ValueError, match="'elbow'.*limits"):
@@ -421,9 +103,7 @@ def test_bad_setting_is_refused_by_name(settings):
         Settings(**settings)
 
 
-# Determinism
-
-
+# ------------------------------------------------------------------------------------------------- determinism
 def scenario(robot, chunks, **settings):
     """A run with commands, pushes and a timeout at given steps, advanced in chunks of given sizes."""
     simulation = simulate(robot, {"shoulder": 0.3}, command_timeout=0.07, initial_noise=0.01, **settings)
@@ -487,9 +167,7 @@ def test_simulated_time_is_a_whole_number_of_nanoseconds_a_step(robot, dt):
     assert simulation.time_ns == 10_000_019 * round(dt * 1e9)
 
 
-# What is reported, and what goes wrong
-
-
+# ------------------------------------------------------------------------------------------------- reports and faults
 def test_mimic_joints_are_reported_too(robot):
     simulation = simulate(robot, {"elbow": 0.6})
     simulation.reset_to(("elbow",), (0.6,), (0.2,))
