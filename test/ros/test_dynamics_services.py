@@ -4,13 +4,12 @@ import signal
 
 import numpy as np
 import pytest
-import rclpy
 from geometry_msgs.msg import Inertia, Vector3, Vector3Stamped, Wrench, WrenchStamped
 from std_msgs.msg import Header
 
 from screw_dynamics_interfaces import srv
 from support import planar_arm as arm
-from support.arm_driver import QD, ArmDriver, Q
+from support.arm_driver import MODULE, QD, ArmDriver, Q
 from support.graph import NodeProcess
 
 QDD = np.array([2.0, -1.0])
@@ -21,18 +20,13 @@ LINEAR_FIRST = srv.GetJacobian.Request.LINEAR_FIRST
 
 
 @pytest.fixture(scope="module")
-def driver(tmp_path_factory):
-    process = NodeProcess(
-        "screw_dynamics.ros.dynamics.node", "services", tmp_path_factory.mktemp("dynamics_services") / "log",
-        {"robot_description": f"'{arm.urdf()}'", "frame_id": "world", "state_timeout": 0},
-    )
-    rclpy.init()
-    driver = ArmDriver("services")
-    driver.answer()
-    yield driver
-    rclpy.shutdown()
-    assert process.stop(signal.SIGTERM) == 0
-    assert "Traceback" not in process.output()
+def driver(tmp_path_factory, ros):
+    log = tmp_path_factory.mktemp("dynamics_services") / "log"
+    parameters = {"robot_description": f"'{arm.urdf()}'", "frame_id": "world", "state_timeout": 0}
+    with NodeProcess(MODULE, "services", log, parameters, end=signal.SIGTERM):
+        driver = ArmDriver("services")
+        driver.answer()
+        yield driver
 
 
 def given(position=Q, velocity=None, **others):

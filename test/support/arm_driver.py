@@ -8,6 +8,7 @@ from sensor_msgs.msg import JointState
 from support import planar_arm as arm
 from support.graph import Driver
 
+MODULE = "screw_dynamics.ros.dynamics.node"
 TOPICS = ("gravity", "coriolis", "inverse_dynamics")
 Q, QD = np.array([0.3, 0.7]), np.array([0.5, -0.2])
 

@@ -1,7 +1,6 @@
 """A node in a process of its own, and a driver on the same graph that talks to it: shared by the tests of nodes."""
 
 import contextlib
-import os
 import signal
 import subprocess
 import sys
@@ -20,31 +19,35 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class NodeProcess:
-    """An executable module of the package as a process with its own namespace. Its output goes to `log`, a path."""
+    """A node's executable module as a process with its own namespace. Its output goes to `log`, a path.
 
-    def __init__(self, module, namespace, log, parameters=None, arguments=()):
-        settings = [f"-p{name}:={value}" for name, value in (parameters or {}).items()]
-        settings = [part for setting in settings for part in ("-p", setting[2:])]
-        self.log = log
+    As a context it ends with the block: by the signal `end`, on which the node must stop without a fault."""
+
+    def __init__(self, module, namespace, log, parameters=None, params_file=None, end=signal.SIGINT):
+        file = ["--params-file", str(params_file)] if params_file else []
+        settings = [part for name, value in (parameters or {}).items() for part in ("-p", f"{name}:={value}")]
+        self.log, self._end = log, end
         with open(log, "w") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", module, "--ros-args", "-r", f"__ns:=/{namespace}", *settings, *arguments],
+                [sys.executable, "-m", module, "--ros-args", "-r", f"__ns:=/{namespace}", *file, *settings],
                 stdout=output, stderr=subprocess.STDOUT,
             )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, failure, *_):
+        try:
+            self.process.send_signal(self._end)
+            code = self.process.wait(PATIENCE)
+        finally:
+            self.process.kill()
+        assert failure or code == 0, f"exit code {code}: {self.output()}"
+        assert failure or "Traceback" not in self.output() and "internal error" not in self.output(), self.output()
 
     def output(self):
         """What the process has written so far."""
         return self.log.read_text()
-
-    def stop(self, with_signal=signal.SIGINT):
-        """Send a signal and return the exit code."""
-        self.process.send_signal(with_signal)
-        try:
-            return self.process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            os.kill(self.process.pid, signal.SIGKILL)
-            self.process.wait()
-            raise
 
 
 class Driver:
