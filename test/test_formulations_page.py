@@ -1,4 +1,4 @@
-"""docs/formulations.md: every function, test and file that it names is there, and it names every formulation."""
+"""docs/formulations.md: every function, test and file that it names exists, and it names every formulation."""
 import inspect
 import operator
 import pkgutil

@@ -87,7 +87,7 @@ def test_unknown_names_and_wrong_wrenches_are_refused(robot, state, call, messag
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_what_is_not_finite_travels(robot, state, bad):
+def test_what_is_not_finite_propagates(robot, state, bad):
     state[0] = bad
     for name in set(METHODS) - {"friction_torque"}:
         assert np.isnan(call(robot, name, state)).any(), name

@@ -1,4 +1,4 @@
-"""Every algorithm agrees with Pinocchio, on every robot of example-robot-data and on random trees of our own."""
+"""Dynamics, energies, poses and Jacobians agree with Pinocchio, on robots of example-robot-data and on random trees."""
 from typing import NamedTuple
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Straight-line kernels of one robot answer as the loops do, over which they are faster."""
+"""Straight-line kernels of one robot answer as the loops do."""
 import numpy as np
 import pytest
 

@@ -107,8 +107,8 @@ def test_joint_rates_are_no_pseudoinverse_solution_of_the_system():
 @pytest.mark.parametrize("representation, screws", [
     ("body", "body"), ("spatial", "body"), ("hybrid", "hybrid"), ("mixed", "hybrid")])
 def test_joint_rates_by_the_factors_as_printed(representation, screws):
-    """[MK] (26), and what it becomes with the factors of (34), (45) and (53): (X^T X)^-1 X^T A^-1 V. All four are one
-    solution, since the rotations between the body-fixed and the hybrid screws keep lengths."""
+    """[MK] (26), and what it becomes with the factors of (34), (45) and (53): (X^T X)^-1 X^T A^-1 V. X^T X is
+    the same for both kinds of screws, whose lengths the rotations between them keep."""
     case = Case(7, 0, representation)
     X = joint_screw_matrix(case.robot, case.q, screws)
     lengths = (case.robot.model.screws_body ** 2).sum(axis=-1)

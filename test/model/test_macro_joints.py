@@ -41,7 +41,7 @@ def distance(kind, D, order=None):
 
 
 def robot_with(kind, rng, order=None, **options):
-    """A robot of one macro joint with its frame off the link, that link's name, the frame and the placement."""
+    """A robot of one macro joint with its frame off the link, the frame, and the link's placement."""
     builder = sd.ModelBuilder("root")
     frame, placement, body = random_pose(rng), random_pose(rng), random_body(rng)
     builder.add_macro_joint(kind, "joint", "link", "root", placement, sd.inertia_matrix(*body), frame=frame,
@@ -128,7 +128,7 @@ def test_table_2_needs_three_slides_that_no_plane_holds():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_macro_joints_have_their_degrees_of_freedom(kind):
-    """The rank of the Jacobian, at a random q; and the motions of the joint span its twists."""
+    """At a random q the Jacobian has full rank."""
     robot, _, _ = robot_with(kind, np.random.default_rng(7))
     q = np.random.default_rng(8).uniform(0.3, 1.2, robot.n)
     values = np.linalg.svd(jacobian(robot, q), compute_uv=False)
@@ -237,7 +237,7 @@ def oracle_of(robot):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_dynamics_of_a_tree_of_all_macro_joints(seed):
-    """Inverse and forward dynamics are inverse to each other and agree with the mass matrix and with Pinocchio."""
+    """Inverse dynamics agree with the mass matrix and with Pinocchio, and forward dynamics undo them."""
     rng = np.random.default_rng(seed)
     robot = tree_of_all(rng)
     assert len(set(robot.model.parents)) < robot.n and robot.n == sum(map(len, KINDS.values())) + 3

@@ -184,6 +184,17 @@ def test_jacobian_against_another_link(driver):
 
 
 def test_mixed_resolves_the_angular_rows_in_the_link(driver):
+    """And the linear rows in the reference, as hybrid does with all: in the table, whose y axis is the base's z."""
+    request = dict(link="flange", reference_link="table", **given())
+    mixed = good(driver.call(srv.GetJacobian, "~/get_jacobian", representation=MIXED, **request))
+    hybrid = good(driver.call(srv.GetJacobian, "~/get_jacobian", representation=HYBRID, **request))
+    np.testing.assert_allclose(columns(mixed, mixed.data)[:3], [[0, 0], [-1, -1], [0, 0]], atol=1e-15)
+    np.testing.assert_allclose(columns(hybrid, hybrid.data)[:3], [[0, 0], [0, 0], [1, 1]], atol=1e-15)
+    for reply in (mixed, hybrid):
+        np.testing.assert_allclose(columns(reply, reply.data)[[3, 4]], flange_jacobian(Q), rtol=1e-12)
+
+
+def test_jacobian_of_a_link_that_is_fixed_to_the_base_vanishes(driver):
     reply = good(driver.call(srv.GetJacobian, "~/get_jacobian", link="table", representation=MIXED, **given()))
     np.testing.assert_array_equal(columns(reply, reply.data), 0)
 
