@@ -5,7 +5,7 @@ from threading import Barrier
 import numpy as np
 
 from screw_dynamics import Robot
-from screw_dynamics.compiled import batch
+from screw_dynamics.compiled.threads import on_threads
 
 from . import robots
 from .calls import States
@@ -24,17 +24,17 @@ def parts(robot, tip):
     """Titles, {statement: units of work it does}, most of them part of the one before, and the names in them."""
     states, many = States(robot.n, 1, reach=0.2).one, States(robot.n, BATCH).rows
     robot.jacobian(states["q"], tip)
-    jacobian, told = robot._jacobians[tip]["body"][None]
-    names = {"robot": robot, "tip": tip, "J": np.empty((6, robot.n)), "told": told, "memory": robot._memory,
+    jacobian, target = robot._jacobians[tip]["body"][None]
+    names = {"robot": robot, "tip": tip, "J": np.empty((6, robot.n)), "target": target, "memory": robot._memory,
              "jacobian": jacobian.one, "forward": robot._forward_dynamics.one, "wrong": np.empty(robot.n + 1),
-             "on_threads": batch.on_threads, "meet": lambda _: both.wait(),
+             "on_threads": on_threads, "meet": lambda _: both.wait(),
              "out": np.empty(robot.n), "result": np.empty((BATCH, robot.n)),
              "Q": many["q"], "QD": many["qd"], "QDD": many["qdd"], **states}
     both = Barrier(2)
     batched = "robot.inverse_dynamics(Q, QD, QDD, out=result, threads={})"
     yield "Jacobian", {
         "robot.jacobian(q, tip)": 1, "robot.jacobian(q, tip, out=J)": 1,
-        "jacobian(memory, told, q, J)": 1, "jacobian(memory, told, wrong, J)": 1}, names
+        "jacobian(memory, target, q, J)": 1, "jacobian(memory, target, wrong, J)": 1}, names
     yield "A step of the simulation of one robot", {
         f"robot.rollout(q, qd, dt=1e-3, steps={STEPS})": STEPS, "forward(memory, q, qd, tau, out)": 1,
         "forward(memory, wrong, qd, tau, out)": 1}, names

@@ -5,8 +5,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
-from screw_dynamics.compiled.entry import about
-from screw_dynamics.model.model import Frame, Link
+from screw_dynamics.compiled.entry import Target
+from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.robot import GRAVITY
 from screw_dynamics.screws import arrays
 from screw_dynamics.screws.arrays import tilde
@@ -40,17 +40,17 @@ def chain(kind, n):
 
 
 class Rows(NamedTuple):
-    """What a kernel reads of a model: links and frames, and that bodies are meant, in the frame of the root link."""
+    """What a kernel reads of a model: links and frames, and the target of twists: in the frame of the root link."""
 
     links: list
     frames: list
-    told: int
+    target: Target
 
 
 def rows(model):
     """The Rows of a model as Robot takes them: the bodies seen in frames on their joints' axes."""
     root = list(model.frames).index(model.root)
-    return Rows(model.links(GRAVITY), model.frame_rows(GRAVITY), about(0, root, 0))
+    return Rows(model.links(GRAVITY), model.frame_rows(GRAVITY), Target(0, root))
 
 
 def rows_as_given(model):
@@ -61,4 +61,4 @@ def rows_as_given(model):
         M = arrays.inertia(model.inertias[i])
         links.append(Link(int(parent) + 1, int(model.coordinates[i]), X, M, joint(B, X)))
     frames = [Frame(int(body) + 1, arrays.pose(C)) for body, C in model.frames.values()]
-    return Rows(links, frames, rows(model).told)
+    return Rows(links, frames, rows(model).target)

@@ -6,10 +6,9 @@ from benchmarks import robots
 from benchmarks.calls import Call, States
 from benchmarks.peers.ours import chain
 from benchmarks.timing import Effort, measure
-from screw_dynamics.compiled.batch import Workspaces, evaluate
+from screw_dynamics.compiled.batch import Workspaces, evaluate_batch
 from screw_dynamics.compiled.specialize import straight_line
 from screw_dynamics.compiled.workspace import workspace
-from screw_dynamics.numbers.lanes import WIDTH
 
 from . import algorithms
 from .chains import rows
@@ -59,17 +58,17 @@ def one_call(forms, model, read, states):
     inputs = [states.one[name] for name in ("q", "qd", "tau")]
     for form, entry in forms.items():
         names = dict(zip(INPUTS, inputs, strict=True), one=entry.one, memory=memory, out=_room(entry, model))
-        arguments = ", ".join(["memory", *map(str, _options(entry, read)), *INPUTS[:entry.inputs], "out"])
+        arguments = ", ".join(["memory", *map(str, _target(entry, read)), *INPUTS[:entry.inputs], "out"])
         calls[form] = Call(f"one({arguments})", names, "out")
     return calls
 
 
 def batch_call(forms, model, read, states):
     """{form: Call} of a batch on SIMD lanes and one thread, as Robot calls it."""
-    memory = Workspaces(lambda: workspace(read.links, read.frames, model.n, WIDTH), len(read.links))
+    memory = Workspaces(read.links, read.frames, model.n)
     inputs = [states.rows[name] for name in ("q", "qd", "tau")]
-    return {form: Call("evaluate(entry, memory, options, inputs, out, 1)",
-                       {"evaluate": evaluate, "entry": entry, "memory": memory, "options": _options(entry, read),
+    return {form: Call("evaluate(entry, memory, target, inputs, out, 1)",
+                       {"evaluate": evaluate_batch, "entry": entry, "memory": memory, "target": _target(entry, read),
                         "inputs": inputs[:entry.inputs], "out": _room(entry, model, states.count)}, "out")
             for form, entry in forms.items()}
 
@@ -93,8 +92,8 @@ def ratio(measurement, form):
     return typical(measurement, form) / typical(measurement, algorithms.BODY)
 
 
-def _options(entry, read):
-    return (read.told,) if entry.about_frame else ()
+def _target(entry, read):
+    return (read.target.packed,) if entry.targeted else ()
 
 
 def _room(entry, model, *lead):

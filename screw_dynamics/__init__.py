@@ -4,7 +4,8 @@ Screws and twists are (angular, linear), wrenches (torque, force); SI units, rad
 """
 import importlib
 
-from .model.builder import Limits, Mimic, ModelBuilder
+from .model.builder import Limits, ModelBuilder
+from .model.mimic import Mimic
 from .model.model import Model
 from .robot import Robot
 from .screws.arrays import inertia_matrix

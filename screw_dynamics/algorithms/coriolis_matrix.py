@@ -3,12 +3,12 @@ skew."""
 from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry, per_pair
-from screw_dynamics.numbers.values import infix, kernel, linear, zero
+from screw_dynamics.numbers.values import infix, kernel, linear, over, zero
 from screw_dynamics.screws.inertia import Inertia, moved
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, dot
 from screw_dynamics.screws.so3 import rotate_matrix
-from screw_dynamics.screws.vectors import Matrix3, Scalar, Vec3, cross_columns, cross_rows, full, tilde
+from screw_dynamics.screws.vectors import Matrix3, Scalar, cross_columns, cross_rows, full, tilde
 
 
 @linear
@@ -74,22 +74,22 @@ def coriolis_matrix(links, body, H):
     for i in range(1, n + 1):
         C[i] = pose(E[i], q[i])
         V[i] = Ad_inv(C[i], V[parent[i]]) + qd[i] * X[i]
-        Xd[i] = zero(Twist, q[0]) + ad(V[i], X[i])
-        Mc[i] = zero(Inertia, q[0]) + M[i]
+        Xd[i] = over(ad(V[i], X[i]), q[0])
+        Mc[i] = over(M[i], q[0])
         B[i] = gyration(M[i], V[i])
     for i in range(n, 0, -1):
         Mc[parent[i]] += moved(C[i], Mc[i])
         B[parent[i]] += moved_gyration(C[i], B[i])
     for i in range(1, n + 1):
-        rate, momentum = Mc[i] @ Xd[i] + B[i] @ X[i], zero(Wrench, q[0]) + Mc[i] @ X[i]
-        turn = zero(Vec3, q[0]) + transposed_torque(B[i], X[i])
+        rate, momentum = Mc[i] @ Xd[i] + B[i] @ X[i], over(Mc[i] @ X[i], q[0])
+        torque = over(transposed_torque(B[i], X[i]), q[0])
         H[k[i], k[i]] += dot(rate, X[i])
         j = i
         while parent[j] > 0:
-            rate, momentum, turn = Ad_dual(C[j], rate), Ad_dual(C[j], momentum), C[j].R @ turn
+            rate, momentum, torque = Ad_dual(C[j], rate), Ad_dual(C[j], momentum), C[j].R @ torque
             j = parent[j]
             H[k[j], k[i]] += dot(rate, X[j])                                # what q_i' does to joint j ...
-            H[k[i], k[j]] += dot(momentum, Xd[j]) + turn @ X[j].angular     # ... and q_j' to joint i
+            H[k[i], k[j]] += dot(momentum, Xd[j]) + torque @ X[j].angular   # ... and q_j' to joint i
 
 
 CORIOLIS_MATRIX = Entry(coriolis_matrix, Body, 2, per_pair)

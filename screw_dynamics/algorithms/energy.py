@@ -18,27 +18,27 @@ class Body(NamedTuple):
 
 
 @kernel
-def kinetic_energy(links, body, T):
+def kinetic_energy(links, body, kinetic):
     """T = sum V^T M V / 2 over the bodies, J."""
     parent, k, X, M, E = links
     q, qd, C, V = body
     V[0] = zero(Twist, q[0])
     for i in range(1, len(parent)):
         V[i] = Ad_inv(pose(E[i], q[i]), V[parent[i]]) + qd[i] * X[i]
-        T[0] += 0.5 * dot(M[i] @ V[i], V[i])
+        kinetic[0] += 0.5 * dot(M[i] @ V[i], V[i])
 
 
 @kernel
-def potential_energy(links, body, U):
+def potential_energy(links, body, potential):
     """U = -sum m g . r over the bodies and the root link, r the centre of mass; 0 at the root frame's origin, J."""
     parent, k, X, M, E = links
     q, qd, C, V = body
     up = X[0].linear                                        # -g
-    U[0] += up @ M[0].moment
+    potential[0] += up @ M[0].moment
     C[0] = identity(q[0])
     for i in range(1, len(parent)):
         C[i] = C[parent[i]] @ pose(E[i], q[i])
-        U[0] += up @ (M[i].mass * C[i].p + C[i].R @ M[i].moment)
+        potential[0] += up @ (M[i].mass * C[i].p + C[i].R @ M[i].moment)
 
 
 KINETIC_ENERGY = Entry(kinetic_energy, Body, 2, single)

@@ -2,7 +2,7 @@
 from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry, per_joint
-from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_dual, Pose, Wrench, dot
 from screw_dynamics.screws.vectors import Scalar, Vec3, cross
@@ -24,7 +24,7 @@ def gravity_torque(links, body, tau):
     parent, k, X, M, E = links
     q, C, a, W = body
     n = len(parent) - 1
-    a[0], W[0] = zero(Vec3, q[0]) + X[0].linear, zero(Wrench, q[0])
+    a[0], W[0] = over(X[0].linear, q[0]), zero(Wrench, q[0])
     for i in range(1, n + 1):
         p = parent[i]
         C[i] = pose(E[i], q[i])

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry, per_twist
 from screw_dynamics.numbers.values import kernel, zero
-from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.se3 import Ad_inv, Twist, ad, inverse, over
+from screw_dynamics.screws.se3 import Ad_inv, Twist, ad, inverse
 from screw_dynamics.screws.vectors import Scalar, Vec3
 
-from .representations import represent, represent_rate
+from .kinematics import climb
+from .representations import BODY, represent, represent_rate
 
 
 class Body(NamedTuple):
@@ -24,31 +24,6 @@ class MovingBody(NamedTuple):
     q: Scalar
     qd: Scalar
     J: Twist
-
-
-@kernel
-def walk(links, frames, body, frame, reference):
-    """Fill body.J with the body-fixed Jacobian of a frame against a reference frame, for the joints between the two.
-
-    Goes from both frames up to the body where their branches meet (a parent's slot is smaller than its child's).
-    Returns H, the pose of the frame in the reference frame, and the slot of that body; [MK] (17)."""
-    parent, _, X, _, E = links
-    q, J = body.q, body.J
-    C, D = over(frames.C[frame], q[0]), over(frames.C[reference], q[0])     # poses in body i and body j
-    i, j = frames.body[frame], frames.body[reference]
-    while i != j:
-        if i > j:
-            J[i] = Ad_inv(C, X[i])
-            C, i = pose(E[i], q[i]) @ C, parent[i]
-        else:
-            J[j] = Ad_inv(D, X[j])
-            D, j = pose(E[j], q[j]) @ D, parent[j]
-    meet, j = i, frames.body[reference]
-    H = inverse(D) @ C
-    while j != meet:                                        # what moves the reference moves the frame backwards
-        J[j] = -Ad_inv(H, J[j])
-        j = parent[j]
-    return H, meet
 
 
 @kernel
@@ -78,58 +53,61 @@ def put_twist(row, V):
 
 
 @kernel
-def jacobian(links, frames, body, frame, reference, representation, out):
-    """Add to `out` (6, n) the Jacobian J, with J q' the twist of the frame against the reference frame; [MK] (17).
-
-    As `walk` does, but body-fixed columns go to `out` at once, and are represented there."""
-    parent, k, X, _, E = links
-    q, J = body
-    C, D = over(frames.C[frame], q[0]), over(frames.C[reference], q[0])
-    i, j = frames.body[frame], frames.body[reference]
-    while i != j:
-        if i > j:
-            add_column(out, k[i], Ad_inv(C, X[i]))
-            C, i = pose(E[i], q[i]) @ C, parent[i]
-        else:
-            J[j] = Ad_inv(D, X[j])
-            D, j = pose(E[j], q[j]) @ D, parent[j]
-    H, meet, j = inverse(D) @ C, i, frames.body[reference]
-    while j != meet:
-        add_column(out, k[j], -Ad_inv(H, J[j]))
-        j = parent[j]
-    if representation != 0:
-        for c in range(out.shape[1]):
-            put_column(out, c, represent(representation, H, column(out, c)))
+def keep_column(J, links, i, C, of_frame):
+    """Keep the joint's screw in the frame that moves with it, or in the reference frame; [MK] (17)."""
+    J[i] = Ad_inv(C, links.X[i])
 
 
 @kernel
-def jacobian_derivative(links, frames, body, frame, reference, representation, out):
+def put_columns_of_frame(store, links, i, C, of_frame):
+    """The same, but columns that are those of the Jacobian already go there at once."""
+    J, out = store
+    if of_frame:
+        add_column(out, links.coordinate[i], Ad_inv(C, links.X[i]))
+    else:
+        J[i] = Ad_inv(C, links.X[i])
+
+
+@kernel
+def jacobian(links, body, frames, target, out):
+    """Add to `out` (6, n) the Jacobian J, with J q' the twist of the frame against the reference frame; [MK] (17)."""
+    parent, k, J = links.parent, links.coordinate, body.J
+    C, D, meet = climb(links, frames, target, body.q, put_columns_of_frame, (J, out))
+    H, j = inverse(D) @ C, frames.body[target.reference]
+    while j != meet:                                        # what moves the reference moves the frame backwards
+        add_column(out, k[j], -Ad_inv(H, J[j]))
+        j = parent[j]
+    if target.representation != BODY:
+        for c in range(out.shape[1]):
+            put_column(out, c, represent(target.representation, H, column(out, c)))
+
+
+@kernel
+def jacobian_derivative(links, body, frames, target, out):
     """Add to `out` (6, n) the time derivative of the Jacobian along q'.
 
-    The body-fixed column of joint k changes by its screw product with S, the twist of all joints between it and the
-    frame, J_k' = [J_k, S]; [MD] (3)."""
+    The body-fixed column of joint k changes by its screw product with the twist of all joints between it and the
+    frame, J_k' = [J_k, between]; [MD] (5)."""
     parent, k = links.parent, links.coordinate
     q, qd, J = body
-    H, meet = walk(links, frames, body, frame, reference)
+    C, D, meet = climb(links, frames, target, q, keep_column, J)
+    H, j = inverse(D) @ C, frames.body[target.reference]
+    while j != meet:
+        J[j] = -Ad_inv(H, J[j])
+        j = parent[j]
     V = zero(Twist, q[0])                                   # of the frame against the reference frame
-    for end in (frame, reference):
+    for end in (target.frame, target.reference):
         i = frames.body[end]
         while i != meet:
             V += qd[i] * J[i]
             i = parent[i]
-    S = zero(Twist, q[0])
-    i = frames.body[frame]
-    while i != meet:
-        add_column(out, k[i], represent_rate(representation, H, V, J[i], ad(J[i], S)))
-        S += qd[i] * J[i]
-        i = parent[i]
-    S = V
-    i = frames.body[reference]
-    while i != meet:
-        add_column(out, k[i], represent_rate(representation, H, V, J[i], ad(J[i], S)))
-        S -= qd[i] * J[i]
-        i = parent[i]
+    for end, between, sign in ((target.frame, zero(Twist, q[0]), 1.0), (target.reference, V, -1.0)):
+        i = frames.body[end]
+        while i != meet:
+            add_column(out, k[i], represent_rate(target.representation, H, V, J[i], ad(J[i], between)))
+            between += sign * qd[i] * J[i]
+            i = parent[i]
 
 
-JACOBIAN = Entry(jacobian, Body, 1, per_twist, about_frame=True)
-JACOBIAN_DERIVATIVE = Entry(jacobian_derivative, MovingBody, 2, per_twist, about_frame=True)
+JACOBIAN = Entry(jacobian, Body, 1, per_twist, targeted=True)
+JACOBIAN_DERIVATIVE = Entry(jacobian_derivative, MovingBody, 2, per_twist, targeted=True)

@@ -2,9 +2,9 @@
 from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry, per_body, per_frame
-from screw_dynamics.numbers.values import kernel
+from screw_dynamics.numbers.values import kernel, over
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.se3 import Ad, Pose, exp, identity, inverse, over
+from screw_dynamics.screws.se3 import Ad, Pose, exp, identity, inverse
 from screw_dynamics.screws.vectors import Scalar
 
 
@@ -14,14 +14,14 @@ class Body(NamedTuple):
     q: Scalar
     C: Pose
     A: Pose
-    S: Pose
+    f: Pose
 
 
 @kernel
 def body_fixed_poses(links, body):
     """Fill body.C with the poses of all bodies: C_i = C_p B_i exp(X_i q_i); [MK] (8)."""
     parent, _, X, _, E = links
-    q, C, A, S = body
+    q, C, A, f = body
     C[0] = identity(q[0])
     for i in range(1, len(parent)):
         C[i] = C[parent[i]] @ pose(E[i], q[i])
@@ -32,13 +32,13 @@ def spatial_poses(links, body):
     """Fill body.C with the poses of all bodies: C_i = exp(Y_1 q_1) ... exp(Y_i q_i) A_i, Y_i = Ad_(A_i) X_i; [MK]
     (10)."""
     parent, _, X, _, E = links
-    q, C, A, S = body
-    A[0] = S[0] = C[0] = identity(q[0])
+    q, C, A, f = body
+    A[0] = f[0] = C[0] = identity(q[0])
     for i in range(1, len(parent)):
         p = parent[i]
         A[i] = A[p] @ pose(E[i], 0.0 * q[i])
-        S[i] = S[p] @ exp(q[i] * Ad(A[i], X[i]))
-        C[i] = S[i] @ A[i]
+        f[i] = f[p] @ exp(q[i] * Ad(A[i], X[i]))
+        C[i] = f[i] @ A[i]
 
 
 @kernel
@@ -52,41 +52,58 @@ def put_pose(matrix, C):
 
 
 @kernel
-def body_poses(links, frames, body, frame, reference, representation, matrices):
+def body_poses(links, body, frames, target, matrices):
     """The poses of all bodies' own frames in a reference frame, by the body-fixed product of exponentials."""
     body_fixed_poses(links, body)
-    put_poses(frames, body, reference, matrices)
+    put_poses(frames, body, target, matrices)
 
 
 @kernel
-def body_poses_spatial(links, frames, body, frame, reference, representation, matrices):
+def body_poses_spatial(links, body, frames, target, matrices):
     """The poses of all bodies' own frames in a reference frame, by the spatial product of exponentials."""
     spatial_poses(links, body)
-    put_poses(frames, body, reference, matrices)
+    put_poses(frames, body, target, matrices)
 
 
 @kernel
-def put_poses(frames, body, reference, matrices):
+def put_poses(frames, body, target, matrices):
     """Write the poses of the bodies' own frames, which are the first of all frames, in a reference frame."""
-    D = inverse(body.C[frames.body[reference]] @ frames.C[reference])
+    D = inverse(body.C[frames.body[target.reference]] @ frames.C[target.reference])
     for i in range(1, len(body.q)):
         put_pose(matrices[i - 1], D @ body.C[i] @ frames.C[i])
 
 
 @kernel
-def relative_pose(links, frames, body, frame, reference, representation, matrix):
-    """The pose of a frame in a reference frame, by way of the body where their branches meet."""
-    parent, E, q = links.parent, links.E, body.q
-    C, D = over(frames.C[frame], q[0]), over(frames.C[reference], q[0])
-    i, j = frames.body[frame], frames.body[reference]
+def climb(links, frames, target, q, pass_joint, store):
+    """Climb from a frame and from its reference frame to the body where their branches meet.
+
+    Calls pass_joint(store, links, i, C, of_frame) at each joint on the way: C is the pose in body i of the frame, or of
+    the reference if not of_frame. Returns the poses of both in the body where they meet, and its slot."""
+    parent, E = links.parent, links.E
+    C, D = over(frames.C[target.frame], q[0]), over(frames.C[target.reference], q[0])
+    i, j = frames.body[target.frame], frames.body[target.reference]
     while i != j:                                           # a parent's slot is smaller than its child's
         if i > j:
+            pass_joint(store, links, i, C, True)
             C, i = pose(E[i], q[i]) @ C, parent[i]
         else:
+            pass_joint(store, links, j, D, False)
             D, j = pose(E[j], q[j]) @ D, parent[j]
+    return C, D, i
+
+
+@kernel
+def pass_by(store, links, i, C, of_frame):
+    """Nothing to do at a joint."""
+
+
+@kernel
+def relative_pose(links, body, frames, target, matrix):
+    """The pose of a frame in a reference frame, by way of the body where their branches meet."""
+    C, D, _ = climb(links, frames, target, body.q, pass_by, body)
     put_pose(matrix, inverse(D) @ C)
 
 
-BODY_POSES = Entry(body_poses, Body, 1, per_body, about_frame=True)
-BODY_POSES_SPATIAL = Entry(body_poses_spatial, Body, 1, per_body, about_frame=True)
-FORWARD_KINEMATICS = Entry(relative_pose, Body, 1, per_frame, about_frame=True)
+BODY_POSES = Entry(body_poses, Body, 1, per_body, targeted=True)
+BODY_POSES_SPATIAL = Entry(body_poses_spatial, Body, 1, per_body, targeted=True)
+FORWARD_KINEMATICS = Entry(relative_pose, Body, 1, per_frame, targeted=True)

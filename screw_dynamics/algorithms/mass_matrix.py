@@ -2,10 +2,10 @@
 from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry, per_pair
-from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.numbers.values import kernel, over
 from screw_dynamics.screws.inertia import Inertia, moved
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.se3 import Ad_dual, Pose, Wrench, dot
+from screw_dynamics.screws.se3 import Ad_dual, Pose, dot
 from screw_dynamics.screws.vectors import Scalar
 
 
@@ -27,12 +27,12 @@ def mass_matrix(links, body, H):
     q, C, Mc = body
     n = len(parent) - 1
     for i in range(n + 1):
-        Mc[i] = zero(Inertia, q[0]) + M[i]
+        Mc[i] = over(M[i], q[0])
     for i in range(n, 0, -1):
         C[i] = pose(E[i], q[i])
         Mc[parent[i]] += moved(C[i], Mc[i])
     for i in range(1, n + 1):
-        W = zero(Wrench, q[0]) + Mc[i] @ X[i]               # the momentum of the composite body at unit rate
+        W = over(Mc[i] @ X[i], q[0])               # the momentum of the composite body at unit rate
         H[k[i], k[i]] += dot(W, X[i])
         j = i
         while parent[j] > 0:

@@ -7,13 +7,14 @@ for one robot, or a symbolic one, would count. """
 import math
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from screw_dynamics.model.model import Link
+from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.scalars import sincos, sqrt
 from screw_dynamics.numbers.values import Nil, leaves, map_numbers
 
-from .entry import which
+from .entry import Entry, Target
 from .specialize import script
 
 UNBOUNDED = math.inf        # lines of a script that is counted and not compiled
@@ -30,7 +31,7 @@ class Operations(NamedTuple):
     square_roots: int
 
     @property
-    def total(self):
+    def total(self) -> int:
         """The additions, multiplications and divisions together."""
         return self.additions + self.multiplications + self.divisions
 
@@ -99,11 +100,11 @@ class _Absent:
         return self
 
 
-def operations(entry, links, frames=(), told=0, general=False):
+def operations(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] = (), target: Target | None = None,
+               general: bool = False) -> Operations:
     """The Operations that an Entry's loops do for a model, its links and frames as the model packs them; a product with
-    a 0 counts as any other, unless it is 0 in every model (Nil in the annotations of Link). An entry
-    about a frame must be told of which. general: links may have any screw and joint.Joint, and nothing is known to be
-    0.
+    a 0 counts as any other, unless it is 0 in every model (Nil in the annotations of Link). A
+    targeted entry requires a target. general: links may have any screw and joint.Joint, and nothing is known to be 0.
 
     The compiler may still leave out what has no effect within one pass of a loop, such as the lower triangle of a
     symmetric matrix that is never read, and it makes one instruction of many a product and sum."""
@@ -111,8 +112,7 @@ def operations(entry, links, frames=(), told=0, general=False):
     frames = [map_numbers(Counting, row) for row in frames]
     n = 1 + max((link.coordinate for link in links[1:]), default=-1)
     Counting.done.clear()
-    entry.plain(links, *[[Counting(0.3)] * n] * entry.inputs, frames=frames,
-                indices=which(told) if entry.about_frame else ())
+    entry.plain(links, *[[Counting(0.3)] * n] * entry.inputs, frames=frames, target=target)
     return Operations(*(Counting.done[kind] for kind in ("+", "*", "/", "sincos", "sqrt")))
 
 
@@ -129,17 +129,18 @@ def _map(f, x):
     return type(x)(*(_map(f, part) for part in x)) if isinstance(x, tuple) else f(x)
 
 
-def straight_line_operations(entry, links, frames=(), told=0):
+def straight_line_operations(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] = (),
+                             target: Target | None = None) -> Operations:
     """The Operations of an Entry's straight-line kernel for a model, as Robot.specialize compiles it, of any length.
 
     Operations among numbers of the model are done beforehand, those with 0, 1 or -1 not at all, equal ones once, and
     those that no result needs are left out."""
-    lines = needed_lines(script(entry, links, frames, told, UNBOUNDED))
+    lines = needed_lines(script(entry, links, frames, target, UNBOUNDED))
     done = Counter(_kind(line.split(" = ")[1]) for line in lines if not line.startswith("out["))
     return Operations(done["+"] + done["-"], *(done[kind] for kind in ("*", "/", "sincos", "sqrt")))
 
 
-def needed_lines(lines):
+def needed_lines(lines: Sequence[str]) -> list[str]:
     """The lines of a script that its results need, in order."""
     names, needed = set(), []
     for line in reversed(lines):

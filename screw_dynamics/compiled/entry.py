@@ -1,20 +1,24 @@
 """Entry points: an algorithm, which is a kernel of tables, as machine code that Python calls with arrays.
 
 An algorithm is `algorithm(links, body, out)`: `links` is the model, the first columns of `body` are its inputs, one
-number for each joint, and `out` is the array to which it adds its result. The same text is compiled for one state and
-for eight at once. """
+number for each joint, and `out` is the array to which it adds its result. A kinematic algorithm requires a target
+besides, `algorithm(links, body, frames, target, out)`. The same text is compiled for one state and for eight at once.
+"""
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
+from numba.extending import overload
 
-from screw_dynamics.model.model import Frame, Link
+from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.tables import columns, table
-from screw_dynamics.numbers.values import kernel
+from screw_dynamics.numbers.values import INLINE, kernel
 
 from .borrow import BORROWED, borrowed, layout_is_known
 from .cache import compiled, prepare
-from .tiles import claim, clear, following, in_order, load, store
+from .tiles import clear, first_tile, gather, identity_order, load, next_tile, store
 from .workspace import (
     COORDINATES,
     SLOTS,
@@ -34,269 +38,207 @@ from .workspace import (
 
 # ------------------------------------------------------------------------------------------------- shapes of one result
 @kernel
-def per_joint(n, bodies):
+def per_joint(n: int, bodies: int) -> tuple[int, ...]:
     """A number for each coordinate."""
     return (n,)
 
 
 @kernel
-def per_pair(n, bodies):
+def per_pair(n: int, bodies: int) -> tuple[int, ...]:
     """A matrix over the coordinates."""
     return (n, n)
 
 
 @kernel
-def per_twist(n, bodies):
+def per_twist(n: int, bodies: int) -> tuple[int, ...]:
     """A Jacobian."""
     return (6, n)
 
 
 @kernel
-def per_frame(n, bodies):
+def per_frame(n: int, bodies: int) -> tuple[int, ...]:
     """A homogeneous matrix."""
     return (4, 4)
 
 
 @kernel
-def per_body(n, bodies):
+def per_body(n: int, bodies: int) -> tuple[int, ...]:
     """A homogeneous matrix for each body."""
     return (bodies, 4, 4)
 
 
 @kernel
-def per_body_twist(n, bodies):
+def per_body_twist(n: int, bodies: int) -> tuple[int, ...]:
     """A twist for each body."""
     return (bodies, 6)
 
 
 @kernel
-def per_body_jacobian(n, bodies):
+def per_body_jacobian(n: int, bodies: int) -> tuple[int, ...]:
     """A Jacobian for each body."""
     return (bodies, 6, n)
 
 
 @kernel
-def single(n, bodies):
+def single(n: int, bodies: int) -> tuple[int, ...]:
     """One number."""
     return (1,)
+
+
+# ------------------------------------------------------------------------------------------------- targets
+class Target(NamedTuple):
+    """What a kinematic algorithm computes: the motion of a frame against a reference frame, in a representation; all
+    three by their index."""
+
+    frame: int = 0
+    reference: int = 0
+    representation: int = 0
+
+    @property
+    def packed(self) -> int:
+        """The three indices in one number, which spares a call two arguments."""
+        return self.frame | self.reference << 24 | self.representation << 48
+
+
+@kernel
+def unpacked(packed: int) -> Target:
+    """The Target of a packed one."""
+    return Target(packed & 0xFFFFFF, packed >> 24 & 0xFFFFFF, packed >> 48)
+
+
+def frames_and_target(memory, packed):
+    """What an algorithm takes between `body` and `out`: nothing for no packed target, else frames and target."""
+
+
+@overload(frames_and_target, jit_options=INLINE)
+def _frames_and_target(memory, packed):
+    if not len(packed):
+        return lambda memory, packed: ()
+    return lambda memory, packed: (frames_in(memory), unpacked(packed[0]))
+
+
+# ------------------------------------------------------------------------------------------------- one state, and many
+def each(function, source, inputs, columns):
+    """True if function(source, input, column) is, for each input and its column of a table."""
+
+
+@overload(each, jit_options=INLINE)
+def _each(function, source, inputs, columns):
+    if not len(inputs):
+        return lambda function, source, inputs, columns: True
+
+    def first_and_rest(function, source, inputs, columns):
+        return (function(source, inputs[0], columns[0])
+                and each(function, source, inputs[1:], columns[1:]))
+    return first_and_rest
+
+
+@kernel
+def take(source, x, column):
+    """Gather the coordinates of an array object into a column; False if it is not a state."""
+    links, memory = source
+    if not is_state(x, memory):
+        return False
+    gather(links.coordinate, state(x, memory), column)
+    return True
+
+
+@kernel
+def take_tile(source, x, column):
+    """The same for eight rows of an array, on lanes."""
+    coordinate, in_order, first = source
+    load(coordinate, in_order, x, first, column)
+    return True
+
+
+@kernel
+def evaluate(algorithm, Body, shape, workspace, packed, inputs, out):
+    """Evaluate an algorithm on one state. False, and `out` as it was, unless inputs and `out` are arrays that borrow.py
+    can read, of the right shapes."""
+    memory = borrowed_memory(workspace)
+    size = shape(int(memory[COORDINATES]), int(memory[SLOTS]) - 1)
+    links, body = links_in(memory), body_in(Body, memory)
+    if not (each(take, (links, memory), inputs, body) and is_result(out, size, memory)):
+        return False
+    result = borrowed(out, size)
+    result[...] = 0.0
+    algorithm(links, body, *frames_and_target(memory, packed), result)
+    return True
+
+
+@kernel
+def evaluate_many(algorithm, Body, shape, memory, packed, inputs, out, counter):
+    """Evaluate an algorithm on lanes, on the tiles of a batch that an atomic counter gives to this thread."""
+    links, body, results = links_in(memory), body_on_lanes(Body, memory), result_on_lanes(shape, memory)
+    in_order = identity_order(links.coordinate, inputs[0].shape[1])
+    first = first_tile(counter)
+    while first < len(out):
+        each(take_tile, (links.coordinate, in_order, first), inputs, body)
+        clear(results)
+        algorithm(links, body, *frames_and_target(memory, packed), results)
+        store(results, out, first)
+        first = next_tile(counter, first)
 
 
 # ------------------------------------------------------------------------------------------------- entry points
 class Entry:
     """The compiled forms of an algorithm that takes so many vectors of joint coordinates.
 
-    one(workspace, *options, *inputs, out): inputs are arrays (n,); answers False, and does nothing, if they or `out`
-    are not what borrow.py can read, whatever Python objects they are. many(memory, *options, *inputs, out, turn):
-    inputs (N, n), out (N, entries of one result), on lanes and without the GIL, in a workspace of its own, as many
-    pieces as `turn` gives it (tiles.claim); it checks nothing.
-    shape(n, bodies): the shape of one result.
+    one(workspace, [target,] *inputs, out): inputs are arrays (n,); answers False, and does nothing, if they or `out`
+    are not what borrow.py can read, whatever Python objects they are. many(memory, targets, inputs, out, counter):
+    a tuple of arrays (N, n), out (N, entries of one result), on lanes and without the GIL, in a workspace of its own,
+    on as many tiles as the counter gives it (tiles.next_tile); it checks nothing. shape(n, bodies): the shape of one
+    result. targeted: the algorithm requires a target, which calls pass as Target.packed, or in a tuple of one."""
 
-    about_frame: the algorithm is about one frame against another, algorithm(links, frames, body, frame, reference,
-    representation, out), and its option is the number that `about` makes of these three."""
-
-    def __init__(self, algorithm, Body, inputs, shape, about_frame=False):
+    def __init__(self, algorithm: Callable, Body: type, inputs: int, shape: Callable, targeted: bool = False):
         reserve(Body, shape)
         self.algorithm, self.Body, self.inputs = algorithm, Body, inputs
-        self.shape, self.about_frame = shape, about_frame
+        self.shape, self.targeted = shape, targeted
 
     @cached_property
-    def _dispatchers(self):
-        factory = (_FRAME_ENTRIES if self.about_frame else _ENTRIES)[self.inputs]
-        return factory(self.algorithm, self.Body, self.shape)
-
-    @cached_property
-    def one(self):
+    def one(self) -> Callable[..., bool]:
         """The entry point for one state, compiled or taken from the cache at its first use."""
         if not layout_is_known():
             return lambda *arguments: False
-        options = (types.int64,) if self.about_frame else ()
-        return prepare(self._dispatchers[0], (BORROWED, *options, *(BORROWED,) * self.inputs, BORROWED)).entry_point
+        target = (types.int64,) * self.targeted
+        form = _one(self.algorithm, self.Body, self.shape, self.targeted, self.inputs)
+        return prepare(form, (BORROWED, *target, *(BORROWED,) * self.inputs, BORROWED)).entry_point
 
     @cached_property
-    def many(self):
+    def many(self) -> Callable[..., None]:
         """The entry point for many states."""
-        options = (types.int64,) if self.about_frame else ()
-        states = (numbers_type(2, "A", readonly=True),) * self.inputs
-        prepare(self._dispatchers[1], (numbers_type(1), *options, *states, numbers_type(2, "A"), types.int64[::1]))
-        return self._dispatchers[1]
+        states = types.UniTuple(numbers_type(2, "A", readonly=True), self.inputs)
+        signature = (numbers_type(1), types.UniTuple(types.int64, int(self.targeted)), states, numbers_type(2, "A"),
+                     types.int64[::1])
+        return prepare(_many(self.algorithm, self.Body, self.shape), signature).entry_point
 
-    def plain(self, links, *inputs, frames=(), indices=()):
+    def plain(self, links: Sequence[Link], *inputs: Sequence, frames: Sequence[Frame] = (),
+              target: Target | None = None) -> np.ndarray:
         """The algorithm in plain Python on any numbers: lists of Link and Frame, and sequences of n numbers."""
         n = len(inputs[0])
         body, rows = table(self.Body, None, len(links)), columns(Link, links)
         for column, coordinates in zip(body, inputs, strict=False):
-            spread(rows, coordinates, column)
+            gather(rows.coordinate, coordinates, column)
         out = np.full(self.shape(n, len(links) - 1), 0, dtype=object)
-        places = (columns(Frame, frames),) if self.about_frame else ()
-        self.algorithm(rows, *places, body, *indices, out)
+        self.algorithm(rows, body, *((columns(Frame, frames), target) if self.targeted else ()), out)
         return out
 
 
-def about(frame, reference, representation):
-    """Three indices as one number, which is never 0: an argument less."""
-    return frame | reference << 24 | representation << 48 | 1 << 56
+def _one(algorithm, Body, shape, targeted, inputs):
+    """The entry point for one state. Python passes its arguments one by one, as a tuple would cost it 20 ns."""
+    forms = {
+        (False, 1): lambda memory, x, out: evaluate(algorithm, Body, shape, memory, (), (x,), out),
+        (False, 2): lambda memory, x, y, out: evaluate(algorithm, Body, shape, memory, (), (x, y), out),
+        (False, 3): lambda memory, x, y, z, out: evaluate(algorithm, Body, shape, memory, (), (x, y, z), out),
+        (True, 1): lambda memory, target, x, out: evaluate(algorithm, Body, shape, memory, (target,), (x,), out),
+        (True, 2): lambda memory, target, x, y, out: evaluate(algorithm, Body, shape, memory, (target,), (x, y), out),
+    }
+    return compiled()(forms[targeted, inputs])
 
 
-@kernel
-def which(told):
-    """The three indices of `about`."""
-    return told & 0xFFFFFF, told >> 24 & 0xFFFFFF, told >> 48 & 0xFF
-
-
-@kernel
-def spread(links, coordinates, column):
-    """Give every joint the number of the coordinate that drives it."""
-    for i in range(1, len(column)):
-        column[i] = coordinates[links.coordinate[i]]
-
-
-def _one_input(algorithm, Body, shape):
-    @compiled()
-    def one(workspace, x, out):
-        memory = borrowed_memory(workspace)
-        size = shape(int(memory[COORDINATES]), int(memory[SLOTS]) - 1)
-        if not (is_state(x, memory) and is_result(out, size, memory)):
-            return False
-        result = borrowed(out, size)
-        links, body = links_in(memory), body_in(Body, memory)
-        spread(links, state(x, memory), body[0])
-        result[...] = 0.0
-        algorithm(links, body, result)
-        return True
-
+def _many(algorithm, Body, shape):
+    """The entry point for many states."""
     @compiled(nogil=True)
-    def many(memory, x, out, turn):
-        links, body, results = links_in(memory), body_on_lanes(Body, memory), result_on_lanes(shape, memory)
-        ordered = in_order(links.coordinate, x.shape[1])
-        first = claim(turn)
-        while first < len(x):
-            load(links.coordinate, ordered, x, first, body[0])
-            clear(results)
-            algorithm(links, body, results)
-            store(results, out, first)
-            first = following(turn, first)
-    return one, many
-
-
-def _two_inputs(algorithm, Body, shape):
-    @compiled()
-    def one(workspace, x, y, out):
-        memory = borrowed_memory(workspace)
-        size = shape(int(memory[COORDINATES]), int(memory[SLOTS]) - 1)
-        if not (is_state(x, memory) and is_state(y, memory) and is_result(out, size, memory)):
-            return False
-        result = borrowed(out, size)
-        links, body = links_in(memory), body_in(Body, memory)
-        spread(links, state(x, memory), body[0])
-        spread(links, state(y, memory), body[1])
-        result[...] = 0.0
-        algorithm(links, body, result)
-        return True
-
-    @compiled(nogil=True)
-    def many(memory, x, y, out, turn):
-        links, body, results = links_in(memory), body_on_lanes(Body, memory), result_on_lanes(shape, memory)
-        ordered = in_order(links.coordinate, x.shape[1])
-        first = claim(turn)
-        while first < len(x):
-            load(links.coordinate, ordered, x, first, body[0])
-            load(links.coordinate, ordered, y, first, body[1])
-            clear(results)
-            algorithm(links, body, results)
-            store(results, out, first)
-            first = following(turn, first)
-    return one, many
-
-
-def _three_inputs(algorithm, Body, shape):
-    @compiled()
-    def one(workspace, x, y, z, out):
-        memory = borrowed_memory(workspace)
-        size = shape(int(memory[COORDINATES]), int(memory[SLOTS]) - 1)
-        if not (is_state(x, memory) and is_state(y, memory) and is_state(z, memory) and is_result(out, size, memory)):
-            return False
-        result = borrowed(out, size)
-        links, body = links_in(memory), body_in(Body, memory)
-        spread(links, state(x, memory), body[0])
-        spread(links, state(y, memory), body[1])
-        spread(links, state(z, memory), body[2])
-        result[...] = 0.0
-        algorithm(links, body, result)
-        return True
-
-    @compiled(nogil=True)
-    def many(memory, x, y, z, out, turn):
-        links, body, results = links_in(memory), body_on_lanes(Body, memory), result_on_lanes(shape, memory)
-        ordered = in_order(links.coordinate, x.shape[1])
-        first = claim(turn)
-        while first < len(x):
-            load(links.coordinate, ordered, x, first, body[0])
-            load(links.coordinate, ordered, y, first, body[1])
-            load(links.coordinate, ordered, z, first, body[2])
-            clear(results)
-            algorithm(links, body, results)
-            store(results, out, first)
-            first = following(turn, first)
-    return one, many
-
-
-def _one_input_and_frames(algorithm, Body, shape):
-    @compiled()
-    def one(workspace, told, x, out):
-        memory = borrowed_memory(workspace)
-        size = shape(int(memory[COORDINATES]), int(memory[SLOTS]) - 1)
-        if not (is_state(x, memory) and is_result(out, size, memory)):
-            return False
-        result = borrowed(out, size)
-        links, body = links_in(memory), body_in(Body, memory)
-        spread(links, state(x, memory), body[0])
-        result[...] = 0.0
-        algorithm(links, frames_in(memory), body, *which(told), result)
-        return True
-
-    @compiled(nogil=True)
-    def many(memory, told, x, out, turn):
-        links, body, results = links_in(memory), body_on_lanes(Body, memory), result_on_lanes(shape, memory)
-        ordered = in_order(links.coordinate, x.shape[1])
-        first = claim(turn)
-        while first < len(x):
-            load(links.coordinate, ordered, x, first, body[0])
-            clear(results)
-            algorithm(links, frames_in(memory), body, *which(told), results)
-            store(results, out, first)
-            first = following(turn, first)
-    return one, many
-
-
-def _two_inputs_and_frames(algorithm, Body, shape):
-    @compiled()
-    def one(workspace, told, x, y, out):
-        memory = borrowed_memory(workspace)
-        size = shape(int(memory[COORDINATES]), int(memory[SLOTS]) - 1)
-        if not (is_state(x, memory) and is_state(y, memory) and is_result(out, size, memory)):
-            return False
-        result = borrowed(out, size)
-        links, body = links_in(memory), body_in(Body, memory)
-        spread(links, state(x, memory), body[0])
-        spread(links, state(y, memory), body[1])
-        result[...] = 0.0
-        algorithm(links, frames_in(memory), body, *which(told), result)
-        return True
-
-    @compiled(nogil=True)
-    def many(memory, told, x, y, out, turn):
-        links, body, results = links_in(memory), body_on_lanes(Body, memory), result_on_lanes(shape, memory)
-        ordered = in_order(links.coordinate, x.shape[1])
-        first = claim(turn)
-        while first < len(x):
-            load(links.coordinate, ordered, x, first, body[0])
-            load(links.coordinate, ordered, y, first, body[1])
-            clear(results)
-            algorithm(links, frames_in(memory), body, *which(told), results)
-            store(results, out, first)
-            first = following(turn, first)
-    return one, many
-
-
-_ENTRIES = {1: _one_input, 2: _two_inputs, 3: _three_inputs}
-_FRAME_ENTRIES = {1: _one_input_and_frames, 2: _two_inputs_and_frames}
+    def many(memory, packed, inputs, out, counter):
+        evaluate_many(algorithm, Body, shape, memory, packed, inputs, out, counter)
+    return many

@@ -1,56 +1,42 @@
-"""Straight-line kernels for one robot: an algorithm's own source, run once on numbers that write down what is done to
-them.
+"""Straight-line kernels for one robot, by tracing: an algorithm's own source is run once on numbers that record what is
+done to them.
 
-Parents, zeros and ones of the model are settled while that runs, so the kernel has no loop, no index and no needless
+Parents, zeros and ones of the model are constants while that runs, so the kernel has no loop, no index and no needless
 product. It is compiled as every algorithm is, for one state and on lanes. """
 import hashlib
 import sys
+from collections.abc import Sequence
 from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
+from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.scalars import sincos, sqrt
 from screw_dynamics.numbers.values import map_numbers
 from screw_dynamics.screws.vectors import Scalar
 
-from .entry import Entry, which
+from .entry import Entry, Target
 
 LONGEST = 6_000         # operations: some ten seconds of compiling; beyond, it takes longer than in proportion
 NEGLIGIBLE = 1e-15      # a number of a joint or a frame this close to 0, 1 or -1 is taken for it
 
 
-class _Q(NamedTuple):
-    q: Scalar
+class Inputs(NamedTuple):
+    """The columns of a straight-line kernel: as many of these as the algorithm has inputs."""
 
-
-class _QQd(NamedTuple):
-    q: Scalar
-    qd: Scalar
-
-
-class _QQdX(NamedTuple):
-    q: Scalar
-    qd: Scalar
-    x: Scalar
-
-
-class _Driven(NamedTuple):
-    q: Scalar
-    qd: Scalar
-    tau: Scalar
-    rotor: Scalar
-
-
-_BODIES = {1: _Q, 2: _QQd, 3: _QQdX, 4: _Driven}
+    a: Scalar
+    b: Scalar
+    c: Scalar
+    d: Scalar
 
 
 class TooLong(Exception):
-    """A script has as many lines as it may and is not at its end."""
+    """A script is longer than allowed."""
 
 
 class _Script:
-    """The lines of a straight-line kernel; a line that stands there already is not written again."""
+    """The lines of a straight-line kernel; an expression that has a line already gets no other."""
 
     def __init__(self, longest):
         self.lines, self._known, self._longest = [], {}, longest
@@ -74,7 +60,7 @@ class _Script:
 
 
 class _Traced:
-    """A number that is a name in a script; arithmetic with it writes lines, unless a 0 or 1 makes them needless."""
+    """A number that is a name in a script: arithmetic with it writes lines, unless a 0 or 1 makes them needless."""
 
     __slots__ = ("script", "name")
 
@@ -133,43 +119,45 @@ def _(x: _Traced):
     return x.script.number(f"sqrt({x})")
 
 
-def straight_line(entry, links, frames=(), told=0):
+def straight_line(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] = (),
+                  target: Target | None = None) -> Entry:
     """The Entry of an algorithm for one model alone, its links and frames as the model packs them; the entry itself if
-    its kernel would be longer than LONGEST, or divide by 0. An entry about a frame must be told of which."""
+    its kernel would be longer than LONGEST, or divide by 0. A targeted entry requires a target."""
     try:
-        lines = script(entry, links, frames, told, LONGEST)
+        lines = script(entry, links, frames, target, LONGEST)
     except (TooLong, ZeroDivisionError):        # compiled code makes infinities and NaN of the accelerations of no mass
         return entry
-    return Entry(_kernel(lines, entry.about_frame), _BODIES[entry.inputs], entry.inputs, entry.shape, entry.about_frame)
+    return Entry(_kernel(lines, entry.targeted), Inputs, entry.inputs, entry.shape, entry.targeted)
 
 
-def script(entry, links, frames, told, longest):
+def script(entry: Entry, links: Sequence[Link], frames: Sequence[Frame], target: Target | None,
+           longest: float) -> list[str]:
     """The lines of the algorithm for this model, `name = expression` and at last `out[index] = name`; raises TooLong
     where the expressions are more than `longest`."""
     written, n = _Script(longest), 1 + max((link.coordinate for link in links[1:]), default=-1)
     slot = {link.coordinate: i for i, link in enumerate(links) if i > 0}            # a body that the coordinate drives
-    columns = _BODIES[entry.inputs]._fields
-    inputs = [[written.number(f"body.{column}[{slot[k]}]") for k in range(n)] for column in columns]
-    links = [link._replace(X=map_numbers(_settled, link.X), E=map_numbers(_settled, link.E)) for link in links]
-    frames = [map_numbers(_settled, frame) for frame in frames]
-    out = entry.plain(links, *inputs, frames=frames, indices=which(told) if entry.about_frame else ())
+    inputs = [[written.number(f"body.{column}[{slot[k]}]") for k in range(n)]
+              for column in Inputs._fields[:entry.inputs]]
+    links = [link._replace(X=map_numbers(_rounded, link.X), E=map_numbers(_rounded, link.E)) for link in links]
+    frames = [map_numbers(_rounded, frame) for frame in frames]
+    out = entry.plain(links, *inputs, frames=frames, target=target)
     return written.lines + [f"out[{', '.join(map(str, index))}] = {_over_scalar(out[index])}"
                            for index in np.ndindex(out.shape)]
 
 
-def _settled(x):
+def _rounded(x):
     nearest = round(x)
     return float(nearest) if nearest in (-1, 0, 1) and abs(x - nearest) < NEGLIGIBLE else x
 
 
 def _over_scalar(x):
     """A constant result, over the kind of scalar that the kernel runs on."""
-    return repr(x) if isinstance(x, _Traced) else f"null(body.q[0]) + {float(x)!r}"
+    return repr(x) if isinstance(x, _Traced) else f"null(body.a[0]) + {float(x)!r}"
 
 
-def _kernel(lines, about_frame):
+def _kernel(lines, targeted):
     """The kernel of these lines, as Entry calls it, in a module whose name is their hash: the key of its cache."""
-    arguments = "links, frames, body, frame, reference, representation, out" if about_frame else "links, body, out"
+    arguments = "links, body, frames, target, out" if targeted else "links, body, out"
     text = "\n    ".join([f"@kernel\ndef algorithm({arguments}):", *(lines or ["pass"])])
     imports = ("from screw_dynamics.numbers.scalars import sincos, sqrt\n"
                "from screw_dynamics.numbers.values import kernel, null")

@@ -46,9 +46,9 @@ def _first(builder, count):
     """The mask of the first `count` places."""
     count = builder.trunc(count, _INT)
     wide = ir.VectorType(_INT, WIDTH)
-    spread = builder.insert_element(ir.Constant(wide, ir.Undefined), count, _INT(0))
-    spread = builder.shuffle_vector(spread, spread, ir.Constant(wide, [0] * WIDTH))
-    return builder.icmp_signed("<", ir.Constant(wide, list(range(WIDTH))), spread)
+    lane = builder.insert_element(ir.Constant(wide, ir.Undefined), count, _INT(0))
+    lane = builder.shuffle_vector(lane, lane, ir.Constant(wide, [0] * WIDTH))
+    return builder.icmp_signed("<", ir.Constant(wide, list(range(WIDTH))), lane)
 
 
 @intrinsic
@@ -93,19 +93,20 @@ def _put_row(typing, out, row, column, lane):
 
 # ------------------------------------------------------------------------------------------------- threads
 @intrinsic
-def claim(typing, turn):
-    """The first row of a piece that no thread has begun. turn: int64 array (1,), 0 at first, shared by all of them."""
+def first_tile(typing, counter):
+    """The first row of a piece that no thread has begun. counter: int64 array (1,), 0 at first, which all threads
+    share and raise atomically."""
     def build(context, builder, signature, args):
-        counter = make_array(signature.args[0])(context, builder, args[0]).data
-        return builder.atomic_rmw("add", counter, cgutils.intp_t(PIECE), "monotonic")
-    return types.intp(turn), build
+        rows = make_array(signature.args[0])(context, builder, args[0]).data
+        return builder.atomic_rmw("add", rows, cgutils.intp_t(PIECE), "monotonic")
+    return types.intp(counter), build
 
 
 @kernel
-def following(turn, first):
+def next_tile(counter, first):
     """The first row of the tile after this one: in the same piece, or in one that no thread has begun."""
     first += WIDTH
-    return first if first % PIECE != 0 else claim(turn)
+    return first if first % PIECE != 0 else first_tile(counter)
 
 
 # ------------------------------------------------------------------------------------------------- eight states
@@ -137,7 +138,7 @@ def _write(lanes, out, first, k):
 
 
 @kernel
-def in_order(coordinate, n):
+def identity_order(coordinate, n):
     """True if each joint has one of n coordinates of its own, in the order of the joints: coordinate[i] = i - 1."""
     for i in range(1, len(coordinate)):
         if coordinate[i] != i - 1:
@@ -146,11 +147,18 @@ def in_order(coordinate, n):
 
 
 @kernel
-def load(coordinate, ordered, states, first, column):
+def gather(coordinate, state, column):
+    """Give every joint the number of the coordinate that drives it: column[i] = state[coordinate[i]], i > 0."""
+    for i in range(1, len(column)):
+        column[i] = state[coordinate[i]]
+
+
+@kernel
+def load(coordinate, in_order, states, first, column):
     """Put coordinate[i] of the states first ... first + 7 into the places of column[i], i > 0; past the end, the last
-    state again. `ordered` is in_order(coordinate, n)."""
+    state again. `in_order` is identity_order(coordinate, n)."""
     n, last = states.shape[1], len(states) - 1
-    if ordered and contiguous(states):
+    if in_order and contiguous(states):
         for k in range(0, n, WIDTH):
             lanes = _read(states, first, last, k)
             for i in range(min(WIDTH, n - k)):

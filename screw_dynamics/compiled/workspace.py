@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numba import types
 
-from screw_dynamics.model.model import Frame, Link
+from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.lanes import splat
 from screw_dynamics.numbers.tables import block, packed, size, table
 from screw_dynamics.numbers.values import kernel

@@ -13,7 +13,9 @@ a batch in the leading axes, results are new arrays. docs/formulations.md leads 
 
 The fast ones are compiled, and methods of Robot: twists and Jacobians of all bodies, [MK] (14)-(53), `body_twists` and
 `body_jacobians` (source: twists/); recursive inverse dynamics, [MD] (65)-(76), and forward dynamics, [SY] (15), of
-`Robot(model, representation=...)` (source: inverse_dynamics/, forward_dynamics/)."""
+`Robot(model, representation=...)` (source: inverse_dynamics/, forward_dynamics/).
+
+May import robot and all rooms below it, and nothing that stands beside it."""
 from . import (
     closed_form,
     configuration,

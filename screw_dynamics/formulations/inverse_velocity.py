@@ -10,17 +10,21 @@ least squares, J the system Jacobian, E = V - J q' what is left of the twists, D
 
 Each norm is |E|^2 = E^T W E, W (6, 6) in the body frame. No W serves all frames and units, since screws have no
 invariant norm (remark 9); but one that moves with the frame as inertias do leaves the rates as they are: with the
-bodies' own, the kinetic energy of the misfit is least.
-"""
+bodies' own, the kinetic energy of the misfit is least."""
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .newton_euler.screws import times
+from screw_dynamics.robot import Robot
+
+from .newton_euler.screws import checked, times
+from .screw_derivatives.tree import selection
 from .system_jacobian import twist_map
 
 ROUNDING = 1e-12        # relative to the largest entry or singular value
 
 
-def joint_rates(robot, q, V, representation="body", weights=None):
+def joint_rates(robot: Robot, q: ArrayLike, V: ArrayLike, representation: str = "body",
+                weights: ArrayLike | None = None) -> np.ndarray:
     """q' (..., n) from the twists V (..., b, 6) of all bodies: q_i' = X_i^T W_i U_i / X_i^T W_i X_i, U_i the twist
     of body i relative to its parent, in the frame of body i; [MK] (26), and remark 14 for spatial twists.
 
@@ -31,20 +35,21 @@ def joint_rates(robot, q, V, representation="body", weights=None):
     weights: W (b, 6, 6), or (6, 6) for all, symmetric positive semidefinite, in the body frames; None for the identity.
     ValueError if a shape does not fit, or if a coordinate has no weight."""
     model = robot.model
-    C, V, W = robot.body_poses(q), _twists(model, V), _weights(model, weights)
+    C, W, (V,) = robot.body_poses(q), _weights(model, weights), checked(V=(V, len(model.parents), 6))
     spatial = times(twist_map(C, representation, "spatial"), V)
     world = np.zeros((*spatial.shape[:-2], 1, 6))                   # of the parent -1
     relative = spatial - np.concatenate([spatial, world], axis=-2)[..., model.parents, :]
     U, X = times(twist_map(C, "spatial", "body"), relative), model.screws_body
-    driven = np.eye(robot.n)[model.coordinates]
+    driven = selection(model)
     along = np.einsum("bi,bij,bj,bk->k", X, W, X, driven)
     for name, norm in zip(robot.joint_names, along, strict=True):
         if not norm > 0.0:
-            raise ValueError(f"joint {name!r} has the weight {norm}, which must be positive")
+            raise ValueError(f"joint {name!r} has the weight {norm}, which must be > 0")
     return np.einsum("bi,bij,...bj,bk->...k", X, W, U, driven) / along
 
 
-def nearest_joint_rates(robot, q, V, representation="body", weights=None):
+def nearest_joint_rates(robot: Robot, q: ArrayLike, V: ArrayLike, representation: str = "body",
+                        weights: ArrayLike | None = None) -> np.ndarray:
     """q' (..., n) with min sum_i (V_i - J_i q')^T W_i (V_i - J_i q') for the twists V (..., b, 6) of all bodies: the
     pseudoinverse solution of [MK] (23) that remark 9 describes, O(b n^2).
 
@@ -53,21 +58,13 @@ def nearest_joint_rates(robot, q, V, representation="body", weights=None):
     determine the rates, the least of them."""
     model = robot.model
     rows = 6 * len(model.parents)
-    C, V, W = robot.body_poses(q), _twists(model, V), _weights(model, weights)
-    stretch, turn = np.linalg.eigh(W)                               # |E|^2 = |root E|^2
-    root = np.sqrt(np.maximum(stretch, 0.0))[..., None] * np.swapaxes(turn, -1, -2)
+    C, W, (V,) = robot.body_poses(q), _weights(model, weights), checked(V=(V, len(model.parents), 6))
+    values, vectors = np.linalg.eigh(W)                             # |E|^2 = |root E|^2
+    root = np.sqrt(np.maximum(values, 0.0))[..., None] * np.swapaxes(vectors, -1, -2)
     V = times(root @ twist_map(C, representation, "body"), V)
     J = root @ robot.body_jacobians(q)
     pseudoinverse = np.linalg.pinv(J.reshape(*J.shape[:-3], rows, robot.n), rcond=ROUNDING)
     return times(pseudoinverse, V.reshape(*V.shape[:-2], rows))
-
-
-def _twists(model, V):
-    """The twists (..., b, 6) as an array."""
-    V, shape = np.asarray(V, dtype=float), (len(model.parents), 6)
-    if V.shape[-2:] != shape:
-        raise ValueError(f"V has the shape {V.shape}, not (..., {shape[0]}, {shape[1]})")
-    return V
 
 
 def _weights(model, weights):
@@ -80,5 +77,5 @@ def _weights(model, weights):
         size = np.abs(w).max()
         if not (np.isfinite(w).all() and np.abs(w - w.T).max() <= ROUNDING * size
                 and np.linalg.eigvalsh(w)[0] >= -ROUNDING * size):
-            raise ValueError(f"body {name!r}: weight {w.tolist()} is not symmetric positive semidefinite")
+            raise ValueError(f"body {name!r}: weight {w.tolist()} must be symmetric positive semidefinite")
     return W

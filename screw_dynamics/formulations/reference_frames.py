@@ -5,18 +5,20 @@ and `robot.body_poses`, which are about body frames."""
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from screw_dynamics.model.checks import pose as checked_pose
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose
 
 RIGID = 1e-9        # largest entry of R R^T - I that passes for rounding
 
 
-def reframed(robot, poses):
+def reframed(robot: Robot, poses: ArrayLike) -> Robot:
     """The same robot whose body i has the frame C_i D_i in place of C_i: poses D (b, 4, 4), in the body frames so far.
 
     X_i becomes Ad_D_i^-1 X_i, B_i becomes D_parent^-1 B_i D_i and M_i becomes Ad_D_i^T M_i Ad_D_i. ValueError if a
-    D_i is no pose."""
+    D_i is not a pose."""
     model = robot.model
     D = _checked(poses, model.body_names)
     to_new = [inverse_pose(d) for d in D]
@@ -31,7 +33,7 @@ def reframed(robot, poses):
         inertias=np.swapaxes(Ad, -1, -2) @ model.inertias @ Ad), robot.gravity, robot.representation)
 
 
-def in_construction_frame(robot):
+def in_construction_frame(robot: Robot) -> Robot:
     """The same robot with every body frame where the world frame is at q = 0: A_i = B_i = I, X_i = Y_i; [MD] 4.4.
 
     The inertias are those of the drawing, all about the world's origin, and of the geometry only the axes are left: a
@@ -45,14 +47,9 @@ def in_construction_frame(robot):
 
 
 def _checked(poses, names):
-    """The poses as an array, after a look at each; `names` are the bodies'."""
+    """The poses as an array, each checked; `names` are the bodies'."""
     D = np.asarray(poses, dtype=float)
     D = D if D.size else D.reshape(-1, 4, 4)                                    # no bodies, as an empty list
     if D.shape != (len(names), 4, 4):
         raise ValueError(f"poses has the shape {D.shape}, not ({len(names)}, 4, 4)")
-    for name, C in zip(names, D, strict=True):
-        R = C[:3, :3]
-        proper = np.abs(R @ R.T - np.eye(3)).max() < RIGID and np.linalg.det(R) > 0.0
-        if not (np.isfinite(C).all() and proper and np.array_equal(C[3], [0.0, 0.0, 0.0, 1.0])):
-            raise ValueError(f"body {name!r}: {C.tolist()} is not a pose")
-    return D
+    return np.reshape([checked_pose(f"body {name!r}", C, RIGID) for name, C in zip(names, D, strict=True)], (-1, 4, 4))

@@ -7,22 +7,24 @@ where the paper has its lower diagonal: in row i at the parent of body i. Hence 
 body i and all that carry it, and A^-1 is as sparse as D.
 
 With G_i the map of table 3 from spatial twists to a representation, and H_i that to the one of the joint screws,
-    A_ij = G_i H_j^-1 where joint j moves body i,    D_ij = G_i G_j^-1 where j is the parent of i.
-"""
+    A_ij = G_i H_j^-1 where joint j moves body i,    D_ij = G_i G_j^-1 where j is the parent of i."""
 import numpy as np
+from numpy.typing import ArrayLike
 
 from screw_dynamics.algorithms.representations import REPRESENTATIONS, converted
+from screw_dynamics.checks import one_of
 from screw_dynamics.numbers.values import build, numbers
+from screw_dynamics.robot import Robot
 from screw_dynamics.screws.se3 import Pose, Twist
 
-from .screw_derivatives.tree import support
+from .screw_derivatives.tree import selection, support
 
 SCREWS = (*REPRESENTATIONS, "reference")        # joint screws in a representation, or the constant Y_i
 # Those of the paper: X^b in (22) and (32), X^h in (44) and (53).
 _PRINTED = {"body": "body", "spatial": "body", "hybrid": "hybrid", "mixed": "hybrid"}
 
 
-def system_jacobian(robot, q, representation="body"):
+def system_jacobian(robot: Robot, q: ArrayLike, representation: str = "body") -> np.ndarray:
     """J (..., 6 b, n), with J q' the twists of all bodies, one above the other; [MK] (23), (31), (43), (53).
 
     representation as in robot.jacobian, whose (6, n) of body i are the rows 6 i to 6 i + 5."""
@@ -30,17 +32,18 @@ def system_jacobian(robot, q, representation="body"):
     return J.reshape(*J.shape[:-3], 6 * J.shape[-3], J.shape[-1])
 
 
-def joint_screw_matrix(robot, q, screws="body"):
+def joint_screw_matrix(robot: Robot, q: ArrayLike, screws: str = "body") -> np.ndarray:
     """X (..., 6 b, n): in the rows of body i its joint screw, in the column of the coordinate that drives it.
 
     screws: "body" for X^b = diag(X_i), which is constant, [MK] (22); "hybrid" for X^h, (44); "reference" for the
     constant diag(Y_i) of (32); "spatial" and "mixed" for the screws in these representations."""
     blocks = _maps(robot, q, screws)[0] @ _maps(robot, q, "body")[1] @ robot.model.screws_body[..., None]
-    X = blocks * np.eye(robot.n)[robot.model.coordinates][:, None, :]
+    X = blocks * selection(robot.model)[:, None, :]
     return X.reshape(*X.shape[:-3], 6 * X.shape[-3], robot.n)
 
 
-def screw_transformation(robot, q, representation="body", screws=None):
+def screw_transformation(robot: Robot, q: ArrayLike, representation: str = "body",
+                         screws: str | None = None) -> np.ndarray:
     """A (..., 6 b, 6 b), with J = A X for the X of `joint_screw_matrix(robot, q, screws)`.
 
     screws, unless named, are those that the paper takes: "body" for body-fixed and spatial twists, "hybrid" for hybrid
@@ -50,7 +53,8 @@ def screw_transformation(robot, q, representation="body", screws=None):
     return _matrix(support(robot.model), to_twists[0], from_screws[1])
 
 
-def inverse_screw_transformation(robot, q, representation="body", screws=None):
+def inverse_screw_transformation(robot: Robot, q: ArrayLike, representation: str = "body",
+                                 screws: str | None = None) -> np.ndarray:
     """A^-1 (..., 6 b, 6 b) in closed form: blocks H_i G_i^-1 on the diagonal, and -H_i G_j^-1 at the parent j of i.
 
     I - D^b and I - T^h, [MK] (25), (45), where twists and screws are in one representation; (34) for A^sb, which is
@@ -59,7 +63,7 @@ def inverse_screw_transformation(robot, q, representation="body", screws=None):
     return _matrix(np.eye(len(robot.model.parents)) - _parents(robot.model), to_screws[0], from_twists[1])
 
 
-def parent_transformation(robot, q, representation="body"):
+def parent_transformation(robot: Robot, q: ArrayLike, representation: str = "body") -> np.ndarray:
     """D (..., 6 b, 6 b), nilpotent: D V are the twists that bodies have from their parents; [MK] (22), T^h (45).
 
     A = (I - D)^-1 for screws in the same representation. Spatial twists are passed on as they are: D is constant."""
@@ -67,10 +71,11 @@ def parent_transformation(robot, q, representation="body"):
     return _matrix(_parents(robot.model), there, back)
 
 
-def twist_map(C, source, target):
+def twist_map(C: ArrayLike, source: str, target: str) -> np.ndarray:
     """The matrix (..., 6, 6) that takes twists of a frame of pose C (..., 4, 4) from one representation to another;
     [MK] table 3."""
-    C, kinds = np.asarray(C, dtype=float), [_index(name) for name in (source, target)]
+    kinds = [REPRESENTATIONS.index(one_of("representation", x, REPRESENTATIONS)) for x in (source, target)]
+    C = np.asarray(C, dtype=float)
     lead = C.shape[:-2]
     entries = np.concatenate([C[..., :3, :3].reshape(*lead, 9), C[..., :3, 3]], axis=-1)
     pose, unit_twists = build(Pose, np.moveaxis(entries, -1, 0)[..., None]), build(Twist, np.eye(6))
@@ -78,17 +83,10 @@ def twist_map(C, source, target):
     return np.stack([np.broadcast_to(row, (*lead, 6)) for row in rows], axis=-2)
 
 
-def _index(name, names=REPRESENTATIONS, what="representation"):
-    """The place of a name among others."""
-    if name not in names:
-        raise ValueError(f"{what} {name!r} is none of {', '.join(names)}")
-    return names.index(name)
-
-
 def _maps(robot, q, form):
     """The maps (..., b, 6, 6) of all bodies from spatial twists to a form of SCREWS, and back."""
     C, A = robot.body_poses(q), robot.model.reference_poses
-    _index(form, SCREWS, "screws")
+    one_of("screws", form, SCREWS)
     if form == "reference":                                         # Y_i = Ad_A_i X_i, the spatial screw is Ad_C_i X_i
         return (twist_map(A, "body", "spatial") @ twist_map(C, "spatial", "body"),
                 twist_map(C, "body", "spatial") @ twist_map(A, "spatial", "body"))
@@ -97,7 +95,7 @@ def _maps(robot, q, form):
 
 def _ends(robot, q, representation, screws):
     """The maps, as of `_maps`, of the twists and of the joint screws."""
-    _index(representation)
+    one_of("representation", representation, REPRESENTATIONS)
     return _maps(robot, q, representation), _maps(robot, q, screws or _PRINTED[representation])
 
 

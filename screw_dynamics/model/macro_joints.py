@@ -2,14 +2,19 @@
 
 Each degree is a slide along, a turn about, or a screw motion on an axis of the joint frame. They follow each other from
 the parent to the link, D(q) = exp(Z_1 q_1) ... exp(Z_k q_k), the second form of [MK] remark 4: slides first, so that
-their coordinates are the position of the joint frame's origin. Angles are no chart of all rotations: where the first
+their coordinates are the position of the joint frame's origin. No three angles chart all rotations: where the first
 and the last of three axes are parallel, those of a spherical or free joint are singular, and so are the Jacobian and
 the mass matrix. For three different axes that is where the second angle is +-pi/2, and for the same axis twice, as in
-"zxz", where it is 0 or pi, so at q = 0 too.
-"""
-from typing import NamedTuple
+"zxz", where it is 0 or pi, so at q = 0 too."""
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics.checks import one_of
+
+from . import checks
 
 # The motions generated, with the subgroup of [MK] table 1: x slides along x, rx turns about it, hz is a screw motion.
 KINDS = {
@@ -29,19 +34,19 @@ KINDS = {
 
 
 class Degree(NamedTuple):
-    """One degree of freedom: how its coordinate is called, and its unit screw Z (6,) in the joint frame."""
+    """One degree of freedom: the name of its coordinate, and its unit screw Z (6,) in the joint frame."""
 
     name: str
     screw: np.ndarray
 
 
-def degrees(kind, order=None, pitch=None):
+def degrees(kind: str, order: str | None = None, pitch: float | None = None) -> list[Degree]:
     """The Degrees of a joint of a kind, one of KINDS, from the parent to the link.
 
     order: the axes of two or three turns, as in "zyx" for R = R_z R_y R_x; pitch (m/rad) of a screw motion. ValueError
-    for a kind, order or pitch that is none."""
+    for a kind that does not exist, and for an order or pitch that does not fit it."""
     motions, h = _motions(kind, order), _pitch(kind, pitch)
-    found = {}
+    found: dict[str, np.ndarray] = {}
     for motion in motions:
         Z = np.zeros(6)
         axis = "xyz".index(motion[-1])
@@ -52,24 +57,23 @@ def degrees(kind, order=None, pitch=None):
     return [Degree(*item) for item in found.items()]
 
 
-def options_of(degrees, options):
+def options_of(degrees: Sequence[Degree], options: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The options of each degree, from {option: value for all} or {option: {name of a degree: value}}."""
     names = [degree.name for degree in degrees]
     each = {option: value if isinstance(value, dict) else dict.fromkeys(names, value)
             for option, value in options.items()}
     for option, values in each.items():
         for name in values:
-            if name not in names:
-                raise ValueError(f"{option} of {name!r}, which is none of {', '.join(names)}")
+            one_of(f"{option} of", name, names)
     return [{option: values[name] for option, values in each.items() if name in values} for name in names]
 
 
-def coordinates(kind, D, order=None, pitch=None):
+def coordinates(kind: str, D: ArrayLike, order: str | None = None, pitch: float | None = None) -> np.ndarray:
     """The coordinates (..., k) at which a joint of a kind has the poses D (..., 4, 4), of its joint frame on the link
     against the one on the parent.
 
     For a pose out of the joint's reach, those of a pose that it does reach: the position along the slides, and the
-    angles about the turns. Angles are in (-pi, pi], those of screw motions with the full turns that the height tells.
+    angles about the turns. Angles are in (-pi, pi], those of screw motions with the full turns that the height gives.
     Of two solutions for three angles, that with the second in [-pi/2, pi/2], or in [0, pi] with the same axis twice;
     one of many where they are singular."""
     motions, h = _motions(kind, order), _pitch(kind, pitch)
@@ -104,8 +108,7 @@ def _angles(R, axes):
 
 def _motions(kind, order):
     """The motions of a kind, about the axes of `order` if it is given."""
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError(f"joint kind {kind!r} is none of {', '.join(KINDS)}")
+    one_of("joint kind", kind, KINDS)
     slides, turns = ([motion for motion in KINDS[kind] if (len(motion) > 1) == turning] for turning in (False, True))
     if order is None:
         return (*slides, *turns)
@@ -113,8 +116,8 @@ def _motions(kind, order):
         raise ValueError(f"a {kind} joint has no order of turns, but {order!r} is given")
     if (not isinstance(order, str) or len(order) != len(turns) or not set(order) <= set("xyz")
             or any(a == b for a, b in zip(order, order[1:], strict=False))):
-        raise ValueError(f"order {order!r} of a {kind} joint is not made of {len(turns)} axes of x, y and z, "
-                         "each other than the one before")
+        raise ValueError(f"order {order!r} of a {kind} joint must be {len(turns)} axes of x, y and z, "
+                         "each different from the one before")
     return (*slides, *(f"r{axis}" for axis in order))
 
 
@@ -124,10 +127,4 @@ def _pitch(kind, pitch):
         if pitch is not None:
             raise ValueError(f"a {kind} joint has no pitch, but {pitch!r} is given")
         return 0.0
-    try:
-        value = float(pitch)
-    except (TypeError, ValueError):
-        raise ValueError(f"a {kind} joint needs a pitch in m/rad, not {pitch!r}") from None
-    if not np.isfinite(value):
-        raise ValueError(f"a {kind} joint needs a finite pitch in m/rad, not {pitch!r}")
-    return value
+    return checks.number(f"a {kind} joint", "pitch (m/rad)", pitch)

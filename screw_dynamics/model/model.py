@@ -1,61 +1,19 @@
-"""The model of a robot: a tree of screws, as immutable arrays. ModelBuilder (builder.py) and read_urdf (urdf) make
-it."""
+"""Model: a robot as a tree of screws, in immutable arrays. ModelBuilder (builder.py) and read_urdf (urdf) make it."""
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from screw_dynamics.checks import known_link
 from screw_dynamics.screws import arrays
-from screw_dynamics.screws.inertia import Inertia, moved
-from screw_dynamics.screws.joint import AxialJoint, axial_joint, on_axis
-from screw_dynamics.screws.se3 import Axial, Pose, Twist, inverse
+from screw_dynamics.screws.se3 import inverse
 
-
-class Link(NamedTuple):
-    """What a recursion reads of a body and the joint that moves it; slot 0 is the world, so no loop asks for the root.
-
-    Slot of the parent, index of the coordinate that drives the joint, joint screw X and inertia M in the body's frame,
-    and that frame's pose in the parent's as a function of q. The world's X is its acceleration (0, -g), by which
-    gravity enters. These frames lie with z on the axis of X: four numbers of a screw are zero, and no operation with
-    them is done; a Frame says where a link is."""
-
-    parent: int
-    coordinate: int
-    X: Axial
-    M: Inertia
-    E: AxialJoint
-
-
-class Placed(NamedTuple):
-    """A body as a model describes it, in a body frame placed anywhere: slot of the parent, coordinate, joint screw and
-    inertia in the body frame, and B, the body's pose in its parent at q = 0; slot 0 as in Link."""
-
-    parent: int
-    coordinate: int
-    X: Twist
-    M: Inertia
-    B: Pose
-
-
-def on_axes(bodies):
-    """The Link of each Placed body, in frames on the axes of the joints, and the poses of these frames in the body
-    frames. The numbers may be of any kind."""
-    frames = [on_axis(body.X) for body in bodies]
-    links = []
-    for (parent, coordinate, _, M, B), (T, X) in zip(bodies, frames, strict=True):
-        D, back = frames[parent][0], inverse(T)
-        links.append(Link(parent, coordinate, X, moved(back, M), axial_joint(inverse(D) @ B @ T, X)))
-    return links, [T for T, _ in frames]
-
-
-class Frame(NamedTuple):
-    """A frame fixed to a body: the body's slot, and the frame's pose in the body frame."""
-
-    body: int
-    C: Pose
+from . import checks
+from .links import Frame, Link, Placed, on_axes, placed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,7 +45,7 @@ class Model:
     mimics: Mapping[str, tuple[str, float, float]]       # mimic joint: leader, multiplier, offset
     warnings: tuple[str, ...]           # what was odd about the source but could be used
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
@@ -96,25 +54,25 @@ class Model:
         for _, pose in self.frames.values():
             pose.setflags(write=False)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         kinds = (self.joint_kinds[k] for k in self.coordinates)
         joints = [f"{kind} {joint}" for kind, joint in zip(kinds, self.body_joints, strict=True)]
         return f"<Model of {len(joints)} bodies on {self.root}{': ' if joints else ''}{', '.join(joints)}>"
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in vars(self).items()}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__post_init__()
 
     @property
-    def n(self):
+    def n(self) -> int:
         """The number of coordinates."""
         return len(self.joint_names)
 
     @cached_property
-    def reference_poses(self):
+    def reference_poses(self) -> np.ndarray:
         """A_i (b, 4, 4): the pose of each body frame in the world frame at q = 0, A_i = A_parent B_i."""
         poses = np.empty_like(self.relative_poses)
         for i, parent in enumerate(self.parents):
@@ -123,50 +81,49 @@ class Model:
         return poses
 
     @cached_property
-    def screws_spatial(self):
+    def screws_spatial(self) -> np.ndarray:
         """Y_i = Ad_(A_i) X_i (b, 6): the joint screws in the world frame at q = 0; [MK] (9)."""
         screws = np.einsum("bij,bj->bi", arrays.Ad_matrix(self.reference_poses), self.screws_body)
         screws.setflags(write=False)
         return screws
 
     @property
-    def shares_coordinates(self):
+    def shares_coordinates(self) -> bool:
         """True if some coordinate drives more than one body, as with mimic joints."""
         return len(self.coordinates) > self.n
 
-    def placed(self, gravity):
+    # ------------------------------------------------------------------------------------------------- for recursions
+    def placed(self, gravity: ArrayLike) -> list[Placed]:
         """One Placed body for each slot, gravity (3,) in m/s^2 in the world frame."""
-        still, here = arrays.twist(np.zeros(6)), arrays.pose(np.eye(4))
-        world = Twist(still.linear, arrays.vec3(-np.asarray(gravity, dtype=float)))
-        rows = [Placed(0, 0, world, arrays.inertia(self.root_inertia), here)]
-        for i, parent in enumerate(self.parents):
-            X, B = arrays.twist(self.screws_body[i]), arrays.pose(self.relative_poses[i])
-            rows.append(Placed(int(parent) + 1, int(self.coordinates[i]), X, arrays.inertia(self.inertias[i]), B))
-        return rows
+        world = placed(0, 0, np.append(np.zeros(3), -np.asarray(gravity, dtype=float)), self.root_inertia, np.eye(4))
+        return [world, *map(placed, self.parents + 1, self.coordinates, self.screws_body, self.inertias,
+                            self.relative_poses)]
 
-    def links(self, gravity):
+    def links(self, gravity: ArrayLike) -> list[Link]:
         """One Link for each slot."""
         return on_axes(self.placed(gravity))[0]
 
     @cached_property
-    def frame_names(self):
+    def frame_names(self) -> tuple[str | None, ...]:
         """Whose frames the recursions know, in order: None for those of the root and of the bodies, then every link."""
         return (None,) * (1 + len(self.parents)) + tuple(self.frames)
 
-    def frame_rows(self, gravity):
+    def frame_rows(self, gravity: ArrayLike) -> list[Frame]:
         """One Frame for each of `frame_names`."""
         axes = [inverse(T) for T in on_axes(self.placed(gravity))[1]]
         links = [Frame(int(body) + 1, axes[body + 1] @ arrays.pose(C)) for body, C in self.frames.values()]
         return [Frame(slot, C) for slot, C in enumerate(axes)] + links
 
-    def with_payload(self, link, mass, com, inertia):
+    # ------------------------------------------------------------------------------------------------- changes
+    def with_payload(self, link: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0),
+                     inertia: ArrayLike | None = None) -> "Model":
         """The model with a rigid load fixed to a link, on top of what the link weighs already.
 
-        mass in kg, com (3,) in m and inertia (3, 3) about the centre of mass in kg m^2, resolved in the link's
-        frame."""
-        body, C = self.frames[link]
+        mass in kg, com (3,) in m and inertia (3, 3) about the centre of mass in kg m^2, resolved in the link's frame.
+        ValueError names what does not exist, is not finite or is negative."""
+        body, C = self.frames[known_link(link, self.frames)]
         to_body = arrays.Ad_matrix(arrays.inverse_pose(C))
-        load = to_body.T @ arrays.inertia_matrix(mass, com, inertia) @ to_body
+        load = to_body.T @ checks.payload(mass, com, inertia) @ to_body
         if body < 0:
             return replace(self, root_inertia=self.root_inertia + load)
         inertias = self.inertias.copy()

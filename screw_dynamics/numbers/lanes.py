@@ -35,7 +35,7 @@ class _Model(models.PrimitiveModel):
 
 
 # ------------------------------------------------------------------------------------------------- arithmetic
-def _spread(context, builder, kind, x):
+def _broadcast(context, builder, kind, x):
     """A lane as it is; any other number in all eight places."""
     if kind is LANE:
         return x
@@ -50,7 +50,7 @@ def _lanewise(op, result, emit):
     @intrinsic
     def instruction(typing, a, b):
         def build(context, builder, signature, args):
-            return emit(builder, *(_spread(context, builder, kind, x)
+            return emit(builder, *(_broadcast(context, builder, kind, x)
                                    for kind, x in zip(signature.args, args, strict=True)))
         return result(a, b), build
 
@@ -101,7 +101,7 @@ _maskwise(operator.or_, "or_")
 @intrinsic
 def _select(typing, condition, a, b):
     def build(context, builder, signature, args):
-        return builder.select(args[0], *(_spread(context, builder, kind, x)
+        return builder.select(args[0], *(_broadcast(context, builder, kind, x)
                                          for kind, x in zip(signature.args[1:], args[1:], strict=True)))
     return LANE(condition, a, b), build
 
@@ -140,7 +140,7 @@ def _insert(typing, lane, k, x):
 @intrinsic
 def splat(typing, x):
     """The lane with x in all places."""
-    return LANE(x), lambda context, builder, signature, args: _spread(context, builder, signature.args[0], args[0])
+    return LANE(x), lambda context, builder, signature, args: _broadcast(context, builder, signature.args[0], args[0])
 
 
 def places(x):

@@ -157,6 +157,20 @@ def numba_type(kind, scalar):
     return types.BaseTuple.from_types([numba_type(k, scalar) for k in fields(kind)], getattr(kind, "stands_for", kind))
 
 
+def over(x, like):
+    """A number or value over scalars of the kind of `like`. In plain Python, where kinds mix, it is x itself."""
+    return x
+
+
+@overload(over, jit_options=INLINE)
+def _over(x, like):
+    if isinstance(x, types.BaseNamedTuple):
+        cls = getattr(x.instance_class, "stands_for", x.instance_class)
+        parts = ", ".join(f"over(x.{field}, like)" for field in x.fields)
+        return eval(f"lambda x, like: cls({parts})", {"cls": cls, "over": over})
+    return (lambda x, like: x) if x == like else (lambda x, like: null(like) + x)
+
+
 @intrinsic
 def _zero(typing, cls, like):
     result = numba_type(cls.instance_class, like)

@@ -5,9 +5,7 @@ Sources: [MK] appendix A, [MT] appendix A.2 (51)-(58), two of them corrected (do
 """
 from typing import NamedTuple
 
-from numba.extending import overload
-
-from screw_dynamics.numbers.values import INLINE, form_of, infix, kernel, linear, value, zero
+from screw_dynamics.numbers.values import form_of, infix, kernel, linear, over, value
 
 from . import so3
 from .so3 import Rotation, stumpff
@@ -49,25 +47,8 @@ class Wrench(NamedTuple):
 @kernel
 def identity(like):
     """The pose of a frame in itself, over scalars of the kind of `like`."""
-    none = zero(Vec3, like)
-    R = Rotation(none + Vec3(1.0, 0.0, 0.0), none + Vec3(0.0, 1.0, 0.0), none + Vec3(0.0, 0.0, 1.0))
-    return Pose(R, none)
-
-
-def over(C, like):
-    """The same pose over scalars of the kind of `like`; in plain Python numbers of all kinds mix."""
-    return C
-
-
-@overload(over, jit_options=INLINE)
-def _over(C, like):
-    return lambda C, like: Pose(Rotation(_vector_over(C.R.x, like), _vector_over(C.R.y, like),
-                                         _vector_over(C.R.z, like)), _vector_over(C.p, like))
-
-
-@kernel
-def _vector_over(a, like):
-    return zero(Vec3, like) + a
+    one = Rotation(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
+    return over(Pose(one, Vec3(0.0, 0.0, 0.0)), like)
 
 
 @infix("@")
@@ -118,6 +99,18 @@ def Ad_dual(C, W):
 def Ad_dual_inv(C, W):
     """Ad_C^T W: a wrench of the reference frame, in the body frame."""
     return Wrench((W.torque + cross(W.force, C.p)) @ C.R, W.force @ C.R)
+
+
+@kernel
+def shifted_twist(r, V):
+    """Ad_C^-1 V for C = (I, r): a twist measured at a point, measured at a point r further on."""
+    return Twist(V.angular, V.linear + cross(V.angular, r))
+
+
+@kernel
+def shifted_wrench(r, W):
+    """Ad_C^-T W for C = (I, r): a wrench about a point r further on, about the origin."""
+    return Wrench(W.torque + cross(r, W.force), W.force)
 
 
 @kernel

@@ -1,241 +1,137 @@
 """Simulation: the forward dynamics integrated over time inside one kernel, for one initial state or eight on lanes."""
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import cache
+from math import prod
 
 import numpy as np
 from numba import njit, types
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
+from numpy.typing import ArrayLike
 
-from screw_dynamics.algorithms.forward_dynamics import CompositeBody, body_fixed, composite_bodies, hybrid
-from screw_dynamics.compiled.batch import on_threads
+from screw_dynamics.checks import broadcast, one_of, positive, real_numbers, whole
+from screw_dynamics.compiled.batch import Workspaces
 from screw_dynamics.compiled.cache import compiled, prepare
-from screw_dynamics.compiled.entry import Entry, per_joint
-from screw_dynamics.compiled.workspace import BODY, SLOTS, aligned, links_in, numbers_type
-from screw_dynamics.numbers.lanes import WIDTH, extract, insert, places, splat
-from screw_dynamics.numbers.scalars import some, where
-from screw_dynamics.numbers.tables import block, table
-from screw_dynamics.numbers.values import kernel, null
+from screw_dynamics.compiled.entry import Entry
+from screw_dynamics.compiled.threads import on_threads, thread_count
+from screw_dynamics.compiled.workspace import aligned, numbers_type
+from screw_dynamics.model.model import Model
+from screw_dynamics.numbers.lanes import WIDTH, splat
 
-from .integrators import (
-    DP_A,
-    DP_C,
-    Motion,
-    Stages,
-    dense,
-    error_norm,
-    first_step,
-    has_stops,
-    next_step,
-    rk4,
-    runge_kutta_stages,
-    semi_implicit_euler,
-    stop_at_limits,
-)
+from .integrators import INTEGRATORS
+from .steps import Job, work_rows
 
-ROWS = 19           # vectors (n) of work memory: state, state of a stage, 7 stages of q and of qd, efforts
-LAW_SIGNATURE = types.void(types.float64, *(numbers_type(1),) * 3)
-LAW = types.FunctionType(LAW_SIGNATURE)
-
-
-class Plan(NamedTuple):
-    """Step dt (s), steps to a sample, and of the adaptive method the relative and absolute tolerance."""
-
-    dt: float
-    every: int
-    relative: float
-    absolute: float
-
-
-PLAN = types.NamedTuple((types.float64, types.int64, types.float64, types.float64), Plan)
-# memory, work, joints, effort (N, intervals, n), law, follow, plan, q, qd (N, samples + 1, n)
-SIGNATURE = (numbers_type(1), numbers_type(1), numbers_type(2), numbers_type(3, "A", readonly=True), LAW, types.boolean,
-             PLAN, numbers_type(3), numbers_type(3))
-
-
-@kernel
-def prepare_motion(Body, like, memory, work, joints, law, follow, n):
-    """The state, what moves it, and the memory of a step, over scalars of the kind of `like`."""
-    body = table(Body, like, int(memory[SLOTS]), memory, int(memory[BODY]))
-    rows = block(like, (ROWS, n), work, 0)
-    q, qd, stages = rows[0], rows[1], Stages(rows[4:11], rows[11:18], rows[2], rows[3])
-    return q, qd, Motion(links_in(memory), body, joints, rows[18], law, follow, np.empty((3, n))), stages
-
-
-@kernel
-def load_rows(rows, first, sample, column):
-    """Put rows[first ... first + 7, sample] into the places of a column; past the end, the last again."""
-    for k in range(len(column)):
-        for place in range(places(column[k])):
-            column[k] = insert(column[k], place, rows[min(first + place, len(rows) - 1), sample, k])
-
-
-@kernel
-def store_rows(rows, first, sample, column):
-    """The inverse of load_rows; places past the end are dropped."""
-    for k in range(len(column)):
-        for place in range(min(places(column[k]), len(rows) - first)):
-            rows[first + place, sample, k] = extract(column[k], place)
-
-
-@kernel
-def fixed_steps(step, algorithm, Body, like, memory, work, joints, effort, law, follow, plan, q, qd):
-    """Steps of length dt, with every so many of them a sample in q[:, 1:] and qd[:, 1:]; effort (N, 1 or steps, n)."""
-    x, v, motion, stages = prepare_motion(Body, like, memory, work, joints, law, follow, q.shape[2])
-    dt, every, stops = plan.dt, plan.every, has_stops(joints)
-    for first in range(0, len(q), places(like)):
-        load_rows(q, first, 0, x)
-        load_rows(qd, first, 0, v)
-        for i in range((q.shape[1] - 1) * every):
-            if i == 0 or effort.shape[1] > 1:
-                load_rows(effort, first, i, motion.tau)
-            step(algorithm, motion, i * dt, dt, x, v, stages)
-            if stops:
-                stop_at_limits(algorithm, motion, x, v, stages)
-            if (i + 1) % every == 0:
-                store_rows(q, first, (i + 1) // every, x)
-                store_rows(qd, first, (i + 1) // every, v)
-
-
-@kernel
-def write_samples(place, t, h, until, lost, sample, plan, x, v, stages, q, qd):
-    """Write the samples (samples + 1, n) of one place that lie in a step from t to `until`, NaN if the state is lost.
-
-    Returns the number of the sample to come."""
-    start = extract(t, place)
-    while sample < len(q) and sample * plan.every * plan.dt <= until:
-        theta = (sample * plan.every * plan.dt - start) / extract(h, place)
-        for k in range(len(x)):
-            q[sample, k] = np.nan if lost else dense(theta, extract(h, place), x, stages.dq, k, place)
-            qd[sample, k] = np.nan if lost else dense(theta, extract(h, place), v, stages.dv, k, place)
-        sample += 1
-    return sample
-
-
-@kernel
-def adaptive_steps(algorithm, Body, like, memory, work, joints, effort, law, follow, plan, q, qd):
-    """Dormand-Prince steps with SciPy's step control, sampled at every dt * every by dense output; each place has a
-    time of its own. With efforts that change, and with stops, a step ends at every dt. A state whose step shrinks to
-    nothing, or that stops being finite, is NaN from there on."""
-    x, v, motion, stages = prepare_motion(Body, like, memory, work, joints, law, follow, q.shape[2])
-    dt, every, relative, tolerance = plan
-    varying, stops = effort.shape[1] > 1, has_stops(joints)
-    end = (q.shape[1] - 1) * every * dt
-    for first in range(0, len(q), places(like)):
-        count = min(places(like), len(q) - first)
-        load_rows(q, first, 0, x)
-        load_rows(qd, first, 0, v)
-        load_rows(effort, first, 0, motion.tau)
-        t = null(like)
-        horizon = t + (dt if varying or stops else end)
-        sample, interval = t + 1.0, t                       # of each place: sample to come, and interval dt
-        h = first_step(algorithm, motion, t, x, v, stages, relative, tolerance, end)
-        retried = t > 1.0                                   # nowhere
-        while some(t < end):
-            active, last = t < end, t + h >= horizon
-            step = where(active, where(last, horizon - t, h), null(like))
-            runge_kutta_stages(algorithm, motion, DP_A, DP_C, 0, t, step, x, v, stages)
-            error = error_norm(step, x, v, stages, relative, tolerance)
-            accepted, lost = active & (error < 1.0), active & (h < 1e-15 * t + 1e-300)
-            arrival = where(lost, null(like) + end, where(accepted, where(last, horizon, t + step), t))
-            for place in range(count):
-                number, s = int(extract(sample, place)), first + place
-                number = write_samples(place, t, step, extract(arrival, place), extract(lost, place), number, plan,
-                                       x, v, stages, q[s], qd[s])
-                sample = insert(sample, place, float(number))
-            for k in range(len(x)):
-                x[k], v[k] = where(accepted, stages.q[k], x[k]), where(accepted, stages.v[k], v[k])
-            h = where(active & (last & accepted), h, next_step(step, error, retried))
-            retried = active & (error >= 1.0)
-            t = arrival
-            if stops:
-                stop_at_limits(algorithm, motion, x, v, stages)
-            for place in range(places(like)):               # those past the last state too, or all would wait for them
-                if (varying or stops) and extract(accepted & (t >= horizon), place):
-                    i, number = int(extract(interval, place)) + 1, int(extract(sample, place)) - 1
-                    s = min(first + place, len(q) - 1)
-                    interval = insert(interval, place, float(i))
-                    horizon = insert(horizon, place, min((i + 1) * dt, end))
-                    for k in range(len(x)):
-                        if number * every == i:             # as the stop left it, not as the step arrived
-                            q[s, number, k], qd[s, number, k] = extract(x[k], place), extract(v[k], place)
-                        if varying and i < effort.shape[1]:
-                            motion.tau[k] = insert(motion.tau[k], place, effort[s, i, k])
+CONTROL = types.void(types.float64, *(numbers_type(1),) * 3)
+JOB = types.NamedTuple((
+    numbers_type(1), numbers_type(1), numbers_type(2), numbers_type(3, "A", readonly=True), types.FunctionType(CONTROL),
+    types.boolean, types.float64, types.int64, types.float64, types.float64, numbers_type(3), numbers_type(3)), Job)
 
 
 # ------------------------------------------------------------------------------------------------- entry points
-def _fixed(step, algorithm, Body):
-    @compiled(nogil=True)
-    def one(memory, work, joints, effort, law, follow, plan, q, qd):
-        fixed_steps(step, algorithm, Body, 0.0, memory, work, joints, effort, law, follow, plan, q, qd)
+@cache
+def entry_points(integrator: str, acceleration: Entry) -> tuple[Callable, Callable]:
+    """The compiled forms of an integrator over an algorithm of forward dynamics: for one robot, and on lanes."""
+    advance, step, tableau = INTEGRATORS[integrator]
+    algorithm, Body = acceleration.algorithm, acceleration.Body
 
     @compiled(nogil=True)
-    def many(memory, work, joints, effort, law, follow, plan, q, qd):
-        fixed_steps(step, algorithm, Body, splat(0.0), memory, work, joints, effort, law, follow, plan, q, qd)
+    def one(job):
+        advance(step, tableau, algorithm, Body, 0.0, job)
+
+    @compiled(nogil=True)
+    def many(job):
+        advance(step, tableau, algorithm, Body, splat(0.0), job)
     return one, many
-
-
-def _adaptive(algorithm, Body):
-    @compiled(nogil=True)
-    def one(memory, work, joints, effort, law, follow, plan, q, qd):
-        adaptive_steps(algorithm, Body, 0.0, memory, work, joints, effort, law, follow, plan, q, qd)
-
-    @compiled(nogil=True)
-    def many(memory, work, joints, effort, law, follow, plan, q, qd):
-        adaptive_steps(algorithm, Body, splat(0.0), memory, work, joints, effort, law, follow, plan, q, qd)
-    return one, many
-
-
-def integrators(entry):
-    """The compiled forms (one, many) of every integrator over an algorithm of forward dynamics."""
-    algorithm, Body = entry.algorithm, entry.Body
-    return {"semi_implicit_euler": _fixed(semi_implicit_euler, algorithm, Body), "rk4": _fixed(rk4, algorithm, Body),
-            "rk45": _adaptive(algorithm, Body)}
-
-
-# Inputs q, qd, tau and rotor. Only the integrators call them.
-ARTICULATED = Entry(hybrid.articulated_bodies, hybrid.Body, 4, per_joint)
-BODY_FIXED = Entry(body_fixed.articulated_bodies, body_fixed.Body, 4, per_joint)        # only for straight lines
-COMPOSITE = Entry(composite_bodies, CompositeBody, 4, per_joint)
-BY_ARTICULATED, BY_COMPOSITE = integrators(ARTICULATED), integrators(COMPOSITE)
 
 
 @compiled()
-def no_law(t, q, qd, tau):
-    """The law that sets no effort."""
+def no_controller(t, q, qd, tau):
+    """The controller that sets no effort."""
 
 
-def as_law(function):
-    """A function law(t, q, qd, tau) as the compiled entry points take it, jitted by the caller or here."""
+def compiled_controller(function: Callable) -> Dispatcher:
+    """A function controller(t, q, qd, tau) as the entry points take it, jitted by the caller or here. ValueError if it
+    cannot be compiled, or returns something."""
     try:
-        law = function if isinstance(function, Dispatcher) else njit(function)
-        if LAW_SIGNATURE.args not in law.overloads:
-            law.compile(LAW_SIGNATURE)
+        controller = function if isinstance(function, Dispatcher) else njit(function)
+        if CONTROL.args not in controller.overloads:
+            controller.compile(CONTROL)
     except (NumbaError, TypeError, RuntimeError) as error:
-        raise ValueError(f"the law {function} cannot be compiled as law(t, q, qd, tau): {error}") from error
-    result = law.overloads[LAW_SIGNATURE.args].signature.return_type
+        raise ValueError(f"controller {function} cannot be compiled as controller(t, q, qd, tau): {error}") from error
+    result = controller.overloads[CONTROL.args].signature.return_type
     if result != types.none:
-        raise ValueError(f"the law {function} returns {result}; it must return nothing, and set tau")
-    return law
+        raise ValueError(f"controller {function} returns {result}; it must return nothing, and set tau")
+    return controller
 
 
-def simulate(methods, workspaces, joints, effort, law, plan, q, qd, threads):
+# ------------------------------------------------------------------------------------------------- rollouts
+def rollout(acceleration: Entry, workspaces: Workspaces, model: Model, q0: ArrayLike, qd0: ArrayLike,
+            effort: ArrayLike | Callable | None, dt: float, steps: int, integrator: str, *, friction: bool,
+            limits: bool, every: int, rtol: float, atol: float, threads: int | None) -> tuple[np.ndarray, ...]:
+    """Times and samples of a simulation, as Robot.rollout describes; acceleration: the forward dynamics, an Entry whose
+    inputs are q, qd, tau and armature."""
+    n = model.n
+    one_of("integrator", integrator, INTEGRATORS)
+    for name, x in (("dt", dt), ("rtol", rtol), ("atol", atol)):
+        positive(name, x)
+    steps, every = whole("steps", steps, 0), whole("every", every, 1)
+    if steps % every:
+        raise ValueError(f"steps {steps} must be a multiple of every {every}")
+    q0, qd0 = broadcast({"q0": real_numbers("q0", q0, n), "qd0": real_numbers("qd0", qd0, n)}, n)
+    lead, count, samples = q0.shape[:-1], prod(q0.shape[:-1]), steps // every
+    controller = compiled_controller(effort) if callable(effort) else None
+    efforts = _efforts(None if controller else effort, lead, steps, n)
+    efforts = efforts.reshape(count, *efforts.shape[-2:])
+    q, qd = np.empty((2, count, samples + 1, n))
+    q[:, 0], qd[:, 0] = q0.reshape(count, n), qd0.reshape(count, n)
+    if not controller:
+        prepare(no_controller, CONTROL.args)
+    tolerances = max(float(rtol), 100 * np.finfo(float).eps), float(atol)
+    given = (_resistance(model, friction, limits), controller or no_controller, controller is not None, float(dt),
+             every, *tolerances)
+    simulate(integrator, acceleration, workspaces, given, efforts, q, qd, thread_count(threads))
+    shape = (*lead, samples + 1, n)
+    return every * dt * np.arange(samples + 1), q.reshape(shape), qd.reshape(shape)
+
+
+def simulate(integrator: str, acceleration: Entry, workspaces: Workspaces, given: tuple, efforts: np.ndarray,
+             q: np.ndarray, qd: np.ndarray, threads: int) -> None:
     """Fill q and qd (N, samples + 1, n) from their first samples on, eight states on a lane, in pieces on threads."""
     count, _, n = q.shape
-    one, many = methods
-    compiled_form, width = (one, 1) if count == 1 else (many, WIDTH)
-    prepare(compiled_form, SIGNATURE)
-    follow = law is not None
-    if not follow:
-        prepare(no_law, LAW_SIGNATURE.args)
+    one, many = entry_points(integrator, acceleration)
+    form, width = (one, 1) if count == 1 else (many, WIDTH)
+    run = prepare(form, (JOB,)).entry_point
     shares = max(1, min(threads, -(-count // width)))
     size = -(-count // (shares if shares == 1 else 4 * shares))         # small pieces: a slow core delays no other
     size += -size % width
+    joints, *others = given
 
     def work(starts):
         with workspaces.borrowed() as memory:
-            room = aligned(ROWS * n * WIDTH)
+            room = aligned(work_rows(INTEGRATORS[integrator].tableau) * n * WIDTH)
             for start in starts:
                 piece = slice(start, start + size)
-                compiled_form(memory, room, joints, effort[piece], law if follow else no_law, follow, plan,
-                              q[piece], qd[piece])
+                run(Job(memory, room, joints, efforts[piece], *others, q[piece], qd[piece]))
     on_threads(work, range(0, count, max(size, width)), shares)
+
+
+def _resistance(model, friction, limits):
+    """What resists the joints (4, n): damping, friction, lower and upper stop."""
+    nothing = np.zeros(model.n)
+    resistance = [model.damping, model.friction] if friction else [nothing, nothing]
+    stops = [model.lower, model.upper] if limits else [nothing - np.inf, nothing + np.inf]
+    return np.array(resistance + stops).reshape(4, model.n)
+
+
+def _efforts(effort, lead, steps, n):
+    """The efforts of a rollout as a view (*lead, 1 or steps, n)."""
+    effort = real_numbers("effort", np.zeros(n) if effort is None else effort, n)
+    over_time = effort.ndim > 1 and effort.shape[-2] == steps and effort.shape != (*lead, n)
+    numbers = np.require(effort, float, ["A"])
+    try:
+        if over_time:
+            return np.broadcast_to(numbers, (*lead, steps, n))
+        return np.broadcast_to(numbers[..., None, :], (*lead, 1, n))
+    except ValueError:
+        fit = f"({n},), {(*lead, n)} or {(*lead, steps, n)}"
+        raise ValueError(f"effort has shape {effort.shape}, but must have {fit}") from None

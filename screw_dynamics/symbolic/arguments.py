@@ -1,11 +1,12 @@
-"""What `equations_of_motion` is given, checked and made into symbols: gravity, coordinates, and bodies."""
+"""The arguments of `equations_of_motion`, checked and made into symbols: gravity, coordinates, and bodies."""
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import sympy
 
-from screw_dynamics.model.model import Link, Placed
+from screw_dynamics.model.links import Link, Placed
 from screw_dynamics.screws.joint import joint
 from screw_dynamics.screws.vectors import cross
 
@@ -14,7 +15,7 @@ from .parameters import symbol
 from .scalar import Scalar, each_number
 
 
-def gravity_vector(gravity, usual, make):
+def gravity_vector(gravity: Any, usual: Iterable[float], make: Callable[[str, Any], sympy.Expr]) -> list[sympy.Expr]:
     """Gravity (3,) of expressions, from three or one; `usual` is the robot's own, `make` reads an entry."""
     if gravity is None:
         return simple(list(map(float, usual)))
@@ -29,7 +30,7 @@ def gravity_vector(gravity, usual, make):
     return [size * x for x in simple([float(x) / norm for x in usual])]
 
 
-def coordinate_symbols(coordinates, joints):
+def coordinate_symbols(coordinates: Any, joints: Sequence[str]) -> tuple[tuple[sympy.Symbol, ...], ...]:
     """The symbols q, q' and q'' for the names of the joints."""
     n = len(joints)
     if coordinates is None:
@@ -53,19 +54,19 @@ def coordinate_symbols(coordinates, joints):
     return q, *rates
 
 
-def checked_bodies(bodies):
-    """A list of Placed bodies, or a ValueError that says what is wrong with it."""
+def checked_bodies(bodies: Any) -> list[Placed]:
+    """A list of Placed bodies, checked; ValueError for any other."""
     bodies = list(bodies) if isinstance(bodies, Sequence) else []
     if not bodies or not all(isinstance(body, Placed) for body in bodies):
         raise ValueError("equations of motion need a Robot, a Model or a list of Placed bodies, the world first")
     for i, body in enumerate(bodies[1:], start=1):
         if not (0 <= body.parent < i and body.coordinate >= 0):
             raise ValueError(f"body {i} has parent {body.parent} and coordinate {body.coordinate}; needed is a parent "
-                             f"in [0, {i}) and a coordinate from 0 up")
+                             f"in [0, {i}) and a coordinate >= 0")
     return bodies
 
 
-def link_of(body):
+def link_of(body: Placed) -> Link:
     """The Link of a Placed body in the body's own frame: one on its axis takes comparisons, and symbols have none."""
     def tidy(x):
         y = sympy.expand(x.x)                                   # what rounding left where it should be 0
@@ -73,23 +74,23 @@ def link_of(body):
     return Link(*body[:4], each_number(tidy, joint(body.B, body.X)))
 
 
-def parallel_families(links, q):
+def parallel_families(links: Sequence[Link], q: Sequence[sympy.Symbol]) -> list[list[tuple]]:
     """(rate, q) of all joints that turn, those that are parallel whatever the state together."""
     families, family_of, axis = [], {0: None}, {0: None}
     for i, link in enumerate(links[1:], start=1):
         w, R = link.X.angular, link.E.R0 + link.E.R1                # R: from body i to its parent, at q = 0
-        family, carried = family_of[link.parent], axis[link.parent]
+        family, outer = family_of[link.parent], axis[link.parent]
         if link.E.rate != 0:
-            if carried is None or any(_nonzero(x) for x in cross(R @ w, carried)):
+            if outer is None or any(_nonzero(x) for x in cross(R @ w, outer)):
                 families.append([])
                 family = families[-1]
             angle = link.E.rate.x, q[link.coordinate]
             if all(angle not in other for other in families):
                 family.append(angle)
-            carried = w
-        elif carried is not None:
-            carried = carried @ R
-        family_of[i], axis[i] = family, carried
+            outer = w
+        elif outer is not None:
+            outer = outer @ R
+        family_of[i], axis[i] = family, outer
     return [family for family in families if family]
 
 

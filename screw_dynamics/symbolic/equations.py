@@ -1,6 +1,8 @@
 """Equations of motion in symbols, from the same kernels that compute them in numbers."""
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from numbers import Real
+from typing import Any
 
 import sympy
 
@@ -13,6 +15,9 @@ from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
 from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
+from screw_dynamics.checks import known_link, one_of
+from screw_dynamics.compiled.entry import Target
+from screw_dynamics.model.links import Frame, Link, Placed
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.values import numbers
 
@@ -24,8 +29,11 @@ from .polynomials import Polynomials
 from .scalar import Expressions, Scalar, each_number
 
 
-def equations_of_motion(robot, gravity=None, parameters=None, *, coordinates=None, simplify=True, exact=True,
-                        tolerance=TOLERANCE):
+def equations_of_motion(robot: facade.Robot | Model | Sequence[Placed], gravity: Any = None,
+                        parameters: Mapping[str, Mapping[str, Any]] | None = None, *,
+                        coordinates: str | sympy.Symbol | Iterable[str | sympy.Symbol] | None = None,
+                        simplify: bool | Callable[[sympy.Expr], sympy.Expr] = True, exact: bool = True,
+                        tolerance: float = TOLERANCE) -> "EquationsOfMotion":
     """The equations of motion M(q) q'' + C(q, q') q' + g(q) = tau of a robot as formulas: an EquationsOfMotion.
 
     robot: a Robot, a Model, or a list of Placed bodies (screw_dynamics.model), the world first, whose numbers are
@@ -47,9 +55,9 @@ def equations_of_motion(robot, gravity=None, parameters=None, *, coordinates=Non
     end soon for robots of a few joints; False leaves the formulas nested as the recursion builds them, for larger ones;
     a function, such as sympy.trigsimp, is applied to each collected entry."""
     if not (isinstance(tolerance, Real) and 0.0 <= tolerance < 1.0):
-        raise ValueError(f"tolerance {tolerance!r} is not a number in [0, 1)")
+        raise ValueError(f"tolerance {tolerance!r} must be in [0, 1)")
     if not (simplify in (True, False) or callable(simplify)):
-        raise ValueError(f"simplify {simplify!r} is neither True nor False nor a function")
+        raise ValueError(f"simplify {simplify!r} must be True, False or a function")
     expressions = Expressions(tolerance)
     links, frames, joints = _read(robot, gravity, parameters, expressions, exact)
     q, qd, qdd = coordinate_symbols(coordinates, joints)
@@ -90,7 +98,9 @@ class EquationsOfMotion:
     q, qd, qdd: columns of symbols; parameters: the other symbols, by name. Matrices are immutable. C is that of the
     Christoffel symbols, [MD] (83), (85). Frames and representations are those of Robot's methods."""
 
-    def __init__(self, q, qd, qdd, parameters, links, frames, algebra, finish=None):
+    def __init__(self, q: Sequence[sympy.Symbol], qd: Sequence[sympy.Symbol], qdd: Sequence[sympy.Symbol],
+                 parameters: Iterable[sympy.Symbol], links: Sequence[Link], frames: Mapping[str, Frame],
+                 algebra: Expressions | Polynomials, finish: Callable[[sympy.Expr], sympy.Expr] | None = None) -> None:
         self._links, self._frames, self._algebra, self._finish = links, frames, algebra, finish
         self._state = q, qd, qdd
         self.q, self.qd, self.qdd = (sympy.ImmutableMatrix(len(q), 1, x) for x in (q, qd, qdd))
@@ -107,85 +117,86 @@ class EquationsOfMotion:
         return f"<EquationsOfMotion of {', '.join(map(str, self.q))}{' with ' + names if names else ''}>"
 
     @property
-    def n(self):
+    def n(self) -> int:
         """The number of coordinates."""
         return len(self.q)
 
     # --------------------------------------------------------------------------------------------- dynamics
     @cached_property
-    def M(self):
+    def M(self) -> sympy.ImmutableMatrix:
         """The mass matrix (n, n); [MD] (81)."""
         return self._evaluate(MASS_MATRIX, 1)
 
     @cached_property
-    def C(self):
+    def C(self) -> sympy.ImmutableMatrix:
         """The Coriolis matrix (n, n): M' - 2 C is skew."""
         return self._evaluate(CORIOLIS_MATRIX, 2)
 
     @cached_property
-    def g(self):
+    def g(self) -> sympy.ImmutableMatrix:
         """The efforts of gravity (n, 1)."""
         return self._evaluate(GRAVITY_TORQUE, 1)
 
     @cached_property
-    def tau(self):
+    def tau(self) -> sympy.ImmutableMatrix:
         """The efforts (n, 1) that the motion takes, by the recursive Newton-Euler algorithm; [MD] (66), (67)."""
         return self._evaluate(INVERSE_DYNAMICS, 3)
 
     @cached_property
-    def kinetic_energy(self):
+    def kinetic_energy(self) -> sympy.Expr:
         """T, J."""
         return self._evaluate(KINETIC_ENERGY, 2)[0]
 
     @cached_property
-    def potential_energy(self):
+    def potential_energy(self) -> sympy.Expr:
         """U, J; 0 where a mass lies at the root frame's origin."""
         return self._evaluate(POTENTIAL_ENERGY, 1)[0]
 
     # --------------------------------------------------------------------------------------------- kinematics
-    def forward_kinematics(self, link, reference=None):
+    def forward_kinematics(self, link: str, reference: str | None = None) -> sympy.ImmutableMatrix:
         """The pose (4, 4) of a link in the frame of a reference link, the root unless named; [MK] (8)."""
-        return self._evaluate(FORWARD_KINEMATICS, 1, self._indices(link, reference))
+        return self._evaluate(FORWARD_KINEMATICS, 1, self._target(link, reference))
 
-    def jacobian(self, link, representation="body", reference=None):
+    def jacobian(self, link: str, representation: str = "body", reference: str | None = None) -> sympy.ImmutableMatrix:
         """The Jacobian (6, n) of a link, angular rows first; [MK] (16), (28), (40), (50)."""
-        return self._evaluate(JACOBIAN, 1, self._indices(link, reference, representation))
+        return self._evaluate(JACOBIAN, 1, self._target(link, reference, representation))
 
-    def jacobian_derivative(self, link, representation="body", reference=None):
-        """The time derivative (6, n) of the Jacobian; [MD] (3), (16), (25)."""
-        return self._evaluate(JACOBIAN_DERIVATIVE, 2, self._indices(link, reference, representation))
+    def jacobian_derivative(self, link: str, representation: str = "body",
+                            reference: str | None = None) -> sympy.ImmutableMatrix:
+        """The time derivative (6, n) of the Jacobian; [MD] (5), (16), (25)."""
+        return self._evaluate(JACOBIAN_DERIVATIVE, 2, self._target(link, reference, representation))
 
     # --------------------------------------------------------------------------------------------- print
-    def text(self, results=("M", "C", "g"), digits=15):
+    def text(self, results: str | Iterable[str] = ("M", "C", "g"), digits: int = 15) -> str:
         """The entries of these results, of "M", "C", "g" and "tau", that are not 0, as text; floats to so many
         digits."""
         return printing.text(self, _results(results), digits)
 
-    def latex(self, results=("M", "C", "g"), digits=15):
+    def latex(self, results: str | Iterable[str] = ("M", "C", "g"), digits: int = 15) -> str:
         """The same as an align* environment of LaTeX."""
         return printing.latex(self, _results(results), digits)
 
-    def python(self, name="inverse_dynamics", results="tau", module="math"):
+    def python(self, name: str = "inverse_dynamics", results: str | Iterable[str] = "tau", module: str = "math") -> str:
         """The source of a Python function of a name, which needs nothing but the module, "math" or "numpy".
 
         results: "M", "C", "g", "tau" or several. Its arguments are those of q, qd and qdd that they are functions of,
         then all parameters in their order; it returns lists, of lists for a matrix, or arrays with "numpy"; a tuple of
         them for several results. Common subexpressions are computed once."""
-        if module not in printing.PRINTERS:
-            raise ValueError(f"module {module!r} is neither of {', '.join(printing.PRINTERS)}")
+        one_of("module", module, printing.PRINTERS)
         given.symbol(name, "the function's name")
         return printing.python(self, name, _results(results), module, several=not isinstance(results, str))
 
-    def function(self, results="tau", module="math", name="inverse_dynamics"):
+    def function(self, results: str | Iterable[str] = "tau", module: str = "math",
+                 name: str = "inverse_dynamics") -> Callable:
         """The function whose source `python` gives."""
-        namespace = {}
+        namespace: dict[str, Any] = {}
         exec(compile(self.python(name, results, module), f"<{name}>", "exec"), namespace)
         return namespace[name]
 
     # --------------------------------------------------------------------------------------------- evaluation
-    def _evaluate(self, entry, inputs, indices=()):
+    def _evaluate(self, entry, inputs, target=None):
         state = [list(map(self._algebra.scalar, x)) for x in self._state[:inputs]]
-        out = entry.plain(self._links, *state, frames=list(self._frames.values()), indices=indices)
+        out = entry.plain(self._links, *state, frames=list(self._frames.values()), target=target)
         written = {}                                            # equal entries, as in a symmetric matrix, are one
         for x in map(self._algebra.element, out.flat):
             if x not in written:
@@ -194,20 +205,13 @@ class EquationsOfMotion:
         shape = out.shape if out.ndim == 2 else (len(out), 1)
         return sympy.ImmutableMatrix(*shape, [written[self._algebra.element(x)] for x in out.flat])
 
-    def _indices(self, link, reference, representation="body"):
+    def _target(self, link, reference, representation="body"):
         names = list(self._frames)
-        for name in (link,) if reference is None else (link, reference):
-            if name not in names:
-                raise ValueError(f"link {name!r} is not in the model; it has {', '.join(names) or 'no named links'}")
-        if representation not in REPRESENTATIONS:
-            raise ValueError(f"representation {representation!r} is none of {', '.join(REPRESENTATIONS)}")
-        return names.index(link), 0 if reference is None else names.index(reference), \
-            REPRESENTATIONS.index(representation)
+        frame = names.index(known_link(link, names))
+        seen_from = 0 if reference is None else names.index(known_link(reference, names))
+        return Target(frame, seen_from, REPRESENTATIONS.index(one_of("representation", representation, REPRESENTATIONS)))
 
 
 def _results(results):
     results = (results,) if isinstance(results, str) else tuple(results)
-    for name in results:
-        if name not in printing.INPUTS:
-            raise ValueError(f"result {name!r} is none of {', '.join(printing.INPUTS)}")
-    return results
+    return tuple(one_of("result", name, printing.INPUTS) for name in results)

@@ -1,5 +1,7 @@
 """Floats as the exact numbers that they stand for: 0.30000000000000004 is 3/10, and 0.7071067811865476 is sqrt(2)/2."""
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import sympy
 
@@ -9,12 +11,12 @@ DIGITS = 10                 # ... and so are decimals up to so many digits ...
 SQUARE = 100                # ... and the roots of fractions up to this denominator
 
 
-def fraction_of(x):
+def fraction_of(x: int | float | sympy.Float) -> sympy.Rational:
     """An int or a float of Python or SymPy as the very fraction that it is."""
     return sympy.Integer(x) if isinstance(x, int) else sympy.Rational(*float(x).as_integer_ratio())
 
 
-def simple_fraction(x, error):
+def simple_fraction(x: Any, error: float) -> Fraction | None:
     """A simple fraction within `error` of a rational number or float x, or None."""
     x = Fraction(x) if isinstance(x, float) else Fraction(int(x.numerator), int(x.denominator))
     for near in x.limit_denominator(DENOMINATOR), Fraction(f"{float(x):.{DIGITS}g}"):
@@ -37,7 +39,7 @@ def _simple(x, error, fractions):
     return sympy.Float(x)
 
 
-def simple(numbers, tolerance=TOLERANCE, fractions=True):
+def simple(numbers: Sequence[float], tolerance: float = TOLERANCE, fractions: bool = True) -> list[sympy.Expr]:
     """The numbers of one vector or matrix as SymPy's: exact where one that is simple is near, else floats.
 
     Near is within `tolerance` times the largest of them. Without `fractions` only integers are taken for exact."""

@@ -1,40 +1,45 @@
 """A model's numbers as SymPy's, with symbols in the place of those that the caller names."""
 import re
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
+from typing import Any
 
 import numpy as np
 import sympy
 
-from screw_dynamics.model.model import Frame, Placed
+from screw_dynamics.checks import known_link
+from screw_dynamics.model.links import Frame, Placed
+from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.values import zero
+from screw_dynamics.robot import Robot
 from screw_dynamics.screws.inertia import Inertia
 from screw_dynamics.screws.se3 import Pose, Twist, identity
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Symmetric3, Vec3, cross
 
 from .exact import simple
-from .scalar import each_number
+from .scalar import Expressions, Scalar, each_number
 
 UPPER = np.triu_indices(3)
 PLACEMENT = {"origin": (3,), "orientation": (3, 3)}
 BODY = {"mass": (), "com": (3,), "inertia": (3, 3), "screw": (6,), **PLACEMENT}
 
 
-def symbol(name, what="a symbol's name"):
+def symbol(name: str, what: str = "a symbol's name") -> sympy.Symbol:
     """The SymPy symbol of a name that Python could use too."""
     if not (isinstance(name, str) and re.fullmatch(r"[^\W\d]\w*", name)):
         raise ValueError(f"{what} must be made of letters, digits and _, not {name!r}")
     return sympy.Symbol(name)
 
 
-def entry(what, x, tolerance, fractions):
+def entry(what: str, x: Any, tolerance: float, fractions: bool) -> sympy.Expr:
     """A parameter: a number, an expression, or the name of a symbol."""
     if isinstance(x, str):
         return symbol(x, what)
     if isinstance(x, Real) and not isinstance(x, sympy.Basic) and np.isfinite(x):
         return simple([x], tolerance, fractions)[0]
     if not isinstance(x, sympy.Expr) or x.has(sympy.nan, sympy.oo, sympy.zoo):
-        raise ValueError(f"{what} {x!r} is neither a finite number nor an expression nor the name of a symbol")
+        raise ValueError(f"{what} {x!r} must be a finite number, an expression or the name of a symbol")
     return x
 
 
@@ -52,29 +57,27 @@ def _array(what, shape, x, number):
     entries = np.empty(shape, dtype=object)
     entries.flat[:] = [number(what, value) for value in a.flat]
     if what.endswith("inertia") and (entries != entries.T).any():
-        raise ValueError(f"{what} {a.tolist()} is not symmetric")
+        raise ValueError(f"{what} {a.tolist()} must be symmetric")
     return entries
 
 
-def check(model, parameters, number):
+def check(model: Model, parameters: Mapping[str, Mapping[str, Any]] | None,
+          number: Callable[[str, Any], sympy.Expr]) -> dict[str, dict[str, np.ndarray]]:
     """The parameters {link: {quantity: value}} as object arrays of expressions, each read by `number`."""
     checked = {}
     for link, quantities in dict(parameters or {}).items():
-        if link not in model.frames:
-            raise ValueError(f"parameters name link {link!r}, which is not in the model; it has "
-                             f"{', '.join(model.frames)}")
-        known = {} if link == model.root else BODY if link in model.body_names else PLACEMENT
+        known = {} if known_link(link, model.frames) == model.root else BODY if link in model.body_names else PLACEMENT
         for quantity in quantities:
             if quantity not in known:
                 kind = "does not move" if link == model.root else "moves" if known is BODY else "is fixed to another"
-                raise ValueError(f"parameters of link {link!r}, which {kind}: {quantity!r} is none of "
-                                 f"{', '.join(known) or 'nothing'}")
+                raise ValueError(f"parameters of link {link!r}, which {kind}: {quantity!r} must be "
+                                 f"{'one of ' + ', '.join(known) if known else 'left out'}")
         checked[link] = {name: _array(f"link {link!r}: {name}", known[name], value, number)
                          for name, value in quantities.items()}
     return checked
 
 
-def body_parameters(M):
+def body_parameters(M: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     """Mass, centre of mass (3,), and rotational inertia about it (3, 3) of a (6, 6) inertia."""
     mass, moment = M[5, 5], np.array([M[2, 4], M[0, 5], M[1, 3]])
     d = moment / mass if mass > 0.0 else moment
@@ -84,38 +87,39 @@ def body_parameters(M):
 class Numbers:
     """Reads the numbers of a model, and lets parameters take their place; all as elements of `algebra`."""
 
-    def __init__(self, algebra, parameters, fractions):
+    def __init__(self, algebra: Expressions, parameters: Mapping[str, Mapping[str, np.ndarray]],
+                 fractions: bool) -> None:
         self.algebra, self.parameters, self.fractions = algebra, parameters, fractions
 
-    def lift(self, values):
+    def lift(self, values: Iterable[Any]) -> list[Scalar]:
         """Numbers or expressions as scalars of the algebra."""
         return [self.algebra.scalar(x) for x in values]
 
-    def read(self, numbers):
+    def read(self, numbers: Any) -> list[Scalar]:
         """Floats of one vector or matrix as scalars."""
         return self.lift(simple(np.ravel(numbers).tolist(), self.algebra.tolerance, self.fractions))
 
-    def quantity(self, link, name, numbers):
+    def quantity(self, link: str | None, name: str, numbers: Any) -> list[Scalar]:
         """A quantity of a link: the parameter, or else the model's numbers."""
         given = self.parameters.get(link, {})
         return self.lift(given[name].flat) if name in given else self.read(numbers)
 
-    def twist(self, x):
+    def twist(self, x: list[Scalar]) -> Twist:
         """Six scalars as a screw."""
         return Twist(Vec3(*x[:3]), Vec3(*x[3:]))
 
-    def screw(self, link, X):
+    def screw(self, link: str, X: np.ndarray) -> Twist:
         """The joint screw of a link."""
         if "screw" in self.parameters.get(link, {}):
             return self.twist(self.quantity(link, "screw", None))
         return self.twist(self.read(X[:3]) + self.read(X[3:]))
 
-    def pose(self, link, C):
+    def pose(self, link: str, C: np.ndarray) -> Pose:
         """The pose of a link in the body that carries it."""
         R, p = self.quantity(link, "orientation", C[:3, :3]), self.quantity(link, "origin", C[:3, 3])
         return Pose(Rotation(Vec3(*R[:3]), Vec3(*R[3:6]), Vec3(*R[6:])), Vec3(*p))
 
-    def inertia(self, link, M):
+    def inertia(self, link: str | None, M: np.ndarray) -> Inertia:
         """The inertia of a body about its origin."""
         numbers = body_parameters(M)
         if self.parameters.get(link, {}).keys() & {"mass", "com", "inertia"}:
@@ -131,7 +135,7 @@ class Numbers:
 _UNITS = [Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1)]
 
 
-def bodies(model, gravity, numbers):
+def bodies(model: Model, gravity: Iterable[sympy.Expr], numbers: Numbers) -> list[Placed]:
     """One Placed body for each slot, as Model.placed gives them in floats; gravity (3,) of expressions."""
     still, here = (each_number(numbers.algebra.scalar, x) for x in (zero(Twist, 0.0), identity(0.0)))
     up = Vec3(*(-x for x in numbers.lift(gravity)))
@@ -142,14 +146,14 @@ def bodies(model, gravity, numbers):
     return rows
 
 
-def frames(model, numbers):
+def frames(model: Model, numbers: Numbers) -> list[Frame]:
     """One Frame for each link, in its body's own frame."""
     here = each_number(numbers.algebra.scalar, identity(0.0))
     return [Frame(int(body) + 1, here if name in (model.root, *model.body_names) else numbers.pose(name, C))
             for name, (body, C) in model.frames.items()]
 
 
-def named_parameters(model, links=None):
+def named_parameters(model: Robot | Model, links: Iterable[str] | None = None) -> tuple[dict, dict]:
     """Symbols for what the bodies of a model weigh, as `equations_of_motion` takes them, and their values.
 
     Two dictionaries: {link: {"mass", "com", "inertia"}} with m_i, c_ix ... and I_ixx ... for body i, counted from 1;

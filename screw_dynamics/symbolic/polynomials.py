@@ -1,11 +1,13 @@
 """Polynomials in sines and cosines of the joint angles: where the equations of motion of any robot live.
 
 Sparse polynomials add and multiply much faster than expressions, are always expanded, and s^2 + c^2 = 1 makes them
-unique; so no search for simplifications is needed. `expression` writes one in the shortest of three forms.
-"""
+unique; so no search for simplifications is needed. `expression` writes one in the shortest of three forms."""
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import sympy
 from sympy import QQ
-from sympy.polys.rings import PolyRing
+from sympy.polys.rings import PolyElement, PolyRing
 
 from .exact import fraction_of, simple_fraction
 from .scalar import Scalar
@@ -23,7 +25,9 @@ class Polynomials:
     results hold floats too; `tolerance`, times the largest coefficient, is how far one may be from the simple number
     that it becomes, an integer if not `fractions`."""
 
-    def __init__(self, expressions, coordinates, rates, families, tolerance, fractions=True):
+    def __init__(self, expressions: Iterable[sympy.Expr], coordinates: Sequence[sympy.Symbol],
+                 rates: Sequence[sympy.Symbol], families: Iterable[Iterable[tuple]], tolerance: float,
+                 fractions: bool = True) -> None:
         self.tolerance, self.fractions = tolerance, fractions
         self.inexact = any(x.has(sympy.Float) for x in expressions)
         expressions = [x for x in dict.fromkeys(expressions) if not x.is_Number]
@@ -66,7 +70,7 @@ class Polynomials:
         return squares
 
     # --------------------------------------------------------------------------------------------- what kernels need
-    def element(self, x):
+    def element(self, x: Any) -> PolyElement:
         """A number, an expression or a Scalar, as an element of the ring."""
         if isinstance(x, Scalar):
             return x.x
@@ -74,30 +78,30 @@ class Polynomials:
             return self._known[x]
         return self.ring(QQ.from_sympy(x if getattr(x, "is_Rational", False) else fraction_of(x)))
 
-    def scalar(self, x):
+    def scalar(self, x: Any) -> Scalar:
         """The same as a Scalar."""
         return Scalar(self, self.element(x))
 
     add, subtract = staticmethod(lambda a, b: a + b), staticmethod(lambda a, b: a - b)
 
-    def multiply(self, a, b):
+    def multiply(self, a: PolyElement, b: PolyElement) -> PolyElement:
         """The product, with no square of a sine."""
         return _reduced(a * b, self._relations)
 
-    def sincos(self, angle):
+    def sincos(self, angle: PolyElement) -> tuple[PolyElement, PolyElement]:
         """Sine and cosine of an angle: generators, but of 0."""
         return self._sincos[angle] if angle else (self.ring.zero, self.ring.one)
 
     # --------------------------------------------------------------------------------------------- writing it down
-    def expression(self, p):
+    def expression(self, p: PolyElement) -> sympy.Expr:
         """An element in the shortest of three forms: without squares of sines, without squares of cosines, or with
         sines and cosines of sums of angles."""
         p = self._rounded(p)
         forms = [self._collected(self._products(p))]
         cosines = {c: 1 - self.ring.gens[s] ** 2 for family in self._families for s, c, _ in family}
-        turned = _reduced(p, cosines)
-        if turned != p:
-            forms.append(self._collected(self._products(turned)))
+        sines = _reduced(p, cosines)
+        if sines != p:
+            forms.append(self._collected(self._products(sines)))
         if len(p) <= SUMS and any(len(family) > 1 for family in self._families):
             forms.append(self._collected(self._sums(p)))
         return min(forms, key=sympy.count_ops)
@@ -130,21 +134,21 @@ class Polynomials:
         """{rates: {product of sines and cosines: coefficient}}."""
         found = {}
         for monomial, coefficient in p.items():
-            rates, turning, rest = self._split(monomial)
-            add(found.setdefault(rates, {}), self._written(turning), self.ring({rest: coefficient}))
+            rates, angles, rest = self._split(monomial)
+            add(found.setdefault(rates, {}), self._written(angles), self.ring({rest: coefficient}))
         return found
 
     def _sums(self, p):
         """{rates: {product of a sine or cosine of a sum of angles for each family: coefficient}}."""
         found, cached = {}, {}
         for monomial, coefficient in p.items():
-            rates, turning, rest = self._split(monomial)
-            if turning not in cached:
+            rates, angles, rest = self._split(monomial)
+            if angles not in cached:
                 total = {sympy.Integer(1): QQ(1)}
                 for family in self._families:
-                    total = product(total, waves([(turning[s], turning[c], a) for s, c, a in family]))
-                cached[turning] = total
-            for function, factor in cached[turning].items():
+                    total = product(total, waves([(angles[s], angles[c], a) for s, c, a in family]))
+                cached[angles] = total
+            for function, factor in cached[angles].items():
                 add(found.setdefault(rates, {}), function, self.ring({rest: coefficient * factor}))
         return found
 

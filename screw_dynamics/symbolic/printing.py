@@ -2,10 +2,14 @@
 import keyword
 import re
 import textwrap
+from collections.abc import Iterable
+from typing import Any
 
 import sympy
 from sympy.printing.numpy import NumPyPrinter
 from sympy.printing.pycode import PythonCodePrinter
+
+from screw_dynamics.checks import whole
 
 INPUTS = {"M": 1, "C": 2, "g": 1, "tau": 3}         # how many of q, qd and qdd a result depends on
 
@@ -24,8 +28,7 @@ def _is_decimal(denominator):
 
 def _entries(equations, results, digits):
     """(symbol, list of indices, formula) of every entry that is not 0; equal entries of M are one."""
-    if not (isinstance(digits, int) and digits > 0):
-        raise ValueError(f"digits {digits!r} is not a whole number from 1 up")
+    digits = whole("digits", digits, 1)
     for name in results:
         matrix = getattr(equations, name)
         for i in range(matrix.rows):
@@ -42,7 +45,7 @@ def _subscript(place):
     return ("," if any(len(number) > 1 for number in numbers) else "").join(numbers)
 
 
-def text(equations, results, digits):
+def text(equations: Any, results: Iterable[str], digits: int) -> str:
     """See EquationsOfMotion.text."""
     names = ", ".join(map(str, equations.q))
     lines = [f"M(q) qdd + C(q, qd) qd + g(q) = tau,  q = ({names})", ""]
@@ -53,7 +56,7 @@ def text(equations, results, digits):
     return "\n".join([*lines, "", "Entries that are not shown are 0."])
 
 
-def latex_names(equations):
+def latex_names(equations: Any) -> dict[sympy.Symbol, str]:
     """The coordinates and their derivatives in LaTeX: q_knee is q_{\\mathrm{knee}}, and qd_knee has a dot."""
     names = {}
     for q, qd, qdd in zip(equations.q, equations.qd, equations.qdd, strict=True):
@@ -66,7 +69,7 @@ def latex_names(equations):
     return names
 
 
-def latex(equations, results, digits):
+def latex(equations: Any, results: Iterable[str], digits: int) -> str:
     """See EquationsOfMotion.latex."""
     names, heads = latex_names(equations), {"tau": r"\tau"}
     lines = []
@@ -95,7 +98,7 @@ PRINTERS = {"math": _Math, "numpy": _NumPy}
 
 
 def _identifiers(symbols, taken):
-    """A name for each symbol that Python can use, and that is none of `taken`."""
+    """A name for each symbol that Python can use, and that is not in `taken`."""
     names, taken = {}, set(taken)
     for x in symbols:
         name = re.sub(r"\W", "_", str(x), flags=re.ASCII)
@@ -107,7 +110,7 @@ def _identifiers(symbols, taken):
     return names
 
 
-def python(equations, name, results, module, several):
+def python(equations: Any, name: str, results: Iterable[str], module: str, several: bool) -> str:
     """See EquationsOfMotion.python."""
     found = [getattr(equations, result) for result in results]
     inputs = max(INPUTS[result] for result in results)

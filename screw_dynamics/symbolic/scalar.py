@@ -1,9 +1,10 @@
 """The scalars on which kernels run to give formulas.
 
 SymPy's own expressions serve too, but kernels hold constants such as 0.5, and 0.5 * Rational(1, 3) is a float: a
-`Scalar` takes such constants for the exact fractions that they are.
-"""
+`Scalar` takes such constants for the exact fractions that they are."""
+from collections.abc import Callable
 from numbers import Number
+from typing import Any
 
 import sympy
 from sympy.logic.boolalg import Boolean
@@ -23,7 +24,7 @@ class Scalar:
 
     __slots__ = ("algebra", "x")
 
-    def __init__(self, algebra, x):
+    def __init__(self, algebra: Any, x: Any) -> None:
         self.algebra, self.x = algebra, x
 
     def _operation(name, swap=False):
@@ -58,7 +59,7 @@ def _(x: Scalar):
     return Scalar(x.algebra, x.algebra.sqrt(x.x))
 
 
-def each_number(f, x):
+def each_number(f: Callable, x: Any) -> Any:
     """A value, Link or Frame with f applied to each of its numbers, integers too, but not to indices."""
     if not isinstance(x, tuple):
         return f(x)
@@ -69,20 +70,20 @@ def each_number(f, x):
 class Expressions:
     """SymPy's expressions as they come, neither expanded nor simplified."""
 
-    def __init__(self, tolerance):
+    def __init__(self, tolerance: float) -> None:
         self.tolerance = tolerance
 
-    def element(self, x):
+    def element(self, x: Any) -> sympy.Expr:
         """A number, an expression or a Scalar, as an expression."""
         if isinstance(x, Scalar):
             return x.x
         return fraction_of(x) if isinstance(x, Number) and not isinstance(x, sympy.Basic) else x
 
-    def scalar(self, x):
+    def scalar(self, x: Any) -> Scalar:
         """The same as a Scalar."""
         return Scalar(self, self.element(x))
 
-    def expression(self, x):
+    def expression(self, x: sympy.Expr) -> sympy.Expr:
         """An element as an expression, which it is."""
         return x
 
@@ -90,7 +91,7 @@ class Expressions:
     multiply, divide = staticmethod(lambda a, b: a * b), staticmethod(lambda a, b: a / b)
     sincos = staticmethod(lambda x: (sympy.sin(x), sympy.cos(x)))
 
-    def sqrt(self, x):
+    def sqrt(self, x: sympy.Expr) -> sympy.Expr:
         """The square root; that of a float may be a simple number, such as 1."""
         root = sympy.sqrt(x)
         return simple([root], self.tolerance)[0] if root.is_Float else root

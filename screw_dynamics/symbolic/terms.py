@@ -1,16 +1,19 @@
 """Terms of formulas: sums of sines and cosines, and what is taken out of sums."""
+from collections.abc import Iterable
+from typing import Any
+
 import sympy
 from sympy import QQ
 
 PLAIN = 12          # numbers up to this, and their ratios, may stand before a sum
 
 
-def add(terms, key, x):
-    """Add x to terms[key], 0 if it is not there yet."""
+def add(terms: dict, key: Any, x: Any) -> None:
+    """Add x to terms[key], 0 if there is none yet."""
     terms[key] = terms[key] + x if key in terms else x
 
 
-def product(a, b):
+def product(a: dict, b: dict) -> dict:
     """The product of two sums {function: coefficient}."""
     result = {}
     for x, f in a.items():
@@ -19,16 +22,16 @@ def product(a, b):
     return result
 
 
-def waves(factors):
+def waves(factors: Iterable[tuple[int, int, sympy.Expr]]) -> dict:
     """prod sin(a)^i cos(a)^j over (i, j, a) as a sum of sines and cosines, {function: coefficient}."""
     sums = {(sympy.cos, sympy.Integer(0)): QQ(1)}
     for sines, cosines, a in factors:
-        for turned in [True] * sines + [False] * cosines:
+        for is_sine in [True] * sines + [False] * cosines:
             result = {}
             for (f, b), x in sums.items():
                 # cos b cos a, sin b cos a; cos b sin a = (sin(a + b) + sin(a - b)) / 2, sin b sin a
-                g = {sympy.cos: sympy.sin, sympy.sin: sympy.cos}[f] if turned else f
-                signs = (1, 1) if not turned else (1, -1) if f is sympy.cos else (-1, 1)
+                g = {sympy.cos: sympy.sin, sympy.sin: sympy.cos}[f] if is_sine else f
+                signs = (1, 1) if not is_sine else (1, -1) if f is sympy.cos else (-1, 1)
                 for sign, angle in zip(signs, (b + a, b - a), strict=True):
                     add(result, (g, angle), sign * x / 2)
             sums = result
@@ -40,12 +43,12 @@ def waves(factors):
     return {value: x for value, x in found.items() if x}
 
 
-def common_factors(x):
+def common_factors(x: sympy.Expr) -> sympy.Expr:
     """An expression with symbols that all its terms share taken out, and no odd numbers."""
     return multiplied_in(sympy.factor_terms(x, clear=False))
 
 
-def multiplied_in(x):
+def multiplied_in(x: sympy.Expr) -> sympy.Expr:
     """Sums with the numbers that were taken out of them, unless these are plain: 3.5 q + 1.36, not 0.02 (175 q +
     68)."""
     if not (x.is_Add or x.is_Mul):

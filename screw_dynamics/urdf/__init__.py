@@ -1,7 +1,7 @@
 """From a URDF to a Model: `read_urdf(source, base_link=None, tip_link=None)`; every refusal is a `UrdfError`.
 
 source -> text -> XML tree -> the part that dynamics needs -> links and joints -> tree -> Model, a module a step.
-"""
+May import model and the rooms below it, and the parsers lxml and urdf_parser_py, which no other room does."""
 from .error import UrdfError
 from .reader import read_urdf
 

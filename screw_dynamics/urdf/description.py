@@ -1,14 +1,15 @@
 """From the needed part of a URDF to its links and joints as values, each checked for itself."""
-from math import cos, hypot, inf, sin
-from typing import NamedTuple
+from math import cos, hypot, sin
+from typing import Any, NamedTuple
 
 import numpy as np
 from lxml import etree
 from urdf_parser_py.urdf import URDF
 
-from screw_dynamics.model.builder import Limits, Mimic
+from screw_dynamics.model.builder import Limits
+from screw_dynamics.model.mimic import Mimic
 
-from .error import UrdfError, fault, quote
+from .error import Notes, UrdfError, fault, quote
 from .schema import MOVING_KINDS
 
 SHORTEST_AXIS = 1e-9        # below it, an axis has no direction
@@ -30,8 +31,7 @@ class Joint(NamedTuple):
     """A joint and how its child link moves in its parent link.
 
     placement (4, 4) is the pose of the child in the parent at q = 0; axis (3,) is a unit vector in the child's frame.
-    A joint that is fixed, or that we do not support, has no axis and nothing after it.
-    """
+    A joint that is fixed, or that we do not support, has no axis and nothing after it."""
 
     name: str
     line: int
@@ -46,11 +46,11 @@ class Joint(NamedTuple):
     mimic: Mimic | None = None
 
 
-def describe(robot, notes):
+def describe(robot: etree._Element, notes: Notes) -> tuple[dict[str, Link], dict[str, Joint]]:
     """({name: Link}, {name: Joint}) of a <robot> whose form is right."""
     try:
         parsed = URDF.from_xml_string(etree.tostring(robot, encoding="unicode"))
-    except Exception as error:  # noqa: BLE001  urdf-parser-py raises what it comes across
+    except Exception as error:  # noqa: BLE001  urdf-parser-py raises errors of any type
         raise UrdfError(f"urdf-parser-py refuses the description: {str(error)[-200:]}") from error
     links = _by_name(parsed.links, robot.findall("link"), _link, notes)
     joints = _by_name(parsed.joints, robot.findall("joint"), _joint, notes)
@@ -60,7 +60,7 @@ def describe(robot, notes):
 
 
 def _by_name(parsed, elements, make, notes):
-    made = {}
+    made: dict[str, Any] = {}
     for entity, element in zip(parsed, elements, strict=True):
         value = make(entity, element.sourceline, notes)
         if value.name in made:
@@ -70,7 +70,7 @@ def _by_name(parsed, elements, make, notes):
     return made
 
 
-def pose(origin):
+def pose(origin: Any) -> np.ndarray:
     """The (4, 4) pose of an <origin>: xyz, and roll, pitch, yaw about fixed axes, R = Rz(yaw) Ry(pitch) Rx(roll)."""
     C = np.eye(4)
     if origin is not None:
@@ -99,8 +99,7 @@ def _principal_moments(link, line, notes):
 
     A negative moment about an axis is refused. A tensor made indefinite by its products of inertia, or one that breaks
     the triangle inequality, is noted only: published models of real robots have them (Romeo's torso, TIAGo's antennas,
-    ANYmal's links), and a user wants those to load.
-    """
+    ANYmal's links), and a user wants those to load."""
     inertia = link.inertial.inertia
     slack = link.inertial.mass * SMALLEST_RADIUS**2
     for entry in ("ixx", "iyy", "izz"):
@@ -139,28 +138,26 @@ def _axis(joint, where, line, notes):
 
 def _limits(joint, where, line, notes):
     """The limits, infinite where the file has none, or a zero by which exporters and people mean none."""
-    limit = joint.limit
+    limit, continuous = joint.limit, joint.type == "continuous"
     if limit is None:
-        if joint.type == "continuous":
+        if continuous:
             return Limits()
         # No ROS tool loads such a file: urdfdom refuses it too, as the URDF format does.
         raise fault(f"{where}: a {joint.type} joint needs a <limit>" +
                     (" (or is it continuous?)" if joint.type == "revolute" else ""), line)
-    for name in ("effort", "velocity"):
-        if getattr(limit, name) == 0:
-            notes.add(f"limit {name} is 0, taken as no limit", joint.name)
-    velocity, effort = limit.velocity or inf, limit.effort or inf
-    if joint.type == "continuous":
-        return Limits(velocity=velocity, effort=effort)
-    if limit.lower > limit.upper:
-        raise fault(f"{where}: limit lower {limit.lower:g} is above upper {limit.upper:g}", line)
-    if limit.lower == limit.upper == 0:
-        # What urdfdom takes if both are left out; a joint that is meant to stand still is called fixed.
-        notes.add("limit lower and upper are both 0, taken as no limit", joint.name)
-        return Limits(velocity=velocity, effort=effort)
-    if limit.lower == limit.upper:
+    limits = Limits()
+    for names in [("effort",), ("velocity",), *([] if continuous else [("lower", "upper")])]:
+        values = {name: getattr(limit, name) for name in names}
+        if any(values.values()):
+            limits = limits._replace(**values)
+        else:                   # lower and upper: what urdfdom takes if both are left out
+            zero = "is 0" if len(names) == 1 else "are both 0"
+            notes.add(f"limit {' and '.join(names)} {zero}, taken as no limit", joint.name)
+    if limits.lower > limits.upper:
+        raise fault(f"{where}: lower limit {limits.lower:g} exceeds upper limit {limits.upper:g}", line)
+    if limits.lower == limits.upper:
         notes.add("limit lower and upper are equal: the joint cannot move within its limits", joint.name)
-    return Limits(limit.lower, limit.upper, velocity, effort)
+    return limits
 
 
 def _mimic(joint):

@@ -1,5 +1,6 @@
-"""What the reader says: refusals (UrdfError) and remarks on what it took with a grain of salt (Notes)."""
+"""Refusals (UrdfError), and remarks on what is odd but can be used (Notes)."""
 from collections import defaultdict
+from collections.abc import Iterable
 
 UNEXPANDED = "is unexpanded xacro: run xacro on the file first"
 LONGEST_QUOTE = 60      # characters of the file that a message repeats
@@ -10,34 +11,34 @@ class UrdfError(ValueError):
     """A robot description that cannot be honoured; the message names the line, the element and the value."""
 
 
-def fault(message, line=None):
+def fault(message: str, line: int | None = None) -> UrdfError:
     """The UrdfError with this message, and the line of the text where the fault is."""
     return UrdfError(message if line is None else f"line {line}: {message}")
 
 
-def quote(text):
-    """A name or value of the file, in quotes, cut to a length that a log bears."""
+def quote(text: object) -> str:
+    """A name or value of the file, in quotes, cut to LONGEST_QUOTE."""
     text = str(text)
     return repr(text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE] + "...")
 
 
-def listed(names):
+def listed(names: Iterable[str]) -> str:
     """Names in quotes, sorted, at most LONGEST_LIST of them."""
-    names = sorted(names)
-    rest = len(names) - LONGEST_LIST
-    return ", ".join(map(quote, names[:LONGEST_LIST])) + (f" and {rest} more" if rest > 0 else "")
+    ordered = sorted(names)
+    rest = len(ordered) - LONGEST_LIST
+    return ", ".join(map(quote, ordered[:LONGEST_LIST])) + (f" and {rest} more" if rest > 0 else "")
 
 
 class Notes:
     """Remarks by topic, so that a fault of thirty joints is one warning."""
 
-    def __init__(self):
-        self._topics = defaultdict(set)
+    def __init__(self) -> None:
+        self._topics: defaultdict[str, set[str]] = defaultdict(set)
 
-    def add(self, topic, name):
+    def add(self, topic: str, name: str) -> None:
         """Note that the topic concerns the element of this name."""
         self._topics[topic].add(name)
 
-    def texts(self):
+    def texts(self) -> list[str]:
         """One warning a topic; the same for the same robot, whatever the order of its elements."""
         return [f"{topic}: {listed(names)}" for topic, names in sorted(self._topics.items())]

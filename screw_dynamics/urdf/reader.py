@@ -1,19 +1,20 @@
-"""From a URDF to a Model, step by step; what the steps have left over becomes the model's warnings."""
+"""From a URDF to a Model, step by step; their remarks become the model's warnings."""
 import numpy as np
 
 from screw_dynamics.model.builder import ModelBuilder
+from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays
 
 from .description import SMALLEST_RADIUS, describe
 from .error import Notes, UrdfError, fault, quote
-from .mimic import followed
+from .mimic import check_mimics
 from .schema import needed_part
-from .source import path_of, read_source
+from .source import Source, path_of, read_source
 from .tree import Tree
 from .xml import parse_xml
 
 
-def read_urdf(source, base_link=None, tip_link=None):
+def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None = None) -> Model:
     """The Model of a URDF: a path, or XML text (str or bytes).
 
     base_link: the link that becomes the root, its frame the world frame; the links above it are left out. tip_link:
@@ -23,8 +24,7 @@ def read_urdf(source, base_link=None, tip_link=None):
     Bodies, and so joint names, come depth-first from the root, the children of a link in the order of their joints'
     names (as strings; Pinocchio's order too). The order of the file's elements has no influence on the model.
 
-    UrdfError: names the line, the element and the value of what cannot be honoured.
-    """
+    UrdfError names the line, the element and the value of what cannot be honoured."""
     try:
         return _read(source, base_link, tip_link)
     except ValueError as error:
@@ -50,7 +50,7 @@ def _read(source, base_link, tip_link):
 
 def _model(tree, branch, notes):
     inertias = {name: _inertia(tree.links[name]) for name in (branch.root, *(joint.child for joint in branch.joints))}
-    mimics = followed(tree, branch.joints)
+    check_mimics(tree, branch.joints)
     builder = ModelBuilder(branch.root, inertias[branch.root])
     for joint in branch.joints:
         placement, inertia = joint.placement, inertias[joint.child]
@@ -59,7 +59,7 @@ def _model(tree, branch, notes):
         else:
             builder.add_joint(joint.name, joint.child, joint.parent, _screw(joint), placement, inertia, kind=joint.kind,
                               limits=joint.limits, damping=joint.damping, friction=joint.friction,
-                              mimic=mimics.get(joint.name))
+                              mimic=joint.mimic)
     _note_idle_joints(branch, inertias, notes)
     for text in notes.texts():
         builder.warn(text)

@@ -1,8 +1,7 @@
 """From an XML tree to the part of it that dynamics needs, its form checked: elements, attributes, numbers.
 
 What else a URDF contains (shapes, materials, transmissions, simulator and controller settings) is left behind here, so
-that a fault in it refuses nobody's robot. Of the rest, this is what the parsers of ROS (urdfdom) take, and no more.
-"""
+that a fault in it refuses nobody's robot. Of the rest, this is what the parsers of ROS (urdfdom) take, and no more."""
 import math
 import re
 import sys
@@ -10,7 +9,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from .error import UNEXPANDED, fault, quote
+from .error import UNEXPANDED, Notes, fault, quote
 
 LARGEST_NUMBER = 1e15   # of lengths, masses, inertias, ...: products of three of them are far from overflow
 LONGEST_NUMBER = 400    # characters; the largest double written out has 309
@@ -25,19 +24,19 @@ _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 class Name(NamedTuple):
     """An attribute that is a name: any text that is not blank."""
 
-    def check(self, text):
+    def check(self, text: str) -> str | None:
         """What is wrong with the text, or None."""
         return None if text.strip() else "is blank"
 
 
 class Numbers(NamedTuple):
-    """An attribute that holds `count` numbers, from `least` and in size to `largest`."""
+    """An attribute that holds `size` numbers, each >= `least` and at most `largest` in magnitude."""
 
-    count: int = 1
+    size: int = 1
     least: float = -math.inf
     largest: float = LARGEST_NUMBER
 
-    def check(self, text):
+    def check(self, text: str) -> str | None:
         """What is wrong with the text, or None."""
         words = text.split()
         for word in words:
@@ -49,7 +48,7 @@ class Numbers(NamedTuple):
                 return f"is out of range: {quote(word)}"
             if float(word) < self.least:
                 return "is negative"
-        return None if len(words) == self.count else f"has {len(words)} numbers, not {self.count}"
+        return None if len(words) == self.size else f"has {len(words)} numbers, not {self.size}"
 
 
 class Choice(NamedTuple):
@@ -57,9 +56,9 @@ class Choice(NamedTuple):
 
     words: tuple
 
-    def check(self, text):
+    def check(self, text: str) -> str | None:
         """What is wrong with the text, or None."""
-        return None if text in self.words else f"is none of {', '.join(self.words)}"
+        return None if text in self.words else f"must be one of {', '.join(self.words)}"
 
 
 class Form(NamedTuple):
@@ -68,7 +67,7 @@ class Form(NamedTuple):
     required: dict = {}     # attribute: its form
     optional: dict = {}
     elements: dict = {}     # element: its Form; each at most once, save those in `many`
-    needed: tuple = ()      # elements that must be there
+    needed: tuple = ()      # elements that must exist
     many: tuple = ()
     passed: frozenset = frozenset()
 
@@ -102,7 +101,7 @@ _ROBOT = Form(optional={"name": Name(), "version": Name()}, elements={"link": _L
 _OTHER_FORMATS = {"sdf": "SDF", "mujoco": "MJCF (MuJoCo)", "COLLADA": "COLLADA"}
 
 
-def needed_part(root, notes):
+def needed_part(root: etree._Element, notes: Notes) -> etree._Element:
     """A new <robot> with the links and joints of `root`, and of these what dynamics needs."""
     if _tag(root) != "robot":
         other = _OTHER_FORMATS.get(_tag(root))
@@ -119,7 +118,7 @@ def needed_part(root, notes):
 
 
 def _tag(element):
-    """The element's name; None for those of a prefix, which are another format's. A default namespace is no matter."""
+    """The element's name without a default namespace; None for one with a prefix, which is another format's."""
     tag = etree.QName(element).localname
     if element.prefix == "xacro":
         raise fault(f"<xacro:{tag}> {UNEXPANDED}", element.sourceline)
@@ -160,7 +159,7 @@ def _copy_attributes(element, form, copy, where, owner, notes):
         if name not in given:
             raise fault(f"{where}: attribute '{name}' is missing", element.sourceline)
     if "quat_xyzw" in given:
-        # Passed over, it would turn the part.
+        # Ignored, it would rotate the part.
         text = quote(element.get("quat_xyzw"))
         raise fault(f"{where}: quat_xyzw={text} is not supported, rpy is", element.sourceline)
     if not forms.keys() <= given:

@@ -5,6 +5,7 @@ import re
 
 from .error import UrdfError, fault, quote
 
+Source = str | os.PathLike | bytes | bytearray | memoryview
 LARGEST_SOURCE = 16 * 2**20     # bytes; robots with every part of them in the file stay below 1 MB
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
@@ -14,11 +15,10 @@ _DECLARED = re.compile(rb"""\s*<\?xml\s[^>]*?encoding\s*=\s*["']([^"'>]*)["']"""
 _ENCODINGS = {"utf-8", "ascii", "cp1252", "utf-16", "utf-16-le", "utf-16-be"} | {f"iso8859-{i}" for i in range(1, 17)}
 
 
-def path_of(source):
+def path_of(source: Source) -> str | None:
     """The path that a source is, or None if it is XML text.
 
-    Bytes are text; a str is text if its first character, after white space and a byte order mark, is `<`.
-    """
+    Bytes are text; a str is text if its first character, after white space and a byte order mark, is `<`."""
     if isinstance(source, os.PathLike):
         return os.fspath(source)
     if isinstance(source, (bytes, bytearray, memoryview)):
@@ -29,16 +29,17 @@ def path_of(source):
     return source if start not in ("<", "") else None
 
 
-def read_source(source):
+def read_source(source: Source) -> str:
     """The text of a source: of the file, if it is a path."""
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return decode(bytes(source))
     path = path_of(source)
     if path is not None:
         return decode(_read_file(path))
-    if not isinstance(source, str):
-        return decode(bytes(source))
-    if len(source) > LARGEST_SOURCE:
+    text = str(source)
+    if len(text) > LARGEST_SOURCE:
         raise _too_large()
-    return source.removeprefix("\ufeff")
+    return text.removeprefix("\ufeff")
 
 
 def _read_file(path):
@@ -55,7 +56,7 @@ def _read_file(path):
         raise UrdfError(f"neither XML text nor the path of a readable file ({reason})") from None
 
 
-def decode(data):
+def decode(data: bytes) -> str:
     """The text of bytes: by byte order mark, else by the XML declaration, else UTF-8."""
     if len(data) > LARGEST_SOURCE:
         raise _too_large()
@@ -78,7 +79,7 @@ def _encoding(data):
     try:
         encoding = codecs.lookup(name).name
     except (LookupError, ValueError):
-        encoding = None
+        encoding = ""
     if encoding not in _ENCODINGS:
         raise UrdfError(f"encoding {quote(name)} is not supported: save the file as UTF-8")
     if encoding.startswith("utf-16"):

@@ -1,6 +1,8 @@
 """From links and joints to a tree, its topology checked; and the part of it between a base and a tip link."""
+from collections.abc import Mapping
 from typing import NamedTuple
 
+from .description import Joint, Link
 from .error import UrdfError, fault, listed, quote
 
 
@@ -8,26 +10,26 @@ class Branch(NamedTuple):
     """The part of a tree that a model is made of: root link, joints in order (parents first), joints cut off."""
 
     root: str
-    joints: tuple
-    cut: tuple
+    joints: tuple[Joint, ...]
+    cut: tuple[Joint, ...]
 
 
 class Tree:
     """The links (`links`, by name) and joints (`joints`, by name) of a robot, known to be one tree from `root`.
 
-    `above` is the joint above each link, `below` the joints below it, sorted by name.
-    """
+    `above` is the joint above each link, `below` the joints below it, sorted by name."""
 
-    def __init__(self, links, joints):
+    def __init__(self, links: Mapping[str, Link], joints: Mapping[str, Joint]) -> None:
         self.links, self.joints = links, joints
-        self.above, self.below = {}, {name: [] for name in links}
+        self.above: dict[str, Joint] = {}
+        self.below: dict[str, list[Joint]] = {name: [] for name in links}
         # Sorted by name, the order of the file's elements is forgotten.
         for _, joint in sorted(joints.items()):
             self._connect(joint)
         self.root = self._single_root()
         self._check_reach()
 
-    def select(self, base_link=None, tip_link=None):
+    def select(self, base_link: str | None = None, tip_link: str | None = None) -> Branch:
         """The Branch from `base_link` (None: root) to `tip_link` and what is fixed on the way (None: to every leaf)."""
         root = self.root if base_link is None else self._known("base_link", base_link)
         order = self._depth_first(root)
@@ -44,7 +46,7 @@ class Tree:
                     cut.append(joint)
         return Branch(root, tuple(joints), tuple(cut))
 
-    def mass_below(self, joint):
+    def mass_below(self, joint: Joint) -> float:
         """The mass of the joint's child link and all below it, kg."""
         return self.links[joint.child].mass + sum(self.links[j.child].mass for j in self._depth_first(joint.child))
 
@@ -85,7 +87,7 @@ class Tree:
 
     def _known(self, argument, link):
         if link not in self.links:
-            raise UrdfError(f"{argument}: there is no link {quote(link)}; the links are {listed(self.links)}")
+            raise UrdfError(f"{argument}: link {quote(link)} does not exist; the links are {listed(self.links)}")
         return link
 
     def _path(self, base, tip):

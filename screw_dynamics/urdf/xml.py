@@ -12,11 +12,11 @@ LONGEST_REASON = 200    # characters of the parser's own message
 _DECLARATION = re.compile(r"[ \t\r\n]*<\?xml[ \t\r\n][^>]*\?>")
 
 
-def parse_xml(text):
-    """The root element of XML text; UrdfError with the line if it is not well-formed, or not safe."""
+def parse_xml(text: str) -> etree._Element:
+    """The root element of XML text. UrdfError with the line if it is not well-formed, or not safe."""
     if not text.strip():
         raise UrdfError("the URDF is empty")
-    # The declaration has had its say on the encoding; without it, white space may come first. Lines keep their number.
+    # The text is decoded: without its declaration, white space may come first. Lines keep their number.
     declaration = _DECLARATION.match(text)
     if declaration:
         text = "\n" * declaration[0].count("\n") + text[declaration.end():]
@@ -42,7 +42,7 @@ def _well_formed(text):
     try:
         return etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        # The first fault of the log is the cause; the error itself may tell of the last.
+        # The first fault of the log is the cause; the error itself may be about the last.
         reason, line = (error.msg, error.lineno) if not parser.error_log else (
             parser.error_log[0].message.strip(), parser.error_log[0].line)
         if "prefix xacro" in reason:

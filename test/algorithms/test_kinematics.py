@@ -5,7 +5,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from support.matrices import error
-from support.plain import indices_of, rate
+from support.plain import rate, target_of
 from support.random_trees import model_of, random_tree
 
 BOUND = 1e-12
@@ -62,7 +62,7 @@ def test_relative_poses_are_quotients(robot, states):
 def test_jacobian_times_rates_is_the_twist(robot, states, representation):
     for link, reference, q, qd in states:
         C = robot.forward_kinematics(q, link, reference)
-        Cd = rate(robot, "forward_kinematics", q, qd, indices_of(robot, link, reference))
+        Cd = rate(robot, "forward_kinematics", q, qd, target_of(robot, link, reference))
         twist = TWISTS[representation](C[:3, :3], C[:3, 3], Cd[:3, :3], Cd[:3, 3])
         J = robot.jacobian(q, link, representation, reference)
         assert np.abs(J @ qd - twist).max() < BOUND * np.abs(J).max(initial=1)
@@ -71,7 +71,7 @@ def test_jacobian_times_rates_is_the_twist(robot, states, representation):
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 def test_jacobian_derivative_is_the_derivative_of_the_jacobian(robot, states, representation):
     for link, reference, q, qd in states:
-        expected = rate(robot, "jacobian", q, qd, indices_of(robot, link, reference, representation))
+        expected = rate(robot, "jacobian", q, qd, target_of(robot, link, reference, representation))
         found = robot.jacobian_derivative(q, qd, link, representation, reference)
         assert np.abs(found - expected).max() < BOUND * np.abs(expected).max(initial=1)
 

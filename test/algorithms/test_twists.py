@@ -5,6 +5,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.algorithms.representations import REPRESENTATIONS, converted
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
+from screw_dynamics.compiled.entry import Target
 from screw_dynamics.formulations.reference_frames import reframed
 from screw_dynamics.screws import arrays
 from support import matrices
@@ -14,7 +15,7 @@ from support.plain import rate
 from support.random_trees import model_of, random_pose, random_tree
 
 BOUND = 1e-13
-ROOT = (0, 0, 0)            # against the root
+ROOT = Target()             # against the root
 TREES = pytest.mark.parametrize("joints, mimics", [(0, 0), (1, 0), (7, 0), (12, 0), (9, 2)])
 
 
@@ -29,7 +30,7 @@ def tree(joints, mimics):
 def recursive(robot, state, representation):
     """Twists and Jacobians of all bodies by the recursions, in plain Python."""
     q, qd = state.tolist()
-    links, places = robot.model.links(robot.gravity), {"frames": robot.model.frame_rows(robot.gravity), "indices": ROOT}
+    links, places = robot.model.links(robot.gravity), {"frames": robot.model.frame_rows(robot.gravity), "target": ROOT}
     twists, jacobians = BODY_TWISTS_IN[representation], BODY_JACOBIANS_IN[representation]
     return twists.plain(links, q, qd, **places), jacobians.plain(links, q, **places)
 

@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from screw_dynamics.compiled import batch
-from screw_dynamics.compiled.batch import available_threads, on_threads
+from screw_dynamics.compiled import threads as pool
+from screw_dynamics.compiled.threads import available_threads, on_threads
 from support.batches import ARM, method, states
 from support.paths import URDF
 
@@ -179,8 +179,8 @@ def test_a_system_that_gives_no_threads_costs_time_alone(rng, monkeypatch):
             raise RuntimeError("can't start new thread")
     q, = states(rng, ARM, 1, 20_000)
     expected = ARM.gravity_torque(q, threads=2)
-    monkeypatch.setattr(batch, "_pool", batch._Pool())
-    monkeypatch.setattr(batch, "Thread", NoThread)
+    monkeypatch.setattr(pool, "_pool", pool._Pool())
+    monkeypatch.setattr(pool, "Thread", NoThread)
     assert (ARM.gravity_torque(q, threads=2) == expected).all()
 
 

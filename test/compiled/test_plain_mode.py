@@ -6,14 +6,14 @@ import sympy
 
 import screw_dynamics as sd
 from screw_dynamics.compiled.counting import operations
-from screw_dynamics.model.model import Placed, on_axes
+from screw_dynamics.model.links import Placed, on_axes
 from screw_dynamics.numbers.scalars import sqrt
 from screw_dynamics.screws.inertia import Inertia
 from screw_dynamics.screws.se3 import Pose, Twist, identity
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Symmetric3, Vec3, cross
 from support.matrices import error
-from support.plain import ENTRIES, indices_of, plain
+from support.plain import ENTRIES, plain, target_of
 from support.random_trees import model_of, random_tree
 from support.scalar_kinds import lifted
 
@@ -49,9 +49,9 @@ def test_plain_and_compiled_give_the_same(name):
     entry, mimics = ENTRIES[name], 2 if name == "forward_dynamics_by_mass_matrix" else 0
     robot = robot_of(8, mimics)
     state = np.random.default_rng(1).uniform(-2, 2, (3, robot.n))
-    for frames in FRAMES if entry.about_frame else FRAMES[:1]:
-        indices = indices_of(robot, *frames) if entry.about_frame else ()
-        expected = plain(robot, name, *state[:entry.inputs].tolist(), indices=indices)
+    for frames in FRAMES if entry.targeted else FRAMES[:1]:
+        target = target_of(robot, *frames) if entry.targeted else None
+        expected = plain(robot, name, *state[:entry.inputs].tolist(), target=target)
         assert error(FACADE[name](robot, state, frames), expected.astype(float).squeeze()) < 1e-13
 
 

@@ -61,8 +61,8 @@ def test_jacobian_that_was_asked_for(tree):
     q = np.random.default_rng(8).uniform(-1.0, 1.0, (9, tree.n))
     same(special.jacobian(q, link, "mixed", reference), tree.jacobian(q, link, "mixed", reference))
     same(special.jacobian(q[0], link, "mixed", reference), tree.jacobian(q[0], link, "mixed", reference))
-    (own, told), (general, _) = (robot._jacobians[link]["mixed"][reference] for robot in (special, tree))
-    assert own is not general and own.one(special._memory, told, q[0], np.empty((6, tree.n)))
+    (own, target), (general, _) = (robot._jacobians[link]["mixed"][reference] for robot in (special, tree))
+    assert own is not general and own.one(special._memory, target, q[0], np.empty((6, tree.n)))
 
 
 def test_payload_and_gravity_are_those_of_the_robot_it_was_made_of(tree):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from screw_dynamics.compiled.tiles import clear, in_order, load, store, transposed
+from screw_dynamics.compiled.tiles import clear, identity_order, load, store, transposed
 from screw_dynamics.numbers.lanes import WIDTH, splat
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import FLAGS
@@ -19,7 +19,7 @@ def through_lanes(coordinate, states, memory, out):
     """Each number of each state through a lane, into a row of `out`."""
     column = block(splat(0.0), (len(coordinate),), memory, 0)
     results = block(splat(0.0), (len(coordinate) - 1,), memory, WIDTH * len(coordinate))
-    ordered = in_order(coordinate, states.shape[1])
+    ordered = identity_order(coordinate, states.shape[1])
     for first in range(0, len(states), WIDTH):
         load(coordinate, ordered, states, first, column)
         clear(results)

@@ -120,13 +120,6 @@ def test_84_is_not_skew_with_the_rate_of_the_mass_matrix_but_does_no_power(case)
     assert robot.n == 0 or np.abs(expected).max() > 1e-2 * scale
 
 
-def test_choice_of_christoffel_in_84_is_skew_with_the_rate_of_the_mass_matrix(case):
-    C = lagrange.coriolis_matrix_of_christoffel(case.robot, case.q, case.qd)
-    S = lagrange.mass_matrix_rate(case.robot, case.q, case.qd) - 2 * C
-    assert np.abs(S + transpose(S)).max(initial=0.0) < BOUND * np.abs(S).max(initial=1.0)
-    assert error(C, case.robot.coriolis_matrix(case.q, case.qd)) < BOUND
-
-
 # ------------------------------------------------------------------------------------------------- Christoffel symbols
 @pytest.mark.parametrize("symbols", [christoffel.christoffel_symbols, christoffel.christoffel_symbols_binet])
 def test_86_and_87_are_the_christoffel_symbols_of_the_mass_matrix(case, symbols):

@@ -185,9 +185,9 @@ def test_bad_twists_and_weights_are_refused(solve):
     for change in (-1.0, np.nan):
         weights = case.weights.copy()
         weights[1] = change * np.eye(6)
-        with pytest.raises(ValueError, match=f"body '{name}': weight .* is not symmetric positive semidefinite"):
+        with pytest.raises(ValueError, match=f"body '{name}': weight .* must be symmetric positive semidefinite"):
             solve(case.robot, case.q, case.V, weights=weights)
-    with pytest.raises(ValueError, match="'bodily' is none of"):
+    with pytest.raises(ValueError, match="'bodily' must be one of"):
         solve(case.robot, case.q, case.V, "bodily")
 
 
@@ -195,5 +195,5 @@ def test_joints_without_weight_are_refused():
     case = Case(3)
     case.weights[2] = 0.0
     name = case.robot.joint_names[case.robot.model.coordinates[2]]
-    with pytest.raises(ValueError, match=f"joint '{name}' has the weight 0.0, which must be positive"):
+    with pytest.raises(ValueError, match=f"joint '{name}' has the weight 0.0, which must be > 0"):
         joint_rates(case.robot, case.q, case.V, weights=case.weights)

@@ -104,9 +104,9 @@ def test_a_robot_drawn_in_one_frame_has_such_frames():
 
 @pytest.mark.parametrize("spoil, message", [
     (lambda D: D[:-1], r"poses has the shape \(2, 4, 4\), not \(3, 4, 4\)"),
-    (lambda D: 2 * D, "body 'link .*is not a pose"),
-    (lambda D: D * np.array([1, 1, -1, 1]), "body 'link .*is not a pose"),
-    (lambda D: D + np.nan, "body 'link .*is not a pose"),
+    (lambda D: 2 * D, "body 'link .*last row of a pose must be 0 0 0 1"),
+    (lambda D: D * np.array([1, 1, -1, 1]), "body 'link .*is not a rotation"),
+    (lambda D: D + np.nan, "body 'link .*nan.*must be finite"),
 ])
 def test_reference_frames_must_be_poses(spoil, message):
     robot, _, _ = case(6, joints=3)

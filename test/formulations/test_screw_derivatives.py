@@ -148,14 +148,14 @@ def test_errors_name_what_is_wrong(case):
         body_fixed.twist_derivatives(robot, q, q, [1.0])
     with pytest.raises(ValueError, match="do not broadcast"):
         spatial.twist_derivatives(robot, np.zeros((2, case.n)), np.zeros((3, case.n)))
-    with pytest.raises(ValueError, match="coordinate 99 is none"):
+    with pytest.raises(ValueError, match="coordinate 99 must be an index"):
         any_order.jacobian_partial(robot, q, (0, 99))
-    with pytest.raises(ValueError, match="coordinates 0 is no sequence of indices"):
+    with pytest.raises(ValueError, match="coordinates 0 must be a sequence of indices"):
         any_order.jacobian_partial(robot, q, 0)
     for order in (-1, 1.5):
-        with pytest.raises(ValueError, match=f"order {order} is no integer from 0 up"):
+        with pytest.raises(ValueError, match=f"order {order} must be a whole number >= 0"):
             any_order.jacobian_partials(robot, q, order)
-    with pytest.raises(ValueError, match="representation 'world' is none of body, spatial, hybrid, mixed"):
+    with pytest.raises(ValueError, match="representation 'world' must be one of body, spatial, hybrid, mixed"):
         any_order.jacobian_partials(robot, q, 1, "world")
     with pytest.raises(ValueError, match=r"Vd has the shape \(6,\)"):
         body_fixed.joint_accelerations(robot, q, q, np.zeros((len(robot.model.parents), 6)), np.zeros(6))

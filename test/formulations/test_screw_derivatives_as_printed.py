@@ -3,11 +3,11 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.formulations.newton_euler.screws import ad
+from screw_dynamics.formulations.newton_euler.screws import ad, angular, linear
 from screw_dynamics.formulations.screw_derivatives import body_fixed, hybrid, mixed, spatial
-from screw_dynamics.formulations.screw_derivatives.tree import columns, shifting, support, turning
+from screw_dynamics.formulations.screw_derivatives.tree import columns, support
 from support.infinitesimals import mixed_derivative
-from support.plain import indices_of, plain
+from support.plain import plain, target_of
 from support.screw_derivative_cases import CASES, Case, assert_close
 
 
@@ -20,7 +20,7 @@ def case(request):
 def relative_pose(case, i, j):
     """C_i^-1 C_j as a function of any numbers."""
     names = case.robot.model.body_names
-    return lambda q: plain(case.robot, "forward_kinematics", q, indices=indices_of(case.robot, names[j], names[i]))
+    return lambda q: plain(case.robot, "forward_kinematics", q, target=target_of(case.robot, names[j], names[i]))
 
 
 def test_derivative_of_relative_poses_3_4(case):
@@ -124,9 +124,9 @@ def test_rates_of_the_hybrid_jacobian_27_30(case):
     first, second = np.zeros((2, b, b, 6))
     for j in np.flatnonzero(L[i]):
         X = np.kron(np.eye(2), C[j, :3, :3]) @ case.robot.model.screws_body[j]
-        w, wd, Ad_r = turning(V[j]), turning(Vd[j]), np.eye(6)
+        w, wd, Ad_r = angular(V[j]), angular(Vd[j]), np.eye(6)
         Ad_r[3:, :3] = sd.arrays.tilde(r[j] - r[i])
-        rd, rdd = shifting(V[j] - V[i]), shifting(Vd[j] - Vd[i])
+        rd, rdd = linear(V[j] - V[i]), linear(Vd[j] - Vd[i])
         first[i, j] = ad(rd, X) + Ad_r @ ad(w, X)
         second[i, j] = ad(rdd, X) + 2.0 * ad(rd, ad(w, X)) + Ad_r @ (ad(wd, X) + ad(w, ad(w, X)))
     for order, expected in ((1, first), (2, second)):
@@ -145,16 +145,16 @@ def test_25_holds_for_the_joints_after_j_alone_and_26_lacks_a_term():
     robot, J, V = case.robot, hybrid.joint_screws(case.robot, q), hybrid.twist_derivatives(case.robot, q, qd)[0]
     i, j, parent, r = 4, 3, 2, robot.body_poses(q)[:, :3, 3]
     for k in (3, 4):
-        assert_close(ad(J[i, j], shifting(J[i, k])), case.partial("hybrid", (k,))[i, :, j])
+        assert_close(ad(J[i, j], linear(J[i, k])), case.partial("hybrid", (k,))[i, :, j])
     for k in (0, 2):
         found = case.partial("hybrid", (k,))[i, :, j]
-        assert_close(ad(turning(J[i, k]), J[i, j]), found)
+        assert_close(ad(angular(J[i, k]), J[i, j]), found)
         assert k == 2 or np.abs(found).max() > 0.1                              # and it does not vanish
     carried = V[parent] + np.r_[np.zeros(3), np.cross(r[parent] - r[i], V[parent, :3])]
-    printed = ad(J[i, j], shifting(V[i] - carried))
+    printed = ad(J[i, j], linear(V[i] - carried))
     rate = case.time_derivative("hybrid", 1)[i, :, j]
     assert np.abs(printed - rate).max() > 0.1
-    assert_close(printed + ad(turning(V[parent]), J[i, j]), rate)
+    assert_close(printed + ad(angular(V[parent]), J[i, j]), rate)
 
 
 def test_mixed_acceleration_and_jerk_33(case):

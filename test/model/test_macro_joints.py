@@ -11,8 +11,8 @@ from screw_dynamics.model import macro_joints
 from screw_dynamics.model.macro_joints import KINDS, coordinates, degrees
 from support import matrices
 from support.matrices import error
-from support.plain import indices_of
 from support.plain import plain as plain_objects
+from support.plain import target_of
 from support.random_trees import random_body, random_pose
 
 # The dimension of the subgroup of each kind, [MK] table 1; a universal joint has none.
@@ -56,7 +56,7 @@ def plain(*arguments, **options):
 
 def jacobian(robot, q):
     """J (6, n) of the link, body-fixed."""
-    return plain(robot, "jacobian", q, indices=indices_of(robot, "link"))
+    return plain(robot, "jacobian", q, target=target_of(robot, "link"))
 
 
 # ------------------------------------------------------------------------------------------------- motions
@@ -191,8 +191,8 @@ def test_a_free_joint_gives_the_newton_euler_equations(order):
     assert not robot.model.inertias[:-1].any()
     for q, qd, qdd in rng.uniform(-1, 1, (5, 3, 6)):
         q[-2] = abs(q[-2]) + 0.2
-        J, Jd = jacobian(robot, q), plain(robot, "jacobian_derivative", q, qd, indices=indices_of(robot, "link"))
-        R = plain(robot, "forward_kinematics", q, indices=indices_of(robot, "link"))[:3, :3]
+        J, Jd = jacobian(robot, q), plain(robot, "jacobian_derivative", q, qd, target=target_of(robot, "link"))
+        R = plain(robot, "forward_kinematics", q, target=target_of(robot, "link"))[:3, :3]
         V, g = J @ qd, np.r_[np.zeros(3), R.T @ gravity]
         W = M @ (J @ qdd + Jd @ qd - g) - matrices.ad(V).T @ M @ V
         assert error(np.linalg.solve(J.T, plain(robot, "inverse_dynamics", q, qd, qdd)), W) < 1e-12
@@ -272,13 +272,13 @@ def test_macro_joints_have_names_and_options():
 
 
 @pytest.mark.parametrize("change, message", [
-    (dict(kind="ball"), "'new'.*'ball' is none of.*spherical"), (dict(kind=3), "'new'.*3 is none of"),
-    (dict(joint=""), "''"), (dict(joint=7), "7"), (dict(joint="old"), "'old'.*twice"),
-    (dict(link="arm"), "'arm'.*twice"), (dict(link=None), "None"), (dict(parent="ghost"), "'new_x'.*'ghost'"),
+    (dict(kind="ball"), "'new'.*'ball' must be one of.*spherical"), (dict(kind=3), "'new'.*3 must be one of"),
+    (dict(joint=""), "''"), (dict(joint=7), "7"), (dict(joint="old"), "'old' already exists"),
+    (dict(link="arm"), "'arm' already exists"), (dict(link=None), "None"), (dict(parent="ghost"), "'new_x'.*'ghost'"),
     (dict(order="xx"), "'new'.*'xx' of a free"), (dict(order="xxy"), "'new'.*'xxy'"), (dict(order="abc"), "'abc'"),
     (dict(order=5), "'new'.*5"), (dict(kind="planar", order="xyz"), "'new'.*planar joint has no order.*'xyz'"),
-    (dict(pitch=0.1), "'new'.*free joint has no pitch.*0.1"), (dict(kind="helical"), "'new'.*needs a pitch.*None"),
-    (dict(kind="planar_helical", pitch=np.inf), "'new'.*finite pitch.*inf"), (dict(frame=2 * np.eye(4)), "'new'.*2"),
+    (dict(pitch=0.1), "'new'.*free joint has no pitch.*0.1"), (dict(kind="helical"), "'new'.*pitch.*None must be"),
+    (dict(kind="planar_helical", pitch=np.inf), "'new'.*pitch.*inf must be"), (dict(frame=2 * np.eye(4)), "'new'.*2"),
     (dict(placement=np.eye(3)), r"'new_x'.*\(3, 3\)"), (dict(damping={"a": 1.0}), "'new'.*damping of 'a'.*of x, y"),
     (dict(damping={"rz": -1.0}), "'new_rz'.*damping -1"), (dict(inertia=-np.eye(6)), "'hand'.*-1"),
 ])

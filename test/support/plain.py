@@ -6,7 +6,7 @@ import numpy as np
 
 from screw_dynamics import algorithms
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.compiled.entry import Entry
+from screw_dynamics.compiled.entry import Entry, Target
 from support.scalar_kinds import slope
 
 _MODULES = [importlib.import_module(f"{algorithms.__name__}.{module.name}")
@@ -16,21 +16,21 @@ ENTRIES = {name.lower(): x for module in _MODULES for name, x in vars(module).it
            if isinstance(x, Entry) and x.inputs < 4}
 
 
-def indices_of(robot, link, reference=None, representation="body"):
+def target_of(robot, link, reference=None, representation="body"):
     """A frame against another as an algorithm takes them."""
     links = list(robot.model.frame_names)
-    return links.index(link), links.index(reference or robot.model.root), REPRESENTATIONS.index(representation)
+    return Target(links.index(link), links.index(reference or robot.model.root), REPRESENTATIONS.index(representation))
 
 
-def plain(robot, name, *inputs, indices=()):
+def plain(robot, name, *inputs, target=None):
     """The algorithm of this name on the robot, for inputs of any numbers."""
     model, gravity = robot.model, robot.gravity
-    return ENTRIES[name].plain(model.links(gravity), *inputs, frames=model.frame_rows(gravity), indices=indices)
+    return ENTRIES[name].plain(model.links(gravity), *inputs, frames=model.frame_rows(gravity), target=target)
 
 
-def rate(robot, name, q, qd, indices=()):
+def rate(robot, name, q, qd, target=None):
     """The derivative along qd of an algorithm that takes q alone, by a complex step."""
-    return slope(lambda q: plain(robot, name, q, indices=indices), q, qd)
+    return slope(lambda q: plain(robot, name, q, target=target), q, qd)
 
 
 def gradient(robot, name, q):

@@ -5,7 +5,7 @@ import numpy as np
 
 import screw_dynamics as sd
 from support.infinitesimals import mixed_derivative, time_derivative
-from support.plain import indices_of, plain
+from support.plain import plain, target_of
 from support.random_trees import model_of, random_tree
 
 BOUND = 1e-12
@@ -30,8 +30,8 @@ class Case:
 
     def jacobians(self, representation):
         """The Jacobians (b, 6, n) of all bodies as a function of any numbers."""
-        bodies = [indices_of(self.robot, body, None, representation) for body in self.robot.model.body_names]
-        return lambda q: np.array([plain(self.robot, "jacobian", q, indices=body) for body in bodies])
+        bodies = [target_of(self.robot, body, None, representation) for body in self.robot.model.body_names]
+        return lambda q: np.array([plain(self.robot, "jacobian", q, target=body) for body in bodies])
 
     def _time_derivative(self, representation, order):
         return time_derivative(self.jacobians(representation), *self.state[:order + 1])

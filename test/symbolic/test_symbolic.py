@@ -6,7 +6,7 @@ import sympy
 from sympy import Matrix, Rational, cos, sin, sqrt, symbols
 
 import screw_dynamics as sd
-from screw_dynamics.model.model import Placed
+from screw_dynamics.model.links import Placed
 from screw_dynamics.screws.inertia import Inertia
 from screw_dynamics.screws.se3 import Pose, Twist, identity
 from screw_dynamics.screws.so3 import Rotation
@@ -14,7 +14,7 @@ from screw_dynamics.screws.vectors import Symmetric3, Vec3
 from screw_dynamics.symbolic import equations_of_motion, named_parameters
 from screw_dynamics.symbolic.exact import simple
 from support.matrices import error
-from support.plain import indices_of, plain
+from support.plain import plain, target_of
 from support.symbolic_robots import I1, I2, assert_zero, c1, c2, g, l1, l2, m1, m2, pendulum, tree, urdf_robot
 
 
@@ -122,9 +122,9 @@ def test_numbers_come_out_exact():
 def test_symbols_go_through_kernels_as_they_are():
     """Where a kernel takes the root or the larger of two forms too: the spatial product of exponentials."""
     robot, q, state = tree(1, 3), symbols("q_1:4", real=True), (0.4, -0.3, 1.2)
-    indices = indices_of(robot, "root")
-    poses = Matrix(plain(robot, "body_poses_spatial", q, indices=indices)[2]).subs(dict(zip(q, state, strict=True)))
-    expected = plain(robot, "body_poses", state, indices=indices)[2].astype(float)
+    target = target_of(robot, "root")
+    poses = Matrix(plain(robot, "body_poses_spatial", q, target=target)[2]).subs(dict(zip(q, state, strict=True)))
+    expected = plain(robot, "body_poses", state, target=target)[2].astype(float)
     assert error(np.array(poses.evalf(), dtype=float), expected) < 1e-13
 
 

@@ -9,7 +9,7 @@ from sympy import Rational
 import screw_dynamics as sd
 from screw_dynamics.symbolic import equations_of_motion
 from support.matrices import error
-from support.plain import indices_of, plain
+from support.plain import plain, target_of
 from support.symbolic_robots import pendulum, tree, urdf_robot
 
 ROBOTS = {"double_pendulum": lambda: urdf_robot("double_pendulum"),
@@ -62,7 +62,7 @@ def test_kinematics_equal_the_robot_s():
     link, other = robot.link_names[-1], robot.link_names[1]
 
     def assert_same(matrix, name, *inputs, form="body", reference=None):
-        expected = plain(robot, name, *inputs, indices=indices_of(robot, link, reference, form)).astype(float)
+        expected = plain(robot, name, *inputs, target=target_of(robot, link, reference, form)).astype(float)
         assert error(np.array(matrix.subs(at).evalf(), dtype=float), expected) < 1e-13
     assert_same(equations.forward_kinematics(link), "forward_kinematics", q)
     assert_same(equations.forward_kinematics(link, other), "forward_kinematics", q, reference=other)

@@ -93,21 +93,21 @@ def test_equations_are_immutable():
 
 
 @pytest.mark.parametrize("arguments, message", [
-    (dict(parameters={"rod": {}}), "link 'rod', which is not in the model; it has stand, upper_rod"),
-    (dict(parameters={"upper_rod": {"weight": 1}}), "'upper_rod', which moves: 'weight' is none of mass, com"),
-    (dict(parameters={"tip": {"mass": "m"}}), "'tip', which is fixed to another: 'mass' is none of origin"),
-    (dict(parameters={"stand": {"origin": (0, 0, 0)}}), "'stand', which does not move: 'origin' is none of nothing"),
+    (dict(parameters={"rod": {}}), "link 'rod' does not exist; the model has stand, upper_rod"),
+    (dict(parameters={"upper_rod": {"weight": 1}}), "'upper_rod', which moves: 'weight' must be one of mass, com"),
+    (dict(parameters={"tip": {"mass": "m"}}), "'tip', which is fixed to another: 'mass' must be one of origin"),
+    (dict(parameters={"stand": {"origin": (0, 0, 0)}}), "'stand', which does not move: 'origin' must be left out"),
     (dict(parameters={"upper_rod": {"com": (0, "c")}}), r"link 'upper_rod': com has shape \(2,\), not \(3,\)"),
     (dict(parameters={"upper_rod": {"mass": "m 1"}}), "link 'upper_rod': mass must be made of letters.*'m 1'"),
-    (dict(parameters={"upper_rod": {"mass": float("nan")}}), "mass nan is neither a finite number"),
-    (dict(parameters={"upper_rod": {"mass": None}}), "mass None is neither a finite number"),
-    (dict(parameters={"upper_rod": {"inertia": [[1, 2, 0], [0, 1, 0], [0, 0, 1]]}}), "inertia .* is not symmetric"),
+    (dict(parameters={"upper_rod": {"mass": float("nan")}}), "mass nan must be a finite number"),
+    (dict(parameters={"upper_rod": {"mass": None}}), "mass None must be a finite number"),
+    (dict(parameters={"upper_rod": {"inertia": [[1, 2, 0], [0, 1, 0], [0, 0, 1]]}}), "inertia .* must be symmetric"),
     (dict(parameters={"upper_rod": {"mass": "q_elbow"}}), "'q_elbow' names a parameter as well as a coordinate"),
     (dict(gravity=(0, 0)), "gravity must be 3 numbers or symbols, or 1, not 2"),
     (dict(coordinates=("a",)), r"1 coordinates are named \['a'\]; the robot has 2"),
     (dict(coordinates=("a", "a")), r"coordinates \['a', 'a'\] and their rates have names in common"),
     (dict(coordinates="q-"), "a coordinate's name must be made of letters.*'q-_1'"),
-    (dict(simplify="all"), "simplify 'all' is neither"), (dict(tolerance=-1.0), "tolerance -1.0"),
+    (dict(simplify="all"), "simplify 'all' must be True"), (dict(tolerance=-1.0), "tolerance -1.0"),
 ])
 def test_errors_name_what_is_wrong(arguments, message):
     with pytest.raises(ValueError, match=message):
@@ -118,14 +118,14 @@ def test_errors_of_methods_and_bodies():
     equations, robot = pendulum(), urdf_robot("double_pendulum")
     bodies = robot.model.placed(robot.gravity)
     for call, message in [
-            (lambda: equations.text("X"), "result 'X' is none of M, C, g, tau"),
-            (lambda: equations.text(digits=0), "digits 0 is not a whole number from 1 up"),
+            (lambda: equations.text("X"), "result 'X' must be one of M, C, g, tau"),
+            (lambda: equations.text(digits=0), "digits 0 must be a whole number >= 1"),
             (lambda: equations.python("my function"), "the function's name must be .* not 'my function'"),
-            (lambda: equations.python(module="os"), "module 'os' is neither of math, numpy"),
-            (lambda: equations.forward_kinematics("hand"), "link 'hand' is not in the model; it has stand"),
-            (lambda: equations.forward_kinematics(None), "link None is not in the model"),
-            (lambda: equations.jacobian("tip", "word"), "representation 'word' is none of body, spatial"),
-            (lambda: equations_of_motion(bodies).jacobian("tip"), "'tip' is not in the model; it has no named links"),
+            (lambda: equations.python(module="os"), "module 'os' must be one of math, numpy"),
+            (lambda: equations.forward_kinematics("hand"), "link 'hand' does not exist; the model has stand"),
+            (lambda: equations.forward_kinematics(None), "link None does not exist"),
+            (lambda: equations.jacobian("tip", "word"), "representation 'word' must be one of body, spatial"),
+            (lambda: equations_of_motion(bodies).jacobian("tip"), "'tip' does not exist; the model has no named links"),
             (lambda: equations_of_motion(bodies, gravity="g"), "a list of Placed bodies holds its parameters"),
             (lambda: equations_of_motion(3), "need a Robot, a Model or a list of Placed bodies"),
             (lambda: equations_of_motion([]), "need a Robot, a Model or a list of Placed bodies"),

@@ -49,8 +49,8 @@ def test_tip_that_is_the_base_leaves_what_is_fixed():
 
 
 @pytest.mark.parametrize("base, tip, message", [
-    ("arm", None, "base_link: there is no link 'arm'; the links are 'camera', 'cart'"),
-    (None, "arm", "tip_link: there is no link 'arm'"), ("", None, "base_link: there is no link ''"),
+    ("arm", None, "base_link: link 'arm' does not exist; the links are 'camera', 'cart'"),
+    (None, "arm", "tip_link: link 'arm' does not exist"), ("", None, "base_link: link '' does not exist"),
     ("lower", "upper", "tip_link 'upper' is not below base_link 'lower'"),
     ("lower", "camera", "tip_link 'camera' is not below base_link 'lower'"),
     (None, "right", "joint 'finger_right': mimic of joint 'finger_left', which base_link or tip_link cuts off"),

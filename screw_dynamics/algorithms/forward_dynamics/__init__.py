@@ -12,8 +12,11 @@ The recursion over articulated bodies is one and goes by several notations; [SY]
 | articulated inertia A, bias P       | I^A, Z^A          | P, z             | I^A, p^A           | J^A, B            |
 | gain U d of the joint               | I^A h / h^T I^A h | P H* / D         | I^A s / s^T I^A s  | J^A s / s^T J^A s |
 """
+from screw_dynamics.compiled.entry import Entry, per_joint
+
+from . import body_fixed, composite_bodies, hybrid
 from .body_fixed import FORWARD_DYNAMICS
-from .composite_bodies import FORWARD_DYNAMICS_BY_MASS_MATRIX, CompositeBody, composite_bodies
+from .composite_bodies import FORWARD_DYNAMICS_BY_MASS_MATRIX
 from .hybrid import FORWARD_DYNAMICS_HYBRID
 from .mixed import FORWARD_DYNAMICS_MIXED
 from .spatial import FORWARD_DYNAMICS_SPATIAL
@@ -21,6 +24,9 @@ from .spatial import FORWARD_DYNAMICS_SPATIAL
 # The same accelerations by way of each representation, named as in representations.REPRESENTATIONS.
 FORWARD_DYNAMICS_IN = {"body": FORWARD_DYNAMICS, "spatial": FORWARD_DYNAMICS_SPATIAL,
                        "hybrid": FORWARD_DYNAMICS_HYBRID, "mixed": FORWARD_DYNAMICS_MIXED}
+# With armature as the fourth input, which integrators set: these are never called alone.
+ACCELERATION = {"hybrid": Entry(hybrid.articulated_bodies, hybrid.Body, 4, per_joint),
+                "body": Entry(body_fixed.articulated_bodies, body_fixed.Body, 4, per_joint),
+                "mass_matrix": Entry(composite_bodies.composite_bodies, composite_bodies.CompositeBody, 4, per_joint)}
 
-__all__ = ["FORWARD_DYNAMICS", "FORWARD_DYNAMICS_BY_MASS_MATRIX", "FORWARD_DYNAMICS_IN", "CompositeBody",
-           "composite_bodies"]
+__all__ = ["ACCELERATION", "FORWARD_DYNAMICS", "FORWARD_DYNAMICS_BY_MASS_MATRIX", "FORWARD_DYNAMICS_IN"]

@@ -2,24 +2,24 @@
 from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry, per_joint
-from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, articulated, moved_articulated, square
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, ad_dual, dot
 from screw_dynamics.screws.vectors import Scalar
 
-from .rotors import without_rotors
+from .armature import without_armature
 
 
 class Body(NamedTuple):
     """What the recursion holds of each body, in its frame: coordinate, rate and effort of its joint, and inertia that
-    acts on the joint alone (a rotor, say); pose in the parent, twist, articulated inertia A and bias wrench P; U, d, u
+    acts on the joint alone; pose in the parent, twist, articulated inertia A and bias wrench P; U, d, u
     of the joint; derivative of the twist."""
 
     q: Scalar
     qd: Scalar
     tau: Scalar
-    rotor: Scalar
+    armature: Scalar
     C: Pose
     V: Twist
     A: Articulated
@@ -36,28 +36,27 @@ def articulated_bodies(links, body, qdd):
 
     Needs a coordinate of its own for every joint."""
     parent, k, X, M, E = links
-    q, qd, tau, rotor, C, V, A, P, U, d, u, Vd = body
+    q, qd, tau, armature, C, V, A, P, U, d, u, Vd = body
     n = len(parent) - 1
-    still, massless = zero(Twist, q[0]), zero(Articulated, q[0])
-    V[0], A[0], P[0] = still, massless, zero(Wrench, q[0])
+    V[0], A[0], P[0] = zero(Twist, q[0]), zero(Articulated, q[0]), zero(Wrench, q[0])
     for i in range(1, n + 1):
         p = parent[i]
         C[i] = pose(E[i], q[i])
-        S = qd[i] * X[i]
-        V[i] = Ad_inv(C[i], V[p]) + S                                                   # (1)
-        Vd[i] = still + ad(V[i], S)                                                     # (2): c = X' q'
-        A[i] = massless + articulated(M[i])
+        Xqd = qd[i] * X[i]
+        V[i] = Ad_inv(C[i], V[p]) + Xqd                                                 # (1)
+        Vd[i] = over(ad(V[i], Xqd), q[0])                                               # (2): c = X' q'
+        A[i] = over(articulated(M[i]), q[0])
         P[i] = -ad_dual(V[i], M[i] @ V[i])
     for i in range(n, 0, -1):
         p = parent[i]
         U[i] = A[i] @ X[i]
-        d[i] = 1.0 / (dot(U[i], X[i]) + rotor[i])
+        d[i] = 1.0 / (dot(U[i], X[i]) + armature[i])
         u[i] = tau[i] - dot(P[i], X[i])                                                 # (10)
         Ma = A[i] - square(U[i], d[i])
         Pa = P[i] + Ma @ Vd[i] + (u[i] * d[i]) * U[i]
         A[p] += moved_articulated(C[i], Ma)                                             # (13)
         P[p] += Ad_dual(C[i], Pa)                                                       # (14)
-    Vd[0] = V[0] + X[0]
+    Vd[0] = over(X[0], q[0])
     for i in range(1, n + 1):
         Vd[i] += Ad_inv(C[i], Vd[parent[i]])
         a = (u[i] - dot(U[i], Vd[i])) * d[i]                                            # (11)
@@ -65,11 +64,4 @@ def articulated_bodies(links, body, qdd):
         qdd[k[i]] += a
 
 
-@kernel
-def forward_dynamics(links, body, qdd):
-    """qdd = M(q)^-1 (tau - C(q, q') q' - g(q)), by articulated bodies."""
-    without_rotors(body)
-    articulated_bodies(links, body, qdd)
-
-
-FORWARD_DYNAMICS = Entry(forward_dynamics, Body, 3, per_joint)
+FORWARD_DYNAMICS = Entry(without_armature(articulated_bodies), Body, 3, per_joint)

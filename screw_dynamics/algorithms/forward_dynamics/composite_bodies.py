@@ -5,29 +5,29 @@ from screw_dynamics.compiled.entry import Entry, per_joint
 from screw_dynamics.numbers.tables import Square
 from screw_dynamics.numbers.values import kernel, null, zero
 from screw_dynamics.screws.inertia import Inertia, shifted
-from screw_dynamics.screws.se3 import Twist, Wrench, dot
+from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_wrench
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Matrix3, Scalar, Vec3
 
-from .hybrid import carried, rest, rigid_body
-from .rotors import without_rotors
+from .armature import without_armature
+from .hybrid import rest, rigid_body
 
 
 class CompositeBody(NamedTuple):
     """What the mass-matrix route holds of each body, resolved in the world frame: coordinate, rate and effort of its
-    joint, and inertia that acts on the joint alone; the columns of hybrid.Body from R to T; inertia M and bias
-    wrench P of the body with all that it carries; for each coordinate its rotor, and the mass matrix."""
+    joint, and inertia that acts on the joint alone; the columns of hybrid.Body from R to S; inertia M and bias
+    wrench P of the body with all that it carries; for each coordinate its armature, and the mass matrix."""
 
     q: Scalar
     qd: Scalar
     tau: Scalar
-    rotor: Scalar
+    armature: Scalar
     R: Rotation
     r: Vec3
     J: Twist
     w: Vec3
     Vd: Twist
-    T: Matrix3
+    S: Matrix3
     M: Inertia
     P: Wrench
     own: Scalar
@@ -41,15 +41,15 @@ def composite_bodies(links, body, qdd):
     Of the matrix [MD] (81) the pairs of bodies of which one carries the other are summed, each once. Several joints may
     share a coordinate, as mimic joints do, which articulated bodies cannot express."""
     parent, k, n = links.parent, links.coordinate, len(qdd)
-    q, qd, tau, rotor, R, r, J, w, Vd, T, M, P, own, H = body
+    q, qd, tau, armature, R, r, J, w, Vd, S, M, P, own, H = body
     for i in range(n):
         for j in range(n):
             H[i, j] = null(q[0])
-    rest(links, R, w, Vd, T, q[0])
+    rest(links, R, w, Vd, S, q[0])
     M[0], P[0] = zero(Inertia, q[0]), zero(Wrench, q[0])
     for i in range(1, len(k)):
-        M[i], P[i] = rigid_body(links, i, q, qd, R, r, J, w, Vd, T)
-        qdd[k[i]], own[k[i]] = tau[i], rotor[i]
+        M[i], P[i] = rigid_body(links, i, q, qd, R, r, J, w, Vd, S)
+        qdd[k[i]], own[k[i]] = tau[i], armature[i]
     for i in range(n):
         H[i, i] = own[i]
     for i in range(len(k) - 1, 0, -1):
@@ -58,13 +58,13 @@ def composite_bodies(links, body, qdd):
         H[k[i], k[i]] += dot(W, J[i])
         j = i
         while parent[j] > 0:
-            W = carried(r[j], W)
+            W = shifted_wrench(r[j], W)
             j = parent[j]
             h = dot(W, J[j])
             H[k[i], k[j]] += h
             H[k[j], k[i]] += h
         M[parent[i]] += shifted(r[i], M[i])
-        P[parent[i]] += carried(r[i], P[i])
+        P[parent[i]] += shifted_wrench(r[i], P[i])
     solve_symmetric(H, qdd)
 
 
@@ -86,12 +86,4 @@ def solve_symmetric(H, b):
         b[j] *= H[j, j]
 
 
-@kernel
-def forward_dynamics_by_mass_matrix(links, body, qdd):
-    """qdd = M(q)^-1 (tau - C(q, q') q' - g(q)), by the mass matrix; the sum over a coordinate's joints where they share
-    one."""
-    without_rotors(body)
-    composite_bodies(links, body, qdd)
-
-
-FORWARD_DYNAMICS_BY_MASS_MATRIX = Entry(forward_dynamics_by_mass_matrix, CompositeBody, 3, per_joint)
+FORWARD_DYNAMICS_BY_MASS_MATRIX = Entry(without_armature(composite_bodies), CompositeBody, 3, per_joint)

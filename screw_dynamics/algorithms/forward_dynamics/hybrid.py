@@ -3,32 +3,32 @@ O(n)."""
 from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry, per_joint
-from screw_dynamics.numbers.values import kernel, null, zero
+from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, Inertia, articulated, shifted_articulated, square
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.se3 import Twist, Wrench, dot, identity
+from screw_dynamics.screws.se3 import Twist, Wrench, dot, identity, shifted_twist, shifted_wrench
 from screw_dynamics.screws.so3 import Rotation, rotate_symmetric
 from screw_dynamics.screws.vectors import Matrix3, Scalar, Vec3, cross
 
-from ..inverse_dynamics.balance import euler, turning
-from .rotors import without_rotors
+from ..inverse_dynamics.balance import acceleration_matrix, euler
+from .armature import without_armature
 
 
 class Body(NamedTuple):
     """What the recursion holds of each body, resolved in the world frame: coordinate, rate and effort of its joint, and
-    inertia that acts on the joint alone; orientation, way from the parent's origin, joint screw, angular velocity,
-    derivative of the twist, T = w'~ + w~ w~, articulated inertia A and bias wrench P; U, d, u of the joint."""
+    inertia that acts on the joint alone; orientation, vector from the parent's origin, joint screw, angular velocity,
+    derivative of the twist, S = w'~ + w~ w~, articulated inertia A and bias wrench P; U, d, u of the joint."""
 
     q: Scalar
     qd: Scalar
     tau: Scalar
-    rotor: Scalar
+    armature: Scalar
     R: Rotation
     r: Vec3
     J: Twist
     w: Vec3
     Vd: Twist
-    T: Matrix3
+    S: Matrix3
     A: Articulated
     P: Wrench
     U: Wrench
@@ -37,32 +37,26 @@ class Body(NamedTuple):
 
 
 @kernel
-def rigid_body(links, i, q, qd, R, r, J, w, Vd, T):
-    """Fill the columns from R to T for body i, moving as its parent without q'' makes it. Returns its inertia about its
+def rigid_body(links, i, q, qd, R, r, J, w, Vd, S):
+    """Fill the columns from R to S for body i, moving as its parent without q'' makes it. Returns its inertia about its
     origin and the wrench that this takes; [MD] (75), (54), (55). Linear velocities do not enter."""
     p, X, M, C = links.parent[i], links.X[i], links.M[i], pose(links.E[i], q[i])
     R[i], r[i] = R[p] @ C.R, R[p] @ C.p
     J[i] = Twist(R[i] @ X.angular, R[i] @ X.linear)
-    S = qd[i] * J[i]
-    w[i] = w[p] + S.angular                                                             # (1)
-    Vd[i] = Vd[p] + Twist(cross(w[p], S.angular), T[p] @ r[i] + cross(w[p] + w[i], S.linear))
+    Jqd = qd[i] * J[i]
+    w[i] = w[p] + Jqd.angular                                                           # (1)
+    Vd[i] = Vd[p] + Twist(cross(w[p], Jqd.angular), S[p] @ r[i] + cross(w[p] + w[i], Jqd.linear))
     wd, a, h, Theta = Vd[i].angular, Vd[i].linear, R[i] @ M.moment, rotate_symmetric(R[i], M.rotational)
-    T[i] = turning(w[i], wd)
-    own = Inertia(null(q[0]) + M.mass, h, Theta)
-    return own, Wrench(euler(Theta, w[i], wd) + cross(h, a), M.mass * a + T[i] @ h)
+    S[i] = acceleration_matrix(w[i], wd)
+    own = Inertia(over(M.mass, q[0]), h, Theta)
+    return own, Wrench(euler(Theta, w[i], wd) + cross(h, a), M.mass * a + S[i] @ h)
 
 
 @kernel
-def rest(links, R, w, Vd, T, like):
+def rest(links, R, w, Vd, S, like):
     """Fill slot 0: a world that accelerates against gravity."""
     R[0], w[0] = identity(like).R, zero(Vec3, like)
-    Vd[0], T[0] = zero(Twist, like) + links.X[0], zero(Matrix3, like)
-
-
-@kernel
-def carried(r, W):
-    """A wrench about a point r, about the origin."""
-    return Wrench(W.torque + cross(r, W.force), W.force)
+    Vd[0], S[0] = over(links.X[0], like), zero(Matrix3, like)
 
 
 @kernel
@@ -72,33 +66,26 @@ def articulated_bodies(links, body, qdd):
     From body to body only the point changes that twists, wrenches and inertias are about. The accelerations without q''
     are summed on the way out, so that the bias of an articulated body is a rigid body's."""
     parent, k, n = links.parent, links.coordinate, len(links.parent) - 1
-    q, qd, tau, rotor, R, r, J, w, Vd, T, A, P, U, d, u = body
-    rest(links, R, w, Vd, T, q[0])
+    q, qd, tau, armature, R, r, J, w, Vd, S, A, P, U, d, u = body
+    rest(links, R, w, Vd, S, q[0])
     A[0], P[0] = zero(Articulated, q[0]), zero(Wrench, q[0])
     for i in range(1, n + 1):
-        M, P[i] = rigid_body(links, i, q, qd, R, r, J, w, Vd, T)
+        M, P[i] = rigid_body(links, i, q, qd, R, r, J, w, Vd, S)
         A[i] = articulated(M)
     for i in range(n, 0, -1):
         p = parent[i]
         U[i] = A[i] @ J[i]
-        d[i] = 1.0 / (dot(U[i], J[i]) + rotor[i])
+        d[i] = 1.0 / (dot(U[i], J[i]) + armature[i])
         u[i] = tau[i] - dot(P[i], J[i])                                                 # (10)
         A[p] += shifted_articulated(r[i], A[i] - square(U[i], d[i]))                    # (13)
-        P[p] += carried(r[i], P[i] + (u[i] * d[i]) * U[i])                              # (14)
+        P[p] += shifted_wrench(r[i], P[i] + (u[i] * d[i]) * U[i])                       # (14)
     Vd[0] = zero(Twist, q[0])
     for i in range(1, n + 1):
         p = parent[i]
-        Vd[i] = Twist(Vd[p].angular, Vd[p].linear + cross(Vd[p].angular, r[i]))
+        Vd[i] = shifted_twist(r[i], Vd[p])
         a = (u[i] - dot(U[i], Vd[i])) * d[i]                                            # (11)
         Vd[i] += a * J[i]                                                               # (2), what q'' adds
         qdd[k[i]] += a
 
 
-@kernel
-def forward_dynamics(links, body, qdd):
-    """qdd = M(q)^-1 (tau - C(q, q') q' - g(q)), by articulated bodies."""
-    without_rotors(body)
-    articulated_bodies(links, body, qdd)
-
-
-FORWARD_DYNAMICS_HYBRID = Entry(forward_dynamics, Body, 3, per_joint)
+FORWARD_DYNAMICS_HYBRID = Entry(without_armature(articulated_bodies), Body, 3, per_joint)

@@ -3,7 +3,7 @@ O(n)."""
 from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry, per_joint
-from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, square
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Twist, Wrench, dot, identity
@@ -19,11 +19,11 @@ from screw_dynamics.screws.vectors import (
     multiple_of_identity,
 )
 
-from .rotors import without_rotors
+from .armature import without_armature
 
 
 class Body(NamedTuple):
-    """What the recursion holds of each body, torques and turning in its frame, forces and translation in the world:
+    """What the recursion holds of each body, torques and rotations in its frame, forces and translation in the world:
     coordinate, rate and effort of its joint, and inertia that acts on the joint alone; orientation in the parent and in
     the world, lever in the parent of a force on the body, joint screw, angular velocity, what the joint's motion adds
     to the derivative of the twist, articulated inertia A and bias wrench P; U, d, u of the joint; derivative of the
@@ -32,7 +32,7 @@ class Body(NamedTuple):
     q: Scalar
     qd: Scalar
     tau: Scalar
-    rotor: Scalar
+    armature: Scalar
     C: Rotation
     R: Rotation
     L: Matrix3
@@ -48,7 +48,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def carried(C, L, M):
+def moved_mixed(C, L, M):
     """T M T^T, T = [[C, L], [0, I]]: an articulated inertia as the parent feels it, in mixed twists on both sides."""
     B = C @ M.B
     G = B + L @ full(M.D)
@@ -65,34 +65,34 @@ def articulated_bodies(links, body, qdd):
     The lever L = p~ R^T takes a force in the world to its torque in the parent, and L^T a turn of the parent to a
     velocity in the world. Linear velocities do not enter."""
     parent, k, X, M, E = links
-    q, qd, tau, rotor, C, R, L, J, w, c, A, P, U, d, u, Vd = body
+    q, qd, tau, armature, C, R, L, J, w, c, A, P, U, d, u, Vd = body
     n = len(parent) - 1
-    still, massless = zero(Twist, q[0]), zero(Articulated, q[0])
-    R[0], w[0], A[0], P[0] = identity(q[0]).R, zero(Vec3, q[0]), massless, zero(Wrench, q[0])
+    R[0], w[0] = identity(q[0]).R, zero(Vec3, q[0])
+    A[0], P[0] = zero(Articulated, q[0]), zero(Wrench, q[0])
     for i in range(1, n + 1):
         p = parent[i]
         H = pose(E[i], q[i])
         C[i], R[i] = H.R, R[p] @ H.R
         L[i] = cross_columns(H.p, matrix(inverse(R[p])))
-        J[i] = Twist(zero(Vec3, q[0]) + X[i].angular, R[i] @ X[i].linear)
-        S = qd[i] * X[i]
-        turn = w[p] @ C[i]                                              # the parent's angular velocity
-        w[i] = turn + S.angular                                                         # (1)
-        orbit, slide = cross(w[p], cross(w[p], H.p)), cross(turn + w[i], S.linear)
-        c[i] = still + Twist(cross(turn, S.angular), R[p] @ orbit + R[i] @ slide)
+        J[i] = Twist(over(X[i].angular, q[0]), R[i] @ X[i].linear)
+        Xqd = qd[i] * X[i]
+        wp = w[p] @ C[i]                                                # the parent's angular velocity
+        w[i] = wp + Xqd.angular                                                         # (1)
+        orbit, slide = cross(w[p], cross(w[p], H.p)), cross(wp + w[i], Xqd.linear)
+        c[i] = Twist(over(cross(wp, Xqd.angular), q[0]), R[p] @ orbit + R[i] @ slide)
         h, Theta = M[i].moment, M[i].rotational
-        A[i] = massless + Articulated(Theta, cross_columns(h, matrix(inverse(R[i]))), multiple_of_identity(M[i].mass))
+        A[i] = over(Articulated(Theta, cross_columns(h, matrix(inverse(R[i]))), multiple_of_identity(M[i].mass)), q[0])
         P[i] = Wrench(cross(w[i], Theta @ w[i]), R[i] @ cross(w[i], cross(w[i], h)))
     for i in range(n, 0, -1):
         p = parent[i]
         U[i] = A[i] @ J[i]
-        d[i] = 1.0 / (dot(U[i], J[i]) + rotor[i])
+        d[i] = 1.0 / (dot(U[i], J[i]) + armature[i])
         u[i] = tau[i] - dot(P[i], J[i])                                                 # (10)
         Ma = A[i] - square(U[i], d[i])
         Pa = P[i] + Ma @ c[i] + (u[i] * d[i]) * U[i]
-        A[p] += carried(C[i], L[i], Ma)                                                 # (13)
+        A[p] += moved_mixed(C[i], L[i], Ma)                                             # (13)
         P[p] += Wrench(C[i] @ Pa.torque + L[i] @ Pa.force, Pa.force)                    # (14)
-    Vd[0] = still + X[0]
+    Vd[0] = over(X[0], q[0])
     for i in range(1, n + 1):
         p = parent[i]
         Vd[i] = Twist(Vd[p].angular @ C[i], Vd[p].linear + Vd[p].angular @ L[i]) + c[i]
@@ -101,11 +101,4 @@ def articulated_bodies(links, body, qdd):
         qdd[k[i]] += a
 
 
-@kernel
-def forward_dynamics(links, body, qdd):
-    """qdd = M(q)^-1 (tau - C(q, q') q' - g(q)), by articulated bodies."""
-    without_rotors(body)
-    articulated_bodies(links, body, qdd)
-
-
-FORWARD_DYNAMICS_MIXED = Entry(forward_dynamics, Body, 3, per_joint)
+FORWARD_DYNAMICS_MIXED = Entry(without_armature(articulated_bodies), Body, 3, per_joint)

@@ -2,14 +2,14 @@
 from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry, per_joint
-from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, articulated, moved, square
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, dot, identity
 from screw_dynamics.screws.vectors import Scalar
 
 from ..inverse_dynamics.balance import balance
-from .rotors import without_rotors
+from .armature import without_armature
 
 
 class Body(NamedTuple):
@@ -20,7 +20,7 @@ class Body(NamedTuple):
     q: Scalar
     qd: Scalar
     tau: Scalar
-    rotor: Scalar
+    armature: Scalar
     C: Pose
     J: Twist
     V: Twist
@@ -41,25 +41,24 @@ def articulated_bodies(links, body, qdd):
     sum for q'' starts from a world at rest. Inertias about an origin far away hide those about the joints, though: at r
     times the robot's size from it, the result has an error of some r^2 roundings, 1e-11 for a metre's arm at 100 m."""
     parent, k, X, M, E = links
-    q, qd, tau, rotor, C, J, V, Vd, A, P, U, d, u = body
+    q, qd, tau, armature, C, J, V, Vd, A, P, U, d, u = body
     n = len(parent) - 1
-    massless = zero(Articulated, q[0])
-    C[0], V[0], A[0], P[0] = identity(q[0]), zero(Twist, q[0]), massless, zero(Wrench, q[0])
-    Vd[0] = V[0] + X[0]
+    C[0], V[0], Vd[0] = identity(q[0]), zero(Twist, q[0]), over(X[0], q[0])
+    A[0], P[0] = zero(Articulated, q[0]), zero(Wrench, q[0])
     for i in range(1, n + 1):
         p = parent[i]
         C[i] = C[p] @ pose(E[i], q[i])
         J[i] = Ad(C[i], X[i])
-        S = qd[i] * J[i]
-        V[i] = V[p] + S                                                                 # (1)
-        Vd[i] = Vd[p] + ad(V[p], S)                                                     # (2) without q''
+        Jqd = qd[i] * J[i]
+        V[i] = V[p] + Jqd                                                               # (1)
+        Vd[i] = Vd[p] + ad(V[p], Jqd)                                                   # (2) without q''
         Ms = moved(C[i], M[i])
-        A[i] = massless + articulated(Ms)
+        A[i] = over(articulated(Ms), q[0])
         P[i] = balance(Ms, V[i], Vd[i])
     for i in range(n, 0, -1):
         p = parent[i]
         U[i] = A[i] @ J[i]
-        d[i] = 1.0 / (dot(U[i], J[i]) + rotor[i])
+        d[i] = 1.0 / (dot(U[i], J[i]) + armature[i])
         u[i] = tau[i] - dot(P[i], J[i])                                                 # (10)
         A[p] += A[i] - square(U[i], d[i])                                               # (13)
         P[p] += P[i] + (u[i] * d[i]) * U[i]                                             # (14)
@@ -71,11 +70,4 @@ def articulated_bodies(links, body, qdd):
         qdd[k[i]] += a
 
 
-@kernel
-def forward_dynamics(links, body, qdd):
-    """qdd = M(q)^-1 (tau - C(q, q') q' - g(q)), by articulated bodies."""
-    without_rotors(body)
-    articulated_bodies(links, body, qdd)
-
-
-FORWARD_DYNAMICS_SPATIAL = Entry(forward_dynamics, Body, 3, per_joint)
+FORWARD_DYNAMICS_SPATIAL = Entry(without_armature(articulated_bodies), Body, 3, per_joint)

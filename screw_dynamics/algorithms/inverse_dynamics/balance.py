@@ -5,9 +5,8 @@ from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
 
 
 @kernel
-def turning(w, wd):
-    """w'~ + w~ w~: what it multiplies is the acceleration of a point of the body against another, by the way between
-    the two."""
+def acceleration_matrix(w, wd):
+    """S = w'~ + w~ w~: S r is the acceleration of a point of the body against another, r the vector between them."""
     xx, yy, zz, xy, xz, yz = w.x * w.x, w.y * w.y, w.z * w.z, w.x * w.y, w.x * w.z, w.y * w.z
     return Matrix3(Vec3(-yy - zz, xy - wd.z, xz + wd.y),
                    Vec3(xy + wd.z, -xx - zz, yz - wd.x),
@@ -28,4 +27,4 @@ def balance(M, V, Vd):
     where the screw form takes 66."""
     w, wd, h = V.angular, Vd.angular, M.moment
     a = Vd.linear + cross(w, V.linear)
-    return Wrench(euler(M.rotational, w, wd) + cross(h, a), M.mass * a + turning(w, wd) @ h)
+    return Wrench(euler(M.rotational, w, wd) + cross(h, a), M.mass * a + acceleration_matrix(w, wd) @ h)

@@ -2,7 +2,7 @@
 from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry, per_joint
-from screw_dynamics.numbers.values import kernel, null, zero
+from screw_dynamics.numbers.values import kernel, null, over, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, dot
 from screw_dynamics.screws.vectors import Scalar
@@ -29,13 +29,13 @@ def newton_euler(links, body, acceleration, tau):
     parent, k, X, M, E = links
     q, qd, qdd, C, V, Vd, W = body
     n = len(parent) - 1
-    V[0], Vd[0], W[0] = zero(Twist, q[0]), zero(Twist, q[0]) + acceleration, zero(Wrench, q[0])
+    V[0], Vd[0], W[0] = zero(Twist, q[0]), over(acceleration, q[0]), zero(Wrench, q[0])
     for i in range(1, n + 1):
         p = parent[i]
         C[i] = pose(E[i], q[i])
-        U = qd[i] * X[i]
-        V[i] = Ad_inv(C[i], V[p]) + U                                                 # (66b)
-        Vd[i] = Ad_inv(C[i], Vd[p]) - ad(U, V[i]) + qdd[i] * X[i]                     # (66c)
+        Xqd = qd[i] * X[i]
+        V[i] = Ad_inv(C[i], V[p]) + Xqd                                               # (66b)
+        Vd[i] = Ad_inv(C[i], Vd[p]) - ad(Xqd, V[i]) + qdd[i] * X[i]                   # (66c)
         W[i] = balance(M[i], V[i], Vd[i])                                             # (67a), the body's own part
     for i in range(n, 0, -1):
         p = parent[i]

@@ -3,17 +3,17 @@ operations."""
 from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry, per_joint
-from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_dual, Pose, Wrench, dot
 from screw_dynamics.screws.vectors import Matrix3, Scalar, Vec3, cross
 
-from .balance import euler, turning
+from .balance import acceleration_matrix, euler
 
 
 class Body(NamedTuple):
     """What the recursion holds of each body, in its frame: joint coordinate, rate and acceleration; pose in the parent,
-    angular velocity, its derivative, acceleration of the origin, w'~ + w~ w~, and the wrench through the joint."""
+    angular velocity, its derivative, acceleration of the origin, S = w'~ + w~ w~, and the wrench through the joint."""
 
     q: Scalar
     qd: Scalar
@@ -36,17 +36,17 @@ def inverse_dynamics(links, body, tau):
     parent, k, X, M, E = links
     q, qd, qdd, C, w, wd, a, S, W = body
     n = len(parent) - 1
-    none = zero(Vec3, q[0])
-    w[0], wd[0], a[0], S[0], W[0] = none, none, none + X[0].linear, zero(Matrix3, q[0]), zero(Wrench, q[0])
+    w[0], wd[0], S[0], W[0] = zero(Vec3, q[0]), zero(Vec3, q[0]), zero(Matrix3, q[0]), zero(Wrench, q[0])
+    a[0] = over(X[0].linear, q[0])
     for i in range(1, n + 1):
         p = parent[i]
         C[i] = pose(E[i], q[i])
-        U, Ud = qd[i] * X[i], qdd[i] * X[i]
-        carried = w[p] @ C[i].R                                                       # the parent's angular velocity
-        w[i] = carried + U.angular                                                    # (66b)
-        wd[i] = wd[p] @ C[i].R + cross(carried, U.angular) + Ud.angular               # (66c)
-        a[i] = (a[p] + S[p] @ C[i].p) @ C[i].R + cross(carried + w[i], U.linear) + Ud.linear
-        S[i], h = turning(w[i], wd[i]), M[i].moment
+        Xqd, Xqdd = qd[i] * X[i], qdd[i] * X[i]
+        wp = w[p] @ C[i].R                                                            # the parent's angular velocity
+        w[i] = wp + Xqd.angular                                                       # (66b)
+        wd[i] = wd[p] @ C[i].R + cross(wp, Xqd.angular) + Xqdd.angular                # (66c)
+        a[i] = (a[p] + S[p] @ C[i].p) @ C[i].R + cross(wp + w[i], Xqd.linear) + Xqdd.linear
+        S[i], h = acceleration_matrix(w[i], wd[i]), M[i].moment
         torque = euler(M[i].rotational, w[i], wd[i]) + cross(h, a[i])                 # (42)
         W[i] = Wrench(torque, M[i].mass * a[i] + S[i] @ h)                            # (43), the body's own part
     for i in range(n, 0, -1):

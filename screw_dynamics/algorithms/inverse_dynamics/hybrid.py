@@ -3,19 +3,19 @@ scalar."""
 from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry, per_joint
-from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.se3 import Twist, Wrench, dot, identity
+from screw_dynamics.screws.se3 import Twist, Wrench, dot, identity, shifted_wrench
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Matrix3, Scalar, Vec3, cross
 
-from .balance import euler, turning
+from .balance import acceleration_matrix, euler
 
 
 class Body(NamedTuple):
     """What the recursion holds of each body, resolved in the world frame: joint coordinate, rate and acceleration;
-    orientation, way from the parent's origin, joint screw, angular velocity, derivative of the twist, w'~ + w~ w~, and
-    the wrench through the joint."""
+    orientation, vector from the parent's origin, joint screw, angular velocity, derivative of the twist,
+    S = w'~ + w~ w~, and the wrench through the joint."""
 
     q: Scalar
     qd: Scalar
@@ -33,30 +33,30 @@ class Body(NamedTuple):
 def inverse_dynamics(links, body, tau):
     """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (75), (76). Screws only turn, twists and wrenches change their point.
 
-    Linear velocities do not enter: those of (75d) are differences, w_p x r + U between a body and its parent. The
+    Linear velocities do not enter: those of (75d) are differences, w_p x r + J q' between a body and its parent. The
     rotated inertia of (76a) is not formed either: its factors R, Theta, R^T are applied one by one."""
     parent, k, X, M, E = links
     q, qd, qdd, R, r, J, w, Vd, S, W = body
     n = len(parent) - 1
     R[0], w[0], S[0], W[0] = identity(q[0]).R, zero(Vec3, q[0]), zero(Matrix3, q[0]), zero(Wrench, q[0])
-    Vd[0] = zero(Twist, q[0]) + X[0]
+    Vd[0] = over(X[0], q[0])
     for i in range(1, n + 1):
         p = parent[i]
         C = pose(E[i], q[i])
         R[i], r[i] = R[p] @ C.R, R[p] @ C.p                                           # (75a)
         J[i] = Twist(R[i] @ X[i].angular, R[i] @ X[i].linear)                         # (75b)
-        U = qd[i] * J[i]
-        w[i] = w[p] + U.angular                                                       # (75c)
+        Jqd = qd[i] * J[i]
+        w[i] = w[p] + Jqd.angular                                                     # (75c)
         Vd[i] = Vd[p] + qdd[i] * J[i] + Twist(
-            cross(w[p], U.angular), S[p] @ r[i] + cross(w[p] + w[i], U.linear))       # (75d)
+            cross(w[p], Jqd.angular), S[p] @ r[i] + cross(w[p] + w[i], Jqd.linear))   # (75d)
         wd, a, h = Vd[i].angular, Vd[i].linear, R[i] @ M[i].moment
-        S[i] = turning(w[i], wd)
+        S[i] = acceleration_matrix(w[i], wd)
         torque = R[i] @ euler(M[i].rotational, w[i] @ R[i], wd @ R[i]) + cross(h, a)  # (54)
         W[i] = Wrench(torque, M[i].mass * a + S[i] @ h)                               # (55), the body's own part
     for i in range(n, 0, -1):
         p = parent[i]
         tau[k[i]] += dot(W[i], J[i])                                                  # (76c)
-        W[p] += Wrench(W[i].torque + cross(r[i], W[i].force), W[i].force)             # (76b), what it carries
+        W[p] += shifted_wrench(r[i], W[i])                                            # (76b), what it carries
 
 
 INVERSE_DYNAMICS_HYBRID = Entry(inverse_dynamics, Body, 3, per_joint)

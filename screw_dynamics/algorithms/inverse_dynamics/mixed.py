@@ -3,19 +3,19 @@ scalar."""
 from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry, per_joint
-from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dot, identity
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Matrix3, Scalar, Vec3, cross
 
-from .balance import euler, turning
+from .balance import acceleration_matrix, euler
 
 
 class Body(NamedTuple):
     """What the recursion holds of each body, rotations and torques in its frame, translations and forces in the world:
     joint coordinate, rate and acceleration; pose in the parent, orientation, angular velocity, derivative of the twist,
-    w'~ + w~ w~ in the body frame, and the wrench through the joint."""
+    S = w'~ + w~ w~ in the body frame, and the wrench through the joint."""
 
     q: Scalar
     qd: Scalar
@@ -38,18 +38,18 @@ def inverse_dynamics(links, body, tau):
     q, qd, qdd, C, R, w, Vd, S, W = body
     n = len(parent) - 1
     R[0], w[0], S[0], W[0] = identity(q[0]).R, zero(Vec3, q[0]), zero(Matrix3, q[0]), zero(Wrench, q[0])
-    Vd[0] = zero(Twist, q[0]) + X[0]
+    Vd[0] = over(X[0], q[0])
     for i in range(1, n + 1):
         p = parent[i]
         C[i] = pose(E[i], q[i])
         R[i] = R[p] @ C[i].R
-        U, Ud = qd[i] * X[i], qdd[i] * X[i]
-        carried = w[p] @ C[i].R                                                       # the parent's angular velocity
-        w[i] = carried + U.angular                                                    # (66b)
-        wd = Vd[p].angular @ C[i].R + cross(carried, U.angular) + Ud.angular          # (66c)
-        slide = cross(carried + w[i], U.linear) + Ud.linear
+        Xqd, Xqdd = qd[i] * X[i], qdd[i] * X[i]
+        wp = w[p] @ C[i].R                                                            # the parent's angular velocity
+        w[i] = wp + Xqd.angular                                                       # (66b)
+        wd = Vd[p].angular @ C[i].R + cross(wp, Xqd.angular) + Xqdd.angular           # (66c)
+        slide = cross(wp + w[i], Xqd.linear) + Xqdd.linear
         a = Vd[p].linear + R[p] @ (S[p] @ C[i].p) + R[i] @ slide                      # (75d)
-        Vd[i], S[i] = Twist(wd, a), turning(w[i], wd)
+        Vd[i], S[i] = Twist(wd, a), acceleration_matrix(w[i], wd)
         h = M[i].moment
         torque = euler(M[i].rotational, w[i], wd) + cross(h, a @ R[i])                # (56)
         W[i] = Wrench(torque, M[i].mass * a + R[i] @ (S[i] @ h))                      # (57), the body's own part

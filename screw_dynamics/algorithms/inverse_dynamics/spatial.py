@@ -2,7 +2,7 @@
 from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry, per_joint
-from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.inertia import moved
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, dot, identity
@@ -33,14 +33,14 @@ def inverse_dynamics(links, body, tau):
     q, qd, qdd, C, J, V, Vd, W = body
     n = len(parent) - 1
     C[0], V[0], W[0] = identity(q[0]), zero(Twist, q[0]), zero(Wrench, q[0])
-    Vd[0] = V[0] + X[0]
+    Vd[0] = over(X[0], q[0])
     for i in range(1, n + 1):
         p = parent[i]
         C[i] = C[p] @ pose(E[i], q[i])                                                # (70a)
         J[i] = Ad(C[i], X[i])                                                         # (70b)
-        U = qd[i] * J[i]
-        V[i] = V[p] + U                                                               # (70c)
-        Vd[i] = Vd[p] + ad(V[p], U) + qdd[i] * J[i]                                   # (70d)
+        Jqd = qd[i] * J[i]
+        V[i] = V[p] + Jqd                                                             # (70c)
+        Vd[i] = Vd[p] + ad(V[p], Jqd) + qdd[i] * J[i]                                 # (70d)
         W[i] = balance(moved(C[i], M[i]), V[i], Vd[i])                                # (71a, b), the body's own part
     for i in range(n, 0, -1):
         tau[k[i]] += dot(W[i], J[i])                                                  # (71c)

@@ -2,7 +2,7 @@
 from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry, per_body_jacobian, per_body_twist
-from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_inv, Pose, Twist
 from screw_dynamics.screws.vectors import Scalar
@@ -27,7 +27,7 @@ class Columns(NamedTuple):
 
 
 @kernel
-def body_twists(links, frames, body, frame, reference, representation, twists):
+def body_twists(links, body, frames, target, twists):
     """V_i of all bodies, against a frame of the root."""
     parent, _, X, _, E = links
     q, qd, V = body
@@ -38,7 +38,7 @@ def body_twists(links, frames, body, frame, reference, representation, twists):
 
 
 @kernel
-def body_jacobians(links, frames, body, frame, reference, representation, jacobians):
+def body_jacobians(links, body, frames, target, jacobians):
     """J_i of all bodies, V_i = J_i q': column by column, each from body to body."""
     parent, k, X, _, E = links
     q, C, J = body
@@ -47,12 +47,12 @@ def body_jacobians(links, frames, body, frame, reference, representation, jacobi
         C[j] = pose(E[j], q[j])
     for j in range(1, len(parent)):
         J[j - 1] = zero(Twist, q[0])                                                  # joint j moves no body before it
-        J[j] = zero(Twist, q[0]) + X[j]                                               # (19), i = j
+        J[j] = over(X[j], q[0])                                                       # (19), i = j
         for i in range(j + 1, len(parent)):
             J[i] = Ad_inv(C[i], J[parent[i]])                                         # (19), j < i
         for i in range(j, len(parent)):
             add_column(jacobians[i - 1], k[j], Ad_inv(frames.C[i], J[i]))             # (20)
 
 
-BODY_TWISTS = Entry(body_twists, Body, 2, per_body_twist, about_frame=True)
-BODY_JACOBIANS = Entry(body_jacobians, Columns, 1, per_body_jacobian, about_frame=True)
+BODY_TWISTS = Entry(body_twists, Body, 2, per_body_twist, targeted=True)
+BODY_JACOBIANS = Entry(body_jacobians, Columns, 1, per_body_jacobian, targeted=True)

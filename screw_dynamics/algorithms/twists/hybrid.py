@@ -4,9 +4,9 @@ from typing import NamedTuple
 from screw_dynamics.compiled.entry import Entry, per_body_jacobian, per_body_twist
 from screw_dynamics.numbers.values import kernel, zero
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.se3 import Twist, identity
+from screw_dynamics.screws.se3 import Twist, identity, shifted_twist
 from screw_dynamics.screws.so3 import Rotation
-from screw_dynamics.screws.vectors import Scalar, Vec3, cross
+from screw_dynamics.screws.vectors import Scalar, Vec3
 
 from ..jacobian import add_column, put_twist
 
@@ -21,8 +21,8 @@ class Body(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Joint coordinate; orientation; way from the parent's origin; column of the Jacobian that belongs to the joint at
-    hand."""
+    """Joint coordinate; orientation; vector from the parent's origin; column of the Jacobian that belongs to the
+    joint at hand."""
 
     q: Scalar
     R: Rotation
@@ -31,20 +31,14 @@ class Columns(NamedTuple):
 
 
 @kernel
-def shifted(r, V):
-    """The twist of a body as seen from a point r further on: Ad_(-r) V. In the paper r_(i,i-1) is -r."""
-    return Twist(V.angular, V.linear + cross(V.angular, r))
+def seen(F, R, root, V):
+    """The hybrid twist V of a body of orientation R as that of its frame F, resolved in the root's frame."""
+    V = shifted_twist(R @ F.p, V)
+    return Twist(V.angular @ root.R, V.linear @ root.R)
 
 
 @kernel
-def seen(S, R, root, V):
-    """The hybrid twist V of a body of orientation R as that of its frame S, resolved in the root's frame."""
-    W = shifted(R @ S.p, V)
-    return Twist(W.angular @ root.R, W.linear @ root.R)
-
-
-@kernel
-def body_twists(links, frames, body, frame, reference, representation, twists):
+def body_twists(links, body, frames, target, twists):
     """V_i of all bodies, against a frame of the root."""
     parent, _, X, _, E = links
     q, qd, R, V = body
@@ -53,12 +47,12 @@ def body_twists(links, frames, body, frame, reference, representation, twists):
         p, C = parent[i], pose(E[i], q[i])
         R[i] = R[p] @ C.R
         J = Twist(R[i] @ X[i].angular, R[i] @ X[i].linear)                            # (38)
-        V[i] = shifted(R[p] @ C.p, V[p]) + qd[i] * J                                  # (42)
-        put_twist(twists[i - 1], seen(frames.C[i], R[i], frames.C[reference], V[i]))
+        V[i] = shifted_twist(R[p] @ C.p, V[p]) + qd[i] * J                            # (42), where r_(i,i-1) is -r
+        put_twist(twists[i - 1], seen(frames.C[i], R[i], frames.C[target.reference], V[i]))
 
 
 @kernel
-def body_jacobians(links, frames, body, frame, reference, representation, jacobians):
+def body_jacobians(links, body, frames, target, jacobians):
     """J_i of all bodies, V_i = J_i q': column by column, each from body to body."""
     parent, k, X, _, E = links
     q, R, r, J = body
@@ -70,10 +64,10 @@ def body_jacobians(links, frames, body, frame, reference, representation, jacobi
         J[j - 1] = zero(Twist, q[0])                                                  # joint j moves no body before it
         J[j] = Twist(R[j] @ X[j].angular, R[j] @ X[j].linear)                         # (41), i = j
         for i in range(j + 1, len(parent)):
-            J[i] = shifted(r[i], J[parent[i]])                                        # (41), j < i
+            J[i] = shifted_twist(r[i], J[parent[i]])                                  # (41), j < i
         for i in range(j, len(parent)):
-            add_column(jacobians[i - 1], k[j], seen(frames.C[i], R[i], frames.C[reference], J[i]))
+            add_column(jacobians[i - 1], k[j], seen(frames.C[i], R[i], frames.C[target.reference], J[i]))
 
 
-BODY_TWISTS = Entry(body_twists, Body, 2, per_body_twist, about_frame=True)
-BODY_JACOBIANS = Entry(body_jacobians, Columns, 1, per_body_jacobian, about_frame=True)
+BODY_TWISTS = Entry(body_twists, Body, 2, per_body_twist, targeted=True)
+BODY_JACOBIANS = Entry(body_jacobians, Columns, 1, per_body_jacobian, targeted=True)

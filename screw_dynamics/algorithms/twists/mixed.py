@@ -2,7 +2,7 @@
 from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry, per_body_jacobian, per_body_twist
-from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Pose, Twist, identity
 from screw_dynamics.screws.so3 import Rotation
@@ -30,7 +30,7 @@ class Columns(NamedTuple):
 
 
 @kernel
-def carried(C, R, V):
+def moved_twist(C, R, V):
     """The mixed twist of a parent of orientation R, as that of a frame fixed to it at the relative pose C.
 
     The matrix of (51) and (52), where the paper prints R_i for R_(i-1): the parent's angular velocity is resolved in
@@ -39,14 +39,14 @@ def carried(C, R, V):
 
 
 @kernel
-def seen(S, R, root, V):
-    """The mixed twist V of a body of orientation R as that of its frame S, velocities resolved in the root's frame."""
-    W = carried(S, R, V)
-    return Twist(W.angular, W.linear @ root.R)
+def seen(F, R, root, V):
+    """The mixed twist V of a body of orientation R as that of its frame F, velocities resolved in the root's frame."""
+    V = moved_twist(F, R, V)
+    return Twist(V.angular, V.linear @ root.R)
 
 
 @kernel
-def body_twists(links, frames, body, frame, reference, representation, twists):
+def body_twists(links, body, frames, target, twists):
     """V_i of all bodies, against a frame of the root."""
     parent, _, X, _, E = links
     q, qd, R, V = body
@@ -55,12 +55,12 @@ def body_twists(links, frames, body, frame, reference, representation, twists):
         p, C = parent[i], pose(E[i], q[i])
         R[i] = R[p] @ C.R
         J = Twist(X[i].angular, R[i] @ X[i].linear)                                   # (50), i = j
-        V[i] = carried(C, R[p], V[p]) + qd[i] * J                                     # (52)
-        put_twist(twists[i - 1], seen(frames.C[i], R[i], frames.C[reference], V[i]))
+        V[i] = moved_twist(C, R[p], V[p]) + qd[i] * J                                 # (52)
+        put_twist(twists[i - 1], seen(frames.C[i], R[i], frames.C[target.reference], V[i]))
 
 
 @kernel
-def body_jacobians(links, frames, body, frame, reference, representation, jacobians):
+def body_jacobians(links, body, frames, target, jacobians):
     """J_i of all bodies, V_i = J_i q': column by column, each from body to body."""
     parent, k, X, _, E = links
     q, C, R, J = body
@@ -70,12 +70,12 @@ def body_jacobians(links, frames, body, frame, reference, representation, jacobi
         R[j] = R[parent[j]] @ C[j].R
     for j in range(1, len(parent)):
         J[j - 1] = zero(Twist, q[0])                                                  # joint j moves no body before it
-        J[j] = zero(Twist, q[0]) + Twist(X[j].angular, R[j] @ X[j].linear)            # (51), i = j
+        J[j] = over(Twist(X[j].angular, R[j] @ X[j].linear), q[0])                    # (51), i = j
         for i in range(j + 1, len(parent)):
-            J[i] = carried(C[i], R[parent[i]], J[parent[i]])                          # (51), j < i
+            J[i] = moved_twist(C[i], R[parent[i]], J[parent[i]])                          # (51), j < i
         for i in range(j, len(parent)):
-            add_column(jacobians[i - 1], k[j], seen(frames.C[i], R[i], frames.C[reference], J[i]))
+            add_column(jacobians[i - 1], k[j], seen(frames.C[i], R[i], frames.C[target.reference], J[i]))
 
 
-BODY_TWISTS = Entry(body_twists, Body, 2, per_body_twist, about_frame=True)
-BODY_JACOBIANS = Entry(body_jacobians, Columns, 1, per_body_jacobian, about_frame=True)
+BODY_TWISTS = Entry(body_twists, Body, 2, per_body_twist, targeted=True)
+BODY_JACOBIANS = Entry(body_jacobians, Columns, 1, per_body_jacobian, targeted=True)

@@ -28,7 +28,7 @@ class Columns(NamedTuple):
 
 
 @kernel
-def body_twists(links, frames, body, frame, reference, representation, twists):
+def body_twists(links, body, frames, target, twists):
     """V_i of all bodies, against a frame of the root."""
     parent, _, X, _, E = links
     q, qd, C, V = body
@@ -36,11 +36,11 @@ def body_twists(links, frames, body, frame, reference, representation, twists):
     for i in range(1, len(parent)):
         C[i] = C[parent[i]] @ pose(E[i], q[i])
         V[i] = V[parent[i]] + qd[i] * Ad(C[i], X[i])                                  # (30), (28)
-        put_twist(twists[i - 1], Ad_inv(frames.C[reference], V[i]))                   # (35)
+        put_twist(twists[i - 1], Ad_inv(frames.C[target.reference], V[i]))                   # (35)
 
 
 @kernel
-def body_jacobians(links, frames, body, frame, reference, representation, jacobians):
+def body_jacobians(links, body, frames, target, jacobians):
     """J_i of all bodies, V_i = J_i q': column by column, each the same for all bodies that the joint moves."""
     parent, k, X, _, E = links
     q, C, J = body
@@ -53,8 +53,8 @@ def body_jacobians(links, frames, body, frame, reference, representation, jacobi
         for i in range(j + 1, len(parent)):
             J[i] = J[parent[i]]                                                       # (29)
         for i in range(j, len(parent)):
-            add_column(jacobians[i - 1], k[j], Ad_inv(frames.C[reference], J[i]))     # (35)
+            add_column(jacobians[i - 1], k[j], Ad_inv(frames.C[target.reference], J[i]))     # (35)
 
 
-BODY_TWISTS = Entry(body_twists, Body, 2, per_body_twist, about_frame=True)
-BODY_JACOBIANS = Entry(body_jacobians, Columns, 1, per_body_jacobian, about_frame=True)
+BODY_TWISTS = Entry(body_twists, Body, 2, per_body_twist, targeted=True)
+BODY_JACOBIANS = Entry(body_jacobians, Columns, 1, per_body_jacobian, targeted=True)

@@ -5,7 +5,9 @@ effort of joint i. J_lj is the column of joint j in the body-fixed Jacobian of b
 and some orders of i, j, k. In terms of s = min(j, k) and r = max(j, k), the inner and the outer of joints j and k, they
 hold for all of them and on trees, where those bodies l count that all three joints carry."""
 import numpy as np
+from numpy.typing import ArrayLike
 
+from screw_dynamics.robot import Robot
 from screw_dynamics.screws import arrays
 
 from ..newton_euler.screws import ad, checked, mass_moment_rotational, times
@@ -13,7 +15,7 @@ from ..screw_derivatives.body_fixed import joint_screws
 from ..screw_derivatives.tree import selection
 
 
-def christoffel_symbols(robot, q):
+def christoffel_symbols(robot: Robot, q: ArrayLike) -> np.ndarray:
     """2 Gamma_ijk = sum_l (J_lk^T M_l [J_li, J_lj] + J_lj^T M_l [J_li, J_lk] + J_li^T M_l [J_ls, J_lr]); [MD] (86)."""
     J = joint_screws(robot, q)                                                              # (..., l, j, x)
     momentum = times(robot.model.inertias[:, None], J)
@@ -24,7 +26,7 @@ def christoffel_symbols(robot, q):
     return _on_coordinates(robot, (T + np.swapaxes(T, -1, -2) + ordered) / 2)
 
 
-def christoffel_symbols_binet(robot, q):
+def christoffel_symbols_binet(robot: Robot, q: ArrayLike) -> np.ndarray:
     """Gamma_ijk = sum_l J_li^T G_l(w_ls) J_lr with Binet's inertia, w_ls the angular part of J_ls; for [MD] (87).
 
     This is the integral of v_i . (w_s x v_r) over the mass, v_i being the velocity of a particle for q_i' = 1."""
@@ -35,22 +37,22 @@ def christoffel_symbols_binet(robot, q):
     return _on_coordinates(robot, np.where(j[:, None] <= j, T, np.swapaxes(T, -1, -2)))
 
 
-def binet_gyration(M, w):
+def binet_gyration(M: np.ndarray, w: np.ndarray) -> np.ndarray:
     """G (..., 6, 6) = [[(B w)~, m d~ w~], [-m w~ d~, m w~]] of inertias (..., 6, 6) and angular velocities (..., 3).
 
     B = trace(Theta) I / 2 - Theta is Binet's tensor, the integral of x x^T over the mass, about the frame's origin."""
     m, h, Theta = mass_moment_rotational(M)
     B = np.trace(Theta, axis1=-2, axis2=-1)[..., None, None] / 2 * np.eye(3) - Theta
-    turn, arm = arrays.tilde(w), arrays.tilde(h)
-    return np.block([[arrays.tilde(times(B, w)), arm @ turn], [-turn @ arm, m[..., None] * turn]])
+    w_tilde, h_tilde = arrays.tilde(w), arrays.tilde(h)
+    return np.block([[arrays.tilde(times(B, w)), h_tilde @ w_tilde], [-w_tilde @ h_tilde, m[..., None] * w_tilde]])
 
 
-def coriolis_matrix(robot, q, qd):
+def coriolis_matrix(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     """C_ij = sum_k Gamma_ijk q_k', (..., n, n): C q' are the Coriolis efforts, and M' - 2 C is skew; [MD] (85)."""
     return np.einsum("...ijk,...k->...ij", christoffel_symbols(robot, q), *checked(qd=(qd, robot.n)))
 
 
 def _on_coordinates(robot, symbols):
     """Symbols (..., b, b, b) of joints as those (..., n, n, n) of coordinates, which may drive several joints."""
-    S = selection(robot.model)
-    return np.einsum("...abc,ai,bj,ck->...ijk", symbols, S, S, S, optimize=True)
+    driven = selection(robot.model)
+    return np.einsum("...abc,ai,bj,ck->...ijk", symbols, driven, driven, driven, optimize=True)

@@ -7,26 +7,26 @@ With M = diag(M_i) the energy V^T M V / 2 gives
 whose difference is [MD] (83), and simpler (84), because A (a J + b X) = b J. All matrices here are (..., 6 b, 6 b) or
 (..., 6 b, n)."""
 import numpy as np
+from numpy.typing import ArrayLike
 
-from screw_dynamics.screws.arrays import tilde
+from screw_dynamics.robot import Robot
 
-from ..newton_euler import body_fixed
 from ..newton_euler.screws import ad_matrix, checked
 from ..system_jacobian import joint_screw_matrix, screw_transformation, system_jacobian
 
 
-def system_inertia(robot):
+def system_inertia(robot: Robot) -> np.ndarray:
     """M (6 b, 6 b), the inertias of the bodies on its diagonal."""
     return _diagonal(robot.model.inertias)
 
 
-def mass_matrix(robot, q):
+def mass_matrix(robot: Robot, q: ArrayLike) -> np.ndarray:
     """The mass matrix J^T M J, (..., n, n); [MD] (81)."""
     J = system_jacobian(robot, q)
     return _T(J) @ system_inertia(robot) @ J
 
 
-def coriolis_matrix(robot, q, qd):
+def coriolis_matrix(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     """C = -J^T (M A a + b^T M) J, (..., n, n); [MD] (84).
 
     C q' are the Coriolis efforts. C is not the matrix of the Christoffel symbols, and M' - 2 C is not skew: its
@@ -36,33 +36,21 @@ def coriolis_matrix(robot, q, qd):
     return -_T(J) @ (M @ A @ a + _T(b) @ M) @ J
 
 
-def coriolis_matrix_of_energy(robot, q, qd):
+def coriolis_matrix_of_energy(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     """C = -(a J + b X)^T A^T M J - J^T M A a J, (..., n, n), as it comes from the energy; [MD] (83)."""
     A, J, a, b, X = _moving(robot, q, qd)
     M = system_inertia(robot)
     return -_T(a @ J + b @ X) @ _T(A) @ M @ J - _T(J) @ M @ A @ a @ J
 
 
-def coriolis_matrix_of_christoffel(robot, q, qd):
-    """C = -J^T (M A a + (b^T M - M b - N) / 2) J, (..., n, n), the matrix of the Christoffel symbols.
-
-    N Y = -ad_Y^T M V for every body, so that N V = -b^T M V = -b^T M V + M b V: C q' is that of (84). N and
-    b^T M - M b are skew, hence M' - 2 C is."""
-    A, J, a, b, _ = _moving(robot, q, qd)
-    M = system_inertia(robot)
-    V = _twists(J, qd)
-    N = _diagonal(_product(body_fixed.momentum(robot.model.inertias, V)))
-    return -_T(J) @ (M @ A @ a + (_T(b) @ M - M @ b - N) / 2) @ J
-
-
-def mass_matrix_rate(robot, q, qd):
+def mass_matrix_rate(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     """M' = -J^T ((M A a)^T + M A a) J, (..., n, n); [MD] before (82)."""
     A, J, a, _, _ = _moving(robot, q, qd)
     product = _T(J) @ system_inertia(robot) @ A @ a @ J
     return -product - _T(product)
 
 
-def energy_gradient(robot, q, qd):
+def energy_gradient(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     """dT/dq = (M A b X)^T J q', (..., n), of the kinetic energy T; [MD] before (82)."""
     A, J, _, b, X = _moving(robot, q, qd)
     return (_T(system_inertia(robot) @ A @ b @ X) @ J @ np.asarray(qd)[..., None])[..., 0]
@@ -88,12 +76,6 @@ def _diagonal(blocks):
     """The matrix (..., 6 b, 6 b) with blocks (..., b, 6, 6) on its diagonal."""
     *lead, b, rows, columns = np.shape(blocks)
     return np.einsum("ij,...ixy->...ixjy", np.eye(b), blocks).reshape(*lead, b * rows, b * columns)
-
-
-def _product(P):
-    """N (..., 6, 6) of momenta P (..., 6), with N Y = -ad_Y^T P for every screw Y; skew."""
-    turn, push = tilde(P[..., :3]), tilde(P[..., 3:])
-    return -np.block([[turn, push], [push, np.zeros_like(push)]])
 
 
 def _T(matrix):

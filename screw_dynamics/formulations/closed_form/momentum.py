@@ -5,7 +5,9 @@ world's origin. Since p = J^T Pi is what the joints feel of them, p' = J^T W + J
 applied wrenches alone, and joint screws move below them, J_j' = [V_j, J_j]. For a joint that keeps its axis and feels
 no wrench p' = 0, whatever the other joints do."""
 import numpy as np
+from numpy.typing import ArrayLike
 
+from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import Ad_matrix
 
 from ..newton_euler import spatial
@@ -13,21 +15,22 @@ from ..newton_euler.screws import ad, checked, times
 from ..screw_derivatives.tree import selection, support
 
 
-def conjugate_momentum(robot, q, qd):
+def conjugate_momentum(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     """p (..., n) = M(q) q', the momentum conjugate to each coordinate, N m s or N s."""
     return times(robot.mass_matrix(q), *checked(qd=(qd, robot.n)))
 
 
-def phase_space_rate(robot, q, p, tau=None):
+def phase_space_rate(robot: Robot, q: ArrayLike, p: ArrayLike,
+                     tau: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
     """q' = M^-1 p and p_j' = tau_j + J_j . (sum G) + [V_j, J_j] . (sum Pi), (..., n) each; [MD] (79), (16), (36).
 
     J_j is the screw of a joint, V_j the twist of its body, Pi = M V are momenta and G weights, all in the world frame,
     the sums over all bodies that the joint carries. tau (..., n) are the efforts, none unless given."""
     model, (p,) = robot.model, checked(p=(p, robot.n))
-    L, S, C = support(model), selection(model), robot.body_poses(q)
+    L, C = support(model), robot.body_poses(q)
     qd = np.linalg.solve(robot.mass_matrix(q), p[..., None])[..., 0]
     J, M = times(Ad_matrix(C), model.screws_body), spatial.inertia(model.inertias, C)
     V = L @ (J * qd[..., model.coordinates, None])
     momenta, weights = L.T @ times(M, V), L.T @ (M @ np.r_[0.0, 0.0, 0.0, robot.gravity])
-    pd = np.sum(J * weights + ad(V, J) * momenta, axis=-1) @ S
+    pd = np.sum(J * weights + ad(V, J) * momenta, axis=-1) @ selection(model)
     return qd, pd if tau is None else pd + checked(tau=(tau, robot.n))[0]

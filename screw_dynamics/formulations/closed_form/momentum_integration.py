@@ -7,6 +7,10 @@ every linear invariant of (q, p); in (q, q') it is quadratic in the state, and e
 from itertools import islice
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics.checks import one_of, whole
+from screw_dynamics.robot import Robot
 
 from ..newton_euler.screws import checked
 from .momentum import phase_space_rate
@@ -16,21 +20,18 @@ ITERATIONS = 100
 SOLVED = 1e-11          # the largest change, relative to 1 + |z|, that may remain where iterations do not improve
 
 
-def integrate(robot, q0, p0, tau=None, dt=1e-3, steps=1000, *, points=1, order=2):
+def integrate(robot: Robot, q0: ArrayLike, p0: ArrayLike, tau: ArrayLike | None = None, dt: float = 1e-3,
+              steps: int = 1000, *, points: int = 1, order: int = 2) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Times t (steps + 1,) and q and p (..., steps + 1, n) from the initial states (..., n) on, under efforts tau
     (..., n) that stay.
 
     points: 1 is the implicit midpoint rule, which is symplectic: the energy error stays bounded. More Gauss points keep
     the energy itself, up to O(dt^(2 points)). order: 2, or 4 by Yoshida's composition of three steps, with the same
     invariants. ValueError if a step is so long that its equations are not solved by iteration."""
-    if order not in WEIGHTS:
-        raise ValueError(f"order {order!r} is none of {', '.join(map(str, WEIGHTS))}")
+    one_of("order", order, WEIGHTS)
     if not (np.isfinite(dt) and dt > 0.0):
-        raise ValueError(f"dt {dt!r} is not a positive number")
-    for name, number, least in (("points", points, 1), ("steps", steps, 0)):
-        if number != int(number) or number < least:
-            raise ValueError(f"{name} {number!r} is not a whole number from {least} up")
-    n, nodes = robot.n, _gauss(points)
+        raise ValueError(f"dt {dt!r} must be finite and > 0")
+    n, nodes, steps = robot.n, _gauss(whole("points", points, 1)), whole("steps", steps, 0)
     given = checked(q0=(q0, n), p0=(p0, n), tau=(np.zeros(n) if tau is None else tau, n))
     z = np.concatenate(np.broadcast_arrays(*given)[:2], axis=-1).astype(float)
 

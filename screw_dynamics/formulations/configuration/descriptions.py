@@ -2,6 +2,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..newton_euler.screws import inverse
 from .tree import Tree, along_branches, motions
@@ -15,7 +16,7 @@ class JointFrames(NamedTuple):
     on_body: np.ndarray         # (b, 4, 4) S_(i,i): pose of the joint frame in the body frame
     screws: np.ndarray          # (b, 6) iZ_i: joint screw in the joint frame
 
-    def poses(self, q):
+    def poses(self, q: ArrayLike) -> np.ndarray:
         """C_i (..., b, 4, 4) at q (..., n): C_i = C_lambda(i) S_(i,i-1) exp(Z_i q_i) S_(i,i)^-1; [MK] (3)."""
         return along_branches(self.tree, self.on_parent @ motions(self.tree, self.screws, q) @ inverse(self.on_body))
 
@@ -27,7 +28,7 @@ class BodyFixed(NamedTuple):
     relative_poses: np.ndarray  # (b, 4, 4) B_i: pose in the parent at q = 0
     screws: np.ndarray          # (b, 6) X_i: joint screw in the body frame
 
-    def poses(self, q):
+    def poses(self, q: ArrayLike) -> np.ndarray:
         """C_i (..., b, 4, 4) at q (..., n): C_i = C_lambda(i) B_i exp(X_i q_i); [MK] (8), first form."""
         return along_branches(self.tree, self.relative_poses @ motions(self.tree, self.screws, q))
 
@@ -39,7 +40,7 @@ class ParentFixed(NamedTuple):
     relative_poses: np.ndarray  # (b, 4, 4) B_i: pose in the parent at q = 0
     screws: np.ndarray          # (b, 6) X-bar_i: joint screw in the parent's body frame
 
-    def poses(self, q):
+    def poses(self, q: ArrayLike) -> np.ndarray:
         """C_i (..., b, 4, 4) at q (..., n): C_i = C_lambda(i) exp(X-bar_i q_i) B_i; [MK] (8), second form."""
         return along_branches(self.tree, motions(self.tree, self.screws, q) @ self.relative_poses)
 
@@ -51,6 +52,6 @@ class Spatial(NamedTuple):
     reference_poses: np.ndarray     # (b, 4, 4) A_i: pose in the world at q = 0
     screws: np.ndarray              # (b, 6) Y_i: joint screw in the world frame at q = 0
 
-    def poses(self, q):
+    def poses(self, q: ArrayLike) -> np.ndarray:
         """C_i (..., b, 4, 4) at q (..., n): C_i = ... exp(Y_lambda(i) q_lambda(i)) exp(Y_i q_i) A_i; [MK] (10)."""
         return along_branches(self.tree, motions(self.tree, self.screws, q)) @ self.reference_poses

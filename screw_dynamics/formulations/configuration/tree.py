@@ -1,8 +1,11 @@
-"""What all descriptions of a configuration share: who carries whom, the finite motion of a joint, products along
+"""What all descriptions of a configuration share: the parent of each body, the finite motion of a joint, products along
 branches."""
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics.robot import Robot
 
 from ..newton_euler.screws import split, times
 
@@ -16,12 +19,12 @@ class Tree(NamedTuple):
     coordinates: np.ndarray
 
 
-def tree_of(robot):
+def tree_of(robot: Robot) -> Tree:
     """The tree of a robot."""
     return Tree(robot.model.parents, robot.model.coordinates)
 
 
-def motions(tree, screws, q):
+def motions(tree: Tree, screws: ArrayLike, q: ArrayLike) -> np.ndarray:
     """exp(X_i q_i) (..., b, 4, 4) of joint screws (b, 6) at q (..., n), real or complex; [MK] (69).
 
     With X = (w, v), |w| = n, e = w / n and y = e x v / n, a point of the axis: it turns by n q about it, so
@@ -46,7 +49,7 @@ def motions(tree, screws, q):
     return C
 
 
-def along_branches(tree, factors):
+def along_branches(tree: Tree, factors: np.ndarray) -> np.ndarray:
     """The products (..., b, 4, 4) of the factors of a body and all bodies that carry it, the world's side first."""
     products = np.array(factors)
     for i, parent in enumerate(tree.parents):
@@ -55,6 +58,6 @@ def along_branches(tree, factors):
     return products
 
 
-def of_parents(tree, poses):
+def of_parents(tree: Tree, poses: np.ndarray) -> np.ndarray:
     """The poses (b, 4, 4) of the parents, I for the world."""
     return np.concatenate([poses, np.eye(4)[None]])[tree.parents]               # -1 is the last

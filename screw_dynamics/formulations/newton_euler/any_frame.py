@@ -7,49 +7,51 @@ frame (F = C, U = V) the body-fixed one.
 To measure in frame j and to resolve in frame k is to take the frame at the origin of j with the axes of k, which
 `measured_and_resolved` makes: with the body for j and the world for k all this is the hybrid form."""
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import screws
-from .screws import ad, ad_dual, checked, joined, times, turned_back
+from .screws import ad, ad_dual, angular, checked, joined, times, transpose_times
 
 
-def represented(X, F):
+def represented(X: ArrayLike, F: ArrayLike) -> np.ndarray:
     """The twist (..., 6) in the frame F of a spatial twist X: Ad_F^-1 X."""
     X, F = checked(X=(X, 6), F=(F, 4, 4))
     return screws.Ad_inv(F, X)
 
 
-def represented_wrench(W, F):
+def represented_wrench(W: ArrayLike, F: ArrayLike) -> np.ndarray:
     """The wrench (..., 6) in the frame F of a spatial wrench or momentum W: Ad_F^T W; [MD] (59)."""
     W, F = checked(W=(W, 6), F=(F, 4, 4))
     return screws.Ad_dual(screws.inverse(F), W)
 
 
-def inertia(M, C, F):
+def inertia(M: ArrayLike, C: ArrayLike, F: ArrayLike) -> np.ndarray:
     """Ad_F^T M^s Ad_F, (..., 6, 6); [MD] (61), and (64) for a frame from `measured_and_resolved`."""
     M, C, F = checked(M=(M, 6, 6), C=(C, 4, 4), F=(F, 4, 4))
     return screws.moved(screws.inverse(F) @ C, M)
 
 
-def momentum(M, V, C, F):
+def momentum(M: ArrayLike, V: ArrayLike, C: ArrayLike, F: ArrayLike) -> np.ndarray:
     """The momentum (..., 6) about the frame's origin (N m s, N s), resolved in the frame."""
     V, = checked(V=(V, 6))
     return times(inertia(M, C, F), V)
 
 
-def momentum_rate(M, V, Vd, C, F, U):
+def momentum_rate(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike, F: ArrayLike, U: ArrayLike) -> np.ndarray:
     """The derivative of the components of the momentum Pi, which is W + ad_U^T Pi."""
     U, = checked(U=(U, 6))
     return wrench(M, V, Vd, C, F, U) + ad_dual(U, momentum(M, V, C, F))
 
 
-def wrench(M, V, Vd, C, F, U):
+def wrench(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike, F: ArrayLike, U: ArrayLike) -> np.ndarray:
     """W = M_j (V' + ad_U V) - ad_V^T M_j V, where M_j is `inertia`; [MD] (60)."""
     V, Vd, U = checked(V=(V, 6), Vd=(Vd, 6), U=(U, 6))
     Mj = inertia(M, C, F)
     return times(Mj, Vd + ad(U, V)) - ad_dual(V, times(Mj, V))
 
 
-def wrench_resolved(M, V, Vd, C, F, U, K, T):
+def wrench_resolved(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike, F: ArrayLike, U: ArrayLike, K: ArrayLike,
+                    T: ArrayLike) -> np.ndarray:
     """The same measured in frame j and resolved in frame k, of pose K and body-fixed twist T; [MD] (63).
 
     V is the body's twist in frame j, its axes turned to those of k; only the rotation of K and the angular part of T
@@ -57,15 +59,15 @@ def wrench_resolved(M, V, Vd, C, F, U, K, T):
     V, Vd, F, U, K, T = checked(V=(V, 6), Vd=(Vd, 6), F=(F, 4, 4), U=(U, 6), K=(K, 4, 4), T=(T, 6))
     R = np.swapaxes(K[..., :3, :3], -1, -2) @ F[..., :3, :3]                          # R_kj
     frame = joined(times(R, U[..., :3]), times(R, U[..., 3:]))                        # V_j, resolved in k
-    turn = joined(T[..., :3] - frame[..., :3], np.zeros(3))                           # w_jk, of k against j
+    turn = angular(T - frame)                                                        # w_jk, of k against j
     Mk = inertia(M, C, measured_and_resolved(F, U, K, T)[0])
     return times(Mk, Vd + ad(turn, V) + ad(frame, V)) - ad_dual(V, times(Mk, V))
 
 
-def measured_and_resolved(F, U, K, T):
+def measured_and_resolved(F: ArrayLike, U: ArrayLike, K: ArrayLike, T: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """The pose (..., 4, 4) of the frame at the origin of j with the axes of k, and its body-fixed twist (..., 6)."""
     F, U, K, T = checked(F=(F, 4, 4), U=(U, 6), K=(K, 4, 4), T=(T, 6))
     pose = np.array(np.broadcast_arrays(K, F)[0], np.result_type(K, F))
     pose[..., :3, 3] = F[..., :3, 3]
-    velocity = turned_back(K[..., :3, :3], times(F[..., :3, :3], U[..., 3:]))
+    velocity = transpose_times(K[..., :3, :3], times(F[..., :3, :3], U[..., 3:]))
     return pose, joined(T[..., :3], velocity)

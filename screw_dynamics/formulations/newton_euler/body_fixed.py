@@ -1,38 +1,40 @@
 """Newton and Euler's equations in the body frame; [MD] 3.2."""
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import screws
-from .screws import ad_dual, centrifugal, checked, joined, split, times
+from .screws import ad_dual, checked, joined, relative_acceleration, split, times
 
 
-def momentum(M, V):
+def momentum(M: ArrayLike, V: ArrayLike) -> np.ndarray:
     """Pi^b = M V^b, (..., 6): angular momentum about the frame's origin (N m s) and momentum (N s)."""
     M, V = checked(M=(M, 6, 6), V=(V, 6))
     return times(M, V)
 
 
-def momentum_rate(M, V, Vd):
+def momentum_rate(M: ArrayLike, V: ArrayLike, Vd: ArrayLike) -> np.ndarray:
     """The derivative of the components of Pi^b, which is W^b + ad_V^T Pi^b = M V'; [MD] (41)."""
     V, = checked(V=(V, 6))
     return wrench(M, V, Vd) + ad_dual(V, momentum(M, V))
 
 
-def wrench(M, V, Vd):
+def wrench(M: ArrayLike, V: ArrayLike, Vd: ArrayLike) -> np.ndarray:
     """W^b = M V' - ad_V^T M V; [MD] (41), and (44) if the frame's origin is the centre of mass."""
     M, V, Vd = checked(M=(M, 6, 6), V=(V, 6), Vd=(Vd, 6))
     return times(M, Vd) - ad_dual(V, times(M, V))
 
 
-def wrench_by_components(M, V, Vd):
+def wrench_by_components(M: ArrayLike, V: ArrayLike, Vd: ArrayLike) -> np.ndarray:
     """The same, torque and force apart; [MD] (42), (43), and (45), (46) at the centre of mass."""
     M, V, Vd = checked(M=(M, 6, 6), V=(V, 6), Vd=(Vd, 6))
     (w, v), (wd, vd) = split(V), split(Vd)
     m, h, Theta = screws.mass_moment_rotational(M)
     a = vd + np.cross(w, v)                                              # the acceleration of the frame's origin
-    return joined(times(Theta, wd) + np.cross(w, times(Theta, w)) + np.cross(h, a), m * a + centrifugal(w, wd, h))
+    torque = times(Theta, wd) + np.cross(w, times(Theta, w)) + np.cross(h, a)
+    return joined(torque, m * a + relative_acceleration(w, wd, h))
 
 
-def at_centre_of_mass(M):
+def at_centre_of_mass(M: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """M_c = diag(Theta_c, m I) (..., 6, 6) about the centre of mass, and d (..., 3) in m from the frame's origin to it;
     [MD] (39), (40). The axes stay. ValueError if a mass vanishes."""
     M, = checked(M=(M, 6, 6))

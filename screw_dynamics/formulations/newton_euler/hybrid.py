@@ -1,52 +1,48 @@
 """Newton and Euler's equations about the origin of the body frame, resolved in the world frame; [MD] 3.3."""
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import screws
-from .screws import ad, checked, joined, split, times
+from .screws import ad, angular, checked, joined, split, times
 
 
-def inertia(M, C):
+def inertia(M: ArrayLike, C: ArrayLike) -> np.ndarray:
     """M^h = Ad_R^-T M Ad_R^-1, (..., 6, 6); [MD] (47), (51)."""
     M, C = checked(M=(M, 6, 6), C=(C, 4, 4))
-    return screws.moved(screws.turning(C), M)
+    return screws.moved(screws.rotation(C), M)
 
 
-def inertia_rate(M, V, C):
+def inertia_rate(M: ArrayLike, V: ArrayLike, C: ArrayLike) -> np.ndarray:
     """The derivative of M^h, ad_w M^h - M^h ad_w, where w stands for (w, 0); [MD] before (48)."""
     V, = checked(V=(V, 6))
-    Mh, turn = inertia(M, C), screws.ad_matrix(_turn(V))
-    return turn @ Mh - Mh @ turn
+    Mh, ad_w = inertia(M, C), screws.ad_matrix(angular(V))
+    return ad_w @ Mh - Mh @ ad_w
 
 
-def momentum(M, V, C):
+def momentum(M: ArrayLike, V: ArrayLike, C: ArrayLike) -> np.ndarray:
     """Pi^h = M^h V^h, (..., 6): angular momentum about the body's origin (N m s) and momentum (N s)."""
     V, = checked(V=(V, 6))
     return times(inertia(M, C), V)
 
 
-def momentum_rate(M, V, Vd, C):
+def momentum_rate(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np.ndarray:
     """The derivative of the components of Pi^h = (L, p), which is W^h less (r' x p, 0): the pole moves with r'."""
     V, = checked(V=(V, 6))
-    carried = np.cross(V[..., 3:], momentum(M, V, C)[..., 3:])
-    return wrench(M, V, Vd, C) - joined(carried, np.zeros(3))
+    moving_pole = np.cross(V[..., 3:], momentum(M, V, C)[..., 3:])
+    return wrench(M, V, Vd, C) - joined(moving_pole, np.zeros(3))
 
 
-def wrench(M, V, Vd, C):
+def wrench(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np.ndarray:
     """W^h = M^h V' + ad_w M^h (w, 0), where w stands for (w, 0); [MD] (53), and (48) at the centre of mass."""
     V, Vd = checked(V=(V, 6), Vd=(Vd, 6))
-    Mh, turn = inertia(M, C), _turn(V)
-    return times(Mh, Vd) + ad(turn, times(Mh, turn))
+    Mh, w = inertia(M, C), angular(V)
+    return times(Mh, Vd) + ad(w, times(Mh, w))
 
 
-def wrench_by_components(M, V, Vd, C):
+def wrench_by_components(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np.ndarray:
     """The same, torque and force apart; [MD] (54), (55), and (49), (50) at the centre of mass, where they decouple."""
     V, Vd = checked(V=(V, 6), Vd=(Vd, 6))
     w, (wd, a) = V[..., :3], split(Vd)
     m, h, Theta = screws.mass_moment_rotational(inertia(M, C))
     torque = times(Theta, wd) + np.cross(w, times(Theta, w)) + np.cross(h, a)
-    return joined(torque, m * a + screws.centrifugal(w, wd, h))
-
-
-def _turn(V):
-    """(w, 0) of a twist (w, v)."""
-    return joined(V[..., :3], np.zeros(3))
+    return joined(torque, m * a + screws.relative_acceleration(w, wd, h))

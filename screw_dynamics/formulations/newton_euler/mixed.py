@@ -2,12 +2,13 @@
 
 V^m = (w^b, r'), wrenches W^m = (t^b, f^s): the torque about the body's origin."""
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import screws
-from .screws import checked, joined, split, times, turned_back
+from .screws import checked, joined, split, times, transpose_times
 
 
-def inertia(M, C):
+def inertia(M: ArrayLike, C: ArrayLike) -> np.ndarray:
     """M^m = [[Theta, m d~ R^T], [-m R d~, m I]], (..., 6, 6): that with which V^mT M^m V^m is twice the energy."""
     M, C = checked(M=(M, 6, 6), C=(C, 4, 4))
     to_body = np.zeros((*C.shape[:-2], 6, 6), C.dtype) + np.eye(6)
@@ -15,23 +16,23 @@ def inertia(M, C):
     return np.swapaxes(to_body, -1, -2) @ M @ to_body
 
 
-def momentum(M, V, C):
+def momentum(M: ArrayLike, V: ArrayLike, C: ArrayLike) -> np.ndarray:
     """Pi^m = M^m V^m, (..., 6): angular momentum about the body's origin (N m s), in the body, and momentum (N s)."""
     V, = checked(V=(V, 6))
     return times(inertia(M, C), V)
 
 
-def momentum_rate(M, V, Vd, C):
+def momentum_rate(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np.ndarray:
     """The derivative of the components of Pi^m = (L, p), which is W^m less (w x L + R^T (r' x p), 0)."""
     V, C = checked(V=(V, 6), C=(C, 4, 4))
     (w, v), (L, p), R = split(V), split(momentum(M, V, C)), C[..., :3, :3]
-    return wrench(M, V, Vd, C) - joined(np.cross(w, L) + turned_back(R, np.cross(v, p)), np.zeros(3))
+    return wrench(M, V, Vd, C) - joined(np.cross(w, L) + transpose_times(R, np.cross(v, p)), np.zeros(3))
 
 
-def wrench(M, V, Vd, C):
+def wrench(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np.ndarray:
     """W^m = (t^b, f^s); [MD] (56), (57), and (58) at the centre of mass."""
     M, V, Vd, C = checked(M=(M, 6, 6), V=(V, 6), Vd=(Vd, 6), C=(C, 4, 4))
     w, (wd, a), R = V[..., :3], split(Vd), C[..., :3, :3]
     m, h, Theta = screws.mass_moment_rotational(M)
-    torque = times(Theta, wd) + np.cross(w, times(Theta, w)) + np.cross(h, turned_back(R, a))
-    return joined(torque, m * a + times(R, screws.centrifugal(w, wd, h)))
+    torque = times(Theta, wd) + np.cross(w, times(Theta, w)) + np.cross(h, transpose_times(R, a))
+    return joined(torque, m * a + times(R, screws.relative_acceleration(w, wd, h)))

@@ -1,41 +1,42 @@
 """Newton and Euler's equations in the world frame; [MD] 3.1."""
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import screws
 from .screws import ad_dual, checked, times
 
 
-def inertia(M, C):
+def inertia(M: ArrayLike, C: ArrayLike) -> np.ndarray:
     """M^s = Ad_C^-T M Ad_C^-1, (..., 6, 6); [MD] (34)."""
     M, C = checked(M=(M, 6, 6), C=(C, 4, 4))
     return screws.moved(C, M)
 
 
-def inertia_rate(M, V, C):
+def inertia_rate(M: ArrayLike, V: ArrayLike, C: ArrayLike) -> np.ndarray:
     """The derivative of M^s, -ad_V^T M^s - M^s ad_V; [MD] (37)."""
     V, = checked(V=(V, 6))
     product = inertia(M, C) @ screws.ad_matrix(V)
     return -product - np.swapaxes(product, -1, -2)
 
 
-def coriolis(M, V, C):
+def coriolis(M: ArrayLike, V: ArrayLike, C: ArrayLike) -> np.ndarray:
     """C^s = -ad_V^T M^s, for which W^s = M^s V' + C^s V, and the rate of M^s less twice C^s is skew; [MD] remark 2."""
     V, = checked(V=(V, 6))
     return -np.swapaxes(screws.ad_matrix(V), -1, -2) @ inertia(M, C)
 
 
-def momentum(M, V, C):
+def momentum(M: ArrayLike, V: ArrayLike, C: ArrayLike) -> np.ndarray:
     """Pi^s = M^s V^s, (..., 6): angular momentum about the world's origin (N m s) and momentum (N s); [MD] (35)."""
     V, = checked(V=(V, 6))
     return times(inertia(M, C), V)
 
 
-def momentum_rate(M, V, Vd, C):
+def momentum_rate(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np.ndarray:
     """The derivative of Pi^s, which is the wrench itself: W^s; [MD] (36)."""
     return wrench(M, V, Vd, C)
 
 
-def wrench(M, V, Vd, C):
+def wrench(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np.ndarray:
     """W^s = M^s V' - ad_V^T M^s V; [MD] (38)."""
     V, Vd = checked(V=(V, 6), Vd=(Vd, 6))
     Ms = inertia(M, C)

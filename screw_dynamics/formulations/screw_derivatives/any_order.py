@@ -3,9 +3,14 @@
 Jacobians (..., b, 6, n) are those of all bodies; representation: "body", "spatial", "hybrid" or "mixed"."""
 import math
 from collections import Counter
+from collections.abc import Sequence
 from itertools import combinations_with_replacement, pairwise, permutations, product
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics.checks import one_of, whole
+from screw_dynamics.robot import Robot
 
 from . import body_fixed, hybrid, mixed, spatial
 from .tree import columns, leibniz, motion, support
@@ -13,25 +18,25 @@ from .tree import columns, leibniz, motion, support
 FORMS = {"body": body_fixed, "spatial": spatial, "hybrid": hybrid, "mixed": mixed}
 
 
-def jacobian_partial(robot, q, coordinates, representation="body"):
+def jacobian_partial(robot: Robot, q: ArrayLike, coordinates: Sequence[int],
+                     representation: str = "body") -> np.ndarray:
     """The derivative (..., b, 6, n) by these coordinates, given by their indices, in any order and as often as each
-    occurs; [MD] (14), (23). ValueError if there is no such coordinate."""
+    occurs; [MD] (14), (23). ValueError if one does not exist."""
     if not np.iterable(coordinates):
-        raise ValueError(f"coordinates {coordinates!r} is no sequence of indices")
+        raise ValueError(f"coordinates {coordinates!r} must be a sequence of indices")
     for k in coordinates:
         if k not in range(robot.n):
-            raise ValueError(f"coordinate {k!r} is none of the indices from 0 to {robot.n - 1}")
+            raise ValueError(f"coordinate {k!r} must be an index from 0 to {robot.n - 1}")
     partial = _partial(robot, q, representation)
     driven = [np.flatnonzero(robot.model.coordinates == k).tolist() for k in coordinates]
     return columns(robot.model, sum(partial(joints) for joints in product(*driven)))
 
 
-def jacobian_partials(robot, q, order=1, representation="body"):
+def jacobian_partials(robot: Robot, q: ArrayLike, order: int = 1, representation: str = "body") -> np.ndarray:
     """All derivatives of this order by coordinates, (..., b, 6, n, n, ..., n): [..., j, k, l] is d^2 J_j / dq_k dq_l.
 
-    For small robots and orders: it grows with n^(order + 1). ValueError if the order is no integer from 0 up."""
-    if not isinstance(order, int | np.integer) or order < 0:
-        raise ValueError(f"order {order!r} is no integer from 0 up")
+    For small robots and orders: it grows with n^(order + 1). ValueError unless the order is >= 0."""
+    order = whole("order", order, 0)
     model, partial = robot.model, _partial(robot, q, representation)
     found = np.zeros((*columns(model, partial(())).shape, *(model.n,) * order))
     for joints in _chains(model, order):
@@ -41,11 +46,11 @@ def jacobian_partials(robot, q, order=1, representation="body"):
     return found
 
 
-def jacobian_derivative(robot, q, *rates, representation="body"):
+def jacobian_derivative(robot: Robot, q: ArrayLike, *rates: ArrayLike, representation: str = "body") -> np.ndarray:
     """The time derivative of order r (..., b, 6, n) of r derivatives of q: the sum of all
     r! / (m_1! ... m_s! c_1! c_2! ...) q_(k_1)^(m_1) ... q_(k_s)^(m_s) d^s J / dq_(k_1) ... dq_(k_s), s <= r,
 
-    over the joints k_1 <= ... <= k_s, where c_1, c_2, ... tell how often each of them occurs, and over the orders
+    over the joints k_1 <= ... <= k_s, where c_1, c_2, ... count how often each of them occurs, and over the orders
     m_1 + ... + m_s = r, each at least 1. This is the chain rule of order r, with the brackets of [MD] (14), (23)."""
     (q, rates), order = motion(robot, q, *rates), len(rates)
     partial = _partial(robot, q, representation)
@@ -61,7 +66,8 @@ def jacobian_derivative(robot, q, *rates, representation="body"):
     return columns(robot.model, J)
 
 
-def twist_derivative(robot, q, qd, *rates, representation="body"):
+def twist_derivative(robot: Robot, q: ArrayLike, qd: ArrayLike, *rates: ArrayLike,
+                     representation: str = "body") -> np.ndarray:
     """V^(r-1) (..., b, 6) of r derivatives of q, by the Jacobians: sum_l binom(r - 1, l) J^(l) q^(r-l); [MD] (101)."""
     rates = (qd, *rates)
     J = _form(representation).jacobian_derivatives(robot, q, *rates[:-1])
@@ -70,9 +76,7 @@ def twist_derivative(robot, q, qd, *rates, representation="body"):
 
 def _form(representation):
     """The module of a representation."""
-    if representation not in FORMS:
-        raise ValueError(f"representation {representation!r} is none of {', '.join(FORMS)}")
-    return FORMS[representation]
+    return FORMS[one_of("representation", representation, FORMS)]
 
 
 def _partial(robot, q, representation):

@@ -2,19 +2,24 @@
 
 Results are those of all bodies: Jacobians (..., b, 6, n), twists (..., b, 6), for q and its time derivatives (..., n)
 in the order q, q', q'', ..."""
+from collections.abc import Collection
+
 import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics.robot import Robot
 
 from ..newton_euler.screws import ad, ad_matrix, checked, times
 from .tree import columns, combined, leibniz, motion, relative_Ad, scaled, selection, support, world_last
 
 
-def joint_screws(robot, q):
+def joint_screws(robot: Robot, q: ArrayLike) -> np.ndarray:
     """J_ij = Ad_(C_i^-1 C_j) X_j, (..., b, b, 6); [MD] (103)."""
     model = robot.model
     return support(model)[..., None] * times(_relative(robot, q), model.screws_body)
 
 
-def partial(J, joints):
+def partial(J: np.ndarray, joints: Collection[int]) -> np.ndarray:
     """The derivative of all J_ij by these joints: [... [[J_ij, J_ik], J_il] ..., J_im], j < k <= l <= ... <= m; else 0.
 
     [MD] (5), (12), (14)."""
@@ -25,17 +30,18 @@ def partial(J, joints):
     return P
 
 
-def jacobian_derivatives(robot, q, *rates):
-    """[J, J', ..., J^(r)] of r derivatives of q, by J' = [J, S], S_ij = sum_(j < k <= i) J_ik q_k', differentiated."""
+def jacobian_derivatives(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> list[np.ndarray]:
+    """[J, J', ..., J^(r)] of r derivatives of q, by J' = [J, V], differentiated, V_ij = sum_(j < k <= i) J_ik q_k'
+    the twist of body i against body j."""
     q, rates = motion(robot, q, *rates)
-    J, S = [joint_screws(robot, q)], []
+    J, V = [joint_screws(robot, q)], []
     for k in range(len(rates)):
-        S.append(_outward(leibniz(k, scaled, J, [rate[..., None, :] for rate in rates])))
-        J.append(leibniz(k, ad, J, S))
+        V.append(_outward(leibniz(k, scaled, J, [rate[..., None, :] for rate in rates])))
+        J.append(leibniz(k, ad, J, V))
     return [columns(robot.model, derivative) for derivative in J]
 
 
-def twist_derivatives(robot, q, *rates):
+def twist_derivatives(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> list[np.ndarray]:
     """[V, V', ..., V^(r-1)] of r derivatives of q, in one recursion: V_i = A V_p + X_i q_i', A = Ad_(C_i^-1 C_p).
 
     Differentiated with A' = -q_i' ad_(X_i) A; [MD] (108)."""
@@ -52,7 +58,7 @@ def twist_derivatives(robot, q, *rates):
     return [derivative[..., :-1, :] for derivative in V]
 
 
-def acceleration(robot, q, qd, qdd):
+def acceleration(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
     """V_i' = sum_j J_ij q_j'' + sum_(j < k) [J_ij, J_ik] q_j' q_k'; [MD] (6)."""
     q, (u, ud) = motion(robot, q, qd, qdd)
     J = joint_screws(robot, q)
@@ -60,28 +66,28 @@ def acceleration(robot, q, qd, qdd):
             + np.einsum("...ijkx,...j,...k->...ix", _brackets(J), u, u))
 
 
-def jerk(robot, q, qd, qdd, qddd):
+def jerk(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike) -> np.ndarray:
     """V_i'' = sum_j J_ij q_j''' + sum_(j < k) [J_ij, J_ik] (2 q_j'' q_k' + q_j' q_k'')
     + sum_(j < k) [[J_ij, J_ik], J_ik] q_j' q_k'^2 + 2 sum_(j < k < l) [[J_ij, J_ik], J_il] q_j' q_k' q_l'; [MD]
     (13)."""
     q, (u, ud, udd) = motion(robot, q, qd, qdd, qddd)
     J = joint_screws(robot, q)
-    once, moved = _brackets(J), scaled(J, u[..., None, :])
-    twice = ad(once, (moved + 2.0 * _outward(moved))[..., None, :, :])                  # summed over all l from k on
+    once, U = _brackets(J), scaled(J, u[..., None, :])
+    twice = ad(once, (U + 2.0 * _outward(U))[..., None, :, :])                          # summed over all l from k on
     return (combined(J, udd)
             + np.einsum("...ijkx,...j,...k->...ix", once, 2.0 * ud, u)
             + np.einsum("...ijkx,...j,...k->...ix", once, u, ud)
             + np.einsum("...ijkx,...j,...k->...ix", twice, u, u))
 
 
-def jacobian_rate(robot, q, qd):
+def jacobian_rate(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     """J' = -A a J with the blocks A_ik = Ad_(C_i^-1 C_k) and a_k = q_k' ad_(X_k); [MD] (8)."""
     q, (u,) = motion(robot, q, qd)
     aJ = scaled(ad(robot.model.screws_body[:, None], joint_screws(robot, q)), u[..., None])
     return columns(robot.model, -np.einsum("ik,...ikxy,...kjy->...ijx", support(robot.model), _relative(robot, q), aJ))
 
 
-def acceleration_by_factors(robot, q, qd, qdd):
+def acceleration_by_factors(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
     """V' = J q'' - A a V for all bodies; [MD] (10)."""
     q, (u, ud) = motion(robot, q, qd, qdd)
     aV = scaled(ad(robot.model.screws_body, twist_derivatives(robot, q, qd)[0]), u)
@@ -89,18 +95,19 @@ def acceleration_by_factors(robot, q, qd, qdd):
             - np.einsum("ik,...ikxy,...ky->...ix", support(robot.model), _relative(robot, q), aV))
 
 
-def joint_accelerations(robot, q, qd, V, Vd):
+def joint_accelerations(robot: Robot, q: ArrayLike, qd: ArrayLike, V: ArrayLike, Vd: ArrayLike) -> np.ndarray:
     """q'' = (X^T X)^-1 X^T ((I - D) V' + a V), (..., n), of twists and their rates (..., b, 6) of all bodies.
 
-    Twists that no motion has give those of the smallest sum of squares; [MD] (11)."""
+    For twists that no motion has, the least-squares solution; [MD] (11)."""
     model, (q, (u,)) = robot.model, motion(robot, q, qd)
     V, Vd = checked(V=(V, len(model.parents), 6), Vd=(Vd, len(model.parents), 6))
     X, C, relative = model.screws_body, robot.body_poses(q), np.array(Vd, dtype=float)                  # (I - D) V'
     for i, p in enumerate(model.parents):
         if p >= 0:
             relative[..., i, :] -= times(relative_Ad(C[..., i, :, :], C[..., p, :, :]), Vd[..., p, :])
-    S = selection(model)
-    return np.einsum("bx,...bx,bk->...k", X, relative + scaled(ad(X, V), u), S) / ((X * X).sum(axis=-1) @ S)
+    driven = selection(model)
+    found = np.einsum("bx,...bx,bk->...k", X, relative + scaled(ad(X, V), u), driven)
+    return found / ((X * X).sum(axis=-1) @ driven)
 
 
 def _relative(robot, q):
@@ -109,9 +116,9 @@ def _relative(robot, q):
     return relative_Ad(C[..., :, None, :, :], C[..., None, :, :, :])
 
 
-def _outward(S):
-    """sum_(j < k) S_ik of S (..., b, b, 6)."""
-    return np.flip(np.cumsum(np.flip(S, -2), -2), -2) - S
+def _outward(U):
+    """sum_(j < k) U_ik of U (..., b, b, 6)."""
+    return np.flip(np.cumsum(np.flip(U, -2), -2), -2) - U
 
 
 def _brackets(J):

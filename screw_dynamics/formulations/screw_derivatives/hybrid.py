@@ -2,19 +2,24 @@
 
 X_j = Ad_(R_j) X_j^b is the joint screw at the origin of its own body, r_ij = r_j - r_i. Arguments and results as in
 body_fixed.py."""
+from collections.abc import Collection
+
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..newton_euler.screws import ad, joined, times
-from .tree import columns, combined, leibniz, lever, motion, scaled, shifting, support, turning, world_last
+from screw_dynamics.robot import Robot
+
+from ..newton_euler.screws import ad, angular, joined, linear, times
+from .tree import columns, combined, leibniz, lever, motion, scaled, support, world_last
 
 
-def joint_screws(robot, q):
+def joint_screws(robot: Robot, q: ArrayLike) -> np.ndarray:
     """J_ij = Ad_(r_ij) X_j, (..., b, b, 6); [MD] (105)."""
     X, r = _at_own_origin(robot, q)
     return support(robot.model)[..., None] * (X[..., None, :, :] + lever(_arms(r), X[..., None, :, :]))
 
 
-def partial(J, joints):
+def partial(J: np.ndarray, joints: Collection[int]) -> np.ndarray:
     """The derivative of all J_ij by these joints, k <= ... <= l <= j < m <= ... <= s <= t:
     [w_k, ... [w_l, [J_ij, [w_m, ... [w_s, v_it]]]]], or [w_k, ... [w_l, J_ij]] if none comes after j.
 
@@ -27,32 +32,32 @@ def partial(J, joints):
         here = np.searchsorted(joints, number, "right") == count
         X = J[..., here, :]
         if after:
-            v = shifting(J[..., after[-1], :])
+            v = linear(J[..., after[-1], :])
             for k in reversed(after[:-1]):
-                v = ad(turning(J[..., k, :]), v)
+                v = ad(angular(J[..., k, :]), v)
             X = ad(X, v[..., None, :])
         for k in reversed(before):
-            X = ad(turning(J[..., k, None, :]), X)
+            X = ad(angular(J[..., k, None, :]), X)
         P[..., here, :] = X
     return P
 
 
-def jacobian_derivatives(robot, q, *rates):
+def jacobian_derivatives(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> list[np.ndarray]:
     """[J, J', ..., J^(r)] of r derivatives of q, by J_ij = Ad_(r_ij) X_j and X_j' = [w_j, X_j], differentiated; [MD]
     (27), (30)."""
     V, X, r = _recursion(robot, q, rates)
     arms, L = [_arms(derivative) for derivative in r], support(robot.model)[..., None]
-    seen = [derivative[..., None, :, :] for derivative in X]
-    return [columns(robot.model, L * (seen[k] + leibniz(k, lever, arms, seen))) for k in range(len(X))]
+    X = [derivative[..., None, :, :] for derivative in X]
+    return [columns(robot.model, L * (X[k] + leibniz(k, lever, arms, X))) for k in range(len(X))]
 
 
-def twist_derivatives(robot, q, *rates):
+def twist_derivatives(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> list[np.ndarray]:
     """[V, V', ..., V^(r-1)] of r derivatives of q, in one recursion: V_j = Ad_(r_jp) V_p + X_j q_j', X_j' = [w_j, X_j];
     [MD] (110)."""
     return _recursion(robot, q, rates)[0]
 
 
-def acceleration(robot, q, qd, qdd):
+def acceleration(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
     """V_i' = sum_j (J_ij q_j'' + (ad_(r_ij') + Ad_(r_ij) ad_(w_j)) X_j q_j'); [MD] (28), (29)."""
     q, (u, ud) = motion(robot, q, qd, qdd)
     J = joint_screws(robot, q)
@@ -60,36 +65,35 @@ def acceleration(robot, q, qd, qdd):
     return combined(J, ud) + combined(_rate(robot, q, V), u)
 
 
-def acceleration_by_brackets(robot, q, qd, qdd):
+def acceleration_by_brackets(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
     """The same by J_ij' = [w_j, J_ij] + [J_ij, v], where v is the linear part of sum_(j < k <= i) J_ik q_k', the twist
     of body i against body j at the origin of i; [MD] (26), (28) with the first term, which is missing there."""
     q, (u, ud) = motion(robot, q, qd, qdd)
     J = joint_screws(robot, q)
-    carried = np.cumsum(scaled(J, u[..., None, :]), axis=-2)                    # V_ij: by the joints up to j
-    V = carried[..., -1:, :]
-    Jd = ad(turning(carried), J) + ad(J, shifting(V - carried))
+    reached = np.cumsum(scaled(J, u[..., None, :]), axis=-2)                    # V_j at the origin of i
+    V = reached[..., -1:, :]
+    Jd = ad(angular(reached), J) + ad(J, linear(V - reached))
     return combined(J, ud) + combined(Jd, u)
 
 
-def jerk(robot, q, qd, qdd, qddd):
+def jerk(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike) -> np.ndarray:
     """V_i'' = sum_j (J_ij q_j''' + 2 J_ij' q_j'' + J_ij'' q_j'), [MD] (31), with
     J_ij'' = (ad_(r_ij'') + 2 ad_(r_ij') ad_(w_j) + Ad_(r_ij) (ad_(w_j') + ad_(w_j) ad_(w_j))) X_j; [MD] (30)."""
     (V, Vd), (q, (u, ud, udd)) = twist_derivatives(robot, q, qd, qdd), motion(robot, q, qd, qdd, qddd)
     J, (X, r) = joint_screws(robot, q), _at_own_origin(robot, q)
-    w, wd, X = turning(V)[..., None, :, :], turning(Vd)[..., None, :, :], X[..., None, :, :]
-    turned = ad(wd, X) + ad(w, ad(w, X))
-    second = (lever(_arms(Vd[..., 3:]), X) + 2.0 * lever(_arms(V[..., 3:]), ad(w, X))
-              + turned + lever(_arms(r), turned))
+    w, wd, X = angular(V)[..., None, :, :], angular(Vd)[..., None, :, :], X[..., None, :, :]
+    Xd, Xdd = ad(w, X), ad(wd, X) + ad(w, ad(w, X))
+    Jdd = lever(_arms(Vd[..., 3:]), X) + 2.0 * lever(_arms(V[..., 3:]), Xd) + Xdd + lever(_arms(r), Xdd)
     return (combined(J, udd) + combined(_rate(robot, q, V), 2.0 * ud)
-            + combined(support(robot.model)[..., None] * second, u))
+            + combined(support(robot.model)[..., None] * Jdd, u))
 
 
 def _rate(robot, q, V):
     """J_ij' = (ad_(r_ij') + Ad_(r_ij) ad_(w_j)) X_j, (..., b, b, 6), of the twists V (..., b, 6); [MD] (27)."""
-    (X, r), w = _at_own_origin(robot, q), turning(V)[..., None, :, :]
+    (X, r), w = _at_own_origin(robot, q), angular(V)[..., None, :, :]
     X = X[..., None, :, :]
-    turned = ad(w, X)
-    return support(robot.model)[..., None] * (lever(_arms(V[..., 3:]), X) + turned + lever(_arms(r), turned))
+    Xd = ad(w, X)
+    return support(robot.model)[..., None] * (lever(_arms(V[..., 3:]), X) + Xd + lever(_arms(r), Xd))
 
 
 def _at_own_origin(robot, q):
@@ -119,6 +123,6 @@ def _recursion(robot, q, rates):
         for k in range(len(rates)):
             arm.append(r[k][..., p, :] - r[k][..., j, :])
             Vj[k][:] = Vp[k] + leibniz(k, lever, arm, Vp) + leibniz(k, scaled, Xj, qd)
-            w.append(turning(Vj[k]))
+            w.append(angular(Vj[k]))
             Xj[k + 1][:] = leibniz(k, ad, w, Xj)
     return [derivative[..., :-1, :] for derivative in V], X, [derivative[..., :-1, :] for derivative in r]

@@ -2,38 +2,43 @@
 
 The angular rows are those of body_fixed.py, the linear ones those of hybrid.py, and so are their derivatives of any
 order; [MD] 2.4. Arguments and results as in body_fixed.py."""
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics.robot import Robot
+
 from ..newton_euler.screws import joined
 from . import body_fixed, hybrid
 
 
-def joint_screws(robot, q):
+def joint_screws(robot: Robot, q: ArrayLike) -> np.ndarray:
     """J_ij (..., b, b, 6); [MD] (33)."""
     return mixed(body_fixed.joint_screws(robot, q), hybrid.joint_screws(robot, q))
 
 
-def jacobian_derivatives(robot, q, *rates):
+def jacobian_derivatives(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> list[np.ndarray]:
     """[J, J', ..., J^(r)] of r derivatives of q."""
     pairs = zip(body_fixed.jacobian_derivatives(robot, q, *rates), hybrid.jacobian_derivatives(robot, q, *rates),
                 strict=True)
     return [mixed(body.swapaxes(-1, -2), world.swapaxes(-1, -2)).swapaxes(-1, -2) for body, world in pairs]
 
 
-def twist_derivatives(robot, q, *rates):
+def twist_derivatives(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> list[np.ndarray]:
     """[V, V', ..., V^(r-1)] of r derivatives of q."""
     pairs = zip(body_fixed.twist_derivatives(robot, q, *rates), hybrid.twist_derivatives(robot, q, *rates), strict=True)
     return [mixed(body, world) for body, world in pairs]
 
 
-def acceleration(robot, q, qd, qdd):
+def acceleration(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
     """V' of all bodies, by [MD] (6) and (29)."""
     return mixed(body_fixed.acceleration(robot, q, qd, qdd), hybrid.acceleration(robot, q, qd, qdd))
 
 
-def jerk(robot, q, qd, qdd, qddd):
+def jerk(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike) -> np.ndarray:
     """V'' of all bodies, by [MD] (13) and (31)."""
     return mixed(body_fixed.jerk(robot, q, qd, qdd, qddd), hybrid.jerk(robot, q, qd, qdd, qddd))
 
 
-def mixed(body, world):
+def mixed(body: np.ndarray, world: np.ndarray) -> np.ndarray:
     """The angular part of one screw (..., 6) and the linear one of another."""
     return joined(body[..., :3], world[..., 3:])

@@ -1,20 +1,24 @@
 """Derivatives of the joint screws and twists in the world frame; [MD] 2.2.
 
 J_ij is the same screw J_j for all bodies i that joint j moves. Arguments and results as in body_fixed.py."""
-import numpy as np
+from collections.abc import Collection
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import Ad_matrix
 
 from ..newton_euler.screws import ad, times
 from .tree import columns, leibniz, motion, scaled, support, world_last
 
 
-def joint_screws(robot, q):
+def joint_screws(robot: Robot, q: ArrayLike) -> np.ndarray:
     """J_ij = J_j = Ad_(C_j) X_j, (..., b, b, 6); [MD] (104)."""
-    return _seen(robot.model, _intrinsic(robot, q))
+    return _for_bodies(robot.model, _intrinsic(robot, q))
 
 
-def partial(J, joints):
+def partial(J: np.ndarray, joints: Collection[int]) -> np.ndarray:
     """The derivative of all J_ij by these joints: [J_m, ... [J_l, [J_k, J_j]]], m <= ... <= l <= k < j; else 0.
 
     [MD] (15), (20), (23)."""
@@ -24,19 +28,19 @@ def partial(J, joints):
     return P
 
 
-def jacobian_derivatives(robot, q, *rates):
+def jacobian_derivatives(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> list[np.ndarray]:
     """[J, J', ..., J^(r)] of r derivatives of q, by J_j' = [V_j, J_j], differentiated; [MD] (16)."""
     _, J = _recursion(robot, q, rates)
-    return [columns(robot.model, _seen(robot.model, derivative)) for derivative in J]
+    return [columns(robot.model, _for_bodies(robot.model, derivative)) for derivative in J]
 
 
-def twist_derivatives(robot, q, *rates):
+def twist_derivatives(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> list[np.ndarray]:
     """[V, V', ..., V^(r-1)] of r derivatives of q, in one recursion: V_j = V_p + J_j q_j', J_j' = [V_j, J_j]; [MD]
     (109), (16)."""
     return _recursion(robot, q, rates)[0]
 
 
-def acceleration(robot, q, qd, qdd):
+def acceleration(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
     """V_i' = sum_(j <= i) (J_j q_j'' + [V_j, J_j] q_j'), in matrix form L (J q'' + b J q'); [MD] (17), (18)."""
     q, (u, ud) = motion(robot, q, qd, qdd)
     L, J = support(robot.model), _intrinsic(robot, q)
@@ -44,7 +48,7 @@ def acceleration(robot, q, qd, qdd):
     return L @ (scaled(J, ud) + scaled(ad(V, J), u))
 
 
-def jerk(robot, q, qd, qdd, qddd):
+def jerk(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike) -> np.ndarray:
     """V_i'' = sum_(j <= i) (J_j q_j''' + 2 [V_j, J_j] q_j'' + sum_(k <= j) [J_k, J_j] q_k'' q_j'
     + [V_p + V_j - V_i, [V_j, J_j]] q_j'), p the parent of j; [MD] (21)."""
     q, (u, ud, udd) = motion(robot, q, qd, qdd, qddd)
@@ -53,11 +57,11 @@ def jerk(robot, q, qd, qdd, qddd):
     B = ad(V, J)
     own = scaled(J, udd) + 2.0 * scaled(B, ud) + scaled(ad(L @ scaled(J, ud), J), u)
     both = 2.0 * V - scaled(J, u)                                                           # V_p + V_j
-    turned = ad(both[..., None, :, :] - V[..., :, None, :], scaled(B, u)[..., None, :, :])
-    return L @ own + np.einsum("ij,...ijx->...ix", L, turned)
+    nested = ad(both[..., None, :, :] - V[..., :, None, :], scaled(B, u)[..., None, :, :])
+    return L @ own + np.einsum("ij,...ijx->...ix", L, nested)
 
 
-def jerk_by_sums(robot, q, qd, qdd, qddd):
+def jerk_by_sums(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike) -> np.ndarray:
     """V_i'' = sum_(j <= i) (J_j q_j''' + 2 [V_j, J_j] q_j'' + [[V_j, J_j], V_i - 2 V_j] q_j'
     + [sum_(k <= j) J_k q_k'' + [V_j, J_j] q_j', J_j] q_j'); [MD] (22)."""
     q, (u, ud, udd) = motion(robot, q, qd, qdd, qddd)
@@ -74,7 +78,7 @@ def _intrinsic(robot, q):
     return times(Ad_matrix(robot.body_poses(q)), robot.model.screws_body)
 
 
-def _seen(model, J):
+def _for_bodies(model, J):
     """J_ij (..., b, b, 6) of the screws J_j (..., b, 6)."""
     return support(model)[..., None] * J[..., None, :, :]
 

@@ -3,16 +3,20 @@
 J_ij is the screw of joint j as body i sees it, an entry of an array (..., b, b, 6) that is 0 unless joint j moves body
 i. So a bracket of such screws vanishes by itself unless all its joints lie on the path from the root to body i. On a
 path, joints closer to the root have smaller numbers: the ordering conditions of the paper compare numbers alone."""
+from collections.abc import Callable, Sequence
 from math import comb
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from screw_dynamics.model.model import Model
+from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import Ad_matrix
 
 from ..newton_euler.screws import inverse, joined
 
 
-def support(model):
+def support(model: Model) -> np.ndarray:
     """L (b, b): L_ij = 1 if joint j moves body i, else 0; [MD] below (19)."""
     L = np.eye(len(model.parents))
     for i, parent in enumerate(model.parents):
@@ -21,12 +25,12 @@ def support(model):
     return L
 
 
-def selection(model):
+def selection(model: Model) -> np.ndarray:
     """S (b, n), with S q' the rates of all joints: S_ik = 1 if coordinate k drives joint i, else 0."""
     return np.eye(model.n)[model.coordinates]
 
 
-def motion(robot, q, *rates):
+def motion(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> tuple[np.ndarray, list[np.ndarray]]:
     """q (..., n), and its time derivatives (..., b) as those of each joint of the tree, with common leading axes.
 
     ValueError unless all of them are (..., n) and their leading axes broadcast."""
@@ -42,47 +46,37 @@ def motion(robot, q, *rates):
     return q, [rate[..., robot.model.coordinates] for rate in rates]
 
 
-def columns(model, J):
+def columns(model: Model, J: np.ndarray) -> np.ndarray:
     """The Jacobians (..., b, 6, n) of all bodies from their screws; mimic joints add to their leader's column."""
     return np.einsum("...ijx,jk->...ixk", J, selection(model))
 
 
-def combined(J, rates):
+def combined(J: np.ndarray, rates: np.ndarray) -> np.ndarray:
     """sum_j J_ij q_j' of screws (..., b, b, 6) and rates (..., b) of the joints."""
     return np.einsum("...ijx,...j->...ix", J, rates)
 
 
-def relative_Ad(C, D):
+def relative_Ad(C: np.ndarray, D: np.ndarray) -> np.ndarray:
     """Ad_(C^-1 D) (..., 6, 6) of poses C and D (..., 4, 4)."""
     return Ad_matrix(inverse(C) @ D)
 
 
-def leibniz(order, product, F, G):
+def leibniz(order: int, product: Callable, F: Sequence[np.ndarray], G: Sequence[np.ndarray]) -> np.ndarray:
     """The derivative of this order of a product, of the derivatives of its factors: sum_l binom(order, l) F^(l)
     G^(order - l)."""
     return sum(comb(order, k) * product(F[k], G[order - k]) for k in range(order + 1))
 
 
-def scaled(X, rate):
+def scaled(X: np.ndarray, rate: np.ndarray) -> np.ndarray:
     """X q' of screws (..., 6) and rates (...)."""
     return X * rate[..., None]
 
 
-def turning(X):
-    """The angular part (xi, 0) of a screw (xi, eta)."""
-    return joined(X[..., :3], np.zeros(3))
-
-
-def shifting(X):
-    """The linear part (0, eta) of a screw (xi, eta)."""
-    return joined(np.zeros(3), X[..., 3:])
-
-
-def lever(r, X):
+def lever(r: np.ndarray, X: np.ndarray) -> np.ndarray:
     """(0, r x xi): what Ad_r adds to a screw X = (xi, eta), and all that a derivative of Ad_r leaves of it."""
     return joined(np.zeros(3), np.cross(r, X[..., :3]))
 
 
-def world_last(lead, bodies, size):
+def world_last(lead: tuple[int, ...], bodies: int, size: int) -> np.ndarray:
     """Zeros (*lead, bodies + 1, size): entry -1, where the parent -1 points to, is the world at rest."""
     return np.zeros((*lead, bodies + 1, size))

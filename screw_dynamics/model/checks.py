@@ -1,0 +1,139 @@
+"""Checks of what a model is made of: each returns the value as it is kept; a refusal is a ValueError that names the
+element and the value."""
+import math
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics.screws import arrays
+
+TOLERANCE = 1e-6        # how far a given rotation or axis may be from orthogonal or unit length before it is refused
+
+T = TypeVar("T")
+
+
+def named(name: str, check: Callable[..., T], *arguments: object) -> T:
+    """What a check returns; its ValueError gets the name of the element in front."""
+    try:
+        return check(*arguments)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def new_name(kind: str, name: str, known: Iterable[str]) -> str:
+    """The name of a new link or joint, which none of the known ones has."""
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"the name of a {kind} must be a non-empty string, not {name!r}")
+    if name in known:
+        raise ValueError(f"{kind} '{name}' already exists")
+    return name
+
+
+def number(name: str, what: str, x: float, least: float = -math.inf) -> float:
+    """A finite number, not below the least."""
+    try:
+        sound = math.isfinite(x) and x >= least
+    except TypeError:
+        sound = False
+    if not sound:
+        raise ValueError(f"{name}: {what} {x} must be finite" + (f" and >= {least:g}" if least > -math.inf else ""))
+    return float(x)
+
+
+def numbers(name: str, what: str, x: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
+    """Finite numbers in a shape, as a new array."""
+    try:
+        a = np.array(x, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: {what} {x!r} must be made of numbers") from None
+    if a.shape != shape:
+        raise ValueError(f"{name}: {what} has shape {a.shape}, not {shape}")
+    if not np.isfinite(a).all():
+        raise ValueError(f"{name}: {what} {a.tolist()} must be finite")
+    return a
+
+
+def pose(name: str, C: ArrayLike | None, tolerance: float = TOLERANCE) -> np.ndarray:
+    """A pose (4, 4) with the nearest rotation, so that one given with few digits stays rigid; None is the identity."""
+    C = numbers(name, "pose", np.eye(4) if C is None else C, (4, 4))
+    R = C[:3, :3]
+    if not np.array_equal(C[3], [0.0, 0.0, 0.0, 1.0]):
+        raise ValueError(f"{name}: last row of a pose must be 0 0 0 1, not {C[3].tolist()}")
+    error = np.abs(R @ R.T - np.eye(3)).max()
+    if error > tolerance or np.linalg.det(R) < 0.0:
+        raise ValueError(f"{name}: {R.tolist()} is not a rotation")
+    if error > 1e-15:
+        U, _, W = np.linalg.svd(R)
+        C[:3, :3] = U @ W
+    return C
+
+
+def screw(name: str, screw: ArrayLike) -> tuple[np.ndarray, str]:
+    """A unit screw (6,) and the kind of its joint."""
+    X = numbers(name, "screw", screw, (6,))
+    rotation, translation = float(np.linalg.norm(X[:3])), float(np.linalg.norm(X[3:]))
+    norm = rotation if rotation > 0.0 else translation
+    if abs(norm - 1.0) > TOLERANCE:
+        raise ValueError(f"{name}: screw {X.tolist()} must be of unit length; its norm is {norm:g}")
+    if rotation == 0.0:
+        return X / norm, "prismatic"
+    pitch = X[:3] @ X[3:] / norm**2
+    return X / norm, "revolute" if abs(pitch) <= 1e-12 * max(1.0, translation) else "helical"
+
+
+def screw_on_axis(name: str, axis: ArrayLike, point: ArrayLike, pitch: float) -> np.ndarray:
+    """The unit screw (6,) of an axis (3,) through a point (3,): (e, p x e + h e), or (0, e) of infinite pitch;
+    [MK] (12)."""
+    a, p = numbers(name, "axis", axis, (3,)), numbers(name, "point", point, (3,))
+    norm = np.linalg.norm(a)
+    if not norm > 0.0:
+        raise ValueError(f"{name}: axis {a.tolist()} has no direction")
+    e = a / norm
+    if math.isnan(pitch) or pitch == -math.inf:
+        raise ValueError(f"{name}: pitch {pitch} must be a number in m/rad, or inf for a prismatic joint")
+    return np.r_[np.zeros(3), e] if pitch == math.inf else np.r_[e, np.cross(p, e) + pitch * e]
+
+
+def limits(name: str, limits: Iterable[float]) -> tuple[float, float, float, float]:
+    """Lower and upper position limit, velocity and effort limit of a joint; any may be infinite."""
+    lower, upper, velocity, effort = map(float, limits)
+    if math.isnan(lower) or math.isnan(upper):
+        raise ValueError(f"{name}: limits lower {lower} and upper {upper} must be numbers")
+    if lower > upper:
+        raise ValueError(f"{name}: lower limit {lower} exceeds upper limit {upper}")
+    for what, x in (("velocity", velocity), ("effort", effort)):
+        if not x >= 0.0:
+            raise ValueError(f"{name}: {what} limit {x} must be >= 0")
+    return lower, upper, velocity, effort
+
+
+def inertia(link: str, inertia: ArrayLike | None) -> np.ndarray:
+    """A physically possible inertia (6, 6), [[Theta, m d~], [-m d~, m I]]; None is that of no mass."""
+    name = f"link '{link}'"
+    M = numbers(name, "inertia", np.zeros((6, 6)) if inertia is None else inertia, (6, 6))
+    mass, scale = number(name, "mass", M[5, 5], 0.0), max(1.0, np.abs(M).max())
+    moment = np.array([M[2, 4], M[0, 5], M[1, 3]])
+    form = np.block([[M[:3, :3], arrays.tilde(moment)], [-arrays.tilde(moment), mass * np.eye(3)]])
+    if np.abs(M - form).max() > 1e-9 * scale or np.abs(M - M.T).max() > 1e-9 * scale:
+        raise ValueError(f"{name}: inertia {M.tolist()} is not of the form [[Theta, m d~], [-m d~, m I]]")
+    if mass == 0.0 and moment.any():
+        raise ValueError(f"{name}: mass is 0 but mass times centre of mass is {moment.tolist()}")
+    about = M[:3, :3] + (arrays.tilde(moment) @ arrays.tilde(moment) / mass if mass > 0.0 else 0.0)
+    smallest = about.diagonal().min()         # only this: the products of some real robots are indefinite
+    if smallest < -1e-9 * scale:
+        raise ValueError(f"{name}: rotational inertia has the negative moment {smallest:g}")
+    return M
+
+
+def payload(mass: float, com: ArrayLike, inertia: ArrayLike | None) -> np.ndarray:
+    """The inertia (6, 6) of a load: mass, centre of mass (3,) and rotational inertia (3, 3) about it; None is that of a
+    point mass."""
+    m = number("payload", "mass", mass, 0.0)
+    Theta = np.zeros((3, 3)) if inertia is None else np.asarray(inertia, dtype=float)
+    if Theta.shape != (3, 3) or not np.isfinite(Theta).all() or not np.allclose(Theta, Theta.T):
+        raise ValueError(f"payload: inertia {Theta.tolist()} must be a finite symmetric (3, 3) matrix")
+    if np.linalg.eigvalsh(Theta)[0] < -1e-12 * max(1.0, np.abs(Theta).max()):
+        raise ValueError(f"payload: inertia {Theta.tolist()} has a negative principal moment")
+    return arrays.inertia_matrix(m, numbers("payload", "com", com, (3,)), Theta)

@@ -1,0 +1,60 @@
+"""What the recursions read of a robot: a row of numbers for each body (Link) and for each frame (Frame).
+
+Slot 0 of both is the world, so that no loop asks for the root; body i of a Model has slot i + 1."""
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.screws import arrays
+from screw_dynamics.screws.inertia import Inertia, moved
+from screw_dynamics.screws.joint import AxialJoint, axial_joint, on_axis
+from screw_dynamics.screws.se3 import Axial, Pose, Twist, inverse
+
+
+class Link(NamedTuple):
+    """A body and the joint that moves it, in a body frame with z on the joint axis: four numbers of the screw are zero,
+    and no operation with them is done.
+
+    Slot of the parent, index of the coordinate that drives the joint, joint screw X and inertia M in the body frame,
+    and that frame's pose in the parent's as a function of q. The world's X is its acceleration (0, -g), by which
+    gravity enters."""
+
+    parent: int
+    coordinate: int
+    X: Axial
+    M: Inertia
+    E: AxialJoint
+
+
+class Placed(NamedTuple):
+    """A body in a body frame placed anywhere: slot of the parent, coordinate, joint screw and inertia in the body
+    frame, and B, the body's pose in its parent at q = 0; the world as in Link."""
+
+    parent: int
+    coordinate: int
+    X: Twist
+    M: Inertia
+    B: Pose
+
+
+class Frame(NamedTuple):
+    """A frame fixed to a body: the body's slot, and the frame's pose in the body frame of its Link."""
+
+    body: int
+    C: Pose
+
+
+def placed(parent: int, coordinate: int, X: np.ndarray, M: np.ndarray, B: np.ndarray) -> Placed:
+    """The Placed body of arrays: X (6,), M (6, 6), B (4, 4)."""
+    return Placed(int(parent), int(coordinate), arrays.twist(X), arrays.inertia(M), arrays.pose(B))
+
+
+def on_axes(bodies: Sequence[Placed]) -> tuple[list[Link], list[Pose]]:
+    """The Link of each body, and the poses of their frames in those of the bodies. The numbers may be of any kind."""
+    frames = [on_axis(body.X) for body in bodies]
+    links = []
+    for (parent, coordinate, _, M, B), (T, X) in zip(bodies, frames, strict=True):
+        D, back = frames[parent][0], inverse(T)
+        links.append(Link(parent, coordinate, X, moved(back, M), axial_joint(inverse(D) @ B @ T, X)))
+    return links, [T for T, _ in frames]

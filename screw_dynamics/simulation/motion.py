@@ -1,0 +1,114 @@
+"""What moves a robot in a rollout: forward dynamics with friction, a controller, and position stops."""
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.algorithms.friction import resistance
+from screw_dynamics.numbers.lanes import extract, insert, places
+from screw_dynamics.numbers.scalars import some, where
+from screw_dynamics.numbers.values import kernel, null, outlined, over
+
+BLOCK = 1e12        # kg m^2 or kg: armature that a stop gives its joint, far more than any robot's inertia
+
+
+class Motion(NamedTuple):
+    """What moves, and what moves it.
+
+    links and body: the tables of an algorithm of forward dynamics; joints (4, n): damping, friction, lower and upper
+    stop; tau (n): the efforts; controller(t, q, qd, tau): sets them where `controlled`, with `numbers` (3, n) as its
+    arguments."""
+
+    links: object
+    body: object
+    joints: object
+    tau: object
+    controller: object
+    controlled: object
+    numbers: object
+
+
+class Stages(NamedTuple):
+    """Memory of a step: rates of change of q and qd at each stage (stages, n), and the state of one stage (n)."""
+
+    dq: object
+    dv: object
+    q: object
+    v: object
+
+
+@kernel
+def control(motion, t, q, qd):
+    """Let the controller set the efforts of each state."""
+    here, rate, effort = motion.numbers[0], motion.numbers[1], motion.numbers[2]
+    for place in range(places(q[0])):
+        for k in range(len(q)):
+            here[k], rate[k], effort[k] = extract(q[k], place), extract(qd[k], place), 0.0
+        motion.controller(extract(t, place), here, rate, effort)
+        for k in range(len(q)):
+            motion.tau[k] = insert(motion.tau[k], place, effort[k])
+
+
+@kernel
+def accelerate(algorithm, motion, t, q, qd, h, qdd):
+    """qdd from (M + h D) qdd = tau - D qd - C qd - g, D qd the effort of friction: with h > 0 friction at qd + h
+    qdd."""
+    links, body, joints, tau = motion.links, motion.body, motion.joints, motion.tau
+    if motion.controlled:
+        control(motion, t, q, qd)
+    for i in range(1, len(body.q)):
+        k = links.coordinate[i]
+        d = resistance(joints[0, k], joints[1, k], qd[k])
+        body.q[i], body.qd[i] = q[k], qd[k]
+        body.tau[i] = tau[k] - d * qd[k]
+        body.armature[i] = h * d
+    for k in range(len(qdd)):
+        qdd[k] = null(qdd[k])
+    algorithm(links, body, qdd)
+
+
+@kernel
+def has_stops(joints):
+    """True if any joint has a position stop."""
+    for k in range(joints.shape[1]):
+        if joints[2, k] > -np.inf or joints[3, k] < np.inf:
+            return True
+    return False
+
+
+@outlined
+def solve(algorithm, links, body, qdd):
+    """qdd from the inputs in `body`; not inlined, as what it serves is rare and would be compiled twice."""
+    for k in range(len(qdd)):
+        qdd[k] = null(qdd[k])
+    algorithm(links, body, qdd)
+
+
+@outlined
+def stop_at_limits(algorithm, motion, q, qd, stages):
+    """Position stops: a joint that passed one is set back on it, and does not move on against it.
+
+    A stop gives an impulse that all joints feel, or it would make energy: (M + D) dqd = -D qd with D so large at a
+    blocked joint that it holds. Forward dynamics solves that, as the difference of two answers, in which gravity
+    cancels. An impulse at one stop may drive another joint against its own, hence the rounds."""
+    links, body, joints = motion.links, motion.body, motion.joints
+    held, free, D = stages.dv[0], stages.dv[1], stages.dq[0]
+    for _ in range(len(q)):
+        any_blocked = False
+        for k in range(len(q)):
+            low, high, none = joints[2, k], joints[3, k], null(q[k])
+            q[k] = where(q[k] < low, over(low, q[k]), where(q[k] > high, over(high, q[k]), q[k]))
+            D[k] = where(qd[k] < 0.0, where(q[k] <= low, over(BLOCK, q[k]), none),
+                         where(qd[k] > 0.0, where(q[k] >= high, over(BLOCK, q[k]), none), none))
+            any_blocked = any_blocked or some(D[k] > 0.0)
+        if not any_blocked:
+            return
+        for i in range(1, len(body.q)):
+            k = links.coordinate[i]
+            body.q[i], body.qd[i], body.armature[i], body.tau[i] = q[k], null(q[k]), D[k], null(q[k])
+        solve(algorithm, links, body, free)
+        for i in range(1, len(body.q)):
+            k = links.coordinate[i]
+            body.tau[i] = -D[k] * qd[k]
+        solve(algorithm, links, body, held)
+        for k in range(len(q)):
+            qd[k] = where(D[k] > 0.0, null(q[k]), qd[k] + (held[k] - free[k]))

@@ -1,0 +1,153 @@
+"""Rules for steps from sample to sample: of fixed length, or as long as an error estimate allows.
+
+Written once for any scalar: on lanes every state has its own time, and in adaptive steps its own step.
+"""
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.compiled.workspace import BODY, SLOTS, links_in
+from screw_dynamics.numbers.lanes import extract, insert, places
+from screw_dynamics.numbers.scalars import some, where
+from screw_dynamics.numbers.tables import block, table
+from screw_dynamics.numbers.values import kernel, null, over
+
+from .motion import Motion, Stages, has_stops, stop_at_limits
+from .runge_kutta import dense, error_norm, first_step, next_step, runge_kutta_stages
+
+
+class Job(NamedTuple):
+    """What a rollout is given: working memory, what resists the joints (4, n), efforts (N, 1 or steps, n) or a
+    controller, step dt (s), steps to a sample, tolerances of adaptive steps, and samples q and qd (N, samples + 1, n),
+    the first of them the initial states."""
+
+    memory: np.ndarray
+    work: np.ndarray
+    joints: np.ndarray
+    effort: np.ndarray
+    controller: object
+    controlled: bool
+    dt: float
+    every: int
+    relative: float
+    absolute: float
+    q: np.ndarray
+    qd: np.ndarray
+
+
+@kernel
+def work_rows(tableau) -> int:
+    """How many vectors (n) of work memory a rollout takes: state, efforts, state of a stage, and the rates of all
+    stages, at least two, which stops need."""
+    return 5 + 2 * max(2, len(tableau.c))
+
+
+@kernel
+def prepare_motion(tableau, Body, like, job):
+    """The state, what moves it, and the memory of a step, over scalars of the kind of `like`."""
+    n, memory, count = job.q.shape[2], job.memory, work_rows(tableau)
+    body = table(Body, like, int(memory[SLOTS]), memory, int(memory[BODY]))
+    rows, middle = block(like, (count, n), job.work, 0), (5 + count) // 2
+    motion = Motion(links_in(memory), body, job.joints, rows[2], job.controller, job.controlled, np.empty((3, n)))
+    return rows[0], rows[1], motion, Stages(rows[5:middle], rows[middle:], rows[3], rows[4])
+
+
+@kernel
+def load_rows(rows, first, sample, column):
+    """Put rows[first ... first + 7, sample] into the places of a column; past the end, the last again."""
+    for k in range(len(column)):
+        for place in range(places(column[k])):
+            column[k] = insert(column[k], place, rows[min(first + place, len(rows) - 1), sample, k])
+
+
+@kernel
+def store_rows(rows, first, sample, column):
+    """The inverse of load_rows; places past the end are dropped."""
+    for k in range(len(column)):
+        for place in range(min(places(column[k]), len(rows) - first)):
+            rows[first + place, sample, k] = extract(column[k], place)
+
+
+@kernel
+def fixed_steps(step, tableau, algorithm, Body, like, job):
+    """Steps of length dt, with every so many of them a sample."""
+    x, v, motion, stages = prepare_motion(tableau, Body, like, job)
+    dt, every, effort, q, qd, stops = job.dt, job.every, job.effort, job.q, job.qd, has_stops(job.joints)
+    for first in range(0, len(q), places(like)):
+        load_rows(q, first, 0, x)
+        load_rows(qd, first, 0, v)
+        for i in range((q.shape[1] - 1) * every):
+            if i == 0 or effort.shape[1] > 1:
+                load_rows(effort, first, i, motion.tau)
+            step(tableau, algorithm, motion, i * dt, dt, x, v, stages)
+            if stops:
+                stop_at_limits(algorithm, motion, x, v, stages)
+            if (i + 1) % every == 0:
+                store_rows(q, first, (i + 1) // every, x)
+                store_rows(qd, first, (i + 1) // every, v)
+
+
+@kernel
+def write_samples(tableau, place, t, h, until, lost, sample, interval, x, v, stages, q, qd):
+    """Write the samples (samples + 1, n) of one place, every `interval` seconds, that lie in a step from t to `until`;
+    NaN if the state is lost. Returns the number of the sample to come."""
+    start = extract(t, place)
+    while sample < len(q) and sample * interval <= until:
+        theta = (sample * interval - start) / extract(h, place)
+        for k in range(len(x)):
+            q[sample, k] = np.nan if lost else dense(tableau, theta, extract(h, place), x, stages.dq, k, place)
+            qd[sample, k] = np.nan if lost else dense(tableau, theta, extract(h, place), v, stages.dv, k, place)
+        sample += 1
+    return sample
+
+
+@kernel
+def adaptive_steps(step, tableau, algorithm, Body, like, job):
+    """Runge-Kutta steps with SciPy's step control, sampled at every dt * every by dense output; each place has a time
+    of its own. With efforts that change, and with stops, a step ends at every dt. A state whose step shrinks to
+    nothing, or that stops being finite, is NaN from there on."""
+    x, v, motion, stages = prepare_motion(tableau, Body, like, job)
+    dt, every, relative, tolerance = job.dt, job.every, job.relative, job.absolute
+    effort, q, qd, stops = job.effort, job.q, job.qd, has_stops(job.joints)
+    varying = effort.shape[1] > 1
+    end = (q.shape[1] - 1) * every * dt
+    for first in range(0, len(q), places(like)):
+        count = min(places(like), len(q) - first)
+        load_rows(q, first, 0, x)
+        load_rows(qd, first, 0, v)
+        load_rows(effort, first, 0, motion.tau)
+        t = null(like)
+        horizon = t + (dt if varying or stops else end)
+        sample, interval = t + 1.0, t                       # of each place: sample to come, and interval dt
+        h = first_step(tableau, algorithm, motion, t, x, v, stages, relative, tolerance, end)
+        retried = t > 1.0                                   # nowhere
+        while some(t < end):
+            active, last = t < end, t + h >= horizon
+            length = where(active, where(last, horizon - t, h), null(like))
+            runge_kutta_stages(tableau, algorithm, motion, t, length, x, v, stages)
+            error = error_norm(tableau, length, x, v, stages, relative, tolerance)
+            accepted, lost = active & (error < 1.0), active & (h < 1e-15 * t + 1e-300)
+            arrival = where(lost, over(end, like), where(accepted, where(last, horizon, t + length), t))
+            for place in range(count):
+                number, s = int(extract(sample, place)), first + place
+                number = write_samples(tableau, place, t, length, extract(arrival, place), extract(lost, place), number,
+                                       every * dt, x, v, stages, q[s], qd[s])
+                sample = insert(sample, place, float(number))
+            for k in range(len(x)):
+                x[k], v[k] = where(accepted, stages.q[k], x[k]), where(accepted, stages.v[k], v[k])
+            h = where(active & (last & accepted), h, next_step(tableau, length, error, retried))
+            retried = active & (error >= 1.0)
+            t = arrival
+            if stops:
+                stop_at_limits(algorithm, motion, x, v, stages)
+            for place in range(places(like)):               # those past the last state too, or all would wait for them
+                if (varying or stops) and extract(accepted & (t >= horizon), place):
+                    i, number = int(extract(interval, place)) + 1, int(extract(sample, place)) - 1
+                    s = min(first + place, len(q) - 1)
+                    interval = insert(interval, place, float(i))
+                    horizon = insert(horizon, place, min((i + 1) * dt, end))
+                    for k in range(len(x)):
+                        if number * every == i:             # as the stop left it, not as the step arrived
+                            q[s, number, k], qd[s, number, k] = extract(x[k], place), extract(v[k], place)
+                        if varying and i < effort.shape[1]:
+                            motion.tau[k] = insert(motion.tau[k], place, effort[s, i, k])
