@@ -104,12 +104,12 @@ def test_a_late_description_is_taken_and_inactive_services_answer_without_a_stat
 
 
 def test_an_inactive_node_publishes_nothing_and_an_active_one_does(driver):
-    ignored = driver.send()
+    ignored = driver.deliver()
     assert change(driver, Transition.TRANSITION_ACTIVATE)
     np.testing.assert_allclose(elbow(driver), arm.gravity(Q)[1], rtol=1e-12)
     assert driver.output("gravity", ignored) is None
     assert change(driver, Transition.TRANSITION_DEACTIVATE)
-    ignored = driver.send()
+    ignored = driver.deliver()
     assert change(driver, Transition.TRANSITION_ACTIVATE)
     elbow(driver)
     assert driver.output("gravity", ignored) is None

@@ -68,16 +68,17 @@ def test_life_of_a_simulator_whose_description_comes_late(process, ros):
     told(DiagnosticStatus.OK, "running")
 
     assert change(Transition.TRANSITION_DEACTIVATE)
-    node.states.clear()
+    deactivated = node.node.get_clock().now().nanoseconds
     assert "inactive" in node.call(Trigger, "~/reset").message
     told(DiagnosticStatus.OK, "inactive")
-    assert not node.states
+    assert max(nanoseconds(state.header.stamp) for state in node.states) < deactivated
     assert change(Transition.TRANSITION_ACTIVATE)
-    assert "hinge" in node.fresh().name
+    node.fresh(lambda state: nanoseconds(state.header.stamp) > deactivated)
     assert change(Transition.TRANSITION_DEACTIVATE) and change(Transition.TRANSITION_CLEANUP)
     told(DiagnosticStatus.OK, "unconfigured")
+    cleaned_up = node.node.get_clock().now().nanoseconds
     assert change(Transition.TRANSITION_CONFIGURE) and change(Transition.TRANSITION_ACTIVATE)
-    assert "hinge" in node.fresh().name               # latched
+    assert "hinge" in node.fresh(lambda state: nanoseconds(state.header.stamp) > cleaned_up).name     # latched
     assert "WARN" in process.output()
 
 

@@ -3,10 +3,11 @@
 import itertools
 
 import numpy as np
+from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
 
 from support import planar_arm as arm
-from support.graph import Driver
+from support.graph import PATIENCE, Driver
 
 MODULE = "screw_dynamics.ros.dynamics.node"
 TOPICS = ("gravity", "coriolis", "inverse_dynamics")
@@ -33,6 +34,12 @@ class ArmDriver(Driver):
         self.publisher(JointState, "joint_states").publish(msg)
         return msg.header.stamp.sec
 
+    def deliver(self, **state):
+        """Publish a state to a reliable subscription, and wait until it has arrived there; its stamp."""
+        stamp = self.send(**state)
+        assert self.publisher(JointState, "joint_states").wait_for_all_acked(Duration(seconds=PATIENCE))
+        return stamp
+
     def output(self, topic, stamp):
         """The torques {joint: effort} with this stamp, or None."""
         for msg in self.torques[topic]:
@@ -47,9 +54,10 @@ class ArmDriver(Driver):
             lambda: next((t for stamp in stamps if (t := self.output(topic, stamp))), None),
             f"a torque on {topic}", while_waiting=lambda: stamps.append(self.send(**state)),
         )
+        assert set(torques) == set(arm.NAMES)
         return np.array([torques[name] for name in arm.NAMES])
 
-    def drops(self, accept=lambda counts: True):
+    def drops(self, accept=lambda counts: True, while_waiting=lambda: None):
         """The counters of dropped messages by reason, once they fulfil a condition."""
         found = {}
 
@@ -58,5 +66,5 @@ class ArmDriver(Driver):
             found.update({key[9:]: int(value) for key, value in values.items() if key.startswith("dropped: ")})
             return accept(found)
 
-        self.status(look)
+        self.status(look, while_waiting)
         return found

@@ -16,7 +16,9 @@ MS = 1_000_000
 
 
 class Simulator(Driver):
-    """The driver of a simulator: it collects states, and sends commands."""
+    """The driver of a simulator: it collects states, and sends commands.
+
+    A state from before a service was called may come after its answer: what changes a state is waited for in it."""
 
     def __init__(self, namespace):
         super().__init__(namespace, "screw_simulator")
@@ -42,16 +44,16 @@ class Simulator(Driver):
         assert answer.success, answer.message
 
     def step(self, steps):
-        """Make steps, and return the state after them: the one with the stamp of the answer."""
+        """Make steps, or none, and return the state after them: the last with the stamp of the answer."""
         answer = self.call(Step, "~/step", steps=steps)
         assert answer.success, answer.message
-        return self.wait(lambda: next((s for s in self.states if s.header.stamp == answer.stamp), None), "a state")
+        return self.wait(
+            lambda: next((s for s in reversed(self.states) if s.header.stamp == answer.stamp), None), "the state")
 
     def reset(self):
         """Back to the start."""
         answer = self.call(Trigger, "~/reset")
         assert answer.success, answer.message
-        return self.fresh()
 
     def reset_to(self, **state):
         """To another state."""
