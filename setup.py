@@ -47,7 +47,7 @@ SYMBOLIC = ["sympy>=1.12"]
 ROBOTS = ["example-robot-data", "xacro"]
 BENCH = ["pin", "mujoco", "mpmath", *PLOT, *ROBOTS]
 PYTEST = ["pytest>=8", "pytest-xdist>=3.5"]
-TEST = [*PYTEST, "ruff", "import-linter>=2.1", "mpmath", "pin", "mujoco", *PLOT, *SYMBOLIC, *ROBOTS]
+TEST = [*PYTEST, "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "mujoco", *PLOT, *SYMBOLIC, *ROBOTS]
 
 setup(
     name=NAME,
@@ -77,6 +77,7 @@ setup(
         "dev": sorted({*ROS, *INTERFACES, *TEST, *BENCH}),
     },
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
+    package_data={NAME: ["py.typed"]},
     entry_points={
         "console_scripts": [
             "dynamics_node = screw_dynamics.ros.dynamics.node:main",

@@ -1,7 +1,6 @@
 """Torques and services for a robot: dynamics_node.
 
-ros2 launch screw_dynamics dynamics.launch.py urdf:=package://my_robot_description/urdf/my_robot.urdf.xacro
-"""
+ros2 launch screw_dynamics dynamics.launch.py urdf:=package://my_robot_description/urdf/my_robot.urdf.xacro"""
 
 from launch import LaunchDescription
 from screw_dynamics.ros import launching

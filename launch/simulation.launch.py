@@ -2,9 +2,8 @@
 
 ros2 launch screw_dynamics simulation.launch.py urdf:=package://my_robot_description/urdf/my_robot.urdf.xacro
 
-With use_sim_time:=true the simulator publishes /clock, and dynamics_node follows it. A params_file serves both nodes:
-its sections are told apart by the nodes' names.
-"""
+With use_sim_time:=true the simulator publishes /clock, and dynamics_node follows it. A params_file has a section for
+each node, by its name."""
 
 from launch import LaunchDescription
 from screw_dynamics.ros import launching
@@ -14,5 +13,5 @@ def generate_launch_description():
     return LaunchDescription([
         *launching.arguments(),
         launching.node("dynamics_node", "dynamics.yaml"),
-        launching.node("simulator_node", "simulator.yaml", clock_parameter="publish_clock"),   # it makes the time
+        launching.node("simulator_node", "simulator.yaml", clock_parameter="publish_clock"),   # the source of time
     ])

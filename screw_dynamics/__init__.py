@@ -3,6 +3,7 @@
 Screws and twists are (angular, linear), wrenches (torque, force); SI units, radians.
 """
 import importlib
+from typing import Any
 
 from .model.builder import Limits, ModelBuilder
 from .model.mimic import Mimic
@@ -21,7 +22,7 @@ __all__ = ["Limits", "Mimic", "Model", "ModelBuilder", "Robot", "UrdfError", "__
            "read_urdf", *_MODULES]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f".{_MODULES[name]}", __name__)
     if name == "__version__":
@@ -30,5 +31,5 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted(__all__)

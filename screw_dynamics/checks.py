@@ -1,5 +1,6 @@
 """Checks of arguments: each returns the value as it is used; a refusal is a ValueError that names the argument and the
 value."""
+import math
 from collections.abc import Collection, Mapping
 from numbers import Real
 from typing import Any, TypeVar
@@ -53,16 +54,16 @@ def result_array(out: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 def positive(what: str, x: Any) -> float:
     """A finite number > 0."""
-    if not (isinstance(x, Real) and np.isfinite(x) and x > 0.0):
+    if not (isinstance(x, Real) and 0.0 < float(x) < math.inf):
         raise ValueError(f"{what} {x!r} must be finite and > 0")
     return float(x)
 
 
 def whole(what: str, x: Any, least: int) -> int:
     """A whole number, not below the least."""
-    if not (isinstance(x, Real) and np.isfinite(x) and x == int(x) and x >= least):
+    if not (isinstance(x, Real) and least <= float(x) < math.inf and float(x).is_integer()):
         raise ValueError(f"{what} {x!r} must be a whole number >= {least}")
-    return int(x)
+    return int(float(x))
 
 
 def one_of(what: str, value: T, choices: Collection[T]) -> T:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +26,9 @@ from screw_dynamics.simulation.rollout import rollout
 from screw_dynamics.urdf import read_urdf
 
 GRAVITY = (0.0, 0.0, -9.81)
-Out, Threads, Wrenches = np.ndarray | None, int | None, Mapping[str, ArrayLike]
+Out: TypeAlias = np.ndarray | None
+Threads: TypeAlias = int | None
+Wrenches: TypeAlias = Mapping[str, ArrayLike]
 empty = np.empty
 
 
@@ -102,8 +105,8 @@ class Robot:
         special = Robot(self.model, self.gravity, self.representation)
         loops, lines = (choice(self.representation, self.model.shares_coordinates, lines) for lines in (False, True))
         special._use(lines.specialized(lambda entry: straight_line(entry, self._links), loops))
-        for link, representation, *reference in jacobians:
-            reference = reference[0] if reference else None
+        for link, representation, *references in jacobians:
+            reference = references[0] if references else None
             kernel = straight_line(JACOBIAN, self._links, self._frames, self._target(link, reference, representation))
             special._keep_jacobian(link, reference, representation, kernel)
         return special
@@ -285,8 +288,9 @@ class Robot:
     def _target(self, link, reference, representation):
         """The Target of a link, a reference link, the root for None, and a representation."""
         kind = REPRESENTATIONS.index(checks.one_of("representation", representation, REPRESENTATIONS))
-        names = link, self.model.root if reference is None else reference
-        return Target(*(self._frame[checks.known_link(name, self.link_names)] for name in names), kind)
+        frame, seen_from = (self._frame[checks.known_link(name, self.link_names)]
+                            for name in (link, self.model.root if reference is None else reference))
+        return Target(frame, seen_from, kind)
 
     def _keep_jacobian(self, link, reference, representation, entry=JACOBIAN):
         """The entry point of a Jacobian and its packed target, kept for the next call."""

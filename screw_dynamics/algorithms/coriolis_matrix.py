@@ -2,13 +2,16 @@
 skew."""
 from typing import NamedTuple
 
+import numpy as np
+
 from screw_dynamics.compiled.entry import Entry, per_pair
+from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import infix, kernel, linear, over, zero
 from screw_dynamics.screws.inertia import Inertia, moved
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, dot
 from screw_dynamics.screws.so3 import rotate_matrix
-from screw_dynamics.screws.vectors import Matrix3, Scalar, cross_columns, cross_rows, full, tilde
+from screw_dynamics.screws.vectors import Matrix3, Scalar, Vec3, cross_columns, cross_rows, full, tilde
 
 
 @linear
@@ -23,19 +26,19 @@ class Gyration(NamedTuple):
 
 
 @infix("@")
-def apply(B: Gyration, X: Twist):
+def apply(B: Gyration, X: Twist) -> Wrench:
     """B X."""
     return Wrench(B.P @ X.angular, B.Q @ X.angular)
 
 
 @kernel
-def transposed_torque(B, X):
+def transposed_torque(B: Gyration, X: Twist) -> Vec3:
     """The torque of B^T X, whose force vanishes."""
     return X.angular @ B.P + X.linear @ B.Q
 
 
 @kernel
-def gyration(M, V):
+def gyration(M: Inertia, V: Twist) -> Gyration:
     """B of one rigid body."""
     w, h, Theta = V.angular, M.moment, M.rotational
     half_trace = 0.5 * (Theta.xx + Theta.yy + Theta.zz)
@@ -44,7 +47,7 @@ def gyration(M, V):
 
 
 @kernel
-def moved_gyration(C, B):
+def moved_gyration(C: Pose, B: Gyration) -> Gyration:
     """Ad_C^-T B Ad_C^-1."""
     Q = rotate_matrix(C.R, B.Q)
     return Gyration(rotate_matrix(C.R, B.P) + cross_columns(C.p, Q), Q)
@@ -64,7 +67,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def coriolis_matrix(links, body, H):
+def coriolis_matrix(links: Link, body: Body, H: np.ndarray) -> None:
     """Add C(q, q') to H: the sum over the bodies of J^T (M J' + B J); [MD] (83), with the B that makes it
     Christoffel's."""
     parent, k, X, M, E = links

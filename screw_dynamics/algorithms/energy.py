@@ -1,7 +1,10 @@
 """Kinetic and potential energy."""
 from typing import NamedTuple
 
+import numpy as np
+
 from screw_dynamics.compiled.entry import Entry, single
+from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_inv, Pose, Twist, dot, identity
@@ -18,7 +21,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def kinetic_energy(links, body, kinetic):
+def kinetic_energy(links: Link, body: Body, kinetic: np.ndarray) -> None:
     """T = sum V^T M V / 2 over the bodies, J."""
     parent, k, X, M, E = links
     q, qd, C, V = body
@@ -29,7 +32,7 @@ def kinetic_energy(links, body, kinetic):
 
 
 @kernel
-def potential_energy(links, body, potential):
+def potential_energy(links: Link, body: Body, potential: np.ndarray) -> None:
     """U = -sum m g . r over the bodies and the root link, r the centre of mass; 0 at the root frame's origin, J."""
     parent, k, X, M, E = links
     q, qd, C, V = body

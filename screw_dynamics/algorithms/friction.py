@@ -1,4 +1,6 @@
 """Friction in the joints: viscous and Coulomb. It is no part of the equations of motion, but a term of its own."""
+from typing import Any
+
 import numpy as np
 
 from screw_dynamics.numbers.scalars import absolute
@@ -15,6 +17,6 @@ def friction_torque(damping: np.ndarray, friction: np.ndarray, qd: np.ndarray) -
 
 
 @kernel
-def resistance(damping, friction, v):
+def resistance(damping: Any, friction: Any, v: Any) -> Any:
     """The d >= 0 for which d v is the effort of friction at the rate v in simulation, smoothed about rest."""
     return damping + friction / (absolute(v) + STICTION)

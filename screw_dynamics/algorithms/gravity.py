@@ -1,7 +1,10 @@
 """Statics: the joint efforts that hold a robot still under gravity, O(n)."""
 from typing import NamedTuple
 
+import numpy as np
+
 from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_dual, Pose, Wrench, dot
@@ -19,7 +22,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def gravity_torque(links, body, tau):
+def gravity_torque(links: Link, body: Body, tau: np.ndarray) -> None:
     """tau = g(q) = d(potential energy)/dq: [MD] (66), (67) at rest, where twists vanish and only -g is passed on."""
     parent, k, X, M, E = links
     q, C, a, W = body

@@ -1,10 +1,14 @@
 """The Jacobian of a frame and its time derivative, in the four representations of twists, relative to any other
 frame."""
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from screw_dynamics.compiled.entry import Entry, per_twist
+import numpy as np
+
+from screw_dynamics.compiled.entry import Entry, Target, per_twist
+from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.values import kernel, zero
-from screw_dynamics.screws.se3 import Ad_inv, Twist, ad, inverse
+from screw_dynamics.screws.se3 import Ad_inv, Pose, Twist, ad, inverse
 from screw_dynamics.screws.vectors import Scalar, Vec3
 
 from .kinematics import climb
@@ -27,39 +31,39 @@ class MovingBody(NamedTuple):
 
 
 @kernel
-def column(out, k):
+def column(out: np.ndarray, k: int) -> Twist:
     """Column k as a twist."""
     return Twist(Vec3(out[0, k], out[1, k], out[2, k]), Vec3(out[3, k], out[4, k], out[5, k]))
 
 
 @kernel
-def put_column(out, k, V):
+def put_column(out: np.ndarray, k: int, V: Twist) -> None:
     """Write a twist to column k."""
     w, v = V.angular, V.linear
     out[0, k], out[1, k], out[2, k], out[3, k], out[4, k], out[5, k] = w.x, w.y, w.z, v.x, v.y, v.z
 
 
 @kernel
-def add_column(out, k, V):
+def add_column(out: np.ndarray, k: int, V: Twist) -> None:
     """Add a twist to column k."""
     put_column(out, k, column(out, k) + V)
 
 
 @kernel
-def put_twist(row, V):
+def put_twist(row: np.ndarray, V: Twist) -> None:
     """Write a twist as six numbers."""
     row[0], row[1], row[2] = V.angular.x, V.angular.y, V.angular.z
     row[3], row[4], row[5] = V.linear.x, V.linear.y, V.linear.z
 
 
 @kernel
-def keep_column(J, links, i, C, of_frame):
+def keep_column(J: Sequence[Twist], links: Link, i: int, C: Pose, of_frame: bool) -> None:
     """Keep the joint's screw in the frame that moves with it, or in the reference frame; [MK] (17)."""
     J[i] = Ad_inv(C, links.X[i])
 
 
 @kernel
-def put_columns_of_frame(store, links, i, C, of_frame):
+def put_columns_of_frame(store: tuple, links: Link, i: int, C: Pose, of_frame: bool) -> None:
     """The same, but columns that are those of the Jacobian already go there at once."""
     J, out = store
     if of_frame:
@@ -69,7 +73,7 @@ def put_columns_of_frame(store, links, i, C, of_frame):
 
 
 @kernel
-def jacobian(links, body, frames, target, out):
+def jacobian(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
     """Add to `out` (6, n) the Jacobian J, with J q' the twist of the frame against the reference frame; [MK] (17)."""
     parent, k, J = links.parent, links.coordinate, body.J
     C, D, meet = climb(links, frames, target, body.q, put_columns_of_frame, (J, out))
@@ -83,7 +87,7 @@ def jacobian(links, body, frames, target, out):
 
 
 @kernel
-def jacobian_derivative(links, body, frames, target, out):
+def jacobian_derivative(links: Link, body: MovingBody, frames: Frame, target: Target, out: np.ndarray) -> None:
     """Add to `out` (6, n) the time derivative of the Jacobian along q'.
 
     The body-fixed column of joint k changes by its screw product with the twist of all joints between it and the

@@ -1,7 +1,11 @@
 """Forward kinematics: the poses of bodies and frames by the product of exponentials, body-fixed and spatial."""
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
-from screw_dynamics.compiled.entry import Entry, per_body, per_frame
+import numpy as np
+
+from screw_dynamics.compiled.entry import Entry, Target, per_body, per_frame
+from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.values import kernel, over
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad, Pose, exp, identity, inverse
@@ -18,7 +22,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def body_fixed_poses(links, body):
+def body_fixed_poses(links: Link, body: Body) -> None:
     """Fill body.C with the poses of all bodies: C_i = C_p B_i exp(X_i q_i); [MK] (8)."""
     parent, _, X, _, E = links
     q, C, A, f = body
@@ -28,7 +32,7 @@ def body_fixed_poses(links, body):
 
 
 @kernel
-def spatial_poses(links, body):
+def spatial_poses(links: Link, body: Body) -> None:
     """Fill body.C with the poses of all bodies: C_i = exp(Y_1 q_1) ... exp(Y_i q_i) A_i, Y_i = Ad_(A_i) X_i; [MK]
     (10)."""
     parent, _, X, _, E = links
@@ -42,7 +46,7 @@ def spatial_poses(links, body):
 
 
 @kernel
-def put_pose(matrix, C):
+def put_pose(matrix: np.ndarray, C: Pose) -> None:
     """Write a pose as a homogeneous matrix."""
     R, p = C.R, C.p
     matrix[0, 0], matrix[0, 1], matrix[0, 2], matrix[0, 3] = R.x.x, R.x.y, R.x.z, p.x
@@ -52,21 +56,21 @@ def put_pose(matrix, C):
 
 
 @kernel
-def body_poses(links, body, frames, target, matrices):
+def body_poses(links: Link, body: Body, frames: Frame, target: Target, matrices: np.ndarray) -> None:
     """The poses of all bodies' own frames in a reference frame, by the body-fixed product of exponentials."""
     body_fixed_poses(links, body)
     put_poses(frames, body, target, matrices)
 
 
 @kernel
-def body_poses_spatial(links, body, frames, target, matrices):
+def body_poses_spatial(links: Link, body: Body, frames: Frame, target: Target, matrices: np.ndarray) -> None:
     """The poses of all bodies' own frames in a reference frame, by the spatial product of exponentials."""
     spatial_poses(links, body)
     put_poses(frames, body, target, matrices)
 
 
 @kernel
-def put_poses(frames, body, target, matrices):
+def put_poses(frames: Frame, body: Body, target: Target, matrices: np.ndarray) -> None:
     """Write the poses of the bodies' own frames, which are the first of all frames, in a reference frame."""
     D = inverse(body.C[frames.body[target.reference]] @ frames.C[target.reference])
     for i in range(1, len(body.q)):
@@ -74,7 +78,8 @@ def put_poses(frames, body, target, matrices):
 
 
 @kernel
-def climb(links, frames, target, q, pass_joint, store):
+def climb(links: Link, frames: Frame, target: Target, q: Sequence, pass_joint: Callable,
+          store: Any) -> tuple[Pose, Pose, int]:
     """Climb from a frame and from its reference frame to the body where their branches meet.
 
     Calls pass_joint(store, links, i, C, of_frame) at each joint on the way: C is the pose in body i of the frame, or of
@@ -93,12 +98,12 @@ def climb(links, frames, target, q, pass_joint, store):
 
 
 @kernel
-def pass_by(store, links, i, C, of_frame):
+def pass_by(store: Any, links: Link, i: int, C: Pose, of_frame: bool) -> None:
     """Nothing to do at a joint."""
 
 
 @kernel
-def relative_pose(links, body, frames, target, matrix):
+def relative_pose(links: Link, body: Body, frames: Frame, target: Target, matrix: np.ndarray) -> None:
     """The pose of a frame in a reference frame, by way of the body where their branches meet."""
     C, D, _ = climb(links, frames, target, body.q, pass_by, body)
     put_pose(matrix, inverse(D) @ C)

@@ -1,7 +1,10 @@
 """The joint-space mass matrix by composite bodies, O(n d) for a tree of depth d."""
 from typing import NamedTuple
 
+import numpy as np
+
 from screw_dynamics.compiled.entry import Entry, per_pair
+from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, over
 from screw_dynamics.screws.inertia import Inertia, moved
 from screw_dynamics.screws.joint import pose
@@ -19,7 +22,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def mass_matrix(links, body, H):
+def mass_matrix(links: Link, body: Body, H: np.ndarray) -> None:
     """Add M(q) to H: H_kl = X_l^T Ad^T M^c X_k, M^c the composite inertia; [MD] (81) summed from the leaves.
 
     A coordinate that drives several bodies collects the terms of all of them."""

@@ -5,6 +5,7 @@ costs 80 us. Here an entry point takes Python objects as they are and reads the 
 are part of NumPy's binary interface; anything but an aligned, contiguous float64 array of the right shape is answered
 with False. The caller holds the objects and the GIL as long as the entry point runs. """
 import ctypes
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -74,13 +75,13 @@ def _array_at(typing, address, shape):
 
 
 @intrinsic
-def bits(typing, x):
+def bits(typing: Any, x: Any) -> tuple:
     """The integer whose bits a float64 carries."""
     return types.intp(x), lambda context, builder, signature, args: builder.bitcast(args[0], cgutils.intp_t)
 
 
 @kernel
-def is_array(obj, shape, flags, array_type, dtype):
+def is_array(obj: Any, shape: tuple[int, ...], flags: int, array_type: int, dtype: int) -> bool:
     """True if a Python object is a float64 array of this shape with these flags."""
     at = _address(obj)
     if _word(at + TYPE) != array_type or _word(at + DTYPE) != dtype or _half_word(at + NDIM) != len(shape):
@@ -93,12 +94,12 @@ def is_array(obj, shape, flags, array_type, dtype):
 
 
 @kernel
-def borrowed(obj, shape):
+def borrowed(obj: Any, shape: tuple[int, ...]) -> np.ndarray:
     """The numbers of an array object, known to be of this shape."""
     return _array_at(_word(_address(obj) + DATA), shape)
 
 
-def layout_is_known():
+def layout_is_known() -> bool:
     """True if NumPy's array object is laid out as this file says, on this build of Python and NumPy."""
     sample = np.zeros((2, 3))
     at = id(sample)

@@ -5,12 +5,15 @@ code: two processes that compile at once can leave it pointing at the code of an
 code is a file of its own, and the file's name tells all that the code depends on.
 """
 import hashlib
+from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
+from typing import Any
 
-from numba import njit
+from numba import njit, types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.dispatcher import Dispatcher
 
 from screw_dynamics.numbers.values import FLAGS
 
@@ -28,7 +31,7 @@ _STAMP = _sources()
 _compiling = RLock()
 
 
-def compiled(**options):
+def compiled(**options: Any) -> Callable[[Callable], Dispatcher]:
     """Make an entry point: kept on disk where there is a place to write, compiled only for what `prepare` asks."""
     def decorate(function):
         dispatcher = njit(**FLAGS, **options)(function)
@@ -39,7 +42,7 @@ def compiled(**options):
     return decorate
 
 
-def prepare(dispatcher, signature):
+def prepare(dispatcher: Dispatcher, signature: tuple[types.Type, ...]) -> Any:
     """Compile an entry point for arguments of these Numba types, if it is not yet; returns what compiling made."""
     if signature not in dispatcher.overloads:
         with _compiling:

@@ -6,7 +6,7 @@ besides, `algorithm(links, body, frames, target, out)`. The same text is compile
 """
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -106,7 +106,7 @@ def unpacked(packed: int) -> Target:
     return Target(packed & 0xFFFFFF, packed >> 24 & 0xFFFFFF, packed >> 48)
 
 
-def frames_and_target(memory, packed):
+def frames_and_target(memory: np.ndarray, packed: tuple[int, ...]) -> tuple:
     """What an algorithm takes between `body` and `out`: nothing for no packed target, else frames and target."""
 
 
@@ -118,7 +118,7 @@ def _frames_and_target(memory, packed):
 
 
 # ------------------------------------------------------------------------------------------------- one state, and many
-def each(function, source, inputs, columns):
+def each(function: Callable, source: Any, inputs: Sequence, columns: Sequence) -> bool:
     """True if function(source, input, column) is, for each input and its column of a table."""
 
 
@@ -134,7 +134,7 @@ def _each(function, source, inputs, columns):
 
 
 @kernel
-def take(source, x, column):
+def take(source: Any, x: Any, column: Sequence) -> bool:
     """Gather the coordinates of an array object into a column; False if it is not a state."""
     links, memory = source
     if not is_state(x, memory):
@@ -144,7 +144,7 @@ def take(source, x, column):
 
 
 @kernel
-def take_tile(source, x, column):
+def take_tile(source: Any, x: Any, column: Sequence) -> bool:
     """The same for eight rows of an array, on lanes."""
     coordinate, in_order, first = source
     load(coordinate, in_order, x, first, column)
@@ -152,7 +152,8 @@ def take_tile(source, x, column):
 
 
 @kernel
-def evaluate(algorithm, Body, shape, workspace, packed, inputs, out):
+def evaluate(algorithm: Callable, Body: type, shape: Callable, workspace: Any, packed: tuple[int, ...],
+             inputs: Sequence, out: Any) -> bool:
     """Evaluate an algorithm on one state. False, and `out` as it was, unless inputs and `out` are arrays that borrow.py
     can read, of the right shapes."""
     memory = borrowed_memory(workspace)
@@ -167,7 +168,8 @@ def evaluate(algorithm, Body, shape, workspace, packed, inputs, out):
 
 
 @kernel
-def evaluate_many(algorithm, Body, shape, memory, packed, inputs, out, counter):
+def evaluate_many(algorithm: Callable, Body: type, shape: Callable, memory: np.ndarray, packed: tuple[int, ...],
+                  inputs: Sequence, out: Any, counter: np.ndarray) -> None:
     """Evaluate an algorithm on lanes, on the tiles of a batch that an atomic counter gives to this thread."""
     links, body, results = links_in(memory), body_on_lanes(Body, memory), result_on_lanes(shape, memory)
     in_order = identity_order(links.coordinate, inputs[0].shape[1])

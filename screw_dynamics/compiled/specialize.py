@@ -23,12 +23,12 @@ NEGLIGIBLE = 1e-15      # a number of a joint or a frame this close to 0, 1 or -
 
 
 class Inputs(NamedTuple):
-    """The columns of a straight-line kernel: as many of these as the algorithm has inputs."""
+    """The columns of a straight-line kernel, as many of them as the algorithm has inputs; x: acceleration or effort."""
 
-    a: Scalar
-    b: Scalar
-    c: Scalar
-    d: Scalar
+    q: Scalar
+    qd: Scalar
+    x: Scalar
+    armature: Scalar
 
 
 class TooLong(Exception):
@@ -152,7 +152,7 @@ def _rounded(x):
 
 def _over_scalar(x):
     """A constant result, over the kind of scalar that the kernel runs on."""
-    return repr(x) if isinstance(x, _Traced) else f"null(body.a[0]) + {float(x)!r}"
+    return repr(x) if isinstance(x, _Traced) else f"null(body.q[0]) + {float(x)!r}"
 
 
 def _kernel(lines, targeted):

@@ -1,4 +1,8 @@
 """Tiles: eight states, one a row of an array, and the same on lanes, one a place."""
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -17,7 +21,7 @@ _MASK, _EIGHT = ir.VectorType(ir.IntType(1), WIDTH), types.UniTuple(LANE, WIDTH)
 
 # ------------------------------------------------------------------------------------------------- eight lanes
 @intrinsic
-def transposed(typing, lanes):
+def transposed(typing: Any, lanes: Any) -> tuple:
     """Eight lanes as the columns of the matrix whose rows they are."""
     def build(context, builder, signature, args):
         rows = cgutils.unpack_tuple(builder, args[0])
@@ -93,7 +97,7 @@ def _put_row(typing, out, row, column, lane):
 
 # ------------------------------------------------------------------------------------------------- threads
 @intrinsic
-def first_tile(typing, counter):
+def first_tile(typing: Any, counter: Any) -> tuple:
     """The first row of a piece that no thread has begun. counter: int64 array (1,), 0 at first, which all threads
     share and raise atomically."""
     def build(context, builder, signature, args):
@@ -103,7 +107,7 @@ def first_tile(typing, counter):
 
 
 @kernel
-def next_tile(counter, first):
+def next_tile(counter: np.ndarray, first: int) -> int:
     """The first row of the tile after this one: in the same piece, or in one that no thread has begun."""
     first += WIDTH
     return first if first % PIECE != 0 else first_tile(counter)
@@ -111,7 +115,7 @@ def next_tile(counter, first):
 
 # ------------------------------------------------------------------------------------------------- eight states
 @kernel
-def contiguous(rows):
+def contiguous(rows: np.ndarray) -> bool:
     """True if the entries of each row lie side by side."""
     return rows.strides[1] == 8
 
@@ -138,7 +142,7 @@ def _write(lanes, out, first, k):
 
 
 @kernel
-def identity_order(coordinate, n):
+def identity_order(coordinate: Sequence[int], n: int) -> bool:
     """True if each joint has one of n coordinates of its own, in the order of the joints: coordinate[i] = i - 1."""
     for i in range(1, len(coordinate)):
         if coordinate[i] != i - 1:
@@ -147,14 +151,14 @@ def identity_order(coordinate, n):
 
 
 @kernel
-def gather(coordinate, state, column):
+def gather(coordinate: Sequence[int], state: Sequence, column: Sequence) -> None:
     """Give every joint the number of the coordinate that drives it: column[i] = state[coordinate[i]], i > 0."""
     for i in range(1, len(column)):
         column[i] = state[coordinate[i]]
 
 
 @kernel
-def load(coordinate, in_order, states, first, column):
+def load(coordinate: Sequence[int], in_order: bool, states: np.ndarray, first: int, column: Sequence) -> None:
     """Put coordinate[i] of the states first ... first + 7 into the places of column[i], i > 0; past the end, the last
     state again. `in_order` is identity_order(coordinate, n)."""
     n, last = states.shape[1], len(states) - 1
@@ -186,7 +190,7 @@ def _flat(typing, results):
 
 
 @kernel
-def clear(results):
+def clear(results: Any) -> None:
     """Set all results to zero."""
     flat = _flat(results)
     for i in range(len(flat)):
@@ -194,7 +198,7 @@ def clear(results):
 
 
 @kernel
-def store(results, out, first):
+def store(results: Any, out: np.ndarray, first: int) -> None:
     """Write the places of the results, entry by entry, to the rows first ... first + 7 of `out`; none past its end."""
     flat, count = _flat(results), min(WIDTH, len(out) - first)
     if contiguous(out) and count == WIDTH:

@@ -3,6 +3,8 @@
 One array, since every array argument costs a call from Python 33 ns; made outside, since allocating inside costs more.
 """
 import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -19,12 +21,12 @@ SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, HEADER = 0, 1, 2, 3, 4, 
 _needs = []                                             # (Body, shape) of all entry points: one workspace serves all
 
 
-def numbers_type(ndim, layout="C", readonly=False):
+def numbers_type(ndim: int, layout: str = 'C', readonly: bool = False) -> types.Array:
     """The Numba type of a float64 array."""
     return types.Array(types.float64, ndim, layout, readonly=readonly)
 
 
-def workspace(links, frames, n, lanes=1):
+def workspace(links: Sequence[Link], frames: Sequence[Frame], n: int, lanes: int = 1) -> np.ndarray:
     """The array that every entry point takes first: header, links, frames, and memory for the recursion on so many
     lanes."""
     rows, places = packed(links), packed(frames)
@@ -39,12 +41,12 @@ def workspace(links, frames, n, lanes=1):
     return memory
 
 
-def reserve(Body, shape):
+def reserve(Body: type, shape: Callable) -> None:
     """Announce an entry point that needs memory for a table `Body`, and on lanes for a result of a shape."""
     _needs.append((Body, shape))
 
 
-def aligned(length):
+def aligned(length: int) -> np.ndarray:
     """An array of zeros that begins on a cache line."""
     block = np.zeros(length + 8)
     first = -block.ctypes.data % 64 // 8
@@ -52,55 +54,55 @@ def aligned(length):
 
 
 @kernel
-def links_in(memory):
+def links_in(memory: np.ndarray) -> Link:
     """The model."""
     return table(Link, 0.0, int(memory[SLOTS]), memory, HEADER)
 
 
 @kernel
-def frames_in(memory):
+def frames_in(memory: np.ndarray) -> Frame:
     """The frames of all links."""
     return table(Frame, 0.0, 1, memory, int(memory[FRAMES]))
 
 
 @kernel
-def borrowed_memory(workspace):
+def borrowed_memory(workspace: Any) -> np.ndarray:
     """The numbers of a workspace that is passed as a Python object."""
     return borrowed(workspace, (HEADER,))
 
 
 @kernel
-def is_state(x, memory):
+def is_state(x: Any, memory: np.ndarray) -> bool:
     """True if a Python object is an array of n coordinates, in a layout that compiled code reads."""
     array_type, dtype = bits(memory[ARRAY]), bits(memory[DTYPE])
     return is_array(x, (int(memory[COORDINATES]),), READABLE, array_type, dtype)
 
 
 @kernel
-def is_result(out, shape, memory):
+def is_result(out: Any, shape: tuple[int, ...], memory: np.ndarray) -> bool:
     """True if a Python object is an array of this shape, in a layout that compiled code writes."""
     return is_array(out, shape, WRITABLE, bits(memory[ARRAY]), bits(memory[DTYPE]))
 
 
 @kernel
-def state(x, memory):
+def state(x: Any, memory: np.ndarray) -> np.ndarray:
     """The n coordinates of an array object."""
     return borrowed(x, (int(memory[COORDINATES]),))
 
 
 @kernel
-def body_in(Body, memory):
+def body_in(Body: type, memory: np.ndarray) -> NamedTuple:
     """The memory of a recursion on one state."""
     return table(Body, 0.0, int(memory[SLOTS]), memory, int(memory[BODY]))
 
 
 @kernel
-def body_on_lanes(Body, memory):
+def body_on_lanes(Body: type, memory: np.ndarray) -> NamedTuple:
     """The memory of a recursion on eight states."""
     return table(Body, splat(0.0), int(memory[SLOTS]), memory, int(memory[BODY]))
 
 
 @kernel
-def result_on_lanes(shape, memory):
+def result_on_lanes(shape: Callable, memory: np.ndarray) -> np.ndarray:
     """The memory of eight results, in their shape."""
     return block(splat(0.0), shape(int(memory[COORDINATES]), int(memory[SLOTS]) - 1), memory, int(memory[RESULT]))

@@ -5,7 +5,7 @@ least squares, J the system Jacobian, E = V - J q' what is left of the twists, D
 
   joint_rates          min sum |E_i - (D E)_i|^2 = |(I - D) E|^2: the twist of each body relative to its parent is
                        fitted by its joint alone. This is what (26) solves, in O(n) and without an equation to solve.
-  nearest_joint_rates  min sum |E_i|^2: all bodies' twists are fitted at once. Remark 9 says it of (26), but (26) is
+  nearest_joint_rates  min sum |E_i|^2: all bodies' twists are fitted at once. Remark 9 claims it for (26), but (26) is
                        the pseudoinverse of X applied to (I - D) V, which is not that of J = (I - D)^-1 X.
 
 Each norm is |E|^2 = E^T W E, W (6, 6) in the body frame. No W serves all frames and units, since screws have no

@@ -1,3 +1,3 @@
 """A robot as a tree of screws: the immutable Model, the ModelBuilder that checks it, joints of several degrees.
 
-May import numbers and screws."""
+May import checks, numbers and screws."""

@@ -119,9 +119,9 @@ class ModelBuilder:
         pitch: of a helical motion, m/rad. placement, inertia and options as in add_joint, an option for all coordinates
         or as {"rz": value, ...} for some.
 
-        Gives the names of the coordinates: joint_x for a slide along x, joint_rz for a turn about z and so on, or joint
+        Returns the names of the coordinates: joint_x for a slide along x, joint_rz for a turn about z, ..., or joint
         if it is the only one; the links in between are called link_x and so on. At q = 0 their frames are the link's.
-        Singular where macro_joints says; [MK] table 2, remark 4."""
+        Singularities as in macro_joints; [MK] table 2, remark 4."""
         name = f"joint '{checks.new_name('joint', joint, self._joints)}'"
         degrees = checks.named(name, macro_joints.degrees, kind, order, pitch)
         to_link = arrays.Ad_matrix(checks.pose(name, frame))

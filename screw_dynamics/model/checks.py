@@ -43,11 +43,13 @@ def number(name: str, what: str, x: float, least: float = -math.inf) -> float:
 
 
 def numbers(name: str, what: str, x: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
-    """Finite numbers in a shape, as a new array."""
+    """Finite real numbers in a shape, as a new array."""
     try:
+        if np.asarray(x).dtype.kind in "cUS":               # complex numbers and text, which would become floats
+            raise TypeError
         a = np.array(x, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(f"{name}: {what} {x!r} must be made of numbers") from None
+        raise ValueError(f"{name}: {what} {x!r} must be made of real numbers") from None
     if a.shape != shape:
         raise ValueError(f"{name}: {what} has shape {a.shape}, not {shape}")
     if not np.isfinite(a).all():

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics.checks import known_link
 from screw_dynamics.screws import arrays
-from screw_dynamics.screws.se3 import inverse
+from screw_dynamics.screws.se3 import compose, inverse
 
 from . import checks
 from .links import Frame, Link, Placed, on_axes, placed
@@ -111,7 +111,7 @@ class Model:
     def frame_rows(self, gravity: ArrayLike) -> list[Frame]:
         """One Frame for each of `frame_names`."""
         axes = [inverse(T) for T in on_axes(self.placed(gravity))[1]]
-        links = [Frame(int(body) + 1, axes[body + 1] @ arrays.pose(C)) for body, C in self.frames.values()]
+        links = [Frame(int(body) + 1, compose(axes[body + 1], arrays.pose(C))) for body, C in self.frames.values()]
         return [Frame(slot, C) for slot, C in enumerate(axes)] + links
 
     # ------------------------------------------------------------------------------------------------- changes

@@ -6,6 +6,7 @@ Arithmetic is IEEE's lane by lane, but for values.FLAGS: a sum may take in a pro
 product with the reciprocal. The functions of scalars.py take lanes. Lanes exist in compiled code only. """
 import math
 import operator
+from typing import Any
 
 from llvmlite import ir
 from numba import types
@@ -138,22 +139,22 @@ def _insert(typing, lane, k, x):
 
 
 @intrinsic
-def splat(typing, x):
+def splat(typing: Any, x: Any) -> tuple:
     """The lane with x in all places."""
     return LANE(x), lambda context, builder, signature, args: _broadcast(context, builder, signature.args[0], args[0])
 
 
-def places(x):
+def places(x: Any) -> int:
     """How many numbers x holds: eight for a lane or mask, else one."""
     return 1
 
 
-def extract(x, k):
+def extract(x: Any, k: int) -> float:
     """The number in place k; a scalar is its own only place."""
     return x
 
 
-def insert(x, k, number):
+def insert(x: Any, k: int, number: float) -> Any:
     """x with another number in place k."""
     return number
 

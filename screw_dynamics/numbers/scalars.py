@@ -3,7 +3,9 @@
 In plain Python, other kinds of numbers register their own, e.g. `sincos.register(mpmath.mpf, ...)`.
 """
 import math
+from collections.abc import Callable
 from functools import singledispatch
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -21,7 +23,7 @@ _HALF = [*_QUARTER, *_QUARTER[-2::-1]]
 SINES = np.array([*_HALF, *(-x for x in _HALF[1:-1])])
 
 
-def llvm_function(name, plain):
+def llvm_function(name: str, plain: Callable) -> Callable:
     """A function of one number: in plain Python `plain` (other kinds may register), compiled the LLVM intrinsic
     `name`."""
     @intrinsic
@@ -51,7 +53,7 @@ nearest = llvm_function("rint", round)          # whole number; of two, the even
 
 
 @singledispatch
-def where(condition, a, b):
+def where(condition: Any, a: Any, b: Any) -> Any:
     """a where the condition holds, else b. Both are evaluated, so that lanes and symbols can take part."""
     return a if condition else b
 
@@ -64,7 +66,7 @@ def _where(condition, a, b):
 
 
 @singledispatch
-def some(condition):
+def some(condition: Any) -> bool:
     """True if the condition holds, on lanes in at least one lane."""
     return bool(condition)
 
@@ -75,7 +77,7 @@ def _some(condition):
 
 
 @singledispatch
-def atan2(y, x):
+def atan2(y: Any, x: Any) -> Any:
     """The angle of the point (x, y), in (-pi, pi]."""
     return math.atan2(y, x)
 
@@ -86,7 +88,7 @@ def _atan2(y, x):
 
 
 @singledispatch
-def sincos(x):
+def sincos(x: Any) -> tuple[Any, Any]:
     """(sin x, cos x), x in radians; of an infinity or a NaN it is NaN. Compiled, within 1.6 units in the last place on
     lanes, within 2.5 else: near table entries twice as large as the result."""
     if math.isinf(x):
@@ -95,7 +97,7 @@ def sincos(x):
 
 
 @kernel
-def sincos_polynomial(x):
+def sincos_polynomial(x: Any) -> tuple[Any, Any]:
     """(sin x, cos x) for |x| < LIMIT, without a branch: x = k pi/2 + r, |r| <= pi/4, and the polynomials of fdlibm."""
     k = floor(x * 0.6366197723675814 + 0.5)
     x = x - k * 1.5707963267341256                            # exact: k and this first part of pi/2 have few digits
@@ -115,7 +117,7 @@ def sincos_polynomial(x):
 
 
 @kernel
-def sincos_table(x):
+def sincos_table(x: Any) -> tuple[Any, Any]:
     """(sin x, cos x) for |x| < TABLE_LIMIT: x = k pi/64 + r, |r| <= pi/128, and the theorem of addition.
 
     Two thirds of the operations of `sincos_polynomial`, but lanes would have to gather from the table."""

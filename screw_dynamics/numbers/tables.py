@@ -3,6 +3,9 @@
 `class Body(NamedTuple)` lists the columns; in `q, C, V = body` each is a sequence, and `V[i]` reads and writes a whole
 Twist. In plain Python a column is a list. Compiled, all columns of a table lie in one float64 array, slot after slot.
 """
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import types
 from numba.core import cgutils
@@ -16,17 +19,17 @@ class Square:
     """In annotations of a table: a column with a scalar for each pair of slots, `H[i, j]`."""
 
 
-def width(cls):
+def width(cls: type) -> int:
     """How many numbers a slot of a table `cls` has, square columns apart."""
     return sum(leaf not in (Nil, Square) for leaf in leaves(cls))
 
 
-def size(cls, n):
+def size(cls: type, n: int) -> int:
     """How many numbers a table `cls` of n slots has."""
     return width(cls) * n + fields(cls).count(Square) * n * n
 
 
-def packed(rows):
+def packed(rows: Sequence[NamedTuple]) -> np.ndarray:
     """Values of one class as a float64 array, one row each; int fields keep the bits of an integer (never compute with
     it)."""
     kinds = leaves(type(rows[0]))
@@ -39,12 +42,12 @@ def packed(rows):
     return array
 
 
-def columns(cls, rows):
+def columns(cls: type, rows: Sequence[NamedTuple]) -> NamedTuple:
     """A sequence of values of class `cls` as a table in plain Python."""
     return cls(*map(list, zip(*rows, strict=True)))
 
 
-def table(cls, like, n, memory=None, start=0):
+def table(cls: type, like: Any, n: int, memory: np.ndarray | None = None, start: int = 0) -> NamedTuple:
     """`cls` of columns with n slots each, over scalars of the kind of `like`.
 
     Compiled, the columns are views of the float64 array `memory` from position `start` on. They borrow it: counting
@@ -59,7 +62,7 @@ def _doubles(kind):
     return sum(map(_doubles, kind)) if isinstance(kind, types.BaseTuple) else kind.bitwidth // 64
 
 
-def view(context, builder, kind, data, shape, strides):
+def view(context: Any, builder: Any, kind: Any, data: Any, shape: Sequence, strides: Sequence) -> Any:
     """An array of type `kind` over memory that it borrows; shape in entries, strides in doubles."""
     array = make_array(kind)(context, builder)
     steps = [builder.mul(stride, context.get_constant(types.intp, 8)) for stride in strides]
@@ -103,7 +106,7 @@ def _compiled_table(cls, like, n, memory=None, start=0):
 
 
 @intrinsic
-def block(typing, like, shape, memory, start):
+def block(typing: Any, like: Any, shape: Any, memory: Any, start: Any) -> tuple:
     """An array of this shape of scalars of the kind of `like`, in the float64 array `memory` from `start` on,
     borrowed."""
     result = types.Array(like, len(shape), "C", aligned=False)

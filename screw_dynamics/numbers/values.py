@@ -8,8 +8,9 @@ are machine code.
 This file and tables.py alone touch Numba's extension interface for value types.
 """
 import operator
+from collections.abc import Callable, Iterable
 from functools import cache
-from typing import NamedTuple, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 from llvmlite import ir
 from numba import types
@@ -38,7 +39,7 @@ def _meaning(symbol, left, right):
     raise TypeError(f" {symbol} ".join(names) + " is not defined")
 
 
-def value(cls):
+def value(cls: type) -> type:
     """Declare a NamedTuple as a value type: tuple's own + and * give way to the operators declared for it."""
     def plain(symbol, swap):
         def apply(self, other):
@@ -55,7 +56,7 @@ def value(cls):
     return cls
 
 
-def infix(symbol):
+def infix(symbol: str) -> Callable:
     """Declare that `symbol` between two values means this function; its annotations name the two classes."""
     def decorate(function):
         left, right = list(get_type_hints(function).values())[:2]
@@ -64,7 +65,7 @@ def infix(symbol):
     return decorate
 
 
-def linear(cls):
+def linear(cls: type) -> type:
     """Declare a NamedTuple as a vector space: + - and multiples by a scalar go field by field."""
     def each(expression):
         return eval(f"lambda a, b: cls({', '.join(expression.format(f) for f in cls._fields)})", {"cls": cls})
@@ -101,12 +102,12 @@ def _negative(a):
 
 # ------------------------------------------------------------------------------------------------- contents
 @cache
-def fields(cls):
+def fields(cls: type) -> list[type]:
     """The classes of the fields of a value class: a value class, float for a scalar of any kind, or int."""
     return list(get_type_hints(cls).values())
 
 
-def form_of(cls):
+def form_of(cls: type) -> Callable:
     """Declare a NamedTuple as a form of values of class `cls`: the same fields, but some of them Nil."""
     def decorate(form):
         form.stands_for = cls
@@ -114,17 +115,17 @@ def form_of(cls):
     return decorate
 
 
-def leaves(cls):
+def leaves(cls: type) -> list[type]:
     """The classes of all numbers in a value of class `cls`, in order: float for a scalar of any kind, int or Nil."""
     return [leaf for kind in fields(cls) for leaf in leaves(kind)] if issubclass(cls, tuple) else [cls]
 
 
-def numbers(x):
+def numbers(x: Any) -> list:
     """All numbers in a value, in order, as a flat list."""
     return [number for part in x for number in numbers(part)] if isinstance(x, tuple) else [x]
 
 
-def build(cls, flat):
+def build(cls: type, flat: Iterable) -> Any:
     """The value of class `cls` made of the numbers of an iterable, in order: the inverse of `numbers`."""
     source = iter(flat)
 
@@ -133,31 +134,31 @@ def build(cls, flat):
     return take(cls)
 
 
-def map_numbers(f, x):
+def map_numbers(f: Callable, x: Any) -> Any:
     """The value with f applied to each of its numbers except integers, which are indices."""
     if isinstance(x, tuple):
         return type(x)(*(map_numbers(f, part) for part in x))
     return x if isinstance(x, int) else f(x)
 
 
-def zero(cls: type[NamedTuple], like):
+def zero(cls: type[NamedTuple], like: Any) -> Any:
     """The value of class `cls` whose numbers are all zero, over scalars of the kind of `like`."""
     return cls(*(zero(kind, like) if issubclass(kind, tuple) else kind(0) for kind in fields(cls)))
 
 
-def null(like):
+def null(like: Any) -> float:
     """The number 0 of the kind of `like`, whatever `like` holds."""
     return 0.0
 
 
-def numba_type(kind, scalar):
+def numba_type(kind: type, scalar: types.Type) -> types.Type:
     """The Numba type of a value class, or of int and float, over a scalar type."""
     if kind in (int, float, Nil):
         return {int: types.int64, float: scalar, Nil: NIL}[kind]
     return types.BaseTuple.from_types([numba_type(k, scalar) for k in fields(kind)], getattr(kind, "stands_for", kind))
 
 
-def over(x, like):
+def over(x: Any, like: Any) -> Any:
     """A number or value over scalars of the kind of `like`. In plain Python, where kinds mix, it is x itself."""
     return x
 

@@ -1,4 +1,4 @@
-"""What the launch files share: their arguments, and a node made from these. Needs the packages launch, launch_ros."""
+"""What the launch files share: their arguments, and nodes made from these. Needs the packages launch and launch_ros."""
 
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
@@ -32,11 +32,10 @@ def arguments() -> list[DeclareLaunchArgument]:
 
 
 def node(executable: str, config: str, clock_parameter: str = "use_sim_time") -> OpaqueFunction:
-    """The node of an executable, made once the arguments are known. Arguments that are empty leave parameters alone.
+    """The node of an executable, made once the arguments are known. Empty arguments set no parameters.
 
-    config: the file in the package's config folder that params_file stands in for. clock_parameter: what the argument
-    use_sim_time sets.
-    """
+    config: the file in the package's config folder, which the argument params_file replaces. clock_parameter: the
+    parameter that the argument use_sim_time sets."""
     return OpaqueFunction(function=lambda context: [_node(context, executable, config, clock_parameter)])
 
 

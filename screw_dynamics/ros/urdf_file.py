@@ -1,6 +1,4 @@
-"""A robot's URDF from where users keep it: a path, a package:// address, xacro. For launch files; nodes take text."""
-
-from __future__ import annotations
+"""A robot's URDF from a path or a package:// address, through xacro if need be. For launch files; nodes take text."""
 
 from pathlib import Path
 
@@ -8,11 +6,10 @@ from pathlib import Path
 def read_urdf_file(location: str) -> str:
     """The URDF text at a path, a file:// or a package://<package>/<path> address; *.xacro is run through xacro.
 
-    ValueError naming the location when there is no such package or file, or no xacro to run.
-    """
+    ValueError naming the location when the package or file does not exist, or xacro is not installed."""
     path = _resolve(location)
     if not path.is_file():
-        raise ValueError(f"urdf: there is no file {path}" + ("" if str(path) == location else f" (from {location})"))
+        raise ValueError(f"urdf: file {path} does not exist" + ("" if str(path) == location else f" (from {location})"))
     if path.suffix != ".xacro":
         return path.read_text(encoding="utf-8")
     try:
@@ -32,5 +29,5 @@ def _resolve(location: str) -> Path:
     package, _, inside = location.removeprefix("package://").partition("/")
     try:
         return Path(get_package_share_directory(package)) / inside
-    except (LookupError, OSError, ValueError):   # not there, no environment set up, not a name
-        raise ValueError(f"urdf: there is no package '{package}' (from {location})") from None
+    except (LookupError, OSError, ValueError):   # unknown, no environment set up, not a name
+        raise ValueError(f"urdf: package '{package}' does not exist (from {location})") from None

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from screw_dynamics.numbers.values import infix, kernel, linear
 
-from .se3 import Twist, Wrench
+from .se3 import Pose, Twist, Wrench
 from .so3 import rotate_matrix, rotate_symmetric
 from .vectors import (
     Matrix3,
@@ -45,20 +45,20 @@ class Articulated(NamedTuple):
 
 
 @infix("@")
-def momentum(M: Inertia, V: Twist):
+def momentum(M: Inertia, V: Twist) -> Wrench:
     """M V, the momentum of a body of inertia M moving with V."""
     return Wrench(M.rotational @ V.angular + cross(M.moment, V.linear),
                   M.mass * V.linear - cross(M.moment, V.angular))
 
 
 @infix("@")
-def articulated_momentum(M: Articulated, V: Twist):
+def articulated_momentum(M: Articulated, V: Twist) -> Wrench:
     """M V."""
     return Wrench(M.A @ V.angular + M.B @ V.linear, V.angular @ M.B + M.D @ V.linear)
 
 
 @kernel
-def shifted(p, M):
+def shifted(p: Vec3, M: Inertia) -> Inertia:
     """Ad_C^-T M Ad_C^-1 for C = (I, p): a rigid inertia about a point p, about the origin (Steiner's theorem)."""
     moment = M.moment + M.mass * p
     g = M.moment + moment       # 2 S(h, p) + m S(p, p) = S(g, p) with S(a, b) = (a . b) I - (a b^T + b a^T) / 2
@@ -66,26 +66,26 @@ def shifted(p, M):
 
 
 @kernel
-def moved(C, M):
+def moved(C: Pose, M: Inertia) -> Inertia:
     """Ad_C^-T M Ad_C^-1: a rigid inertia of the body frame, in the reference frame."""
     return shifted(C.p, Inertia(M.mass, C.R @ M.moment, rotate_symmetric(C.R, M.rotational)))
 
 
 @kernel
-def articulated(M):
+def articulated(M: Inertia) -> Articulated:
     """The inertia of one rigid body as an articulated one."""
     return Articulated(M.rotational, tilde(M.moment), multiple_of_identity(M.mass))
 
 
 @kernel
-def square(U, d):
+def square(U: Wrench, d: Scalar) -> Articulated:
     """U d U^T, of a wrench U: the inertia that a joint takes out."""
     t, f = d * U.torque, d * U.force
     return Articulated(symmetric_outer(t, U.torque), outer(t, U.force), symmetric_outer(f, U.force))
 
 
 @kernel
-def shifted_articulated(p, M):
+def shifted_articulated(p: Vec3, M: Articulated) -> Articulated:
     """Ad_C^-T M Ad_C^-1 for C = (I, p): an articulated inertia about a point p, about the origin.
 
     With G = B + p~ D it is [[A + p~ B^T - G p~, G], [G^T, D]], whose first block is symmetric."""
@@ -102,7 +102,7 @@ def shifted_articulated(p, M):
 
 
 @kernel
-def moved_articulated(C, M):
+def moved_articulated(C: Pose, M: Articulated) -> Articulated:
     """Ad_C^-T M Ad_C^-1: an articulated inertia of the body frame, in the reference frame."""
     turned = Articulated(rotate_symmetric(C.R, M.A), rotate_matrix(C.R, M.B), rotate_symmetric(C.R, M.D))
     return shifted_articulated(C.p, turned)

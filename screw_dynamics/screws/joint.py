@@ -44,7 +44,7 @@ class AxialJoint(NamedTuple):
     p3: Vec3
 
 
-def joint(B, X):
+def joint(B: Pose, X: Twist) -> Joint:
     """The joint of screw X (in the body frame, per rad or m of q) whose body has the pose B in its parent at q = 0.
 
     With X = (w, v), n = |w| and e = w / n: exp(X q) turns about e by n q, [MK] (A.6)."""
@@ -57,7 +57,7 @@ def joint(B, X):
     return Joint(rate, R @ (one + ee), R @ -ee, R @ e, B.p + R @ (e @ v), R @ -(e @ v), R @ -(ee @ v), R @ slide)
 
 
-def axial_joint(B, X):
+def axial_joint(B: Pose, X: Twist) -> Joint:
     """The same for a screw X along the z axis, with exact zeros."""
     x, y, z = so3.inverse(B.R)                                  # the columns of R
     none = 0 * x
@@ -66,14 +66,14 @@ def axial_joint(B, X):
 
 
 @kernel
-def pose(E, q):
+def pose(E: Joint, q: Scalar) -> Pose:
     """C(q), [MK] (8)."""
     s, c = sincos(E.rate * q)
     R = E.R0 + c * E.R1 + s * E.R2
     return over(Pose(Rotation(R.x, R.y, R.z), E.p0 + c * E.p1 + s * E.p2 + q * E.p3), q)
 
 
-def on_axis(X):
+def on_axis(X: Twist) -> tuple[Pose, Twist]:
     """The pose of a frame on the axis of screw X, z along it, and X in that frame.
 
     The frame is the nearest such one: same origin and axes where these will do."""

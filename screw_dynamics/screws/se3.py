@@ -9,7 +9,7 @@ from screw_dynamics.numbers.values import form_of, infix, kernel, linear, over, 
 
 from . import so3
 from .so3 import Rotation, stumpff
-from .vectors import AlongZ, Vec3, cross
+from .vectors import AlongZ, Scalar, Vec3, cross
 
 
 @value
@@ -45,101 +45,101 @@ class Wrench(NamedTuple):
 
 
 @kernel
-def identity(like):
+def identity(like: Scalar) -> Pose:
     """The pose of a frame in itself, over scalars of the kind of `like`."""
     one = Rotation(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
     return over(Pose(one, Vec3(0.0, 0.0, 0.0)), like)
 
 
 @infix("@")
-def compose(C: Pose, D: Pose):
+def compose(C: Pose, D: Pose) -> Pose:
     """C D: for C the pose of b in a and D that of c in b, the pose of c in a."""
     return Pose(C.R @ D.R, C.p + C.R @ D.p)
 
 
 @infix("@")
-def apply(C: Pose, x: Vec3):
+def apply(C: Pose, x: Vec3) -> Vec3:
     """The point x of the body frame, in the reference frame."""
     return C.p + C.R @ x
 
 
 @kernel
-def inverse(C):
+def inverse(C: Pose) -> Pose:
     """C^-1: the pose of the reference frame in the body frame."""
     return Pose(so3.inverse(C.R), -(C.p @ C.R))
 
 
 @kernel
-def dot(W, V):
+def dot(W: Wrench, V: Twist) -> Scalar:
     """W^T V, the power of a wrench on a twist (W)."""
     return W.torque @ V.angular + W.force @ V.linear
 
 
 @kernel
-def Ad(C, V):
+def Ad(C: Pose, V: Twist) -> Twist:
     """Ad_C V: a twist of the body frame, in the reference frame; [MK] (A.9)."""
     angular = C.R @ V.angular
     return Twist(angular, C.R @ V.linear + cross(C.p, angular))
 
 
 @kernel
-def Ad_inv(C, V):
+def Ad_inv(C: Pose, V: Twist) -> Twist:
     """Ad_C^-1 V: a twist of the reference frame, in the body frame."""
     return Twist(V.angular @ C.R, (V.linear + cross(V.angular, C.p)) @ C.R)
 
 
 @kernel
-def Ad_dual(C, W):
+def Ad_dual(C: Pose, W: Wrench) -> Wrench:
     """Ad_C^-T W: a wrench of the body frame, in the reference frame."""
     force = C.R @ W.force
     return Wrench(C.R @ W.torque + cross(C.p, force), force)
 
 
 @kernel
-def Ad_dual_inv(C, W):
+def Ad_dual_inv(C: Pose, W: Wrench) -> Wrench:
     """Ad_C^T W: a wrench of the reference frame, in the body frame."""
     return Wrench((W.torque + cross(W.force, C.p)) @ C.R, W.force @ C.R)
 
 
 @kernel
-def shifted_twist(r, V):
+def shifted_twist(r: Vec3, V: Twist) -> Twist:
     """Ad_C^-1 V for C = (I, r): a twist measured at a point, measured at a point r further on."""
     return Twist(V.angular, V.linear + cross(V.angular, r))
 
 
 @kernel
-def shifted_wrench(r, W):
+def shifted_wrench(r: Vec3, W: Wrench) -> Wrench:
     """Ad_C^-T W for C = (I, r): a wrench about a point r further on, about the origin."""
     return Wrench(W.torque + cross(r, W.force), W.force)
 
 
 @kernel
-def ad(X, V):
+def ad(X: Twist, V: Twist) -> Twist:
     """ad_X V = [X, V], the screw product."""
     return Twist(cross(X.angular, V.angular), cross(X.linear, V.angular) + cross(X.angular, V.linear))
 
 
 @kernel
-def ad_dual(V, W):
+def ad_dual(V: Twist, W: Wrench) -> Wrench:
     """ad_V^T W."""
     return Wrench(cross(W.torque, V.angular) + cross(W.force, V.linear), cross(W.force, V.angular))
 
 
 @kernel
-def exp(X):
+def exp(X: Twist) -> Pose:
     """exp X = (exp xi, dexp_xi eta), the finite screw motion of X = (xi, eta); [MT] (51)."""
     return Pose(so3.exp(X.angular), so3.dexp(X.angular, X.linear))
 
 
 @kernel
-def log(C):
+def log(C: Pose) -> Twist:
     """The screw X with exp X = C and |xi| <= pi; at the angle pi one of the two."""
     xi = so3.log(C.R)
     return Twist(xi, so3.dexp_inv(xi, C.p))
 
 
 @kernel
-def dexp(X, Y):
+def dexp(X: Twist, Y: Twist) -> Twist:
     """dexp_X Y = sum_k ad_X^k Y / (k+1)!, the right-trivialised differential of exp; [MT] (54), and (55) corrected.
 
     The spatial twist of C = exp X is dexp_X X', the body-fixed one dexp_(-X) X'."""
@@ -152,7 +152,7 @@ def dexp(X, Y):
 
 
 @kernel
-def dexp_inv(X, Y):
+def dexp_inv(X: Twist, Y: Twist) -> Twist:
     """dexp_X^-1 Y for |xi| < 2 pi; [MT] (56), and (57) corrected."""
     xi, eta, a = X.angular, X.linear, Y.angular
     c = stumpff(xi @ xi)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from screw_dynamics.numbers.scalars import atan2, sincos, sqrt, where
 from screw_dynamics.numbers.values import infix, kernel, value
 
-from .vectors import Matrix3, Symmetric3, Vec3, cross, full, multiply_matrix, multiply_vector
+from .vectors import Matrix3, Scalar, Symmetric3, Vec3, cross, full, multiply_matrix, multiply_vector
 
 SERIES = 6.0     # |xi|^2 below which the coefficients are summed as a series
 
@@ -23,50 +23,50 @@ class Rotation(NamedTuple):
 
 
 @infix("@")
-def rotate(R: Rotation, a: Vec3):
+def rotate(R: Rotation, a: Vec3) -> Vec3:
     """R a: a vector resolved in the body frame, resolved in the reference frame."""
     return multiply_vector(R, a)
 
 
 @infix("@")
-def rotate_back(a: Vec3, R: Rotation):
+def rotate_back(a: Vec3, R: Rotation) -> Vec3:
     """a^T R, which is R^T a: a vector resolved in the reference frame, resolved in the body frame."""
     return a.x * R.x + a.y * R.y + a.z * R.z
 
 
 @infix("@")
-def compose(R: Rotation, S: Rotation):
+def compose(R: Rotation, S: Rotation) -> Rotation:
     """R S."""
     M = multiply_matrix(R, Matrix3(S.x, S.y, S.z))
     return Rotation(M.x, M.y, M.z)
 
 
 @infix("@")
-def rotate_columns(R: Rotation, A: Matrix3):
+def rotate_columns(R: Rotation, A: Matrix3) -> Matrix3:
     """R A."""
     return multiply_matrix(R, A)
 
 
 @kernel
-def inverse(R):
+def inverse(R: Rotation) -> Rotation:
     """R^-1 = R^T."""
     return Rotation(Vec3(R.x.x, R.y.x, R.z.x), Vec3(R.x.y, R.y.y, R.z.y), Vec3(R.x.z, R.y.z, R.z.z))
 
 
 @kernel
-def matrix(R):
+def matrix(R: Rotation) -> Matrix3:
     """The rotation as a plain matrix."""
     return Matrix3(R.x, R.y, R.z)
 
 
 @kernel
-def rotation(A):
+def rotation(A: Matrix3) -> Rotation:
     """The rotation whose matrix A is; A must be orthogonal."""
     return Rotation(A.x, A.y, A.z)
 
 
 @kernel
-def rotate_matrix(R, A):
+def rotate_matrix(R: Rotation, A: Matrix3) -> Matrix3:
     """R A R^T, for a matrix A."""
     X = R @ A
     return Matrix3(Vec3(X.x @ R.x, X.x @ R.y, X.x @ R.z), Vec3(X.y @ R.x, X.y @ R.y, X.y @ R.z),
@@ -74,7 +74,7 @@ def rotate_matrix(R, A):
 
 
 @kernel
-def rotate_symmetric(R, S):
+def rotate_symmetric(R: Rotation, S: Symmetric3) -> Symmetric3:
     """R S R^T, for a symmetric S."""
     X = R @ full(S)
     return Symmetric3(X.x @ R.x, X.x @ R.y, X.x @ R.z, X.y @ R.y, X.y @ R.z, X.z @ R.z)
@@ -94,7 +94,7 @@ class Stumpff(NamedTuple):
 
 
 @kernel
-def stumpff(x):
+def stumpff(x: Scalar) -> Stumpff:
     """The Stumpff numbers of x >= 0, with an error below 2e-15 / k! also where the closed forms cancel."""
     near = x < SERIES
     one = 0.0 * x + 1.0                                                  # constants as exact as the kind of scalar is
@@ -117,7 +117,7 @@ def stumpff(x):
 
 
 @kernel
-def exp(xi):
+def exp(xi: Vec3) -> Rotation:
     """exp xi~ = I + c_1 xi~ + c_2 xi~^2, the rotation about xi by |xi|; [MT] (38)."""
     c = stumpff(xi @ xi)
     a, b = c.c1 * xi, c.c2 * xi
@@ -128,7 +128,7 @@ def exp(xi):
 
 
 @kernel
-def log(R):
+def log(R: Rotation) -> Vec3:
     """The rotation vector of R, |log R| <= pi; at the angle pi one of the two. The inverse of exp.
 
     By way of the unit quaternion, formed from the largest of its four components, so that no angle loses digits."""
@@ -150,7 +150,7 @@ def log(R):
 
 
 @kernel
-def dexp(xi, a):
+def dexp(xi: Vec3, a: Vec3) -> Vec3:
     """dexp_xi a = a + c_2 xi x a + c_3 xi x (xi x a), the right-trivialised differential of exp; [MT] (40).
 
     The angular velocity of R = exp xi in the reference frame is dexp_xi xi', in the body frame dexp_(-xi) xi'."""
@@ -160,7 +160,7 @@ def dexp(xi, a):
 
 
 @kernel
-def dexp_inv(xi, a):
+def dexp_inv(xi: Vec3, a: Vec3) -> Vec3:
     """dexp_xi^-1 a = a - xi x a / 2 + (c_3 - 2 c_4) / (2 c_2) xi x (xi x a), for |xi| < 2 pi; [MT] (44)."""
     c = stumpff(xi @ xi)
     b = cross(xi, a)

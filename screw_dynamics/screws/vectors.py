@@ -82,62 +82,62 @@ class Symmetric3(NamedTuple):
 
 
 @infix("@")
-def inner(a: Vec3, b: Vec3):
+def inner(a: Vec3, b: Vec3) -> Scalar:
     """The scalar product a . b."""
     return a.x * b.x + a.y * b.y + a.z * b.z
 
 
 @kernel
-def cross(a, b):
+def cross(a: Vec3, b: Vec3) -> Vec3:
     """The vector product a x b = a~ b."""
     return Vec3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
 
 
 @kernel
-def tilde(a):
+def tilde(a: Vec3) -> Matrix3:
     """The skew matrix a~, with a~ b = a x b."""
     zero = 0.0 * a.x
     return Matrix3(Vec3(zero, -a.z, a.y), Vec3(a.z, zero, -a.x), Vec3(-a.y, a.x, zero))
 
 
 @kernel
-def cross_columns(a, B):
+def cross_columns(a: Vec3, B: Matrix3) -> Matrix3:
     """a~ B: a crossed with every column of B."""
     return Matrix3(a.y * B.z - a.z * B.y, a.z * B.x - a.x * B.z, a.x * B.y - a.y * B.x)
 
 
 @kernel
-def cross_rows(B, a):
+def cross_rows(B: Matrix3, a: Vec3) -> Matrix3:
     """B a~: every row of B crossed with a."""
     return Matrix3(cross(B.x, a), cross(B.y, a), cross(B.z, a))
 
 
 @kernel
-def outer(a, b):
+def outer(a: Vec3, b: Vec3) -> Matrix3:
     """The dyad a b^T."""
     return Matrix3(a.x * b, a.y * b, a.z * b)
 
 
 @infix("@")
-def multiply_vector(A: Matrix3, b: Vec3):
+def multiply_vector(A: Matrix3, b: Vec3) -> Vec3:
     """A b."""
     return Vec3(A.x @ b, A.y @ b, A.z @ b)
 
 
 @infix("@")
-def multiply_transposed(a: Vec3, B: Matrix3):
+def multiply_transposed(a: Vec3, B: Matrix3) -> Vec3:
     """a^T B, which is B^T a."""
     return a.x * B.x + a.y * B.y + a.z * B.z
 
 
 @infix("@")
-def multiply_matrix(A: Matrix3, B: Matrix3):
+def multiply_matrix(A: Matrix3, B: Matrix3) -> Matrix3:
     """A B."""
     return Matrix3(A.x @ B, A.y @ B, A.z @ B)
 
 
 @infix("@")
-def multiply_symmetric(S: Symmetric3, b: Vec3):
+def multiply_symmetric(S: Symmetric3, b: Vec3) -> Vec3:
     """S b."""
     return Vec3(S.xx * b.x + S.xy * b.y + S.xz * b.z,
                 S.xy * b.x + S.yy * b.y + S.yz * b.z,
@@ -145,38 +145,38 @@ def multiply_symmetric(S: Symmetric3, b: Vec3):
 
 
 @kernel
-def transpose(A):
+def transpose(A: Matrix3) -> Matrix3:
     """A^T."""
     return Matrix3(Vec3(A.x.x, A.y.x, A.z.x), Vec3(A.x.y, A.y.y, A.z.y), Vec3(A.x.z, A.y.z, A.z.z))
 
 
 @kernel
-def full(S):
+def full(S: Symmetric3) -> Matrix3:
     """The symmetric matrix S with all nine entries."""
     return Matrix3(Vec3(S.xx, S.xy, S.xz), Vec3(S.xy, S.yy, S.yz), Vec3(S.xz, S.yz, S.zz))
 
 
 @kernel
-def symmetric(A):
+def symmetric(A: Matrix3) -> Symmetric3:
     """A matrix known to be symmetric, from its upper triangle."""
     return Symmetric3(A.x.x, A.x.y, A.x.z, A.y.y, A.y.z, A.z.z)
 
 
 @kernel
-def symmetric_outer(a, b):
+def symmetric_outer(a: Vec3, b: Vec3) -> Symmetric3:
     """a b^T by its upper triangle, for a multiple a of b."""
     return Symmetric3(a.x * b.x, a.x * b.y, a.x * b.z, a.y * b.y, a.y * b.z, a.z * b.z)
 
 
 @kernel
-def symmetric_product(a, b):
+def symmetric_product(a: Vec3, b: Vec3) -> Symmetric3:
     """(a b^T + b a^T) / 2, so that its quadratic form is (a . u)(b . u)."""
     return Symmetric3(a.x * b.x, 0.5 * (a.x * b.y + a.y * b.x), 0.5 * (a.x * b.z + a.z * b.x),
                       a.y * b.y, 0.5 * (a.y * b.z + a.z * b.y), a.z * b.z)
 
 
 @kernel
-def multiple_of_identity(a):
+def multiple_of_identity(a: Scalar) -> Symmetric3:
     """a I, symmetric."""
     zero = 0.0 * a
     return Symmetric3(a, zero, zero, a, zero, a)

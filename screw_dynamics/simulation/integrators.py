@@ -1,12 +1,13 @@
 """The integrators: each a rule for steps, what a step is, and a tableau. One more is one more line here."""
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from screw_dynamics.numbers.values import kernel
+from screw_dynamics.screws.vectors import Scalar
 
-from .motion import accelerate
+from .motion import Motion, Stages, accelerate
 from .runge_kutta import Tableau, runge_kutta
 from .steps import adaptive_steps, fixed_steps
 
@@ -20,7 +21,8 @@ class Integrator(NamedTuple):
 
 
 @kernel
-def semi_implicit_euler(tableau, algorithm, motion, t, h, q, qd, stages):
+def semi_implicit_euler(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar, h: Scalar, q: Sequence,
+                        qd: Sequence, stages: Stages) -> None:
     """qd += h qdd(q, qd), then q += h qd: order 1, symplectic; friction implicitly, so that none is too strong for a
     step."""
     qdd = stages.dv[0]

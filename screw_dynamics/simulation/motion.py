@@ -1,12 +1,15 @@
 """What moves a robot in a rollout: forward dynamics with friction, a controller, and position stops."""
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from screw_dynamics.algorithms.friction import resistance
+from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import kernel, null, outlined, over
+from screw_dynamics.screws.vectors import Scalar
 
 BLOCK = 1e12        # kg m^2 or kg: armature that a stop gives its joint, far more than any robot's inertia
 
@@ -37,7 +40,7 @@ class Stages(NamedTuple):
 
 
 @kernel
-def control(motion, t, q, qd):
+def control(motion: Motion, t: Scalar, q: Sequence, qd: Sequence) -> None:
     """Let the controller set the efforts of each state."""
     here, rate, effort = motion.numbers[0], motion.numbers[1], motion.numbers[2]
     for place in range(places(q[0])):
@@ -49,7 +52,8 @@ def control(motion, t, q, qd):
 
 
 @kernel
-def accelerate(algorithm, motion, t, q, qd, h, qdd):
+def accelerate(algorithm: Callable, motion: Motion, t: Scalar, q: Sequence, qd: Sequence, h: Scalar,
+               qdd: Sequence) -> None:
     """qdd from (M + h D) qdd = tau - D qd - C qd - g, D qd the effort of friction: with h > 0 friction at qd + h
     qdd."""
     links, body, joints, tau = motion.links, motion.body, motion.joints, motion.tau
@@ -67,7 +71,7 @@ def accelerate(algorithm, motion, t, q, qd, h, qdd):
 
 
 @kernel
-def has_stops(joints):
+def has_stops(joints: np.ndarray) -> bool:
     """True if any joint has a position stop."""
     for k in range(joints.shape[1]):
         if joints[2, k] > -np.inf or joints[3, k] < np.inf:
@@ -76,7 +80,7 @@ def has_stops(joints):
 
 
 @outlined
-def solve(algorithm, links, body, qdd):
+def solve(algorithm: Callable, links: Link, body: NamedTuple, qdd: Sequence) -> None:
     """qdd from the inputs in `body`; not inlined, as what it serves is rare and would be compiled twice."""
     for k in range(len(qdd)):
         qdd[k] = null(qdd[k])
@@ -84,7 +88,7 @@ def solve(algorithm, links, body, qdd):
 
 
 @outlined
-def stop_at_limits(algorithm, motion, q, qd, stages):
+def stop_at_limits(algorithm: Callable, motion: Motion, q: Sequence, qd: Sequence, stages: Stages) -> None:
     """Position stops: a joint that passed one is set back on it, and does not move on against it.
 
     A stop gives an impulse that all joints feel, or it would make energy: (M + D) dqd = -D qd with D so large at a

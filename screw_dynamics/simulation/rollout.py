@@ -45,7 +45,7 @@ def entry_points(integrator: str, acceleration: Entry) -> tuple[Callable, Callab
 
 
 @compiled()
-def no_controller(t, q, qd, tau):
+def no_controller(t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> None:
     """The controller that sets no effort."""
 
 
@@ -67,7 +67,8 @@ def compiled_controller(function: Callable) -> Dispatcher:
 # ------------------------------------------------------------------------------------------------- rollouts
 def rollout(acceleration: Entry, workspaces: Workspaces, model: Model, q0: ArrayLike, qd0: ArrayLike,
             effort: ArrayLike | Callable | None, dt: float, steps: int, integrator: str, *, friction: bool,
-            limits: bool, every: int, rtol: float, atol: float, threads: int | None) -> tuple[np.ndarray, ...]:
+            limits: bool, every: int, rtol: float, atol: float, threads: int | None
+            ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Times and samples of a simulation, as Robot.rollout describes; acceleration: the forward dynamics, an Entry whose
     inputs are q, qd, tau and armature."""
     n = model.n

@@ -1,13 +1,15 @@
 """Runge-Kutta methods of any explicit Butcher tableau: stages, error estimate, step control, dense output."""
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import absolute, sqrt, where
 from screw_dynamics.numbers.values import kernel, null, over
+from screw_dynamics.screws.vectors import Scalar
 
-from .motion import accelerate
+from .motion import Motion, Stages, accelerate
 
 
 class Tableau(NamedTuple):
@@ -26,7 +28,8 @@ class Tableau(NamedTuple):
 
 
 @kernel
-def runge_kutta_stages(tableau, algorithm, motion, t, h, q, qd, stages):
+def runge_kutta_stages(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar, h: Scalar, q: Sequence,
+                       qd: Sequence, stages: Stages) -> None:
     """Fill the rates of change at the stages."""
     a, c = tableau.a, tableau.c
     for s in range(len(c)):
@@ -41,7 +44,7 @@ def runge_kutta_stages(tableau, algorithm, motion, t, h, q, qd, stages):
 
 
 @kernel
-def weighted(b, rates, k):
+def weighted(b: np.ndarray, rates: Any, k: int) -> Scalar:
     """sum_s b_s rates[s, k]."""
     total = null(rates[0, k])
     for s in range(len(b)):
@@ -50,7 +53,8 @@ def weighted(b, rates, k):
 
 
 @kernel
-def runge_kutta(tableau, algorithm, motion, t, h, q, qd, stages):
+def runge_kutta(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar, h: Scalar, q: Sequence, qd: Sequence,
+                stages: Stages) -> None:
     """A step of length h by an explicit Runge-Kutta method."""
     runge_kutta_stages(tableau, algorithm, motion, t, h, q, qd, stages)
     for k in range(len(q)):
@@ -60,7 +64,8 @@ def runge_kutta(tableau, algorithm, motion, t, h, q, qd, stages):
 
 # ------------------------------------------------------------------------------------------------- adaptive steps
 @kernel
-def error_norm(tableau, h, q, qd, stages, relative, absolute_tolerance):
+def error_norm(tableau: Tableau, h: Scalar, q: Sequence, qd: Sequence, stages: Stages, relative: float,
+               absolute_tolerance: float) -> Scalar:
     """The estimated error of a step, as root mean square in units of the tolerance.
 
     The last stage is the new state."""
@@ -74,7 +79,7 @@ def error_norm(tableau, h, q, qd, stages, relative, absolute_tolerance):
 
 
 @kernel
-def power(x, exponent):
+def power(x: Scalar, exponent: float) -> Scalar:
     """x ** exponent in every place."""
     for place in range(places(x)):
         x = insert(x, place, extract(x, place) ** exponent)
@@ -82,7 +87,7 @@ def power(x, exponent):
 
 
 @kernel
-def next_step(tableau, h, error, retried):
+def next_step(tableau: Tableau, h: Scalar, error: Scalar, retried: Any) -> Scalar:
     """The length of the next step from the error of this one, by SciPy's rule: 0.9 error^(-1/(order + 1)), within 0.2
     and 10."""
     grow = 0.9 * power(where(error > 1e-10, error, over(1e-10, error)), -1.0 / (tableau.error_order + 1.0))
@@ -92,7 +97,8 @@ def next_step(tableau, h, error, retried):
 
 
 @kernel
-def first_step(tableau, algorithm, motion, t, q, qd, stages, relative, absolute_tolerance, longest):
+def first_step(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar, q: Sequence, qd: Sequence,
+               stages: Stages, relative: float, absolute_tolerance: float, longest: float) -> Scalar:
     """A first step from the size of the state and of its first two derivatives (Hairer, Norsett, Wanner II.4)."""
     accelerate(algorithm, motion, t, q, qd, 0.0, stages.dv[0])
     zero = null(q[0])
@@ -124,7 +130,7 @@ def first_step(tableau, algorithm, motion, t, q, qd, stages, relative, absolute_
 
 
 @kernel
-def dense(tableau, theta, h, y, rates, k, place):
+def dense(tableau: Tableau, theta: float, h: Scalar, y: Sequence, rates: Any, k: int, place: int) -> float:
     """The state at t + theta h within a step, coordinate k of one place."""
     total, powers = 0.0, tableau.dense.shape[1]
     for s in range(len(tableau.dense)):

@@ -2,6 +2,7 @@
 
 Written once for any scalar: on lanes every state has its own time, and in adaptive steps its own step.
 """
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +12,10 @@ from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.tables import block, table
 from screw_dynamics.numbers.values import kernel, null, over
+from screw_dynamics.screws.vectors import Scalar
 
 from .motion import Motion, Stages, has_stops, stop_at_limits
-from .runge_kutta import dense, error_norm, first_step, next_step, runge_kutta_stages
+from .runge_kutta import Tableau, dense, error_norm, first_step, next_step, runge_kutta_stages
 
 
 class Job(NamedTuple):
@@ -36,14 +38,14 @@ class Job(NamedTuple):
 
 
 @kernel
-def work_rows(tableau) -> int:
+def work_rows(tableau: Tableau) -> int:
     """How many vectors (n) of work memory a rollout takes: state, efforts, state of a stage, and the rates of all
     stages, at least two, which stops need."""
     return 5 + 2 * max(2, len(tableau.c))
 
 
 @kernel
-def prepare_motion(tableau, Body, like, job):
+def prepare_motion(tableau: Tableau, Body: type, like: Scalar, job: Job) -> tuple[Sequence, Sequence, Motion, Stages]:
     """The state, what moves it, and the memory of a step, over scalars of the kind of `like`."""
     n, memory, count = job.q.shape[2], job.memory, work_rows(tableau)
     body = table(Body, like, int(memory[SLOTS]), memory, int(memory[BODY]))
@@ -53,7 +55,7 @@ def prepare_motion(tableau, Body, like, job):
 
 
 @kernel
-def load_rows(rows, first, sample, column):
+def load_rows(rows: np.ndarray, first: int, sample: int, column: Sequence) -> None:
     """Put rows[first ... first + 7, sample] into the places of a column; past the end, the last again."""
     for k in range(len(column)):
         for place in range(places(column[k])):
@@ -61,7 +63,7 @@ def load_rows(rows, first, sample, column):
 
 
 @kernel
-def store_rows(rows, first, sample, column):
+def store_rows(rows: np.ndarray, first: int, sample: int, column: Sequence) -> None:
     """The inverse of load_rows; places past the end are dropped."""
     for k in range(len(column)):
         for place in range(min(places(column[k]), len(rows) - first)):
@@ -69,7 +71,7 @@ def store_rows(rows, first, sample, column):
 
 
 @kernel
-def fixed_steps(step, tableau, algorithm, Body, like, job):
+def fixed_steps(step: Callable, tableau: Tableau, algorithm: Callable, Body: type, like: Scalar, job: Job) -> None:
     """Steps of length dt, with every so many of them a sample."""
     x, v, motion, stages = prepare_motion(tableau, Body, like, job)
     dt, every, effort, q, qd, stops = job.dt, job.every, job.effort, job.q, job.qd, has_stops(job.joints)
@@ -88,7 +90,8 @@ def fixed_steps(step, tableau, algorithm, Body, like, job):
 
 
 @kernel
-def write_samples(tableau, place, t, h, until, lost, sample, interval, x, v, stages, q, qd):
+def write_samples(tableau: Tableau, place: int, t: Scalar, h: Scalar, until: float, lost: bool, sample: int,
+                  interval: float, x: Sequence, v: Sequence, stages: Stages, q: np.ndarray, qd: np.ndarray) -> int:
     """Write the samples (samples + 1, n) of one place, every `interval` seconds, that lie in a step from t to `until`;
     NaN if the state is lost. Returns the number of the sample to come."""
     start = extract(t, place)
@@ -102,7 +105,7 @@ def write_samples(tableau, place, t, h, until, lost, sample, interval, x, v, sta
 
 
 @kernel
-def adaptive_steps(step, tableau, algorithm, Body, like, job):
+def adaptive_steps(step: Callable, tableau: Tableau, algorithm: Callable, Body: type, like: Scalar, job: Job) -> None:
     """Runge-Kutta steps with SciPy's step control, sampled at every dt * every by dense output; each place has a time
     of its own. With efforts that change, and with stops, a step ends at every dt. A state whose step shrinks to
     nothing, or that stops being finite, is NaN from there on."""

@@ -1,6 +1,4 @@
-"""The efforts with which motors and brakes of the simulated robot do what the commands ask."""
-
-from __future__ import annotations
+"""The efforts by which motors, servos and brakes of the simulated robot follow its commands."""
 
 from dataclasses import replace
 
@@ -10,24 +8,25 @@ from screw_dynamics.algorithms.friction import resistance
 from screw_dynamics.robot import Robot
 
 from .commands import Drive, Drives
-from .limits import Limits
+from .limits import EnforcedLimits
 from .settings import Settings
 
 BRAKE = 1e12   # N m s/rad or N s/m: damping that stops any joint within a step
 
 
 class Actuators:
-    """Motors, servos and brakes, one a joint. The effort of motors and servos is limited; brakes give what it takes."""
+    """Motors, servos and brakes, one a joint. The effort of motors and servos is limited, that of brakes is not."""
 
-    def __init__(self, limits: Limits, settings: Settings):
+    def __init__(self, limits: EnforcedLimits, settings: Settings):
         self._limit = limits.effort
         self._settings = settings
 
-    def effort(self, robot: Robot, drives: Drives, q, qd, pushed) -> tuple[np.ndarray, np.ndarray]:
-        """The efforts (n,) at a state, and the mask (n,) of the joints whose command or effort is cut at a limit.
+    def effort(
+        self, robot: Robot, drives: Drives, q: np.ndarray, qd: np.ndarray, pushed: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The efforts (n,) at a state, and the mask (n,) of the joints whose command or effort is clipped.
 
-        pushed (n,): the joint efforts equivalent to wrenches from outside; servos and brakes allow for them.
-        """
+        pushed (n,): the joint efforts equivalent to external wrenches; servos and brakes compensate them."""
         kind = drives.kind
         effort = np.where(kind == Drive.EFFORT, drives.value, 0.0)
         beyond = drives.beyond
@@ -40,7 +39,7 @@ class Actuators:
             return effort, beyond
         mass = robot.mass_matrix(q)
         bias = robot.inverse_dynamics(q, qd, np.zeros(len(q))) - pushed
-        if self._settings.joint_friction:   # servos and brakes allow for it
+        if self._settings.joint_friction:   # servos and brakes compensate it
             resisting = resistance(robot.model.damping, robot.model.friction, qd)
             bias += resisting * qd
             mass += np.diag(resisting * (self._settings.step if self._settings.implicit else 0.0))
@@ -50,11 +49,11 @@ class Actuators:
             over = driven & (kind != Drive.LOCKED) & (abs(needed) > self._limit)
             if not over.any():
                 return needed, beyond
-            # A servo that would need more gives its limit: its joint is free then, and the others have to allow for it.
+            # A servo that would need more gives its limit: its joint is then free, which the others compensate.
             effort = np.where(over, np.copysign(self._limit, needed), effort)
             driven, beyond = driven & ~over, beyond | over
 
-    def _prescribed(self, drives: Drives, q, qd) -> np.ndarray:
+    def _prescribed(self, drives: Drives, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Accelerations (n,): critically damped to a position, first order to a velocity, within a step to rest."""
         kind, value, omega = drives.kind, drives.value, self._settings.servo_bandwidth
         to_position = omega * omega * (value - q) - 2.0 * omega * qd
@@ -64,12 +63,11 @@ class Actuators:
         return np.select(kinds, [to_position, to_velocity, to_rest])
 
 
-def braked(robot: Robot, locked, q, limits: Limits, settings: Settings) -> Robot:
+def braked(robot: Robot, locked: np.ndarray, q: np.ndarray, limits: EnforcedLimits, settings: Settings) -> Robot:
     """The robot to integrate: with the friction and the stops of the settings, and brakes on the joints `locked` (n,).
 
-    A brake is a stop on both sides of where the joint is in q (n,). For an integrator that takes friction implicitly it
-    is friction without end, too: then it holds within the step, and not only after it.
-    """
+    A brake is a stop on both sides of the joint's position in q (n,). For an integrator that takes friction implicitly
+    it is huge damping, too: then it holds within the step, and not only after it."""
     model = robot.model
     damping, friction = model.damping * settings.joint_friction, model.friction * settings.joint_friction
     return Robot(
@@ -84,20 +82,21 @@ def braked(robot: Robot, locked, q, limits: Limits, settings: Settings) -> Robot
     )
 
 
-def hybrid_effort(mass, bias, effort, acceleration, driven) -> np.ndarray:
-    """Efforts (n,) that solve M qdd + bias = effort, `driven` joints with a given acceleration, others an effort."""
+def hybrid_effort(
+    mass: np.ndarray, bias: np.ndarray, effort: np.ndarray, acceleration: np.ndarray, driven: np.ndarray
+) -> np.ndarray:
+    """The efforts (n,) of M qdd + bias = effort, where `driven` joints have a given acceleration, others an effort."""
     free = ~driven
     qdd = np.where(driven, acceleration, 0.0)
     qdd[free] = np.linalg.solve(mass[np.ix_(free, free)], (effort - bias - mass @ qdd)[free])
     return np.where(driven, mass @ qdd + bias, effort)
 
 
-def singular_joint(mass, smallest: float = 1e-12) -> int | None:
+def singular_joint(mass: np.ndarray, smallest: float = 1e-12) -> int | None:
     """The index of a joint that no inertia resists while the joints after it are free; None if M (n, n) is regular.
 
     Eliminates from the last joint to the first, so that the pivot of a joint is its articulated-body inertia;
-    `smallest` is relative to the largest diagonal entry.
-    """
+    `smallest` is relative to the largest diagonal entry."""
     rest = np.array(mass, dtype=float)
     threshold = smallest * rest.diagonal().max(initial=0.0)
     for i in reversed(range(len(rest))):

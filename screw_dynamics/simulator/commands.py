@@ -1,20 +1,17 @@
-"""What the joints of the simulated robot were told, how long that counts, and what drives them when nobody tells them.
+"""The last commands of the joints, how long they are fresh, and what drives a joint without one.
 
-No ROS in here: arrays in model order, and time counted in steps.
-"""
-
-from __future__ import annotations
+Arrays are in model order; time is counted in steps."""
 
 from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
-from .limits import Limits
+from .limits import EnforcedLimits
 from .settings import Settings
 
 NEVER = np.iinfo(np.int64).max   # the step at which a command without a timeout goes stale
-UNCOMMANDED = -1                 # in place of that step: there was no command yet
+UNCOMMANDED = -1                 # in place of that step: there has been no command
 
 
 class Drive(IntEnum):
@@ -28,7 +25,7 @@ class Drive(IntEnum):
 
 
 class Drives(NamedTuple):
-    """What moves each joint, until the step `until`; `beyond` (n,) marks the commands that are cut at a limit."""
+    """What moves each joint, until the step `until`; `beyond` (n,) marks the commands that are clipped to a limit."""
 
     kind: np.ndarray
     value: np.ndarray
@@ -39,13 +36,12 @@ class Drives(NamedTuple):
 class Commands:
     """The last command of each joint. Commands to some joints merge; each is stale after command_timeout (0: never).
 
-    A stale joint is driven as `on_timeout` says: "zero" by no effort, or towards no velocity, or still towards its last
-    position; "hold" by its brake; "gravity_compensation" by g_i(q), in every mode. A joint that never had a command is
-    held by its brake if hold_until_first_command, else driven by no effort, or towards no velocity, or towards where it
-    started. Commands are cut at the limits.
-    """
+    A stale joint is driven according to `on_timeout`: "zero" by no effort, or towards no velocity, or still towards its
+    last position; "hold" by its brake; "gravity_compensation" by g_i(q), in every mode. A joint without a command so
+    far is held by its brake if hold_until_first_command, else driven by no effort, or towards no velocity, or towards
+    its first position. Commands are clipped to the limits."""
 
-    def __init__(self, settings: Settings, limits: Limits):
+    def __init__(self, settings: Settings, limits: EnforcedLimits):
         self._kind = Drive[settings.command_mode.upper()]
         stale = {"zero": self._kind, "hold": Drive.LOCKED, "gravity_compensation": Drive.GRAVITY}
         self._stale = stale[settings.on_timeout]
@@ -59,30 +55,31 @@ class Commands:
         self.clear(np.zeros(len(self._lower)))
 
     def clear(self, start: np.ndarray) -> None:
-        """Forget all commands; joints are held again until their first one. start (n,): where the joints are."""
+        """Forget all commands; joints are held again until their first one. start (n,): their positions."""
         self._held = self._hold
         self._value = start.copy()
         self._deadline = np.full(len(start), UNCOMMANDED, dtype=np.int64)
 
     def release(self) -> None:
-        """Let go the joints that are held until their first command."""
+        """Release the joints that are held until their first command."""
         self._held = False
 
     def accept(self, command: np.ndarray, step: int) -> None:
-        """Take over commands (n,) at a step; NaN leaves a joint what it has."""
-        told = ~np.isnan(command)
-        self._value[told] = command[told]
-        self._deadline[told] = step + self._timeout if self._timeout else NEVER
+        """Take commands (n,) at a step; a joint with NaN keeps the command that it has."""
+        commanded = ~np.isnan(command)
+        self._value[commanded] = command[commanded]
+        self._deadline[commanded] = step + self._timeout if self._timeout else NEVER
 
     def drives(self, step: int) -> Drives:
         """What drives the joints from a step on."""
         fresh = self._deadline > step
-        silent = self._deadline == UNCOMMANDED
-        stale = ~fresh & ~silent
+        uncommanded = self._deadline == UNCOMMANDED
+        stale = ~fresh & ~uncommanded
         kind = np.full(len(fresh), self._kind)
         kind[stale] = self._stale
         if self._held:
-            kind[silent] = Drive.LOCKED
+            kind[uncommanded] = Drive.LOCKED
         value = self._value if self._kind == Drive.POSITION else np.where(fresh, self._value, 0.0)
-        cut = np.clip(value, self._lower, self._upper)
-        return Drives(kind, cut, (cut != value) & (kind == self._kind), int(self._deadline[fresh].min(initial=NEVER)))
+        clipped = np.clip(value, self._lower, self._upper)
+        return Drives(
+            kind, clipped, (clipped != value) & (kind == self._kind), int(self._deadline[fresh].min(initial=NEVER)))

@@ -1,9 +1,4 @@
-"""Runs a simulation by the wall clock, as fast as possible, or by a number of steps, and says when to publish.
-
-No ROS in here.
-"""
-
-from __future__ import annotations
+"""Runs a simulation by the wall clock, as fast as possible, or by a number of steps, and determines when to publish."""
 
 import time
 from collections.abc import Callable
@@ -13,7 +8,7 @@ from .pacing import Pacer
 from .simulation import Simulation
 
 SLICE = 5_000_000    # nanoseconds of work at a time, so that services and commands are answered in between
-PORTION = 128        # steps between two looks at the clock
+PORTION = 128        # steps between two readings of the clock
 IDLE = 100_000_000   # nanoseconds between two publications of a state that stands still
 
 
@@ -21,9 +16,8 @@ class Runner:
     """Makes the steps of a simulation that are due whenever `work` is called, and calls `publish` every `every` steps.
 
     factor: simulated seconds in a wall second; 0: as fast as possible. What is published does not depend on the wall
-    clock, but for a state that stands still (paused, or stopped by a fault): it is published again and again, for those
-    who come late. now(): nanoseconds of a steady clock.
-    """
+    clock, but for a state that stands still (paused, or stopped by a fault): it is published every IDLE, for late
+    subscribers. now(): nanoseconds of a steady clock. wake(): asks for a call of `work` at once."""
 
     def __init__(
         self,
@@ -33,44 +27,48 @@ class Runner:
         publish: Callable[[], None],
         paused: bool = False,
         now: Callable[[], int] = time.monotonic_ns,
+        wake: Callable[[], None] = lambda: None,
     ):
         self.simulation = simulation
         self.paused = paused
         self._every = every
         self._publish = publish
         self._now = now
-        self._asked = (0, 0)   # first and last of the steps asked for
-        self._finished: Callable[[str], None] | None = None   # told when these are made, or why not
+        self._wake = wake
+        self._requested = (0, 0)    # first and last step of the last request
+        self._finished: Callable[[str], None] | None = None   # called with "" when these are made, or with why not
         self._published = (-1, 0)   # step and wall time of the last publication
-        self._made = 0              # steps since `measured_factor` was asked
-        self._asked_at = now()
+        self._made = 0              # steps since `measured_factor` was called
+        self._measured_at = now()
         self.set_factor(factor)
 
     @property
     def stepping(self) -> bool:
-        """Whether steps that were asked for are under way."""
+        """Whether requested steps are under way."""
         return self._finished is not None
 
     @property
-    def forgiven(self) -> int:
+    def given_up(self) -> int:
         """Wall time [ns] that was given up because the machine could not keep pace."""
-        return self._pacer.forgiven
+        return self._pacer.given_up
 
     def measured_factor(self) -> float:
-        """The real-time factor since this was last asked."""
+        """The real-time factor since this was last called."""
         now, made = self._now(), self._made
-        elapsed, self._asked_at, self._made = now - self._asked_at, now, 0
+        elapsed, self._measured_at, self._made = now - self._measured_at, now, 0
         return made * self.simulation.settings.dt_ns / max(elapsed, 1)
 
     def set_factor(self, factor: float) -> None:
         """Run at another real-time factor from now on."""
         self._pacer = Pacer(self.simulation.settings.dt_ns, factor)
         self._pacer.start(self._now(), self.simulation.steps)
+        self._wake()
 
     def resume(self) -> None:
         """Publish, and count wall time from now on: at the start, and after a reset."""
         self._pacer.start(self._now(), self.simulation.steps)
         self._publish_now()
+        self._wake()
 
     def set_paused(self, paused: bool) -> None:
         """Stop at the step that is due now, or run on."""
@@ -80,13 +78,14 @@ class Runner:
 
     def step(self, steps: int, finished: Callable[[str], None]) -> None:
         """Make steps of a paused simulation and publish; then `finished` is called with "", or with why they ended."""
-        self._asked = self.simulation.steps, self.simulation.steps + steps
+        self._requested = self.simulation.steps, self.simulation.steps + steps
         self._finished = finished
         self.work()
+        self._wake()
 
     def abort(self, reason: str) -> None:
         """End the steps under way, if any."""
-        first, last = self._asked
+        first, last = self._requested
         self._finish(f"{reason} ({self.simulation.steps - first} of {last - first} steps were made)")
 
     def _finish(self, reason: str) -> None:
@@ -95,12 +94,12 @@ class Runner:
             finished(reason)
 
     def catch_up(self) -> None:
-        """Make the steps that are due, so that what comes next comes at its time. Only while paced and running."""
+        """Make the steps that are due, so that what follows acts at its time. Only while paced and running."""
         if self._pacer.paced and not self.paused:
             self.work()
 
     def work(self) -> int:
-        """Make the steps that are due, for SLICE at most. Returns the nanoseconds until there is work again."""
+        """Make the steps that are due, for SLICE at most. Returns the nanoseconds until there is more to do."""
         simulation, start = self.simulation, self._now()
         target = self._target(start)
         while simulation.steps < target and simulation.fault is None and self._now() - start < SLICE:
@@ -114,7 +113,7 @@ class Runner:
     def _target(self, now: int) -> int:
         """The step to be reached by now."""
         if self.stepping:
-            return self._asked[1]
+            return self._requested[1]
         if self.paused:
             return self.simulation.steps
         return self._pacer.due(now) if self._pacer.paced else NEVER
@@ -128,7 +127,7 @@ class Runner:
             self._publish_now()
 
     def _rest(self, target: int) -> int:
-        """Nanoseconds until there is work again, after some was done towards the target."""
+        """Nanoseconds until there is more to do, after some was done towards the target."""
         now, steps = self._now(), self.simulation.steps
         if not self.stepping and (self.paused or self.simulation.fault):
             since = now - self._published[1]
@@ -137,7 +136,7 @@ class Runner:
             self._publish_now()
             return IDLE
         if self._pacer.paced and not self.stepping:
-            self._pacer.forgive(now, steps)
+            self._pacer.resync(now, steps)
             return min(IDLE, self._pacer.wait(now, self._next_publication()))
         return 0
 

@@ -1,55 +1,63 @@
-"""How a simulation runs."""
-
-from __future__ import annotations
+"""How a simulation runs: each setting with its default, meaning and range, stated here once."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 
 COMMAND_MODES = ("effort", "velocity", "position")
 ON_TIMEOUT = ("zero", "hold", "gravity_compensation")
 INTEGRATORS = ("semi_implicit_euler", "rk4")
-CHOICES = {"integrator": INTEGRATORS, "command_mode": COMMAND_MODES, "on_timeout": ON_TIMEOUT}
+SECOND = 1e9   # nanoseconds
+
+
+def _setting(default, description, unit="", **limits):
+    """A field of the dataclass; limits: lower, upper (of the parameter only), choices."""
+    return field(default=default, metadata=dict(description=description, unit=unit, **limits))
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Each means what the parameter of simulator_node with its name means. ValueError names one that is wrong."""
+    """The settings of a simulation; simulator_node has parameters of these names. ValueError names one out of range."""
 
-    dt: float = 0.001
-    integrator: str = "semi_implicit_euler"
-    command_mode: str = "effort"
-    command_timeout: float = 0.5
-    on_timeout: str = "zero"
-    hold_until_first_command: bool = True
-    enforce_limits: bool = True
-    joint_friction: bool = True
-    servo_bandwidth: float = 50.0
-    seed: int = 0
-    initial_noise: float = 0.0
-    position_noise: float = 0.0
-    velocity_noise: float = 0.0
+    dt: float = _setting(0.001, "integration step, in whole nanoseconds", "s", lower=1e-9, upper=1.0)
+    integrator: str = _setting("semi_implicit_euler", "integrator of the steps", choices=INTEGRATORS)
+    command_mode: str = _setting("effort", "the field of joint_commands that commands", choices=COMMAND_MODES)
+    command_timeout: float = _setting(
+        0.5, "simulated time after which the command of a joint is stale; 0: never", "s", lower=0.0)
+    on_timeout: str = _setting(
+        "zero", "what drives a joint whose command is stale: zero effort, zero velocity or still the last position; "
+        "its brake; or its gravity torque", choices=ON_TIMEOUT)
+    hold_until_first_command: bool = _setting(
+        True, "brakes hold each joint until its first command, and again after a reset")
+    enforce_limits: bool = _setting(
+        True, "stop joints at their position limits, and clip commands and efforts to the limits of the URDF; an "
+        "effort or velocity limit of 0 is none")
+    joint_friction: bool = _setting(True, "joints have the damping and friction of the URDF")
+    servo_bandwidth: float = _setting(
+        50.0, "of the servos in the modes velocity and position; at most 0.5 / dt", "rad/s", lower=1e-3)
+    seed: int = _setting(0, "of everything random", lower=0)
+    initial_noise: float = _setting(0.0, "standard deviation of the positions after a reset", "rad or m", lower=0.0)
+    position_noise: float = _setting(0.0, "standard deviation of reported positions", "rad or m", lower=0.0)
+    velocity_noise: float = _setting(0.0, "standard deviation of reported velocities", "rad/s or m/s", lower=0.0)
 
     def __post_init__(self):
-        for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} is '{getattr(self, name)}', must be one of {', '.join(choices)}")
-        for name in ("command_timeout", "seed", "initial_noise", "position_noise", "velocity_noise"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"{name} is {getattr(self, name)}, must be finite and not negative")
-        if not (math.isfinite(self.dt) and self.dt_ns > 0):
-            raise ValueError(f"dt is {self.dt} s, must be finite and at least a nanosecond")
-        if not 0.0 < self.servo_bandwidth * self.dt <= 0.5:
-            raise ValueError(f"servo_bandwidth is {self.servo_bandwidth} rad/s, must be positive and at most 0.5 / dt")
+        for setting in fields(self):
+            value, limits = getattr(self, setting.name), setting.metadata
+            if value not in limits.get("choices", (value,)):
+                raise ValueError(f"{setting.name} is '{value}', must be one of {', '.join(limits['choices'])}")
+            if "lower" in limits and not limits["lower"] <= value < math.inf:
+                raise ValueError(f"{setting.name} is {value}, must be finite and >= {limits['lower']}")
+        if self.servo_bandwidth * self.dt > 0.5:
+            raise ValueError(f"servo_bandwidth is {self.servo_bandwidth} rad/s, must be <= 0.5 / dt")
 
     @property
     def dt_ns(self) -> int:
         """The step in whole nanoseconds: what both time and integration advance by."""
-        return round(self.dt * 1e9)
+        return round(self.dt * SECOND)
 
     @property
     def step(self) -> float:
         """The same in seconds."""
-        return self.dt_ns / 1e9
+        return self.dt_ns / SECOND
 
     @property
     def implicit(self) -> bool:
@@ -58,4 +66,4 @@ class Settings:
 
     def steps(self, duration: float) -> int:
         """A positive duration in s as a number of steps, at least one; 0 for 0."""
-        return max(1, round(duration * 1e9 / self.dt_ns)) if duration else 0
+        return max(1, round(duration * SECOND / self.dt_ns)) if duration else 0

@@ -1,10 +1,7 @@
-"""The simulated robot: joint state, time, commands, pushes and faults. No ROS in here; simulator_node wraps it.
+"""The simulated robot: joint state, time, commands, pushes and faults; simulator_node wraps it.
 
 Everything is counted in whole steps and integer nanoseconds, so that the same seed and the same commands at the same
-steps give the same bits, however many steps are asked for at a time.
-"""
-
-from __future__ import annotations
+steps give the same bits, however many steps are made at a time."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -15,10 +12,10 @@ from screw_dynamics.robot import Robot
 
 from .actuators import Actuators, braked, singular_joint
 from .commands import NEVER, Commands, Drive
-from .limits import Limits
+from .limits import EnforcedLimits
 from .settings import Settings
 
-CHUNK = 512   # steps of one rollout: enough for the compiled loop to be what takes the time, few enough to store
+CHUNK = 512   # steps of one rollout: many, so that the compiled loop takes most of the time, but few enough to store
 
 
 class JointState(NamedTuple):
@@ -42,13 +39,12 @@ class Simulation:
     """A robot that moves under commands, gravity, friction and pushes.
 
     * q, qd (n,): the state; replaced, never changed in place. steps: made since the last reset.
-    * saturated (n,): the steps, since the start, in which a command or an effort was cut at a limit.
-    * fault: None, or why the robot stopped until a reset. A state that is not finite is not taken over.
+    * saturated (n,): the steps, since the start, in which a command or an effort was clipped to a limit.
+    * fault: None, or why the robot stopped until a reset. The state always is finite.
 
-    initial_positions {joint: position} is where a reset leads to, `Limits.middle` for other joints; time_ns is what
-    simulated time starts from. ValueError names a joint whose initial position is outside its limits, or that no
-    inertia resists.
-    """
+    initial_positions {joint: position} is where a reset leads to, `EnforcedLimits.middle` for other joints; time_ns is
+    the first simulated time. ValueError names a joint whose initial position is outside its limits, or that no
+    inertia resists."""
 
     def __init__(
         self,
@@ -60,7 +56,7 @@ class Simulation:
         self._robot = robot
         self.settings = settings or Settings()
         self._index = {name: i for i, name in enumerate(robot.joint_names)}
-        self.limits = Limits(robot.model, self.settings.enforce_limits)
+        self.limits = EnforcedLimits(robot.model, self.settings.enforce_limits)
         self.set_home(initial_positions or {})
         self._check_inertia()
         self._actuators = Actuators(self.limits, self.settings)
@@ -72,7 +68,7 @@ class Simulation:
 
     @property
     def robot(self) -> Robot:
-        """The robot. It may be exchanged for one of the same model, under other gravity, say."""
+        """The robot; it may be replaced by one of the same model, under another gravity."""
         return self._robot
 
     @robot.setter
@@ -81,13 +77,12 @@ class Simulation:
 
     @property
     def time_ns(self) -> int:
-        """Simulated time in nanoseconds, since the start or the last restart of the clock."""
+        """Simulated time in nanoseconds since the start or the last restart of the clock."""
         return self._origin_ns + self.steps * self.settings.dt_ns
 
-    # Start
-
+    # --------------------------------------------------------------------------------------------- start
     def set_home(self, initial_positions: Mapping[str, float]) -> None:
-        """Change where the next reset leads to. ValueError names the joint; then nothing has changed."""
+        """Change where the next reset leads to. ValueError names the joint; nothing is changed then."""
         home = self.limits.middle()
         for joint, position in initial_positions.items():
             home[self._known(joint)] = position
@@ -95,7 +90,7 @@ class Simulation:
         self._home = home
 
     def check_position(self, joint: str, position: float) -> None:
-        """ValueError unless the joint can be at a position."""
+        """ValueError unless a position of the joint is within its limits."""
         self.limits.check_joint(self._known(joint), position)
 
     def _known(self, joint: str) -> int:
@@ -112,7 +107,7 @@ class Simulation:
                 raise ValueError(f"no inertia resists joint '{joint}': the mass matrix is singular {where}")
 
     def reset(self, restart_clock: bool = False) -> None:
-        """Back to the initial state, commands and pushes forgotten; simulated time goes on, or restarts at zero."""
+        """Return to the initial state, without commands and pushes; simulated time goes on, or restarts at zero."""
         rng = np.random.default_rng([self.settings.seed, 0])
         q = self._home + self.settings.initial_noise * rng.standard_normal(self.robot.n)
         self._start(np.clip(q, self.limits.lower, self.limits.upper), np.zeros(self.robot.n), restart_clock)
@@ -126,20 +121,19 @@ class Simulation:
     ) -> None:
         """As `reset`, but the joints `names` start from a position and a velocity (names,); None: at rest.
 
-        A start in motion lets all joints go at once, whatever hold_until_first_command says. ValueError names the
-        joint; then nothing has changed.
-        """
+        A start in motion releases all joints at once, whatever hold_until_first_command is. ValueError names the
+        joint; nothing is changed then."""
         q, qd = self._home.copy(), np.zeros(self.robot.n)
         for k, name in enumerate(names):
             i = self._known(name)
             q[i], qd[i] = position[k], 0.0 if velocity is None else velocity[k]
             if not np.isfinite(qd[i]):
-                raise ValueError(f"joint '{name}': velocity {qd[i]} is not finite")
+                raise ValueError(f"joint '{name}': velocity {qd[i]} must be finite")
         self.limits.check(q)
         self._start(q, qd, restart_clock)
         if qd.any():
             self._commands.release()
-            self._look_again()
+            self._update_drives()
 
     def _start(self, q: np.ndarray, qd: np.ndarray, restart_clock: bool) -> None:
         self._origin_ns = 0 if restart_clock else self.time_ns
@@ -148,14 +142,13 @@ class Simulation:
         self._pushes: list[Push] = []
         self._commands.clear(q)
         self._locked = np.zeros(self.robot.n, dtype=bool)
-        self._look_again()
+        self._update_drives()
 
-    # What acts
-
+    # --------------------------------------------------------------------------------------------- what acts
     def command(self, command: np.ndarray) -> None:
         """Command the joints, (n,), in the unit of the command mode; NaN leaves a joint with its last command."""
         self._commands.accept(command, self.steps)
-        self._look_again()
+        self._update_drives()
 
     def push(self, link: str, wrench: Sequence[float], duration: float = 0.0) -> None:
         """Apply a wrench (6,), (torque, force) in the link's frame, for some seconds; 0: until a reset. They add up."""
@@ -163,14 +156,14 @@ class Simulation:
             raise ValueError(f"unknown link '{link}'")
         wrench = np.array(wrench, dtype=float)
         if wrench.shape != (6,) or not np.isfinite(wrench).all():
-            raise ValueError(f"wrench on link '{link}': {wrench.tolist()} is not six finite numbers")
+            raise ValueError(f"wrench on link '{link}': {wrench.tolist()}, must be six finite numbers")
         if not 0.0 <= duration < np.inf:
-            raise ValueError(f"duration: {duration} s is negative or not finite")
+            raise ValueError(f"duration: {duration} s, must be finite and >= 0")
         steps = self.settings.steps(duration)
         self._pushes.append(Push(link, wrench, self.steps + steps if steps else NEVER))
 
-    def _look_again(self) -> None:
-        """What acts from the present step on."""
+    def _update_drives(self) -> None:
+        """Determine what acts from the present step on."""
         self._drives = self._commands.drives(self.steps)
         self._pushes = [push for push in self._pushes if push.until > self.steps]
         locked = self._drives.kind == Drive.LOCKED
@@ -184,16 +177,15 @@ class Simulation:
             total[push.link] = total.get(push.link, 0.0) + push.wrench
         return self.robot.external_torque(self.q, total) if total else np.zeros(self.robot.n)
 
-    # Motion
-
+    # --------------------------------------------------------------------------------------------- motion
     def advance(self, steps: int) -> int:
-        """Make `steps` steps. Returns how many were made: fewer when the state leaves the finite numbers."""
+        """Make `steps` steps. Returns how many were made: fewer when the state would no longer be finite."""
         first, last = self.steps, self.steps + steps
         while self.steps < last and self.fault is None:
             event = min(self._drives.until, *(push.until for push in self._pushes), NEVER)
             self._run(min(last, event, self.steps + CHUNK) - self.steps)
             if self.steps == event:
-                self._look_again()
+                self._update_drives()
         return self.steps - first
 
     def _run(self, steps: int) -> None:
@@ -210,7 +202,7 @@ class Simulation:
                 self._controlled_step()
 
     def _controlled_step(self) -> None:
-        """Make a step with the efforts that servos, gravity compensation and pushes come to at its start."""
+        """Make a step with the efforts of servos, gravity compensation and pushes at its start."""
         pushed = self._pushed()
         try:
             effort, beyond = self._actuators.effort(self.robot, self._drives, self.q, self.qd, pushed)
@@ -221,8 +213,8 @@ class Simulation:
         self.saturated += beyond
 
     def _integrate(self, effort: np.ndarray, steps: int) -> None:
-        """Take over the last finite state, with braked joints exactly where they were."""
-        if not np.isfinite(effort).all():   # position stops would make an ordinary state of it
+        """Make steps under joint efforts, up to the last finite state; braked joints stay exactly where they were."""
+        if not np.isfinite(effort).all():   # position stops would turn it into a finite state
             self._stop(f"the effort on {self._names(~np.isfinite(effort))} is not finite")
             return
         if self._integrated is None:
@@ -235,7 +227,7 @@ class Simulation:
         good = steps if finite.all() else int(np.argmin(finite.all(axis=1))) - 1
         self.steps += good
         if good < steps:
-            self._stop(f"the state of {self._names(~finite[good + 1])} is not finite any more")
+            self._stop(f"the state of {self._names(~finite[good + 1])} is not finite")
         self.q, self.qd = np.where(self._locked, self.q, q[good]), np.where(self._locked, 0.0, qd[good])
 
     def _names(self, mask: np.ndarray) -> str:
@@ -244,10 +236,9 @@ class Simulation:
     def _stop(self, reason: str) -> None:
         self.fault = f"stopped after {self.steps} steps, until a reset: {reason}"
 
-    # What is seen from outside
-
+    # --------------------------------------------------------------------------------------------- sensors
     def joint_state(self) -> JointState:
-        """The state as sensors report it. Noise belongs to the step: however often one looks, it is the same."""
+        """The state as sensors report it. Noise is that of the step: repeated calls return the same."""
         s, n = self.settings, self.robot.n
         position, velocity, effort = self.q, self.qd, np.zeros(n)
         if s.position_noise or s.velocity_noise:
@@ -262,5 +253,5 @@ class Simulation:
             multiplier, offset = np.array([mimic[1:] for mimic in mimics.values()], dtype=float).T
             position = np.concatenate((position, multiplier * position[leader] + offset))
             velocity = np.concatenate((velocity, multiplier * velocity[leader]))
-            effort = np.concatenate((effort, np.zeros(len(leader))))   # the leader bears it
+            effort = np.concatenate((effort, np.zeros(len(leader))))   # it acts on the leader
         return JointState((*self.robot.joint_names, *mimics), position, velocity, effort)

@@ -93,7 +93,7 @@ def _read(robot, gravity, parameters, algebra, exact):
 
 
 class EquationsOfMotion:
-    """M(q) q'' + C(q, q') q' + g(q) = tau in SymPy's symbols; everything is worked out at its first use.
+    """M(q) q'' + C(q, q') q' + g(q) = tau in SymPy's symbols; each result is computed at its first use.
 
     q, qd, qdd: columns of symbols; parameters: the other symbols, by name. Matrices are immutable. C is that of the
     Christoffel symbols, [MD] (83), (85). Frames and representations are those of Robot's methods."""
@@ -209,7 +209,8 @@ class EquationsOfMotion:
         names = list(self._frames)
         frame = names.index(known_link(link, names))
         seen_from = 0 if reference is None else names.index(known_link(reference, names))
-        return Target(frame, seen_from, REPRESENTATIONS.index(one_of("representation", representation, REPRESENTATIONS)))
+        kind = REPRESENTATIONS.index(one_of("representation", representation, REPRESENTATIONS))
+        return Target(frame, seen_from, kind)
 
 
 def _results(results):

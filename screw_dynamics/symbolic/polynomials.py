@@ -1,4 +1,4 @@
-"""Polynomials in sines and cosines of the joint angles: where the equations of motion of any robot live.
+"""Polynomials in sines and cosines of the joint angles: in which the equations of motion of any robot are written.
 
 Sparse polynomials add and multiply much faster than expressions, are always expanded, and s^2 + c^2 = 1 makes them
 unique; so no search for simplifications is needed. `expression` writes one in the shortest of three forms."""

@@ -14,7 +14,7 @@ from .schema import MOVING_KINDS
 
 SHORTEST_AXIS = 1e-9        # below it, an axis has no direction
 LONGEST_ERROR = 1e-3        # of an axis' length from 1 that is rounding of the digits given
-SMALLEST_RADIUS = 1e-6      # m; an inertia below mass times its square is rounding of whoever wrote the file
+SMALLEST_RADIUS = 1e-6      # m; an inertia below mass times its square is rounding in the file
 
 
 class Link(NamedTuple):

@@ -8,7 +8,7 @@ LONGEST_LIST = 8        # names that a message lists
 
 
 class UrdfError(ValueError):
-    """A robot description that cannot be honoured; the message names the line, the element and the value."""
+    """A robot description that cannot be used; the message names the line, the element and the value."""
 
 
 def fault(message: str, line: int | None = None) -> UrdfError:

@@ -24,7 +24,7 @@ def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None
     Bodies, and so joint names, come depth-first from the root, the children of a link in the order of their joints'
     names (as strings; Pinocchio's order too). The order of the file's elements has no influence on the model.
 
-    UrdfError names the line, the element and the value of what cannot be honoured."""
+    UrdfError names the line, the element and the value of what cannot be used."""
     try:
         return _read(source, base_link, tip_link)
     except ValueError as error:

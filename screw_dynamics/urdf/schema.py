@@ -1,7 +1,7 @@
 """From an XML tree to the part of it that dynamics needs, its form checked: elements, attributes, numbers.
 
-What else a URDF contains (shapes, materials, transmissions, simulator and controller settings) is left behind here, so
-that a fault in it refuses nobody's robot. Of the rest, this is what the parsers of ROS (urdfdom) take, and no more."""
+What else a URDF contains (shapes, materials, transmissions, simulator and controller settings) is ignored, and so are
+faults in it. Of the rest, this accepts what the parsers of ROS (urdfdom) accept, and no more."""
 import math
 import re
 import sys
@@ -21,12 +21,14 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 
 
-class Name(NamedTuple):
-    """An attribute that is a name: any text that is not blank."""
+# ------------------------------------------------------------------------------------------------- attributes
+# What is wrong with the text of an attribute, or None.
+def _name(text):
+    return None if text.strip() else "is blank"
 
-    def check(self, text: str) -> str | None:
-        """What is wrong with the text, or None."""
-        return None if text.strip() else "is blank"
+
+def _kind(text):
+    return None if text in KINDS else f"must be one of {', '.join(KINDS)}"
 
 
 class Numbers(NamedTuple):
@@ -36,7 +38,7 @@ class Numbers(NamedTuple):
     least: float = -math.inf
     largest: float = LARGEST_NUMBER
 
-    def check(self, text: str) -> str | None:
+    def __call__(self, text: str) -> str | None:
         """What is wrong with the text, or None."""
         words = text.split()
         for word in words:
@@ -51,20 +53,11 @@ class Numbers(NamedTuple):
         return None if len(words) == self.size else f"has {len(words)} numbers, not {self.size}"
 
 
-class Choice(NamedTuple):
-    """An attribute that is one of some words."""
-
-    words: tuple
-
-    def check(self, text: str) -> str | None:
-        """What is wrong with the text, or None."""
-        return None if text in self.words else f"must be one of {', '.join(self.words)}"
-
-
+# ------------------------------------------------------------------------------------------------- elements
 class Form(NamedTuple):
-    """What an element may contain, which of it it must, and which elements are passed over in silence."""
+    """What an element may and must contain, and which elements are ignored without a note."""
 
-    required: dict = {}     # attribute: its form
+    required: dict = {}     # attribute: what finds the fault in its text
     optional: dict = {}
     elements: dict = {}     # element: its Form; each at most once, save those in `many`
     needed: tuple = ()      # elements that must exist
@@ -81,20 +74,20 @@ _INERTIAL = Form(needed=("mass", "inertia"), elements={
     "mass": Form(required={"value": _POSITIVE}),
     "inertia": Form(required=dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), _ANY)),
 })
-_LINK = Form(required={"name": Name()}, elements={"inertial": _INERTIAL}, passed=frozenset((
+_LINK = Form(required={"name": _name}, elements={"inertial": _INERTIAL}, passed=frozenset((
     "visual", "collision", "sensor", "contact", "self_filter", "self_collision_checking", "collision_checking",
     "surface", "kinematic", "gravity")))
-_JOINT = Form(required={"name": Name(), "type": Choice(KINDS)}, needed=("parent", "child"), elements={
+_JOINT = Form(required={"name": _name, "type": _kind}, needed=("parent", "child"), elements={
     "origin": _ORIGIN,
-    "parent": Form(required={"link": Name()}),
-    "child": Form(required={"link": Name()}),
+    "parent": Form(required={"link": _name}),
+    "child": Form(required={"link": _name}),
     "axis": Form(required={"xyz": _VECTOR}),
     "limit": Form(required={"effort": _POSITIVE_LIMIT, "velocity": _POSITIVE_LIMIT},
                   optional={"lower": _LIMIT, "upper": _LIMIT}),
     "dynamics": Form(optional={"damping": _POSITIVE, "friction": _POSITIVE}),
-    "mimic": Form(required={"joint": Name()}, optional={"multiplier": _ANY, "offset": _ANY}),
+    "mimic": Form(required={"joint": _name}, optional={"multiplier": _ANY, "offset": _ANY}),
 }, passed=frozenset(("safety_controller", "calibration")))
-_ROBOT = Form(optional={"name": Name(), "version": Name()}, elements={"link": _LINK, "joint": _JOINT},
+_ROBOT = Form(optional={"name": _name, "version": _name}, elements={"link": _LINK, "joint": _JOINT},
               many=("link", "joint"),
               passed=frozenset(("material", "transmission", "gazebo", "sensor", "ros2_control", "group")))
 
@@ -151,7 +144,7 @@ def _copy_attributes(element, form, copy, where, owner, notes):
     given, forms = set(element.keys()), {**form.required, **form.optional}
     for name in sorted(forms.keys() & given):
         text = element.get(name)
-        wrong = UNEXPANDED if "${" in text or "$(" in text else forms[name].check(text)
+        wrong = UNEXPANDED if "${" in text or "$(" in text else forms[name](text)
         if wrong:
             raise fault(f"{where}: {name}={quote(text)} {wrong}", element.sourceline)
         copy.set(name, text)

@@ -5,7 +5,7 @@ from lxml import etree
 
 from .error import UNEXPANDED, UrdfError, fault
 
-DEEPEST = 100           # elements within each other; a link's or joint's are five deep, a plugin's somewhat more
+DEEPEST = 100           # nested elements; a link's or joint's are five deep, a plugin's somewhat more
 MOST_MARKS = 100_000    # "<" and "=" in the text, which bound its elements and attributes; a humanoid has 10,000
 LONGEST_REASON = 200    # characters of the parser's own message
 

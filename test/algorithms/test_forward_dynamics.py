@@ -169,5 +169,5 @@ def test_mimic_joints_go_by_the_mass_matrix_in_any_representation():
 @pytest.mark.parametrize("unknown", ["bodily", "", 2, ["body"]])
 def test_unknown_representations_are_refused(unknown):
     model = model_of(random_tree(np.random.default_rng(18), 1))
-    with pytest.raises(ValueError, match="representation .*is none of body, spatial, hybrid, mixed"):
+    with pytest.raises(ValueError, match="representation .*must be one of body, spatial, hybrid, mixed"):
         sd.Robot(model, representation=unknown)

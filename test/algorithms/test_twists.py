@@ -224,7 +224,7 @@ def test_methods_take_what_the_others_take():
     assert robot.body_twists(q, np.ones((3, 1)) * qd, out=V) is V
     assert error(V, np.stack([robot.body_twists(q, qd)] * 3)) < BOUND
     for call in (lambda: robot.body_twists(q, qd, "bodily"), lambda: robot.body_jacobians(q, "bodily")):
-        with pytest.raises(ValueError, match="representation 'bodily' is none of body, spatial, hybrid, mixed"):
+        with pytest.raises(ValueError, match="representation 'bodily' must be one of body, spatial, hybrid, mixed"):
             call()
     with pytest.raises(ValueError, match="qd has shape"):
         robot.body_twists(q, qd[1:])

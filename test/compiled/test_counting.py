@@ -67,7 +67,7 @@ def test_lines_that_are_counted_give_the_result_and_do_as_many_operations(entry)
     slots = [[0.0, *row] for row in q]
     body = SimpleNamespace(**dict(zip(("q", "qd", "x"), [list(map(Counting, row)) for row in slots], strict=True)))
     out = np.zeros(entry.shape(3, 3), dtype=object)
-    lines = needed_lines(script(entry, links, (), 0, 10_000))
+    lines = needed_lines(script(entry, links, (), None, 10_000))
     Counting.done.clear()
     exec("\n".join(lines), {"body": body, "out": out, "sincos": sincos, "null": float})
     done = [Counting.done[kind] for kind in ("+", "*", "/", "sincos", "sqrt")]

@@ -20,7 +20,7 @@ def demo(*arguments, timeout=PATIENCE):
     [
         ("<robot name='r'><link name='base'></robot>", "line 1"),
         ("<robot name='r'><link name='base'/></robot>", "no movable joint"),
-        (None, "no file"),
+        (None, "does not exist"),
     ],
 )
 def test_bad_urdf_ends_it_with_one_line_that_names_the_fault(tmp_path, text, message):

@@ -16,7 +16,7 @@ def test_joints_choose_and_order_the_outputs(joints, order):
 
 
 @pytest.mark.parametrize(
-    "joints, says", [(("knee",), "'knee' is not a joint of the model"), (("elbow", "elbow"), "'elbow' comes twice")])
+    "joints, says", [(("knee",), "'knee' is not a joint of the model"), (("elbow", "elbow"), "'elbow' is named twice")])
 def test_joints_that_cannot_be_output_are_named(joints, says):
     with pytest.raises(ValueError, match=says):
         output_order(NAMES, joints)

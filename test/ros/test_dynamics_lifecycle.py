@@ -120,7 +120,7 @@ def test_a_changed_description_is_used_and_a_bad_one_is_not(driver):
     driver.wait(lambda: np.isclose(elbow(driver), arm.gravity(Q, m2=3.0)[1], rtol=1e-12), "the heavier forearm")
     driver.describe(arm.urdf(m2=float("nan")))
     status, values = driver.status(lambda status, values: "refused" in values["robot_description"])
-    assert "the robot before stays in use" in values["robot_description"]
+    assert "the previous robot stays in use" in values["robot_description"]
     np.testing.assert_allclose(elbow(driver), arm.gravity(Q, m2=3.0)[1], rtol=1e-12)
 
 
@@ -168,9 +168,9 @@ def test_shutdown_is_final(driver):
 @pytest.mark.parametrize(
     "name, value, says",
     [
-        ("publish_rate", -5, "parameter publish_rate: -5.0 is less than 0.0"),
-        ("velocity_fallback", "guess", "parameter velocity_fallback: 'guess' is not one of zero, error"),
-        ("gravity", "[1.0, 2.0]", "parameter gravity: 2 values, expected 3"),
+        ("publish_rate", -5, "parameter publish_rate is -5.0, must be >= 0.0"),
+        ("velocity_fallback", "guess", "parameter velocity_fallback is 'guess', must be one of zero, error"),
+        ("gravity", "[1.0, 2.0]", "parameter gravity has 2 values, must have 3"),
     ],
 )
 def test_a_bad_parameter_at_the_start_ends_it_with_one_line(tmp_path, name, value, says):

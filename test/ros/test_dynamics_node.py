@@ -188,9 +188,9 @@ def test_diagnostics_of_a_healthy_node(driver):
     [
         ("publish_rate", -1.0, "out of range"),
         ("state_timeout", NAN, "out of range"),
-        ("velocity_fallback", "guess", "'guess' is not one of zero, error"),
-        ("gravity", [0.0, 0.0], "2 values, expected 3"),
-        ("gravity", [0.0, 0.0, NAN], "nan is not finite"),
+        ("velocity_fallback", "guess", "'guess', must be one of zero, error"),
+        ("gravity", [0.0, 0.0], "2 values, must have 3"),
+        ("gravity", [0.0, 0.0, NAN], "nan, must be finite"),
         ("base_link", "table", "read-only"),
         ("robot_description", "<robot", "robot"),
     ],

@@ -37,7 +37,7 @@ def test_an_empty_field_may_stand_for_zeros():
         (["a", "b", "c", "a"], [1, 2, 3, 4], "joint 'a' is named twice"),
         (["c", "b", "a"], [1, 2], "position: 2 values for 3 joints"),
         (["x", "a", "b", "c"], [1, 2, 3], "position: 3 values for 4 joints"),
-        (["c", "b", "a"], [1, np.inf, 2], "position: joint 'b' has inf"),
+        (["c", "b", "a"], [1, np.inf, 2], "position of joint 'b' is inf"),
     ],
 )
 def test_a_bad_request_is_refused_naming_joint_and_value(names, values, says):

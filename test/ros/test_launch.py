@@ -34,9 +34,9 @@ def test_xacro_is_expanded(tmp_path):
 @pytest.mark.parametrize(
     "location, says",
     [
-        ("/nowhere/arm.urdf", "no file /nowhere/arm.urdf"),
-        ("package://nobodys_description/arm.urdf", "no package 'nobodys_description'"),
-        ("package://", "no package ''"),
+        ("/nowhere/arm.urdf", "file /nowhere/arm.urdf does not exist"),
+        ("package://nobodys_description/arm.urdf", "package 'nobodys_description' does not exist"),
+        ("package://", "package '' does not exist"),
     ],
 )
 def test_a_urdf_that_is_not_there_is_named(location, says):

@@ -25,17 +25,17 @@ def test_a_value_of_the_right_kind_is_taken(setting, value, expected):
 @pytest.mark.parametrize(
     "setting, value, says",
     [
-        (RATE, -1.0, "parameter rate: -1.0 is less than 0.0"),
-        (RATE, 101, "parameter rate: 101.0 is more than 100.0"),
-        (RATE, float("nan"), "parameter rate: nan is not finite"),
-        (RATE, "fast", "parameter rate: 'fast' is not of type DOUBLE"),
-        (RATE, True, "parameter rate: True is not of type DOUBLE"),
-        (COUNT, 1.5, "parameter count: 1.5 is not of type INTEGER"),
-        (MODE, "maybe", "parameter mode: 'maybe' is not one of zero, error"),
-        (GRAVITY, [0.0, 0.0], "parameter gravity: 2 values, expected 3"),
-        (GRAVITY, [0.0, 0.0, float("inf")], "parameter gravity: inf is not finite"),
-        (GRAVITY, -9.81, "parameter gravity: -9.81 is not of type DOUBLE_ARRAY"),
-        (JOINTS, ["a", 1], "is not of type STRING_ARRAY"),
+        (RATE, -1.0, "parameter rate is -1.0, must be >= 0.0"),
+        (RATE, 101, "parameter rate is 101.0, must be <= 100.0"),
+        (RATE, float("nan"), "parameter rate is nan, must be finite"),
+        (RATE, "fast", "parameter rate is 'fast', must be of type DOUBLE"),
+        (RATE, True, "parameter rate is True, must be of type DOUBLE"),
+        (COUNT, 1.5, "parameter count is 1.5, must be of type INTEGER"),
+        (MODE, "maybe", "parameter mode is 'maybe', must be one of zero, error"),
+        (GRAVITY, [0.0, 0.0], "parameter gravity has 2 values, must have 3"),
+        (GRAVITY, [0.0, 0.0, float("inf")], "parameter gravity is inf, must be finite"),
+        (GRAVITY, -9.81, "parameter gravity is -9.81, must be of type DOUBLE_ARRAY"),
+        (JOINTS, ["a", 1], "must be of type STRING_ARRAY"),
     ],
 )
 def test_a_value_that_does_not_fit_is_refused_naming_both(setting, value, says):

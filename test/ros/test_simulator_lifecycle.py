@@ -57,7 +57,7 @@ def test_life_of_a_simulator_whose_description_comes_late(process, ros):
     node.fresh(lambda state: np.allclose(state.position[:2], (0.2, 0.1), atol=1e-3))
 
     node.describe("<robot name='broken'/>")
-    told(DiagnosticStatus.WARN, "the robot before stays in use")
+    told(DiagnosticStatus.WARN, "the previous robot stays in use")
     assert np.allclose(node.fresh().position[:2], (0.2, 0.1), atol=1e-3)
     massless = arm.urdf().replace('<mimic joint="elbow" multiplier="-0.5"/>', "")
     node.describe(massless)

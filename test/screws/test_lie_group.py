@@ -56,7 +56,7 @@ def test_log_where_two_components_of_the_quaternion_are_equal():
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_what_is_not_a_number_propagates(bad):
+def test_nan_propagates(bad):
     X = twist([1.0, bad, 0.0, 1.0, 2.0, 3.0])
     assert np.isnan(numbers(se3.exp(X))).any()
     assert np.isnan(numbers(se3.dexp(X, X))).any()

@@ -1,7 +1,10 @@
 """Forward dynamics by articulated bodies in body-fixed twists, O(n)."""
 from typing import NamedTuple
 
+import numpy as np
+
 from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, articulated, moved_articulated, square
 from screw_dynamics.screws.joint import pose
@@ -31,7 +34,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def articulated_bodies(links, body, qdd):
+def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
     """Add to qdd the joint accelerations; [SY] (15), Featherstone (2008) table 7.1 on screws.
 
     Needs a coordinate of its own for every joint."""

@@ -1,7 +1,10 @@
 """Forward dynamics by way of the mass matrix, O(n^3), in hybrid twists."""
 from typing import NamedTuple
 
+import numpy as np
+
 from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.tables import Square
 from screw_dynamics.numbers.values import kernel, null, zero
 from screw_dynamics.screws.inertia import Inertia, shifted
@@ -35,7 +38,7 @@ class CompositeBody(NamedTuple):
 
 
 @kernel
-def composite_bodies(links, body, qdd):
+def composite_bodies(links: Link, body: CompositeBody, qdd: np.ndarray) -> None:
     """Set qdd to the joint accelerations, from the mass matrix and the bias efforts; [MD] (80) solved for q''.
 
     Of the matrix [MD] (81) the pairs of bodies of which one carries the other are summed, each once. Several joints may
@@ -69,7 +72,7 @@ def composite_bodies(links, body, qdd):
 
 
 @kernel
-def solve_symmetric(H, b):
+def solve_symmetric(H: np.ndarray, b: np.ndarray) -> None:
     """Solve H x = b for symmetric positive definite H in place, by some n^3 / 6 products: b becomes x, and H = L D L^T
     keeps 1 / D on its diagonal and D L^T above. What stands below the diagonal is neither read nor written."""
     n = len(b)

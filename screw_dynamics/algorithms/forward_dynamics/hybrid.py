@@ -1,8 +1,12 @@
 """Forward dynamics by articulated bodies in hybrid twists, about the bodies' origins and resolved in the world,
 O(n)."""
+from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, Inertia, articulated, shifted_articulated, square
 from screw_dynamics.screws.joint import pose
@@ -37,7 +41,8 @@ class Body(NamedTuple):
 
 
 @kernel
-def rigid_body(links, i, q, qd, R, r, J, w, Vd, S):
+def rigid_body(links: Link, i: int, q: Sequence, qd: Sequence, R: Sequence, r: Sequence, J: Sequence, w: Sequence,
+               Vd: Sequence, S: Sequence) -> tuple[Inertia, Wrench]:
     """Fill the columns from R to S for body i, moving as its parent without q'' makes it. Returns its inertia about its
     origin and the wrench that this takes; [MD] (75), (54), (55). Linear velocities do not enter."""
     p, X, M, C = links.parent[i], links.X[i], links.M[i], pose(links.E[i], q[i])
@@ -53,14 +58,14 @@ def rigid_body(links, i, q, qd, R, r, J, w, Vd, S):
 
 
 @kernel
-def rest(links, R, w, Vd, S, like):
+def rest(links: Link, R: Sequence, w: Sequence, Vd: Sequence, S: Sequence, like: Scalar) -> None:
     """Fill slot 0: a world that accelerates against gravity."""
     R[0], w[0] = identity(like).R, zero(Vec3, like)
     Vd[0], S[0] = over(links.X[0], like), zero(Matrix3, like)
 
 
 @kernel
-def articulated_bodies(links, body, qdd):
+def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
     """Add to qdd the joint accelerations; [SY] (15) on hybrid twists.
 
     From body to body only the point changes that twists, wrenches and inertias are about. The accelerations without q''

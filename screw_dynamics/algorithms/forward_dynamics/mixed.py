@@ -2,7 +2,10 @@
 O(n)."""
 from typing import NamedTuple
 
+import numpy as np
+
 from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, square
 from screw_dynamics.screws.joint import pose
@@ -48,7 +51,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def moved_mixed(C, L, M):
+def moved_mixed(C: Rotation, L: Matrix3, M: Articulated) -> Articulated:
     """T M T^T, T = [[C, L], [0, I]]: an articulated inertia as the parent feels it, in mixed twists on both sides."""
     B = C @ M.B
     G = B + L @ full(M.D)
@@ -59,7 +62,7 @@ def moved_mixed(C, L, M):
 
 
 @kernel
-def articulated_bodies(links, body, qdd):
+def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
     """Add to qdd the joint accelerations; [SY] (15) on the mixed twists of [MD] (56), (57).
 
     The lever L = p~ R^T takes a force in the world to its torque in the parent, and L^T a turn of the parent to a

@@ -1,7 +1,10 @@
 """Forward dynamics by articulated bodies in spatial twists, all about the world's origin, O(n)."""
 from typing import NamedTuple
 
+import numpy as np
+
 from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, articulated, moved, square
 from screw_dynamics.screws.joint import pose
@@ -33,7 +36,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def articulated_bodies(links, body, qdd):
+def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
     """Add to qdd the joint accelerations; [SY] (15) on the spatial twists of [MD] (70).
 
     Inertias and wrenches of all bodies have one origin and add as they are. Twists do too, so that the accelerations

@@ -1,7 +1,10 @@
 """Inverse dynamics in body-fixed twists: the recursive Newton-Euler algorithm on a tree, O(n), for any scalar."""
 from typing import NamedTuple
 
+import numpy as np
+
 from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, null, over, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, dot
@@ -24,7 +27,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def newton_euler(links, body, acceleration, tau):
+def newton_euler(links: Link, body: Body, acceleration: Twist, tau: np.ndarray) -> None:
     """Add to tau the joint efforts that the motion takes in a world that accelerates; [MD] (66), (67)."""
     parent, k, X, M, E = links
     q, qd, qdd, C, V, Vd, W = body
@@ -44,13 +47,13 @@ def newton_euler(links, body, acceleration, tau):
 
 
 @kernel
-def inverse_dynamics(links, body, tau):
+def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
     """tau = M(q) q'' + C(q, q') q' + g(q). Gravity enters as the world's acceleration (0, -g)."""
     newton_euler(links, body, links.X[0], tau)
 
 
 @kernel
-def coriolis_torque(links, body, tau):
+def coriolis_torque(links: Link, body: Body, tau: np.ndarray) -> None:
     """tau = C(q, q') q': what the motion takes without gravity and acceleration."""
     for i in range(1, len(body.q)):
         body.qdd[i] = null(body.q[0])

@@ -2,7 +2,10 @@
 operations."""
 from typing import NamedTuple
 
+import numpy as np
+
 from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_dual, Pose, Wrench, dot
@@ -27,7 +30,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def inverse_dynamics(links, body, tau):
+def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
     """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (66), (67) with the components (42), (43), where v and v' enter as
     a = v' + w x v alone.
 

@@ -2,7 +2,10 @@
 scalar."""
 from typing import NamedTuple
 
+import numpy as np
+
 from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Twist, Wrench, dot, identity, shifted_wrench
@@ -30,7 +33,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def inverse_dynamics(links, body, tau):
+def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
     """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (75), (76). Screws only turn, twists and wrenches change their point.
 
     Linear velocities do not enter: those of (75d) are differences, w_p x r + J q' between a body and its parent. The

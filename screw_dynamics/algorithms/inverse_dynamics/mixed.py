@@ -2,7 +2,10 @@
 scalar."""
 from typing import NamedTuple
 
+import numpy as np
+
 from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dot, identity
@@ -29,7 +32,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def inverse_dynamics(links, body, tau):
+def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
     """tau = M(q) q'' + C(q, q') q' + g(q), by the balance of [MD] (56), (57).
 
     The paper leaves the recursion to the reader: here it is (66) for rotations and (75) for translations. Linear

@@ -1,7 +1,10 @@
 """Inverse dynamics in spatial twists: all screws in the world frame, on a tree, O(n), for any scalar."""
 from typing import NamedTuple
 
+import numpy as np
+
 from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.inertia import moved
 from screw_dynamics.screws.joint import pose
@@ -26,7 +29,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def inverse_dynamics(links, body, tau):
+def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
     """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (70), (71). Nothing moves from frame to frame but screws and
     inertias."""
     parent, k, X, M, E = links

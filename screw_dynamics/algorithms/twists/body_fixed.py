@@ -1,7 +1,10 @@
 """Body-fixed twists of all bodies: measured and resolved in the body frame."""
 from typing import NamedTuple
 
-from screw_dynamics.compiled.entry import Entry, per_body_jacobian, per_body_twist
+import numpy as np
+
+from screw_dynamics.compiled.entry import Entry, Target, per_body_jacobian, per_body_twist
+from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_inv, Pose, Twist
@@ -27,7 +30,7 @@ class Columns(NamedTuple):
 
 
 @kernel
-def body_twists(links, body, frames, target, twists):
+def body_twists(links: Link, body: Body, frames: Frame, target: Target, twists: np.ndarray) -> None:
     """V_i of all bodies, against a frame of the root."""
     parent, _, X, _, E = links
     q, qd, V = body
@@ -38,7 +41,7 @@ def body_twists(links, body, frames, target, twists):
 
 
 @kernel
-def body_jacobians(links, body, frames, target, jacobians):
+def body_jacobians(links: Link, body: Columns, frames: Frame, target: Target, jacobians: np.ndarray) -> None:
     """J_i of all bodies, V_i = J_i q': column by column, each from body to body."""
     parent, k, X, _, E = links
     q, C, J = body

@@ -1,10 +1,13 @@
 """Hybrid twists of all bodies: of the body frame's origin, resolved in the world frame."""
 from typing import NamedTuple
 
-from screw_dynamics.compiled.entry import Entry, per_body_jacobian, per_body_twist
+import numpy as np
+
+from screw_dynamics.compiled.entry import Entry, Target, per_body_jacobian, per_body_twist
+from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.values import kernel, zero
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.se3 import Twist, identity, shifted_twist
+from screw_dynamics.screws.se3 import Pose, Twist, identity, shifted_twist
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Scalar, Vec3
 
@@ -31,14 +34,14 @@ class Columns(NamedTuple):
 
 
 @kernel
-def seen(F, R, root, V):
+def seen(F: Pose, R: Rotation, root: Pose, V: Twist) -> Twist:
     """The hybrid twist V of a body of orientation R as that of its frame F, resolved in the root's frame."""
     V = shifted_twist(R @ F.p, V)
     return Twist(V.angular @ root.R, V.linear @ root.R)
 
 
 @kernel
-def body_twists(links, body, frames, target, twists):
+def body_twists(links: Link, body: Body, frames: Frame, target: Target, twists: np.ndarray) -> None:
     """V_i of all bodies, against a frame of the root."""
     parent, _, X, _, E = links
     q, qd, R, V = body
@@ -52,7 +55,7 @@ def body_twists(links, body, frames, target, twists):
 
 
 @kernel
-def body_jacobians(links, body, frames, target, jacobians):
+def body_jacobians(links: Link, body: Columns, frames: Frame, target: Target, jacobians: np.ndarray) -> None:
     """J_i of all bodies, V_i = J_i q': column by column, each from body to body."""
     parent, k, X, _, E = links
     q, R, r, J = body

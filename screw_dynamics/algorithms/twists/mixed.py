@@ -1,7 +1,10 @@
 """Mixed twists of all bodies: rotation resolved in the body frame, velocity of its origin in the world frame."""
 from typing import NamedTuple
 
-from screw_dynamics.compiled.entry import Entry, per_body_jacobian, per_body_twist
+import numpy as np
+
+from screw_dynamics.compiled.entry import Entry, Target, per_body_jacobian, per_body_twist
+from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Pose, Twist, identity
@@ -30,7 +33,7 @@ class Columns(NamedTuple):
 
 
 @kernel
-def moved_twist(C, R, V):
+def moved_twist(C: Pose, R: Rotation, V: Twist) -> Twist:
     """The mixed twist of a parent of orientation R, as that of a frame fixed to it at the relative pose C.
 
     The matrix of (51) and (52), where the paper prints R_i for R_(i-1): the parent's angular velocity is resolved in
@@ -39,14 +42,14 @@ def moved_twist(C, R, V):
 
 
 @kernel
-def seen(F, R, root, V):
+def seen(F: Pose, R: Rotation, root: Pose, V: Twist) -> Twist:
     """The mixed twist V of a body of orientation R as that of its frame F, velocities resolved in the root's frame."""
     V = moved_twist(F, R, V)
     return Twist(V.angular, V.linear @ root.R)
 
 
 @kernel
-def body_twists(links, body, frames, target, twists):
+def body_twists(links: Link, body: Body, frames: Frame, target: Target, twists: np.ndarray) -> None:
     """V_i of all bodies, against a frame of the root."""
     parent, _, X, _, E = links
     q, qd, R, V = body
@@ -60,7 +63,7 @@ def body_twists(links, body, frames, target, twists):
 
 
 @kernel
-def body_jacobians(links, body, frames, target, jacobians):
+def body_jacobians(links: Link, body: Columns, frames: Frame, target: Target, jacobians: np.ndarray) -> None:
     """J_i of all bodies, V_i = J_i q': column by column, each from body to body."""
     parent, k, X, _, E = links
     q, C, R, J = body

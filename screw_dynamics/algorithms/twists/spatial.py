@@ -1,7 +1,10 @@
 """Spatial twists of all bodies: of the point of the body at the world's origin, resolved in the world frame."""
 from typing import NamedTuple
 
-from screw_dynamics.compiled.entry import Entry, per_body_jacobian, per_body_twist
+import numpy as np
+
+from screw_dynamics.compiled.entry import Entry, Target, per_body_jacobian, per_body_twist
+from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.values import kernel, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad, Ad_inv, Pose, Twist, identity
@@ -28,7 +31,7 @@ class Columns(NamedTuple):
 
 
 @kernel
-def body_twists(links, body, frames, target, twists):
+def body_twists(links: Link, body: Body, frames: Frame, target: Target, twists: np.ndarray) -> None:
     """V_i of all bodies, against a frame of the root."""
     parent, _, X, _, E = links
     q, qd, C, V = body
@@ -40,7 +43,7 @@ def body_twists(links, body, frames, target, twists):
 
 
 @kernel
-def body_jacobians(links, body, frames, target, jacobians):
+def body_jacobians(links: Link, body: Columns, frames: Frame, target: Target, jacobians: np.ndarray) -> None:
     """J_i of all bodies, V_i = J_i q': column by column, each the same for all bodies that the joint moves."""
     parent, k, X, _, E = links
     q, C, J = body

@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import one_of, whole
+from screw_dynamics.checks import one_of, positive, whole
 from screw_dynamics.robot import Robot
 
 from ..newton_euler.screws import checked
@@ -29,9 +29,8 @@ def integrate(robot: Robot, q0: ArrayLike, p0: ArrayLike, tau: ArrayLike | None 
     the energy itself, up to O(dt^(2 points)). order: 2, or 4 by Yoshida's composition of three steps, with the same
     invariants. ValueError if a step is so long that its equations are not solved by iteration."""
     one_of("order", order, WEIGHTS)
-    if not (np.isfinite(dt) and dt > 0.0):
-        raise ValueError(f"dt {dt!r} must be finite and > 0")
-    n, nodes, steps = robot.n, _gauss(whole("points", points, 1)), whole("steps", steps, 0)
+    dt, steps = positive("dt", dt), whole("steps", steps, 0)
+    n, nodes = robot.n, _gauss(whole("points", points, 1))
     given = checked(q0=(q0, n), p0=(p0, n), tau=(np.zeros(n) if tau is None else tau, n))
     z = np.concatenate(np.broadcast_arrays(*given)[:2], axis=-1).astype(float)
 

@@ -1,94 +1,90 @@
-"""Where the acceleration of `~/inverse_dynamics` comes from, since a JointState has none. Times are nanoseconds.
-
-A source is told of every complete state (`observe`) and asked for the acceleration in model order (`value`), which is
-None while there is none to be trusted; `waiting` says why, for people.
-"""
-
-from __future__ import annotations
+"""The sources of the acceleration in `~/inverse_dynamics`, which a JointState does not have. Times are nanoseconds."""
 
 from collections.abc import Sequence
 
 import numpy as np
+from trajectory_msgs.msg import JointTrajectory
 
 from ..node.joint_state import Fault, JointMap, JointStateCache, all_finite
+from ..node.timing import SECOND
 
 SOURCES = ("zero", "finite_difference", "topic")
 
 
-class ZeroAcceleration:
-    """The torque that keeps the velocity as it is: gravity and Coriolis."""
+class Source:
+    """Accelerations in model order, NaN where they are unknown; `waiting` names what is missing then."""
 
     waiting = ""
 
     def __init__(self, n: int):
-        self._zero = np.zeros(n)
-
-    def observe(self, state: JointStateCache) -> None:
-        """Nothing to learn."""
-
-    def value(self, now: int) -> np.ndarray | None:
-        """(n,) zeros."""
-        return self._zero
-
-    def clear(self) -> None:
-        """Nothing to forget."""
-
-
-class FiniteDifference:
-    """Each joint's last change of velocity over the time between the stamps. No filter: noise comes through, amplified.
-
-    A pause longer than `gap` starts a joint anew, and so does everything that clears the state.
-    """
-
-    waiting = "two stamped joint_states of every joint, close in time"
-
-    def __init__(self, n: int, gap: int):
-        self._gap = gap
         self._acceleration = np.full(n, np.nan)
-        self._velocity = np.full(n, np.nan)
-        self._stamps = np.zeros(n, dtype=np.int64)
 
     def observe(self, state: JointStateCache) -> None:
-        """Learn from the joints that have a new stamp."""
-        elapsed = state.stamps - self._stamps
-        new = elapsed != 0
-        if not new.any():
-            return
-        change = (state.velocity - self._velocity)[new] / (elapsed[new] * 1e-9)
-        self._acceleration[new] = np.where((elapsed[new] > 0) & (elapsed[new] <= self._gap), change, np.nan)
-        self._velocity[new] = state.velocity[new]
-        self._stamps[new] = state.stamps[new]
+        """Take a complete state."""
 
     def value(self, now: int) -> np.ndarray | None:
-        """(n,) once every joint has been heard of twice."""
+        """(n,), or None while one of them is unknown."""
         return self._acceleration if all_finite(self._acceleration) else None
 
     def clear(self) -> None:
         """Forget every joint."""
         self._acceleration.fill(np.nan)
+
+
+class ZeroAcceleration(Source):
+    """Zero: the torque is that which keeps the velocity, gravity and Coriolis."""
+
+    def value(self, now: int) -> np.ndarray | None:
+        """(n,) zeros."""
+        return np.zeros_like(self._acceleration)
+
+
+class FiniteDifference(Source):
+    """Each joint's last change of velocity over the time between the stamps. No filter: noise comes through, amplified.
+
+    A pause longer than `gap` starts a joint anew, and so does `clear`."""
+
+    waiting = "two stamped joint_states of every joint, close in time"
+
+    def __init__(self, n: int, gap: int):
+        super().__init__(n)
+        self._gap = gap
+        self._velocity = np.full(n, np.nan)
+        self._stamps = np.zeros(n, dtype=np.int64)
+
+    def observe(self, state: JointStateCache) -> None:
+        """Take the joints that have a new stamp."""
+        elapsed = state.stamps - self._stamps
+        new = elapsed != 0
+        if not new.any():
+            return
+        change = (state.velocity - self._velocity)[new] / (elapsed[new] / SECOND)
+        self._acceleration[new] = np.where((elapsed[new] > 0) & (elapsed[new] <= self._gap), change, np.nan)
+        self._velocity[new] = state.velocity[new]
+        self._stamps[new] = state.stamps[new]
+
+    def clear(self) -> None:
+        """Forget every joint."""
+        super().clear()
         self._velocity.fill(np.nan)
         self._stamps.fill(0)
 
 
-class DesiredAcceleration:
+class DesiredAcceleration(Source):
     """The accelerations of the first point of `~/desired`, merged from messages that name some joints each.
 
-    They are trusted for `timeout` after they came (0: for good); a joint that was never named keeps all of them back.
-    """
+    Each is fresh for `timeout` after it was received; all are unknown until every joint has been named."""
 
     waiting = "fresh accelerations of every joint on ~/desired"
 
     def __init__(self, joint_names: Sequence[str], timeout: int):
+        super().__init__(len(joint_names))
         self._map = JointMap(joint_names)
         self._timeout = timeout
-        self._acceleration = np.full(len(joint_names), np.nan)
         self._received = np.zeros(len(joint_names), dtype=np.int64)
 
-    def observe(self, state: JointStateCache) -> None:
-        """Nothing to learn."""
-
-    def take(self, msg, now: int) -> None:
-        """Take a trajectory_msgs/JointTrajectory received at `now`; raises `Fault` and changes nothing if it is bad."""
+    def take(self, msg: JointTrajectory, now: int) -> None:
+        """Take a message received at `now`; raises `Fault` and changes nothing if it is bad."""
         if not msg.points:
             raise Fault("no point", "points is empty", "error")
         accelerations = np.asarray(msg.points[0].accelerations)
@@ -97,20 +93,11 @@ class DesiredAcceleration:
             raise Fault("length mismatch", text, "error")
         selection = self._map.select(msg.joint_names)
         values = accelerations[selection.source]
-        if not all_finite(values):
-            bad = np.flatnonzero(~np.isfinite(values))[0]
-            name = self._map.joint_names[selection.target[bad]]
-            raise Fault("non-finite value", f"acceleration of joint '{name}' is {values[bad]}")
+        self._map.check_finite(values, selection.target, "acceleration")
         self._acceleration[selection.target] = values
         self._received[selection.target] = now
 
     def value(self, now: int) -> np.ndarray | None:
-        """(n,) while every joint's acceleration is fresh."""
-        if not all_finite(self._acceleration):
-            return None
-        stale = self._timeout > 0 and now - self._received.min() > self._timeout
-        return None if stale else self._acceleration
-
-    def clear(self) -> None:
-        """Forget every joint."""
-        self._acceleration.fill(np.nan)
+        """(n,), or None while one of them is unknown or stale."""
+        fresh = now - self._received.min(initial=now) <= self._timeout
+        return super().value(now) if fresh else None

@@ -1,15 +1,12 @@
 """The joints of one service request: its arrays into model order, and results back into the order of the request.
 
-Pure Python and NumPy, as joint_state.py.
-"""
-
-from __future__ import annotations
+Pure Python and NumPy, as joint_state.py."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from ..node.joint_state import JointMap, all_finite
+from ..node.joint_state import JointMap
 
 
 class JointRequest:
@@ -17,8 +14,7 @@ class JointRequest:
 
     joint_names (tuple): the joints of the answer. order (n,): their indices in the model. Names that the model does not
     have are skipped, so that the arrays of a JointState can be passed on; ValueError when a joint of the model is
-    missing or named twice.
-    """
+    missing or named twice."""
 
     def __init__(self, joint_map: JointMap, names: Sequence[str]):
         n = len(joint_map.joint_names)
@@ -30,16 +26,15 @@ class JointRequest:
         else:
             self._source = self.order = np.arange(n)
             self._length = n
+        self._map = joint_map
         self.joint_names = tuple(joint_map.joint_names[i] for i in self.order)
 
     def read(self, values: Sequence[float], field: str) -> np.ndarray:
-        """A field of the request in model order; ValueError naming it, and the joint whose value is not finite."""
+        """A field of the request in model order; ValueError naming it, and a joint whose value is not finite."""
         if len(values) != self._length:
             raise ValueError(f"{field}: {len(values)} values for {self._length} joints")
         picked = np.asarray(values, dtype=np.float64)[self._source]
-        if not all_finite(picked):
-            bad = np.flatnonzero(~np.isfinite(picked))[0]
-            raise ValueError(f"{field}: joint '{self.joint_names[bad]}' has {picked[bad]}")
+        self._map.check_finite(picked, self.order, field)
         result = np.empty(len(picked))
         result[self.order] = picked
         return result

@@ -1,6 +1,4 @@
-"""The robot in use: the one described, carrying the payloads that were set since."""
-
-from __future__ import annotations
+"""The robot in use: the described one with the payloads that were set since."""
 
 import numpy as np
 
@@ -23,7 +21,7 @@ class LoadedRobot:
         return {link: mass for link, (mass, _, _) in self._payloads.items()}
 
     def describe(self, robot: Robot) -> list[str]:
-        """Take a new description; payloads stay on the links that it still has. The links that lost theirs."""
+        """Take a new description; payloads stay on the links that it has. Returns the links that lost theirs."""
         lost = [link for link in self._payloads if link not in robot.link_names]
         for link in lost:
             del self._payloads[link]
@@ -32,7 +30,7 @@ class LoadedRobot:
         return lost
 
     def set_payload(self, link: str, mass: float, com: np.ndarray, inertia: np.ndarray) -> None:
-        """Replace the payload of a link, mass 0 takes it off; ValueError, and no change, when it is not physical."""
+        """Replace the payload of a link, mass 0 removes it; ValueError, and no change, when it is not physical."""
         payloads = {other: payload for other, payload in self._payloads.items() if other != link}
         if mass != 0.0:
             payloads[link] = mass, com, inertia

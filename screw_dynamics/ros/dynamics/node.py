@@ -1,10 +1,7 @@
 """dynamics_node: torques of the robot of `robot_description` at its `joint_states`, and services for everything else.
 
-Every message is decoded, checked, answered with one call of the core for each torque that somebody listens to, and
-forgotten. Whatever is wrong with it is counted in /diagnostics.
-"""
-
-from __future__ import annotations
+Every message is decoded, checked, and answered with one call of the core for each torque that has a subscriber.
+Faults are counted in /diagnostics."""
 
 import sys
 from collections.abc import Sequence
@@ -12,51 +9,45 @@ from collections.abc import Sequence
 import numpy as np
 from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
-from rclpy.qos import QoSProfile, QoSReliabilityPolicy, qos_profile_sensor_data
+from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from screw_dynamics.robot import Robot
 
-from ..node.description import RobotDescription
 from ..node.diagnostics import ERROR, OK, WARN, Report
 from ..node.managed_node import ManagedNode, run
-from ..node.preparation import prepare
 from .loaded_robot import LoadedRobot
 from .services import DynamicsServices
 from .settings import SETTINGS
 from .torque_outputs import TERMS
 from .torque_stream import Motion, TorqueStream
 
-RELIABLE = QoSProfile(depth=10, reliability=QoSReliabilityPolicy.RELIABLE)
-
 
 class DynamicsNode(ManagedNode):
     """The node `screw_dynamics`. Topics, services and parameters: README.md and config/dynamics.yaml."""
 
     def __init__(self, **node_options):
-        self.forget()
         super().__init__("screw_dynamics", SETTINGS, "model and state", **node_options)
 
     def forget(self) -> None:
-        """Forget the robot, what it carries, and the state of its joints."""
+        """Forget the robot, its payloads, and the state of its joints."""
         self._loaded = LoadedRobot()
-        self._description: RobotDescription | None = None
         self._stream: TorqueStream | None = None
         self._timer = None
 
-    # What the services work on
-
-    @property
-    def robot(self) -> Robot | None:
-        """The robot in use, payloads and gravity included."""
+    # --------------------------------------------------------------------------------------------- for the services
+    def robot(self) -> Robot:
+        """The robot in use, payloads and gravity included; ValueError while there is none."""
+        if self._loaded.robot is None:
+            raise ValueError(f"no robot yet: {self.description.state}")
         return self._loaded.robot
 
     @property
     def root_frame(self) -> str:
         """The name that headers give to the root link's frame."""
-        return self.settings.frame_id or self.robot.model.root
+        return self.settings.frame_id or self.robot().model.root
 
     def fresh_state(self) -> Motion:
         """The latest state; ValueError when there is none, or a stale one."""
@@ -65,21 +56,20 @@ class DynamicsNode(ManagedNode):
         return self._stream.fresh_state()
 
     def set_payload(self, link: str, mass: float, com: np.ndarray, inertia: np.ndarray) -> None:
-        """Have a link carry this, in place of what it carried before, in everything; ValueError when not physical."""
+        """Replace the payload of a link, in all results from now on; ValueError when it is not physical."""
         self._loaded.set_payload(link, mass, com, inertia)
-        self._stream.use(self.robot)
+        self._stream.use(self._loaded.robot)
 
     def set_gravity(self, gravity: Sequence[float]) -> None:
-        """Gravity in the root frame, for everything: sets the parameter. ValueError when it is refused."""
+        """Set gravity (3,) in the root frame, by the parameter. ValueError when it is refused."""
         self.settings.assign("gravity", tuple(float(x) for x in gravity))
 
-    # Endpoints
-
+    # --------------------------------------------------------------------------------------------- endpoints
     def create_endpoints(self) -> None:
-        """Topics and services; from now on the description is awaited."""
-        outgoing = {term: self.publisher(JointState, f"~/{term}", RELIABLE) for term in TERMS}
+        """Create topics and services."""
+        outgoing = {term: self.publisher(JointState, f"~/{term}") for term in TERMS}
         with_commands = self.settings.effort_commands != "none"
-        commands = self.publisher(Float64MultiArray, "~/effort_commands", RELIABLE) if with_commands else None
+        commands = self.publisher(Float64MultiArray, "~/effort_commands") if with_commands else None
         self._stream = TorqueStream(self.settings, self.diagnostics, self._now, outgoing, commands)
         self.subscribe(JointState, "joint_states", self._on_joint_states, qos_profile_sensor_data)
         self.subscribe(JointTrajectory, "~/desired", self._on_desired, qos_profile_sensor_data)
@@ -88,11 +78,7 @@ class DynamicsNode(ManagedNode):
             post_callback=lambda jump: self._stream.clear(),
         )
         self.endpoints.callback(jumps.unregister)
-        self.endpoints.callback(DynamicsServices(self).destroy)
-        self._description = RobotDescription(self, self.settings, self._on_robot, prepare)
-        self.endpoints.callback(self._description.destroy)
-        self.settings.listen(self._on_parameters)
-        self.endpoints.callback(self.settings.forget)
+        DynamicsServices(self)
         self._pace()
         self.endpoints.callback(self._unpace)
 
@@ -100,15 +86,14 @@ class DynamicsNode(ManagedNode):
         """Publish at publish_rate, or with every message when it is 0."""
         self._unpace()
         if self.settings.publish_rate > 0.0:
-            self._timer = self.create_timer(1.0 / self.settings.publish_rate, self.surviving("timer", self._on_timer))
+            self._timer = self.create_timer(1.0 / self.settings.publish_rate, self.guarded("timer", self._on_timer))
 
     def _unpace(self) -> None:
         if self._timer is not None:
             self.destroy_timer(self._timer)
             self._timer = None
 
-    # Callbacks
-
+    # --------------------------------------------------------------------------------------------- callbacks
     def _now(self) -> int:
         return self.get_clock().now().nanoseconds
 
@@ -124,27 +109,25 @@ class DynamicsNode(ManagedNode):
         if self.state_label == "active":
             self._stream.publish()
 
-    def _on_robot(self, robot: Robot) -> None:
+    def use(self, robot: Robot) -> None:
+        """Compute with another robot; payloads stay on the links that it has."""
         for link in self._loaded.describe(robot):
-            self.get_logger().warning(f"the payload of link '{link}' is gone: the new robot has no such link")
-        self._stream.use(self.robot)
+            self.get_logger().warning(f"payload of link '{link}' removed: the new robot has no such link")
+        self._stream.use(self._loaded.robot)
 
-    def _on_parameters(self, changed: set[str]) -> None:
-        if "publish_rate" in changed:
+    def parameters_changed(self, names: set[str]) -> None:
+        """Follow parameters that changed while configured."""
+        if "publish_rate" in names:
             self._pace()
-        if changed & {"velocity_fallback", "acceleration_source", "desired_timeout", "state_timeout"}:
+        if names & {"velocity_fallback", "acceleration_source", "desired_timeout", "state_timeout"}:
             self._stream.follow_parameters()
 
-    def health(self) -> Report:
-        """Level, message and values for the diagnostics."""
-        values: dict[str, object] = {"lifecycle state": self.state_label}
-        if self._description is None:
-            return OK, self.state_label, values
-        description, robot = self._description, self.robot
-        values["robot_description"] = description.state
+    def robot_health(self) -> Report:
+        """Level, message and values for the diagnostics while configured."""
+        description, robot = self.description, self._loaded.robot
         if robot is None:
-            return ERROR if description.error else WARN, description.state, values
-        values |= {
+            return ERROR if description.error else WARN, description.state, {}
+        values = {
             "root link": robot.model.root,
             "joints": robot.n,
             "gravity [m/s^2]": ", ".join(f"{x:g}" for x in robot.gravity),

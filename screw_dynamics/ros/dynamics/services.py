@@ -1,10 +1,7 @@
 """The services of dynamics_node: each decodes its request, calls the core, and encodes the answer.
 
-No service raises: what is wrong with a request is a ValueError in here, and `success = false` with its text outside.
-The comments of the .srv files in screw_dynamics_interfaces are the specification.
-"""
-
-from __future__ import annotations
+A handler raises ValueError for a bad request, which is answered as `success = false` with its text.
+The comments of the .srv files in screw_dynamics_interfaces are the specification."""
 
 from collections.abc import Sequence
 
@@ -13,10 +10,12 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
+from screw_dynamics.robot import Robot
 from screw_dynamics_interfaces import srv
 
 from ..node import messages
 from ..node.joint_state import JointMap
+from ..node.services import Service, serve
 from .joint_request import JointRequest
 from .torque_stream import Motion
 
@@ -24,55 +23,29 @@ LINEAR_ROWS_FIRST = [3, 4, 5, 0, 1, 2]
 
 
 class DynamicsServices:
-    """Serves `node`, which offers: `robot`, `fresh_state() -> Motion` (ValueError when there is none), `root_frame`,
-    `set_payload(link, mass, com, inertia)`, `set_gravity(vector)`, `get_logger()`."""
+    """Serves `node`, which offers: `robot()` and `fresh_state() -> Motion` (ValueError when there is none),
+    `root_frame`, `set_payload(link, mass, com, inertia)`, `set_gravity(vector)`, and what `serve` needs."""
 
     def __init__(self, node):
         self._node = node
         self._joints = JointMap(())
-        self._services = [
-            node.create_service(kind, f"~/{name}", self._answering(handler, kind.Response))
-            for name, kind, handler in (
-                ("get_jacobian", srv.GetJacobian, self._jacobian),
-                ("get_mass_matrix", srv.GetMassMatrix, self._mass_matrix),
-                ("get_gravity", srv.GetGravity, self._gravity),
-                ("get_coriolis", srv.GetCoriolis, self._coriolis),
-                ("inverse_dynamics", srv.InverseDynamics, self._inverse_dynamics),
-                ("forward_dynamics", srv.ForwardDynamics, self._forward_dynamics),
-                ("get_forward_kinematics", srv.GetForwardKinematics, self._forward_kinematics),
-                ("get_joint_screws", srv.GetJointScrews, self._joint_screws),
-                ("set_payload", srv.SetPayload, self._set_payload),
-                ("set_gravity", srv.SetGravity, self._set_gravity),
-            )
-        ]
+        serve(node, node.robot, (
+            Service("get_jacobian", srv.GetJacobian, self._jacobian),
+            Service("get_mass_matrix", srv.GetMassMatrix, self._mass_matrix),
+            Service("get_gravity", srv.GetGravity, self._gravity),
+            Service("get_coriolis", srv.GetCoriolis, self._coriolis),
+            Service("inverse_dynamics", srv.InverseDynamics, self._inverse_dynamics),
+            Service("forward_dynamics", srv.ForwardDynamics, self._forward_dynamics),
+            Service("get_forward_kinematics", srv.GetForwardKinematics, self._forward_kinematics),
+            Service("get_joint_screws", srv.GetJointScrews, self._joint_screws),
+            Service("set_payload", srv.SetPayload, self._set_payload),
+            Service("set_gravity", srv.SetGravity, self._set_gravity),
+        ))
 
-    def destroy(self) -> None:
-        """Remove the services from the node."""
-        for service in self._services:
-            self._node.destroy_service(service)
-
-    def _answering(self, handler, response_type):
-        def answer(request, response):
-            try:
-                if self._node.robot is None:
-                    raise ValueError("no robot yet: robot_description has not come or is being loaded")
-                handler(request, response)
-                response.success = True
-            except ValueError as error:
-                response = response_type(success=False, message=str(error))
-            except Exception as error:   # a defect of ours must not take the node down
-                self._node.get_logger().error(f"{handler.__name__}: {error!r}")
-                response = response_type(success=False, message=f"internal error: {error!r}")
-            return response
-
-        return answer
-
-    # What requests have in common
-
-    def _request(self, request) -> JointRequest:
-        names = self._node.robot.joint_names
-        if self._joints.joint_names != names:
-            self._joints = JointMap(names)
+    # --------------------------------------------------------------------------------------------- requests
+    def _request(self, robot: Robot, request) -> JointRequest:
+        if self._joints.joint_names != robot.joint_names:
+            self._joints = JointMap(robot.joint_names)
         return JointRequest(self._joints, request.joint_names)
 
     def _position(self, request, joints: JointRequest) -> Motion:
@@ -87,92 +60,90 @@ class DynamicsServices:
         if not len(request.position) and not len(request.velocity):
             return self._node.fresh_state()
         if not len(request.position):
-            raise ValueError("position: empty, though velocity is given")
+            raise ValueError("position: empty, must be given with velocity")
         if not len(request.velocity) and velocity_needed:
-            raise ValueError("velocity: empty, though position is given and this service needs it")
+            raise ValueError("velocity: empty, must be given with position for this service")
         position = joints.read(request.position, "position")
         return Motion(position, joints.read_or_zero(request.velocity, "velocity"), Time())
 
-    def _link(self, name: str, field: str) -> str:
+    def _link(self, robot: Robot, name: str, field: str) -> str:
         """The link of that name, the root for "" and for the parameter frame_id."""
-        robot = self._node.robot
         if name in robot.link_names:
             return name
         if name in ("", self._node.root_frame):
             return robot.model.root
         raise ValueError(f"{field}: '{name}' is not a link of the robot")
 
-    def _frame(self, link: str) -> str:
+    def _frame(self, robot: Robot, link: str) -> str:
         """The name of a link's frame in an answer."""
-        return self._node.root_frame if link == self._node.robot.model.root else link
+        return self._node.root_frame if link == robot.model.root else link
 
-    def _external(self, wrenches: Sequence[WrenchStamped]) -> dict[str, np.ndarray]:
+    def _external(self, robot: Robot, wrenches: Sequence[WrenchStamped]) -> dict[str, np.ndarray]:
         external: dict[str, np.ndarray] = {}
         for k, stamped in enumerate(wrenches):
             if not stamped.header.frame_id:
-                raise ValueError(f"external[{k}].header.frame_id: empty, the link that the wrench acts on is needed")
-            link = self._link(stamped.header.frame_id, f"external[{k}].header.frame_id")
+                raise ValueError(f"external[{k}].header.frame_id: empty, must name the link that the wrench acts on")
+            link = self._link(robot, stamped.header.frame_id, f"external[{k}].header.frame_id")
             wrench = messages.wrench(stamped.wrench)
             if not np.isfinite(wrench).all():
                 raise ValueError(f"external[{k}].wrench: {wrench.tolist()} (torque, force) on '{link}' is not finite")
             external[link] = external.get(link, 0.0) + wrench
         return external
 
-    # One handler for each service
-
-    def _jacobian(self, request, response) -> None:
-        joints = self._request(request)
+    # --------------------------------------------------------------------------------------------- handlers
+    def _jacobian(self, robot: Robot, request, response) -> None:
+        joints = self._request(robot, request)
         if request.representation >= len(REPRESENTATIONS):
-            raise ValueError(f"representation: {request.representation} is not BODY 0, SPATIAL 1, HYBRID 2 or MIXED 3")
+            raise ValueError(f"representation: {request.representation}, must be BODY 0, SPATIAL 1, HYBRID 2, MIXED 3")
         if request.row_order not in (request.ANGULAR_FIRST, request.LINEAR_FIRST):
-            raise ValueError(f"row_order: {request.row_order} is not ANGULAR_FIRST 0 or LINEAR_FIRST 1")
-        link = self._named_link(request.link)
-        reference = self._link(request.reference_link, "reference_link")
+            raise ValueError(f"row_order: {request.row_order}, must be ANGULAR_FIRST 0, LINEAR_FIRST 1")
+        link = self._named_link(robot, request.link)
+        reference = self._link(robot, request.reference_link, "reference_link")
         q, qd, _ = self._motion(request, joints, True) if request.derivative else self._position(request, joints)
         rows = LINEAR_ROWS_FIRST if request.row_order == request.LINEAR_FIRST else slice(None)
         arguments = link, REPRESENTATIONS[request.representation], reference
-        jacobian = joints.arrange(self._node.robot.jacobian(q, *arguments)[rows])
+        jacobian = joints.arrange(robot.jacobian(q, *arguments)[rows])
         if request.derivative:
-            derivative = self._node.robot.jacobian_derivative(q, qd, *arguments)[rows]
+            derivative = robot.jacobian_derivative(q, qd, *arguments)[rows]
             response.derivative = messages.floats(joints.arrange(derivative))
         response.joint_names = joints.joint_names
-        response.frame_id = self._frame(reference)
+        response.frame_id = self._frame(robot, reference)
         response.rows, response.cols = jacobian.shape
         response.data = messages.floats(jacobian)
 
-    def _mass_matrix(self, request, response) -> None:
-        joints = self._request(request)
+    def _mass_matrix(self, robot: Robot, request, response) -> None:
+        joints = self._request(robot, request)
         q, _, _ = self._position(request, joints)
-        matrix = joints.arrange_square(self._node.robot.mass_matrix(q))
+        matrix = joints.arrange_square(robot.mass_matrix(q))
         response.joint_names = joints.joint_names
         response.rows, response.cols = matrix.shape
         response.data = messages.floats(matrix)
 
-    def _gravity(self, request, response) -> None:
-        joints = self._request(request)
+    def _gravity(self, robot: Robot, request, response) -> None:
+        joints = self._request(robot, request)
         q, _, _ = self._position(request, joints)
         response.joint_names = joints.joint_names
-        response.effort = messages.floats(joints.arrange(self._node.robot.gravity_torque(q)))
+        response.effort = messages.floats(joints.arrange(robot.gravity_torque(q)))
 
-    def _coriolis(self, request, response) -> None:
-        joints = self._request(request)
+    def _coriolis(self, robot: Robot, request, response) -> None:
+        joints = self._request(robot, request)
         q, qd, _ = self._motion(request, joints, velocity_needed=True)
         response.joint_names = joints.joint_names
-        response.effort = messages.floats(joints.arrange(self._node.robot.coriolis_torque(q, qd)))
+        response.effort = messages.floats(joints.arrange(robot.coriolis_torque(q, qd)))
         if request.matrix:
-            matrix = joints.arrange_square(self._node.robot.coriolis_matrix(q, qd))
+            matrix = joints.arrange_square(robot.coriolis_matrix(q, qd))
             response.rows, response.cols = matrix.shape
             response.data = messages.floats(matrix)
 
-    def _inverse_dynamics(self, request, response) -> None:
-        joints, robot = self._request(request), self._node.robot
+    def _inverse_dynamics(self, robot: Robot, request, response) -> None:
+        joints = self._request(robot, request)
         q, qd, _ = self._motion(request, joints, velocity_needed=False)
         qdd = joints.read_or_zero(request.acceleration, "acceleration")
         terms = {
             "inertial": robot.mass_matrix(q) @ qdd,
             "coriolis": robot.coriolis_torque(q, qd),
             "gravity": robot.gravity_torque(q),
-            "external": robot.external_torque(q, self._external(request.external)),
+            "external": robot.external_torque(q, self._external(robot, request.external)),
             "friction": robot.friction_torque(qd),
         }
         effort = terms["inertial"] + terms["coriolis"] - terms["external"]
@@ -182,27 +153,27 @@ class DynamicsServices:
         for field, values in (*terms.items(), ("effort", effort)):
             setattr(response, field, messages.floats(joints.arrange(values)))
 
-    def _forward_dynamics(self, request, response) -> None:
-        joints = self._request(request)
+    def _forward_dynamics(self, robot: Robot, request, response) -> None:
+        joints = self._request(robot, request)
         q, qd, _ = self._motion(request, joints, velocity_needed=False)
         effort = joints.read_or_zero(request.effort, "effort")
-        acceleration = self._node.robot.forward_dynamics(q, qd, effort, self._external(request.external))
+        acceleration = robot.forward_dynamics(q, qd, effort, self._external(robot, request.external))
         if not np.isfinite(acceleration).all():
             raise ValueError("the mass matrix is singular at this position: some joint moves no inertia")
         response.joint_names = joints.joint_names
         response.acceleration = messages.floats(joints.arrange(acceleration))
 
-    def _forward_kinematics(self, request, response) -> None:
-        joints = self._request(request)
-        link = self._named_link(request.link)
-        reference = self._link(request.reference_link, "reference_link")
+    def _forward_kinematics(self, robot: Robot, request, response) -> None:
+        joints = self._request(robot, request)
+        link = self._named_link(robot, request.link)
+        reference = self._link(robot, request.reference_link, "reference_link")
         q, _, stamp = self._position(request, joints)
-        response.pose.header.frame_id = self._frame(reference)
+        response.pose.header.frame_id = self._frame(robot, reference)
         response.pose.header.stamp = stamp
-        response.pose.pose = messages.pose_message(self._node.robot.forward_kinematics(q, link, reference))
+        response.pose.pose = messages.pose_message(robot.forward_kinematics(q, link, reference))
 
-    def _joint_screws(self, request, response) -> None:
-        joints, model = self._request(request), self._node.robot.model
+    def _joint_screws(self, robot: Robot, request, response) -> None:
+        joints, model = self._request(robot, request), robot.model
         bodies = [model.body_joints.index(name) for name in joints.joint_names]
         response.joint_names = joints.joint_names
         response.frame_id = self._node.root_frame
@@ -211,22 +182,21 @@ class DynamicsServices:
         response.body_screws = messages.floats(model.screws_body[bodies])
         response.reference_poses = [messages.pose_message(model.reference_poses[i]) for i in bodies]
 
-    def _set_payload(self, request, response) -> None:
-        link = self._named_link(request.link)
+    def _set_payload(self, robot: Robot, request, response) -> None:
+        link = self._named_link(robot, request.link)
         try:
             self._node.set_payload(link, *messages.inertia(request.inertia))
         except ValueError as error:
             raise ValueError(f"inertia, for link '{link}': {error}") from None
 
-    def _set_gravity(self, request, response) -> None:
-        model = self._node.robot.model
-        link = self._link(request.gravity.header.frame_id, "gravity.header.frame_id")
-        body, pose = model.frames[link]
+    def _set_gravity(self, robot: Robot, request, response) -> None:
+        link = self._link(robot, request.gravity.header.frame_id, "gravity.header.frame_id")
+        body, pose = robot.model.frames[link]
         if body >= 0:
             raise ValueError(f"gravity.header.frame_id: link '{link}' moves, gravity does not turn with it")
         self._node.set_gravity(pose[:3, :3] @ messages.vector(request.gravity.vector))
 
-    def _named_link(self, name: str) -> str:
+    def _named_link(self, robot: Robot, name: str) -> str:
         if not name:
-            raise ValueError("link: empty, a link of the robot is needed")
-        return self._link(name, "link")
+            raise ValueError("link: empty, must name a link of the robot")
+        return self._link(robot, name, "link")

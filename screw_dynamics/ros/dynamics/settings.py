@@ -1,4 +1,4 @@
-"""The parameters of dynamics_node; config/dynamics.yaml lists them for people."""
+"""The parameters of dynamics_node; config/dynamics.yaml has the same, with their defaults."""
 
 from ..node.parameters import SHARED, Setting
 from .acceleration import SOURCES

@@ -1,12 +1,11 @@
 """From joint_states to torque topics: the hot path of dynamics_node."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 from builtin_interfaces.msg import Time
+from rclpy.lifecycle import LifecyclePublisher
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
@@ -16,16 +15,10 @@ from ..node import messages
 from ..node.description import output_order
 from ..node.diagnostics import OK, STALE, WARN, Diagnostics
 from ..node.joint_state import Fault, JointStateCache, all_finite
+from ..node.parameters import Parameters
+from ..node.timing import SECOND, timeout
 from .acceleration import DesiredAcceleration, FiniteDifference, ZeroAcceleration
 from .torque_outputs import TERMS, Output, command_output, joint_state_output
-
-SECOND = 1_000_000_000
-NEVER = 2**62   # nanoseconds
-
-
-def duration(seconds: float) -> int:
-    """A timeout parameter in nanoseconds; 0 means that nothing ever times out."""
-    return round(seconds * SECOND) if seconds > 0.0 else NEVER
 
 
 class Motion(NamedTuple):
@@ -37,13 +30,15 @@ class Motion(NamedTuple):
 
 
 class TorqueStream:
-    """Keeps the state of the robot's joints, and publishes the torques somebody listens to.
+    """Keeps the state of the robot's joints, and publishes the torques that have subscribers.
 
     `publishers` has the publisher of each of TERMS, `command_publisher` is None without effort commands, `now()` is the
-    node's time in nanoseconds. Nothing is published before a robot is in use (`use`).
-    """
+    node's time in nanoseconds. Nothing is published before a robot is in use (`use`)."""
 
-    def __init__(self, parameters, diagnostics: Diagnostics, now: Callable[[], int], publishers, command_publisher):
+    def __init__(
+        self, parameters: Parameters, diagnostics: Diagnostics, now: Callable[[], int],
+        publishers: Mapping[str, LifecyclePublisher], command_publisher: LifecyclePublisher | None,
+    ):
         self._parameters, self._diagnostics, self._now = parameters, diagnostics, now
         self._publishers, self._command_publisher = publishers, command_publisher
         self._robot: Robot | None = None
@@ -51,20 +46,20 @@ class TorqueStream:
         self._acceleration = ZeroAcceleration(0)
         self._outputs: dict[str, list[Output]] = {}
         self._stamp = Time()
-        self._heard = False
+        self._received = False
 
     def use(self, robot: Robot) -> None:
-        """Compute with this robot from now on. The state is kept if the joints are the same."""
+        """Compute with another robot. The state is kept if the joints are the same."""
         same_joints = self._robot is not None and robot.joint_names == self._robot.joint_names
         self._robot = robot
         if not same_joints:
             self._state = JointStateCache(robot.joint_names, self._parameters.velocity_fallback, self._notice)
-            self._heard = False
+            self._received = False
             self._make_outputs()
             self._make_acceleration()
 
     def follow_parameters(self) -> None:
-        """Take over parameters that changed."""
+        """Follow parameters that changed."""
         self._state.velocity_fallback = self._parameters.velocity_fallback
         self._make_acceleration()
 
@@ -74,17 +69,17 @@ class TorqueStream:
         self._acceleration.clear()
 
     def take_state(self, msg: JointState) -> bool:
-        """Learn from a message; whether the state is complete and has news. Raises `Fault` when it is to be dropped."""
+        """Take a message; whether it changed a state that is complete. Raises `Fault` when it is to be dropped."""
         self._diagnostics.tick("joint_states")
         if not self._state.update(msg, messages.nanoseconds(msg.header.stamp), self._now()):
             return False
-        self._heard = True
+        self._received = True
         self._stamp = msg.header.stamp
         self._acceleration.observe(self._state)
         return True
 
     def take_desired(self, msg: JointTrajectory) -> None:
-        """Learn the desired acceleration, where the parameter acceleration_source is "topic"; raises `Fault`."""
+        """Take the desired acceleration, where the parameter acceleration_source is "topic"; raises `Fault`."""
         if isinstance(self._acceleration, DesiredAcceleration):
             self._diagnostics.tick("desired")
             self._acceleration.take(msg, self._now())
@@ -94,12 +89,12 @@ class TorqueStream:
         if self._robot is None or not self._state.complete:
             return
         now = self._now()
-        if self._state.age(now) > duration(self._parameters.state_timeout):
+        if self._state.age(now) > timeout(self._parameters.state_timeout):
             return
         for term, outputs in self._outputs.items():
-            wanted = [output for output in outputs if output.wanted]
-            if wanted:
-                self._publish_term(term, wanted, now)
+            subscribed = [output for output in outputs if output.subscribed]
+            if subscribed:
+                self._publish_term(term, subscribed, now)
 
     def _publish_term(self, term: str, outputs: list[Output], now: int) -> None:
         acceleration = self._acceleration.value(now) if term == "inverse_dynamics" else None
@@ -126,15 +121,15 @@ class TorqueStream:
         state = self._state
         if self._robot is not None and self._robot.n == 0:
             return OK, "the robot has no joints", {}
-        if self._robot is None or not self._heard and len(state.missing) == self._robot.n:
+        if self._robot is None or not self._received and len(state.missing) == self._robot.n:
             return WARN, "no joint_states yet", {}
         if not state.complete:
             return WARN, f"joint_states lack {', '.join(state.missing)}", {"missing joints": ", ".join(state.missing)}
         age = state.age(self._now())
         values = {"state age [s]": f"{age / SECOND:.3f}"}
-        timeout = self._parameters.state_timeout
-        if age > duration(timeout):
-            return STALE, f"joint_states are stale: {age / SECOND:.3f} s old, state_timeout is {timeout} s", values
+        limit = self._parameters.state_timeout
+        if age > timeout(limit):
+            return STALE, f"joint_states are stale: {age / SECOND:.3f} s old, state_timeout is {limit} s", values
         return OK, "publishing", values
 
     def _notice(self, fault: Fault) -> None:
@@ -145,9 +140,9 @@ class TorqueStream:
     def _make_acceleration(self) -> None:
         names, p = self._state.joint_names, self._parameters
         if p.acceleration_source == "finite_difference":
-            self._acceleration = FiniteDifference(len(names), duration(p.state_timeout))
+            self._acceleration = FiniteDifference(len(names), timeout(p.state_timeout))
         elif p.acceleration_source == "topic":
-            self._acceleration = DesiredAcceleration(names, duration(p.desired_timeout))
+            self._acceleration = DesiredAcceleration(names, timeout(p.desired_timeout))
         else:
             self._acceleration = ZeroAcceleration(len(names))
 

@@ -1,17 +1,14 @@
-"""What a node knows of its own health: faults counted and logged without flooding, and /diagnostics once a second."""
-
-from __future__ import annotations
+"""The health of a node: faults, counted and logged without flooding, and /diagnostics once a second."""
 
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.clock import Clock
-from rclpy.clock_type import ClockType
-from rclpy.qos import QoSProfile
-from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.impl.rcutils_logger import RcutilsLogger
+from rclpy.node import Node
 
+from .endpoints import OVERRIDABLE, RELIABLE, STEADY
 from .joint_state import Fault
 
 OK, WARN, ERROR, STALE = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE
@@ -23,12 +20,12 @@ LOG_INTERVAL = 5.0   # seconds between log lines of one reason
 class ThrottledLog:
     """Logs a reason at most every LOG_INTERVAL seconds of real time. rclpy throttles by line of code, not by reason."""
 
-    def __init__(self, logger):
+    def __init__(self, logger: RcutilsLogger):
         self._logger = logger
         self._next: dict[str, float] = {}
 
     def log(self, reason: str, text: str, severity: str) -> None:
-        """Log `text` at "debug", "info", "warn" or "error" unless `reason` was logged a moment ago."""
+        """Log `text` at "debug", "info", "warn" or "error" unless `reason` was logged less than LOG_INTERVAL ago."""
         now = time.monotonic()
         if now < self._next.get(reason, 0.0):
             return
@@ -45,13 +42,12 @@ class ThrottledLog:
 
 
 class Diagnostics:
-    """Publishes one DiagnosticStatus a second on /diagnostics: what `report` says, then rates, drops and notices.
+    """Publishes one DiagnosticStatus a second on /diagnostics: what `report` returns, then rates, drops and notices.
 
-    `report()` answers (level, message, values): the level is OK, WARN, ERROR or STALE, the values have str keys. Every
-    reason that messages were dropped for stays listed as "dropped: <reason>" with its count since the start.
-    """
+    `report()` returns (level, message, values): the level is OK, WARN, ERROR or STALE, the values have str keys. Every
+    reason that messages were dropped for stays listed as "dropped: <reason>" with its count since the start."""
 
-    def __init__(self, node, report: Callable[[], Report], title: str = "model and state"):
+    def __init__(self, node: Node, report: Callable[[], Report], title: str):
         self._node = node
         self._report = report
         self._title = title
@@ -61,28 +57,25 @@ class Diagnostics:
         self._ticks: Counter[str] = Counter()
         self._reported_at = time.monotonic()
         self._publisher = node.create_publisher(
-            DiagnosticArray, "/diagnostics", QoSProfile(depth=10),
-            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
-        )
-        # Steady: a simulated clock that stands still must not silence the report of it.
-        self._timer = node.create_timer(PERIOD, self._publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
+            DiagnosticArray, "/diagnostics", RELIABLE, qos_overriding_options=OVERRIDABLE)
+        node.create_timer(PERIOD, self._publish, clock=STEADY)
 
     def tick(self, what: str) -> None:
         """Count one event of a kind whose rate is reported, as "<what> rate [Hz]"."""
         self._ticks[what] += 1
 
     def drop(self, source: str, fault: Fault) -> None:
-        """A message of topic or service `source` was dropped."""
+        """Count and log a message of the topic `source` that was dropped."""
         self._dropped[fault.reason] += 1
         self._log.log(f"{source} {fault.reason}", f"{source}: {fault}; message dropped", fault.severity)
 
     def notice(self, source: str, fault: Fault) -> None:
-        """Something worth a line of log happened, but nothing was dropped."""
+        """Count and log a fault for which nothing was dropped."""
         self._noticed[fault.reason] += 1
         self._log.log(f"{source} {fault.reason}", f"{source}: {fault}", fault.severity)
 
     def log(self, reason: str, text: str, severity: str = "warn") -> None:
-        """A throttled line of log, counted nowhere."""
+        """Log a line, throttled; it is not counted."""
         self._log.log(reason, text, severity)
 
     def status(self) -> DiagnosticStatus:

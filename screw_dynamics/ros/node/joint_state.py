@@ -1,17 +1,24 @@
 """From sensor_msgs/JointState to coordinates in model order, and what each fault in a message gets.
 
-Pure Python and NumPy: a message is anything with the fields of JointState, so that this is tested without ROS.
-Times are nanoseconds, 0 meaning unstamped.
-"""
-
-from __future__ import annotations
+Pure Python and NumPy, to be tested without ROS. Times are nanoseconds, 0 meaning unstamped."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from .timing import SECOND
+
 KNOWN_NAME_LISTS = 32   # name lists remembered by a JointMap; a graph has a handful
+
+
+class JointStateLike(Protocol):
+    """A message with the fields of sensor_msgs/JointState."""
+
+    name: Sequence[str]
+    position: Sequence[float]
+    velocity: Sequence[float]
+    effort: Sequence[float]
 
 
 class Fault(ValueError):
@@ -28,20 +35,22 @@ class Selection(NamedTuple):
 
     source: np.ndarray
     target: np.ndarray
-    extra: tuple[str, ...]     # names that the model does not have
     missing: tuple[str, ...]   # joints of the model that the list does not have
 
     @property
     def complete(self) -> bool:
-        """Whether every joint of the model is there."""
+        """Whether the list has every joint of the model."""
         return not self.missing
 
 
 class JointMap:
-    """From a message's list of joint names to its `Selection`, worked out once for each list that comes by."""
+    """From a message's list of joint names to its `Selection`, computed once for each list.
 
-    def __init__(self, joint_names: Sequence[str]):
+    `notify` receives a `Fault` for each new list with names that the model does not have."""
+
+    def __init__(self, joint_names: Sequence[str], notify: Callable[[Fault], None] = lambda fault: None):
         self.joint_names = tuple(joint_names)
+        self._notify = notify
         self._index = {name: i for i, name in enumerate(self.joint_names)}
         self._selections: dict[tuple[str, ...], Selection] = {}
 
@@ -50,10 +59,6 @@ class JointMap:
         key = tuple(names)
         known = self._selections.get(key)
         return known if known is not None else self._learn(key)
-
-    def knows(self, names: Sequence[str]) -> bool:
-        """Whether this list of names came by before."""
-        return tuple(names) in self._selections
 
     def _learn(self, names: tuple[str, ...]) -> Selection:
         source = [k for k, name in enumerate(names) if name in self._index]
@@ -65,12 +70,20 @@ class JointMap:
         missing = tuple(name for name in self.joint_names if name not in names)
         if len(self._selections) >= KNOWN_NAME_LISTS:
             self._selections.clear()
-        selection = Selection(np.array(source, dtype=np.intp), np.array(target, dtype=np.intp), extra, missing)
+        selection = Selection(np.array(source, dtype=np.intp), np.array(target, dtype=np.intp), missing)
         self._selections[names] = selection
+        if extra:
+            self._notify(Fault("extra joint", f"joints ignored: {', '.join(extra)}", "debug"))
         return selection
 
+    def check_finite(self, values: np.ndarray, joints: np.ndarray, field: str) -> None:
+        """Raise `Fault` naming the field and the first of the joints (indices) whose value is NaN or infinite."""
+        if not all_finite(values):
+            bad = np.flatnonzero(~np.isfinite(values))[0]
+            raise Fault("non-finite value", f"{field} of joint '{self.joint_names[joints[bad]]}' is {values[bad]}")
 
-def check_lengths(msg) -> None:
+
+def check_lengths(msg: JointStateLike) -> None:
     """Raise `Fault` unless position, velocity and effort are each empty or as long as the list of names."""
     n = len(msg.name)
     for field in ("position", "velocity", "effort"):
@@ -87,18 +100,17 @@ def all_finite(x: np.ndarray) -> bool:
 class JointStateCache:
     """The latest position and velocity of every joint of a model, merged from the messages that carry them.
 
-    Nothing is assumed of a joint that was not heard of: until each has been, `complete` is false and `missing` says
-    which. The rules for a message, in the order they are applied (`update`):
+    Nothing is assumed of a joint before its first message: until each had one, `complete` is false and `missing` names
+    the others. The rules for a message, in the order they are applied (`update`):
 
     * lengths that differ from the names', a joint named twice, no positions, no velocities when `velocity_fallback` is
       "error", a NaN or infinity in the position or velocity of a joint of the model: `Fault`, nothing is changed;
-    * other joints (mimic joints too, they follow their leader), and whatever stands in `effort`: ignored;
-    * a stamp earlier than the one before of the same joints: everything is forgotten, then the message is taken;
+    * other joints (mimic joints too, they follow their leader), and the field `effort`: ignored;
+    * a stamp earlier than the previous one of the same joints: everything is cleared, then the message is taken;
     * velocities that are absent are zero with `velocity_fallback` "zero". So are velocities that are NaN for all joints
       of the model in the message: ros2_control's joint_state_broadcaster writes "not measured" that way.
 
-    `notify` hears of what is ignored but worth a line of log, as a `Fault`.
-    """
+    `notify` receives, as a `Fault`, what is ignored but worth a line of log."""
 
     def __init__(
         self,
@@ -108,7 +120,7 @@ class JointStateCache:
     ):
         self.velocity_fallback = velocity_fallback
         self._notify = notify
-        self._map = JointMap(joint_names)
+        self._map = JointMap(joint_names, notify)
         self.joint_names = self._map.joint_names
         n = len(self.joint_names)
         self.position = np.full(n, np.nan)
@@ -122,31 +134,29 @@ class JointStateCache:
         self.position.fill(np.nan)
         self.velocity.fill(np.nan)
         self.stamps.fill(0)
-        self._heard: set[int] | None = set()   # None: all of them, the case that must be fast
+        self._known: set[int] | None = set()   # joints received; None: all of them, the case that must be fast
         self.stamp = 0
         self._oldest = 0
 
     @property
     def complete(self) -> bool:
-        """Whether every joint was heard of."""
-        return self._heard is None
+        """Whether every joint has been received."""
+        return self._known is None
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The joints that were not heard of yet, in model order."""
-        if self._heard is None:
+        """The joints that have not been received yet, in model order."""
+        if self._known is None:
             return ()
-        return tuple(name for i, name in enumerate(self.joint_names) if i not in self._heard)
+        return tuple(name for i, name in enumerate(self.joint_names) if i not in self._known)
 
     def age(self, now: int) -> int:
-        """Nanoseconds since the joint heard of longest ago was received; only of a complete state."""
+        """Nanoseconds since the least recent joint was received; only of a complete state."""
         return now - self._oldest
 
-    def update(self, msg, stamp: int, now: int) -> bool:
-        """Take a message stamped `stamp` and received at `now`; whether a complete state with news in it came out."""
+    def update(self, msg: JointStateLike, stamp: int, now: int) -> bool:
+        """Take a message stamped `stamp` and received at `now`. Returns whether it changed a state that is complete."""
         check_lengths(msg)
-        if not self._map.knows(msg.name):
-            self._introduce(msg.name)
         selection = self._map.select(msg.name)
         if not len(selection.target):
             return False
@@ -158,50 +168,39 @@ class JointStateCache:
         self.stamps[target] = stamp
         self._received[target] = now
         self.stamp = max(stamp, self.stamp)
-        self._hear(selection, now)
+        self._mark_received(selection, now)
         return self.complete
 
-    def _introduce(self, names: Sequence[str]) -> None:
-        extra = self._map.select(names).extra
-        if extra:
-            self._notify(Fault("extra joint", f"joints that the model does not have: {', '.join(extra)}", "debug"))
-
-    def _positions(self, msg, selection: Selection) -> np.ndarray:
+    def _positions(self, msg: JointStateLike, selection: Selection) -> np.ndarray:
         if not len(msg.position):
             raise Fault("no position", "position is empty")
-        return self._finite(np.asarray(msg.position)[selection.source], "position", selection)
+        position = np.asarray(msg.position)[selection.source]
+        self._map.check_finite(position, selection.target, "position")
+        return position
 
-    def _velocities(self, msg, selection: Selection) -> np.ndarray | float:
+    def _velocities(self, msg: JointStateLike, selection: Selection) -> np.ndarray | float:
         if len(msg.velocity):
             velocity = np.asarray(msg.velocity)[selection.source]
-            if all_finite(velocity):
-                return velocity
             if not np.isnan(velocity).all():
-                return self._finite(velocity, "velocity", selection)
+                self._map.check_finite(velocity, selection.target, "velocity")
+                return velocity
         if self.velocity_fallback == "error":
             raise Fault("no velocity", "velocity is empty (velocity_fallback is 'error')")
         return 0.0
 
-    def _finite(self, values: np.ndarray, field: str, selection: Selection) -> np.ndarray:
-        if all_finite(values):
-            return values
-        bad = np.flatnonzero(~np.isfinite(values))[0]
-        name = self.joint_names[selection.target[bad]]
-        raise Fault("non-finite value", f"{field} of joint '{name}' is {values[bad]}")
-
     def _check_time(self, stamp: int, selection: Selection) -> None:
         before = self.stamp if selection.complete else self.stamps[selection.target].max()
         if 0 < stamp < before:
-            back = (before - stamp) * 1e-9
+            back = (before - stamp) / SECOND
             self._notify(Fault("time backwards", f"stamps went back by {back:.6f} s: caches cleared"))
             self.clear()
 
-    def _hear(self, selection: Selection, now: int) -> None:
+    def _mark_received(self, selection: Selection, now: int) -> None:
         if selection.complete:
-            self._heard, self._oldest = None, now
+            self._known, self._oldest = None, now
             return
-        if self._heard is not None:
-            self._heard.update(selection.target.tolist())
-            if len(self._heard) == len(self._received):
-                self._heard = None
+        if self._known is not None:
+            self._known.update(selection.target.tolist())
+            if len(self._known) == len(self._received):
+                self._known = None
         self._oldest = int(self._received.min())

@@ -1,90 +1,112 @@
-"""What both nodes are: managed, with checked parameters and diagnostics, and not to be stopped by a message."""
-
-from __future__ import annotations
+"""What both nodes are: managed, with a robot, parameters and diagnostics, and not to be stopped by a message."""
 
 import contextlib
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
-from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.lifecycle import LifecycleNode, LifecyclePublisher, LifecycleState, TransitionCallbackReturn
+from rclpy.qos import QoSProfile
 
-from .diagnostics import Diagnostics, Report
+from screw_dynamics.robot import Robot
+
+from .description import RobotDescription
+from .diagnostics import OK, Diagnostics, Report
+from .endpoints import OVERRIDABLE, RELIABLE
 from .joint_state import Fault
 from .parameters import Parameters, Setting
+from .preparation import STEPS, Step, prepare
 
 
 class ManagedNode(LifecycleNode):
-    """A lifecycle node that a subclass completes by `create_endpoints`, `forget` and `health`.
+    """A lifecycle node for the robot of `robot_description`, to be completed by a subclass.
 
     settings: the parameters of the table. state_label: "unconfigured", "inactive", "active" or "finalized". endpoints:
-    an exit stack that undoes `create_endpoints`. diagnostics: published from the start on, whatever the state.
-    """
+    an exit stack that undoes `create_endpoints`. description: None while unconfigured. diagnostics: published from the
+    start on, whatever the state."""
 
     def __init__(self, name: str, table: Sequence[Setting], title: str, **node_options):
         super().__init__(name, **node_options)
         self.settings = Parameters(self, table)
         self.state_label = "unconfigured"
         self.endpoints = contextlib.ExitStack()
+        self.description: RobotDescription | None = None
+        self.forget()
         self.diagnostics = Diagnostics(self, self.health, title)
 
     def start(self) -> None:
-        """Configure and activate, if the parameter autostart says so."""
+        """Configure and activate, if the parameter autostart is true."""
         if self.settings.autostart and self.trigger_configure() == TransitionCallbackReturn.SUCCESS:
             self.trigger_activate()
 
-    # For subclasses
+    # --------------------------------------------------------------------------------------------- for subclasses
+    steps: Mapping[str, Step] = STEPS   # what a robot is prepared for
 
     def create_endpoints(self) -> None:
-        """Create topics, services and timers; `endpoints` is told how to remove each."""
+        """Create topics, services and timers, and register with `endpoints` how to remove each."""
         raise NotImplementedError
 
     def forget(self) -> None:
-        """Forget what was learnt while configured; the endpoints are gone already."""
+        """Forget what was learnt while configured; the endpoints are removed already."""
         raise NotImplementedError
 
-    def health(self) -> Report:
-        """Level, message and values for the diagnostics."""
+    def use(self, robot: Robot) -> None:
+        """Work with another robot, or the same under another gravity. ValueError refuses it; the last one stays."""
         raise NotImplementedError
 
-    def publisher(self, kind, topic: str, qos):
+    def parameters_changed(self, names: set[str]) -> None:
+        """Follow parameters that changed while configured."""
+        raise NotImplementedError
+
+    def robot_health(self) -> Report:
+        """Level, message and values for the diagnostics while configured."""
+        raise NotImplementedError
+
+    def publisher(self, kind: type, topic: str) -> LifecyclePublisher:
         """A publisher that is silent unless the node is active; its QoS can be overridden by parameters."""
-        options = QoSOverridingOptions.with_default_policies()
-        publisher = self.create_lifecycle_publisher(kind, topic, qos, qos_overriding_options=options)
+        publisher = self.create_lifecycle_publisher(kind, topic, RELIABLE, qos_overriding_options=OVERRIDABLE)
         self.endpoints.callback(self.destroy_lifecycle_publisher, publisher)
         return publisher
 
-    def subscribe(self, kind, topic: str, callback: Callable, qos) -> None:
+    def subscribe(self, kind: type, topic: str, callback: Callable, qos: QoSProfile) -> None:
         """Subscribe with a callback that may raise; the QoS can be overridden by parameters."""
-        options = QoSOverridingOptions.with_default_policies()
         subscription = self.create_subscription(
-            kind, topic, self.surviving(topic, callback), qos, qos_overriding_options=options
-        )
+            kind, topic, self.guarded(topic, callback), qos, qos_overriding_options=OVERRIDABLE)
         self.endpoints.callback(self.destroy_subscription, subscription)
 
-    def surviving(self, source: str, callback: Callable) -> Callable:
-        """The callback, with faults counted and logged: no message stops the node."""
+    def guarded(self, source: str, callback: Callable) -> Callable:
+        """The callback with faults counted and logged instead of raised: no message stops the node."""
 
-        def survive(*arguments) -> None:
+        def guard(*arguments) -> None:
             try:
                 callback(*arguments)
             except Fault as fault:
                 self.diagnostics.drop(source, fault)
             except Exception:
-                if self.context.ok():   # else it is the shutdown that pulls the ground away
+                if self.context.ok():   # else the context is shutting down
                     self.diagnostics.drop(source, Fault("internal error", traceback.format_exc(), "error"))
 
-        return survive
+        return guard
 
-    # Lifecycle
+    def health(self) -> Report:
+        """Level, message and values for the diagnostics."""
+        values = {"lifecycle state": self.state_label}
+        if self.description is None:
+            return OK, self.state_label, values
+        values["robot_description"] = self.description.state
+        level, message, more = self.robot_health()
+        return level, message, values | more
 
+    # --------------------------------------------------------------------------------------------- lifecycle
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Create topics and services, and wait for a robot from now on."""
+        """Create topics and services, and load a robot as soon as there is a description."""
         try:
             self.create_endpoints()
+            self.description = RobotDescription(self, self.use, partial(prepare, self.steps))
+            self.settings.listen(self.parameters_changed)
         except Exception as error:   # rclpy would swallow it
             self.get_logger().error(f"cannot be configured: {error}")
             self._stop("unconfigured")
@@ -103,7 +125,7 @@ class ManagedNode(LifecycleNode):
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Only parameters and diagnostics are left."""
+        """Keep parameters and diagnostics only."""
         return self._stop("unconfigured")
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -116,6 +138,8 @@ class ManagedNode(LifecycleNode):
 
     def _stop(self, label: str) -> TransitionCallbackReturn:
         self.endpoints.close()
+        self.settings.forget()
+        self.description = None
         self.forget()
         self.state_label = label
         return TransitionCallbackReturn.SUCCESS
@@ -136,7 +160,7 @@ def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None)
         print(error, file=sys.stderr)
         return 1
     except Exception:
-        if rclpy.ok():   # else a signal came while the node was being made
+        if rclpy.ok():   # else a signal arrived while the node was being made
             raise
     finally:
         rclpy.try_shutdown()

@@ -1,24 +1,31 @@
 """Pure translation between messages and arrays. Nothing here knows a node, a topic or a robot.
 
-Core twists and wrenches are (angular, linear) and (torque, force); poses are homogeneous 4 x 4 matrices.
-"""
-
-from __future__ import annotations
+Core twists and wrenches are (angular, linear) and (torque, force); poses are homogeneous 4 x 4 matrices."""
 
 import array
 
 import numpy as np
+from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Inertia, Point, Pose, Quaternion, Vector3, Wrench
+from numpy.typing import ArrayLike
+
+from .timing import SECOND
 
 
-def floats(values) -> array.array:
+def floats(values: ArrayLike) -> array.array:
     """A float64[] field, rows one after the other: array.array spares rclpy a check of every element."""
     return array.array("d", np.ascontiguousarray(values, dtype=np.float64).tobytes())
 
 
-def nanoseconds(stamp) -> int:
-    """A builtin_interfaces/Time as nanoseconds; 0 for an unstamped message."""
-    return stamp.sec * 1_000_000_000 + stamp.nanosec
+def nanoseconds(time: Time | Duration) -> int:
+    """A Time or Duration as nanoseconds; 0 for an unstamped message."""
+    return time.sec * SECOND + time.nanosec
+
+
+def time_message(nanoseconds: int) -> Time:
+    """Time of nanoseconds."""
+    seconds, rest = divmod(nanoseconds, SECOND)
+    return Time(sec=seconds, nanosec=rest)
 
 
 def vector(v: Vector3 | Point) -> np.ndarray:
@@ -26,19 +33,9 @@ def vector(v: Vector3 | Point) -> np.ndarray:
     return np.array([v.x, v.y, v.z])
 
 
-def vector_message(v) -> Vector3:
-    """Vector3 of (3,)."""
-    return Vector3(x=float(v[0]), y=float(v[1]), z=float(v[2]))
-
-
 def wrench(w: Wrench) -> np.ndarray:
     """(6,) torque, force of a Wrench."""
     return np.concatenate([vector(w.torque), vector(w.force)])
-
-
-def wrench_message(w) -> Wrench:
-    """Wrench of (6,) torque, force."""
-    return Wrench(torque=vector_message(w[:3]), force=vector_message(w[3:]))
 
 
 def inertia(i: Inertia) -> tuple[float, np.ndarray, np.ndarray]:
@@ -47,35 +44,17 @@ def inertia(i: Inertia) -> tuple[float, np.ndarray, np.ndarray]:
     return i.m, vector(i.com), rotational
 
 
-def pose_message(pose) -> Pose:
+def pose_message(pose: np.ndarray) -> Pose:
     """Pose of (4, 4)."""
     p = pose[:3, 3]
     x, y, z, w = quaternion(pose[:3, :3])
     return Pose(position=Point(x=float(p[0]), y=float(p[1]), z=float(p[2])), orientation=Quaternion(x=x, y=y, z=z, w=w))
 
 
-def pose(p: Pose) -> np.ndarray:
-    """(4, 4) of a Pose; ValueError when its quaternion is zero or not finite. Other lengths are normalised."""
-    q = np.array([p.orientation.x, p.orientation.y, p.orientation.z, p.orientation.w])
-    length = np.linalg.norm(q)
-    if not (np.isfinite(length) and length > 0.0):
-        raise ValueError(f"orientation: quaternion {q.tolist()} has no direction")
-    x, y, z, w = q / length
-    result = np.eye(4)
-    result[:3, :3] = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ]
-    result[:3, 3] = vector(p.position)
-    return result
-
-
-def quaternion(rotation) -> tuple[float, float, float, float]:
+def quaternion(rotation: ArrayLike) -> tuple[float, float, float, float]:
     """Unit (x, y, z, w), w >= 0, of a rotation matrix.
 
-    The 4 x 4 matrix 4 q q' - 1 is linear in the rotation; its column of the largest diagonal entry never cancels.
-    """
+    The 4 x 4 matrix 4 q q' - 1 is linear in the rotation; its column of the largest diagonal entry never cancels."""
     r = np.asarray(rotation)
     xx, yy, zz = r[0, 0], r[1, 1], r[2, 2]
     xy, xz, yz = r[0, 1] + r[1, 0], r[0, 2] + r[2, 0], r[1, 2] + r[2, 1]

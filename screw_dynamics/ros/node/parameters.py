@@ -1,13 +1,12 @@
 """Parameters of a node from one table: declared with descriptors, checked, converted, and followed as attributes."""
 
-from __future__ import annotations
-
 import array
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
+from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 UNBOUNDED = 1e308   # a descriptor's range has no open end
@@ -41,14 +40,14 @@ SHARED = (
 
 
 def convert(setting: Setting, value: Any) -> Any:
-    """The value in the row's type (integers serve as floats); ValueError naming the parameter and what is wrong."""
+    """The value in the row's type (integers serve as floats); ValueError naming parameter and value."""
     value = retype(setting, value)
     if not _type(setting).check(value):
-        raise ValueError(f"parameter {setting.name}: {value!r} is not of type {_type(setting).name}")
+        raise ValueError(f"parameter {setting.name} is {value!r}, must be of type {_type(setting).name}")
     if setting.choices and value not in setting.choices:
-        raise ValueError(f"parameter {setting.name}: '{value}' is not one of {', '.join(setting.choices)}")
+        raise ValueError(f"parameter {setting.name} is '{value}', must be one of {', '.join(setting.choices)}")
     if setting.length is not None and len(value) != setting.length:
-        raise ValueError(f"parameter {setting.name}: {len(value)} values, expected {setting.length}")
+        raise ValueError(f"parameter {setting.name} has {len(value)} values, must have {setting.length}")
     for x in value if isinstance(value, tuple) else (value,):
         if isinstance(x, (int, float)):
             _check_number(setting, x)
@@ -67,11 +66,11 @@ def retype(setting: Setting, value: Any) -> Any:
 
 def _check_number(setting: Setting, x: float) -> None:
     if not math.isfinite(x):
-        raise ValueError(f"parameter {setting.name}: {x} is not finite")
+        raise ValueError(f"parameter {setting.name} is {x}, must be finite")
     if setting.lower is not None and x < setting.lower:
-        raise ValueError(f"parameter {setting.name}: {x} is less than {setting.lower}")
+        raise ValueError(f"parameter {setting.name} is {x}, must be >= {setting.lower}")
     if setting.upper is not None and x > setting.upper:
-        raise ValueError(f"parameter {setting.name}: {x} is more than {setting.upper}")
+        raise ValueError(f"parameter {setting.name} is {x}, must be <= {setting.upper}")
 
 
 def descriptor(setting: Setting) -> ParameterDescriptor:
@@ -103,10 +102,9 @@ class Parameters:
     """The parameters of `table`, declared on `node`: each is an attribute that follows the parameter.
 
     ValueError at construction when an override does not fit its row. Integers are taken for floats, from YAML and at
-    run time, which rclpy alone refuses.
-    """
+    run time, which rclpy alone refuses."""
 
-    def __init__(self, node, table: Sequence[Setting]):
+    def __init__(self, node: Node, table: Sequence[Setting]):
         self._node = node
         self._table = {setting.name: setting for setting in table}
         self._validators: dict[str, Callable[[Any], None]] = {}
@@ -118,11 +116,11 @@ class Parameters:
         node.add_post_set_parameters_callback(self._follow)
 
     def validate(self, name: str, check: Callable[[Any], None]) -> None:
-        """Have `check(value)` asked before `name` changes: a ValueError refuses the change and is its reason."""
+        """Call `check(value)` before `name` changes; its ValueError refuses the change and is the reason."""
         self._validators[name] = check
 
     def listen(self, listener: Callable[[set[str]], None]) -> None:
-        """Have `listener(names)` called after parameters of these names changed."""
+        """Call `listener(names)` after parameters of these names changed."""
         self._listeners.append(listener)
 
     def forget(self) -> None:
@@ -142,7 +140,7 @@ class Parameters:
         # The override may be of another type than the row: declare for any, convert, then pin the type down.
         loose = ParameterDescriptor(dynamic_typing=True)
         given = self._node.declare_parameter(name, None, loose).type_ != Parameter.Type.NOT_SET
-        # An empty list in YAML has no type, so it cannot be told from no override: for a list both mean the default.
+        # An empty list in YAML has no type, so it looks like no override: for a list both mean the default.
         value = convert(setting, self._node.get_parameter(name).value) if given else setting.default
         self._node.set_parameters([Parameter(name, _type(setting), value)])
         self._node.set_descriptor(name, descriptor(setting))

@@ -1,17 +1,16 @@
-"""Calls everything a node will call of a robot once, so that compilers do their work before a message waits for it."""
-
-from __future__ import annotations
+"""Calls every algorithm that a node uses once, so that it is compiled before a message needs it."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from screw_dynamics.robot import Robot
 
 SLOW = 0.5   # seconds; a step faster than this was served from the cache and needs no line of log
+Step = Callable[[Robot, np.ndarray, str], object]   # of a robot, at q = qd = qdd, for a link
 
-STEPS: dict[str, Callable[[Robot, np.ndarray, str], object]] = {
+STEPS: dict[str, Step] = {
     "gravity torque": lambda robot, q, link: robot.gravity_torque(q),
     "Coriolis torque": lambda robot, q, link: robot.coriolis_torque(q, q),
     "inverse dynamics": lambda robot, q, link: robot.inverse_dynamics(q, q, q),
@@ -26,13 +25,13 @@ STEPS: dict[str, Callable[[Robot, np.ndarray, str], object]] = {
 }
 
 
-def prepare(robot: Robot, log: Callable[[str], None]) -> None:
-    """Take every step of STEPS at q = 0, with a line to `log` before the first and after each slow one."""
+def prepare(steps: Mapping[str, Step], robot: Robot, log: Callable[[str], None]) -> None:
+    """Take every step at q = 0, with a line to `log` before the first and after each slow one."""
     log("preparing the algorithms (the first time on a machine they are compiled, which can take a minute)")
     zero, last_link = np.zeros(robot.n), robot.link_names[-1]
-    for count, (what, step) in enumerate(STEPS.items(), start=1):
+    for count, (what, step) in enumerate(steps.items(), start=1):
         started = time.monotonic()
         step(robot, zero, last_link)
         elapsed = time.monotonic() - started
         if elapsed > SLOW:
-            log(f"prepared {what} in {elapsed:.1f} s ({count} of {len(STEPS)})")
+            log(f"prepared {what} in {elapsed:.1f} s ({count} of {len(steps)})")

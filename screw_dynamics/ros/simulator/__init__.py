@@ -1,4 +1,3 @@
 """simulator_node: the simulated robot on topics and services.
 
-May import ros.node, simulator and robot.
-"""
+May import ros.node, simulator and robot."""

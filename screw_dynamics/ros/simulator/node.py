@@ -1,23 +1,17 @@
-"""simulator_node: a robot to try things on. It takes commands on joint_commands and reports on joint_states.
+"""simulator_node: a simulated robot. It takes commands on joint_commands and publishes joint_states.
 
-Round a `Simulation` and the `Runner` that paces it. Commands, services and steps take turns in one thread.
-"""
-
-from __future__ import annotations
+A node around a `Simulation` and the `Runner` that paces it. Commands, services and steps take turns in one thread."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 
 import numpy as np
 from builtin_interfaces.msg import Time
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.clock import Clock
-from rclpy.clock_type import ClockType
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
-from rclpy.qos import QoSProfile, QoSReliabilityPolicy
-from rosgraph_msgs.msg import Clock as ClockMessage
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 from screw_dynamics.robot import Robot
@@ -25,25 +19,28 @@ from screw_dynamics.simulator.runner import IDLE, Runner
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 
-from ..node import messages, preparation
-from ..node.description import RobotDescription, output_order
+from ..node import messages
+from ..node.description import output_order
 from ..node.diagnostics import ERROR, OK, WARN, Report
+from ..node.endpoints import LATEST, STEADY
 from ..node.joint_state import Fault
 from ..node.managed_node import ManagedNode, run
+from ..node.preparation import STEPS
+from ..node.timing import SECOND
 from .command_reader import CommandReader
 from .services import SimulatorServices
 from .settings import SETTINGS, InitialPositions
-
-STATES = QoSProfile(depth=10, reliability=QoSReliabilityPolicy.RELIABLE)
-COMMANDS = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.RELIABLE)
-SECOND = 1_000_000_000
 
 
 class SimulatorNode(ManagedNode):
     """The node `screw_simulator`. Topics, services and parameters: README.md and config/simulator.yaml."""
 
+    steps = {
+        "simulation": lambda robot, q, link: robot.rollout(q, q, q, steps=1),
+        **{name: STEPS[name] for name in ("gravity torque", "inverse dynamics", "mass matrix", "external torque")},
+    }
+
     def __init__(self, **node_options):
-        self.forget()
         # The simulator is where simulated time comes from: it cannot follow it.
         overrides = [*node_options.pop("parameter_overrides", ()), Parameter("use_sim_time", value=False)]
         super().__init__("screw_simulator", SETTINGS, "simulation", parameter_overrides=overrides, **node_options)
@@ -54,64 +51,48 @@ class SimulatorNode(ManagedNode):
 
     def forget(self) -> None:
         """Forget the robot, and simulated time."""
-        self._description: RobotDescription | None = None
         self._runner: Runner | None = None
-        self._refusal = ""    # why the robot described last is not simulated
-        self._given_up = 0    # wall time, as it was when diagnostics last looked
+        self._given_up = 0    # wall time, as of the last diagnostics
 
-    # What the services work on
-
+    # --------------------------------------------------------------------------------------------- for the services
     def runner(self) -> Runner:
         """The simulation at work; ValueError when there is none."""
         if self.state_label != "active":
             raise ValueError(f"the simulator is {self.state_label}")
         if self._runner is None:
-            raise ValueError(self._refusal or f"no robot yet: {self._description.state}")
+            raise ValueError(f"no robot yet: {self.description.state}")
         return self._runner
 
     @property
     def restart_clock(self) -> bool:
-        """Whether a reset starts simulated time at zero again."""
+        """Whether a reset restarts simulated time at zero."""
         return self.settings.reset_clock
 
-    def schedule(self, wait: int = 0) -> None:
-        """Look for steps to make in `wait` nanoseconds, whatever was planned before."""
-        if self.state_label == "active" and self._runner is not None:
-            self._timer.timer_period_ns = max(wait, 1)
-            self._timer.reset()
-
-    # Lifecycle
-
+    # --------------------------------------------------------------------------------------------- lifecycle
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let time run, unless paused, and publish."""
         result = super().on_activate(state)
         if self._runner is not None:
             self._runner.resume()
-            self.schedule()
         return result
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let time stand still and publish nothing; commands are dropped, services refuse."""
         if self._runner is not None:
             self._runner.catch_up()
-            self._runner.abort("the simulator was deactivated")
+        self._abort("the simulator was deactivated")
         self._timer.cancel()
         return super().on_deactivate(state)
 
     def create_endpoints(self) -> None:
-        """Topics and services; from now on the description is awaited."""
-        self._states = self.publisher(JointState, "joint_states", STATES)
-        self._clock_publisher = self.publisher(ClockMessage, "/clock", STATES) if self.settings.publish_clock else None
-        self.subscribe(JointState, "joint_commands", self._on_command, COMMANDS)
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = self.create_timer(IDLE / SECOND, self.surviving("step", self._work), clock=steady)
+        """Create topics and services."""
+        self._states = self.publisher(JointState, "joint_states")
+        self._clock_publisher = self.publisher(Clock, "/clock") if self.settings.publish_clock else None
+        self.subscribe(JointState, "joint_commands", self._on_command, LATEST)
+        self._timer = self.create_timer(IDLE / SECOND, self.guarded("step", self._work), clock=STEADY)
         self._timer.cancel()   # until there is a robot
         self.endpoints.callback(self.destroy_timer, self._timer)
-        self.endpoints.callback(SimulatorServices(self).destroy)
-        self._description = RobotDescription(self, self.settings, self._on_robot, prepare)
-        self.endpoints.callback(self._description.destroy)
-        self.settings.listen(self._on_parameters)
-        self.endpoints.callback(self.settings.forget)
+        SimulatorServices(self)
         self._homes.listen(self._on_initial_positions)
         self.endpoints.callback(self._homes.forget)
         self.endpoints.callback(self._abort, "the simulator was shut down")
@@ -120,58 +101,65 @@ class SimulatorNode(ManagedNode):
         if self._runner is not None:
             self._runner.abort(reason)
 
-    # Robot
-
-    def _on_robot(self, robot: Robot) -> None:
+    # --------------------------------------------------------------------------------------------- robot
+    def use(self, robot: Robot) -> None:
         """Another robot starts anew, at its initial positions; simulated time goes on. Other gravity acts at once."""
         simulation = self._runner.simulation if self._runner is not None else None
         if simulation is not None and robot.model is simulation.robot.model:
             self._runner.catch_up()
             simulation.robot = robot
-            return
-        try:
-            self._simulate(robot, 0 if simulation is None else simulation.time_ns)
-        except ValueError as error:
-            kept = "the robot before stays in use" if self._runner else "no robot yet"
-            self._refusal = f"robot refused: {error} ({kept})"
-            self.get_logger().error(self._refusal)
         else:
-            self._refusal = ""
+            self._simulate(robot, 0 if simulation is None else simulation.time_ns)
 
     def _simulate(self, robot: Robot, time_ns: int) -> None:
         settings, names = self._simulation_settings, robot.joint_names
         at_defaults = Simulation(robot, settings)
         self._homes.declare(robot.model, at_defaults.limits.middle(), at_defaults.check_position)
         for name in self._homes.misnamed():
-            self.get_logger().warning(f"parameter {name}: no such joint, the model has {', '.join(names)}")
+            self.get_logger().warning(f"parameter {name}: unknown joint, the model has {', '.join(names)}")
         simulation = Simulation(robot, settings, self._homes.by_joint(), time_ns)
-        paused = self.settings.start_paused
-        if self._runner is not None:
-            self._runner.abort("another robot_description came")
-            paused = self._runner.paused
+        self._abort("robot_description changed")
+        paused = self.settings.start_paused if self._runner is None else self._runner.paused
         every = max(1, round(1.0 / (self.settings.publish_rate * settings.dt)))
         self._reader = CommandReader(names, settings.command_mode, self._notice)
         self._order, self._message = self._new_message(simulation)
-        self._runner = Runner(simulation, self.settings.real_time_factor, every, self._publish, paused)
+        self._runner = Runner(
+            simulation, self.settings.real_time_factor, every, self._publish, paused, wake=self._schedule)
         if self.state_label == "active":
             self._runner.resume()
-            self.schedule()
 
     def _new_message(self, simulation: Simulation) -> tuple[np.ndarray, JointState]:
-        """Which entries of a simulation's state are published, and their message, used again for every state."""
+        """The entries of a simulation's state that are published, and their message, reused for every state."""
         reported, joints = simulation.joint_state().names, simulation.robot.joint_names
         mimics = np.arange(len(joints), len(reported))
         order = np.concatenate((output_order(joints, self.settings.joints), mimics))
         return order, JointState(name=[reported[i] for i in order])
 
-    # Callbacks
+    def parameters_changed(self, names: set[str]) -> None:
+        """Follow parameters that changed while configured."""
+        if "real_time_factor" in names and self._runner is not None:
+            self._runner.catch_up()
+            self._runner.set_factor(self.settings.real_time_factor)
+
+    def _on_initial_positions(self, names: set[str]) -> None:
+        if self._runner is not None and self._runner.simulation.robot.model is self._homes.model:
+            self._runner.simulation.set_home(self._homes.by_joint())
+        elif self.description.refused is not None:
+            self.description.offer(self.description.refused)   # perhaps it was refused for these
+
+    # --------------------------------------------------------------------------------------------- callbacks
+    def _schedule(self, wait: int = 0) -> None:
+        """Work in `wait` nanoseconds, whatever was planned before."""
+        if self.state_label == "active":
+            self._timer.timer_period_ns = max(wait, 1)
+            self._timer.reset()
 
     def _work(self) -> None:
         wait = IDLE
         try:
             wait = self._runner.work()
         finally:
-            self.schedule(wait)
+            self._schedule(wait)
         if self._runner.simulation.fault:
             self.diagnostics.log("fault", self._runner.simulation.fault, "error")
 
@@ -190,9 +178,8 @@ class SimulatorNode(ManagedNode):
         simulation = self._runner.simulation
         self.stamp = self.get_clock().now().to_msg()
         if self._clock_publisher is not None:
-            seconds, nanoseconds = divmod(simulation.time_ns, SECOND)
-            self.stamp = Time(sec=seconds, nanosec=nanoseconds)
-            self._clock_publisher.publish(ClockMessage(clock=self.stamp))
+            self.stamp = messages.time_message(simulation.time_ns)
+            self._clock_publisher.publish(Clock(clock=self.stamp))
         state, message = simulation.joint_state(), self._message
         message.header.stamp = self.stamp
         message.header.frame_id = self.settings.frame_id or simulation.robot.model.root
@@ -202,60 +189,34 @@ class SimulatorNode(ManagedNode):
         self._states.publish(message)
         self.diagnostics.tick("publish")
 
-    def _on_parameters(self, changed: set[str]) -> None:
-        if "real_time_factor" in changed and self._runner is not None:
-            self._runner.catch_up()
-            self._runner.set_factor(self.settings.real_time_factor)
-            self.schedule()
-
-    def _on_initial_positions(self, changed: set[str]) -> None:
-        if self._runner is not None and self._runner.simulation.robot.model is self._description.robot.model:
-            self._runner.simulation.set_home(self._homes.by_joint())
-        else:
-            self._on_robot(self._description.robot)   # which was refused, perhaps for these
-
-    # Diagnostics
-
-    def health(self) -> Report:
-        """Level, message and values for the diagnostics."""
-        values: dict[str, object] = {"lifecycle state": self.state_label}
-        if self._description is None:
-            return OK, self.state_label, values
-        values["robot_description"] = self._description.state
-        refusal = self._refusal or self._description.error and self._description.state
+    # --------------------------------------------------------------------------------------------- diagnostics
+    def robot_health(self) -> Report:
+        """Level, message and values for the diagnostics while configured."""
+        refused = bool(self.description.error)
         if self._runner is None:
-            return ERROR if refusal else WARN, refusal or self._description.state, values
+            return ERROR if refused else WARN, self.description.state, {}
         runner, simulation = self._runner, self._runner.simulation
         names = simulation.robot.joint_names
-        values |= {
+        values = {
             "joints": simulation.robot.n,
             "simulated time [s]": simulation.time_ns / SECOND,
             "steps since the last reset": simulation.steps,
             "paused": runner.paused,
             "real-time factor": f"{runner.measured_factor():.3f}",
-            "wall time given up [s]": runner.forgiven / SECOND,
+            "wall time given up [s]": runner.given_up / SECOND,
             "saturated efforts [steps]": int(simulation.saturated.sum()),
         }
         values |= {f"saturated: {names[i]}": int(simulation.saturated[i]) for i in simulation.saturated.nonzero()[0]}
-        behind, self._given_up = runner.forgiven > self._given_up, runner.forgiven
+        behind, self._given_up = runner.given_up > self._given_up, runner.given_up
         if simulation.fault:
             return ERROR, simulation.fault, values
-        if refusal:
-            return WARN, refusal, values
+        if refused:
+            return WARN, self.description.state, values
         if self.state_label != "active":
             return OK, self.state_label, values
         if behind:
             return WARN, f"cannot keep the real-time factor {self.settings.real_time_factor}", values
         return OK, "stepping" if runner.stepping else "paused" if runner.paused else "running", values
-
-
-def prepare(robot: Robot, log: Callable[[str], None]) -> None:
-    """Call what a simulation calls, so that compilers do their work before time runs."""
-    log("preparing the simulation (the first time on a machine it is compiled, which can take a minute)")
-    zero = np.zeros(robot.n)
-    robot.rollout(zero, zero, zero, steps=1)
-    for step in ("gravity torque", "inverse dynamics", "mass matrix", "external torque"):
-        preparation.STEPS[step](robot, zero, robot.link_names[-1])
 
 
 def refuse_sim_time(parameters: Sequence[Parameter]) -> SetParametersResult:

@@ -1,0 +1,15 @@
+"""What endpoints share: quality of service, the parameters that override it, and the clock of timers."""
+
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.qos import QoSDurabilityPolicy, QoSPolicyKind, QoSProfile, QoSReliabilityPolicy
+from rclpy.qos_overriding_options import QoSOverridingOptions
+
+RELIABLE = QoSProfile(depth=10, reliability=QoSReliabilityPolicy.RELIABLE)
+LATEST = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.RELIABLE)
+LATCHED = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.RELIABLE, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+
+OVERRIDABLE = QoSOverridingOptions.with_default_policies()
+OVERRIDABLE_LATCHED = QoSOverridingOptions([*OVERRIDABLE.policy_kinds, QoSPolicyKind.DURABILITY])
+
+STEADY = Clock(clock_type=ClockType.STEADY_TIME)   # for timers that must run while simulated time stands still
