@@ -32,8 +32,9 @@ def main():
                            help="path, package:// address or xacro file; without it the Panda of example-robot-data")
     arguments.add_argument("--picture", type=Path, default=BUILD / "demo.png", help="where the plot goes")
     options = arguments.parse_args()
-    # Nodes of this demo hear only each other. Set before rclpy is imported, and inherited by the nodes.
-    os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % 100)
+    # Nodes of this demo hear only each other. Set before rclpy is imported, and inherited by the nodes. The tests have
+    # the domains below.
+    os.environ["ROS_DOMAIN_ID"] = str(51 + os.getpid() % 50)
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     try:
         show(options.urdf, options.picture)
@@ -66,13 +67,14 @@ def show(urdf, picture):
         graph.start_simulator_node(plan)
         graph.wait_until_ready()
         graph.connect(demo_tables.SERVICES)
-        record = graph.run(plan.takeover, while_held=lambda: demo_tables.show(graph, robot))
+        record = graph.run(plan.takeover, lambda q, qd: demo_robot.at_rest(robot, plan.height, q, qd),
+                           while_held=lambda: demo_tables.show(graph, robot))
     finally:
         faults = graph.stop()
     kinetic, potential = demo_robot.energies(robot, record.q, record.qd)
     demo_plot.draw(robot, name, record, kinetic, potential, picture)
     say(f"6  Drawn: {picture}. What it shows:")
-    for line in demo_robot.findings(record, kinetic, potential):
+    for line in demo_robot.findings(robot, record, kinetic, potential):
         say(f"   {line}")
     if faults:
         raise ValueError(f"{', '.join(faults)}: see {BUILD}/demo_*.log")

@@ -18,13 +18,15 @@ from std_msgs.msg import String
 DYNAMICS, SIMULATOR = "dynamics_node", "simulator_node"
 RATE = 250.0            # Hz of joint_states, and so of the gravity torque and the commands
 COMMAND_TIMEOUT = 0.4   # seconds after which the simulator drops the last command
-HOLD, FALL_AGAIN = 5.0, 2.0   # seconds of gravity compensation, and after it
-PATIENCE = 30.0         # seconds for an answer, or for a phase that takes a few
+LOOK_BACK = 1.0         # seconds of states that tell whether the robot is at rest
+FALL_AGAIN = 2.0        # seconds after gravity compensation
+PATIENCE = 60.0         # seconds for an answer, or for a phase that takes a few
 COMPILING = 300.0       # seconds until both nodes are ready; the first time on a machine their kernels are compiled
 
 
 class Record(NamedTuple):
-    """What joint_states told: times (N,) in s, q, qd and effort (N, n), and when the robot was let go, held, let go."""
+    """What joint_states told: times (N,) in s, q, qd and effort (N, n), and when the robot was released, held, at rest
+    for LOOK_BACK, and released again."""
 
     t: np.ndarray
     q: np.ndarray
@@ -32,6 +34,7 @@ class Record(NamedTuple):
     effort: np.ndarray
     released: float
     held: float
+    rested: float
     dropped: float
 
     def during(self, begin, end):
@@ -182,8 +185,8 @@ class Graph:
 
     # The story
 
-    def run(self, takeover, while_held):
-        """Held by brakes, let go, held by gravity torque, let go again. Returns the record."""
+    def run(self, takeover, at_rest, while_held):
+        """Held by brakes, let go, held by gravity torque until at_rest(q, qd), let go again. Returns the record."""
         say, acting = self._say, lambda: np.any(self._samples[-1][3])
         begin = self.time
         self.spin_until(lambda: self.time > begin + 0.6, "the robot at rest")
@@ -196,9 +199,9 @@ class Graph:
         self._relaying = True
         self.spin_until(acting, "the gravity torque to act")
         held = self.time
-        self.spin_until(lambda: self.time > held + 0.6 * HOLD, "the motion to die out")
+        self.spin_until(lambda: self.time > held + LOOK_BACK and at_rest(*self._lately()), "the motion to die out")
+        rested = self.time
         while_held()
-        self.spin_until(lambda: self.time > held + HOLD, "the end of the hold")
         say(f"   Letting go again: no more commands; the last goes stale after {COMMAND_TIMEOUT} s")
         self._relaying = False
         self.spin_until(lambda: not acting(), "the last command to go stale")
@@ -206,4 +209,9 @@ class Graph:
         self.spin_until(lambda: self.time > dropped + FALL_AGAIN, "the second fall")
         t, q, qd, effort = (np.array(column) for column in zip(*self._samples, strict=True))
         start = np.searchsorted(t, begin)
-        return Record(t[start:], q[start:], qd[start:], effort[start:], released, held, dropped)
+        return Record(t[start:], q[start:], qd[start:], effort[start:], released, held, rested, dropped)
+
+    def _lately(self):
+        """Positions and velocities (N, n) of the last LOOK_BACK seconds, at some times of these."""
+        lately = self._samples[-round(LOOK_BACK * RATE)::20]
+        return [np.array(values) for values in zip(*(sample[1:3] for sample in lately), strict=True)]

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ElementTree
 from typing import NamedTuple
 
 import numpy as np
-from demo_graph import HOLD
+from demo_graph import LOOK_BACK
 
 import screw_dynamics as sd
 from screw_dynamics.ros.urdf_file import read_urdf_file
@@ -20,13 +20,17 @@ HALFWAY = 0.7             # of the first height is where it is caught falling
 TRIALS, BEST = 64, 8      # poses to fall from, and how many of them, the liveliest, are followed until the robot floats
 STEP, EVERY = 1e-3, 10    # seconds; steps between two looks at the energy
 RELAY = 4                 # steps between two torques while it is held
+SETTLES = 5.0             # seconds in which it comes to rest after that
+REST = 5e-4, 1e-2         # kinetic energy and change of potential energy at rest, as parts of the first height
 
 
 class Plan(NamedTuple):
-    """URDF text with damping for the simulator, where the robot starts, and when to catch it (s after the release)."""
+    """URDF text with damping for the simulator, where the robot starts and how much energy it has there (J, above its
+    lowest), and when to catch it (s after the release)."""
 
     text: str
     start: dict
+    height: float
     takeover: float
 
 
@@ -61,7 +65,7 @@ def plan(robot, text, say):
     say("   Gravity compensation carries the weight, it does not brake: without friction the arm would coast for ever.")
     say(f"   So the simulated joints get damping, {damping.min():.2g} to {damping.max():.2g} N m s or N s/m, instead "
         "of the URDF's friction")
-    return Plan(text, dict(zip(robot.joint_names, best.pose.tolist(), strict=True)), best.caught)
+    return Plan(text, dict(zip(robot.joint_names, best.pose.tolist(), strict=True)), best.height, best.caught)
 
 
 def with_damping(text, damping):
@@ -120,7 +124,7 @@ def float_height(robot, trial):
     """The potential energy (J), as in the trial, at which it comes to rest under gravity compensation."""
     q, qd = trial.state
     caught = robot.potential_energy(q)
-    for _ in range(round(HOLD / STEP / RELAY)):
+    for _ in range(round(SETTLES / STEP / RELAY)):
         _, x, v = robot.rollout(q, qd, robot.gravity_torque(q), dt=STEP, steps=RELAY, friction=True, limits=True)
         q, qd = x[-1], v[-1]
     return trial.swing + robot.potential_energy(q) - caught
@@ -133,20 +137,29 @@ def energies(robot, q, qd):
     return kinetic, potential - potential.min()
 
 
-def findings(record, kinetic, potential):
-    """What the record shows, line by line; ValueError at what it fails to show."""
+def at_rest(robot, height, q, qd):
+    """Whether states (N, n) are those of a robot at rest, beside the height (J) that it fell from."""
+    kinetic, potential = energies(robot, q, qd)
+    return kinetic.max() < REST[0] * height and np.ptp(potential) < REST[1] * height
+
+
+def findings(robot, record, kinetic, potential):
+    """What the record shows, line by line; ValueError at what it fails to show, whenever the robot was caught."""
     before, fall = record.during(record.t[0], record.released), record.during(record.released, record.held)
-    rest = record.during(record.dropped - 1.0, record.dropped)
-    again = record.during(record.dropped, record.t[-1])
-    swing, height, floats = kinetic[fall].max(), potential[before][-1], potential[rest].min()
+    rest, again = record.during(record.rested - LOOK_BACK, record.rested), record.during(record.dropped, record.t[-1])
+    swing, height, floats = kinetic[fall].max(), potential[before][-1], potential[rest][-1]
+    effort, gravity = record.effort[rest][-1], robot.gravity_torque(record.q[rest][-1])
     checks = (
         (not record.qd[before].any(), "brakes held it until the first command"),
         (swing > 0.1 * height,
          f"let go, it fell from {height:.3g} J above its lowest point, with up to {swing:.3g} J of kinetic energy"),
         (kinetic[rest].max() < 0.01 * swing and np.ptp(potential[rest]) < 0.03 * height,
          f"held by the gravity torque it came to rest: {kinetic[rest][-1]:.2g} J of kinetic energy are left"),
-        (floats > 0.05 * height, f"it floats {floats:.3g} J above its lowest point"),
-        (kinetic[again].max() > max(10.0 * kinetic[rest].max(), 0.01 * height), "without commands it fell again"),
+        (np.abs(effort - gravity).max() < 0.02 * np.abs(gravity).max(),
+         f"it floats {floats:.3g} J above its lowest point, on efforts that are the gravity torque there, up to "
+         f"{np.abs(gravity).max():.3g} N m or N"),
+        (kinetic[again].max() > 2.0 * kinetic[rest][-1] and potential[again].min() < floats,
+         f"without commands it fell again, with up to {kinetic[again].max():.3g} J of kinetic energy"),
     )
     for seen, line in checks:
         if not seen:

@@ -1,6 +1,5 @@
 """The comparison of representations: its counts are exact and those of the page, and its algorithms agree."""
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +9,9 @@ from comparison import accuracy, algorithms, counts, page, pictures, times
 from comparison.chains import ALIGNED, DENAVIT_HARTENBERG, GENERAL
 from comparison.exact import exact
 from screw_dynamics.robot import GRAVITY
+from support.paths import ROOT
 
-PAGE = (Path(__file__).parents[1] / "docs" / "comparison.md").read_text()
+PAGE = (ROOT / "docs" / "comparison.md").read_text()
 
 
 @pytest.fixture(scope="module")

@@ -1,16 +1,15 @@
-"""docs/formulations.md: every function, test and file that it names is there, and it names every formulation."""
+"""docs/formulations.md: every function, test and file that it names exists, and it names every formulation."""
 import inspect
 import operator
 import pkgutil
 import re
-from pathlib import Path
 
 import pytest
 
 import screw_dynamics as sd
 from screw_dynamics import formulations
+from support.paths import ROOT
 
-ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/formulations.md").read_text(encoding="utf-8")
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("|")]
 ROWS = [row for row in ROWS if row[0] != "equations" and set(row[0]) != {"-"}]
@@ -40,7 +39,8 @@ def test_every_function_is_there(name):
 @pytest.mark.parametrize("name", named(2, ".*"))
 def test_every_test_is_there(name):
     file, function = name.split("::")
-    assert re.search(rf"^def {function}\(", (ROOT / f"test/{file}.py").read_text(encoding="utf-8"), re.MULTILINE)
+    path, = (ROOT / "test").rglob(f"{file}.py")
+    assert re.search(rf"^def {function}\(", path.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def test_every_file_and_link_is_there():

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import screw_dynamics
+from support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 INTERFACES = ROOT / "screw_dynamics_interfaces"
 
 IMPORT_WITHOUT_ROS = """

@@ -3,15 +3,15 @@ import inspect
 import math
 import re
 import textwrap
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.inverse_dynamics.body_fixed import newton_euler
+from support.paths import ROOT
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
 RESEARCHERS = README.split("## For researchers")[1].split("\n## ")[0]
 

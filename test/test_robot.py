@@ -1,9 +1,9 @@
 """The facade on one state: whatever can be numbers is taken, what cannot is refused by name, and nothing is spoilt."""
 import numpy as np
 import pytest
-from random_trees import model_of, random_tree
 
 import screw_dynamics as sd
+from support.random_trees import model_of, random_tree
 
 N = 5
 

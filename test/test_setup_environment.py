@@ -3,11 +3,12 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-TOOLS = Path(__file__).resolve().parent.parent / "tools"
+from support.paths import ROOT
+
+TOOLS = ROOT / "tools"
 sys.path.insert(0, str(TOOLS))
 
 import progress  # noqa: E402

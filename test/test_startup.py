@@ -2,11 +2,10 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
-from real_robots import PATHS
+from support.paths import ROOT
+from support.real_robots import PATHS
 
-PACKAGE = Path(__file__).parents[1]
 PANDA = PATHS["panda_description/urdf/panda.urdf"]
 FOREIGN = (
     "rclpy", "sensor_msgs", "launch", "matplotlib", "pinocchio", "mujoco", "sympy", "mpmath", "pandas", "IPython",
@@ -15,7 +14,7 @@ FOREIGN = (
 
 def run(script, **environment):
     """What a script prints in a new process, word by word."""
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE), **environment}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     return done.stdout.split()
 
@@ -73,7 +72,7 @@ with event.install_recorder("numba:compile") as compiled:
     for robot in (sd.Robot.from_urdf({str(PANDA)!r}, tip_link="panda_link8"), sd.Robot.from_urdf({str(PANDA)!r})):
         for x in np.zeros(robot.n), np.zeros((9, robot.n)):
             robot.gravity_torque(x), robot.potential_energy(x), robot.body_poses(x), robot.body_poses(x, "spatial")
-            robot.coriolis_torque(x, x), robot.kinetic_energy(x, x)
+            robot.coriolis_torque(x, x), robot.kinetic_energy(x, x), robot.body_twists(x, x), robot.body_jacobians(x)
             robot.inverse_dynamics(x, x, x), robot.forward_dynamics(x, x, x)
             robot.mass_matrix(x), robot.coriolis_matrix(x, x)
             robot.external_torque(x, {{"panda_link4": np.ones(6)}}), robot.friction_torque(x)

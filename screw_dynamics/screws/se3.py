@@ -96,6 +96,12 @@ def Ad_dual(C: Pose, W: Wrench) -> Wrench:
 
 
 @kernel
+def Ad_dual_inv(C: Pose, W: Wrench) -> Wrench:
+    """Ad_C^T W: a wrench of the reference frame, in the body frame."""
+    return Wrench((W.torque + cross(W.force, C.p)) @ C.R, W.force @ C.R)
+
+
+@kernel
 def shifted_twist(r: Vec3, V: Twist) -> Twist:
     """Ad_C^-1 V for C = (I, r): a twist measured at a point, measured at a point r further on."""
     return Twist(V.angular, V.linear + cross(V.angular, r))

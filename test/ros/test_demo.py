@@ -2,14 +2,14 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from support.graph import PATIENCE
+from support.paths import ROOT
 
 
-def demo(*arguments, timeout=60):
+def demo(*arguments, timeout=PATIENCE):
     """The finished process of the demo."""
     command = [sys.executable, str(ROOT / "examples" / "demo.py"), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
@@ -36,7 +36,7 @@ def test_bad_urdf_ends_it_with_one_line_that_names_the_fault(tmp_path, text, mes
 @pytest.mark.parametrize("robot", [None, ROOT / "urdf" / "double_pendulum.urdf"])
 def test_robot_falls_is_held_and_falls_again(tmp_path, robot):
     picture = tmp_path / "demo.png"
-    ended = demo(*([robot] if robot else []), "--picture", picture, timeout=300)
+    ended = demo(*([robot] if robot else []), "--picture", picture)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     for line in ("it fell from", "came to rest", "it floats", "fell again", "ended cleanly", "get_jacobian"):
         assert line in ended.stdout

@@ -1,10 +1,10 @@
 """What makes a description good or bad, without a node."""
 
 import numpy as np
-import planar_arm as arm
 import pytest
 
 from screw_dynamics.ros.node.description import check_gravity, output_order, parse
+from support import planar_arm as arm
 
 NAMES = ("shoulder", "elbow", "wrist")
 

@@ -1,13 +1,12 @@
 """config/dynamics.yaml lists the parameters that the node declares, no more and no fewer."""
 
-from pathlib import Path
-
 import pytest
 import yaml
 
 from screw_dynamics.ros.dynamics.settings import SETTINGS
+from support.paths import ROOT
 
-CONFIG = Path(__file__).parents[2] / "config" / "dynamics.yaml"
+CONFIG = ROOT / "config" / "dynamics.yaml"
 
 
 def comment_above(name):

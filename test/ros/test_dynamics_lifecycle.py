@@ -4,46 +4,35 @@ import itertools
 import signal
 
 import numpy as np
-import planar_arm as arm
 import pytest
-import rclpy
-from arm_driver import ArmDriver, Q
 from diagnostic_msgs.msg import DiagnosticStatus
-from graph import NodeProcess
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.qos import ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 
 from screw_dynamics_interfaces import srv
-
-MODULE = "screw_dynamics.ros.dynamics.node"
+from support import planar_arm as arm
+from support.arm_driver import MODULE, ArmDriver, Q
+from support.graph import PATIENCE, NodeProcess
 
 
 @pytest.fixture(scope="module")
 def process(tmp_path_factory):
-    process = NodeProcess(
-        MODULE, "managed", tmp_path_factory.mktemp("dynamics_lifecycle") / "log",
-        {
-            "autostart": "false",
-            "joints": "[elbow]",
-            "use_sim_time": "true",
-            "qos_overrides./managed/joint_states.subscription.reliability": "reliable",
-            "qos_overrides./managed/screw_dynamics/gravity.publisher.depth": 3,
-        },
-    )
-    yield process
-    if process.process.poll() is None:
-        assert process.stop(signal.SIGINT) == 0
-    assert "Traceback" not in process.output()
+    parameters = {
+        "autostart": "false",
+        "joints": "[elbow]",
+        "use_sim_time": "true",
+        "qos_overrides./managed/joint_states.subscription.reliability": "reliable",
+        "qos_overrides./managed/screw_dynamics/gravity.publisher.depth": 3,
+    }
+    with NodeProcess(MODULE, "managed", tmp_path_factory.mktemp("dynamics_lifecycle") / "log", parameters) as process:
+        yield process
 
 
 @pytest.fixture(scope="module")
-def driver(process):
-    rclpy.init()
-    driver = ArmDriver("managed")
-    yield driver
-    rclpy.shutdown()
+def driver(process, ros):
+    return ArmDriver("managed")
 
 
 def change(driver, transition):
@@ -66,8 +55,7 @@ def elbow(driver):
 
 def test_without_autostart_a_manager_configures_it(driver):
     assert state(driver) == State.PRIMARY_STATE_UNCONFIGURED
-    status, _ = driver.status()
-    assert (status.level, status.message) == (DiagnosticStatus.OK, "unconfigured")
+    driver.status(lambda status, values: (status.level, status.message) == (DiagnosticStatus.OK, "unconfigured"))
     assert change(driver, Transition.TRANSITION_CONFIGURE)
     assert state(driver) == State.PRIMARY_STATE_INACTIVE
 
@@ -83,9 +71,9 @@ def test_qos_overrides_reach_the_endpoints(driver):
 
 
 def test_it_waits_for_a_description_and_says_so(driver):
-    status, _ = driver.status()
+    waiting = "waiting for robot_description on /managed/robot_description"
+    status, _ = driver.status(lambda status, values: waiting in status.message)
     assert status.level == DiagnosticStatus.WARN
-    assert "waiting for robot_description on /managed/robot_description" in status.message
     reply = driver.call(srv.GetGravity, "~/get_gravity", position=[0.0, 0.0])
     assert not reply.success and "no robot yet" in reply.message
 
@@ -116,12 +104,12 @@ def test_a_late_description_is_taken_and_inactive_services_answer_without_a_stat
 
 
 def test_an_inactive_node_publishes_nothing_and_an_active_one_does(driver):
-    ignored = driver.send()
+    ignored = driver.deliver()
     assert change(driver, Transition.TRANSITION_ACTIVATE)
     np.testing.assert_allclose(elbow(driver), arm.gravity(Q)[1], rtol=1e-12)
     assert driver.output("gravity", ignored) is None
     assert change(driver, Transition.TRANSITION_DEACTIVATE)
-    ignored = driver.send()
+    ignored = driver.deliver()
     assert change(driver, Transition.TRANSITION_ACTIVATE)
     elbow(driver)
     assert driver.output("gravity", ignored) is None
@@ -148,23 +136,20 @@ def test_the_parameter_wins_over_the_topic(driver, process):
 
 
 def test_a_jump_of_simulated_time_clears_the_caches(driver):
-    clock = driver.publisher(Clock, "/clock")
+    """Backwards, again and again: states that were sent just now may still be on their way behind the first jump.
+    Never forwards, where a state would be stale."""
+    clock, times = driver.publisher(Clock, "/clock"), itertools.count(1000, -1)
 
-    times = itertools.cycle((1000, 10))
-
-    def tell():
+    def publish(seconds):
         msg = Clock()
-        msg.clock.sec = next(times)
+        msg.clock.sec = seconds
         clock.publish(msg)
 
     def ask():
         return driver.call(srv.GetGravity, "~/get_gravity")
 
-    tell()
-    driver.wait(lambda: ask().success, "a state", driver.send)
-    # more than once: states sent just now may still be on their way behind the first jump
-    reply = driver.wait(lambda: not (reply := ask()).success and reply, "a state that is gone", tell)
-    assert "lack shoulder, elbow" in reply.message
+    driver.wait(lambda: ask().success, "a state", lambda: (publish(1001), driver.send()))
+    driver.wait(lambda: "lack shoulder, elbow" in ask().message, "a state that is gone", lambda: publish(next(times)))
 
 
 def test_cleanup_and_a_second_start(driver):
@@ -190,12 +175,11 @@ def test_shutdown_is_final(driver):
 )
 def test_a_bad_parameter_at_the_start_ends_it_with_one_line(tmp_path, name, value, says):
     process = NodeProcess(MODULE, "refused", tmp_path / "log", {name: value})
-    assert process.process.wait(60) == 1
+    assert process.process.wait(PATIENCE) == 1
     assert says in process.output() and "Traceback" not in process.output()
 
 
 def test_a_bad_description_in_the_parameter_does_not_end_it_and_a_signal_does_quietly(tmp_path, driver):
-    process = NodeProcess(MODULE, "alive", tmp_path / "log", {"robot_description": "<robot/>"})
-    driver.wait(lambda: "refused" in process.output(), "a line of log")
-    assert process.stop(signal.SIGTERM) == 0
-    assert "Traceback" not in process.output()
+    parameters = {"robot_description": "<robot/>"}
+    with NodeProcess(MODULE, "alive", tmp_path / "log", parameters, end=signal.SIGTERM) as process:
+        driver.wait(lambda: "refused" in process.output(), "a line of log")

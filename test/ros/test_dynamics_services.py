@@ -3,15 +3,14 @@
 import signal
 
 import numpy as np
-import planar_arm as arm
 import pytest
-import rclpy
-from arm_driver import QD, ArmDriver, Q
 from geometry_msgs.msg import Inertia, Vector3, Vector3Stamped, Wrench, WrenchStamped
-from graph import NodeProcess
 from std_msgs.msg import Header
 
 from screw_dynamics_interfaces import srv
+from support import planar_arm as arm
+from support.arm_driver import MODULE, QD, ArmDriver, Q
+from support.graph import NodeProcess
 
 QDD = np.array([2.0, -1.0])
 NAMES = ["elbow", "wheel", "finger", "shoulder"]   # not the order of the model, and two joints that are not coordinates
@@ -21,18 +20,13 @@ LINEAR_FIRST = srv.GetJacobian.Request.LINEAR_FIRST
 
 
 @pytest.fixture(scope="module")
-def driver(tmp_path_factory):
-    process = NodeProcess(
-        "screw_dynamics.ros.dynamics.node", "services", tmp_path_factory.mktemp("dynamics_services") / "log",
-        {"robot_description": f"'{arm.urdf()}'", "frame_id": "world", "state_timeout": 0},
-    )
-    rclpy.init()
-    driver = ArmDriver("services")
-    driver.answer()
-    yield driver
-    rclpy.shutdown()
-    assert process.stop(signal.SIGTERM) == 0
-    assert "Traceback" not in process.output()
+def driver(tmp_path_factory, ros):
+    log = tmp_path_factory.mktemp("dynamics_services") / "log"
+    parameters = {"robot_description": f"'{arm.urdf()}'", "frame_id": "world", "state_timeout": 0}
+    with NodeProcess(MODULE, "services", log, parameters, end=signal.SIGTERM):
+        driver = ArmDriver("services")
+        driver.answer()
+        yield driver
 
 
 def given(position=Q, velocity=None, **others):
@@ -190,6 +184,17 @@ def test_jacobian_against_another_link(driver):
 
 
 def test_mixed_resolves_the_angular_rows_in_the_link(driver):
+    """And the linear rows in the reference, as hybrid does with all: in the table, whose y axis is the base's z."""
+    request = dict(link="flange", reference_link="table", **given())
+    mixed = good(driver.call(srv.GetJacobian, "~/get_jacobian", representation=MIXED, **request))
+    hybrid = good(driver.call(srv.GetJacobian, "~/get_jacobian", representation=HYBRID, **request))
+    np.testing.assert_allclose(columns(mixed, mixed.data)[:3], [[0, 0], [-1, -1], [0, 0]], atol=1e-15)
+    np.testing.assert_allclose(columns(hybrid, hybrid.data)[:3], [[0, 0], [0, 0], [1, 1]], atol=1e-15)
+    for reply in (mixed, hybrid):
+        np.testing.assert_allclose(columns(reply, reply.data)[[3, 4]], flange_jacobian(Q), rtol=1e-12)
+
+
+def test_jacobian_of_a_link_that_is_fixed_to_the_base_vanishes(driver):
     reply = good(driver.call(srv.GetJacobian, "~/get_jacobian", link="table", representation=MIXED, **given()))
     np.testing.assert_array_equal(columns(reply, reply.data), 0)
 
@@ -207,7 +212,7 @@ def test_forward_kinematics_of_the_latest_state_has_its_stamp(driver):
     driver.answer()
     reply = good(driver.call(
         srv.GetForwardKinematics, "~/get_forward_kinematics", link="flange", reference_link="forearm"))
-    assert reply.pose.header.stamp == driver.torques["gravity"][-1].header.stamp
+    driver.wait(lambda: driver.output("gravity", reply.pose.header.stamp.sec), "the torque at that state")
     assert reply.pose.header.frame_id == "forearm" and abs(reply.pose.pose.position.x - arm.L2) < 1e-15
 
 
@@ -230,8 +235,7 @@ def test_a_payload_counts_in_topics_and_services_until_it_is_taken_off(driver):
     np.testing.assert_allclose(driver.answer(), heavier, rtol=1e-12)
     reply = good(driver.call(srv.GetMassMatrix, "~/get_mass_matrix", **given()))
     np.testing.assert_allclose(square(reply), arm.mass_matrix(Q, m2=arm.M2 + 0.5), rtol=1e-12)
-    _, values = driver.status()
-    assert values["payloads [kg]"] == "flange: 0.5"
+    driver.status(lambda status, values: values.get("payloads [kg]") == "flange: 0.5")
     bad = driver.call(srv.SetPayload, "~/set_payload", link="flange", inertia=Inertia(m=-1.0))
     assert not bad.success and "flange" in bad.message and "-1.0" in bad.message
     np.testing.assert_allclose(driver.answer(), heavier, rtol=1e-12, err_msg="a refused payload changes nothing")

@@ -1,13 +1,11 @@
 """The launch files, where ROS's launch is there to read them, and where the URDF they are given may come from."""
 
 import importlib.util
-from pathlib import Path
 
 import pytest
 
 from screw_dynamics.ros.urdf_file import read_urdf_file
-
-ROOT = Path(__file__).parents[2]
+from support.paths import ROOT
 
 
 def test_a_urdf_is_read_from_a_path_or_a_file_address(tmp_path):

@@ -1,14 +1,14 @@
 """config/simulator.yaml against the table of parameters, and the table against the simulation's own defaults."""
 
 from dataclasses import fields
-from pathlib import Path
 
 import yaml
 
 from screw_dynamics.ros.simulator.settings import SETTINGS
 from screw_dynamics.simulator.settings import Settings
+from support.paths import ROOT
 
-CONFIG = Path(__file__).parents[2] / "config" / "simulator.yaml"
+CONFIG = ROOT / "config" / "simulator.yaml"
 
 
 def test_yaml_has_every_parameter_with_its_default_and_unit():

@@ -1,0 +1,157 @@
+"""The laws of dynamics on random trees of all kinds of joints; derivatives are complex steps, exact up to rounding."""
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from support.matrices import error
+from support.plain import gradient, plain, rate
+from support.random_trees import model_of, random_pose, random_tree
+from support.scalar_kinds import slope
+
+BOUND = 1e-12
+TREES = {"3 joints": (3, 0), "7 joints": (7, 0), "12 joints": (12, 0), "9 joints, 2 mimic": (9, 2)}
+
+
+class Case:
+    """A robot, the parts it is made of, and a state."""
+
+    def __init__(self, joints, mimics):
+        rng = np.random.default_rng(joints)
+        self.parts = random_tree(rng, joints, mimics)
+        self.robot = sd.Robot(model_of(self.parts), gravity=(1.0, -2.0, -9.0))
+        self.q, self.qd, self.qdd = rng.uniform(-2, 2, (3, self.robot.n))
+
+    def efforts(self, parts=None, gravity=(1.0, -2.0, -9.0)):
+        """The efforts of the motion, for the robot or for another description of it."""
+        robot = sd.Robot(model_of(parts), gravity) if parts else self.robot
+        return robot.inverse_dynamics(self.q, self.qd, self.qdd)
+
+
+@pytest.fixture(scope="module", params=TREES.values(), ids=TREES.keys())
+def case(request):
+    return Case(*request.param)
+
+
+# ------------------------------------------------------------------------------------------------- mass matrix
+def test_mass_matrix_is_symmetric_and_positive_definite(case):
+    M = case.robot.mass_matrix(case.q)
+    assert (M == M.T).all() and np.linalg.eigvalsh(M)[0] > 0
+
+
+def test_mass_matrix_is_the_slope_of_the_efforts_by_acceleration(case):
+    at_rest = case.robot.inverse_dynamics(case.q, case.qd, 0 * case.qdd)
+    columns = case.robot.inverse_dynamics(case.q, case.qd, np.eye(case.robot.n)) - at_rest
+    assert error(columns.T, case.robot.mass_matrix(case.q)) < BOUND
+
+
+def test_kinetic_energy_is_its_quadratic_form(case):
+    T = case.robot.kinetic_energy(case.q, case.qd)
+    assert error(T, case.qd @ case.robot.mass_matrix(case.q) @ case.qd / 2) < BOUND
+
+
+# ------------------------------------------------------------------------------------------------- Coriolis matrix
+def test_coriolis_matrix_is_that_of_the_christoffel_symbols(case):
+    """C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) qd_k / 2."""
+    dM = gradient(case.robot, "mass_matrix", case.q)
+    christoffel = (dM + dM.transpose(0, 2, 1) - dM.transpose(2, 1, 0)) / 2
+    assert error(case.robot.coriolis_matrix(case.q, case.qd), christoffel @ case.qd) < BOUND
+
+
+def test_rate_of_the_mass_matrix_less_twice_the_coriolis_matrix_is_skew(case):
+    C = case.robot.coriolis_matrix(case.q, case.qd)
+    S = rate(case.robot, "mass_matrix", case.q, case.qd) - 2 * C
+    assert np.abs(S + S.T).max() < BOUND * np.abs(C).max()
+
+
+def test_coriolis_torque_is_the_coriolis_matrix_times_the_rates(case):
+    expected = case.robot.coriolis_matrix(case.q, case.qd) @ case.qd
+    assert error(case.robot.coriolis_torque(case.q, case.qd), expected) < BOUND
+
+
+# ------------------------------------------------------------------------------------------------- gravity and power
+def test_gravity_torque_is_the_gradient_of_the_potential_energy(case):
+    assert error(case.robot.gravity_torque(case.q), gradient(case.robot, "potential_energy", case.q)[0]) < BOUND
+
+
+def test_gravity_is_a_wrench_on_every_link(case):
+    """The weights, as external wrenches at the centres of mass, are what the gravity torques hold up."""
+    weights = {}
+    for part in case.parts:
+        R = case.robot.forward_kinematics(case.q, part.link)[:3, :3]
+        weight = part.mass * R.T @ case.robot.gravity
+        weights[part.link] = np.r_[np.cross(part.com, weight), weight]
+    assert error(-case.robot.external_torque(case.q, weights), case.robot.gravity_torque(case.q)) < BOUND
+
+
+def test_efforts_are_the_sum_of_their_terms(case):
+    q, qd, qdd, robot = case.q, case.qd, case.qdd, case.robot
+    terms = robot.mass_matrix(q) @ qdd + robot.coriolis_torque(q, qd) + robot.gravity_torque(q)
+    assert error(case.efforts(), terms) < BOUND
+
+
+def test_power_of_the_efforts_is_the_rate_of_the_energy(case):
+    robot, n = case.robot, case.robot.n
+
+    def energy(state):
+        return plain(robot, "kinetic_energy", state[:n], state[n:]) + plain(robot, "potential_energy", state[:n])
+    power = slope(energy, np.r_[case.q, case.qd], np.r_[case.qd, case.qdd])
+    assert error(case.efforts() @ case.qd, power) < BOUND
+
+
+# ------------------------------------------------------------------------------------------------- forward dynamics
+def test_forward_dynamics_undoes_inverse_dynamics(case):
+    assert error(case.robot.forward_dynamics(case.q, case.qd, case.efforts()), case.qdd) < 1e-10
+
+
+def test_articulated_bodies_and_mass_matrix_give_the_same_accelerations(case):
+    tau = case.efforts() + 1.0
+    by_mass_matrix = plain(case.robot, "forward_dynamics_by_mass_matrix", case.q, case.qd, tau)
+    assert error(case.robot.forward_dynamics(case.q, case.qd, tau), by_mass_matrix) < 1e-10
+
+
+def test_external_wrenches_do_virtual_work(rng, case):
+    """The efforts J^T W of a wrench have its power on every motion, and add to the efforts of the joints."""
+    robot, q, qd, qdd = case.robot, case.q, case.qd, case.qdd
+    wrenches = {link: rng.normal(size=6) for link in robot.link_names[::2]}
+    efforts = robot.external_torque(q, wrenches)
+    power = sum(W @ robot.jacobian(q, link) @ qd for link, W in wrenches.items())
+    assert error(efforts @ qd, power) < BOUND
+    tau = robot.inverse_dynamics(q, qd, qdd, wrenches)
+    assert error(tau, case.efforts() - efforts) < BOUND
+    assert error(robot.forward_dynamics(q, qd, tau, wrenches), qdd) < 1e-10
+
+
+# ------------------------------------------------------------------------------------------------- invariance
+def test_efforts_do_not_depend_on_the_base_frame(rng, case):
+    """Describe the same robot and gravity in a world frame elsewhere."""
+    T = random_pose(rng)
+    moved = [p._replace(placement=T @ p.placement) if p.parent == "root" else p for p in case.parts]
+    assert error(case.efforts(moved, T[:3, :3] @ case.robot.gravity), case.efforts()) < BOUND
+
+
+def test_efforts_do_not_depend_on_the_body_frames(rng, case):
+    """Describe every link in another frame of its own."""
+    frames, moved = {"root": np.eye(4)}, []
+    for part in case.parts:
+        D = frames[part.link] = random_pose(rng)
+        back, R = np.linalg.inv(D), D[:3, :3]
+        moved.append(part._replace(
+            placement=np.linalg.inv(frames[part.parent]) @ part.placement @ D, joint_frame=back @ part.joint_frame,
+            com=R.T @ (part.com - D[:3, 3]), rotational=R.T @ part.rotational @ R))
+    assert error(case.efforts(moved), case.efforts()) < BOUND
+
+
+def test_efforts_do_not_depend_on_the_order_of_the_links(case):
+    """Depth first instead of as they came; coordinates go by name."""
+    ordered = []
+
+    def visit(parent):
+        for part in case.parts:
+            if part.parent == parent:
+                ordered.append(part)
+                visit(part.link)
+    visit("root")
+    other = sd.Robot(model_of(ordered), case.robot.gravity)
+    order = [case.robot.joint_names.index(name) for name in other.joint_names]
+    efforts = other.inverse_dynamics(*(x[order] for x in (case.q, case.qd, case.qdd)))
+    assert error(efforts, case.efforts()[order]) < BOUND

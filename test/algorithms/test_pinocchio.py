@@ -1,0 +1,90 @@
+"""Dynamics, energies, poses and Jacobians agree with Pinocchio, on robots of example-robot-data and on random trees."""
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.algorithms.representations import REPRESENTATIONS
+from support.pinocchio_oracle import oracle_of_parts, oracle_of_urdf
+from support.random_trees import model_of, random_tree
+from support.real_robots import LOADED, PATHS
+
+BOUND = 1e-10           # largest error of a state, relative to the largest number Pinocchio gives for it
+NOTHING = 1e-3          # and what counts as none at all: errors are never taken relative to less than this
+EPS = np.finfo(float).eps
+SINGULAR = 1e14         # the condition of a mass matrix from which on there is no forward dynamics to compare
+STATES, TREES, TREE_STATES, LINKS = 100, 200, 10, 4
+
+
+class State(NamedTuple):
+    """Coordinates, rates, accelerations and efforts (..., n)."""
+
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    tau: np.ndarray
+
+
+QUANTITIES = {
+    "inverse dynamics": lambda robot, s: robot.inverse_dynamics(s.q, s.qd, s.qdd),
+    "gravity torque": lambda robot, s: robot.gravity_torque(s.q),
+    "Coriolis torque": lambda robot, s: robot.coriolis_torque(s.q, s.qd),
+    "Coriolis matrix": lambda robot, s: robot.coriolis_matrix(s.q, s.qd),
+    "mass matrix": lambda robot, s: robot.mass_matrix(s.q),
+    "forward dynamics": lambda robot, s: robot.forward_dynamics(s.q, s.qd, s.tau),
+    "kinetic energy": lambda robot, s: robot.kinetic_energy(s.q, s.qd),
+    "potential energy": lambda robot, s: robot.potential_energy(s.q),
+}
+
+
+def quantities_of(link):
+    """What is compared for one link."""
+    def jacobian(representation):
+        return lambda robot, s: robot.jacobian(s.q, link, representation)
+
+    def derivative(representation):
+        return lambda robot, s: robot.jacobian_derivative(s.q, s.qd, link, representation)
+    return {f"placement of {link}": lambda robot, s: robot.forward_kinematics(s.q, link),
+            **{f"{name} Jacobian of {link}": jacobian(name) for name in REPRESENTATIONS},
+            **{f"{name} Jacobian derivative of {link}": derivative(name) for name in REPRESENTATIONS}}
+
+
+def worst(quantity, robot, oracle, states):
+    """The largest relative error of a quantity over the states."""
+    found = quantity(robot, states)
+    expected = np.array([quantity(oracle, State(*state)) for state in zip(*states, strict=True)])
+    axes = tuple(range(1, found.ndim))
+    scale = np.maximum(np.abs(expected).max(axis=axes, initial=0.0), NOTHING)
+    return (np.abs(found - expected).max(axis=axes, initial=0.0) / scale).max()
+
+
+def compare(robot, oracle, count):
+    """Compare everything on so many random states, and hold it to the bound; the largest error and of what."""
+    states = State(*np.random.default_rng(3).uniform(-3, 3, (4, count, robot.n)))
+    links = robot.link_names[::-(-len(robot.link_names) // LINKS)]
+    quantities = {**QUANTITIES, **{k: f for link in links for k, f in quantities_of(link).items()}}
+    bounds = dict.fromkeys(quantities, BOUND)
+    condition = np.linalg.cond(robot.mass_matrix(states.q)).max() if robot.n else 1.0
+    bounds["forward dynamics"] = max(BOUND, EPS * condition)        # what rounding the mass matrix alone amounts to
+    remark = f", condition of the mass matrix {condition:.0e}" if EPS * condition > BOUND else ""
+    if condition > SINGULAR:
+        del quantities["forward dynamics"]
+        remark = "; no forward dynamics, the mass matrix is singular"
+    errors = {k: worst(f, robot, oracle, states) for k, f in quantities.items()}
+    assert {k: e for k, e in errors.items() if not e <= bounds[k]} == {}
+    largest = max(errors, key=errors.get)
+    return errors[largest], largest + remark
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_real_robot(name, report):
+    robot = sd.Robot.from_urdf(PATHS[name])
+    report(name, robot.n, *compare(robot, oracle_of_urdf(PATHS[name], robot), STATES))
+
+
+@pytest.mark.parametrize("seed", range(TREES))
+def test_random_tree(seed, report):
+    parts = random_tree(np.random.default_rng(seed), joints=3 + seed % 10, mimics=seed % 3 // 2)
+    robot = sd.Robot(model_of(parts))
+    report(f"random tree {seed}", robot.n, *compare(robot, oracle_of_parts(parts, robot), TREE_STATES))

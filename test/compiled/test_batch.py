@@ -1,0 +1,87 @@
+"""Batches: what single states give, for any number of states and any leading axes."""
+import dataclasses
+
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from support.batches import ARM, METHODS, PENDULUM, ROBOTS, assert_equal_to_rounding, method, one_by_one, states
+
+ALL_ROBOTS = ROBOTS | {"pendulum, specialized": PENDULUM.specialize()}
+EACH_ROBOT = pytest.mark.parametrize("robot", ALL_ROBOTS.values(), ids=ALL_ROBOTS)
+OTHERS = {"from_urdf", "with_gravity", "with_payload", "specialize", "rollout"}
+
+
+def test_every_public_method_of_states_is_here():
+    methods = {name for name in dir(sd.Robot) if not name.startswith("_") and callable(getattr(sd.Robot, name))}
+    assert methods - OTHERS == {name.partition(",")[0] for name in METHODS}
+
+
+@pytest.mark.parametrize("name", METHODS)
+@EACH_ROBOT
+def test_a_batch_is_its_states_one_by_one(rng, robot, name):
+    f, inputs = method(robot, name)
+    for lead in ((1,), (7,), (8,), (9,), (2, 5), (3, 1, 7)):
+        arrays = states(rng, robot, inputs, *lead)
+        assert_equal_to_rounding(f(*arrays), one_by_one(f, arrays))
+
+
+@pytest.mark.parametrize("name", METHODS)
+@EACH_ROBOT
+def test_a_batch_of_no_states_has_no_results(rng, robot, name):
+    f, inputs = method(robot, name)
+    shape = f(*states(rng, robot, inputs)).shape
+    for lead in ((0,), (3, 0), (0, 2)):
+        assert f(*states(rng, robot, inputs, *lead)).shape == (*lead, *shape)
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "jacobian, hybrid"])
+@EACH_ROBOT
+def test_4096_states(rng, robot, name):
+    f, inputs = method(robot, name)
+    arrays = states(rng, robot, inputs, 4096)
+    assert_equal_to_rounding(f(*arrays), one_by_one(f, arrays))
+
+
+def test_a_million_states(rng):
+    q, = states(rng, PENDULUM, 1, 10**6)
+    some = np.r_[0:9, 499_999:500_008, 999_990:10**6, rng.integers(0, 10**6, 1000)]
+    assert_equal_to_rounding(PENDULUM.gravity_torque(q)[some], one_by_one(PENDULUM.gravity_torque, q[None, some]))
+
+
+def test_leading_axes_broadcast(rng):
+    (q,), (qd,), (qdd,) = states(rng, ARM, 1, 4, 1), states(rng, ARM, 1, 3), states(rng, ARM, 1)
+    arrays = np.array(np.broadcast_arrays(q, qd, qdd))
+    assert_equal_to_rounding(ARM.inverse_dynamics(q, qd, qdd), one_by_one(ARM.inverse_dynamics, arrays))
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics"])
+@pytest.mark.parametrize("lead, loads", [((), (5,)), ((5,), ()), ((5,), (5,)), ((4, 1), (5,))])
+def test_leading_axes_of_external_wrenches_broadcast(rng, name, lead, loads):
+    arrays, wrench = states(rng, ARM, 3, *lead), rng.normal(size=(*loads, 6))
+    expected = np.empty((*np.broadcast_shapes(lead, loads), ARM.n))
+    for index in np.ndindex(expected.shape[:-1]):
+        x = [np.broadcast_to(a, expected.shape)[index] for a in arrays]
+        w = np.broadcast_to(wrench, (*expected.shape[:-1], 6))[index]
+        expected[index] = getattr(ARM, name)(*x, {"panda_link5": w})
+    out = np.empty_like(expected)
+    assert getattr(ARM, name)(*arrays, {"panda_link5": wrench}, out=out) is out
+    assert_equal_to_rounding(out, expected)
+    assert_equal_to_rounding(getattr(ARM, name)(*arrays, {"panda_link5": wrench}), expected)
+
+
+def test_a_state_that_is_not_finite_spoils_no_other(rng):
+    q, qd, qdd = states(rng, ARM, 3, 16)
+    q[3, 2], qd[4, 0], qdd[9, 6] = np.nan, np.inf, -np.inf
+    found = ARM.inverse_dynamics(q, qd, qdd)
+    fine = np.setdiff1d(np.arange(16), [3, 4, 9])
+    assert not np.isfinite(found[[3, 4, 9]]).all(axis=1).any()
+    assert_equal_to_rounding(found[fine], one_by_one(ARM.inverse_dynamics, np.array([q, qd, qdd])[:, fine]))
+
+
+def test_bodies_may_have_their_coordinates_in_any_order(rng):
+    model, order = ROBOTS["tree"].model, np.array([2, 0, 5, 3, 1, 4])
+    other, arrays = sd.Robot(dataclasses.replace(model, coordinates=order)), states(rng, ROBOTS["tree"], 3, 9)
+    found = other.inverse_dynamics(*arrays)
+    assert_equal_to_rounding(found, one_by_one(other.inverse_dynamics, arrays))
+    assert_equal_to_rounding(found[:, order], ROBOTS["tree"].inverse_dynamics(*arrays[..., order]))

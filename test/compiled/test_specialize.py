@@ -1,0 +1,99 @@
+"""Straight-line kernels of one robot answer as the loops do."""
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.compiled import specialize
+from support.random_trees import model_of, random_tree
+from support.real_robots import PATHS
+
+METHODS = {"inverse_dynamics": 3, "coriolis_torque": 2, "gravity_torque": 1, "mass_matrix": 1, "coriolis_matrix": 2,
+           "forward_dynamics": 3}
+
+
+def same(found, expected):
+    assert np.abs(found - expected).max() <= 1e-12 * max(1.0, np.abs(expected).max())
+
+
+def check(robot, special, methods=METHODS):
+    states = np.random.default_rng(5).uniform(-1.0, 1.0, (3, 11, robot.n))
+    for method in methods:
+        inputs = states[:METHODS[method]]
+        expected = getattr(robot, method)(*inputs)
+        same(getattr(special, method)(*inputs), expected)
+        same(getattr(special, method)(*(x[0] for x in inputs)), expected[0])
+
+
+@pytest.fixture(scope="module")
+def tree():
+    return sd.Robot(model_of(random_tree(np.random.default_rng(7), 3, mimics=1)))
+
+
+@pytest.fixture(scope="module")
+def panda():
+    return sd.Robot.from_urdf(PATHS["panda_description/urdf/panda.urdf"])
+
+
+def test_tree_with_a_mimic_joint(tree):
+    check(tree, tree.specialize(), ["inverse_dynamics"])
+
+
+@pytest.mark.slow
+def test_arm_with_mimic_fingers(panda):
+    check(panda, panda.specialize())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk45"])
+def test_rollouts(panda, integrator):
+    special = panda.specialize()
+    q0, qd0 = np.random.default_rng(9).uniform(-1.0, 1.0, (2, 9, panda.n))
+    for start in ((q0, qd0), (q0[0], qd0[0])):
+        _, *found = special.rollout(*start, steps=50, integrator=integrator)
+        _, *expected = panda.rollout(*start, steps=50, integrator=integrator)
+        for a, b in zip(found, expected, strict=True):
+            same(a, b)
+
+
+def test_jacobian_that_was_asked_for(tree):
+    link, reference = tree.link_names[-1], tree.link_names[2]
+    special = tree.specialize([(link, "mixed", reference)])
+    q = np.random.default_rng(8).uniform(-1.0, 1.0, (9, tree.n))
+    same(special.jacobian(q, link, "mixed", reference), tree.jacobian(q, link, "mixed", reference))
+    same(special.jacobian(q[0], link, "mixed", reference), tree.jacobian(q[0], link, "mixed", reference))
+    (own, target), (general, _) = (robot._jacobians[link]["mixed"][reference] for robot in (special, tree))
+    assert own is not general and own.one(special._memory, target, q[0], np.empty((6, tree.n)))
+
+
+def test_payload_and_gravity_are_those_of_the_robot_it_was_made_of(tree):
+    loaded = tree.with_payload(tree.link_names[-1], 2.0, (0.0, 0.0, 0.1)).with_gravity((1.0, 2.0, -3.0))
+    q = np.linspace(-1.0, 1.0, tree.n)
+    special = loaded.specialize()
+    same(special.gravity_torque(q), loaded.gravity_torque(q))
+    same(special.with_gravity(tree.gravity).gravity_torque(q), loaded.with_gravity(tree.gravity).gravity_torque(q))
+
+
+def test_kernel_that_would_be_too_long_stays_as_it_is(tree, monkeypatch):
+    monkeypatch.setattr(specialize, "LONGEST", 100)
+    assert tree.specialize()._inverse_dynamics is tree._inverse_dynamics
+
+
+def test_robot_that_ends_in_a_link_without_mass():
+    """The joint of that link has no acceleration that would fit: not finite, as the loops answer."""
+    builder = sd.ModelBuilder("root")
+    builder.add_joint("a", "arm", "root", [0, 0, 1, 0, 0, 0], None, sd.inertia_matrix(1.0, [0.1, 0, 0], np.eye(3)))
+    builder.add_joint("b", "tip", "arm", [0, 1, 0, 0, 0, 0])
+    robot = sd.Robot(builder.build())
+    special = robot.specialize()
+    check(robot, special, ("inverse_dynamics", "mass_matrix"))
+    for state in (np.full((3, 2), 0.5), np.full((3, 9, 2), 0.5)):
+        assert not np.isfinite(robot.forward_dynamics(*state)).any()
+        assert not np.isfinite(special.forward_dynamics(*state)).any()
+
+
+def test_robot_without_joints():
+    special = sd.Robot(sd.ModelBuilder("root").build()).specialize()
+    for lead in ((), (9,)):
+        states = np.empty((3, *lead, 0))
+        for method, inputs in METHODS.items():
+            assert not getattr(special, method)(*states[:inputs]).size

@@ -1,0 +1,92 @@
+"""The life of simulator_node whose description comes late, over real DDS, and bad parameters at its start."""
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from std_srvs.srv import Trigger
+
+from screw_dynamics_interfaces.srv import Step
+from support import planar_arm as arm
+from support.graph import PATIENCE, NodeProcess
+from support.simulator_driver import MODULE, Simulator, nanoseconds
+
+
+@pytest.fixture(scope="module")
+def process(tmp_path_factory):
+    parameters = {"autostart": "false", "initial_positions.elbow": "2", "command_mode": "position"}
+    log = tmp_path_factory.mktemp("simulator_lifecycle") / "log"
+    with NodeProcess(MODULE, "late", log, parameters, end=signal.SIGTERM) as process:
+        yield process
+
+
+def test_life_of_a_simulator_whose_description_comes_late(process, ros):
+    node = Simulator("late")
+
+    def change(transition):
+        return node.call(ChangeState, "~/change_state", transition=Transition(id=transition)).success
+
+    def told(level, text):
+        return node.status(lambda status, values: status.level == level and text in status.message)
+
+    told(DiagnosticStatus.OK, "unconfigured")
+    assert change(Transition.TRANSITION_CONFIGURE)
+    answer = node.call(Step, "~/step", steps=1)
+    assert not answer.success and "inactive" in answer.message
+    assert change(Transition.TRANSITION_ACTIVATE)
+    told(DiagnosticStatus.WARN, "waiting for robot_description")
+    assert "no robot" in node.call(Trigger, "~/reset").message
+
+    node.describe("<robot name='broken'><link name='base'></robot>")
+    told(DiagnosticStatus.ERROR, "refused")
+    tight = '<limit lower="-3" upper="1" effort="50"'
+    node.describe(arm.urdf().replace('<limit lower="-3" upper="3" effort="50"', tight))
+    told(DiagnosticStatus.ERROR, "'elbow'")          # initial_positions.elbow is 2
+    assert not node.states
+    assert node.set_parameter("initial_positions.elbow", 0.5) == ""
+    assert node.fresh().position[1] == 0.5
+
+    before = node.node.get_clock().now().nanoseconds
+    stamp = nanoseconds(node.fresh(lambda state: nanoseconds(state.header.stamp) >= before).header.stamp)
+    assert stamp <= node.node.get_clock().now().nanoseconds   # the system's time: no /clock here
+    node.command(position=[0.2, 0.1])
+    node.fresh(lambda state: np.allclose(state.position[:2], (0.2, 0.1), atol=1e-3))
+
+    node.describe("<robot name='broken'/>")
+    told(DiagnosticStatus.WARN, "the previous robot stays in use")
+    assert np.allclose(node.fresh().position[:2], (0.2, 0.1), atol=1e-3)
+    massless = arm.urdf().replace('<mimic joint="elbow" multiplier="-0.5"/>', "")
+    node.describe(massless)
+    told(DiagnosticStatus.WARN, "'finger'")          # no longer a mimic, and it moves a link without mass
+    node.describe(arm.urdf(elbow="hinge"))           # another robot starts at its own initial positions
+    state = node.fresh(lambda state: "hinge" in state.name)
+    assert dict(zip(state.name, state.position, strict=True)) == {"shoulder": 0.0, "hinge": 0.0, "finger": 0.0}
+    told(DiagnosticStatus.OK, "running")
+
+    assert change(Transition.TRANSITION_DEACTIVATE)
+    deactivated = node.node.get_clock().now().nanoseconds
+    assert "inactive" in node.call(Trigger, "~/reset").message
+    told(DiagnosticStatus.OK, "inactive")
+    assert max(nanoseconds(state.header.stamp) for state in node.states) < deactivated
+    assert change(Transition.TRANSITION_ACTIVATE)
+    node.fresh(lambda state: nanoseconds(state.header.stamp) > deactivated)
+    assert change(Transition.TRANSITION_DEACTIVATE) and change(Transition.TRANSITION_CLEANUP)
+    told(DiagnosticStatus.OK, "unconfigured")
+    cleaned_up = node.node.get_clock().now().nanoseconds
+    assert change(Transition.TRANSITION_CONFIGURE) and change(Transition.TRANSITION_ACTIVATE)
+    assert "hinge" in node.fresh(lambda state: nanoseconds(state.header.stamp) > cleaned_up).name     # latched
+    assert "WARN" in process.output()
+
+
+@pytest.mark.parametrize(
+    ("parameter", "message"),
+    [("dt:=-0.001", "parameter dt"), ("command_mode:=torque", "command_mode"), ("servo_bandwidth:=1e3", "servo")],
+)
+def test_bad_parameter_ends_it_at_once_with_its_name(parameter, message):
+    command = [sys.executable, "-m", "screw_dynamics.ros.simulator.node", "--ros-args", "-p", parameter]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert ended.returncode == 1 and message in ended.stderr and "Traceback" not in ended.stderr

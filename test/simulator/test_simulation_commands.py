@@ -1,0 +1,155 @@
+"""What commands do to the simulation: efforts, servos, timeouts and limits."""
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from support import planar_arm as arm
+from support.simulations import DT, NAN, simulate, track
+
+
+# ------------------------------------------------------------------------------------------------- commands
+def test_arm_stands_still_until_its_first_command_joint_by_joint(robot):
+    simulation = simulate(robot, {"shoulder": 0.2})
+    simulation.advance(1000)
+    assert np.array_equal(simulation.q, (0.2, 0.0))
+    assert np.allclose(simulation.joint_state().effort[:2], arm.gravity((0.2, 0.0)), atol=1e-12)
+    simulation.command(np.array([NAN, 0.0]))
+    simulation.advance(100)
+    assert simulation.q[0] == 0.2 and simulation.q[1] < -0.01
+    simulation.command(np.array([0.0, NAN]))
+    simulation.advance(100)
+    assert simulation.q[0] < 0.2 - 0.01
+
+
+def test_commands_of_some_joints_merge_and_nan_keeps_the_last(robot):
+    merged, whole = simulate(robot), simulate(robot)
+    merged.command(np.array([3.0, NAN]))
+    merged.command(np.array([NAN, -1.0]))
+    merged.command(np.array([NAN, NAN]))
+    whole.command(np.array([3.0, -1.0]))
+    merged.advance(100)
+    whole.advance(100)
+    assert np.array_equal(merged.q, whole.q) and np.array_equal(merged.joint_state().effort[:2], (3.0, -1.0))
+
+
+def test_stale_command_gives_way_at_its_step_and_not_before(robot):
+    effort = np.array([5.0, 1.0])
+    simulation = simulate(robot, command_timeout=0.1)
+    simulation.command(effort)
+    t, q, qd = robot.rollout([0, 0], [0, 0], [effort] * 100 + [[0, 0]] * 50, steps=150, friction=True, limits=True)
+    simulation.advance(99)
+    assert np.array_equal(simulation.joint_state().effort[:2], effort)
+    simulation.advance(51)
+    assert np.array_equal(simulation.q, q[-1]) and np.array_equal(simulation.qd, qd[-1])
+
+
+def test_each_joint_has_its_own_timeout(robot):
+    simulation = simulate(robot, command_timeout=0.1)
+    simulation.command(np.array([5.0, 1.0]))
+    simulation.advance(60)
+    simulation.command(np.array([NAN, 2.0]))
+    simulation.advance(60)
+    assert np.array_equal(simulation.joint_state().effort[:2], (0.0, 2.0))
+
+
+def test_hold_on_timeout_stops_the_arm_where_it_is(robot):
+    simulation = simulate(robot, command_timeout=0.1, on_timeout="hold")
+    simulation.command(np.array([0.0, 0.0]))
+    simulation.advance(100)
+    stopped = simulation.q
+    assert np.abs(simulation.qd).max() > 0.1
+    simulation.advance(1000)
+    assert np.array_equal(simulation.q, stopped) and not simulation.qd.any()
+
+
+def test_gravity_compensation_on_timeout_keeps_a_resting_arm_at_rest(robot):
+    simulation = simulate(robot, {"shoulder": 0.4}, command_timeout=0.1, on_timeout="gravity_compensation")
+    simulation.command(robot.gravity_torque(simulation.q))
+    simulation.advance(5000)
+    assert np.allclose(simulation.q, (0.4, 0.0), atol=1e-9)
+    assert np.allclose(simulation.joint_state().effort[:2], arm.gravity((0.4, 0.0)), atol=1e-6)
+
+
+def test_timeout_of_zero_is_never(robot):
+    simulation = simulate(robot, command_timeout=0.0)
+    simulation.command(np.array([5.0, 1.0]))
+    simulation.advance(5000)
+    assert np.array_equal(simulation.joint_state().effort[:2], (5.0, 1.0))
+
+
+@pytest.mark.parametrize("friction", [True, False])
+def test_velocity_servo_is_first_order_with_its_bandwidth(robot, friction):
+    simulation = simulate(
+        robot, command_mode="velocity", servo_bandwidth=40.0, joint_friction=friction, enforce_limits=False)
+    target = np.array([0.3, -0.6])
+    simulation.command(target)
+    for k in range(1, 101):
+        simulation.advance(1)
+        assert np.allclose(simulation.qd, target * (1 - (1 - 40.0 * DT) ** k), atol=1e-12)
+
+
+def test_position_servo_arrives_without_overshoot(robot):
+    simulation = simulate(robot, command_mode="position", enforce_limits=False)
+    simulation.command(np.array([0.3, NAN]))
+    q = track(simulation, 400)
+    assert (np.diff(q[:, 0]) > -1e-12).all() and q[-1, 0] == pytest.approx(0.3, abs=1e-6)
+    assert not q[:, 1].any()   # not commanded: held
+    simulation.advance(1000)   # a position does not go stale
+    assert simulation.q[0] == pytest.approx(0.3, abs=1e-9)
+
+
+def test_servo_never_gives_more_than_the_effort_limit_and_still_arrives(robot):
+    simulation = simulate(robot, command_mode="position", servo_bandwidth=200.0, command_timeout=0.0)
+    simulation.command(np.array([2.0, -2.0]))
+    efforts = []
+    for _ in range(3000):
+        efforts.append(simulation.joint_state().effort[:2])
+        simulation.advance(1)
+    assert np.abs(efforts).max(axis=0).tolist() == [100.0, 50.0]
+    assert (simulation.saturated > 0).all()
+    assert np.allclose(simulation.q, (2.0, -2.0), atol=1e-6)
+
+
+# ------------------------------------------------------------------------------------------------- limits
+def test_joints_stop_at_their_position_limits(robot):
+    simulation = simulate(robot, {"shoulder": 2.9})
+    simulation.command(np.array([100.0, 0.0]))
+    simulation.advance(400)
+    assert simulation.q[0] == 3.0 and simulation.qd[0] == 0.0
+
+
+def test_efforts_are_cut_at_the_limit_of_the_urdf_and_counted(robot):
+    simulation, at_limit = simulate(robot), simulate(robot)
+    simulation.command(np.array([1e6, 0.0]))
+    at_limit.command(np.array([100.0, 0.0]))
+    simulation.advance(20)
+    at_limit.advance(20)
+    assert np.array_equal(simulation.q, at_limit.q)
+    assert simulation.joint_state().effort[0] == 100.0
+    assert simulation.saturated.tolist() == [20, 0] and at_limit.saturated.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("limit", ["0", "0.0"])
+def test_effort_limit_of_zero_limits_nothing(limit):
+    robot = sd.Robot.from_urdf(arm.urdf().replace('effort="100"', f'effort="{limit}"'))
+    simulation = simulate(robot)
+    simulation.command(np.array([1e3, 0.0]))
+    assert simulation.joint_state().effort[0] == 1e3
+
+
+def test_limits_can_be_left_out(robot):
+    simulation = simulate(robot, {"shoulder": 2.9}, enforce_limits=False)
+    simulation.command(np.array([500.0, 0.0]))
+    simulation.advance(200)
+    assert simulation.q[0] > 3.5 and not simulation.saturated.any()
+
+
+def test_velocity_and_position_commands_are_cut_at_their_limits(robot):
+    fast, far = (simulate(robot, command_mode=mode, command_timeout=0.0) for mode in ("velocity", "position"))
+    fast.command(np.array([0.0, 99.0]))
+    fast.advance(300)
+    assert fast.qd[1] == pytest.approx(5.0, abs=1e-5)
+    far.command(np.array([0.0, -99.0]))
+    far.advance(3000)
+    assert far.q[1] == pytest.approx(-3.0, abs=1e-9)
+    assert fast.saturated[1] >= 300 and far.saturated[1] >= 3000

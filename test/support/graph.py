@@ -1,0 +1,134 @@
+"""A node in a process of its own, and a driver on the same graph that talks to it: shared by the tests of nodes."""
+
+import contextlib
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from rcl_interfaces.srv import GetParameters, SetParameters
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import String
+
+PATIENCE = 240.0   # seconds; what is waited for takes milliseconds, unless the machine is busy, or compiling
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class NodeProcess:
+    """A node's executable module as a process with its own namespace. Its output goes to `log`, a path.
+
+    As a context it ends with the block: by the signal `end`, on which the node must stop without a fault."""
+
+    def __init__(self, module, namespace, log, parameters=None, params_file=None, end=signal.SIGINT):
+        file = ["--params-file", str(params_file)] if params_file else []
+        settings = [part for name, value in (parameters or {}).items() for part in ("-p", f"{name}:={value}")]
+        self.log, self._end = log, end
+        with open(log, "w") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", module, "--ros-args", "-r", f"__ns:=/{namespace}", *file, *settings],
+                stdout=output, stderr=subprocess.STDOUT,
+            )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, failure, *_):
+        try:
+            self.process.send_signal(self._end)
+            code = self.process.wait(PATIENCE)
+        finally:
+            self.process.kill()
+        assert failure or code == 0, f"exit code {code}: {self.output()}"
+        assert failure or "Traceback" not in self.output() and "internal error" not in self.output(), self.output()
+
+    def output(self):
+        """What the process has written so far."""
+        return self.log.read_text()
+
+
+class Driver:
+    """A node in the test's process: publishes, collects messages, calls services, and waits for what it needs."""
+
+    def __init__(self, namespace, node_name):
+        self.node = rclpy.create_node("driver", namespace=namespace)
+        self.peer = f"/{namespace}/{node_name}"
+        self.received = defaultdict(list)   # by topic
+        self._publishers, self._clients = {}, {}
+        self.collect(DiagnosticArray, "/diagnostics")
+
+    def collect(self, kind, topic, qos=100):
+        """Append every message of a topic to received[topic]."""
+        topic = topic.replace("~", self.peer)
+        self.node.create_subscription(kind, topic, self.received[topic].append, qos)
+        return self.received[topic]
+
+    def publisher(self, kind, topic, qos=100):
+        """A publisher of a topic, made once, that the peer has found."""
+        topic = topic.replace("~", self.peer)
+        if topic not in self._publishers:
+            publisher = self._publishers[topic] = self.node.create_publisher(kind, topic, qos)
+            self.wait(lambda: publisher.get_subscription_count() > 0, f"a subscription of {topic}")
+        return self._publishers[topic]
+
+    def describe(self, text):
+        """Publish a robot description, latched; the peer need not be there yet."""
+        if "robot_description" not in self._publishers:
+            self._publishers["robot_description"] = self.node.create_publisher(String, "robot_description", LATCHED)
+        self._publishers["robot_description"].publish(String(data=text))
+
+    def wait(self, condition, what="a condition", while_waiting=lambda: None):
+        """Spin until the condition holds and return its value."""
+        end = time.monotonic() + PATIENCE
+        while not (value := condition()):
+            assert time.monotonic() < end, f"waited {PATIENCE} s for {what}"
+            while_waiting()
+            rclpy.spin_once(self.node, timeout_sec=0.02)
+        return value
+
+    def call(self, kind, name, **fields):
+        """Call a service of the peer."""
+        name = name.replace("~", self.peer)
+        if name not in self._clients:
+            client = self._clients[name] = self.node.create_client(kind, name)
+            self.wait(client.service_is_ready, f"service {name}")
+        future = self._clients[name].call_async(kind.Request(**fields))
+        self.wait(future.done, f"an answer of {name}")
+        return future.result()
+
+    def set_parameter(self, name, value):
+        """Set a parameter of the peer: "" or the reason why it is refused."""
+        parameter = Parameter(name, value=value).to_parameter_msg()
+        result = self.call(SetParameters, "~/set_parameters", parameters=[parameter]).results[0]
+        return "" if result.successful else result.reason or "refused"
+
+    @contextlib.contextmanager
+    def parameter(self, name, value, afterwards):
+        """A parameter that has another value for a while."""
+        assert self.set_parameter(name, value) == ""
+        yield
+        assert self.set_parameter(name, afterwards) == ""
+
+    def get_parameter(self, name):
+        """A parameter of the peer."""
+        value = self.call(GetParameters, "~/get_parameters", names=[name]).values[0]
+        return Parameter.from_parameter_msg(type("Named", (), {"name": name, "value": value})).value
+
+    def status(self, accept=lambda status, values: True, while_waiting=lambda: None):
+        """The next status of the peer that `accept(status, values)` holds for, and its values as a dict."""
+        arrays = self.received["/diagnostics"]
+        arrays.clear()
+
+        def find():
+            for array in arrays:
+                for status in array.status:
+                    values = {entry.key: entry.value for entry in status.values}
+                    if status.hardware_id == self.peer and accept(status, values):
+                        return status, values
+            arrays.clear()
+            return None
+
+        return self.wait(find, f"a status of {self.peer}", while_waiting)

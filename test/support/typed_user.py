@@ -1,0 +1,106 @@
+"""The public interface as a user's typed script takes it: mypy checks the declared types, test_types.py runs it."""
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+import screw_dynamics as sd
+
+
+def read(path: Path) -> sd.Robot:
+    """A robot from a file, from a path's text, from XML, and from a model that was read apart."""
+    robots: list[sd.Robot] = [sd.Robot.from_urdf(path), sd.Robot.from_urdf(str(path)),
+                              sd.Robot.from_urdf(path.read_bytes(), gravity=[0.0, 0.0, -1.62])]
+    try:
+        model: sd.Model = sd.read_urdf(path.read_text(), base_link=None, tip_link=None)
+    except sd.UrdfError as error:
+        raise SystemExit(str(error)) from error
+    return sd.Robot(model, (0.0, 0.0, -9.81), representation="hybrid" if robots[0].n < 2 else None)
+
+
+def build() -> sd.Model:
+    """A model without a URDF."""
+    inertia: np.ndarray = sd.inertia_matrix(2.0, (0.0, 0.0, 0.1), np.diag([0.1, 0.2, 0.3]))
+    builder = sd.ModelBuilder("base", inertia)
+    builder.add_screw("shoulder", "arm", "base", axis=(0, 1, 0), point=(0, 0, 0.3), mass=2.0, com=(0.2, 0, 0.3),
+                      limits=sd.Limits(lower=-1.0, upper=1.0, velocity=2.0, effort=50.0), damping=0.1)
+    builder.add_screw("slide", "rod", "arm", axis=[1, 0, 0], pitch=math.inf, mass=0.1, com=(0.4, 0, 0.3))
+    builder.add_joint("finger", "tip", "rod", [0, 0, 1, 0, 0, 0], np.eye(4), inertia, friction=0.1,
+                      mimic=sd.Mimic("shoulder", multiplier=-0.5, offset=0.1))
+    builder.add_fixed("camera", "rod", np.eye(4))
+    names: tuple[str, ...] = builder.add_macro_joint("spherical", "ball", "hand", "rod", inertia=inertia, order="zyx")
+    builder.warn(f"{len(names)} joints of the ball")
+    return builder.build()
+
+
+def look_at(model: sd.Model) -> int:
+    """Every attribute of a model; the number of its warnings."""
+    names: list[tuple[str, ...]] = [model.joint_names, model.joint_kinds, model.body_names, model.body_joints]
+    arrays: list[np.ndarray] = [
+        model.parents, model.coordinates, model.screws_body, model.screws_spatial, model.relative_poses,
+        model.reference_poses, model.inertias, model.root_inertia, model.lower, model.upper, model.velocity_limit,
+        model.effort_limit, model.damping, model.friction]
+    frames: Mapping[str, tuple[int, np.ndarray]] = model.frames
+    mimics: Mapping[str, tuple[str, float, float]] = model.mimics
+    root: str = model.root
+    assert root in frames and all(joint in model.body_joints for joint in mimics)
+    assert len(names[0]) == model.n and arrays[0].shape == (len(names[2]),)
+    return len(model.warnings)
+
+
+def controller(t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> None:
+    """Damping in every joint."""
+    tau[:] = -0.5 * qd
+
+
+def dynamics(robot: sd.Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
+    """Every method of dynamics and energy; the efforts of the motion."""
+    wrenches: dict[str, ArrayLike] = {robot.link_names[-1]: [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]}
+    out = np.empty(robot.n)
+    tau: np.ndarray = robot.inverse_dynamics(q, qd, qdd, wrenches, out=out, threads=1)
+    others: list[np.ndarray] = [
+        robot.gravity_torque(q), robot.coriolis_torque(q, qd), robot.mass_matrix(q), robot.coriolis_matrix(q, qd),
+        robot.external_torque(q, wrenches), robot.friction_torque(qd), robot.kinetic_energy(q, qd),
+        robot.potential_energy(q), robot.forward_dynamics(q, qd, tau, external=wrenches)]
+    assert all(np.isfinite(other).all() for other in others)
+    return tau
+
+
+def kinematics(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
+    """Every method of kinematics; the pose of the last link."""
+    tip, root = robot.link_names[-1], robot.model.root
+    J: np.ndarray = robot.jacobian(q, tip, "mixed", reference=root)
+    rate: np.ndarray = robot.jacobian_derivative(q, qd, tip, representation="hybrid")
+    bodies: list[np.ndarray] = [robot.body_poses(q, "spatial"), robot.body_twists(q, qd, "spatial"),
+                                robot.body_jacobians(q)]
+    assert J.shape == rate.shape == (6, robot.n) and all(len(body) == len(robot.model.parents) for body in bodies)
+    pose: np.ndarray = robot.forward_kinematics(q, tip, root)
+    return pose
+
+
+def motion(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
+    """Rollouts under all kinds of efforts, and robots made of a robot; the last times."""
+    t: np.ndarray = np.zeros(0)
+    heavy: sd.Robot = robot.with_payload(robot.link_names[-1], 0.5, com=(0.0, 0.0, 0.1)).with_gravity((0, 0, -1.62))
+    special: sd.Robot = robot.specialize([(robot.link_names[-1], "body")])
+    assert special.joint_names == heavy.joint_names and special.representation == heavy.representation
+    efforts: list[ArrayLike | None] = [None, [0.0] * robot.n]
+    for effort in efforts:
+        t, positions, rates = heavy.rollout(q, qd, effort, dt=1e-3, steps=4, every=2, friction=True, limits=True)
+        assert positions.shape == rates.shape == (len(t), robot.n)
+    t, _, _ = heavy.rollout(q, qd, controller, steps=2, integrator="rk45", rtol=1e-6, atol=1e-9, threads=1)
+    return t
+
+
+def use(path: Path) -> None:
+    """All of it."""
+    for robot in (read(path), sd.Robot(build())):
+        look_at(robot.model)
+        q = [0.1] * robot.n
+        dynamics(robot, q, q, q)
+        kinematics(robot, q, q)
+        motion(robot, q, q)

@@ -1,0 +1,185 @@
+"""Symbolic equations of motion: the book's formulas, the laws in symbols, and parameters."""
+
+import numpy as np
+import pytest
+import sympy
+from sympy import Matrix, Rational, cos, sin, sqrt, symbols
+
+import screw_dynamics as sd
+from screw_dynamics.model.links import Placed
+from screw_dynamics.screws.inertia import Inertia
+from screw_dynamics.screws.se3 import Pose, Twist, identity
+from screw_dynamics.screws.so3 import Rotation
+from screw_dynamics.screws.vectors import Symmetric3, Vec3
+from screw_dynamics.symbolic import equations_of_motion, named_parameters
+from screw_dynamics.symbolic.exact import simple
+from support.matrices import error
+from support.plain import plain, target_of
+from support.symbolic_robots import I1, I2, assert_zero, c1, c2, g, l1, l2, m1, m2, pendulum, tree, urdf_robot
+
+
+# ------------------------------------------------------------------------------------------------- formulas
+def test_double_pendulum_is_that_of_its_urdf_s_header():
+    equations = pendulum()
+    (q1, q2), (v1, v2) = equations.q, equations.qd
+    a, b, k = m1 * c1 + m2 * l1, m2 * c2, -m2 * l1 * c2 * sin(q2)
+    M12, M22 = I2 + m2 * (c2**2 + l1 * c2 * cos(q2)), I2 + m2 * c2**2
+    M11 = I1 + m1 * c1**2 + I2 + m2 * (l1**2 + c2**2 + 2 * l1 * c2 * cos(q2))
+    assert_zero(equations.M - Matrix([[M11, M12], [M12, M22]]))
+    assert_zero(equations.C - Matrix([[k * v2, k * (v1 + v2)], [-k * v1, 0]]))
+    assert_zero(equations.g - Matrix([g * (a * sin(q1) + b * sin(q1 + q2)), g * b * sin(q1 + q2)]))
+    tip = Matrix([-l1 * sin(q1) - l2 * sin(q1 + q2), 0, 2 - l1 * cos(q1) - l2 * cos(q1 + q2)])
+    assert_zero(equations.forward_kinematics("tip")[:3, 3] - tip)
+    assert_zero(equations.jacobian("tip", "hybrid")[3:, :] - tip.jacobian(equations.q))
+
+
+def test_bodies_of_symbols_give_the_book_s_double_pendulum():
+    """Two point masses on massless rods, gravity along -y, without a model."""
+    none, here = Vec3(0, 0, 0), identity(0.0)
+    X = Twist(Vec3(0, 0, 1), none)
+    point = [Inertia(m, Vec3(m * r, 0, 0), Symmetric3(0, 0, 0, m * r**2, 0, m * r**2)) for m, r in ((m1, l1), (m2, l2))]
+    equations = equations_of_motion([
+        Placed(0, 0, Twist(none, Vec3(0, "g", 0)), point[0], here), Placed(0, 0, X, point[0], here),
+        Placed(1, 1, X, point[1], Pose(here.R, Vec3("l_1", 0, 0)))])
+    (q1, q2), (v1, v2), (a1, a2) = equations.q, equations.qd, equations.qdd
+    swing = m2 * l2**2 * (a1 + a2) + m2 * g * l2 * cos(q1 + q2)
+    book = Matrix([(m1 + m2) * l1**2 * a1 + (m1 + m2) * g * l1 * cos(q1) + swing
+                   + m2 * l1 * l2 * ((2 * a1 + a2) * cos(q2) - (2 * v1 * v2 + v2**2) * sin(q2)),
+                   m2 * l1 * l2 * (a1 * cos(q2) + v1**2 * sin(q2)) + swing])
+    assert list(map(str, equations.q)) == ["q_1", "q_2"]
+    assert_zero(equations.tau - book)
+    assert not equations.tau.atoms(sympy.Float)
+
+
+def test_bodies_may_hold_integers_alone():
+    """A pendulum on a cart."""
+    none, nothing = Vec3(0, 0, 0), Symmetric3(0, 0, 0, 0, 0, 0)
+    here = Pose(Rotation(Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1)), none)
+    bob = Inertia(m2, Vec3(0, -m2 * l1, 0), Symmetric3(m2 * l1**2, 0, 0, 0, 0, m2 * l1**2))
+    equations = equations_of_motion([
+        Placed(0, 0, Twist(none, Vec3(0, g, 0)), Inertia(0, none, nothing), here),
+        Placed(0, 0, Twist(none, Vec3(1, 0, 0)), Inertia(m1, none, nothing), here),
+        Placed(1, 1, Twist(Vec3(0, 0, 1), none), bob, here)])
+    q2, v2 = equations.q[1], equations.qd[1]
+    coupling = m2 * l1 * cos(q2)
+    assert equations.M == Matrix([[m1 + m2, coupling], [coupling, m2 * l1**2]])
+    assert equations.C == Matrix([[0, -m2 * l1 * v2 * sin(q2)], [0, 0]])
+    assert equations.g == Matrix([0, m2 * g * l1 * sin(q2)])
+
+
+def test_angles_about_parallel_axes_add_up():
+    """Two hinges with a slide between them: gravity acts on the last by the sum of the angles."""
+    builder, ball = sd.ModelBuilder("root"), sd.inertia_matrix(1.0, (1.0, 0.0, 0.0), np.zeros((3, 3)))
+    for joint_name, parent, screw in (("a", "root", [0, 1, 0, 0, 0, 0]), ("b", "a", [0, 0, 0, 1, 0, 0]),
+                                      ("c", "b", [0, 1, 0, 0, 0, 0])):
+        builder.add_joint(joint_name, joint_name, parent, screw, inertia=ball)
+    equations = equations_of_motion(builder.build(), "g", {"c": {"mass": "m_1"}}, coordinates="q")
+    q1, _, q3 = equations.q
+    assert equations.g[2] == -g * m1 * cos(q1 + q3)
+
+
+def spherical_arm():
+    robot = urdf_robot("spherical_arm")
+    return equations_of_motion(robot, "g", named_parameters(robot)[0], coordinates="q")
+
+
+@pytest.mark.parametrize("robot", [pendulum, spherical_arm])
+def test_laws_hold_in_symbols(robot):
+    """M' - 2 C is skew, T gives M, U gives g, and the recursion is their sum."""
+    equations = robot()
+    rate = sum((equations.M.diff(x) * v for x, v in zip(equations.q, equations.qd, strict=True)),
+               sympy.zeros(*equations.M.shape))
+    skew = rate - 2 * equations.C
+    assert_zero(skew + skew.T)
+    assert_zero(sympy.hessian(equations.kinetic_energy, list(equations.qd)) - equations.M)
+    assert_zero(Matrix([equations.potential_energy]).jacobian(equations.q).T - equations.g)
+    assert_zero(equations.tau - equations.M * equations.qdd - equations.C * equations.qd - equations.g)
+
+
+def test_a_callable_simplifies_each_entry():
+    equations = equations_of_motion(urdf_robot("double_pendulum"), simplify=lambda x: x.subs(cos, sin))
+    assert not equations.M.has(cos) and equations.M.has(sin)
+
+
+def test_numbers_come_out_exact():
+    """An axis along a diagonal, a quarter turn and sums of decimals leave no float."""
+    builder = sd.ModelBuilder("root")
+    turn = np.array([[0.0, -1, 0, 0.1 + 0.2], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    M = sd.inertia_matrix(0.7, (0.1, 0.0, 0.3), np.diag([0.1, 0.1, 0.1]))
+    builder.add_joint("a", "one", "root", np.r_[1, 1, 0, 0, 0, 0] / np.sqrt(2), turn, M)
+    model = builder.build()
+    equations = equations_of_motion(model, gravity="g")
+    assert not equations.tau.atoms(sympy.Float)
+    assert equations.tau.atoms(sympy.Pow) >= {sqrt(2)}
+    assert equations.M[0] == Rational(1, 10) + Rational(7, 10) * (Rational(9, 100) + Rational(1, 200))
+    assert equations_of_motion(model, exact=False).M.atoms(sympy.Float)
+    assert simple([0.1 + 0.2, 0.5**0.5, -1 / 3, 1e-16, 2.0]) == [Rational(3, 10), sqrt(2) / 2, -Rational(1, 3), 0, 2]
+    assert simple([0.123456789012345])[0].is_Float
+    assert simple([0.333333], 2e-6) == [Rational(1, 3)]
+    assert [x.is_Float for x in simple([0.3, 1.0], fractions=False)] == [True, False]
+
+
+def test_symbols_go_through_kernels_as_they_are():
+    """Where a kernel takes the root or the larger of two forms too: the spatial product of exponentials."""
+    robot, q, state = tree(1, 3), symbols("q_1:4", real=True), (0.4, -0.3, 1.2)
+    target = target_of(robot, "root")
+    poses = Matrix(plain(robot, "body_poses_spatial", q, target=target)[2]).subs(dict(zip(q, state, strict=True)))
+    expected = plain(robot, "body_poses", state, target=target)[2].astype(float)
+    assert error(np.array(poses.evalf(), dtype=float), expected) < 1e-13
+
+
+# ------------------------------------------------------------------------------------------------- parameters
+@pytest.mark.parametrize("name", ["double_pendulum", "spherical_arm"])
+def test_named_parameters_stand_for_the_model_s_numbers(name):
+    robot = urdf_robot(name)
+    parameters, values = named_parameters(robot)
+    equations = equations_of_motion(robot, parameters=parameters)
+    assert set(equations.parameters) <= set(values)
+    state = np.random.default_rng(3).uniform(-2, 2, (3, robot.n))
+    tau = equations.function()(*state, *(values[x] for x in equations.parameters))
+    assert error(tau, robot.inverse_dynamics(*state)) < 1e-13
+
+
+def test_mimic_joint_shares_the_coordinate_of_its_leader():
+    """Two equal wheels, the second turning back twice as fast: 1 + 2^2 times the inertia."""
+    builder, M = sd.ModelBuilder("root"), np.diag([0.0, 0, 1, 0, 0, 0])
+    builder.add_joint("lead", "one", "root", [0, 0, 1, 0, 0, 0], inertia=M)
+    builder.add_joint("follow", "two", "root", [0, 0, 1, 0, 0, 0], inertia=M, mimic=sd.Mimic("lead", -2.0))
+    assert equations_of_motion(builder.build()).M == Matrix([[5]])
+    J = symbols("J")
+    wheels = {"one": {"inertia": (0, 0, J)}, "two": {"inertia": Matrix.diag(0, 0, J)}}
+    assert equations_of_motion(builder.build(), parameters=wheels).M == Matrix([[5 * J]])
+
+
+def test_parameters_reach_screw_and_orientation():
+    """A helical joint of unknown pitch on an inclined plane of unknown slope."""
+    builder = sd.ModelBuilder("root")
+    builder.add_joint("nut", "nut", "root", [0, 0, 1, 0, 0, 0.2], inertia=sd.inertia_matrix(1.0, (0, 0, 0), np.eye(3)))
+    h, slope, m = symbols("h beta m")
+    tilt = Matrix([[1, 0, 0], [0, cos(slope), -sin(slope)], [0, sin(slope), cos(slope)]])
+    equations = equations_of_motion(builder.build(), "g", {"nut": {
+        "mass": "m", "screw": (0, 0, 1, 0, 0, h), "orientation": tilt, "inertia": (0, 0, "J")}})
+    assert_zero(equations.M - Matrix([[symbols("J") + m * h**2]]))
+    assert_zero(equations.g - Matrix([g * m * h * cos(slope)]))
+
+
+def test_parameters_may_be_any_expressions():
+    """Roots, reciprocals and functions, which no polynomial has."""
+    a, h = symbols("a h")
+    builder = sd.ModelBuilder("root")
+    builder.add_joint("hinge", "door", "root", [0, 0, 1, 0, 0, 0])
+    equations = equations_of_motion(builder.build(), (0, "g", 0), {"door": {
+        "mass": sqrt(a) / h, "com": (1 / h, 0, sin(a)), "inertia": (a**2, cos(a) ** 2, sympy.pi)}}, coordinates="q")
+    assert_zero(equations.M - Matrix([[sympy.pi + sqrt(a) / h**3]]))
+    assert_zero(equations.g + Matrix([g * sqrt(a) / h**2 * cos(equations.q[0])]))
+    effort = equations.function()([0.3], [0.0], [1.0], 4.0, 9.81, 2.0)
+    assert error(effort, [np.pi + 2 / 8 - 9.81 * 2 / 4 * np.cos(0.3)]) < 1e-15
+
+
+def test_gravity_is_a_number_a_symbol_or_a_vector_of_them():
+    robot = urdf_robot("double_pendulum")
+    own = equations_of_motion(robot).g
+    assert own == equations_of_motion(robot.model).g == equations_of_motion(robot, (0, 0, -9.81)).g
+    assert equations_of_motion(robot, "g").g.subs(g, Rational(981, 100)) == own
+    assert equations_of_motion(robot, (0, 0, -g)).g == equations_of_motion(robot, g).g
+    assert equations_of_motion(robot, (0, 0, 0)).g == sympy.zeros(2, 1)

@@ -1,0 +1,45 @@
+"""Every public function and method is annotated in full, and the interface serves a user's typed script."""
+import ast
+
+import pytest
+
+import screw_dynamics as sd
+from support import typed_user
+from support.paths import ROOT, URDF
+
+MODULES = {str(path.relative_to(ROOT)): path for path in sorted((ROOT / "screw_dynamics").rglob("*.py"))}
+
+
+def public_functions(node):
+    """Functions and methods that no name with a leading underscore hides, and that are in no other function."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            if not child.name.startswith("_"):
+                yield child
+        elif not (isinstance(child, ast.ClassDef) and child.name.startswith("_")):
+            yield from public_functions(child)
+
+
+def lacking(function):
+    """The arguments, and "return", that have no annotation."""
+    of = function.args
+    arguments = [*of.posonlyargs, *of.args, of.vararg, *of.kwonlyargs, of.kwarg]
+    bare = [a.arg for a in arguments if a and a.annotation is None]
+    return [name for name in bare if name not in ("self", "cls")] + ["return"] * (function.returns is None)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_public_function_is_annotated(name):
+    functions = public_functions(ast.parse(MODULES[name].read_text(encoding="utf-8")))
+    assert {f"{f.name}, line {f.lineno}": lacking(f) for f in functions if lacking(f)} == {}
+
+
+def test_a_typed_script_of_a_user_runs():
+    typed_user.use(URDF / "double_pendulum.urdf")
+
+
+@pytest.mark.parametrize("kind", [sd.Robot, sd.ModelBuilder])
+def test_a_typed_script_of_a_user_takes_every_method(kind):
+    source = (ROOT / "test" / "support" / "typed_user.py").read_text(encoding="utf-8")
+    used = {node.attr for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute)}
+    assert {name for name in dir(kind) if not name.startswith("_")} <= used

@@ -1,0 +1,151 @@
+"""Malformed and hostile descriptions: a UrdfError names the fault of each; none hangs, crashes or loads.
+
+Each file of malformed/ is sound.urdf with one fault. Its first comment, `<!-- refused: ... -->`, is the message it must
+get; files that cannot hold one are in MESSAGES, and what would be too large for a file is made here. All are read in
+another process, because a parser's crash or hang in C would take this one with it.
+"""
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from screw_dynamics.urdf import read_urdf
+from screw_dynamics.urdf.source import LARGEST_SOURCE
+from support.paths import ROOT
+
+FOLDER = Path(__file__).parent / "malformed"
+SOUND = (FOLDER / "sound.urdf").read_text()
+FILES = sorted(path for path in FOLDER.glob("*.urdf") if path.stem != "sound")
+HANGS = 600     # seconds for all files together, which take a few; only a hang reaches it
+
+MESSAGES = {
+    "bytes_ebcdic": "line 1: not utf-8 text: byte 0xa7 (invalid start byte)",
+    "bytes_empty": "the URDF is empty",
+    "bytes_gzip": "line 1: not utf-8 text: byte 0x8b (invalid start byte)",
+    "bytes_latin_as_utf8": "line 2: not utf-8 text: byte 0xe4 (invalid continuation byte)",
+    "bytes_only_a_mark": "the URDF is empty",
+    "bytes_plain_text": "line 1: not well-formed XML: Start tag expected, '<' not found",
+    "bytes_rubbish": "line 1: not utf-8 text: byte 0x82 (invalid start byte)",
+    "bytes_unknown_encoding": "encoding 'x-robot' is not supported: save the file as UTF-8",
+    "bytes_utf16_dtd": "line 2: a document type (DTD) is not allowed, nor are entities",
+    "bytes_utf16_truncated": "line 25: not utf-16-le text: byte 0x0a (truncated data)",
+    "bytes_utf32": "line 1: not well-formed XML: Document is empty",
+    "bytes_utf7_dtd": "encoding 'UTF-7' is not supported: save the file as UTF-8",
+    "bytes_utf8_declared_utf16": "encoding 'UTF-16' is declared, in a text that is not",
+    "bytes_white_space": "the URDF is empty",
+    "bytes_zeros": "line 1: not well-formed XML: Document is empty",
+    "document_hyphens_in_comment": "line 2: not well-formed XML: Double hyphen within comment: <!-- base",
+}
+
+READ = """
+import json, sys
+from screw_dynamics.urdf import read_urdf
+for path in json.load(sys.stdin):
+    try:
+        model = read_urdf(path)
+        print(json.dumps(["loaded", f"{model.n} joints"]), flush=True)
+    except Exception as error:
+        print(json.dumps([type(error).__name__, str(error)]), flush=True)
+"""
+
+
+def verdicts(paths):
+    """What reading each file in another process comes to: {name: (type of error or "loaded", message)}."""
+    done = subprocess.run([sys.executable, "-c", READ], input=json.dumps([str(path) for path in paths]), text=True,
+                          capture_output=True, timeout=HANGS, cwd=ROOT)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0, f"the reader died of {paths[len(answers)].name}: {done.stderr[-500:]}"
+    assert done.stderr == ""
+    return {path.stem: (kind, message.removeprefix(f"{path}: "))
+            for path, (kind, message) in zip(paths, answers, strict=True)}
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return verdicts(FILES)
+
+
+def expected(path):
+    comment = re.search(r"<!-- refused: (.*?) -->", path.read_bytes().decode("utf-8", "ignore"), re.DOTALL)
+    return comment[1] if comment else MESSAGES[path.stem]
+
+
+def test_sound_description_loads():
+    model = read_urdf(FOLDER / "sound.urdf")
+    assert model.warnings == () and model.joint_names == ("shoulder",) and model.mimics.keys() == {"wrist"}
+
+
+def test_corpus_is_large_and_its_files_are_small():
+    assert len(FILES) >= 60
+    assert max(path.stat().st_size for path in FILES) < 20_000
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_malformed_description_is_refused_by_name(path, corpus):
+    assert corpus[path.stem] == ("UrdfError", expected(path))
+
+
+def chain(links):
+    """A chain of this many links, each joint but the first a mimic of the one before."""
+    parts = ['<robot name="chain"><link name="l0"/>']
+    for i in range(1, links):
+        parts.append(f'<link name="l{i}"/><joint name="j{i}" type="continuous"><parent link="l{i - 1}"/>'
+                     f'<child link="l{i}"/>' + (f'<mimic joint="j{i - 1}"/>' if i > 1 else "") + "</joint>")
+    return "".join(parts) + "</robot>"
+
+
+GIANTS = {
+    "larger_than_the_limit": (lambda: SOUND + " " * LARGEST_SOURCE, f"the URDF is larger than {LARGEST_SOURCE} bytes"),
+    "million_elements": (lambda: "<robot>" + "<a/>" * 1_000_000 + "</robot>",
+                         "more elements and attributes than a robot"),
+    "million_attributes": (lambda: "<robot " + " ".join(f'a{i}=""' for i in range(1_000_000)) + "/>",
+                           "more elements and attributes than a robot"),
+    "many_attributes": (lambda: "<robot " + " ".join(f'a{i}=""' for i in range(90_000)) + "/>", "there is no <link>"),
+    "deep_nesting": (lambda: "<robot>" + "<a>" * 200 + "</a>" * 200 + "</robot>", "nested more than 100 deep"),
+    "deeper_nesting": (lambda: "<robot>" + "<a>" * 40_000 + "</a>" * 40_000 + "</robot>", "xcessive depth"),
+    "unclosed_nesting": (lambda: "<robot>" + "<a>" * 40_000, "not well-formed XML"),
+    "quadratic_blowup": (lambda: f'<!DOCTYPE r [<!ENTITY a "{"x" * 100_000}">]><robot>{"&a;" * 10_000}</robot>',
+                         "a document type (DTD) is not allowed"),
+    "long_name": (lambda: SOUND.replace('<link name="base"/>', f'<link name="{"b" * 5_000_000}"/>'),
+                  "parent link 'base' does not exist"),
+    "long_number": (lambda: SOUND.replace('mass value="2"', f'mass value="{"1" * 5_000_000}"'),
+                    "is not a number: '1111"),
+    "many_numbers": (lambda: SOUND.replace('xyz="0 0 1"', f'xyz="{"0 " * 2_000_000}"'), "has 2000000 numbers, not 3"),
+    "long_comment": (lambda: "<!--" + "<!- " * 20_000 + "-->", "Start tag expected"),
+    "unclosed_comment": (lambda: "<!--" + "- " * 1_000_000, "not well-formed XML"),
+    "declarations": (lambda: "<?xml " * 20_000, "not well-formed XML"),
+    "long_mimic_loop": (lambda: chain(5_000).replace('<child link="l1"/>', '<child link="l1"/><mimic joint="j4999"/>'),
+                        "mimic in a loop of 'j1', 'j10', 'j100'"),
+    "growing_mimics": (lambda: chain(50).replace("<mimic", '<mimic multiplier="1e14"'),
+                       "joint 'j3': mimic multiplier 1e+28 and offset 0, through its chain of leaders, are out"),
+    "long_loop": (lambda: chain(5_000).replace('<link name="l0"/>', "").replace('"l0"', '"l4999"'),
+                  "every link is a joint's child: a loop of"),
+    "many_roots": (lambda: "<robot>" + "".join(f'<link name="l{i}"/>' for i in range(40_000)) + "</robot>",
+                   "there are 40000 root links"),
+}
+
+
+def test_long_chain_of_mimics_is_read(tmp_path):
+    """Neither a refusal nor a hang: none of the steps is quadratic, or recursive, in the chain's length."""
+    path = tmp_path / "chain.urdf"
+    path.write_text(chain(5_000))
+    assert verdicts([path]) == {"chain": ("loaded", "1 joints")}
+
+
+@pytest.fixture(scope="module")
+def giants(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("giants")
+    paths = [folder / f"{name}.urdf" for name in GIANTS]
+    for path in paths:
+        path.write_text(GIANTS[path.stem][0]())
+    return verdicts(paths)
+
+
+@pytest.mark.parametrize("name", GIANTS)
+def test_giant_description_is_refused(name, giants):
+    kind, message = giants[name]
+    assert kind == "UrdfError" and GIANTS[name][1] in message
+    assert len(message) < 500
