@@ -131,15 +131,17 @@ def first_step(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar,
 def dense_weights(tableau: Tableau, theta: float, weights: np.ndarray) -> None:
     """Fill the weights (s,) of the stages in the state at t + theta h within a step."""
     for s in range(len(weights)):
-        weights[s] = 0.0
+        weight = 0.0
         for j in range(tableau.dense.shape[1] - 1, -1, -1):
-            weights[s] = theta * (tableau.dense[s, j] + weights[s])
+            weight = theta * (tableau.dense[s, j] + weight)
+        weights[s] = weight
 
 
 @kernel
-def dense(weights: np.ndarray, h: float, y: list, rates: Any, k: int, place: int) -> float:
-    """The state within a step, coordinate k of one place."""
-    total = 0.0
+def dense(weights: np.ndarray, h: float, q: list, qd: list, stages: Stages, k: int, place: int) -> tuple[float, float]:
+    """Position and velocity within a step, coordinate k of one place."""
+    dq = dv = 0.0
     for s in range(len(weights)):
-        total += weights[s] * extract(rates[s, k], place)
-    return extract(y[k], place) + h * total
+        dq += weights[s] * extract(stages.dq[s, k], place)
+        dv += weights[s] * extract(stages.dv[s, k], place)
+    return extract(q[k], place) + h * dq, extract(qd[k], place) + h * dv

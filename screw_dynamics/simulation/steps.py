@@ -98,8 +98,9 @@ def write_samples(tableau: Tableau, place: int, t: Scalar, h: Scalar, until: flo
     while sample < len(q) and sample * interval <= until:
         dense_weights(tableau, (sample * interval - start) / length, weights)
         for k in range(len(x)):
-            q[sample, k] = np.nan if lost else dense(weights, length, x, stages.dq, k, place)
-            qd[sample, k] = np.nan if lost else dense(weights, length, v, stages.dv, k, place)
+            q[sample, k], qd[sample, k] = dense(weights, length, x, v, stages, k, place)
+            if lost:
+                q[sample, k] = qd[sample, k] = np.nan
         sample += 1
     return sample
 
