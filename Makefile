@@ -19,9 +19,9 @@ help:
 	@echo "make bench             measure against other libraries, some minutes; OPTIONS=--quick to see that it works"
 	@echo "make bench-publish     the same, with the pictures to docs/images and the table for README.md"
 	@echo "make comparison        compare the representations of twists, some minutes; writes docs/comparison.md"
-	@echo "make test              lint, check the imports, and run the tests"
+	@echo "make test              lint, check imports and types, and run the tests"
 	@echo "make test-all          the same with the slow tests"
-	@echo "make lint              only ruff and import-linter"
+	@echo "make lint              only ruff, import-linter and mypy"
 	@echo "make setup             only set up .venv with everything for development"
 	@echo "make interfaces        build the ROS 2 services into .venv again"
 	@echo "make clean             remove .venv and all that was built"
@@ -50,6 +50,7 @@ comparison:
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
+	$(BIN)/mypy
 
 test: lint
 	$(BIN)/python -m pytest $(PARALLEL)

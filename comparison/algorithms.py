@@ -2,8 +2,7 @@
 from screw_dynamics.algorithms.coriolis_matrix import CORIOLIS_MATRIX
 from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
 from screw_dynamics.algorithms.gravity import GRAVITY_TORQUE
-from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
-from screw_dynamics.algorithms.inverse_dynamics.classical import INVERSE_DYNAMICS_CLASSICAL
+from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_CLASSICAL, INVERSE_DYNAMICS_IN
 from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
 

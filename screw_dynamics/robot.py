@@ -19,7 +19,6 @@ from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
 from screw_dynamics.compiled.batch import Workspaces, evaluate
 from screw_dynamics.compiled.entry import Entry, Target
 from screw_dynamics.compiled.specialize import straight_line
-from screw_dynamics.compiled.threads import thread_count
 from screw_dynamics.compiled.workspace import workspace
 from screw_dynamics.model.model import Model
 from screw_dynamics.simulation.rollout import rollout
@@ -54,11 +53,8 @@ class Robot:
             checks.one_of("representation", representation, REPRESENTATIONS)
         self.model, self.representation, self.gravity = model, representation, checks.vector("gravity", gravity, 3)
         self.gravity.setflags(write=False)
-        self.n = model.n
-        self._twists = 6, model.n
-        self.joint_names = model.joint_names
-        self.link_names = tuple(model.frames)
-        self.warnings = model.warnings
+        self.n, self._twists = model.n, (6, model.n)
+        self.joint_names, self.link_names, self.warnings = model.joint_names, tuple(model.frames), model.warnings
         self._frame = {name: i for i, name in enumerate(model.frame_names) if name is not None}
         self._root = self._frame[model.root]
         self._links, self._frames = model.links(self.gravity), model.frame_rows(self.gravity)
@@ -74,8 +70,7 @@ class Robot:
     @classmethod
     def from_urdf(cls, source: str | bytes | os.PathLike, base_link: str | None = None, tip_link: str | None = None,
                   gravity: ArrayLike = GRAVITY, representation: str | None = None) -> Robot:
-        """Read a URDF, given as a path or as XML text; see read_urdf for `base_link` and `tip_link`. Raises
-        UrdfError."""
+        """Read a URDF, a path or XML text; see read_urdf for `base_link` and `tip_link`. Raises UrdfError."""
         return cls(read_urdf(source, base_link, tip_link), gravity, representation)
 
     def __repr__(self):
@@ -100,8 +95,7 @@ class Robot:
         jacobians: (link, representation) pairs, or triples with a reference link, whose Jacobians are among them. Each
         kernel is compiled at its first use, which takes seconds once on a machine; an algorithm that would need more
         operations than specialize.LONGEST stays as it is. Numbers of joints and frames within 1e-15 of 0, 1 or -1 are
-        taken for these. Payloads and gravity are part of the kernels: with_payload and with_gravity return an ordinary
-        robot."""
+        taken for these. Kernels contain payload and gravity: with_payload and with_gravity return ordinary robots."""
         special = Robot(self.model, self.gravity, self.representation)
         loops, lines = (choice(self.representation, self.model.shares_coordinates, lines) for lines in (False, True))
         special._use(lines.specialized(lambda entry: straight_line(entry, self._links), loops))
@@ -119,8 +113,7 @@ class Robot:
                          out: Out = None, threads: Threads = None) -> np.ndarray:
         """The efforts tau (..., n) = M(q) qdd + C(q, qd) qd + g(q) that a motion takes; [MD] (66), (67), (42).
 
-        external: {link: wrench (..., 6)}, torque and force that act on the link at its origin, resolved in its
-        frame."""
+        external: {link: wrench (..., 6)}, torque and force on the link at its origin, resolved in its frame."""
         if external is None:
             tau = empty(self.n) if out is None else out
             if self._inverse_dynamics.one(self._memory, q, qd, qdd, tau):
@@ -203,8 +196,7 @@ class Robot:
     def body_poses(self, q: ArrayLike, form: str = "body_fixed", reference: str | None = None, out: Out = None,
                    threads: Threads = None) -> np.ndarray:
         """The poses (..., b, 4, 4) of all bodies in the frame of a reference link, the root unless named, in the order
-        of model.body_names, by the product of exponentials in body-fixed form, [MK] (8), or spatial form, [MK]
-        (10)."""
+        of model.body_names, by the product of exponentials in body-fixed, [MK] (8), or spatial form, [MK] (10)."""
         forms = {"body_fixed": BODY_POSES, "spatial": BODY_POSES_SPATIAL}
         target = self._target(self.model.root, reference, "body").packed
         return self._evaluate(forms[checks.one_of("form", form, forms)], {"q": q}, out, threads, target)
@@ -302,4 +294,4 @@ class Robot:
         n = self.n
         arrays = checks.broadcast({name: checks.real_numbers(name, x, n) for name, x in inputs.items()}, n)
         out = checks.result_array(out, (*arrays[0].shape[:-1], *entry.shape(n, len(self.model.parents))))
-        return evaluate(entry, self._memory, self._on_lanes, target, arrays, out, thread_count(threads))
+        return evaluate(entry, self._memory, self._on_lanes, target, arrays, out, threads)

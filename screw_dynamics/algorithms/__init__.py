@@ -1,4 +1,2 @@
 """The algorithms, one a file: each a loop or two over the bodies, and the entry point that compiles it.
-
-May import numbers, screws, model and compiled.
-"""
+May import numbers, screws, model and compiled."""

@@ -6,12 +6,12 @@ import numpy as np
 
 from screw_dynamics.compiled.entry import Entry, per_pair
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.values import infix, kernel, linear, over, zero
+from screw_dynamics.numbers.values import Scalar, infix, kernel, linear, over, zero
 from screw_dynamics.screws.inertia import Inertia, moved
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, dot
 from screw_dynamics.screws.so3 import rotate_matrix
-from screw_dynamics.screws.vectors import Matrix3, Scalar, Vec3, cross_columns, cross_rows, full, tilde
+from screw_dynamics.screws.vectors import Matrix3, Vec3, cross_columns, cross_rows, full, tilde
 
 
 @linear

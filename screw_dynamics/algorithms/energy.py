@@ -5,10 +5,9 @@ import numpy as np
 
 from screw_dynamics.compiled.entry import Entry, single
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.numbers.values import Scalar, kernel, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_inv, Pose, Twist, dot, identity
-from screw_dynamics.screws.vectors import Scalar
 
 
 class Body(NamedTuple):

@@ -5,10 +5,10 @@ import numpy as np
 
 from screw_dynamics.compiled.entry import Entry, per_joint
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.values import kernel, over, zero
+from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_dual, Pose, Wrench, dot
-from screw_dynamics.screws.vectors import Scalar, Vec3, cross
+from screw_dynamics.screws.vectors import Vec3, cross
 
 
 class Body(NamedTuple):

@@ -1,15 +1,14 @@
 """The Jacobian of a frame and its time derivative, in the four representations of twists, relative to any other
 frame."""
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from screw_dynamics.compiled.entry import Entry, Target, per_twist
 from screw_dynamics.model.links import Frame, Link
-from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.numbers.values import Scalar, kernel, zero
 from screw_dynamics.screws.se3 import Ad_inv, Pose, Twist, ad, inverse
-from screw_dynamics.screws.vectors import Scalar, Vec3
+from screw_dynamics.screws.vectors import Vec3
 
 from .kinematics import climb
 from .representations import BODY, represent, represent_rate
@@ -57,7 +56,7 @@ def put_twist(row: np.ndarray, V: Twist) -> None:
 
 
 @kernel
-def keep_column(J: Sequence[Twist], links: Link, i: int, C: Pose, of_frame: bool) -> None:
+def keep_column(J: list[Twist], links: Link, i: int, C: Pose, of_frame: bool) -> None:
     """Keep the joint's screw in the frame that moves with it, or in the reference frame; [MK] (17)."""
     J[i] = Ad_inv(C, links.X[i])
 

@@ -1,15 +1,14 @@
 """Forward kinematics: the poses of bodies and frames by the product of exponentials, body-fixed and spatial."""
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from screw_dynamics.compiled.entry import Entry, Target, per_body, per_frame
 from screw_dynamics.model.links import Frame, Link
-from screw_dynamics.numbers.values import kernel, over
+from screw_dynamics.numbers.values import Scalar, kernel, over
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad, Pose, exp, identity, inverse
-from screw_dynamics.screws.vectors import Scalar
 
 
 class Body(NamedTuple):
@@ -78,7 +77,7 @@ def put_poses(frames: Frame, body: Body, target: Target, matrices: np.ndarray) -
 
 
 @kernel
-def climb(links: Link, frames: Frame, target: Target, q: Sequence, pass_joint: Callable,
+def climb(links: Link, frames: Frame, target: Target, q: list, pass_joint: Callable,
           store: Any) -> tuple[Pose, Pose, int]:
     """Climb from a frame and from its reference frame to the body where their branches meet.
 

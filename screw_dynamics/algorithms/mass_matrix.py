@@ -5,11 +5,10 @@ import numpy as np
 
 from screw_dynamics.compiled.entry import Entry, per_pair
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.values import kernel, over
+from screw_dynamics.numbers.values import Scalar, kernel, over
 from screw_dynamics.screws.inertia import Inertia, moved
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_dual, Pose, dot
-from screw_dynamics.screws.vectors import Scalar
 
 
 class Body(NamedTuple):

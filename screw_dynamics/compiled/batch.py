@@ -12,7 +12,7 @@ from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.lanes import WIDTH
 
 from .entry import Entry
-from .threads import on_threads
+from .threads import on_threads, thread_count
 from .workspace import workspace
 
 TILE = 1024             # states that are copied at once where an array cannot be read in place
@@ -20,13 +20,13 @@ SHARE = 1 << 13         # bodies (states times slots) below which another thread
 
 
 def evaluate(entry: Entry, memory: np.ndarray, workspaces: Workspaces, target: tuple[int, ...],
-             inputs: Sequence[np.ndarray], out: np.ndarray, threads: int) -> np.ndarray:
+             inputs: Sequence[np.ndarray], out: np.ndarray, threads: int | None) -> np.ndarray:
     """Evaluate an entry point, with its packed target if it requires one, on inputs (..., n) of any layout and kind of
     numbers, into `out` (..., entries of one result), which may overlap with them. Returns `out`."""
     if inputs[0].ndim > 1:
         apart = not any(np.may_share_memory(out, x, max_work=1000) for x in inputs)
         results = out if apart else np.empty(out.shape)         # never write where a state is still to be read
-        evaluate_batch(entry, workspaces, target, inputs, results, threads)
+        evaluate_batch(entry, workspaces, target, inputs, results, thread_count(threads))
     else:
         results = np.require(out, requirements=["C", "A"])
         states = [np.require(x, float, ["C", "A"]).view(np.ndarray) for x in inputs]

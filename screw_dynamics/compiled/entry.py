@@ -16,73 +16,21 @@ from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.tables import columns, table
 from screw_dynamics.numbers.values import INLINE, kernel
 
+from . import workspace as ws
 from .borrow import BORROWED, borrowed, layout_is_known
 from .cache import compiled, prepare
 from .tiles import clear, first_tile, gather, identity_order, load, next_tile, store
-from .workspace import (
-    COORDINATES,
-    SLOTS,
-    body_in,
-    body_on_lanes,
-    borrowed_memory,
-    frames_in,
-    is_result,
-    is_state,
-    links_in,
-    numbers_type,
-    reserve,
-    result_on_lanes,
-    state,
-)
-
 
 # ------------------------------------------------------------------------------------------------- shapes of one result
-@kernel
-def per_joint(n: int, bodies: int) -> tuple[int, ...]:
-    """A number for each coordinate."""
-    return (n,)
-
-
-@kernel
-def per_pair(n: int, bodies: int) -> tuple[int, ...]:
-    """A matrix over the coordinates."""
-    return (n, n)
-
-
-@kernel
-def per_twist(n: int, bodies: int) -> tuple[int, ...]:
-    """A Jacobian."""
-    return (6, n)
-
-
-@kernel
-def per_frame(n: int, bodies: int) -> tuple[int, ...]:
-    """A homogeneous matrix."""
-    return (4, 4)
-
-
-@kernel
-def per_body(n: int, bodies: int) -> tuple[int, ...]:
-    """A homogeneous matrix for each body."""
-    return (bodies, 4, 4)
-
-
-@kernel
-def per_body_twist(n: int, bodies: int) -> tuple[int, ...]:
-    """A twist for each body."""
-    return (bodies, 6)
-
-
-@kernel
-def per_body_jacobian(n: int, bodies: int) -> tuple[int, ...]:
-    """A Jacobian for each body."""
-    return (bodies, 6, n)
-
-
-@kernel
-def single(n: int, bodies: int) -> tuple[int, ...]:
-    """One number."""
-    return (1,)
+# For n coordinates and b bodies.
+single = kernel(lambda n, b: (1,))
+per_joint = kernel(lambda n, b: (n,))
+per_pair = kernel(lambda n, b: (n, n))
+per_twist = kernel(lambda n, b: (6, n))
+per_frame = kernel(lambda n, b: (4, 4))
+per_body = kernel(lambda n, b: (b, 4, 4))
+per_body_twist = kernel(lambda n, b: (b, 6))
+per_body_jacobian = kernel(lambda n, b: (b, 6, n))
 
 
 # ------------------------------------------------------------------------------------------------- targets
@@ -114,7 +62,7 @@ def frames_and_target(memory: np.ndarray, packed: tuple[int, ...]) -> tuple:
 def _frames_and_target(memory, packed):
     if not len(packed):
         return lambda memory, packed: ()
-    return lambda memory, packed: (frames_in(memory), unpacked(packed[0]))
+    return lambda memory, packed: (ws.frames_in(memory), unpacked(packed[0]))
 
 
 # ------------------------------------------------------------------------------------------------- one state, and many
@@ -137,9 +85,9 @@ def _each(function, source, inputs, columns):
 def take(source: Any, x: Any, column: Sequence) -> bool:
     """Gather the coordinates of an array object into a column; False if it is not a state."""
     links, memory = source
-    if not is_state(x, memory):
+    if not ws.is_state(x, memory):
         return False
-    gather(links.coordinate, state(x, memory), column)
+    gather(links.coordinate, ws.state(x, memory), column)
     return True
 
 
@@ -156,10 +104,10 @@ def evaluate(algorithm: Callable, Body: type, shape: Callable, workspace: Any, p
              inputs: Sequence, out: Any) -> bool:
     """Evaluate an algorithm on one state. False, and `out` as it was, unless inputs and `out` are arrays that borrow.py
     can read, of the right shapes."""
-    memory = borrowed_memory(workspace)
-    size = shape(int(memory[COORDINATES]), int(memory[SLOTS]) - 1)
-    links, body = links_in(memory), body_in(Body, memory)
-    if not (each(take, (links, memory), inputs, body) and is_result(out, size, memory)):
+    memory = ws.borrowed_memory(workspace)
+    size = shape(int(memory[ws.COORDINATES]), int(memory[ws.SLOTS]) - 1)
+    links, body = ws.links_in(memory), ws.body_in(Body, memory)
+    if not (each(take, (links, memory), inputs, body) and ws.is_result(out, size, memory)):
         return False
     result = borrowed(out, size)
     result[...] = 0.0
@@ -171,7 +119,7 @@ def evaluate(algorithm: Callable, Body: type, shape: Callable, workspace: Any, p
 def evaluate_many(algorithm: Callable, Body: type, shape: Callable, memory: np.ndarray, packed: tuple[int, ...],
                   inputs: Sequence, out: Any, counter: np.ndarray) -> None:
     """Evaluate an algorithm on lanes, on the tiles of a batch that an atomic counter gives to this thread."""
-    links, body, results = links_in(memory), body_on_lanes(Body, memory), result_on_lanes(shape, memory)
+    links, body, results = ws.links_in(memory), ws.body_on_lanes(Body, memory), ws.result_on_lanes(shape, memory)
     in_order = identity_order(links.coordinate, inputs[0].shape[1])
     first = first_tile(counter)
     while first < len(out):
@@ -193,7 +141,7 @@ class Entry:
     result. targeted: the algorithm requires a target, which calls pass as Target.packed, or in a tuple of one."""
 
     def __init__(self, algorithm: Callable, Body: type, inputs: int, shape: Callable, targeted: bool = False):
-        reserve(Body, shape)
+        ws.reserve(Body, shape)
         self.algorithm, self.Body, self.inputs = algorithm, Body, inputs
         self.shape, self.targeted = shape, targeted
 
@@ -209,9 +157,9 @@ class Entry:
     @cached_property
     def many(self) -> Callable[..., None]:
         """The entry point for many states."""
-        states = types.UniTuple(numbers_type(2, "A", readonly=True), self.inputs)
-        signature = (numbers_type(1), types.UniTuple(types.int64, int(self.targeted)), states, numbers_type(2, "A"),
-                     types.int64[::1])
+        states = types.UniTuple(ws.numbers_type(2, "A", readonly=True), self.inputs)
+        targets = types.UniTuple(types.int64, int(self.targeted))
+        signature = ws.numbers_type(1), targets, states, ws.numbers_type(2, "A"), types.int64[::1]
         return prepare(_many(self.algorithm, self.Body, self.shape), signature).entry_point
 
     def plain(self, links: Sequence[Link], *inputs: Sequence, frames: Sequence[Frame] = (),

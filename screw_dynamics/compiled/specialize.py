@@ -13,8 +13,7 @@ import numpy as np
 
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.scalars import sincos, sqrt
-from screw_dynamics.numbers.values import map_numbers
-from screw_dynamics.screws.vectors import Scalar
+from screw_dynamics.numbers.values import Scalar, map_numbers
 
 from .entry import Entry, Target
 

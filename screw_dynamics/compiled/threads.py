@@ -9,8 +9,7 @@ from screw_dynamics.checks import whole
 
 
 def available_threads() -> int:
-    """How many threads a batch takes by default: the cores this process may use, or fewer if the environment says
-    so."""
+    """How many threads a batch takes by default: one for each usable core, or fewer if the environment says so."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     asked = [os.environ.get(name, "") for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")]
     return min([cores, *(max(1, int(x)) for x in asked if x.isdigit())])

@@ -1,5 +1,4 @@
 """Tiles: eight states, one a row of an array, and the same on lanes, one a place."""
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -142,7 +141,7 @@ def _write(lanes, out, first, k):
 
 
 @kernel
-def identity_order(coordinate: Sequence[int], n: int) -> bool:
+def identity_order(coordinate: list[int], n: int) -> bool:
     """True if each joint has one of n coordinates of its own, in the order of the joints: coordinate[i] = i - 1."""
     for i in range(1, len(coordinate)):
         if coordinate[i] != i - 1:
@@ -151,14 +150,14 @@ def identity_order(coordinate: Sequence[int], n: int) -> bool:
 
 
 @kernel
-def gather(coordinate: Sequence[int], state: Sequence, column: Sequence) -> None:
+def gather(coordinate: list[int], state: list, column: list) -> None:
     """Give every joint the number of the coordinate that drives it: column[i] = state[coordinate[i]], i > 0."""
     for i in range(1, len(column)):
         column[i] = state[coordinate[i]]
 
 
 @kernel
-def load(coordinate: Sequence[int], in_order: bool, states: np.ndarray, first: int, column: Sequence) -> None:
+def load(coordinate: list[int], in_order: bool, states: np.ndarray, first: int, column: list) -> None:
     """Put coordinate[i] of the states first ... first + 7 into the places of column[i], i > 0; past the end, the last
     state again. `in_order` is identity_order(coordinate, n)."""
     n, last = states.shape[1], len(states) - 1

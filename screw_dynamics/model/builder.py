@@ -39,8 +39,7 @@ class _Moving(NamedTuple):
 class ModelBuilder:
     """Collects links and joints and checks each; every error is a ValueError that names the element and the value.
 
-    `root` is the link that does not move; its frame is the world and the construction frame. `inertia` (6, 6) is its
-    own."""
+    `root`: the link that does not move, its frame the world and construction frame. `inertia` (6, 6): its own."""
 
     def __init__(self, root: str, inertia: ArrayLike | None = None) -> None:
         self._moving: list[_Moving] = []
@@ -57,8 +56,7 @@ class ModelBuilder:
 
     def add_fixed(self, link: str, parent: str, placement: ArrayLike | None = None,
                   inertia: ArrayLike | None = None) -> None:
-        """Fix a link to another: `placement` (4, 4) is its pose in the parent link, `inertia` (6, 6) about its own
-        origin."""
+        """Fix a link to another: `placement` (4, 4): its pose in the parent; `inertia` (6, 6): about its origin."""
         name = f"link '{checks.new_name('link', link, self._frames)}'"
         body, C = self._frame(parent, name)
         C = C @ checks.pose(name, placement)

@@ -130,8 +130,7 @@ def inertia(link: str, inertia: ArrayLike | None) -> np.ndarray:
 
 
 def payload(mass: float, com: ArrayLike, inertia: ArrayLike | None) -> np.ndarray:
-    """The inertia (6, 6) of a load: mass, centre of mass (3,) and rotational inertia (3, 3) about it; None is that of a
-    point mass."""
+    """The inertia (6, 6) of a load: mass, centre of mass (3,) and rotational inertia (3, 3) about it; None: a point."""
     m = number("payload", "mass", mass, 0.0)
     Theta = np.zeros((3, 3)) if inertia is None else np.asarray(inertia, dtype=float)
     if Theta.shape != (3, 3) or not np.isfinite(Theta).all() or not np.allclose(Theta, Theta.T):

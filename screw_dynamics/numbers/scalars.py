@@ -5,7 +5,6 @@ In plain Python, other kinds of numbers register their own, e.g. `sincos.registe
 import math
 from collections.abc import Callable
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -13,7 +12,7 @@ from numba import types
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic, overload
 
-from .values import INLINE, kernel
+from .values import INLINE, Scalar, kernel
 
 LIMIT = 1e6     # from here on the three-part reduction of `sincos_polynomial` loses digits, and libm takes over
 TABLE_LIMIT = LIMIT / 32                # the same for `sincos_table`
@@ -53,7 +52,7 @@ nearest = llvm_function("rint", round)          # whole number; of two, the even
 
 
 @singledispatch
-def where(condition: Any, a: Any, b: Any) -> Any:
+def where(condition: bool, a: Scalar, b: Scalar) -> Scalar:
     """a where the condition holds, else b. Both are evaluated, so that lanes and symbols can take part."""
     return a if condition else b
 
@@ -66,7 +65,7 @@ def _where(condition, a, b):
 
 
 @singledispatch
-def some(condition: Any) -> bool:
+def some(condition: bool) -> bool:
     """True if the condition holds, on lanes in at least one lane."""
     return bool(condition)
 
@@ -77,7 +76,7 @@ def _some(condition):
 
 
 @singledispatch
-def atan2(y: Any, x: Any) -> Any:
+def atan2(y: Scalar, x: Scalar) -> Scalar:
     """The angle of the point (x, y), in (-pi, pi]."""
     return math.atan2(y, x)
 
@@ -88,7 +87,7 @@ def _atan2(y, x):
 
 
 @singledispatch
-def sincos(x: Any) -> tuple[Any, Any]:
+def sincos(x: Scalar) -> tuple[Scalar, Scalar]:
     """(sin x, cos x), x in radians; of an infinity or a NaN it is NaN. Compiled, within 1.6 units in the last place on
     lanes, within 2.5 else: near table entries twice as large as the result."""
     if math.isinf(x):
@@ -97,7 +96,7 @@ def sincos(x: Any) -> tuple[Any, Any]:
 
 
 @kernel
-def sincos_polynomial(x: Any) -> tuple[Any, Any]:
+def sincos_polynomial(x: Scalar) -> tuple[Scalar, Scalar]:
     """(sin x, cos x) for |x| < LIMIT, without a branch: x = k pi/2 + r, |r| <= pi/4, and the polynomials of fdlibm."""
     k = floor(x * 0.6366197723675814 + 0.5)
     x = x - k * 1.5707963267341256                            # exact: k and this first part of pi/2 have few digits
@@ -117,7 +116,7 @@ def sincos_polynomial(x: Any) -> tuple[Any, Any]:
 
 
 @kernel
-def sincos_table(x: Any) -> tuple[Any, Any]:
+def sincos_table(x: Scalar) -> tuple[Scalar, Scalar]:
     """(sin x, cos x) for |x| < TABLE_LIMIT: x = k pi/64 + r, |r| <= pi/128, and the theorem of addition.
 
     Two thirds of the operations of `sincos_polynomial`, but lanes would have to gather from the table."""

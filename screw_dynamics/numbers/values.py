@@ -21,6 +21,8 @@ from numba.extending import intrinsic, models, overload, register_jitable, regis
 FLAGS = dict(error_model="numpy", fastmath={"contract", "nsz", "arcp"})
 INLINE = dict(FLAGS, forceinline=True)
 
+Scalar = float      # in annotations: float64, a SIMD lane, or any Python number
+
 kernel = register_jitable(**INLINE)
 outlined = register_jitable(**FLAGS)        # a kernel that is called: slower, but compiled once for all its callers
 

@@ -1,4 +1,2 @@
 """The mathematics: vectors, rotations, poses, twists and wrenches, inertias, the motion of a joint.
-
-May import numbers.
-"""
+May import numbers."""

@@ -1,5 +1,4 @@
-"""Values to and from NumPy arrays. Screws are (angular, linear), wrenches (torque, force): linear-first libraries
-convert here."""
+"""Values to and from NumPy arrays. Screws are (angular, linear), wrenches (torque, force)."""
 from typing import NamedTuple
 
 import numpy as np

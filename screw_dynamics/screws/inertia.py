@@ -4,13 +4,12 @@ M = [[Theta, m d~], [-m d~, m I]] in the body frame, d the centre of mass; momen
 """
 from typing import NamedTuple
 
-from screw_dynamics.numbers.values import infix, kernel, linear
+from screw_dynamics.numbers.values import Scalar, infix, kernel, linear
 
 from .se3 import Pose, Twist, Wrench
 from .so3 import rotate_matrix, rotate_symmetric
 from .vectors import (
     Matrix3,
-    Scalar,
     Symmetric3,
     Vec3,
     cross,

@@ -6,12 +6,12 @@ where exp(X q) is a turn about z and a slide along it, and most numbers of X are
 from typing import NamedTuple
 
 from screw_dynamics.numbers.scalars import sincos, sqrt
-from screw_dynamics.numbers.values import form_of, kernel, value
+from screw_dynamics.numbers.values import Scalar, form_of, kernel, value
 
 from . import so3
 from .se3 import Ad_inv, Pose, Twist, identity, over
 from .so3 import Rotation, matrix
-from .vectors import ColumnsXY, ColumnZ, Matrix3, Nothing, Scalar, Vec3, cross, tilde, transpose
+from .vectors import ColumnsXY, ColumnZ, Matrix3, Nothing, Vec3, cross, tilde, transpose
 
 
 @value

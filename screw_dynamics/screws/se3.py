@@ -5,11 +5,11 @@ Sources: [MK] appendix A, [MT] appendix A.2 (51)-(58), two of them corrected (do
 """
 from typing import NamedTuple
 
-from screw_dynamics.numbers.values import form_of, infix, kernel, linear, over, value
+from screw_dynamics.numbers.values import Scalar, form_of, infix, kernel, linear, over, value
 
 from . import so3
 from .so3 import Rotation, stumpff
-from .vectors import AlongZ, Scalar, Vec3, cross
+from .vectors import AlongZ, Vec3, cross
 
 
 @value

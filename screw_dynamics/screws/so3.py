@@ -6,9 +6,9 @@ Sources: [MT] appendix A.1 (38)-(45), [MK] appendix A.1.
 from typing import NamedTuple
 
 from screw_dynamics.numbers.scalars import atan2, sincos, sqrt, where
-from screw_dynamics.numbers.values import infix, kernel, value
+from screw_dynamics.numbers.values import Scalar, infix, kernel, value
 
-from .vectors import Matrix3, Scalar, Symmetric3, Vec3, cross, full, multiply_matrix, multiply_vector
+from .vectors import Matrix3, Symmetric3, Vec3, cross, full, multiply_matrix, multiply_vector
 
 SERIES = 6.0     # |xi|^2 below which the coefficients are summed as a series
 

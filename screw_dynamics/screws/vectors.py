@@ -1,9 +1,7 @@
 """Vectors and matrices of R^3, over any scalar."""
 from typing import NamedTuple
 
-from screw_dynamics.numbers.values import Nil, form_of, infix, kernel, linear
-
-Scalar = float      # in annotations: float64, a SIMD lane, or any Python number
+from screw_dynamics.numbers.values import Nil, Scalar, form_of, infix, kernel, linear
 
 
 @linear

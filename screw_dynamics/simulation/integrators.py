@@ -1,11 +1,10 @@
 """The integrators: each a rule for steps, what a step is, and a tableau. One more is one more line here."""
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.numbers.values import kernel
-from screw_dynamics.screws.vectors import Scalar
+from screw_dynamics.numbers.values import Scalar, kernel
 
 from .motion import Motion, Stages, accelerate
 from .runge_kutta import Tableau, runge_kutta
@@ -21,10 +20,9 @@ class Integrator(NamedTuple):
 
 
 @kernel
-def semi_implicit_euler(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar, h: Scalar, q: Sequence,
-                        qd: Sequence, stages: Stages) -> None:
-    """qd += h qdd(q, qd), then q += h qd: order 1, symplectic; friction implicitly, so that none is too strong for a
-    step."""
+def semi_implicit_euler(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar, h: Scalar, q: list,
+                        qd: list, stages: Stages) -> None:
+    """qd += h qdd(q, qd), then q += h qd: order 1, symplectic; friction implicitly, however strong it is."""
     qdd = stages.dv[0]
     accelerate(algorithm, motion, t, q, qd, h, qdd)
     for k in range(len(q)):
@@ -67,3 +65,4 @@ INTEGRATORS = {
     "rk4": Integrator(fixed_steps, runge_kutta, CLASSICAL),
     "rk45": Integrator(adaptive_steps, runge_kutta, DORMAND_PRINCE),
 }
+FIXED_STEPS = tuple(name for name, integrator in INTEGRATORS.items() if integrator.advance is fixed_steps)

@@ -1,5 +1,5 @@
 """What moves a robot in a rollout: forward dynamics with friction, a controller, and position stops."""
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -8,8 +8,7 @@ from screw_dynamics.algorithms.friction import resistance
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import some, where
-from screw_dynamics.numbers.values import kernel, null, outlined, over
-from screw_dynamics.screws.vectors import Scalar
+from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
 
 BLOCK = 1e12        # kg m^2 or kg: armature that a stop gives its joint, far more than any robot's inertia
 
@@ -40,7 +39,7 @@ class Stages(NamedTuple):
 
 
 @kernel
-def control(motion: Motion, t: Scalar, q: Sequence, qd: Sequence) -> None:
+def control(motion: Motion, t: Scalar, q: list, qd: list) -> None:
     """Let the controller set the efforts of each state."""
     here, rate, effort = motion.numbers[0], motion.numbers[1], motion.numbers[2]
     for place in range(places(q[0])):
@@ -52,10 +51,9 @@ def control(motion: Motion, t: Scalar, q: Sequence, qd: Sequence) -> None:
 
 
 @kernel
-def accelerate(algorithm: Callable, motion: Motion, t: Scalar, q: Sequence, qd: Sequence, h: Scalar,
-               qdd: Sequence) -> None:
-    """qdd from (M + h D) qdd = tau - D qd - C qd - g, D qd the effort of friction: with h > 0 friction at qd + h
-    qdd."""
+def accelerate(algorithm: Callable, motion: Motion, t: Scalar, q: list, qd: list, h: Scalar,
+               qdd: list) -> None:
+    """qdd from (M + h D) qdd = tau - D qd - C qd - g, D qd the effort of friction; with h > 0, at qd + h qdd."""
     links, body, joints, tau = motion.links, motion.body, motion.joints, motion.tau
     if motion.controlled:
         control(motion, t, q, qd)
@@ -80,7 +78,7 @@ def has_stops(joints: np.ndarray) -> bool:
 
 
 @outlined
-def solve(algorithm: Callable, links: Link, body: NamedTuple, qdd: Sequence) -> None:
+def solve(algorithm: Callable, links: Link, body: NamedTuple, qdd: list) -> None:
     """qdd from the inputs in `body`; not inlined, as what it serves is rare and would be compiled twice."""
     for k in range(len(qdd)):
         qdd[k] = null(qdd[k])
@@ -88,7 +86,7 @@ def solve(algorithm: Callable, links: Link, body: NamedTuple, qdd: Sequence) -> 
 
 
 @outlined
-def stop_at_limits(algorithm: Callable, motion: Motion, q: Sequence, qd: Sequence, stages: Stages) -> None:
+def stop_at_limits(algorithm: Callable, motion: Motion, q: list, qd: list, stages: Stages) -> None:
     """Position stops: a joint that passed one is set back on it, and does not move on against it.
 
     A stop gives an impulse that all joints feel, or it would make energy: (M + D) dqd = -D qd with D so large at a

@@ -1,13 +1,12 @@
 """Runge-Kutta methods of any explicit Butcher tableau: stages, error estimate, step control, dense output."""
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import absolute, sqrt, where
-from screw_dynamics.numbers.values import kernel, null, over
-from screw_dynamics.screws.vectors import Scalar
+from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
 from .motion import Motion, Stages, accelerate
 
@@ -28,8 +27,8 @@ class Tableau(NamedTuple):
 
 
 @kernel
-def runge_kutta_stages(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar, h: Scalar, q: Sequence,
-                       qd: Sequence, stages: Stages) -> None:
+def runge_kutta_stages(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar, h: Scalar, q: list,
+                       qd: list, stages: Stages) -> None:
     """Fill the rates of change at the stages."""
     a, c = tableau.a, tableau.c
     for s in range(len(c)):
@@ -53,7 +52,7 @@ def weighted(b: np.ndarray, rates: Any, k: int) -> Scalar:
 
 
 @kernel
-def runge_kutta(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar, h: Scalar, q: Sequence, qd: Sequence,
+def runge_kutta(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar, h: Scalar, q: list, qd: list,
                 stages: Stages) -> None:
     """A step of length h by an explicit Runge-Kutta method."""
     runge_kutta_stages(tableau, algorithm, motion, t, h, q, qd, stages)
@@ -64,7 +63,7 @@ def runge_kutta(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar
 
 # ------------------------------------------------------------------------------------------------- adaptive steps
 @kernel
-def error_norm(tableau: Tableau, h: Scalar, q: Sequence, qd: Sequence, stages: Stages, relative: float,
+def error_norm(tableau: Tableau, h: Scalar, q: list, qd: list, stages: Stages, relative: float,
                absolute_tolerance: float) -> Scalar:
     """The estimated error of a step, as root mean square in units of the tolerance.
 
@@ -88,8 +87,7 @@ def power(x: Scalar, exponent: float) -> Scalar:
 
 @kernel
 def next_step(tableau: Tableau, h: Scalar, error: Scalar, retried: Any) -> Scalar:
-    """The length of the next step from the error of this one, by SciPy's rule: 0.9 error^(-1/(order + 1)), within 0.2
-    and 10."""
+    """The length of the next step, by SciPy's rule: 0.9 error^(-1/(order + 1)) of this one, within 0.2 and 10."""
     grow = 0.9 * power(where(error > 1e-10, error, over(1e-10, error)), -1.0 / (tableau.error_order + 1.0))
     grow = where(grow > 10.0, over(10.0, h), where(grow < 0.2, over(0.2, h), grow))
     grow = where(error <= 1e300, grow, over(0.2, h))                   # not finite: try a shorter one
@@ -97,7 +95,7 @@ def next_step(tableau: Tableau, h: Scalar, error: Scalar, retried: Any) -> Scala
 
 
 @kernel
-def first_step(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar, q: Sequence, qd: Sequence,
+def first_step(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar, q: list, qd: list,
                stages: Stages, relative: float, absolute_tolerance: float, longest: float) -> Scalar:
     """A first step from the size of the state and of its first two derivatives (Hairer, Norsett, Wanner II.4)."""
     accelerate(algorithm, motion, t, q, qd, 0.0, stages.dv[0])
@@ -130,7 +128,7 @@ def first_step(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar,
 
 
 @kernel
-def dense(tableau: Tableau, theta: float, h: Scalar, y: Sequence, rates: Any, k: int, place: int) -> float:
+def dense(tableau: Tableau, theta: float, h: Scalar, y: list, rates: Any, k: int, place: int) -> float:
     """The state at t + theta h within a step, coordinate k of one place."""
     total, powers = 0.0, tableau.dense.shape[1]
     for s in range(len(tableau.dense)):

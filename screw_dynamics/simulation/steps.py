@@ -2,7 +2,7 @@
 
 Written once for any scalar: on lanes every state has its own time, and in adaptive steps its own step.
 """
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -11,8 +11,7 @@ from screw_dynamics.compiled.workspace import BODY, SLOTS, links_in
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.tables import block, table
-from screw_dynamics.numbers.values import kernel, null, over
-from screw_dynamics.screws.vectors import Scalar
+from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
 from .motion import Motion, Stages, has_stops, stop_at_limits
 from .runge_kutta import Tableau, dense, error_norm, first_step, next_step, runge_kutta_stages
@@ -45,7 +44,7 @@ def work_rows(tableau: Tableau) -> int:
 
 
 @kernel
-def prepare_motion(tableau: Tableau, Body: type, like: Scalar, job: Job) -> tuple[Sequence, Sequence, Motion, Stages]:
+def prepare_motion(tableau: Tableau, Body: type, like: Scalar, job: Job) -> tuple[list, list, Motion, Stages]:
     """The state, what moves it, and the memory of a step, over scalars of the kind of `like`."""
     n, memory, count = job.q.shape[2], job.memory, work_rows(tableau)
     body = table(Body, like, int(memory[SLOTS]), memory, int(memory[BODY]))
@@ -55,7 +54,7 @@ def prepare_motion(tableau: Tableau, Body: type, like: Scalar, job: Job) -> tupl
 
 
 @kernel
-def load_rows(rows: np.ndarray, first: int, sample: int, column: Sequence) -> None:
+def load_rows(rows: np.ndarray, first: int, sample: int, column: list) -> None:
     """Put rows[first ... first + 7, sample] into the places of a column; past the end, the last again."""
     for k in range(len(column)):
         for place in range(places(column[k])):
@@ -63,7 +62,7 @@ def load_rows(rows: np.ndarray, first: int, sample: int, column: Sequence) -> No
 
 
 @kernel
-def store_rows(rows: np.ndarray, first: int, sample: int, column: Sequence) -> None:
+def store_rows(rows: np.ndarray, first: int, sample: int, column: list) -> None:
     """The inverse of load_rows; places past the end are dropped."""
     for k in range(len(column)):
         for place in range(min(places(column[k]), len(rows) - first)):
@@ -91,7 +90,7 @@ def fixed_steps(step: Callable, tableau: Tableau, algorithm: Callable, Body: typ
 
 @kernel
 def write_samples(tableau: Tableau, place: int, t: Scalar, h: Scalar, until: float, lost: bool, sample: int,
-                  interval: float, x: Sequence, v: Sequence, stages: Stages, q: np.ndarray, qd: np.ndarray) -> int:
+                  interval: float, x: list, v: list, stages: Stages, q: np.ndarray, qd: np.ndarray) -> int:
     """Write the samples (samples + 1, n) of one place, every `interval` seconds, that lie in a step from t to `until`;
     NaN if the state is lost. Returns the number of the sample to come."""
     start = extract(t, place)

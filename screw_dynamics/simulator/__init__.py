@@ -1,3 +1,2 @@
 """The physics of the simulated robot: commands, actuators, limits, time and faults, without ROS.
-
 May import robot and all that it may."""

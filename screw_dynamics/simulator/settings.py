@@ -3,9 +3,10 @@
 import math
 from dataclasses import dataclass, field, fields
 
+from screw_dynamics.simulation.integrators import FIXED_STEPS
+
 COMMAND_MODES = ("effort", "velocity", "position")
 ON_TIMEOUT = ("zero", "hold", "gravity_compensation")
-INTEGRATORS = ("semi_implicit_euler", "rk4")
 SECOND = 1e9   # nanoseconds
 
 
@@ -19,7 +20,7 @@ class Settings:
     """The settings of a simulation; simulator_node has parameters of these names. ValueError names one out of range."""
 
     dt: float = _setting(0.001, "integration step, in whole nanoseconds", "s", lower=1e-9, upper=1.0)
-    integrator: str = _setting("semi_implicit_euler", "integrator of the steps", choices=INTEGRATORS)
+    integrator: str = _setting("semi_implicit_euler", "integrator of the steps", choices=FIXED_STEPS)
     command_mode: str = _setting("effort", "the field of joint_commands that commands", choices=COMMAND_MODES)
     command_timeout: float = _setting(
         0.5, "simulated time after which the command of a joint is stale; 0: never", "s", lower=0.0)

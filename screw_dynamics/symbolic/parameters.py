@@ -44,8 +44,7 @@ def entry(what: str, x: Any, tolerance: float, fractions: bool) -> sympy.Expr:
 
 
 def _array(what, shape, x, number):
-    """Numbers, expressions and names in the shape of a quantity; an inertia may also be its 3 principal or 6 upper
-    entries."""
+    """Numbers, expressions and names in the shape of a quantity; an inertia may be 3 principal or 6 upper entries."""
     x = x.tolist() if isinstance(x, sympy.MatrixBase) else x
     a = np.array(x, dtype=object)
     if what.endswith("inertia") and a.shape in ((3,), (6,)):

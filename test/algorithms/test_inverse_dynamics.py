@@ -4,8 +4,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
-from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
-from screw_dynamics.algorithms.inverse_dynamics.classical import INVERSE_DYNAMICS_CLASSICAL
+from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_CLASSICAL, INVERSE_DYNAMICS_IN
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from support import matrices
 from support.matrices import error

@@ -37,7 +37,7 @@ class Watched:
     """A compiled entry point that calls `before` first."""
 
     def __init__(self, entry, before):
-        self.overloads, self.entry, self.before = entry.overloads, entry, before
+        self.entry, self.before = entry, before
 
     def __call__(self, *arguments):
         self.before()

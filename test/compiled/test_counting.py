@@ -15,7 +15,8 @@ from screw_dynamics.compiled.counting import Counting, Operations, needed_lines,
 from screw_dynamics.compiled.entry import Entry, per_joint
 from screw_dynamics.compiled.specialize import script
 from screw_dynamics.numbers.scalars import sincos, sqrt
-from screw_dynamics.screws.vectors import Scalar, Vec3, cross
+from screw_dynamics.numbers.values import Scalar
+from screw_dynamics.screws.vectors import Vec3, cross
 from support.matrices import error
 from support.random_trees import model_of, random_tree
 

@@ -14,19 +14,18 @@ The recursion over articulated bodies is one and goes by several notations; [SY]
 """
 from screw_dynamics.compiled.entry import Entry, per_joint
 
-from . import body_fixed, composite_bodies, hybrid
-from .body_fixed import FORWARD_DYNAMICS
-from .composite_bodies import FORWARD_DYNAMICS_BY_MASS_MATRIX
-from .hybrid import FORWARD_DYNAMICS_HYBRID
-from .mixed import FORWARD_DYNAMICS_MIXED
-from .spatial import FORWARD_DYNAMICS_SPATIAL
+from . import body_fixed, composite_bodies, hybrid, mixed, spatial
+from .armature import without_armature
 
-# The same accelerations by way of each representation, named as in representations.REPRESENTATIONS.
-FORWARD_DYNAMICS_IN = {"body": FORWARD_DYNAMICS, "spatial": FORWARD_DYNAMICS_SPATIAL,
-                       "hybrid": FORWARD_DYNAMICS_HYBRID, "mixed": FORWARD_DYNAMICS_MIXED}
-# With armature as the fourth input, which integrators set: these are never called alone.
-ACCELERATION = {"hybrid": Entry(hybrid.articulated_bodies, hybrid.Body, 4, per_joint),
-                "body": Entry(body_fixed.articulated_bodies, body_fixed.Body, 4, per_joint),
-                "mass_matrix": Entry(composite_bodies.composite_bodies, composite_bodies.CompositeBody, 4, per_joint)}
-
-__all__ = ["ACCELERATION", "FORWARD_DYNAMICS", "FORWARD_DYNAMICS_BY_MASS_MATRIX", "FORWARD_DYNAMICS_IN"]
+_ALGORITHMS = {"body": (body_fixed.articulated_bodies, body_fixed.Body),
+               "spatial": (spatial.articulated_bodies, spatial.Body),
+               "hybrid": (hybrid.articulated_bodies, hybrid.Body),
+               "mixed": (mixed.articulated_bodies, mixed.Body),
+               "mass matrix": (composite_bodies.composite_bodies, composite_bodies.Body)}
+# The same accelerations by way of each representation, named as in representations.REPRESENTATIONS, and by mass matrix.
+FORWARD_DYNAMICS_IN = {name: Entry(without_armature(algorithm), Body, 3, per_joint)
+                       for name, (algorithm, Body) in _ALGORITHMS.items()}
+FORWARD_DYNAMICS_BY_MASS_MATRIX = FORWARD_DYNAMICS_IN.pop("mass matrix")
+FORWARD_DYNAMICS = FORWARD_DYNAMICS_IN["body"]
+# With armature as the fourth input, which integrators set: never called alone.
+ACCELERATION = {name: Entry(algorithm, Body, 4, per_joint) for name, (algorithm, Body) in _ALGORITHMS.items()}

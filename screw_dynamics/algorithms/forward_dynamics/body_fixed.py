@@ -3,15 +3,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, per_joint
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.values import kernel, over, zero
+from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, articulated, moved_articulated, square
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, ad_dual, dot
-from screw_dynamics.screws.vectors import Scalar
-
-from .armature import without_armature
 
 
 class Body(NamedTuple):
@@ -65,6 +61,3 @@ def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
         a = (u[i] - dot(U[i], Vd[i])) * d[i]                                            # (11)
         Vd[i] += a * X[i]                                                               # (2)
         qdd[k[i]] += a
-
-
-FORWARD_DYNAMICS = Entry(without_armature(articulated_bodies), Body, 3, per_joint)

@@ -3,20 +3,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, per_joint
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.tables import Square
-from screw_dynamics.numbers.values import kernel, null, zero
+from screw_dynamics.numbers.values import Scalar, kernel, null, zero
 from screw_dynamics.screws.inertia import Inertia, shifted
 from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_wrench
 from screw_dynamics.screws.so3 import Rotation
-from screw_dynamics.screws.vectors import Matrix3, Scalar, Vec3
+from screw_dynamics.screws.vectors import Matrix3, Vec3
 
-from .armature import without_armature
 from .hybrid import rest, rigid_body
 
 
-class CompositeBody(NamedTuple):
+class Body(NamedTuple):
     """What the mass-matrix route holds of each body, resolved in the world frame: coordinate, rate and effort of its
     joint, and inertia that acts on the joint alone; the columns of hybrid.Body from R to S; inertia M and bias
     wrench P of the body with all that it carries; for each coordinate its armature, and the mass matrix."""
@@ -38,7 +36,7 @@ class CompositeBody(NamedTuple):
 
 
 @kernel
-def composite_bodies(links: Link, body: CompositeBody, qdd: np.ndarray) -> None:
+def composite_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
     """Set qdd to the joint accelerations, from the mass matrix and the bias efforts; [MD] (80) solved for q''.
 
     Of the matrix [MD] (81) the pairs of bodies of which one carries the other are summed, each once. Several joints may
@@ -87,6 +85,3 @@ def solve_symmetric(H: np.ndarray, b: np.ndarray) -> None:
         for i in range(j + 1, n):
             b[j] -= H[j, i] * b[i]
         b[j] *= H[j, j]
-
-
-FORWARD_DYNAMICS_BY_MASS_MATRIX = Entry(without_armature(composite_bodies), CompositeBody, 3, per_joint)

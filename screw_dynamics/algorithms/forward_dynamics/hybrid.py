@@ -1,21 +1,18 @@
 """Forward dynamics by articulated bodies in hybrid twists, about the bodies' origins and resolved in the world,
 O(n)."""
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, per_joint
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.values import kernel, over, zero
+from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, Inertia, articulated, shifted_articulated, square
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Twist, Wrench, dot, identity, shifted_twist, shifted_wrench
 from screw_dynamics.screws.so3 import Rotation, rotate_symmetric
-from screw_dynamics.screws.vectors import Matrix3, Scalar, Vec3, cross
+from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
 
 from ..inverse_dynamics.balance import acceleration_matrix, euler
-from .armature import without_armature
 
 
 class Body(NamedTuple):
@@ -41,8 +38,8 @@ class Body(NamedTuple):
 
 
 @kernel
-def rigid_body(links: Link, i: int, q: Sequence, qd: Sequence, R: Sequence, r: Sequence, J: Sequence, w: Sequence,
-               Vd: Sequence, S: Sequence) -> tuple[Inertia, Wrench]:
+def rigid_body(links: Link, i: int, q: list, qd: list, R: list, r: list, J: list, w: list,
+               Vd: list, S: list) -> tuple[Inertia, Wrench]:
     """Fill the columns from R to S for body i, moving as its parent without q'' makes it. Returns its inertia about its
     origin and the wrench that this takes; [MD] (75), (54), (55). Linear velocities do not enter."""
     p, X, M, C = links.parent[i], links.X[i], links.M[i], pose(links.E[i], q[i])
@@ -58,7 +55,7 @@ def rigid_body(links: Link, i: int, q: Sequence, qd: Sequence, R: Sequence, r: S
 
 
 @kernel
-def rest(links: Link, R: Sequence, w: Sequence, Vd: Sequence, S: Sequence, like: Scalar) -> None:
+def rest(links: Link, R: list, w: list, Vd: list, S: list, like: Scalar) -> None:
     """Fill slot 0: a world that accelerates against gravity."""
     R[0], w[0] = identity(like).R, zero(Vec3, like)
     Vd[0], S[0] = over(links.X[0], like), zero(Matrix3, like)
@@ -91,6 +88,3 @@ def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
         a = (u[i] - dot(U[i], Vd[i])) * d[i]                                            # (11)
         Vd[i] += a * J[i]                                                               # (2), what q'' adds
         qdd[k[i]] += a
-
-
-FORWARD_DYNAMICS_HYBRID = Entry(without_armature(articulated_bodies), Body, 3, per_joint)

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, per_joint
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, square
@@ -21,8 +20,6 @@ from screw_dynamics.screws.vectors import (
     full,
     multiple_of_identity,
 )
-
-from .armature import without_armature
 
 
 class Body(NamedTuple):
@@ -102,6 +99,3 @@ def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
         a = (u[i] - dot(U[i], Vd[i])) * d[i]                                            # (11)
         Vd[i] += a * J[i]                                                               # (2)
         qdd[k[i]] += a
-
-
-FORWARD_DYNAMICS_MIXED = Entry(without_armature(articulated_bodies), Body, 3, per_joint)

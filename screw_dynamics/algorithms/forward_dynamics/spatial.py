@@ -3,16 +3,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, per_joint
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.values import kernel, over, zero
+from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, articulated, moved, square
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, dot, identity
-from screw_dynamics.screws.vectors import Scalar
 
 from ..inverse_dynamics.balance import balance
-from .armature import without_armature
 
 
 class Body(NamedTuple):
@@ -71,6 +68,3 @@ def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
         a = (u[i] - dot(U[i], Vd[p])) * d[i]                                            # (11)
         Vd[i] = Vd[p] + a * J[i]                                                        # (2), what q'' adds
         qdd[k[i]] += a
-
-
-FORWARD_DYNAMICS_SPATIAL = Entry(without_armature(articulated_bodies), Body, 3, per_joint)

@@ -3,14 +3,13 @@
   body_fixed (66), (67); spatial (70), (71); hybrid (75), (76); mixed (56), (57)
 
 `classical` is a fifth, outside the four representations, with the fewest operations."""
-from .body_fixed import CORIOLIS_TORQUE, INVERSE_DYNAMICS
-from .classical import INVERSE_DYNAMICS_CLASSICAL
-from .hybrid import INVERSE_DYNAMICS_HYBRID
-from .mixed import INVERSE_DYNAMICS_MIXED
-from .spatial import INVERSE_DYNAMICS_SPATIAL
+from screw_dynamics.compiled.entry import Entry, per_joint
 
-# The same efforts by way of each representation, named as in representations.REPRESENTATIONS.
-INVERSE_DYNAMICS_IN = {"body": INVERSE_DYNAMICS, "spatial": INVERSE_DYNAMICS_SPATIAL,
-                       "hybrid": INVERSE_DYNAMICS_HYBRID, "mixed": INVERSE_DYNAMICS_MIXED}
+from . import body_fixed, classical, hybrid, mixed, spatial
 
-__all__ = ["CORIOLIS_TORQUE", "INVERSE_DYNAMICS", "INVERSE_DYNAMICS_CLASSICAL", "INVERSE_DYNAMICS_IN"]
+_MODULES = {"body": body_fixed, "spatial": spatial, "hybrid": hybrid, "mixed": mixed, "classical": classical}
+# The same efforts by way of each representation, named as in representations.REPRESENTATIONS, and by the classical one.
+INVERSE_DYNAMICS_IN = {name: Entry(form.inverse_dynamics, form.Body, 3, per_joint) for name, form in _MODULES.items()}
+INVERSE_DYNAMICS_CLASSICAL = INVERSE_DYNAMICS_IN.pop("classical")
+INVERSE_DYNAMICS = INVERSE_DYNAMICS_IN["body"]
+CORIOLIS_TORQUE = Entry(body_fixed.coriolis_torque, body_fixed.Body, 2, per_joint)

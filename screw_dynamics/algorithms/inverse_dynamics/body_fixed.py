@@ -3,12 +3,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, per_joint
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.values import kernel, null, over, zero
+from screw_dynamics.numbers.values import Scalar, kernel, null, over, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, dot
-from screw_dynamics.screws.vectors import Scalar
 
 from .balance import balance
 
@@ -58,7 +56,3 @@ def coriolis_torque(links: Link, body: Body, tau: np.ndarray) -> None:
     for i in range(1, len(body.q)):
         body.qdd[i] = null(body.q[0])
     newton_euler(links, body, zero(Twist, body.q[0]), tau)
-
-
-INVERSE_DYNAMICS = Entry(inverse_dynamics, Body, 3, per_joint)
-CORIOLIS_TORQUE = Entry(coriolis_torque, Body, 2, per_joint)

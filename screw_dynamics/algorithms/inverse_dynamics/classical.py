@@ -4,12 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, per_joint
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.values import kernel, over, zero
+from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_dual, Pose, Wrench, dot
-from screw_dynamics.screws.vectors import Matrix3, Scalar, Vec3, cross
+from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
 
 from .balance import acceleration_matrix, euler
 
@@ -56,6 +55,3 @@ def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
         p = parent[i]
         tau[k[i]] += dot(W[i], X[i])                                                  # (67b)
         W[p] += Ad_dual(C[i], W[i])                                                   # (67a), what it carries
-
-
-INVERSE_DYNAMICS_CLASSICAL = Entry(inverse_dynamics, Body, 3, per_joint)

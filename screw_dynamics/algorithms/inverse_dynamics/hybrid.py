@@ -4,13 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, per_joint
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.values import kernel, over, zero
+from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Twist, Wrench, dot, identity, shifted_wrench
 from screw_dynamics.screws.so3 import Rotation
-from screw_dynamics.screws.vectors import Matrix3, Scalar, Vec3, cross
+from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
 
 from .balance import acceleration_matrix, euler
 
@@ -60,6 +59,3 @@ def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
         p = parent[i]
         tau[k[i]] += dot(W[i], J[i])                                                  # (76c)
         W[p] += shifted_wrench(r[i], W[i])                                            # (76b), what it carries
-
-
-INVERSE_DYNAMICS_HYBRID = Entry(inverse_dynamics, Body, 3, per_joint)

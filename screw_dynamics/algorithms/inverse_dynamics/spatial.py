@@ -3,13 +3,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, per_joint
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.values import kernel, over, zero
+from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.inertia import moved
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, dot, identity
-from screw_dynamics.screws.vectors import Scalar
 
 from .balance import balance
 
@@ -48,6 +46,3 @@ def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
     for i in range(n, 0, -1):
         tau[k[i]] += dot(W[i], J[i])                                                  # (71c)
         W[parent[i]] += W[i]                                                          # (71b), what it carries
-
-
-INVERSE_DYNAMICS_SPATIAL = Entry(inverse_dynamics, Body, 3, per_joint)

@@ -1,15 +1,14 @@
-"""Twists and Jacobians of all bodies of a tree: a file for each representation of twists, to be laid side by side;
-[MK] 3.
+"""Twists and Jacobians of all bodies of a tree: one recursion, and a file for each representation of twists, to be laid
+side by side; [MK] 3.
 
-  body_fixed (14)-(19); spatial (28)-(30); hybrid (40)-(42); mixed (50)-(52); representations: table 3
+  body_fixed (14)-(20); spatial (28)-(30), (35); hybrid (38)-(42); mixed (50)-(52)
 
-The recursions see the bodies, and the world, in frames on the axes of the joints (model.Link). frames.C has the bodies'
+The recursion sees the bodies, and the world, in frames on the axes of the joints (links.Link). frames.C has the bodies'
 own frames in these, in the order of the bodies, by which each result is read off: [MK] (20), (35)."""
 from . import body_fixed, hybrid, mixed, spatial
+from .recursion import recursions
 
 # Named as in representations.REPRESENTATIONS.
-_MODULES = {"body": body_fixed, "spatial": spatial, "hybrid": hybrid, "mixed": mixed}
-BODY_TWISTS_IN = {name: module.BODY_TWISTS for name, module in _MODULES.items()}
-BODY_JACOBIANS_IN = {name: module.BODY_JACOBIANS for name, module in _MODULES.items()}
-
-__all__ = ["BODY_JACOBIANS_IN", "BODY_TWISTS_IN"]
+_ENTRIES = {name: recursions(form.place, form.screw, form.moved, form.seen) for name, form in (
+    ("body", body_fixed), ("spatial", spatial), ("hybrid", hybrid), ("mixed", mixed))}
+BODY_TWISTS_IN, BODY_JACOBIANS_IN = ({name: entries[i] for name, entries in _ENTRIES.items()} for i in range(2))

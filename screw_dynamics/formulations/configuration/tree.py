@@ -1,5 +1,4 @@
-"""What all descriptions of a configuration share: the parent of each body, the finite motion of a joint, products along
-branches."""
+"""What descriptions of a configuration share: parents of bodies, motions of joints, products along branches."""
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,7 @@ import numpy as np
 
 
 def checked(**arrays: tuple) -> list[np.ndarray]:
-    """The named arguments as arrays, after a look at their last axes: name=(value, *lengths). ValueError if they
-    differ."""
+    """The named arguments, name=(value, *lengths), as arrays. ValueError if their last axes differ from the lengths."""
     found = []
     for name, (value, *lengths) in arrays.items():
         array = np.asarray(value)

@@ -1,3 +1,2 @@
 """dynamics_node: torques for joint states, and services about the robot.
-
 May import ros.node and robot."""
