@@ -56,7 +56,7 @@ class Robot:
         self.n, self._twists = model.n, (6, model.n)
         self.joint_names, self.link_names, self.warnings = model.joint_names, tuple(model.frames), model.warnings
         self._frame = {name: i for i, name in enumerate(model.frame_names) if name is not None}
-        self._root = self._frame[model.root]
+        self._root = Target(0, self._frame[model.root]).packed       # of all bodies, in the frame of the root
         self._links, self._frames = model.links(self.gravity), model.frame_rows(self.gravity)
         self._memory = workspace(self._links, self._frames, self.n)
         self._on_lanes = Workspaces(self._links, self._frames, self.n)
@@ -187,7 +187,10 @@ class Robot:
     def forward_kinematics(self, q: ArrayLike, link: str, reference: str | None = None, out: Out = None,
                            threads: Threads = None) -> np.ndarray:
         """The pose (..., 4, 4) of a link in the frame of a reference link, the root unless named; [MK] (8)."""
-        target = self._target(link, reference, "body").packed
+        try:
+            _, target = self._jacobians[link]["body"][reference]
+        except (KeyError, TypeError):
+            _, target = self._keep_jacobian(link, reference, "body")
         C = empty((4, 4)) if out is None else out
         if FORWARD_KINEMATICS.one(self._memory, target, q, C):
             return C
@@ -236,13 +239,13 @@ class Robot:
 
         representation as in `jacobian`, about body frames and the root frame."""
         entry = BODY_TWISTS_IN[checks.one_of("representation", representation, BODY_TWISTS_IN)]
-        return self._evaluate(entry, {"q": q, "qd": qd}, out, threads, Target(0, self._root).packed)
+        return self._evaluate(entry, {"q": q, "qd": qd}, out, threads, self._root)
 
     def body_jacobians(self, q: ArrayLike, representation: str = "body", out: Out = None,
                        threads: Threads = None) -> np.ndarray:
         """The Jacobians (..., b, 6, n) of all bodies, with J qd their twists; [MK] (19), (29), (41), (51)."""
         entry = BODY_JACOBIANS_IN[checks.one_of("representation", representation, BODY_JACOBIANS_IN)]
-        return self._evaluate(entry, {"q": q}, out, threads, Target(0, self._root).packed)
+        return self._evaluate(entry, {"q": q}, out, threads, self._root)
 
     # --------------------------------------------------------------------------------------------- energy and motion
     def kinetic_energy(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:

@@ -19,7 +19,7 @@ from screw_dynamics.numbers.values import INLINE, kernel
 from . import workspace as ws
 from .borrow import BORROWED, borrowed, layout_is_known
 from .cache import compiled, prepare
-from .tiles import clear, first_tile, gather, identity_order, load, next_tile, store
+from .tiles import clear, first_tile, gather, identity_order, load, next_tile, store, unowned
 
 # ------------------------------------------------------------------------------------------------- shapes of one result
 # For n coordinates and b bodies.
@@ -72,13 +72,8 @@ def each(function: Callable, source: Any, inputs: Sequence, columns: Sequence) -
 
 @overload(each, jit_options=INLINE)
 def _each(function, source, inputs, columns):
-    if not len(inputs):
-        return lambda function, source, inputs, columns: True
-
-    def first_and_rest(function, source, inputs, columns):
-        return (function(source, inputs[0], columns[0])
-                and each(function, source, inputs[1:], columns[1:]))
-    return first_and_rest
+    calls = (f"function(source, inputs[{k}], columns[{k}])" for k in range(len(inputs)))
+    return eval(f"lambda function, source, inputs, columns: {' and '.join(calls)}")
 
 
 @kernel
@@ -120,7 +115,7 @@ def evaluate_many(algorithm: Callable, Body: type, shape: Callable, memory: np.n
                   inputs: Sequence, out: Any, counter: np.ndarray) -> None:
     """Evaluate an algorithm on lanes, on the tiles of a batch that an atomic counter gives to this thread."""
     links, body, results = ws.links_in(memory), ws.body_on_lanes(Body, memory), ws.result_on_lanes(shape, memory)
-    in_order = identity_order(links.coordinate, inputs[0].shape[1])
+    in_order, inputs = identity_order(links.coordinate, inputs[0].shape[1]), unowned(inputs)
     first = first_tile(counter)
     while first < len(out):
         each(take_tile, (links.coordinate, in_order, first), inputs, body)

@@ -128,12 +128,18 @@ def first_step(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar,
 
 
 @kernel
-def dense(tableau: Tableau, theta: float, h: Scalar, y: list, rates: Any, k: int, place: int) -> float:
-    """The state at t + theta h within a step, coordinate k of one place."""
-    total, powers = 0.0, tableau.dense.shape[1]
-    for s in range(len(tableau.dense)):
-        weight = 0.0
-        for j in range(powers - 1, -1, -1):
-            weight = theta * (tableau.dense[s, j] + weight)
-        total += weight * extract(rates[s, k], place)
+def dense_weights(tableau: Tableau, theta: float, weights: np.ndarray) -> None:
+    """Fill the weights (s,) of the stages in the state at t + theta h within a step."""
+    for s in range(len(weights)):
+        weights[s] = 0.0
+        for j in range(tableau.dense.shape[1] - 1, -1, -1):
+            weights[s] = theta * (tableau.dense[s, j] + weights[s])
+
+
+@kernel
+def dense(weights: np.ndarray, h: float, y: list, rates: Any, k: int, place: int) -> float:
+    """The state within a step, coordinate k of one place."""
+    total = 0.0
+    for s in range(len(weights)):
+        total += weights[s] * extract(rates[s, k], place)
     return extract(y[k], place) + h * total

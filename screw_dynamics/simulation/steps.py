@@ -14,7 +14,7 @@ from screw_dynamics.numbers.tables import block, table
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
 from .motion import Motion, Stages, has_stops, stop_at_limits
-from .runge_kutta import Tableau, dense, error_norm, first_step, next_step, runge_kutta_stages
+from .runge_kutta import Tableau, dense, dense_weights, error_norm, first_step, next_step, runge_kutta_stages
 
 
 class Job(NamedTuple):
@@ -90,15 +90,16 @@ def fixed_steps(step: Callable, tableau: Tableau, algorithm: Callable, Body: typ
 
 @kernel
 def write_samples(tableau: Tableau, place: int, t: Scalar, h: Scalar, until: float, lost: bool, sample: int,
-                  interval: float, x: list, v: list, stages: Stages, q: np.ndarray, qd: np.ndarray) -> int:
+                  interval: float, x: list, v: list, stages: Stages, weights: np.ndarray, q: np.ndarray,
+                  qd: np.ndarray) -> int:
     """Write the samples (samples + 1, n) of one place, every `interval` seconds, that lie in a step from t to `until`;
     NaN if the state is lost. Returns the number of the sample to come."""
-    start = extract(t, place)
+    start, length = extract(t, place), extract(h, place)
     while sample < len(q) and sample * interval <= until:
-        theta = (sample * interval - start) / extract(h, place)
+        dense_weights(tableau, (sample * interval - start) / length, weights)
         for k in range(len(x)):
-            q[sample, k] = np.nan if lost else dense(tableau, theta, extract(h, place), x, stages.dq, k, place)
-            qd[sample, k] = np.nan if lost else dense(tableau, theta, extract(h, place), v, stages.dv, k, place)
+            q[sample, k] = np.nan if lost else dense(weights, length, x, stages.dq, k, place)
+            qd[sample, k] = np.nan if lost else dense(weights, length, v, stages.dv, k, place)
         sample += 1
     return sample
 
@@ -111,7 +112,7 @@ def adaptive_steps(step: Callable, tableau: Tableau, algorithm: Callable, Body: 
     x, v, motion, stages = prepare_motion(tableau, Body, like, job)
     dt, every, relative, tolerance = job.dt, job.every, job.relative, job.absolute
     effort, q, qd, stops = job.effort, job.q, job.qd, has_stops(job.joints)
-    varying = effort.shape[1] > 1
+    varying, weights = effort.shape[1] > 1, np.empty(len(tableau.c))
     end = (q.shape[1] - 1) * every * dt
     for first in range(0, len(q), places(like)):
         count = min(places(like), len(q) - first)
@@ -133,7 +134,7 @@ def adaptive_steps(step: Callable, tableau: Tableau, algorithm: Callable, Body: 
             for place in range(count):
                 number, s = int(extract(sample, place)), first + place
                 number = write_samples(tableau, place, t, length, extract(arrival, place), extract(lost, place), number,
-                                       every * dt, x, v, stages, q[s], qd[s])
+                                       every * dt, x, v, stages, weights, q[s], qd[s])
                 sample = insert(sample, place, float(number))
             for k in range(len(x)):
                 x[k], v[k] = where(accepted, stages.q[k], x[k]), where(accepted, stages.v[k], v[k])
