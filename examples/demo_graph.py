@@ -25,8 +25,8 @@ COMPILING = 300.0       # seconds until both nodes are ready; the first time on 
 
 
 class Record(NamedTuple):
-    """What joint_states told: times (N,) in s, q, qd and effort (N, n), and when the robot was released, held, at rest
-    for LOOK_BACK, and released again."""
+    """What came on joint_states: times (N,) in s, q, qd and effort (N, n); and when the robot was released, held, at
+    rest for LOOK_BACK, and released again."""
 
     t: np.ndarray
     q: np.ndarray
@@ -63,8 +63,7 @@ class Graph:
         self._node.create_subscription(JointState, "joint_states", self._on_state, 100)
         self._node.create_subscription(JointState, "screw_dynamics/gravity", self._on_gravity, 10)
 
-    # Processes
-
+    # --------------------------------------------------------------------------------------------- processes
     def start_dynamics_node(self, text):
         """It takes the robot from the latched topic, as from robot_state_publisher."""
         self._description.publish(String(data=text))
@@ -89,7 +88,7 @@ class Graph:
             )
         self._logs[executable] = open(log)
 
-    def _tell_progress(self):
+    def _report_progress(self):
         """Pass on what the nodes have logged since; ValueError when one has ended."""
         for executable, log in self._logs.items():
             for line in log:
@@ -119,8 +118,7 @@ class Graph:
             rclpy.shutdown()
         return faults
 
-    # Topics
-
+    # --------------------------------------------------------------------------------------------- topics
     def _on_state(self, msg):
         index = {name: i for i, name in enumerate(msg.name)}
         order = [index[name] for name in self._joints]
@@ -150,11 +148,11 @@ class Graph:
     def spin_until(self, condition, what, patience=PATIENCE):
         """Take messages until a condition holds; ValueError when it does not come to hold."""
         end = time.monotonic() + patience
-        told = 0.0
+        reported = 0.0
         while not condition():
-            if time.monotonic() > told + 0.5:
-                told = time.monotonic()
-                self._tell_progress()
+            if time.monotonic() > reported + 0.5:
+                reported = time.monotonic()
+                self._report_progress()
             if time.monotonic() > end:
                 raise ValueError(f"waited {patience:.0f} s for {what} (see {self._folder}/demo_*.log)")
             rclpy.spin_once(self._node, timeout_sec=0.1)
@@ -183,8 +181,7 @@ class Graph:
             raise ValueError(f"service {service}: {answer.message}")
         return answer, took
 
-    # The story
-
+    # --------------------------------------------------------------------------------------------- the story
     def run(self, takeover, at_rest, while_held):
         """Held by brakes, let go, held by gravity torque until at_rest(q, qd), let go again. Returns the record."""
         say, acting = self._say, lambda: np.any(self._samples[-1][3])

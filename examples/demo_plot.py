@@ -54,9 +54,7 @@ def chosen_moments(record, kinetic):
     }
 
 
-# Poses
-
-
+# ------------------------------------------------------------------------------------------------- poses
 def draw_poses(figure, cell, robot, record, moments):
     """The robot as a stick figure at each moment, with a trail of where it came from, seen from where it moves most."""
     times = list(moments.values())
@@ -101,9 +99,7 @@ def view(points):
     return np.append(axes[0] * np.sign(axes[0][np.argmax(np.abs(axes[0]))]), 0.0)
 
 
-# Curves
-
-
+# ------------------------------------------------------------------------------------------------- curves
 def draw_energy(ax, record, kinetic, potential, moments):
     """Kinetic, potential and total energy, with the moments of the poses, and who holds the robot when."""
     t, total = record.t - record.released, kinetic + potential

@@ -28,11 +28,11 @@ def show(graph, robot):
     tip = farthest_link(robot)
     at = {"joint_names": joints, "position": q.tolist()}
     moving = at | {"velocity": qd.tolist()}
-    told = []
+    answers = []
 
     def ask(service, say, **request):
         answer, milliseconds = graph.call(service, **request)
-        told.append((service, milliseconds, say(answer)))
+        answers.append((service, milliseconds, say(answer)))
         return answer
 
     screws = ask("get_joint_screws", lambda a: f"{len(a.joint_names)} screws in the frame of {a.frame_id}: see above",
@@ -48,7 +48,7 @@ def show(graph, robot):
         f"{extremes(np.linalg.svd(matrix(a), compute_uv=False))}", **at, link=tip)
 
     joint_table(joints, np.reshape(screws.screws, (-1, 6)), q, graph.gravity(), inverse)
-    service_table(told)
+    service_table(answers)
 
 
 def undone(answer):

@@ -31,19 +31,19 @@ def test_rows_have_four_cells():
 
 
 @pytest.mark.parametrize("name", named(1, r"\w+(\.\w+)+"))
-def test_every_function_is_there(name):
+def test_every_function_exists(name):
     thing = found(name)
     assert not callable(thing) or thing.__doc__
 
 
 @pytest.mark.parametrize("name", named(2, ".*"))
-def test_every_test_is_there(name):
+def test_every_test_exists(name):
     file, function = name.split("::")
     path, = (ROOT / "test").rglob(f"{file}.py")
     assert re.search(rf"^def {function}\(", path.read_text(encoding="utf-8"), re.MULTILINE)
 
 
-def test_every_file_and_link_is_there():
+def test_every_file_and_link_exists():
     for name in {*named(1, r"[\w/]+\.py"), *(f"docs/{link}" for link in re.findall(r"\]\(([\w/.]+)\)", PAGE))}:
         assert (ROOT / name).is_file(), name
 

@@ -48,7 +48,7 @@ def test_symbolic_equations_are_what_is_printed(names, capsys):
     assert capsys.readouterr().out == block("M(q) qdd")
 
 
-def test_a_macro_joint_is_added_as_told(names):
+def test_a_macro_joint_is_added_as_documented(names):
     call, = re.findall(r"`builder\.(add_macro_joint\(.+?\))`", README)
     builder = sd.ModelBuilder("trunk")
     eval(f"builder.{call}", {"builder": builder})

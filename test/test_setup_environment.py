@@ -60,7 +60,7 @@ def test_missing_compiler_is_named(monkeypatch, variable, language):
         setup.check_machine()
 
 
-def test_another_machine_is_told_what_runs_there(monkeypatch):
+def test_refusal_of_another_machine_says_what_runs_there(monkeypatch):
     monkeypatch.setattr(setup.platform, "machine", lambda: "aarch64")
     with pytest.raises(setup.SetupError, match=r"linux on aarch64.*pip install"):
         setup.check_machine()

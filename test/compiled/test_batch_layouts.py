@@ -46,7 +46,7 @@ LAYOUTS = WRITABLE | {
 
 @pytest.mark.parametrize("name", ["inverse_dynamics", "jacobian, body"])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_inputs_may_lie_anyhow(rng, layout, name):
+def test_inputs_may_have_any_layout(rng, layout, name):
     """To the bit as from contiguous float64; 2700 states are more than two tiles."""
     f, inputs = method(ARM, name)
     arrays = [LAYOUTS[layout](a) for a in rng.integers(-4, 5, size=(inputs, 3, 900, ARM.n)).astype(float)]
@@ -54,14 +54,14 @@ def test_inputs_may_lie_anyhow(rng, layout, name):
 
 
 @pytest.mark.parametrize("layout", ["every second", "unaligned", "read-only", "lists", "f4", "i8"])
-def test_a_single_state_may_lie_anyhow(rng, layout):
+def test_a_single_state_may_have_any_layout(rng, layout):
     q, qd, qdd = [LAYOUTS[layout](a) for a in rng.integers(-4, 5, size=(3, ARM.n)).astype(float)]
     assert (ARM.inverse_dynamics(q, qd, qdd) == ARM.inverse_dynamics(*np.array([q, qd, qdd], dtype=float))).all()
 
 
 @pytest.mark.parametrize("name", ["gravity_torque", "mass_matrix", "forward_kinematics", "forward_dynamics"])
 @pytest.mark.parametrize("layout", WRITABLE)
-def test_results_may_lie_anyhow(rng, layout, name):
+def test_results_may_have_any_layout(rng, layout, name):
     f, inputs = method(ARM, name)
     arrays = states(rng, ARM, inputs, 3, 500)
     expected = f(*arrays)

@@ -102,7 +102,7 @@ def test_a_failure_on_another_thread_reaches_the_caller(rng, monkeypatch):
         ARM.inverse_dynamics(*arrays, threads=2)
 
 
-def test_after_a_failure_nobody_is_at_work_any_more():
+def test_after_a_failure_no_thread_is_at_work():
     """Or a thread could write into arrays that the caller believes to be his again."""
     caller, at_work, finished = threading.get_ident(), threading.Event(), threading.Event()
 

@@ -196,7 +196,7 @@ print(energy, len(compiled.buffer) > 0)
 
 @pytest.fixture(params=[POWER, pytest.param(ENERGY, marks=pytest.mark.slow)], ids=["small", "whole robot"])
 def package(tmp_path, request):
-    """A copy of the package's core, without any cache, with a module `trial` that tells a number and if it compiled."""
+    """A copy of the package's core, without any cache; its module `trial` prints a number and whether it compiled."""
     copy = tmp_path / "there" / "screw_dynamics"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "ros"))
     (copy / "compiled" / "trial.py").write_text(request.param)
@@ -210,40 +210,40 @@ def start(package, **environment):
     return subprocess.Popen(command, env=inherited | environment, cwd=package.parent, stdout=subprocess.PIPE, text=True)
 
 
-def told(process):
-    """What a trial tells: its number and whether it had to compile."""
+def outcome(process):
+    """What a trial prints: its number and whether it had to compile."""
     number, compiled = process.communicate(timeout=300)[0].split()
     return float(number), compiled == "True"
 
 
 def test_an_edit_of_a_callee_in_another_file_is_never_stale(package):
-    number, compiled = told(start(package))
+    number, compiled = outcome(start(package))
     assert compiled
-    assert told(start(package)) == (number, False)
+    assert outcome(start(package)) == (number, False)
     se3 = package / "screws" / "se3.py"
     text, power = se3.read_text(), "return W.torque @ V.angular + W.force @ V.linear"
     assert power in text
     se3.write_text(text.replace(power, "return 2.0 * (W.torque @ V.angular + W.force @ V.linear)"))
-    assert told(start(package)) == (2 * number, True)
+    assert outcome(start(package)) == (2 * number, True)
 
 
 def test_processes_that_compile_at_once_all_succeed(package):
-    (one, _), (other, _) = map(told, [start(package), start(package)])
+    (one, _), (other, _) = map(outcome, [start(package), start(package)])
     assert one == other
-    assert told(start(package)) == (one, False)
+    assert outcome(start(package)) == (one, False)
 
 
 def test_a_package_that_cannot_be_written_is_cached_at_home(package):
     """A file in the place of the folder stops root too."""
     (package / "compiled" / "__pycache__").write_text("a file")
     home = package.parents[1] / "home"
-    number, compiled = told(start(package, HOME=str(home)))
+    number, compiled = outcome(start(package, HOME=str(home)))
     assert compiled and files(home)
-    assert told(start(package, HOME=str(home))) == (number, False)
+    assert outcome(start(package, HOME=str(home))) == (number, False)
 
 
 def test_nowhere_to_write_is_no_error(package):
     (package / "compiled" / "__pycache__").write_text("a file")
     nowhere = str(package / "compiled" / "__pycache__" / "nowhere")
-    number, compiled = told(start(package, HOME=nowhere, XDG_CACHE_HOME=nowhere, NUMBA_CACHE_DIR=nowhere))
+    number, compiled = outcome(start(package, HOME=nowhere, XDG_CACHE_HOME=nowhere, NUMBA_CACHE_DIR=nowhere))
     assert number > 0 and compiled

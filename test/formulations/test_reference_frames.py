@@ -51,7 +51,7 @@ def test_reference_frames_do_not_change_the_links(change):
     assert abs(other.kinetic_energy(q, qd) - robot.kinetic_energy(q, qd)) < 1e-12
 
 
-def test_reference_frames_move_the_body_frames_as_told():
+def test_reference_frames_move_the_body_frames():
     """C_i D_i, also through the spatial product of exponentials, and back again."""
     robot, (q, _, _), rng = case(4)
     D = np.array([random_pose(rng) for _ in robot.model.body_names])

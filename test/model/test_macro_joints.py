@@ -137,7 +137,7 @@ def test_macro_joints_have_their_degrees_of_freedom(kind):
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("kind", ["spherical", "free"])
-def test_macro_joints_of_three_turns_are_singular_where_told(kind, order):
+def test_macro_joints_of_three_turns_are_singular_where_documented(kind, order):
     """The second angle +-pi/2 for three axes, 0 or pi with the same axis twice; all rotations are reached even so."""
     rng = np.random.default_rng(9)
     robot, _, _ = robot_with(kind, rng, order)

@@ -40,7 +40,7 @@ def test_no_field_of_a_model_can_be_set(robot):
             table["other"] = None
 
 
-def test_a_model_is_told_in_a_line_by_its_joints():
+def test_repr_of_a_model_is_a_line_of_its_joints():
     builder = sd.ModelBuilder("root")
     assert repr(builder.build()) == "<Model of 0 bodies on root>"
     builder.add_screw("a", "1", "root", (0, 0, 1), pitch=0.1)

@@ -39,7 +39,7 @@ def test_xacro_is_expanded(tmp_path):
         ("package://", "package '' does not exist"),
     ],
 )
-def test_a_urdf_that_is_not_there_is_named(location, says):
+def test_a_urdf_that_does_not_exist_is_named(location, says):
     with pytest.raises(ValueError, match=says):
         read_urdf_file(location)
 

@@ -30,22 +30,22 @@ def test_life_of_a_simulator_whose_description_comes_late(process, ros):
     def change(transition):
         return node.call(ChangeState, "~/change_state", transition=Transition(id=transition)).success
 
-    def told(level, text):
+    def reports(level, text):
         return node.status(lambda status, values: status.level == level and text in status.message)
 
-    told(DiagnosticStatus.OK, "unconfigured")
+    reports(DiagnosticStatus.OK, "unconfigured")
     assert change(Transition.TRANSITION_CONFIGURE)
     answer = node.call(Step, "~/step", steps=1)
     assert not answer.success and "inactive" in answer.message
     assert change(Transition.TRANSITION_ACTIVATE)
-    told(DiagnosticStatus.WARN, "waiting for robot_description")
+    reports(DiagnosticStatus.WARN, "waiting for robot_description")
     assert "no robot" in node.call(Trigger, "~/reset").message
 
     node.describe("<robot name='broken'><link name='base'></robot>")
-    told(DiagnosticStatus.ERROR, "refused")
+    reports(DiagnosticStatus.ERROR, "refused")
     tight = '<limit lower="-3" upper="1" effort="50"'
     node.describe(arm.urdf().replace('<limit lower="-3" upper="3" effort="50"', tight))
-    told(DiagnosticStatus.ERROR, "'elbow'")          # initial_positions.elbow is 2
+    reports(DiagnosticStatus.ERROR, "'elbow'")          # initial_positions.elbow is 2
     assert not node.states
     assert node.set_parameter("initial_positions.elbow", 0.5) == ""
     assert node.fresh().position[1] == 0.5
@@ -57,25 +57,25 @@ def test_life_of_a_simulator_whose_description_comes_late(process, ros):
     node.fresh(lambda state: np.allclose(state.position[:2], (0.2, 0.1), atol=1e-3))
 
     node.describe("<robot name='broken'/>")
-    told(DiagnosticStatus.WARN, "the previous robot stays in use")
+    reports(DiagnosticStatus.WARN, "the previous robot stays in use")
     assert np.allclose(node.fresh().position[:2], (0.2, 0.1), atol=1e-3)
     massless = arm.urdf().replace('<mimic joint="elbow" multiplier="-0.5"/>', "")
     node.describe(massless)
-    told(DiagnosticStatus.WARN, "'finger'")          # no longer a mimic, and it moves a link without mass
+    reports(DiagnosticStatus.WARN, "'finger'")          # no longer a mimic, and it moves a link without mass
     node.describe(arm.urdf(elbow="hinge"))           # another robot starts at its own initial positions
     state = node.fresh(lambda state: "hinge" in state.name)
     assert dict(zip(state.name, state.position, strict=True)) == {"shoulder": 0.0, "hinge": 0.0, "finger": 0.0}
-    told(DiagnosticStatus.OK, "running")
+    reports(DiagnosticStatus.OK, "running")
 
     assert change(Transition.TRANSITION_DEACTIVATE)
     deactivated = node.node.get_clock().now().nanoseconds
     assert "inactive" in node.call(Trigger, "~/reset").message
-    told(DiagnosticStatus.OK, "inactive")
+    reports(DiagnosticStatus.OK, "inactive")
     assert max(nanoseconds(state.header.stamp) for state in node.states) < deactivated
     assert change(Transition.TRANSITION_ACTIVATE)
     node.fresh(lambda state: nanoseconds(state.header.stamp) > deactivated)
     assert change(Transition.TRANSITION_DEACTIVATE) and change(Transition.TRANSITION_CLEANUP)
-    told(DiagnosticStatus.OK, "unconfigured")
+    reports(DiagnosticStatus.OK, "unconfigured")
     cleaned_up = node.node.get_clock().now().nanoseconds
     assert change(Transition.TRANSITION_CONFIGURE) and change(Transition.TRANSITION_ACTIVATE)
     assert "hinge" in node.fresh(lambda state: nanoseconds(state.header.stamp) > cleaned_up).name     # latched

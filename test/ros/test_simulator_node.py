@@ -35,7 +35,7 @@ def test_it_never_follows_simulated_time_itself(simulator):
     assert "use_sim_time" in simulator.set_parameter("use_sim_time", True)
 
 
-def test_paused_time_stands_still_and_the_state_is_told_all_the_same(simulator):
+def test_paused_time_stands_still_and_the_state_is_still_published(simulator):
     now = nanoseconds(simulator.step(0).header.stamp)
     simulator.states.clear()
     simulator.wait(lambda: sum(nanoseconds(state.header.stamp) == now for state in simulator.states) > 3)
@@ -57,7 +57,7 @@ def test_clock_goes_on_over_resets(simulator):
     assert times == sorted(times) and times[-1] > times[0]
 
 
-def test_clock_restarts_at_a_reset_if_so_wished(simulator):
+def test_clock_restarts_at_a_reset_if_configured(simulator):
     with simulator.parameter("reset_clock", True, afterwards=False):
         simulator.step(20)
         simulator.reset()

@@ -1,4 +1,4 @@
-"""Which steps are made when, and what is published, on a clock that only moves when it is told to."""
+"""Which steps are made when, and what is published, on a clock that the test moves."""
 
 import numpy as np
 import pytest

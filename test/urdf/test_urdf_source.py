@@ -47,7 +47,7 @@ def test_a_pipe_is_no_file(tmp_path):
         read_urdf(tmp_path / "pipe")
 
 
-def test_fault_in_a_file_is_told_with_path_and_line(tmp_path):
+def test_fault_in_a_file_is_reported_with_path_and_line(tmp_path):
     path = tmp_path / "bad.urdf"
     path.write_text(ONE_JOINT.replace('mass value="1"', 'mass value="-1"'))
     with pytest.raises(UrdfError) as refusal:
@@ -75,7 +75,7 @@ def test_other_types_are_no_source():
     '<material name=""/>', "<transmission/>", '<gazebo reference="nowhere"><plugin filename="${x}"/></gazebo>',
     '<ros2_control type="system"/>', '<x:loop xmlns:x="http://example.org/x" x:link="a"/>', "text between elements",
     "<!-- a comment -->", "<?program run?>", "<![CDATA[<link/>]]>"])
-def test_faults_outside_dynamics_refuse_nobody(foreign, capfd):
+def test_faults_outside_dynamics_are_ignored(foreign, capfd):
     model = read_urdf(ONE_JOINT.replace("</robot>", foreign + "</robot>"))
     assert model.n == 1 and model.warnings == ()
     assert capfd.readouterr() == ("", "")
@@ -84,7 +84,7 @@ def test_faults_outside_dynamics_refuse_nobody(foreign, capfd):
 @pytest.mark.parametrize("inside", [
     "<visual/>", "<visual><material/></visual>", "<collision/>", "<sensor/>",
     '<visual><geometry><mesh filename=""/></geometry><material name="m"><texture/></material></visual>'])
-def test_faults_of_shapes_refuse_nobody(inside, capfd):
+def test_faults_of_shapes_are_ignored(inside, capfd):
     model = read_urdf(ONE_JOINT.replace('<link name="a"/>', f'<link name="a" type="part">{inside}</link>'))
     assert model.n == 1 and model.warnings == ()
     assert capfd.readouterr() == ("", "")
