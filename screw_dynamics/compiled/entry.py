@@ -100,7 +100,7 @@ def take_tile(source: Any, x: Any, column: Sequence) -> bool:
 @kernel
 def evaluate(algorithm: Callable, Body: type, shape: Callable, workspace: Any, packed: tuple[int, ...],
              inputs: Sequence, out: Any) -> bool:
-    """Evaluate an algorithm on one state. Returns False, and leaves `out` unchanged, unless inputs and `out` are arrays of
+    """Evaluate an algorithm on one state. Returns False, with `out` unchanged, unless inputs and `out` are arrays of
     the right shapes that borrow.py can read."""
     memory = ws.borrowed_memory(workspace)
     size = shape(int(memory[ws.COORDINATES]), int(memory[ws.SLOTS]) - 1)
