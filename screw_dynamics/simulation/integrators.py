@@ -1,4 +1,4 @@
-"""The integrators: each a rule for steps, what a step is, and a tableau. One more is one more line here."""
+"""The integrators: each is a rule for steps, a step, and its tableau. Another one is another row of INTEGRATORS."""
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ class Integrator(NamedTuple):
 @kernel
 def semi_implicit_euler(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar, h: Scalar, q: list,
                         qd: list, stages: Stages) -> None:
-    """qd += h qdd(q, qd), then q += h qd: order 1, symplectic; friction implicitly, however strong it is."""
+    """qd += h qdd(q, qd), then q += h qd: order 1, symplectic; friction implicit, however strong."""
     qdd = stages.dv[0]
     accelerate(algorithm, motion, t, q, qd, h, qdd)
     for k in range(len(q)):

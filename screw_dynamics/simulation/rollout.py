@@ -97,7 +97,7 @@ def rollout(acceleration: Entry, workspaces: Workspaces, model: Model, q0: Array
 
 def simulate(integrator: str, acceleration: Entry, workspaces: Workspaces, given: tuple, efforts: np.ndarray,
              q: np.ndarray, qd: np.ndarray, threads: int) -> None:
-    """Fill q and qd (N, samples + 1, n) from their first samples on, eight states on a lane, in pieces on threads."""
+    """Fill q and qd (N, samples + 1, n) from their first samples on, eight states at a time, in pieces on threads."""
     count, _, n = q.shape
     one, many = entry_points(integrator, acceleration)
     form, width = (one, 1) if count == 1 else (many, WIDTH)
@@ -117,7 +117,7 @@ def simulate(integrator: str, acceleration: Entry, workspaces: Workspaces, given
 
 
 def _resistance(model, friction, limits):
-    """What resists the joints (4, n): damping, friction, lower and upper stop."""
+    """Damping, friction, lower and upper stop of the joints, (4, n)."""
     nothing = np.zeros(model.n)
     resistance = [model.damping, model.friction] if friction else [nothing, nothing]
     stops = [model.lower, model.upper] if limits else [nothing - np.inf, nothing + np.inf]

@@ -15,8 +15,8 @@ class Tableau(NamedTuple):
     """An explicit Butcher tableau of s stages: a (s, s), b (s,), c (s,).
 
     For adaptive steps also the weights of the error estimate (s,), its order, and dense output (s, d): the weight of a
-    stage at t + theta h is sum_j dense[stage, j] theta^(j + 1). Such a method is first-same-as-last, which any becomes
-    by one more stage: the last row of a is b."""
+    stage at t + theta h is sum_j dense[stage, j] theta^(j + 1). Such a method must be
+    first-same-as-last, the last row of a being b, which one more stage makes of any."""
 
     a: np.ndarray
     b: np.ndarray
@@ -65,9 +65,7 @@ def runge_kutta(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar
 @kernel
 def error_norm(tableau: Tableau, h: Scalar, q: list, qd: list, stages: Stages, relative: float,
                absolute_tolerance: float) -> Scalar:
-    """The estimated error of a step, as root mean square in units of the tolerance.
-
-    The last stage is the new state."""
+    """The estimated error of a step whose last stage is the new state: root mean square in units of the tolerance."""
     total = null(h)
     for k in range(len(q)):
         for y, new, rates in ((q, stages.q, stages.dq), (qd, stages.v, stages.dv)):
