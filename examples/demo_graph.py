@@ -25,7 +25,7 @@ COMPILING = 300.0       # seconds until both nodes are ready; the first time on 
 
 
 class Record(NamedTuple):
-    """The recorded joint_states: times (N,) in s, q, qd and effort (N, n), and when the robot was released, held, at rest
+    """Recorded joint_states: times (N,) in s, q, qd and effort (N, n), and when the robot was released, held, at rest
     for LOOK_BACK, and released again."""
 
     t: np.ndarray

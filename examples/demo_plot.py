@@ -58,7 +58,7 @@ def chosen_moments(record, kinetic):
 
 
 def draw_poses(figure, cell, robot, record, moments):
-    """The robot as a stick figure at each moment, with a trail of where it came from, seen from the side where it moves most."""
+    """The robot as a stick figure at each moment, with its trail, seen from the side where it moves most."""
     times = list(moments.values())
     trails = [
         [skeleton(robot, record, t) for t in np.linspace(begin, end, TRAIL)]
