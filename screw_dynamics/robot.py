@@ -92,7 +92,7 @@ class Robot:
 
         jacobians: (link, representation) pairs, or triples with a reference link, whose Jacobians get kernels too. Each
         kernel is compiled at its first use, which takes seconds once on a machine; an algorithm that would need more
-        operations than specialize.LONGEST stays as it is. Numbers of joints and frames within 1e-15 of 0, 1 or -1 are
+        operations than specialize.LONGEST remains a loop. Numbers of joints and frames within 1e-15 of 0, 1 or -1 are
         rounded to that. Kernels contain payload and gravity: with_payload and with_gravity return ordinary robots."""
         special = Robot(self.model, self.gravity, self.representation)
         loops, lines = (choice(self.representation, self.model.shares_coordinates, lines) for lines in (False, True))

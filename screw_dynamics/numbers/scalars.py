@@ -15,7 +15,7 @@ from .values import INLINE, Scalar, kernel
 
 LIMIT = 1e6     # above it the three-part reduction of `sincos_polynomial` loses digits, and libm is used
 TABLE_LIMIT = LIMIT / 32                # the same for `sincos_table`
-TURN = 128                              # entries of its table
+ENTRIES = 128                              # entries of its table
 _QUARTER = [math.sin(math.pi / 64 * k) if k < 16 else math.cos(math.pi / 64 * (32 - k)) for k in range(33)]
 _HALF = [*_QUARTER, *_QUARTER[-2::-1]]
 SINES = np.array([*_HALF, *(-x for x in _HALF[1:-1])])
@@ -126,8 +126,8 @@ def sincos_table(x: Scalar) -> tuple[Scalar, Scalar]:
     z = r * r
     s = r + r * z * (-1.66666666666666666667e-01 + z * (8.33333333333333333333e-03 - z * 1.98412698412698412698e-04))
     c = z * (-0.5 + z * (4.16666666666666666667e-02 - z * 1.38888888888888888889e-03))            # cos r - 1
-    turn = int(k) & (TURN - 1)
-    sine, cosine = SINES[turn], SINES[(turn + TURN // 4) & (TURN - 1)]
+    i = int(k) & (ENTRIES - 1)
+    sine, cosine = SINES[i], SINES[(i + ENTRIES // 4) & (ENTRIES - 1)]
     return sine + (sine * c + cosine * s), cosine + (cosine * c - sine * s)
 
 

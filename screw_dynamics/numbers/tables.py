@@ -34,7 +34,7 @@ def packed(rows: Sequence[NamedTuple]) -> np.ndarray:
     array = np.array([numbers(row) for row in rows], dtype=float)
     nil = np.array([kind is Nil for kind in kinds])
     if array[:, nil].any():
-        raise ValueError(f"{type(rows[0]).__name__}: a number that has to be zero is not, in {rows}")
+        raise ValueError(f"{type(rows[0]).__name__}: numbers of type Nil must be 0, in {rows}")
     array, whole = np.ascontiguousarray(array[:, ~nil]), [kind is int for kind in kinds if kind is not Nil]
     array.view(np.int64)[:, whole] = array[:, whole]
     return array

@@ -77,7 +77,7 @@ def rollout(acceleration: Entry, workspaces: Workspaces, model: Model, q0: Array
         positive(name, x)
     steps, every = whole("steps", steps, 0), whole("every", every, 1)
     if steps % every:
-        raise ValueError(f"steps {steps} must be a multiple of every {every}")
+        raise ValueError(f"steps {steps} must be a multiple of every = {every}")
     q0, qd0 = broadcast({"q0": real_numbers("q0", q0, n), "qd0": real_numbers("qd0", qd0, n)}, n)
     lead, count, samples = q0.shape[:-1], prod(q0.shape[:-1]), steps // every
     controller = compiled_controller(effort) if callable(effort) else None
