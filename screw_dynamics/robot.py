@@ -96,7 +96,7 @@ class Robot:
         rounded to that. Kernels contain payload and gravity: with_payload and with_gravity return ordinary robots."""
         special = Robot(self.model, self.gravity, self.representation)
         loops, lines = (choice(self.representation, self.model.shares_coordinates, lines) for lines in (False, True))
-        special._use(lines.specialized(lambda entry: straight_line(entry, self._links), loops))
+        special._use(lines.specialized(lambda entry: straight_line(entry, self._links, self._frames), loops))
         for link, representation, *references in jacobians:
             reference = references[0] if references else None
             kernel = straight_line(JACOBIAN, self._links, self._frames, self._target(link, reference, representation))

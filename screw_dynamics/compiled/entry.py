@@ -175,6 +175,8 @@ def _one(algorithm, Body, shape, targeted, inputs):
         (False, 3): lambda memory, x, y, z, out: evaluate(algorithm, Body, shape, memory, (), (x, y, z), out),
         (True, 1): lambda memory, target, x, out: evaluate(algorithm, Body, shape, memory, (target,), (x,), out),
         (True, 2): lambda memory, target, x, y, out: evaluate(algorithm, Body, shape, memory, (target,), (x, y), out),
+        (True, 3): lambda memory, target, x, y, z, out: evaluate(
+            algorithm, Body, shape, memory, (target,), (x, y, z), out),
     }
     return compiled()(forms[targeted, inputs])
 

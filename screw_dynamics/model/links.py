@@ -18,7 +18,7 @@ class Link(NamedTuple):
 
     Slot of the parent, index of the coordinate that drives the joint, joint screw X and inertia M in the body frame,
     and that frame's pose in the parent's as a function of q. The world's X is its acceleration (0, -g), by which
-    gravity enters."""
+    gravity enters; its z axis too lies along X, so slot 0 is not the root frame: that is a Frame."""
 
     parent: int
     coordinate: int

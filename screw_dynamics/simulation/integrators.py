@@ -12,11 +12,13 @@ from .steps import adaptive_steps, fixed_steps
 
 
 class Integrator(NamedTuple):
-    """advance: fixed_steps or adaptive_steps; step: one step of fixed length; tableau: its coefficients."""
+    """advance: fixed_steps or adaptive_steps; step: one step of fixed length; tableau: its coefficients; implicit: it
+    takes friction at the end of a step."""
 
     advance: Callable
     step: Callable
     tableau: Tableau
+    implicit: bool = False
 
 
 @kernel
@@ -61,7 +63,7 @@ DORMAND_PRINCE = Tableau(
         [0.0, 40617522 / 29380423, -110615467 / 29380423, 69997945 / 29380423]]))
 
 INTEGRATORS = {
-    "semi_implicit_euler": Integrator(fixed_steps, semi_implicit_euler, EULER),
+    "semi_implicit_euler": Integrator(fixed_steps, semi_implicit_euler, EULER, implicit=True),
     "rk4": Integrator(fixed_steps, runge_kutta, CLASSICAL),
     "rk45": Integrator(adaptive_steps, runge_kutta, DORMAND_PRINCE),
 }

@@ -31,7 +31,7 @@ JOB = types.NamedTuple((
 @cache
 def entry_points(integrator: str, acceleration: Entry) -> tuple[Callable, Callable]:
     """The compiled forms of an integrator over an algorithm of forward dynamics: for one robot, and on lanes."""
-    advance, step, tableau = INTEGRATORS[integrator]
+    advance, step, tableau, _ = INTEGRATORS[integrator]
     algorithm, Body = acceleration.algorithm, acceleration.Body
 
     @compiled(nogil=True)
