@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.scalars import sincos, sqrt
-from screw_dynamics.numbers.values import Nil, leaves, map_numbers
+from screw_dynamics.numbers.values import Nil, leaves, map_numbers, present
 
 from .entry import Entry, Target
 from .specialize import script
@@ -97,6 +97,11 @@ class _Absent:
 
     def __neg__(self):
         return self
+
+
+@present.register
+def _(x: _Absent):
+    return 0.0          # a column of values of a class has all its numbers
 
 
 def operations(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] = (), target: Target | None = None,

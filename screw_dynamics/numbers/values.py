@@ -7,7 +7,7 @@ mode needs no switch: a kernel called from Python runs on any numbers, and only 
 Only this file and tables.py use Numba's extension interface for value types."""
 import operator
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, singledispatch
 from typing import Any, NamedTuple, get_type_hints
 
 from llvmlite import ir
@@ -158,9 +158,15 @@ def numba_type(kind: type, scalar: types.Type) -> types.Type:
     return types.BaseTuple.from_types([numba_type(k, scalar) for k in fields(kind)], getattr(kind, "stands_for", kind))
 
 
+@singledispatch
+def present(x: Any) -> Any:
+    """The number x. Kinds of numbers that leave out operations with a 0 register what it is where they may not."""
+    return x
+
+
 def over(x: Any, like: Any) -> Any:
     """The number or value x, converted to scalars of the kind of `like`; in plain Python, where kinds mix, x itself."""
-    return x
+    return map_numbers(present, x)
 
 
 @overload(over, jit_options=INLINE)

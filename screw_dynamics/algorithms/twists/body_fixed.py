@@ -1,7 +1,7 @@
 """Body-fixed twists of all bodies: measured and resolved in the body frame."""
 from screw_dynamics.compiled.entry import Target
 from screw_dynamics.model.links import Frame, Link
-from screw_dynamics.numbers.values import kernel, over
+from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_inv, Twist
 
@@ -17,7 +17,7 @@ def place(links: Link, body: Body, i: int) -> None:
 @kernel
 def screw(links: Link, body: Body, i: int) -> Twist:
     """X_i."""
-    return over(links.X[i], body.q[i])
+    return links.X[i]
 
 
 @kernel

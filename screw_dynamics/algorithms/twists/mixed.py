@@ -1,7 +1,7 @@
 """Mixed twists of all bodies: rotation resolved in the body frame, velocity of its origin in the world frame."""
 from screw_dynamics.compiled.entry import Target
 from screw_dynamics.model.links import Frame, Link
-from screw_dynamics.numbers.values import kernel, over
+from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Pose, Twist
 from screw_dynamics.screws.so3 import Rotation
@@ -21,7 +21,7 @@ def place(links: Link, body: Body, i: int) -> None:
 def screw(links: Link, body: Body, i: int) -> Twist:
     """X_i, the linear part resolved in the world; (50), i = j."""
     X = links.X[i]
-    return over(Twist(X.angular, body.R[i] @ X.linear), body.q[i])
+    return Twist(X.angular, body.R[i] @ X.linear)
 
 
 @kernel

@@ -50,7 +50,7 @@ def recursions(place: Callable, screw: Callable, moved: Callable, seen: Callable
             place(links, body, j)
         for j in range(1, len(q)):
             J[j - 1] = zero(Twist, q[0])                                                # joint j moves no body before j
-            J[j] = screw(links, body, j)                                                # (19), (28), (41), (51)
+            J[j] = over(screw(links, body, j), q[0])                                    # (19), (28), (41), (51)
             for i in range(j + 1, len(q)):
                 J[i] = moved(body, parent[i], i, J[parent[i]])                          # (19), (29), (41), (51)
             for i in range(j, len(q)):
