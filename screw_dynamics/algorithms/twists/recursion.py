@@ -3,7 +3,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry, per_body_jacobian, per_body_twist
-from screw_dynamics.numbers.values import Scalar, kernel, zero
+from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.se3 import Pose, Twist, identity
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3
