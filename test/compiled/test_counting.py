@@ -66,7 +66,7 @@ def test_lines_that_are_counted_give_the_result_and_do_as_many_operations(entry)
     robot = sd.Robot(model_of(random_tree(np.random.default_rng(4), 3)))
     links, q = links_of(robot), np.random.default_rng(5).uniform(-1.0, 1.0, (3, 3))
     slots = [[0.0, *row] for row in q]
-    body = SimpleNamespace(**dict(zip(("q", "qd", "x"), [list(map(Counting, row)) for row in slots], strict=True)))
+    body = SimpleNamespace(**dict(zip(("q", "qd", "tau"), [list(map(Counting, row)) for row in slots], strict=True)))
     out = np.zeros(entry.shape(3, 3), dtype=object)
     lines = needed_lines(script(entry, links, (), None, 10_000))
     Counting.done.clear()
