@@ -21,7 +21,7 @@ NEGLIGIBLE = 1e-15      # a number of a joint or a frame this close to 0, 1 or -
 
 
 class Inputs(NamedTuple):
-    """The columns of a straight-line kernel, as many of them as the algorithm has inputs; tau: effort, or acceleration."""
+    """The columns of a straight-line kernel, as many as the algorithm has inputs; tau: effort, or acceleration."""
 
     q: Scalar
     qd: Scalar
