@@ -32,8 +32,8 @@ def main():
                            help="path, package:// address or xacro file; without it the Panda of example-robot-data")
     arguments.add_argument("--picture", type=Path, default=BUILD / "demo.png", help="where the plot goes")
     options = arguments.parse_args()
-    # Nodes of this demo hear only each other. Set before rclpy is imported, and inherited by the nodes. The tests have
-    # the domains below.
+    # Nodes of this demo discover only each other. Set before rclpy is imported, and inherited by the nodes. The tests
+    # have the domains below.
     os.environ["ROS_DOMAIN_ID"] = str(51 + os.getpid() % 50)
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     try:

@@ -1,4 +1,4 @@
-"""The ROS 2 side of the demo: the two nodes as processes, and a node of our own that relays, records and asks."""
+"""The ROS 2 side of the demo: the two nodes as processes, and a node that relays, records and calls services."""
 
 import contextlib
 import json
@@ -18,14 +18,14 @@ from std_msgs.msg import String
 DYNAMICS, SIMULATOR = "dynamics_node", "simulator_node"
 RATE = 250.0            # Hz of joint_states, and so of the gravity torque and the commands
 COMMAND_TIMEOUT = 0.4   # seconds after which the simulator drops the last command
-LOOK_BACK = 1.0         # seconds of states that tell whether the robot is at rest
+LOOK_BACK = 1.0         # seconds of states that show whether the robot is at rest
 FALL_AGAIN = 2.0        # seconds after gravity compensation
 PATIENCE = 60.0         # seconds for an answer, or for a phase that takes a few
 COMPILING = 300.0       # seconds until both nodes are ready; the first time on a machine their kernels are compiled
 
 
 class Record(NamedTuple):
-    """What came on joint_states: times (N,) in s, q, qd and effort (N, n); and when the robot was released, held, at
+    """The recorded joint_states: times (N,) in s, q, qd and effort (N, n), and when the robot was released, held, at
     rest for LOOK_BACK, and released again."""
 
     t: np.ndarray
@@ -65,12 +65,12 @@ class Graph:
 
     # --------------------------------------------------------------------------------------------- processes
     def start_dynamics_node(self, text):
-        """It takes the robot from the latched topic, as from robot_state_publisher."""
+        """Start it; it takes the robot from the latched topic, as from robot_state_publisher."""
         self._description.publish(String(data=text))
         self._start(DYNAMICS, "screw_dynamics", {"use_sim_time": True})
 
     def start_simulator_node(self, plan):
-        """It takes a robot of its own, with damping in its joints."""
+        """Start it with a robot of its own, with damping in its joints."""
         self._start(SIMULATOR, "screw_simulator", {
             "robot_description": plan.text, "publish_clock": True, "publish_rate": RATE,
             "command_timeout": COMMAND_TIMEOUT, "initial_positions": plan.start,
@@ -89,7 +89,7 @@ class Graph:
         self._logs[executable] = open(log)
 
     def _report_progress(self):
-        """Pass on what the nodes have logged since; ValueError when one has ended."""
+        """Print what the nodes have logged since; ValueError when one has ended."""
         for executable, log in self._logs.items():
             for line in log:
                 message = line.partition("]: ")[2].strip() or line.strip()
@@ -114,7 +114,7 @@ class Graph:
                 faults.append(f"{executable} did not end on SIGINT")
         for log in self._logs.values():
             log.close()
-        with contextlib.suppress(Exception):   # after Ctrl-C it is down already
+        with contextlib.suppress(Exception):   # after Ctrl-C it has shut down already
             rclpy.shutdown()
         return faults
 
@@ -158,7 +158,7 @@ class Graph:
             rclpy.spin_once(self._node, timeout_sec=0.1)
 
     def wait_until_ready(self):
-        """Until states come from one node and torques from the other."""
+        """Wait for states from one node and torques from the other."""
         self.spin_until(lambda: self._samples, "joint_states of simulator_node", COMPILING)
         self.spin_until(lambda: self._gravity, "the gravity torque of dynamics_node", COMPILING)
         self.spin_until(lambda: self._commands.get_subscription_count(), "a subscriber of joint_commands")
@@ -170,7 +170,7 @@ class Graph:
             self.spin_until(client.service_is_ready, f"service {name}")
 
     def call(self, service, **request):
-        """The answer of a service, and the milliseconds it took. ValueError if it has no success."""
+        """The answer of a service, and the milliseconds it took. ValueError if it fails."""
         client = self._clients[service]
         begin = time.perf_counter()
         future = client.call_async(client.srv_type.Request(**request))
@@ -181,7 +181,7 @@ class Graph:
             raise ValueError(f"service {service}: {answer.message}")
         return answer, took
 
-    # --------------------------------------------------------------------------------------------- the story
+    # --------------------------------------------------------------------------------------------- the phases
     def run(self, takeover, at_rest, while_held):
         """Held by brakes, let go, held by gravity torque until at_rest(q, qd), let go again. Returns the record."""
         say, acting = self._say, lambda: np.any(self._samples[-1][3])

@@ -56,7 +56,7 @@ def chosen_moments(record, kinetic):
 
 # ------------------------------------------------------------------------------------------------- poses
 def draw_poses(figure, cell, robot, record, moments):
-    """The robot as a stick figure at each moment, with a trail of where it came from, seen from where it moves most."""
+    """The robot as a stick figure at each moment with a trail of its way, seen from the side where it moves most."""
     times = list(moments.values())
     trails = [
         [skeleton(robot, record, t) for t in np.linspace(begin, end, TRAIL)]
@@ -101,7 +101,7 @@ def view(points):
 
 # ------------------------------------------------------------------------------------------------- curves
 def draw_energy(ax, record, kinetic, potential, moments):
-    """Kinetic, potential and total energy, with the moments of the poses, and who holds the robot when."""
+    """Kinetic, potential and total energy, with the moments of the poses, and what holds the robot in each phase."""
     t, total = record.t - record.released, kinetic + potential
     ax.plot(t, total, color="black", lw=4.5)
     ax.plot(t, potential, color=BLUE)
@@ -159,7 +159,7 @@ def label_curves(ax, x, ends):
 
 
 def shade_phases(ax, record):
-    """Grey while brakes hold it, blue while the gravity torque does."""
+    """Shade the time axis: grey while brakes hold the robot, blue while the gravity torque does."""
     ax.axvspan(record.t[0] - record.released, 0.0, color=BRAKES, lw=0, zorder=0)
     ax.axvspan(record.held - record.released, record.dropped - record.released, color=HELD, lw=0, zorder=0)
     ax.axvline(record.held - record.released, color=BLUE, lw=1.5, ls="--", zorder=1)

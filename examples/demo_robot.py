@@ -35,7 +35,7 @@ class Plan(NamedTuple):
 
 
 def read(urdf):
-    """The robot at a path or package:// address, and its text; ValueError when it is no robot that can fall."""
+    """The robot at a path or package:// address, and its text; ValueError if it cannot fall."""
     text = read_urdf_file(urdf)
     robot = sd.Robot.from_urdf(text)
     if robot.n == 0:
@@ -44,7 +44,7 @@ def read(urdf):
 
 
 def name(text):
-    """What the URDF calls the robot."""
+    """The name of the robot in the URDF."""
     return ElementTree.fromstring(text.encode()).get("name") or "robot"
 
 

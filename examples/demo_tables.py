@@ -1,4 +1,4 @@
-"""What the services of dynamics_node answer to the third process, as tables in the terminal."""
+"""The answers of dynamics_node's services, as tables in the terminal."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ SERVICES = {
 
 
 def show(graph, robot):
-    """Ask the main services about the robot as it floats, and show the answers. ValueError when they contradict."""
+    """Call the main services for the robot as it floats, and show the answers. ValueError if they contradict."""
     joints, (q, qd) = list(robot.joint_names), graph.state()
     tip = farthest_link(robot)
     at = {"joint_names": joints, "position": q.tolist()}

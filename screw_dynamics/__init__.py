@@ -1,7 +1,6 @@
 """Robot dynamics by screw theory: a URDF or a set of screws in, torques, Jacobians and simulated motion out.
 
-Screws and twists are (angular, linear), wrenches (torque, force); SI units, radians.
-"""
+Screws and twists are (angular, linear), wrenches (torque, force); SI units, radians."""
 import importlib
 from typing import Any
 

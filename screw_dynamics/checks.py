@@ -1,5 +1,4 @@
-"""Checks of arguments: each returns the value as it is used; a refusal is a ValueError that names the argument and the
-value."""
+"""Checks of arguments: each returns the value to use, or raises a ValueError that names the argument and the value."""
 import math
 from collections.abc import Collection, Mapping
 from numbers import Real
@@ -60,7 +59,7 @@ def positive(what: str, x: Any) -> float:
 
 
 def whole(what: str, x: Any, least: int) -> int:
-    """A whole number, not below the least."""
+    """A whole number >= the least."""
     if not (isinstance(x, Real) and least <= float(x) < math.inf and float(x).is_integer()):
         raise ValueError(f"{what} {x!r} must be a whole number >= {least}")
     return int(float(x))
@@ -81,5 +80,5 @@ def known_link(name: str, links: Collection[str]) -> str:
 
 
 def described(x: Any) -> str:
-    """What an argument is, in an error."""
+    """The description of an argument in an error message."""
     return f"{x.dtype} of shape {x.shape}" if isinstance(x, np.ndarray) else repr(x)

@@ -36,16 +36,15 @@ class Robot:
 
     Joint coordinates q (rad or m), rates qd, accelerations qdd and efforts tau (N m or N) are array-likes (..., n) in
     the order of `joint_names`; leading axes are a batch and broadcast. Results are new float64 arrays, or `out` where
-    one is given. A wrong shape, an unknown link or representation is a ValueError; NaN and infinities propagate as they
-    do in NumPy. Efforts are those of the rigid bodies and gravity alone: friction is a term of its own
-    (`friction_torque`).
+    one is given. A wrong shape, an unknown link or representation raises ValueError; NaN and infinities propagate as
+    in NumPy. Efforts are those of the rigid bodies and gravity alone: friction is a term of its own, `friction_torque`.
 
     representation: the twists, "body", "spatial", "hybrid" or "mixed", in which the recursions of inverse_dynamics and
-    forward_dynamics are written; None: for each the fastest, as docs/comparison.md finds it. Results differ by rounding
-    alone. Forward dynamics with mimic joints goes by the mass matrix in any case.
+    forward_dynamics are written; None: the fastest for each, by docs/comparison.md. Results differ by rounding alone.
+    With mimic joints forward dynamics uses the mass matrix in any case.
 
     A batch runs on SIMD lanes and on `threads` threads; by default as many as the process may use, fewer if
-    NUMBA_NUM_THREADS or OMP_NUM_THREADS say so. Its results equal those of single states to rounding. A robot is
+    NUMBA_NUM_THREADS or OMP_NUM_THREADS is less. Its results equal those of single states to rounding. A robot is
     immutable, and may be used from several threads at once."""
 
     def __init__(self, model: Model, gravity: ArrayLike = GRAVITY, representation: str | None = None):
@@ -85,20 +84,19 @@ class Robot:
 
     def with_payload(self, link: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0),
                      inertia: ArrayLike | None = None) -> Robot:
-        """The same robot with a load fixed to a link: mass (kg), centre of mass (3,) and rotational inertia (3, 3)
-        about it; see Model.with_payload."""
+        """The same robot with a load on a link: mass, com (3,), inertia (3, 3) about com; see Model.with_payload."""
         return Robot(self.model.with_payload(link, mass, com, inertia), self.gravity, self.representation)
 
     def specialize(self, jacobians: Iterable[tuple[str, ...]] = ()) -> Robot:
         """The same robot with straight-line kernels of its own, also in rollouts: up to some 30 joints twice as fast.
 
-        jacobians: (link, representation) pairs, or triples with a reference link, whose Jacobians are among them. Each
+        jacobians: (link, representation) pairs, or triples with a reference link, whose Jacobians get kernels too. Each
         kernel is compiled at its first use, which takes seconds once on a machine; an algorithm that would need more
-        operations than specialize.LONGEST stays as it is. Numbers of joints and frames within 1e-15 of 0, 1 or -1 are
-        taken for these. Kernels contain payload and gravity: with_payload and with_gravity return ordinary robots."""
+        operations than specialize.LONGEST remains a loop. Numbers of joints and frames within 1e-15 of 0, 1 or -1 are
+        rounded to that. Kernels contain payload and gravity: with_payload and with_gravity return ordinary robots."""
         special = Robot(self.model, self.gravity, self.representation)
         loops, lines = (choice(self.representation, self.model.shares_coordinates, lines) for lines in (False, True))
-        special._use(lines.specialized(lambda entry: straight_line(entry, self._links), loops))
+        special._use(lines.specialized(lambda entry: straight_line(entry, self._links, self._frames), loops))
         for link, representation, *references in jacobians:
             reference = references[0] if references else None
             kernel = straight_line(JACOBIAN, self._links, self._frames, self._target(link, reference, representation))
@@ -106,12 +104,12 @@ class Robot:
         return special
 
     # --------------------------------------------------------------------------------------------- dynamics
-    # Each method asks the compiled entry point first, which does nothing and answers False unless its arguments are
-    # contiguous float64 arrays of one state; only then Python looks at them, which takes longer than the dynamics.
+    # Each method calls the compiled entry point first, which does nothing and returns False unless its arguments are
+    # contiguous float64 arrays of one state; only then Python checks them, which takes longer than the dynamics.
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, external: Wrenches | None = None,
                          out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The efforts tau (..., n) = M(q) qdd + C(q, qd) qd + g(q) that a motion takes; [MD] (66), (67), (42).
+        """The efforts tau (..., n) = M(q) qdd + C(q, qd) qd + g(q) that a motion requires; [MD] (66), (67), (42).
 
         external: {link: wrench (..., 6)}, torque and force on the link at its origin, resolved in its frame."""
         if external is None:
@@ -140,7 +138,7 @@ class Robot:
 
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, external: Wrenches | None = None,
                          out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The accelerations qdd (..., n) that efforts cause; [SY] (15). With mimic joints by way of the mass matrix.
+        """The accelerations qdd (..., n) that efforts cause; [SY] (15), or the mass matrix with mimic joints.
 
         external as in inverse_dynamics. Where the mass matrix is singular the result is not finite."""
         if external is None:
@@ -166,7 +164,7 @@ class Robot:
         return self._evaluate(self._coriolis_matrix, {"q": q, "qd": qd}, out, threads)
 
     def external_torque(self, q: ArrayLike, external: Wrenches, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The efforts sum J^T W (..., n) to which wrenches on links amount; external as in inverse_dynamics."""
+        """The efforts sum J^T W (..., n) that are equivalent to wrenches on links; external as in inverse_dynamics."""
         tau = 0.0
         for link, wrench in external.items():
             wrench = checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
@@ -206,15 +204,14 @@ class Robot:
 
     def jacobian(self, q: ArrayLike, link: str, representation: str = "body", reference: str | None = None,
                  out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The Jacobian J (..., 6, n) of a link, angular rows first: J qd is its twist against the reference link.
+        """The Jacobian J (..., 6, n) of a link, angular rows first: J qd is its twist relative to a reference link.
 
         representation: "body" (measured and resolved in the link's frame), "spatial" (in the reference frame), "hybrid"
         (velocity of the link's origin, resolved in the reference frame) or "mixed" (angular rows resolved in the link's
-        frame, linear ones in the reference frame); [MK] (16), (28), (40), (50). reference: the root link unless
-        named."""
+        frame, linear ones in the reference frame); [MK] (16), (28), (40), (50). reference: the root by default."""
         try:
             jacobian, target = self._jacobians[link][representation][reference]
-        except (KeyError, TypeError):           # not asked before, or no name at all
+        except (KeyError, TypeError):           # a first call, or no valid name
             jacobian, target = self._keep_jacobian(link, reference, representation)
         J = empty(self._twists) if out is None else out
         if jacobian.one(self._memory, target, q, J):
@@ -237,7 +234,7 @@ class Robot:
                     threads: Threads = None) -> np.ndarray:
         """The twists (..., b, 6) of all bodies, in the order of model.body_names; [MK] (14), (30), (42), (52).
 
-        representation as in `jacobian`, about body frames and the root frame."""
+        representation as in `jacobian`, of body frames relative to the root frame."""
         entry = BODY_TWISTS_IN[checks.one_of("representation", representation, BODY_TWISTS_IN)]
         return self._evaluate(entry, {"q": q, "qd": qd}, out, threads, self._root)
 
@@ -262,13 +259,12 @@ class Robot:
                 threads: Threads = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Simulate: times t (samples + 1,), and q and qd (..., samples + 1, n) from the initial states (..., n) on.
 
-        effort: None; (..., n) held; (..., steps, n) one for each interval dt, batch axes as in q0; or a controller, a
+        effort: None; (..., n) constant; (..., steps, n) one an interval dt, batch axes as in q0; or a controller, a
         function controller(t, q, qd, tau) that Numba can compile, which sets tau (n,) from q and qd (n,). integrator:
         "semi_implicit_euler" (order 1, symplectic, friction implicit), "rk4" (order 4), both of step dt; or "rk45"
         (Dormand-Prince with SciPy's step control to rtol, at least 2.3e-14, and atol, sampled by dense output; NaN from
-        where no step is short enough). friction: let the model's damping and Coulomb friction act. limits: stop joints
-        at their position limits, without rebound, between steps, which are at most dt long then. every: keep each so
-        many-th step as a sample."""
+        where the step size underflows). friction: let the model's damping and Coulomb friction act. limits: stop joints
+        at their position limits, without rebound, between steps of at most dt. every: steps per sample."""
         return rollout(self._acceleration, self._on_lanes, self.model, q0, qd0, effort, dt, steps, integrator,
                        friction=friction, limits=limits, every=every, rtol=rtol, atol=atol, threads=threads)
 

@@ -1,4 +1,4 @@
-"""Which algorithm a robot takes for each quantity: what docs/comparison.md finds fastest, or what it is asked for."""
+"""The algorithms of a robot: for each quantity the fastest by docs/comparison.md, or that of a representation."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from .mass_matrix import MASS_MATRIX
 
 
 class Choice(NamedTuple):
-    """The entry points that robots choose. acceleration: forward dynamics with armature, for integrators."""
+    """The entry points of the chosen algorithms. acceleration: forward dynamics with armature, for integrators."""
 
     inverse_dynamics: Entry
     coriolis_torque: Entry
@@ -25,16 +25,16 @@ class Choice(NamedTuple):
     acceleration: Entry
 
     def specialized(self, straight_line: Callable[[Entry], Entry], loops: Choice) -> Choice:
-        """The straight-line kernels of these algorithms; that of `loops` where one is too long and stays as it is."""
+        """The straight-line kernels of these algorithms; the entry of `loops` where a kernel would be too long."""
         lines = [straight_line(entry) for entry in self]
         return Choice(*(loop if line is entry else line for line, entry, loop in zip(lines, self, loops, strict=True)))
 
 
 def choice(representation: str | None, shares_coordinates: bool, straight_lines: bool = False) -> Choice:
-    """The algorithms in a representation of twists; None: the fastest that keep their digits wherever the robot stands,
-    as loops or as straight lines, for which body-fixed screws are the sparsest.
+    """The algorithms in a representation of twists; None: the fastest whose error does not grow with the distance
+    from the origin, as loops or as straight lines, for which body-fixed screws are the sparsest.
 
-    Articulated bodies require a coordinate for each joint: where mimic joints share one, it is the mass matrix."""
+    Articulated bodies require a coordinate for each joint: where mimic joints share one, the mass matrix is solved."""
     inverse = INVERSE_DYNAMICS_IN[representation] if representation else INVERSE_DYNAMICS_CLASSICAL
     fastest = "body" if straight_lines else "hybrid"
     if shares_coordinates:

@@ -1,5 +1,4 @@
-"""The Coriolis matrix C(q, q') of the Christoffel symbols, O(n d): C q' are the Coriolis efforts and M' - 2 C is
-skew."""
+"""The Coriolis matrix C(q, q') of the Christoffel symbols, O(n d) for depth d, for which M' - 2 C is skew."""
 from typing import NamedTuple
 
 import numpy as np
@@ -68,8 +67,7 @@ class Body(NamedTuple):
 
 @kernel
 def coriolis_matrix(links: Link, body: Body, H: np.ndarray) -> None:
-    """Add C(q, q') to H: the sum over the bodies of J^T (M J' + B J); [MD] (83), with the B that makes it
-    Christoffel's."""
+    """Add C(q, q') to H: the sum over the bodies of J^T (M J' + B J); [MD] (83) with the B of `gyration`."""
     parent, k, X, M, E = links
     q, qd, C, V, Xd, Mc, B = body
     n = len(parent) - 1
@@ -91,8 +89,8 @@ def coriolis_matrix(links: Link, body: Body, H: np.ndarray) -> None:
         while parent[j] > 0:
             rate, momentum, torque = Ad_dual(C[j], rate), Ad_dual(C[j], momentum), C[j].R @ torque
             j = parent[j]
-            H[k[j], k[i]] += dot(rate, X[j])                                # what q_i' does to joint j ...
-            H[k[i], k[j]] += dot(momentum, Xd[j]) + torque @ X[j].angular   # ... and q_j' to joint i
+            H[k[j], k[i]] += dot(rate, X[j])                                # effect of q_i' on joint j ...
+            H[k[i], k[j]] += dot(momentum, Xd[j]) + torque @ X[j].angular   # ... and of q_j' on joint i
 
 
 CORIOLIS_MATRIX = Entry(coriolis_matrix, Body, 2, per_pair)

@@ -1,4 +1,4 @@
-"""Friction in the joints: viscous and Coulomb. It is no part of the equations of motion, but a term of its own."""
+"""Viscous and Coulomb friction in the joints, a term that is separate from the equations of motion."""
 from typing import Any
 
 import numpy as np
@@ -18,5 +18,5 @@ def friction_torque(damping: np.ndarray, friction: np.ndarray, qd: np.ndarray) -
 
 @kernel
 def resistance(damping: Any, friction: Any, v: Any) -> Any:
-    """The d >= 0 for which d v is the effort of friction at the rate v in simulation, smoothed about rest."""
+    """The d >= 0 for which d v is the effort of friction at the rate v in simulation, smoothed near rest."""
     return damping + friction / (absolute(v) + STICTION)

@@ -23,7 +23,7 @@ class Body(NamedTuple):
 
 @kernel
 def gravity_torque(links: Link, body: Body, tau: np.ndarray) -> None:
-    """tau = g(q) = d(potential energy)/dq: [MD] (66), (67) at rest, where twists vanish and only -g is passed on."""
+    """tau = g(q) = d(potential energy)/dq: [MD] (66), (67) at rest, where twists vanish and only -g propagates."""
     parent, k, X, M, E = links
     q, C, a, W = body
     n = len(parent) - 1

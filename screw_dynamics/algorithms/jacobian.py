@@ -1,5 +1,4 @@
-"""The Jacobian of a frame and its time derivative, in the four representations of twists, relative to any other
-frame."""
+"""The Jacobian of a frame relative to any other, and its time derivative, in the four representations of twists."""
 from typing import NamedTuple
 
 import numpy as np
@@ -57,13 +56,13 @@ def put_twist(row: np.ndarray, V: Twist) -> None:
 
 @kernel
 def keep_column(J: list[Twist], links: Link, i: int, C: Pose, of_frame: bool) -> None:
-    """Keep the joint's screw in the frame that moves with it, or in the reference frame; [MK] (17)."""
+    """Store the joint's screw, resolved in the frame or in the reference frame; [MK] (17)."""
     J[i] = Ad_inv(C, links.X[i])
 
 
 @kernel
 def put_columns_of_frame(store: tuple, links: Link, i: int, C: Pose, of_frame: bool) -> None:
-    """The same, but columns that are those of the Jacobian already go there at once."""
+    """The same, but the screws of joints that move the frame are columns of the Jacobian, and are added to it."""
     J, out = store
     if of_frame:
         add_column(out, links.coordinate[i], Ad_inv(C, links.X[i]))
@@ -73,7 +72,7 @@ def put_columns_of_frame(store: tuple, links: Link, i: int, C: Pose, of_frame: b
 
 @kernel
 def jacobian(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
-    """Add to `out` (6, n) the Jacobian J, with J q' the twist of the frame against the reference frame; [MK] (17)."""
+    """Add to `out` (6, n) the Jacobian J, with J q' the twist of the frame relative to the reference; [MK] (17)."""
     parent, k, J = links.parent, links.coordinate, body.J
     C, D, meet = climb(links, frames, target, body.q, put_columns_of_frame, (J, out))
     H, j = inverse(D) @ C, frames.body[target.reference]
@@ -98,7 +97,7 @@ def jacobian_derivative(links: Link, body: MovingBody, frames: Frame, target: Ta
     while j != meet:
         J[j] = -Ad_inv(H, J[j])
         j = parent[j]
-    V = zero(Twist, q[0])                                   # of the frame against the reference frame
+    V = zero(Twist, q[0])                                   # of the frame relative to the reference
     for end in (target.frame, target.reference):
         i = frames.body[end]
         while i != meet:

@@ -32,8 +32,7 @@ def body_fixed_poses(links: Link, body: Body) -> None:
 
 @kernel
 def spatial_poses(links: Link, body: Body) -> None:
-    """Fill body.C with the poses of all bodies: C_i = exp(Y_1 q_1) ... exp(Y_i q_i) A_i, Y_i = Ad_(A_i) X_i; [MK]
-    (10)."""
+    """Fill body.C with poses C_i = exp(Y_1 q_1) ... exp(Y_i q_i) A_i of all bodies, Y_i = Ad_(A_i) X_i; [MK] (10)."""
     parent, _, X, _, E = links
     q, C, A, f = body
     A[0] = f[0] = C[0] = identity(q[0])

@@ -2,8 +2,7 @@
 
 "body": measured and resolved in the body frame. "spatial": measured at the origin of the reference frame and resolved
 in it. "hybrid": of the body frame's origin, resolved in the reference frame. "mixed": angular part resolved in the body
-frame, linear part (of the body frame's origin) in the reference frame. Compiled code knows them by their index here.
-"""
+frame, linear part (of the body frame's origin) in the reference frame. Compiled code uses their indices."""
 from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.se3 import Ad, Ad_inv, Pose, Twist, ad
 from screw_dynamics.screws.vectors import cross
@@ -26,8 +25,7 @@ def represent(representation: int, C: Pose, V: Twist) -> Twist:
 
 @kernel
 def represent_rate(representation: int, C: Pose, V: Twist, X: Twist, Xd: Twist) -> Twist:
-    """The time derivative of represent(representation, C, X), where the frame moves with the body-fixed twist V and X
-    changes at the rate Xd."""
+    """The time derivative of represent(representation, C, X) if the frame has body-fixed twist V, and X rate Xd."""
     w = V.angular
     if representation == SPATIAL:
         return Ad(C, Xd + ad(V, X))
@@ -40,7 +38,7 @@ def represent_rate(representation: int, C: Pose, V: Twist, X: Twist, Xd: Twist) 
 
 @kernel
 def body_fixed(representation: int, C: Pose, V: Twist) -> Twist:
-    """The body-fixed twist of a frame of pose C, from any representation V: the inverse of `represent`."""
+    """The body-fixed twist of a frame of pose C, from any representation V: the inverse of `represent`; [MK] 3."""
     if representation == SPATIAL:
         return Ad_inv(C, V)                                                           # (54)
     if representation == HYBRID:

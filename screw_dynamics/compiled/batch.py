@@ -1,4 +1,4 @@
-"""A batch of states: eight at a time on lanes, in pieces on threads, from arrays of any memory layout."""
+"""Batches of states: eight at a time on lanes, in pieces on threads, from arrays of any memory layout."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -21,8 +21,8 @@ SHARE = 1 << 13         # bodies (states times slots) below which another thread
 
 def evaluate(entry: Entry, memory: np.ndarray, workspaces: Workspaces, target: tuple[int, ...],
              inputs: Sequence[np.ndarray], out: np.ndarray, threads: int | None) -> np.ndarray:
-    """Evaluate an entry point, with its packed target if it requires one, on inputs (..., n) of any layout and kind of
-    numbers, into `out` (..., entries of one result), which may overlap with them. Returns `out`."""
+    """Evaluate an entry point, with its packed target if it requires one, on inputs (..., n) of any layout and real
+    dtype, into `out` (..., *shape of one result), which may overlap with them. Returns `out`."""
     if inputs[0].ndim > 1:
         apart = not any(np.may_share_memory(out, x, max_work=1000) for x in inputs)
         results = out if apart else np.empty(out.shape)         # never write where a state is still to be read
@@ -30,7 +30,7 @@ def evaluate(entry: Entry, memory: np.ndarray, workspaces: Workspaces, target: t
     else:
         results = np.require(out, requirements=["C", "A"])
         states = [np.require(x, float, ["C", "A"]).view(np.ndarray) for x in inputs]
-        if not entry.one(memory, *target, *states, results):    # arrays of a build that borrow.py does not know
+        if not entry.one(memory, *target, *states, results):    # borrow.py does not know this build of NumPy
             evaluate_batch(entry, workspaces, target, [x[None] for x in states], results[None], 1)
     if results is not out:
         out[...] = results
@@ -42,16 +42,15 @@ def evaluate_batch(entry: Entry, workspaces: Workspaces, target: tuple[int, ...]
     """Evaluate an entry point, with its packed target if it requires one, on the states of `inputs`, arrays (*lead, n),
     into `out` (*lead, ...).
 
-    Threads of Python rather than Numba's parallel loops: the kernels run without the GIL, nothing is compiled twice,
-    and a program may call from threads of its own, which Numba's default threading layer answers by ending the
-    process."""
+    Python threads rather than Numba's parallel loops: kernels run without the GIL, none is compiled a second time, and
+    a program may call from threads of its own, where Numba's default threading layer would end the process."""
     many = entry.many
     lead = inputs[0].ndim - 1
     sources, results = [_Rows(x, lead) for x in inputs], _Rows(out, lead)
     count = prod(inputs[0].shape[:-1])
     counter = np.zeros(1, dtype=np.int64)
 
-    def in_place(_):                                        # all threads share the counter, and need the GIL just once
+    def in_place(_):                                        # one call for each thread: the shared counter assigns tiles
         with workspaces.borrowed() as memory:
             many(memory, target, tuple(source.view for source in sources), results.view, counter)
 
@@ -67,14 +66,14 @@ def evaluate_batch(entry: Entry, workspaces: Workspaces, target: tuple[int, ...]
 
 
 class Workspaces:
-    """Working memory on lanes: one array for each thread at work, kept for the next."""
+    """Workspaces for lanes: one for each thread at work, kept for reuse."""
 
     def __init__(self, links: Sequence[Link], frames: Sequence[Frame], n: int):
         self.slots, self._model, self._idle = len(links), (links, frames, n), []
 
     @contextmanager
     def borrowed(self) -> Iterator[np.ndarray]:
-        """Lend an array to the calling thread alone."""
+        """A workspace that no other thread uses inside the `with` block."""
         try:
             memory = self._idle.pop()           # atomic, and so is append
         except IndexError:
@@ -94,20 +93,20 @@ class _Rows:
         self.in_place = self.view is not None
 
     def read(self, piece):
-        """These rows, to be read."""
+        """The rows of a piece, for reading."""
         if self.in_place:
             return self.view[piece]
         rows = self._array[self._index(piece)]
         return np.ascontiguousarray(rows, dtype=float).reshape(len(rows), -1)
 
     def room(self, piece):
-        """Memory for these rows, to be written."""
+        """Memory for the rows of a piece, for writing."""
         if self.in_place:
             return self.view[piece]
         return np.empty((piece.stop - piece.start, prod(self._array.shape[len(self._lead):])))
 
     def keep(self, piece, rows):
-        """Put what was written into the array."""
+        """Copy rows from `room` into the array, unless they are a view of it."""
         if not self.in_place:
             self._array[self._index(piece)] = rows.reshape(-1, *self._array.shape[len(self._lead):])
 

@@ -2,8 +2,8 @@
 
 Numba takes an array by looking up its type, converting it and counting a reference, 33 ns each, and an unforeseen type
 costs 80 us. Here an entry point takes Python objects as they are and reads the fields of NumPy's array object, which
-are part of NumPy's binary interface; anything but an aligned, contiguous float64 array of the right shape is answered
-with False. The caller holds the objects and the GIL as long as the entry point runs. """
+are part of NumPy's binary interface; for anything but an aligned, contiguous float64 array of the right shape it
+returns False. The caller holds the objects and the GIL as long as the entry point runs."""
 import ctypes
 from typing import Any
 
@@ -16,7 +16,7 @@ from numba.extending import NativeValue, intrinsic, models, register_model, unbo
 from screw_dynamics.numbers.tables import view
 from screw_dynamics.numbers.values import kernel
 
-# Where PyArrayObject keeps what is needed, in bytes; it begins with the header that every Python object has.
+# Byte offsets of fields in PyArrayObject, which begins with the header of every Python object.
 _HEAD = object.__basicsize__
 TYPE, DATA, NDIM, DIMENSIONS, DTYPE, FLAGS = _HEAD - 8, _HEAD, _HEAD + 8, _HEAD + 16, _HEAD + 40, _HEAD + 48
 READABLE, WRITABLE = 0x0101, 0x0501         # NPY_ARRAY_C_CONTIGUOUS | ALIGNED (| WRITEABLE)
@@ -76,7 +76,7 @@ def _array_at(typing, address, shape):
 
 @intrinsic
 def bits(typing: Any, x: Any) -> tuple:
-    """The integer whose bits a float64 carries."""
+    """The integer with the bits of a float64."""
     return types.intp(x), lambda context, builder, signature, args: builder.bitcast(args[0], cgutils.intp_t)
 
 
@@ -95,12 +95,12 @@ def is_array(obj: Any, shape: tuple[int, ...], flags: int, array_type: int, dtyp
 
 @kernel
 def borrowed(obj: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """The numbers of an array object, known to be of this shape."""
+    """The data of an array object that is known to have this shape."""
     return _array_at(_word(_address(obj) + DATA), shape)
 
 
 def layout_is_known() -> bool:
-    """True if NumPy's array object is laid out as this file says, on this build of Python and NumPy."""
+    """True if NumPy's array object is laid out as this file assumes, on this build of Python and NumPy."""
     sample = np.zeros((2, 3))
     at = id(sample)
 

@@ -1,9 +1,8 @@
 """Machine code, compiled once on a machine: kept on disk until any source of the core changes.
 
-Numba's cache knows the age of the caller's file alone, while callees are in others, and it keeps an index beside the
+Numba's cache checks the age of the caller's file alone, while callees are in others, and it keeps an index beside the
 code: two processes that compile at once can leave it pointing at the code of another function. Here each piece of
-code is a file of its own, and the file's name tells all that the code depends on.
-"""
+code is a file of its own, whose name contains hashes of all that the code depends on."""
 import hashlib
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
@@ -32,7 +31,7 @@ _compiling = RLock()
 
 
 def compiled(**options: Any) -> Callable[[Callable], Dispatcher]:
-    """Make an entry point: kept on disk where there is a place to write, compiled only for what `prepare` asks."""
+    """Make a function an entry point: compiled by `prepare` alone, and kept on disk if a directory is writable."""
     def decorate(function):
         dispatcher = njit(**FLAGS, **options)(function)
         with suppress(RuntimeError):                          # nowhere to write: compile in every process
@@ -43,7 +42,7 @@ def compiled(**options: Any) -> Callable[[Callable], Dispatcher]:
 
 
 def prepare(dispatcher: Dispatcher, signature: tuple[types.Type, ...]) -> Any:
-    """Compile an entry point for arguments of these Numba types, if it is not yet; returns what compiling made."""
+    """Compile an entry point for arguments of these Numba types, unless it already is; returns the compile result."""
     if signature not in dispatcher.overloads:
         with _compiling:
             dispatcher._can_compile = True
@@ -55,7 +54,7 @@ def prepare(dispatcher: Dispatcher, signature: tuple[types.Type, ...]) -> Any:
 
 
 class _Cache(FunctionCache):
-    """The cache of one function. A place that can no longer be read or written is no error: the code is compiled."""
+    """The cache of one function. If its directory becomes unreadable or unwritable, the code is compiled anew."""
 
     def __init__(self, function):
         super().__init__(function)
@@ -75,14 +74,14 @@ class _Files(IndexDataCacheFile):
         return f"screw_dynamics-{self._source_stamp}-{self._index_name.removesuffix('.nbi')}-{digest}.nbc"
 
     def save(self, key, data):
-        """Write a piece of code, and remove those of other sources."""
+        """Write a piece of code, and remove those compiled from other sources."""
         self._save_data(self._name(key), data)
         for file in Path(self._cache_path).glob("screw_dynamics-*"):
             if not file.name.startswith(f"screw_dynamics-{self._source_stamp}-"):
                 file.unlink(missing_ok=True)
 
     def load(self, key):
-        """A piece of code, or None if it is not there or damaged."""
+        """A piece of code, or None if it does not exist or is damaged."""
         try:
             return self._load_data(self._name(key))
         except Exception:                                     # whatever unpickling makes of a file cut short

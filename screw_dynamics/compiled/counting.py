@@ -1,9 +1,8 @@
-"""Exact operation counts: an algorithm's own source, run once on numbers that count what is done to them.
+"""Exact operation counts: an algorithm's own source, run once on numbers that count the operations on them.
 
-Two measures of the same source. `operations` counts each operation that stands there, whatever the numbers: the work of
-the loops that serve every robot. `straight_line_operations` counts what is left for one robot when all that its zeros,
-ones and repetitions make needless is left out: the work of its specialized kernels, and what a derivation by hand
-for one robot, or a symbolic one, would count. """
+`operations` counts each operation of the source, whatever the numbers: the work of the loops that serve every robot.
+`straight_line_operations` leaves out what one robot's zeros, ones and repetitions make needless: the work of its
+specialized kernels, and what a derivation for this robot, by hand or symbolic, would count."""
 import math
 import re
 from collections import Counter
@@ -17,7 +16,7 @@ from screw_dynamics.numbers.values import Nil, leaves, map_numbers
 from .entry import Entry, Target
 from .specialize import script
 
-UNBOUNDED = math.inf        # lines of a script that is counted and not compiled
+UNBOUNDED = math.inf        # longest script that is counted and not compiled
 
 
 class Operations(NamedTuple):
@@ -47,7 +46,7 @@ class Counting:
     def _operation(symbol, f):
         def apply(self, other):
             if isinstance(other, (tuple, _Absent)):
-                return NotImplemented           # a value type goes on, number by number
+                return NotImplemented           # a value type's own operator comes first
             Counting.done[symbol] += 1
             return Counting(f(self.x, getattr(other, "x", other)))
         return apply
@@ -80,7 +79,7 @@ def _(x: Counting):
 
 
 class _Absent:
-    """A number that is always 0, with which nothing is done: Nil in compiled code."""
+    """A number that is always 0, and whose operations are omitted: Nil in compiled code."""
 
     def __add__(self, other):
         return NotImplemented if isinstance(other, tuple) else other
@@ -103,11 +102,11 @@ class _Absent:
 def operations(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] = (), target: Target | None = None,
                general: bool = False) -> Operations:
     """The Operations that an Entry's loops do for a model, its links and frames as the model packs them; a product with
-    a 0 counts as any other, unless it is 0 in every model (Nil in the annotations of Link). A
-    targeted entry requires a target. general: links may have any screw and joint.Joint, and nothing is known to be 0.
+    a 0 counts as any other, unless it is 0 in every model (Nil in the annotations of Link). A targeted entry requires a
+    target. general: links may have any screw and joint.Joint, and no number is known to be 0.
 
-    The compiler may still leave out what has no effect within one pass of a loop, such as the lower triangle of a
-    symmetric matrix that is never read, and it makes one instruction of many a product and sum."""
+    The compiler may still omit what has no effect within one pass of a loop, such as the lower triangle of a symmetric
+    matrix that is never read, and it fuses many products with sums."""
     links = [_counting(row, general) for row in links]
     frames = [map_numbers(Counting, row) for row in frames]
     n = 1 + max((link.coordinate for link in links[1:]), default=-1)
@@ -117,7 +116,7 @@ def operations(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] = ()
 
 
 def _counting(link, general):
-    """A link of numbers that count."""
+    """A link whose numbers count operations."""
     if general:
         return map_numbers(Counting, link)
     kinds = iter(leaves(Link))

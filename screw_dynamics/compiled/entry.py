@@ -2,8 +2,7 @@
 
 An algorithm is `algorithm(links, body, out)`: `links` is the model, the first columns of `body` are its inputs, one
 number for each joint, and `out` is the array to which it adds its result. A kinematic algorithm requires a target
-besides, `algorithm(links, body, frames, target, out)`. The same text is compiled for one state and for eight at once.
-"""
+too: `algorithm(links, body, frames, target, out)`. The same source is compiled for one state and for eight at once."""
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -35,8 +34,7 @@ per_body_jacobian = kernel(lambda n, b: (b, 6, n))
 
 # ------------------------------------------------------------------------------------------------- targets
 class Target(NamedTuple):
-    """What a kinematic algorithm computes: the motion of a frame against a reference frame, in a representation; all
-    three by their index."""
+    """The indices of a frame, of the reference frame of its motion, and of the motion's representation."""
 
     frame: int = 0
     reference: int = 0
@@ -44,7 +42,7 @@ class Target(NamedTuple):
 
     @property
     def packed(self) -> int:
-        """The three indices in one number, which spares a call two arguments."""
+        """The three indices in one integer, which saves a call two arguments."""
         return self.frame | self.reference << 24 | self.representation << 48
 
 
@@ -55,7 +53,7 @@ def unpacked(packed: int) -> Target:
 
 
 def frames_and_target(memory: np.ndarray, packed: tuple[int, ...]) -> tuple:
-    """What an algorithm takes between `body` and `out`: nothing for no packed target, else frames and target."""
+    """The arguments of an algorithm between `body` and `out`: none without a packed target, else frames and target."""
 
 
 @overload(frames_and_target, jit_options=INLINE)
@@ -67,7 +65,7 @@ def _frames_and_target(memory, packed):
 
 # ------------------------------------------------------------------------------------------------- one state, and many
 def each(function: Callable, source: Any, inputs: Sequence, columns: Sequence) -> bool:
-    """True if function(source, input, column) is, for each input and its column of a table."""
+    """True if function(source, input, column) is true for each input and its column of a table."""
 
 
 @overload(each, jit_options=INLINE)
@@ -88,7 +86,7 @@ def take(source: Any, x: Any, column: Sequence) -> bool:
 
 @kernel
 def take_tile(source: Any, x: Any, column: Sequence) -> bool:
-    """The same for eight rows of an array, on lanes."""
+    """Gather the coordinates of eight rows of an array into a column on lanes; always True."""
     coordinate, in_order, first = source
     load(coordinate, in_order, x, first, column)
     return True
@@ -97,8 +95,8 @@ def take_tile(source: Any, x: Any, column: Sequence) -> bool:
 @kernel
 def evaluate(algorithm: Callable, Body: type, shape: Callable, workspace: Any, packed: tuple[int, ...],
              inputs: Sequence, out: Any) -> bool:
-    """Evaluate an algorithm on one state. False, and `out` as it was, unless inputs and `out` are arrays that borrow.py
-    can read, of the right shapes."""
+    """Evaluate an algorithm on one state. Returns False, with `out` unchanged, unless inputs and `out` are arrays of
+    the right shapes that borrow.py can read."""
     memory = ws.borrowed_memory(workspace)
     size = shape(int(memory[ws.COORDINATES]), int(memory[ws.SLOTS]) - 1)
     links, body = ws.links_in(memory), ws.body_in(Body, memory)
@@ -127,13 +125,13 @@ def evaluate_many(algorithm: Callable, Body: type, shape: Callable, memory: np.n
 
 # ------------------------------------------------------------------------------------------------- entry points
 class Entry:
-    """The compiled forms of an algorithm that takes so many vectors of joint coordinates.
+    """The compiled forms of an algorithm whose inputs are this many vectors of joint coordinates.
 
-    one(workspace, [target,] *inputs, out): inputs are arrays (n,); answers False, and does nothing, if they or `out`
-    are not what borrow.py can read, whatever Python objects they are. many(memory, targets, inputs, out, counter):
-    a tuple of arrays (N, n), out (N, entries of one result), on lanes and without the GIL, in a workspace of its own,
-    on as many tiles as the counter gives it (tiles.next_tile); it checks nothing. shape(n, bodies): the shape of one
-    result. targeted: the algorithm requires a target, which calls pass as Target.packed, or in a tuple of one."""
+    one(workspace, [target,] *inputs, out): inputs are arrays (n,). It returns False, and does nothing, for any Python
+    objects as inputs or `out` that borrow.py cannot read. many(workspace, targets, inputs, out, counter): a tuple of
+    arrays (N, n), out (N, entries of one result), on lanes and without the GIL. A call works on the tiles that the
+    counter gives it (tiles.next_tile), in a workspace of its own, and checks nothing. shape(n, bodies): the shape of
+    one result. targeted: the algorithm requires a target, which calls pass as Target.packed, or in a tuple of one."""
 
     def __init__(self, algorithm: Callable, Body: type, inputs: int, shape: Callable, targeted: bool = False):
         ws.reserve(Body, shape)
@@ -170,13 +168,15 @@ class Entry:
 
 
 def _one(algorithm, Body, shape, targeted, inputs):
-    """The entry point for one state. Python passes its arguments one by one, as a tuple would cost it 20 ns."""
+    """The entry point for one state. Its arguments are passed one by one, since a tuple would cost 20 ns."""
     forms = {
         (False, 1): lambda memory, x, out: evaluate(algorithm, Body, shape, memory, (), (x,), out),
         (False, 2): lambda memory, x, y, out: evaluate(algorithm, Body, shape, memory, (), (x, y), out),
         (False, 3): lambda memory, x, y, z, out: evaluate(algorithm, Body, shape, memory, (), (x, y, z), out),
         (True, 1): lambda memory, target, x, out: evaluate(algorithm, Body, shape, memory, (target,), (x,), out),
         (True, 2): lambda memory, target, x, y, out: evaluate(algorithm, Body, shape, memory, (target,), (x, y), out),
+        (True, 3): lambda memory, target, x, y, z, out: evaluate(
+            algorithm, Body, shape, memory, (target,), (x, y, z), out),
     }
     return compiled()(forms[targeted, inputs])
 

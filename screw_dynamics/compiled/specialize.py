@@ -1,8 +1,7 @@
-"""Straight-line kernels for one robot, by tracing: an algorithm's own source is run once on numbers that record what is
-done to them.
+"""Straight-line kernels for one robot, by tracing: an algorithm's source runs once on numbers that record operations.
 
-Parents, zeros and ones of the model are constants while that runs, so the kernel has no loop, no index and no needless
-product. It is compiled as every algorithm is, for one state and on lanes. """
+Parents, zeros and ones of the model are constants in that run, so the kernel has no loop, no index and no needless
+product. It is compiled as every algorithm is, for one state and on lanes."""
 import hashlib
 import sys
 from collections.abc import Sequence
@@ -17,8 +16,8 @@ from screw_dynamics.numbers.values import Scalar, map_numbers
 
 from .entry import Entry, Target
 
-LONGEST = 6_000         # operations: some ten seconds of compiling; beyond, it takes longer than in proportion
-NEGLIGIBLE = 1e-15      # a number of a joint or a frame this close to 0, 1 or -1 is taken for it
+LONGEST = 6_000         # operations: about ten seconds of compiling, which grows faster than linearly
+NEGLIGIBLE = 1e-15      # a number of a joint or a frame this close to 0, 1 or -1 is rounded to it
 
 
 class Inputs(NamedTuple):
@@ -35,7 +34,7 @@ class TooLong(Exception):
 
 
 class _Script:
-    """The lines of a straight-line kernel; an expression that has a line already gets no other."""
+    """The lines of a straight-line kernel; no expression has more than one line."""
 
     def __init__(self, longest):
         self.lines, self._known, self._longest = [], {}, longest
@@ -124,7 +123,7 @@ def straight_line(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] =
     its kernel would be longer than LONGEST, or divide by 0. A targeted entry requires a target."""
     try:
         lines = script(entry, links, frames, target, LONGEST)
-    except (TooLong, ZeroDivisionError):        # compiled code makes infinities and NaN of the accelerations of no mass
+    except (TooLong, ZeroDivisionError):        # loops return infinities and NaN for accelerations of no mass
         return entry
     return Entry(_kernel(lines, entry.targeted), Inputs, entry.inputs, entry.shape, entry.targeted)
 

@@ -9,26 +9,26 @@ from screw_dynamics.checks import whole
 
 
 def available_threads() -> int:
-    """How many threads a batch takes by default: one for each usable core, or fewer if the environment says so."""
+    """How many threads a batch takes by default: one a usable core, at most NUMBA_NUM_THREADS and OMP_NUM_THREADS."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     asked = [os.environ.get(name, "") for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")]
     return min([cores, *(max(1, int(x)) for x in asked if x.isdigit())])
 
 
 def thread_count(threads: int | None) -> int:
-    """The number of threads a user asks for; by default, for None, as many as available_threads says."""
+    """The number of threads that an argument `threads` gives, a whole number >= 1; None: available_threads()."""
     return available_threads() if threads is None else whole("threads", threads, 1)
 
 
 class _Task:
-    """A call that a thread of ours takes over, or its caller takes back if none has begun it."""
+    """A call for a thread of the pool, which is cancelled if none has begun it when its result is needed."""
 
     def __init__(self, work):
         self._work, self._begun, self._done, self._ended, self._error = work, Lock(), Lock(), False, None
         self._done.acquire()
 
     def run(self):
-        """Call it, unless it was taken back."""
+        """Make the call, unless it was cancelled."""
         if self._begun.acquire(blocking=False):
             try:
                 self._work()
@@ -38,13 +38,13 @@ class _Task:
             self._done.release()
 
     def settle(self):
-        """Take it back, or wait for its end; returns what it raised, or what interrupted the wait."""
+        """Cancel the call, or wait for its end; returns what it raised, or what interrupted the wait."""
         interrupt = None
         if not self._begun.acquire(blocking=False):
             while not self._ended:
                 try:
                     self._done.acquire()
-                except BaseException as error:              # a signal's, KeyboardInterrupt say: wait on, and tell later
+                except BaseException as error:              # as KeyboardInterrupt: wait on, and return it later
                     interrupt = error
         return self._error or interrupt
 
@@ -56,8 +56,8 @@ class _Pool:
         self._tasks, self._threads, self._growing = SimpleQueue(), 0, Lock()
 
     def submit(self, work, count):
-        """Have work() called by so many threads, or by fewer if the system gives no more; returns the tasks."""
-        with self._growing, suppress(RuntimeError):         # who finds a task not begun takes it back
+        """Have `count` threads call work(), or fewer if the system grants no more; returns the tasks."""
+        with self._growing, suppress(RuntimeError):         # no more threads can start: fewer tasks
             while self._threads < count:
                 Thread(target=self._serve, name=f"screw_dynamics_{self._threads}", daemon=True).start()
                 self._threads += 1
@@ -75,8 +75,8 @@ _pool = _Pool()
 
 
 def on_threads(work: Callable[[Iterable], None], pieces: Iterable, count: int) -> None:
-    """Call work(pieces) on so many threads, the calling one among them, and wait for all. The next piece of a range
-    goes to whoever is free; none goes to anybody any more once one of them has failed."""
+    """Call work(pieces) on up to `count` threads, including the calling one, and wait for all. They share the pieces: a
+    free thread takes the next one, until none is left or a call has raised, which is raised here."""
     if count == 1:
         return work(pieces)
     left = iter(pieces)
@@ -91,7 +91,7 @@ def on_threads(work: Callable[[Iterable], None], pieces: Iterable, count: int) -
     tasks = _pool.submit(share, min(count, os.cpu_count() or 1) - 1)
     try:
         share()
-    finally:                                                # nobody writes after the return, no matter what happens
+    finally:                                                # no thread writes after the return, whatever happens
         errors = [task.settle() for task in tasks]
     for error in filter(None, errors):
         raise error

@@ -1,4 +1,4 @@
-"""Tiles: eight states, one a row of an array, and the same on lanes, one a place."""
+"""Tiles: eight states as rows of an array, and the same states as places of lanes."""
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert, splat
 from screw_dynamics.numbers.values import kernel, null
 
 _INT, _VECTOR = ir.IntType(32), ir.VectorType(ir.DoubleType(), WIDTH)
-AHEAD = 2 * WIDTH         # rows: how far ahead of its use an input is fetched
+AHEAD = 2 * WIDTH         # rows: how far ahead of its use an input is prefetched
 PIECE = 16 * WIDTH        # rows that a thread takes at once
 _MASK, _EIGHT = ir.VectorType(ir.IntType(1), WIDTH), types.UniTuple(LANE, WIDTH)
 
@@ -21,7 +21,7 @@ _MASK, _EIGHT = ir.VectorType(ir.IntType(1), WIDTH), types.UniTuple(LANE, WIDTH)
 # ------------------------------------------------------------------------------------------------- eight lanes
 @intrinsic
 def transposed(typing: Any, lanes: Any) -> tuple:
-    """Eight lanes as the columns of the matrix whose rows they are."""
+    """The columns, as eight lanes, of the matrix whose rows are the given ones."""
     def build(context, builder, signature, args):
         rows = cgutils.unpack_tuple(builder, args[0])
         for step in (1, 2, 4):                      # exchange the blocks of step x step that lie across the diagonal
@@ -70,7 +70,7 @@ def _row(typing, states, row, column):
 
 @intrinsic
 def _fetch(typing, rows, row, column):
-    """Have the processor bring what lies around an entry into its cache."""
+    """Prefetch the cache line of an entry."""
     def build(context, builder, signature, args):
         pointer = builder.bitcast(_entry(context, builder, signature.args[0], *args), ir.IntType(8).as_pointer())
         fetch = ir.FunctionType(ir.VoidType(), [pointer.type, _INT, _INT, _INT])
@@ -97,8 +97,7 @@ def _put_row(typing, out, row, column, lane):
 # ------------------------------------------------------------------------------------------------- threads
 @intrinsic
 def first_tile(typing: Any, counter: Any) -> tuple:
-    """The first row of a piece that no thread has begun. counter: int64 array (1,), 0 at first, which all threads
-    share and raise atomically."""
+    """The first row of a piece that no thread has begun. counter: atomic and shared, an int64 array (1,), first 0."""
     def build(context, builder, signature, args):
         rows = make_array(signature.args[0])(context, builder, args[0]).data
         return builder.atomic_rmw("add", rows, cgutils.intp_t(PIECE), "monotonic")
@@ -162,7 +161,7 @@ def identity_order(coordinate: list[int], n: int) -> bool:
 
 @kernel
 def gather(coordinate: list[int], state: list, column: list) -> None:
-    """Give every joint the number of the coordinate that drives it: column[i] = state[coordinate[i]], i > 0."""
+    """Gather for every joint the coordinate that drives it: column[i] = state[coordinate[i]], i > 0."""
     for i in range(1, len(column)):
         column[i] = state[coordinate[i]]
 
@@ -170,7 +169,7 @@ def gather(coordinate: list[int], state: list, column: list) -> None:
 @kernel
 def load(coordinate: list[int], in_order: bool, states: np.ndarray, first: int, column: list) -> None:
     """Put coordinate[i] of the states first ... first + 7 into the places of column[i], i > 0; past the end, the last
-    state again. `in_order` is identity_order(coordinate, n)."""
+    state is repeated. `in_order` is identity_order(coordinate, n)."""
     n, last = states.shape[1], len(states) - 1
     if in_order and contiguous(states):
         for k in range(0, n, WIDTH):
@@ -209,7 +208,7 @@ def clear(results: Any) -> None:
 
 @kernel
 def store(results: Any, out: np.ndarray, first: int) -> None:
-    """Write the places of the results, entry by entry, to the rows first ... first + 7 of `out`; none past its end."""
+    """Write the places of the results, entry by entry, to the rows first ... first + 7 of `out` that exist."""
     flat, count = _flat(results), min(WIDTH, len(out) - first)
     if contiguous(out) and count == WIDTH:
         for k in range(0, len(flat), WIDTH):

@@ -1,7 +1,6 @@
 """The workspace: one float64 array that carries the model and all memory of a recursion into compiled code.
 
-One array, since every array argument costs a call from Python 33 ns; made outside, since allocating inside costs more.
-"""
+One array, since every array argument costs a call from Python 33 ns; made outside, as allocating inside costs more."""
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ from screw_dynamics.numbers.values import kernel
 
 from .borrow import ARRAY_DTYPE, ARRAY_TYPE, READABLE, WRITABLE, bits, borrowed, is_array
 
-# The workspace begins with counts, and with the places of what comes after the model.
+# Positions in the header of a workspace: counts, where the parts begin, and addresses of NumPy's types.
 SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, HEADER = 0, 1, 2, 3, 4, 5, 6, 8
 _needs = []                                             # (Body, shape) of all entry points: one workspace serves all
 
@@ -27,8 +26,7 @@ def numbers_type(ndim: int, layout: str = 'C', readonly: bool = False) -> types.
 
 
 def workspace(links: Sequence[Link], frames: Sequence[Frame], n: int, lanes: int = 1) -> np.ndarray:
-    """The array that every entry point takes first: header, links, frames, and memory for the recursion on so many
-    lanes."""
+    """The array that every entry point takes first: header, links, frames, memory for `lanes` states at once."""
     rows, places = packed(links), packed(frames)
     slots, start = len(links), HEADER + rows.size + places.size
     start += -start % 8                                       # on a cache line
@@ -42,7 +40,7 @@ def workspace(links: Sequence[Link], frames: Sequence[Frame], n: int, lanes: int
 
 
 def reserve(Body: type, shape: Callable) -> None:
-    """Announce an entry point that needs memory for a table `Body`, and on lanes for a result of a shape."""
+    """Register an entry point that needs memory for a table `Body`, and on lanes for a result of a shape."""
     _needs.append((Body, shape))
 
 
@@ -104,5 +102,5 @@ def body_on_lanes(Body: type, memory: np.ndarray) -> NamedTuple:
 
 @kernel
 def result_on_lanes(shape: Callable, memory: np.ndarray) -> np.ndarray:
-    """The memory of eight results, in their shape."""
+    """The memory of the results of eight states, in the shape of one."""
     return block(splat(0.0), shape(int(memory[COORDINATES]), int(memory[SLOTS]) - 1), memory, int(memory[RESULT]))

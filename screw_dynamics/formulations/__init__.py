@@ -15,7 +15,7 @@ The fast ones are compiled, and methods of Robot: twists and Jacobians of all bo
 `body_jacobians` (source: twists/); recursive inverse dynamics, [MD] (65)-(76), and forward dynamics, [SY] (15), of
 `Robot(model, representation=...)` (source: inverse_dynamics/, forward_dynamics/).
 
-May import robot and all rooms below it, and nothing that stands beside it."""
+May import robot and all rooms below it, and no room beside it."""
 from . import (
     closed_form,
     configuration,

@@ -72,8 +72,7 @@ def parent_transformation(robot: Robot, q: ArrayLike, representation: str = "bod
 
 
 def twist_map(C: ArrayLike, source: str, target: str) -> np.ndarray:
-    """The matrix (..., 6, 6) that takes twists of a frame of pose C (..., 4, 4) from one representation to another;
-    [MK] table 3."""
+    """The (..., 6, 6) map of twists of a frame of pose C (..., 4, 4) between two representations; [MK] table 3."""
     kinds = [REPRESENTATIONS.index(one_of("representation", x, REPRESENTATIONS)) for x in (source, target)]
     C = np.asarray(C, dtype=float)
     lead = C.shape[:-2]

@@ -1,5 +1,4 @@
-"""Checks of what a model is made of: each returns the value as it is kept; a refusal is a ValueError that names the
-element and the value."""
+"""Checks of a model's data: each returns the value to keep, or raises a ValueError with the element and the value."""
 import math
 from collections.abc import Callable, Iterable
 from typing import TypeVar
@@ -86,8 +85,7 @@ def screw(name: str, screw: ArrayLike) -> tuple[np.ndarray, str]:
 
 
 def screw_on_axis(name: str, axis: ArrayLike, point: ArrayLike, pitch: float) -> np.ndarray:
-    """The unit screw (6,) of an axis (3,) through a point (3,): (e, p x e + h e), or (0, e) of infinite pitch;
-    [MK] (12)."""
+    """The unit screw (6,) of an axis (3,) through a point (3,): (e, p x e + h e), or (0, e); [MK] (12)."""
     a, p = numbers(name, "axis", axis, (3,)), numbers(name, "point", point, (3,))
     norm = np.linalg.norm(a)
     if not norm > 0.0:

@@ -1,6 +1,6 @@
 """What the recursions read of a robot: a row of numbers for each body (Link) and for each frame (Frame).
 
-Slot 0 of both is the world, so that no loop asks for the root; body i of a Model has slot i + 1."""
+Slot 0 of both is the world, so that no loop has a case for the root; body i of a Model has slot i + 1."""
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,11 +14,11 @@ from screw_dynamics.screws.se3 import Axial, Pose, Twist, inverse
 
 class Link(NamedTuple):
     """A body and the joint that moves it, in a body frame with z on the joint axis: four numbers of the screw are zero,
-    and no operation with them is done.
+    and operations with them are omitted.
 
     Slot of the parent, index of the coordinate that drives the joint, joint screw X and inertia M in the body frame,
     and that frame's pose in the parent's as a function of q. The world's X is its acceleration (0, -g), by which
-    gravity enters."""
+    gravity enters; its z axis too lies along X, so slot 0 is not the root frame: that is a Frame."""
 
     parent: int
     coordinate: int

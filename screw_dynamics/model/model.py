@@ -21,8 +21,7 @@ class Model:
     """A tree of b bodies moved by n coordinates; every array is read-only.
 
     A body is a link that a joint moves, with all links fixed to it merged into it; its frame is that link's frame.
-    Parents come before children. b = n unless there are mimic joints, whose bodies share the coordinate of the joint
-    they follow."""
+    Parents come before children. b = n unless mimic joints share the coordinate of the joint they follow."""
 
     root: str                           # the link that does not move; its frame is the world frame
     joint_names: tuple[str, ...]        # (n) the coordinates: q[k] belongs to joint_names[k]
@@ -105,7 +104,7 @@ class Model:
 
     @cached_property
     def frame_names(self) -> tuple[str | None, ...]:
-        """Whose frames the recursions know, in order: None for those of the root and of the bodies, then every link."""
+        """The links of `frame_rows`, in order: None for the frames of the root and of the bodies, then every link."""
         return (None,) * (1 + len(self.parents)) + tuple(self.frames)
 
     def frame_rows(self, gravity: ArrayLike) -> list[Frame]:
@@ -117,7 +116,7 @@ class Model:
     # ------------------------------------------------------------------------------------------------- changes
     def with_payload(self, link: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0),
                      inertia: ArrayLike | None = None) -> "Model":
-        """The model with a rigid load fixed to a link, on top of what the link weighs already.
+        """The model with a rigid load fixed to a link, in addition to the link's own inertia.
 
         mass in kg, com (3,) in m and inertia (3, 3) about the centre of mass in kg m^2, resolved in the link's frame.
         ValueError names what does not exist, is not finite or is negative."""

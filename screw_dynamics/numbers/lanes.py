@@ -1,9 +1,8 @@
-"""Lane: eight doubles that compiled code treats as one number, one LLVM vector, so that an algorithm runs on eight
-states.
+"""Lane: one LLVM vector of eight doubles that compiled code treats as one number, to run on eight states at once.
 
 A Lane mixes with float64 in + - * / and comparisons; a comparison of lanes gives a mask for `where` and `some`.
-Arithmetic is IEEE's lane by lane, but for values.FLAGS: a sum may take in a product unrounded, and a quotient may be a
-product with the reciprocal. The functions of scalars.py take lanes. Lanes exist in compiled code only. """
+Arithmetic is IEEE's place by place, except for values.FLAGS: a product and a sum may be fused, and a quotient may be a
+product with the reciprocal. The functions of scalars.py accept lanes. Lanes exist in compiled code only."""
 import math
 import operator
 from typing import Any
@@ -46,8 +45,7 @@ def _broadcast(context, builder, kind, x):
 
 
 def _lanewise(op, result, emit):
-    """Let the two-argument operator `op` work on lanes, or on a lane and a scalar, by the instruction that `emit`
-    makes."""
+    """Define the operator `op` on two lanes, or on a lane and a scalar, by the instruction that `emit` builds."""
     @intrinsic
     def instruction(typing, a, b):
         def build(context, builder, signature, args):
@@ -67,7 +65,7 @@ def _arithmetic(name):
 
 
 def _comparison(name):
-    compare = "fcmp_unordered" if name == "!=" else "fcmp_ordered"           # NaN differs from everything, itself too
+    compare = "fcmp_unordered" if name == "!=" else "fcmp_ordered"           # NaN differs from everything, even itself
     return lambda builder, x, y: getattr(builder, compare)(name, x, y)
 
 
@@ -84,7 +82,7 @@ def _negative(x):
 
 
 def _maskwise(op, name):
-    """Let & or | combine two masks."""
+    """Define the operator `op`, & or |, on two masks."""
     @intrinsic
     def instruction(typing, a, b):
         return MASK(a, b), lambda context, builder, signature, args: getattr(builder, name)(*args)
@@ -150,12 +148,12 @@ def places(x: Any) -> int:
 
 
 def extract(x: Any, k: int) -> float:
-    """The number in place k; a scalar is its own only place."""
+    """The number in place k; for a scalar, the scalar itself."""
     return x
 
 
 def insert(x: Any, k: int, number: float) -> Any:
-    """x with another number in place k."""
+    """x with its number in place k replaced; for a scalar, the new number."""
     return number
 
 
@@ -177,7 +175,7 @@ def _insert_number(x, k, number):
 # ------------------------------------------------------------------------------------------------- sine, cosine, angle
 @kernel
 def _sincos_large(x):
-    """libm where the polynomials do not reach, so that the number in one place has no influence on the others."""
+    """The polynomials, and libm in places where |x| >= LIMIT: a large number does not affect the other places."""
     s, c = sincos_polynomial(x)
     for k in range(WIDTH):
         a = extract(x, k)

@@ -1,7 +1,6 @@
 """Functions of one scalar, for any kind of scalar: float64 compiled by Numba, and any Python number in plain mode.
 
-In plain Python, other kinds of numbers register their own, e.g. `sincos.register(mpmath.mpf, ...)`.
-"""
+In plain Python, other kinds of numbers register their own functions, e.g. `sincos.register(mpmath.mpf, ...)`."""
 import math
 from collections.abc import Callable
 from functools import singledispatch
@@ -14,17 +13,16 @@ from numba.extending import intrinsic, overload
 
 from .values import INLINE, Scalar, kernel
 
-LIMIT = 1e6     # from here on the three-part reduction of `sincos_polynomial` loses digits, and libm takes over
+LIMIT = 1e6     # above it the three-part reduction of `sincos_polynomial` loses digits, and libm is used
 TABLE_LIMIT = LIMIT / 32                # the same for `sincos_table`
-TURN = 128                              # entries of its table
+ENTRIES = 128                              # entries of its table
 _QUARTER = [math.sin(math.pi / 64 * k) if k < 16 else math.cos(math.pi / 64 * (32 - k)) for k in range(33)]
 _HALF = [*_QUARTER, *_QUARTER[-2::-1]]
 SINES = np.array([*_HALF, *(-x for x in _HALF[1:-1])])
 
 
 def llvm_function(name: str, plain: Callable) -> Callable:
-    """A function of one number: in plain Python `plain` (other kinds may register), compiled the LLVM intrinsic
-    `name`."""
+    """A function of one number: in plain Python `plain` (singledispatch), compiled the LLVM intrinsic `name`."""
     @intrinsic
     def instruction(typing, x):
         def build(context, builder, signature, args):
@@ -48,7 +46,7 @@ def llvm_function(name: str, plain: Callable) -> Callable:
 
 
 sqrt, floor, absolute = llvm_function("sqrt", math.sqrt), llvm_function("floor", math.floor), llvm_function("fabs", abs)
-nearest = llvm_function("rint", round)          # whole number; of two, the even one: that of -x is that of x, negative
+nearest = llvm_function("rint", round)          # the nearest whole number; halves go to the even one
 
 
 @singledispatch
@@ -66,7 +64,7 @@ def _where(condition, a, b):
 
 @singledispatch
 def some(condition: bool) -> bool:
-    """True if the condition holds, on lanes in at least one lane."""
+    """True if the condition holds; on lanes, if it holds in at least one place."""
     return bool(condition)
 
 
@@ -88,10 +86,10 @@ def _atan2(y, x):
 
 @singledispatch
 def sincos(x: Scalar) -> tuple[Scalar, Scalar]:
-    """(sin x, cos x), x in radians; of an infinity or a NaN it is NaN. Compiled, within 1.6 units in the last place on
-    lanes, within 2.5 else: near table entries twice as large as the result."""
+    """(sin x, cos x), x in radians; NaN for an infinity or NaN. Compiled, the error is below 1.6 units in the last
+    place on lanes, else below 2.5, which it reaches near table entries twice as large as the result."""
     if math.isinf(x):
-        return math.nan, math.nan          # as the compiled form has it; Python's own raises
+        return math.nan, math.nan          # as compiled; math.sin would raise
     return math.sin(x), math.cos(x)
 
 
@@ -101,7 +99,7 @@ def sincos_polynomial(x: Scalar) -> tuple[Scalar, Scalar]:
     k = floor(x * 0.6366197723675814 + 0.5)
     x = x - k * 1.5707963267341256                            # exact: k and this first part of pi/2 have few digits
     r = x - k * 6.077100506303966e-11
-    lost = (x - r) - k * 6.077100506303966e-11                # what rounding took from r
+    lost = (x - r) - k * 6.077100506303966e-11                # the rounding error of r
     r = r + (lost - k * 2.0222662487959506e-21)
     z = r * r
     s = r + r * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03 + z * (-1.98412698298579493134e-04
@@ -117,19 +115,19 @@ def sincos_polynomial(x: Scalar) -> tuple[Scalar, Scalar]:
 
 @kernel
 def sincos_table(x: Scalar) -> tuple[Scalar, Scalar]:
-    """(sin x, cos x) for |x| < TABLE_LIMIT: x = k pi/64 + r, |r| <= pi/128, and the theorem of addition.
+    """(sin x, cos x) for |x| < TABLE_LIMIT: x = k pi/64 + r, |r| <= pi/128, and the addition theorems.
 
     Two thirds of the operations of `sincos_polynomial`, but lanes would have to gather from the table."""
     k = nearest(x * 20.371832715762604)
     x = x - k * (1.5707963267341256 / 32)                     # exact: k and this first part of pi/64 have few digits
     r = x - k * (6.077100506303966e-11 / 32)
-    lost = (x - r) - k * (6.077100506303966e-11 / 32)         # what rounding took from r
+    lost = (x - r) - k * (6.077100506303966e-11 / 32)         # the rounding error of r
     r = r + (lost - k * (2.0222662487959506e-21 / 32))
     z = r * r
     s = r + r * z * (-1.66666666666666666667e-01 + z * (8.33333333333333333333e-03 - z * 1.98412698412698412698e-04))
     c = z * (-0.5 + z * (4.16666666666666666667e-02 - z * 1.38888888888888888889e-03))            # cos r - 1
-    turn = int(k) & (TURN - 1)
-    sine, cosine = SINES[turn], SINES[(turn + TURN // 4) & (TURN - 1)]
+    i = int(k) & (ENTRIES - 1)
+    sine, cosine = SINES[i], SINES[(i + ENTRIES // 4) & (ENTRIES - 1)]
     return sine + (sine * c + cosine * s), cosine + (cosine * c - sine * s)
 
 
@@ -141,5 +139,5 @@ def _sincos(x):
     def either(x):
         if absolute(x) < TABLE_LIMIT:
             return sincos_table(x)
-        return math.sin(x), math.cos(x)         # of NaN too
+        return math.sin(x), math.cos(x)         # NaN, too
     return either

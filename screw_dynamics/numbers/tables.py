@@ -1,8 +1,7 @@
 """Tables of values: what a recursion keeps of each body, and what it reads of the model, column by column.
 
 `class Body(NamedTuple)` lists the columns; in `q, C, V = body` each is a sequence, and `V[i]` reads and writes a whole
-Twist. In plain Python a column is a list. Compiled, all columns of a table lie in one float64 array, slot after slot.
-"""
+Twist. In plain Python a column is a list. Compiled, all columns of a table are in one float64 array, slot by slot."""
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -20,23 +19,22 @@ class Square:
 
 
 def width(cls: type) -> int:
-    """How many numbers a slot of a table `cls` has, square columns apart."""
+    """The number of scalars in a slot of a table `cls`, without square columns."""
     return sum(leaf not in (Nil, Square) for leaf in leaves(cls))
 
 
 def size(cls: type, n: int) -> int:
-    """How many numbers a table `cls` of n slots has."""
+    """The number of scalars in a table `cls` of n slots."""
     return width(cls) * n + fields(cls).count(Square) * n * n
 
 
 def packed(rows: Sequence[NamedTuple]) -> np.ndarray:
-    """Values of one class as a float64 array, one row each; int fields keep the bits of an integer (never compute with
-    it)."""
+    """Values of one class as a float64 array, one row each; int fields hold the bits of an integer, not its value."""
     kinds = leaves(type(rows[0]))
     array = np.array([numbers(row) for row in rows], dtype=float)
     nil = np.array([kind is Nil for kind in kinds])
     if array[:, nil].any():
-        raise ValueError(f"{type(rows[0]).__name__}: a number that has to be zero is not, in {rows}")
+        raise ValueError(f"{type(rows[0]).__name__}: numbers of type Nil must be 0, in {rows}")
     array, whole = np.ascontiguousarray(array[:, ~nil]), [kind is int for kind in kinds if kind is not Nil]
     array.view(np.int64)[:, whole] = array[:, whole]
     return array
@@ -50,9 +48,8 @@ def columns(cls: type, rows: Sequence[NamedTuple]) -> NamedTuple:
 def table(cls: type, like: Any, n: int, memory: np.ndarray | None = None, start: int = 0) -> NamedTuple:
     """`cls` of columns with n slots each, over scalars of the kind of `like`.
 
-    Compiled, the columns are views of the float64 array `memory` from position `start` on. They borrow it: counting
-    references in a loop is slow, so `memory` must be an argument of the entry point, and large enough; nothing
-    checks."""
+    Compiled, the columns are views of the float64 array `memory` from position `start` on. They hold no
+    reference to it, which would be slow: it must be an argument of the entry point and large enough, unchecked."""
     return cls(*(np.empty((n, n), dtype=object) if kind is Square else [None] * n for kind in fields(cls)))
 
 
@@ -63,7 +60,7 @@ def _doubles(kind):
 
 
 def view(context: Any, builder: Any, kind: Any, data: Any, shape: Sequence, strides: Sequence) -> Any:
-    """An array of type `kind` over memory that it borrows; shape in entries, strides in doubles."""
+    """An array of type `kind` over memory that it does not own; shape in entries, strides in doubles."""
     array = make_array(kind)(context, builder)
     steps = [builder.mul(stride, context.get_constant(types.intp, 8)) for stride in strides]
     itemsize = context.get_constant(types.intp, 8 * _doubles(kind.dtype))
@@ -107,8 +104,7 @@ def _compiled_table(cls, like, n, memory=None, start=0):
 
 @intrinsic
 def block(typing: Any, like: Any, shape: Any, memory: Any, start: Any) -> tuple:
-    """An array of this shape of scalars of the kind of `like`, in the float64 array `memory` from `start` on,
-    borrowed."""
+    """An array of scalars of the kind of `like`: a view of the float64 array `memory` from position `start` on."""
     result = types.Array(like, len(shape), "C", aligned=False)
 
     def build(context, builder, signature, args):

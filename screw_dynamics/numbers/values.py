@@ -1,12 +1,10 @@
 """Value types with infix operators: the same source in plain Python and compiled by Numba.
 
-A value is a NamedTuple of numbers or of other values. Its functions and operators are ordinary Python and stay so:
-`kernel` returns the very function it is given, and only tells Numba how to compile it where compiled code calls it. So
-the plain mode needs no switch: a kernel called from Python runs on any numbers, and only the entry points (entry.py)
-are machine code.
+A value is a NamedTuple of numbers or of other values. Its functions and operators remain ordinary Python: `kernel`
+returns its function unchanged, and registers it with Numba, which compiles it where compiled code calls it. So plain
+mode needs no switch: a kernel called from Python runs on any numbers, and only the entry points are machine code.
 
-This file and tables.py alone touch Numba's extension interface for value types.
-"""
+Only this file and tables.py use Numba's extension interface for value types."""
 import operator
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -17,14 +15,14 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, models, overload, register_jitable, register_model
 
-# `fastmath=True` would also assume that nothing is infinite or NaN, and breaks the argument reduction of sincos.
+# `fastmath=True` would also assume that nothing is infinite or NaN, and break the argument reduction of sincos.
 FLAGS = dict(error_model="numpy", fastmath={"contract", "nsz", "arcp"})
 INLINE = dict(FLAGS, forceinline=True)
 
 Scalar = float      # in annotations: float64, a SIMD lane, or any Python number
 
 kernel = register_jitable(**INLINE)
-outlined = register_jitable(**FLAGS)        # a kernel that is called: slower, but compiled once for all its callers
+outlined = register_jitable(**FLAGS)        # a kernel that is not inlined: slower, but compiled just once
 
 
 # ------------------------------------------------------------------------------------------------- operators
@@ -42,7 +40,7 @@ def _meaning(symbol, left, right):
 
 
 def value(cls: type) -> type:
-    """Declare a NamedTuple as a value type: tuple's own + and * give way to the operators declared for it."""
+    """Declare a NamedTuple as a value type: the operators declared for it replace tuple's own + and *."""
     def plain(symbol, swap):
         def apply(self, other):
             left, right = (other, self) if swap else (self, other)
@@ -68,7 +66,7 @@ def infix(symbol: str) -> Callable:
 
 
 def linear(cls: type) -> type:
-    """Declare a NamedTuple as a vector space: + - and multiples by a scalar go field by field."""
+    """Declare a NamedTuple as a vector space: +, - and multiples by a scalar work field by field."""
     def each(expression):
         return eval(f"lambda a, b: cls({', '.join(expression.format(f) for f in cls._fields)})", {"cls": cls})
     value(cls)
@@ -161,7 +159,7 @@ def numba_type(kind: type, scalar: types.Type) -> types.Type:
 
 
 def over(x: Any, like: Any) -> Any:
-    """A number or value over scalars of the kind of `like`. In plain Python, where kinds mix, it is x itself."""
+    """The number or value x, converted to scalars of the kind of `like`; in plain Python, where kinds mix, x itself."""
     return x
 
 
@@ -197,8 +195,8 @@ def _null_number(like):
 
 # ------------------------------------------------------------------------------------------------- structural zeros
 class Nil:
-    """In annotations of a value: a number that is always 0. Compiled, it takes no memory, and no operation with it is
-    done; in plain Python it is the number 0."""
+    """In annotations of a value: a number that is always 0. Compiled, it takes no memory, and operations with it are
+    omitted; in plain Python it is the number 0."""
 
     def __new__(cls, x=0):
         """The number 0."""
@@ -224,7 +222,7 @@ def _nil(typing):
 
 
 def _vanishing(op, meaning):
-    """Let an operator with Nil on either side stand for what `meaning(a is Nil, b is Nil)` returns."""
+    """Define an operator with Nil on either side as the function that `meaning(a is Nil, b is Nil)` returns."""
     @overload(op, jit_options=INLINE)
     def operation(a, b):
         return meaning(a is NIL, b is NIL) if NIL in (a, b) else None

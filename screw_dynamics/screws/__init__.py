@@ -1,2 +1,1 @@
-"""The mathematics: vectors, rotations, poses, twists and wrenches, inertias, the motion of a joint.
-May import numbers."""
+"""Vectors, rotations, poses, twists and wrenches, inertias, the motion of a joint. May import numbers."""

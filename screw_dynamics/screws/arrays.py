@@ -1,4 +1,4 @@
-"""Values to and from NumPy arrays. Screws are (angular, linear), wrenches (torque, force)."""
+"""Conversion of values to and from NumPy arrays. Screws are (angular, linear), wrenches (torque, force)."""
 from typing import NamedTuple
 
 import numpy as np
@@ -69,8 +69,7 @@ def Ad_matrix(C: ArrayLike) -> np.ndarray:
 def inertia_matrix(mass: float, com: ArrayLike, rotational: ArrayLike) -> np.ndarray:
     """The (6, 6) inertia of a body about the origin of its frame, [[Theta, m d~], [-m d~, m I]].
 
-    mass in kg; com: the centre of mass d (3,) in m; rotational: (3, 3) about the centre of mass in kg m^2, both
-    resolved in the body frame."""
+    mass in kg; com: the centre of mass d (3,) in m; rotational: (3, 3) about com in kg m^2; both in the body frame."""
     shift = tilde(com)
     matrix = np.zeros((6, 6))
     matrix[:3, :3] = rotational - mass * shift @ shift

@@ -1,7 +1,6 @@
 """Inertias: of one rigid body, and of a body that carries movable ones. Both about the origin of their frame.
 
-M = [[Theta, m d~], [-m d~, m I]] in the body frame, d the centre of mass; momenta are wrenches, M V.
-"""
+M = [[Theta, m d~], [-m d~, m I]] in the body frame, d the centre of mass; momenta are wrenches, M V."""
 from typing import NamedTuple
 
 from screw_dynamics.numbers.values import Scalar, infix, kernel, linear
@@ -58,7 +57,7 @@ def articulated_momentum(M: Articulated, V: Twist) -> Wrench:
 
 @kernel
 def shifted(p: Vec3, M: Inertia) -> Inertia:
-    """Ad_C^-T M Ad_C^-1 for C = (I, p): a rigid inertia about a point p, about the origin (Steiner's theorem)."""
+    """Ad_C^-T M Ad_C^-1 for C = (I, p): a rigid inertia about the point p, taken about the origin."""
     moment = M.moment + M.mass * p
     g = M.moment + moment       # 2 S(h, p) + m S(p, p) = S(g, p) with S(a, b) = (a . b) I - (a b^T + b a^T) / 2
     return Inertia(M.mass, moment, M.rotational + multiple_of_identity(g @ p) - symmetric_product(g, p))
@@ -78,14 +77,14 @@ def articulated(M: Inertia) -> Articulated:
 
 @kernel
 def square(U: Wrench, d: Scalar) -> Articulated:
-    """U d U^T, of a wrench U: the inertia that a joint takes out."""
+    """U d U^T, of a wrench U: the inertia that a joint removes from an articulated body."""
     t, f = d * U.torque, d * U.force
     return Articulated(symmetric_outer(t, U.torque), outer(t, U.force), symmetric_outer(f, U.force))
 
 
 @kernel
 def shifted_articulated(p: Vec3, M: Articulated) -> Articulated:
-    """Ad_C^-T M Ad_C^-1 for C = (I, p): an articulated inertia about a point p, about the origin.
+    """Ad_C^-T M Ad_C^-1 for C = (I, p): an articulated inertia about the point p, taken about the origin.
 
     With G = B + p~ D it is [[A + p~ B^T - G p~, G], [G^T, D]], whose first block is symmetric."""
     B, D = M.B, M.D

@@ -1,8 +1,7 @@
 """The motion of a joint: C(q) = B exp(X q), the pose of a body in its parent, for any constant screw X.
 
-Every screw lies, in a frame on its axis, along the z axis (Chasles). The recursions see each body in such a frame,
-where exp(X q) is a turn about z and a slide along it, and most numbers of X are zero.
-"""
+In a frame on its axis every screw lies along z (Chasles). The recursions use such a frame for each body: in it exp(X q)
+is a rotation about z and a translation along it, and most entries of X are 0."""
 from typing import NamedTuple
 
 from screw_dynamics.numbers.scalars import sincos, sqrt
@@ -18,7 +17,7 @@ from .vectors import ColumnsXY, ColumnZ, Matrix3, Nothing, Vec3, cross, tilde, t
 class Joint(NamedTuple):
     """B exp(X q) laid out for evaluation: R = R0 + c R1 + s R2, p = p0 + c p1 + s p2 + q p3, (s, c) = sin, cos(rate q).
 
-    Revolute, prismatic and helical joints and any multiple of their screws go by the same lines."""
+    The same expressions hold for revolute, prismatic and helical joints, and for multiples of their screws."""
 
     rate: Scalar
     R0: Matrix3
@@ -47,7 +46,7 @@ class AxialJoint(NamedTuple):
 def joint(B: Pose, X: Twist) -> Joint:
     """The joint of screw X (in the body frame, per rad or m of q) whose body has the pose B in its parent at q = 0.
 
-    With X = (w, v), n = |w| and e = w / n: exp(X q) turns about e by n q, [MK] (A.6)."""
+    With X = (w, v), n = |w| and e = w / n: exp(X q) rotates about e by n q, [MK] (A.6)."""
     one = Matrix3(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
     rate = sqrt(X.angular @ X.angular)
     per = 1.0 / rate if rate != 0 else 0.0
@@ -58,7 +57,7 @@ def joint(B: Pose, X: Twist) -> Joint:
 
 
 def axial_joint(B: Pose, X: Twist) -> Joint:
-    """The same for a screw X along the z axis, with exact zeros."""
+    """The joint of a screw X along the z axis, with exact zeros."""
     x, y, z = so3.inverse(B.R)                                  # the columns of R
     none = 0 * x
     return Joint(X.angular.z, *(transpose(Matrix3(*columns)) for columns in ((none, none, z), (x, y, none),
@@ -76,20 +75,20 @@ def pose(E: Joint, q: Scalar) -> Pose:
 def on_axis(X: Twist) -> tuple[Pose, Twist]:
     """The pose of a frame on the axis of screw X, z along it, and X in that frame.
 
-    The frame is the nearest such one: same origin and axes where these will do."""
+    Of all such frames it is the nearest: origin and axes are kept where they already fit."""
     w, v = X.angular, X.linear
     turns = any(x != 0 for x in w)
     axis = w if turns else v
     largest = max(map(abs, axis))
     if largest == 0:
         return identity(0.0), X
-    e = Vec3(*(x / largest for x in axis))      # at least of length 1: its square is no 0 or infinity, as of the axis
+    e = Vec3(*(x / largest for x in axis))      # of length >= 1: its square neither vanishes nor overflows
     size = sqrt(e @ e)
     e = (1 / size) * e
     p = cross(e, Vec3(*(x / largest / size for x in v))) if turns else 0 * w
     if e.z < 0:
         e = -e
-    k = 1 / (1 + e.z)                           # R turns z to e about z x e, by a right angle at most
+    k = 1 / (1 + e.z)                           # R rotates z to e about z x e, by at most a right angle
     R = Rotation(Vec3(1 - k * e.x * e.x, -k * e.x * e.y, e.x), Vec3(-k * e.x * e.y, 1 - k * e.y * e.y, e.y),
                  Vec3(-e.x, -e.y, e.z))
     T = Pose(R, p)

@@ -1,8 +1,7 @@
 """The group SE(3) of poses, its screw algebra se(3), and the duals: twists and wrenches.
 
 C = (R, p) is the pose of a body frame in a reference frame; screws are (angular, linear), wrenches (torque, force).
-Sources: [MK] appendix A, [MT] appendix A.2 (51)-(58), two of them corrected (docs/misprints.md).
-"""
+Sources: [MK] appendix A, [MT] appendix A.2 (51)-(58), two of them corrected (docs/misprints.md)."""
 from typing import NamedTuple
 
 from screw_dynamics.numbers.values import Scalar, form_of, infix, kernel, linear, over, value
@@ -71,7 +70,7 @@ def inverse(C: Pose) -> Pose:
 
 @kernel
 def dot(W: Wrench, V: Twist) -> Scalar:
-    """W^T V, the power of a wrench on a twist (W)."""
+    """W^T V, the power of a wrench on a twist, in watts."""
     return W.torque @ V.angular + W.force @ V.linear
 
 
@@ -103,13 +102,13 @@ def Ad_dual_inv(C: Pose, W: Wrench) -> Wrench:
 
 @kernel
 def shifted_twist(r: Vec3, V: Twist) -> Twist:
-    """Ad_C^-1 V for C = (I, r): a twist measured at a point, measured at a point r further on."""
+    """Ad_C^-1 V for C = (I, r): a twist about the origin, taken about the point r."""
     return Twist(V.angular, V.linear + cross(V.angular, r))
 
 
 @kernel
 def shifted_wrench(r: Vec3, W: Wrench) -> Wrench:
-    """Ad_C^-T W for C = (I, r): a wrench about a point r further on, about the origin."""
+    """Ad_C^-T W for C = (I, r): a wrench about the point r, taken about the origin."""
     return Wrench(W.torque + cross(r, W.force), W.force)
 
 
@@ -133,7 +132,7 @@ def exp(X: Twist) -> Pose:
 
 @kernel
 def log(C: Pose) -> Twist:
-    """The screw X with exp X = C and |xi| <= pi; at the angle pi one of the two."""
+    """The screw X with exp X = C and |xi| <= pi; at the angle pi either of the two."""
     xi = so3.log(C.R)
     return Twist(xi, so3.dexp_inv(xi, C.p))
 

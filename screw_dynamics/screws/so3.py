@@ -1,8 +1,7 @@
 """The rotation group SO(3): exp, log and the differential of exp. Rotation vectors xi in rad, |xi| the angle.
 
 Every function is total: the coefficients near the angles 0 and pi are handled once, in `stumpff` and `log`.
-Sources: [MT] appendix A.1 (38)-(45), [MK] appendix A.1.
-"""
+Sources: [MT] appendix A.1 (38)-(45), [MK] appendix A.1."""
 from typing import NamedTuple
 
 from screw_dynamics.numbers.scalars import atan2, sincos, sqrt, where
@@ -24,13 +23,13 @@ class Rotation(NamedTuple):
 
 @infix("@")
 def rotate(R: Rotation, a: Vec3) -> Vec3:
-    """R a: a vector resolved in the body frame, resolved in the reference frame."""
+    """R a: from components in the body frame to components in the reference frame."""
     return multiply_vector(R, a)
 
 
 @infix("@")
 def rotate_back(a: Vec3, R: Rotation) -> Vec3:
-    """a^T R, which is R^T a: a vector resolved in the reference frame, resolved in the body frame."""
+    """a^T R = R^T a: from components in the reference frame to components in the body frame."""
     return a.x * R.x + a.y * R.y + a.z * R.z
 
 
@@ -61,7 +60,7 @@ def matrix(R: Rotation) -> Matrix3:
 
 @kernel
 def rotation(A: Matrix3) -> Rotation:
-    """The rotation whose matrix A is; A must be orthogonal."""
+    """The rotation of matrix A, which must be orthogonal."""
     return Rotation(A.x, A.y, A.z)
 
 
@@ -97,8 +96,8 @@ class Stumpff(NamedTuple):
 def stumpff(x: Scalar) -> Stumpff:
     """The Stumpff numbers of x >= 0, with an error below 2e-15 / k! also where the closed forms cancel."""
     near = x < SERIES
-    one = 0.0 * x + 1.0                                                  # constants as exact as the kind of scalar is
-    y, far = where(near, x, 0.0 * x), where(near, one, x)                # each form sees only arguments that suit it
+    one = 0.0 * x + 1.0                                                  # makes constants exact for any kind of scalar
+    y, far = where(near, x, 0.0 * x), where(near, one, x)                # each form gets only arguments that suit it
     odd = even = one
     for k in (28.0, 26.0, 24.0, 22.0, 20.0, 18.0, 16.0, 14.0, 12.0, 10.0, 8.0, 6.0):
         odd = 1.0 - y * odd / (k * (k + 1.0))
@@ -129,9 +128,9 @@ def exp(xi: Vec3) -> Rotation:
 
 @kernel
 def log(R: Rotation) -> Vec3:
-    """The rotation vector of R, |log R| <= pi; at the angle pi one of the two. The inverse of exp.
+    """The rotation vector of R, |log R| <= pi; at the angle pi either of the two. The inverse of exp.
 
-    By way of the unit quaternion, formed from the largest of its four components, so that no angle loses digits."""
+    It is taken from the unit quaternion, formed by its largest component, so that no angle loses digits."""
     xx, yy, zz = R.x.x, R.y.y, R.z.z
     w = 1.0 + xx + yy + zz
     v = Vec3(R.z.y - R.y.z, R.x.z - R.z.x, R.y.x - R.x.y)                # the quaternion (w, v) times 4w

@@ -1,4 +1,4 @@
-"""The integrators: each a rule for steps, what a step is, and a tableau. One more is one more line here."""
+"""The integrators: each is a rule for steps, a step, and its tableau. Another one is another row of INTEGRATORS."""
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -12,17 +12,19 @@ from .steps import adaptive_steps, fixed_steps
 
 
 class Integrator(NamedTuple):
-    """advance: fixed_steps or adaptive_steps; step: one step of fixed length; tableau: its coefficients."""
+    """advance: fixed_steps or adaptive_steps; step: one step of fixed length; tableau: its coefficients; implicit: it
+    takes friction at the end of a step."""
 
     advance: Callable
     step: Callable
     tableau: Tableau
+    implicit: bool = False
 
 
 @kernel
 def semi_implicit_euler(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar, h: Scalar, q: list,
                         qd: list, stages: Stages) -> None:
-    """qd += h qdd(q, qd), then q += h qd: order 1, symplectic; friction implicitly, however strong it is."""
+    """qd += h qdd(q, qd), then q += h qd: order 1, symplectic; friction implicit, however strong."""
     qdd = stages.dv[0]
     accelerate(algorithm, motion, t, q, qd, h, qdd)
     for k in range(len(q)):
@@ -61,7 +63,7 @@ DORMAND_PRINCE = Tableau(
         [0.0, 40617522 / 29380423, -110615467 / 29380423, 69997945 / 29380423]]))
 
 INTEGRATORS = {
-    "semi_implicit_euler": Integrator(fixed_steps, semi_implicit_euler, EULER),
+    "semi_implicit_euler": Integrator(fixed_steps, semi_implicit_euler, EULER, implicit=True),
     "rk4": Integrator(fixed_steps, runge_kutta, CLASSICAL),
     "rk45": Integrator(adaptive_steps, runge_kutta, DORMAND_PRINCE),
 }

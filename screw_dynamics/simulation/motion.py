@@ -10,15 +10,14 @@ from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
 
-BLOCK = 1e12        # kg m^2 or kg: armature that a stop gives its joint, far more than any robot's inertia
+BLOCK = 1e12        # kg m^2 or kg: armature of a joint at its stop, far more than any robot's inertia
 
 
 class Motion(NamedTuple):
-    """What moves, and what moves it.
+    """The robot and its actuation in a rollout.
 
     links and body: the tables of an algorithm of forward dynamics; joints (4, n): damping, friction, lower and upper
-    stop; tau (n): the efforts; controller(t, q, qd, tau): sets them where `controlled`, with `numbers` (3, n) as its
-    arguments."""
+    stop; tau (n): the efforts; controller(t, q, qd, tau): sets them if `controlled`; numbers (3, n): its arguments."""
 
     links: object
     body: object
@@ -79,7 +78,7 @@ def has_stops(joints: np.ndarray) -> bool:
 
 @outlined
 def solve(algorithm: Callable, links: Link, body: NamedTuple, qdd: list) -> None:
-    """qdd from the inputs in `body`; not inlined, as what it serves is rare and would be compiled twice."""
+    """qdd from the inputs in `body`; not inlined, as calls are rare and each would be compiled again."""
     for k in range(len(qdd)):
         qdd[k] = null(qdd[k])
     algorithm(links, body, qdd)
@@ -87,11 +86,11 @@ def solve(algorithm: Callable, links: Link, body: NamedTuple, qdd: list) -> None
 
 @outlined
 def stop_at_limits(algorithm: Callable, motion: Motion, q: list, qd: list, stages: Stages) -> None:
-    """Position stops: a joint that passed one is set back on it, and does not move on against it.
+    """Position stops: a joint beyond its limit is set back to it, and its velocity outwards to 0.
 
-    A stop gives an impulse that all joints feel, or it would make energy: (M + D) dqd = -D qd with D so large at a
-    blocked joint that it holds. Forward dynamics solves that, as the difference of two answers, in which gravity
-    cancels. An impulse at one stop may drive another joint against its own, hence the rounds."""
+    The impulse of a stop acts on all joints, or energy would be added: (M + D) dqd = -D qd with D large enough at a
+    blocked joint to hold it. Forward dynamics solves this, as the difference of two results, in which gravity cancels.
+    An impulse at one stop may drive another joint against its own, hence the iterations."""
     links, body, joints = motion.links, motion.body, motion.joints
     held, free, D = stages.dv[0], stages.dv[1], stages.dq[0]
     for _ in range(len(q)):

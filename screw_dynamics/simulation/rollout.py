@@ -31,7 +31,7 @@ JOB = types.NamedTuple((
 @cache
 def entry_points(integrator: str, acceleration: Entry) -> tuple[Callable, Callable]:
     """The compiled forms of an integrator over an algorithm of forward dynamics: for one robot, and on lanes."""
-    advance, step, tableau = INTEGRATORS[integrator]
+    advance, step, tableau, _ = INTEGRATORS[integrator]
     algorithm, Body = acceleration.algorithm, acceleration.Body
 
     @compiled(nogil=True)
@@ -77,7 +77,7 @@ def rollout(acceleration: Entry, workspaces: Workspaces, model: Model, q0: Array
         positive(name, x)
     steps, every = whole("steps", steps, 0), whole("every", every, 1)
     if steps % every:
-        raise ValueError(f"steps {steps} must be a multiple of every {every}")
+        raise ValueError(f"steps {steps} must be a multiple of every = {every}")
     q0, qd0 = broadcast({"q0": real_numbers("q0", q0, n), "qd0": real_numbers("qd0", qd0, n)}, n)
     lead, count, samples = q0.shape[:-1], prod(q0.shape[:-1]), steps // every
     controller = compiled_controller(effort) if callable(effort) else None
@@ -97,7 +97,7 @@ def rollout(acceleration: Entry, workspaces: Workspaces, model: Model, q0: Array
 
 def simulate(integrator: str, acceleration: Entry, workspaces: Workspaces, given: tuple, efforts: np.ndarray,
              q: np.ndarray, qd: np.ndarray, threads: int) -> None:
-    """Fill q and qd (N, samples + 1, n) from their first samples on, eight states on a lane, in pieces on threads."""
+    """Fill q and qd (N, samples + 1, n) from their first samples on, eight states at a time, in pieces on threads."""
     count, _, n = q.shape
     one, many = entry_points(integrator, acceleration)
     form, width = (one, 1) if count == 1 else (many, WIDTH)
@@ -117,7 +117,7 @@ def simulate(integrator: str, acceleration: Entry, workspaces: Workspaces, given
 
 
 def _resistance(model, friction, limits):
-    """What resists the joints (4, n): damping, friction, lower and upper stop."""
+    """Damping, friction, lower and upper stop of the joints, (4, n)."""
     nothing = np.zeros(model.n)
     resistance = [model.damping, model.friction] if friction else [nothing, nothing]
     stops = [model.lower, model.upper] if limits else [nothing - np.inf, nothing + np.inf]

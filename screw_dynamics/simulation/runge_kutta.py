@@ -15,8 +15,8 @@ class Tableau(NamedTuple):
     """An explicit Butcher tableau of s stages: a (s, s), b (s,), c (s,).
 
     For adaptive steps also the weights of the error estimate (s,), its order, and dense output (s, d): the weight of a
-    stage at t + theta h is sum_j dense[stage, j] theta^(j + 1). Such a method is first-same-as-last, which any becomes
-    by one more stage: the last row of a is b."""
+    stage at t + theta h is sum_j dense[stage, j] theta^(j + 1). Such a method must be
+    first-same-as-last, the last row of a being b, which one more stage makes of any."""
 
     a: np.ndarray
     b: np.ndarray
@@ -65,9 +65,7 @@ def runge_kutta(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar
 @kernel
 def error_norm(tableau: Tableau, h: Scalar, q: list, qd: list, stages: Stages, relative: float,
                absolute_tolerance: float) -> Scalar:
-    """The estimated error of a step, as root mean square in units of the tolerance.
-
-    The last stage is the new state."""
+    """The estimated error of a step whose last stage is the new state: root mean square in units of the tolerance."""
     total = null(h)
     for k in range(len(q)):
         for y, new, rates in ((q, stages.q, stages.dq), (qd, stages.v, stages.dv)):
@@ -131,15 +129,17 @@ def first_step(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar,
 def dense_weights(tableau: Tableau, theta: float, weights: np.ndarray) -> None:
     """Fill the weights (s,) of the stages in the state at t + theta h within a step."""
     for s in range(len(weights)):
-        weights[s] = 0.0
+        weight = 0.0
         for j in range(tableau.dense.shape[1] - 1, -1, -1):
-            weights[s] = theta * (tableau.dense[s, j] + weights[s])
+            weight = theta * (tableau.dense[s, j] + weight)
+        weights[s] = weight
 
 
 @kernel
-def dense(weights: np.ndarray, h: float, y: list, rates: Any, k: int, place: int) -> float:
-    """The state within a step, coordinate k of one place."""
-    total = 0.0
+def dense(weights: np.ndarray, h: float, q: list, qd: list, stages: Stages, k: int, place: int) -> tuple[float, float]:
+    """Position and velocity within a step, coordinate k of one place."""
+    dq = dv = 0.0
     for s in range(len(weights)):
-        total += weights[s] * extract(rates[s, k], place)
-    return extract(y[k], place) + h * total
+        dq += weights[s] * extract(stages.dq[s, k], place)
+        dv += weights[s] * extract(stages.dv[s, k], place)
+    return extract(q[k], place) + h * dq, extract(qd[k], place) + h * dv

@@ -1,7 +1,6 @@
 """Rules for steps from sample to sample: of fixed length, or as long as an error estimate allows.
 
-Written once for any scalar: on lanes every state has its own time, and in adaptive steps its own step.
-"""
+Written once for any scalar: on lanes every state has its own time, and in adaptive steps its own step."""
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -18,9 +17,9 @@ from .runge_kutta import Tableau, dense, dense_weights, error_norm, first_step, 
 
 
 class Job(NamedTuple):
-    """What a rollout is given: working memory, what resists the joints (4, n), efforts (N, 1 or steps, n) or a
-    controller, step dt (s), steps to a sample, tolerances of adaptive steps, and samples q and qd (N, samples + 1, n),
-    the first of them the initial states."""
+    """The inputs of a rollout: workspace, working memory, damping, friction and stops of the joints (4, n), efforts
+    (N, 1 or steps, n) or a controller, step dt (s), steps per sample, tolerances of adaptive steps, and samples q and
+    qd (N, samples + 1, n), the first of them the initial states."""
 
     memory: np.ndarray
     work: np.ndarray
@@ -38,14 +37,14 @@ class Job(NamedTuple):
 
 @kernel
 def work_rows(tableau: Tableau) -> int:
-    """How many vectors (n) of work memory a rollout takes: state, efforts, state of a stage, and the rates of all
+    """How many vectors (n) of working memory a rollout needs: state, efforts, state of a stage, and the rates of all
     stages, at least two, which stops need."""
     return 5 + 2 * max(2, len(tableau.c))
 
 
 @kernel
 def prepare_motion(tableau: Tableau, Body: type, like: Scalar, job: Job) -> tuple[list, list, Motion, Stages]:
-    """The state, what moves it, and the memory of a step, over scalars of the kind of `like`."""
+    """The state, the Motion and the Stages of a rollout, over scalars of the kind of `like`."""
     n, memory, count = job.q.shape[2], job.memory, work_rows(tableau)
     body = table(Body, like, int(memory[SLOTS]), memory, int(memory[BODY]))
     rows, middle = block(like, (count, n), job.work, 0), (5 + count) // 2
@@ -55,7 +54,7 @@ def prepare_motion(tableau: Tableau, Body: type, like: Scalar, job: Job) -> tupl
 
 @kernel
 def load_rows(rows: np.ndarray, first: int, sample: int, column: list) -> None:
-    """Put rows[first ... first + 7, sample] into the places of a column; past the end, the last again."""
+    """Put rows[first ... first + 7, sample] into the places of a column; past the end, the last is repeated."""
     for k in range(len(column)):
         for place in range(places(column[k])):
             column[k] = insert(column[k], place, rows[min(first + place, len(rows) - 1), sample, k])
@@ -71,7 +70,7 @@ def store_rows(rows: np.ndarray, first: int, sample: int, column: list) -> None:
 
 @kernel
 def fixed_steps(step: Callable, tableau: Tableau, algorithm: Callable, Body: type, like: Scalar, job: Job) -> None:
-    """Steps of length dt, with every so many of them a sample."""
+    """Steps of length dt; every `every`-th of them ends in a sample."""
     x, v, motion, stages = prepare_motion(tableau, Body, like, job)
     dt, every, effort, q, qd, stops = job.dt, job.every, job.effort, job.q, job.qd, has_stops(job.joints)
     for first in range(0, len(q), places(like)):
@@ -93,13 +92,14 @@ def write_samples(tableau: Tableau, place: int, t: Scalar, h: Scalar, until: flo
                   interval: float, x: list, v: list, stages: Stages, weights: np.ndarray, q: np.ndarray,
                   qd: np.ndarray) -> int:
     """Write the samples (samples + 1, n) of one place, every `interval` seconds, that lie in a step from t to `until`;
-    NaN if the state is lost. Returns the number of the sample to come."""
+    NaN if the state is lost. Returns the number of the next sample."""
     start, length = extract(t, place), extract(h, place)
     while sample < len(q) and sample * interval <= until:
         dense_weights(tableau, (sample * interval - start) / length, weights)
         for k in range(len(x)):
-            q[sample, k] = np.nan if lost else dense(weights, length, x, stages.dq, k, place)
-            qd[sample, k] = np.nan if lost else dense(weights, length, v, stages.dv, k, place)
+            q[sample, k], qd[sample, k] = dense(weights, length, x, v, stages, k, place)
+            if lost:
+                q[sample, k] = qd[sample, k] = np.nan
         sample += 1
     return sample
 
@@ -107,8 +107,8 @@ def write_samples(tableau: Tableau, place: int, t: Scalar, h: Scalar, until: flo
 @kernel
 def adaptive_steps(step: Callable, tableau: Tableau, algorithm: Callable, Body: type, like: Scalar, job: Job) -> None:
     """Runge-Kutta steps with SciPy's step control, sampled at every dt * every by dense output; each place has a time
-    of its own. With efforts that change, and with stops, a step ends at every dt. A state whose step shrinks to
-    nothing, or that stops being finite, is NaN from there on."""
+    of its own. With efforts that vary, and with stops, a step ends at every dt. A state is NaN from where its
+    step size underflows or its numbers cease to be finite."""
     x, v, motion, stages = prepare_motion(tableau, Body, like, job)
     dt, every, relative, tolerance = job.dt, job.every, job.relative, job.absolute
     effort, q, qd, stops = job.effort, job.q, job.qd, has_stops(job.joints)
@@ -121,9 +121,9 @@ def adaptive_steps(step: Callable, tableau: Tableau, algorithm: Callable, Body: 
         load_rows(effort, first, 0, motion.tau)
         t = null(like)
         horizon = t + (dt if varying or stops else end)
-        sample, interval = t + 1.0, t                       # of each place: sample to come, and interval dt
+        sample, interval = t + 1.0, t                       # of each place: next sample, and interval dt
         h = first_step(tableau, algorithm, motion, t, x, v, stages, relative, tolerance, end)
-        retried = t > 1.0                                   # nowhere
+        retried = t > 1.0                                   # false everywhere
         while some(t < end):
             active, last = t < end, t + h >= horizon
             length = where(active, where(last, horizon - t, h), null(like))
@@ -143,14 +143,14 @@ def adaptive_steps(step: Callable, tableau: Tableau, algorithm: Callable, Body: 
             t = arrival
             if stops:
                 stop_at_limits(algorithm, motion, x, v, stages)
-            for place in range(places(like)):               # those past the last state too, or all would wait for them
+            for place in range(places(like)):               # past the last state too, or those places would never end
                 if (varying or stops) and extract(accepted & (t >= horizon), place):
                     i, number = int(extract(interval, place)) + 1, int(extract(sample, place)) - 1
                     s = min(first + place, len(q) - 1)
                     interval = insert(interval, place, float(i))
                     horizon = insert(horizon, place, min((i + 1) * dt, end))
                     for k in range(len(x)):
-                        if number * every == i:             # as the stop left it, not as the step arrived
+                        if number * every == i:             # the state after the stop, not before
                             q[s, number, k], qd[s, number, k] = extract(x[k], place), extract(v[k], place)
                         if varying and i < effort.shape[1]:
                             motion.tau[k] = insert(motion.tau[k], place, effort[s, i, k])

@@ -17,7 +17,7 @@ class Runner:
 
     factor: simulated seconds in a wall second; 0: as fast as possible. What is published does not depend on the wall
     clock, but for a state that stands still (paused, or stopped by a fault): it is published every IDLE, for late
-    subscribers. now(): nanoseconds of a steady clock. wake(): asks for a call of `work` at once."""
+    subscribers. now(): nanoseconds of a steady clock. wake(): requests a call of `work` at once."""
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, field, fields
 
-from screw_dynamics.simulation.integrators import FIXED_STEPS
+from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
 
 COMMAND_MODES = ("effort", "velocity", "position")
 ON_TIMEOUT = ("zero", "hold", "gravity_compensation")
@@ -63,7 +63,7 @@ class Settings:
     @property
     def implicit(self) -> bool:
         """Whether the integrator takes friction at the end of the step."""
-        return self.integrator == "semi_implicit_euler"
+        return INTEGRATORS[self.integrator].implicit
 
     def steps(self, duration: float) -> int:
         """A positive duration in s as a number of steps, at least one; 0 for 0."""

@@ -42,9 +42,8 @@ class Simulation:
     * saturated (n,): the steps, since the start, in which a command or an effort was clipped to a limit.
     * fault: None, or why the robot stopped until a reset. The state always is finite.
 
-    initial_positions {joint: position} is where a reset leads to, `EnforcedLimits.middle` for other joints; time_ns is
-    the first simulated time. ValueError names a joint whose initial position is outside its limits, or that no
-    inertia resists."""
+    initial_positions {joint: position} is the state after a reset, `EnforcedLimits.middle` for other joints; time_ns is
+    the first simulated time. ValueError names a joint without inertia, or that would start outside its limits."""
 
     def __init__(
         self,
@@ -122,7 +121,7 @@ class Simulation:
         """As `reset`, but the joints `names` start from a position and a velocity (names,); None: at rest.
 
         A start in motion releases all joints at once, whatever hold_until_first_command is. ValueError names the
-        joint; nothing is changed then."""
+        joint and changes nothing."""
         q, qd = self._home.copy(), np.zeros(self.robot.n)
         for k, name in enumerate(names):
             i = self._known(name)

@@ -1,4 +1,4 @@
-"""Mimic joints of the part of the tree that is asked for."""
+"""Mimic joints of the part of the tree in use."""
 from collections.abc import Sequence
 
 from screw_dynamics.model.mimic import MimicError, followed
@@ -10,8 +10,7 @@ from .tree import Tree
 
 
 def check_mimics(tree: Tree, joints: Sequence[Joint]) -> None:
-    """UrdfError if a leader is not among these joints or does not move, if a chain of leaders is a loop, or its product
-    out of range."""
+    """UrdfError for a leader that is fixed or not among these joints, a loop of leaders, or a product out of range."""
     kept = {joint.name: joint for joint in joints}
     mimics = {joint.name: joint.mimic for joint in joints if joint.mimic}
     for name, mimic in mimics.items():

@@ -40,7 +40,7 @@ def _read(source, base_link, tip_link):
     robot = needed_part(parse_xml(read_source(source)), notes)
     tree = Tree(*describe(robot, notes))
     branch = tree.select(base_link, tip_link)
-    # Refused only in the part of the tree that is asked for.
+    # Refused only in the part of the tree in use.
     for joint in branch.joints:
         if joint.axis is None and joint.kind != "fixed":
             raise fault(f"joint {quote(joint.name)}: type {quote(joint.kind)} is not supported; base_link="

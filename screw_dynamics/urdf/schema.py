@@ -156,7 +156,7 @@ def _copy_attributes(element, form, copy, where, owner, notes):
         text = quote(element.get("quat_xyzw"))
         raise fault(f"{where}: quat_xyzw={text} is not supported, rpy is", element.sourceline)
     if not forms.keys() <= given:
-        # What we do not know may be what is left out, misspelt; beside a full set it is somebody's extension.
+        # An unknown name may be a missing one, misspelt; beside a full set it is an extension.
         for name in given - forms.keys():
             if "{" not in name:
                 notes.add("attributes that are not understood and ignored", f"{name} of {copy.tag} in {owner}")

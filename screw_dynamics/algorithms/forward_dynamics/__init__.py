@@ -1,6 +1,6 @@
 """Forward dynamics: by articulated bodies, O(n), a file for each representation; by the mass matrix, O(n^3).
 
-The recursion over articulated bodies is one and goes by several notations; [SY] table 2, and (15):
+The articulated-body recursion, in the notations of several schools; [SY] table 2, and (15):
 
 | here                                | [SY] (15)         | operator algebra | articulated bodies | Lie algebra       |
 |-------------------------------------|-------------------|------------------|--------------------|-------------------|

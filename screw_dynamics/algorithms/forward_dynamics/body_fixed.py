@@ -11,9 +11,8 @@ from screw_dynamics.screws.se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, 
 
 
 class Body(NamedTuple):
-    """What the recursion holds of each body, in its frame: coordinate, rate and effort of its joint, and inertia that
-    acts on the joint alone; pose in the parent, twist, articulated inertia A and bias wrench P; U, d, u
-    of the joint; derivative of the twist."""
+    """What the recursion holds of each body, in its frame: coordinate, rate, effort and armature of its joint; pose in
+    the parent, twist, articulated inertia A and bias wrench P; U, d, u of the joint; derivative of the twist."""
 
     q: Scalar
     qd: Scalar
@@ -33,7 +32,7 @@ class Body(NamedTuple):
 def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
     """Add to qdd the joint accelerations; [SY] (15), Featherstone (2008) table 7.1 on screws.
 
-    Needs a coordinate of its own for every joint."""
+    Requires a coordinate of its own for every joint."""
     parent, k, X, M, E = links
     q, qd, tau, armature, C, V, A, P, U, d, u, Vd = body
     n = len(parent) - 1

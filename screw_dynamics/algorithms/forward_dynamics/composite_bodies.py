@@ -15,9 +15,9 @@ from .hybrid import rest, rigid_body
 
 
 class Body(NamedTuple):
-    """What the mass-matrix route holds of each body, resolved in the world frame: coordinate, rate and effort of its
-    joint, and inertia that acts on the joint alone; the columns of hybrid.Body from R to S; inertia M and bias
-    wrench P of the body with all that it carries; for each coordinate its armature, and the mass matrix."""
+    """What the algorithm holds of each body, resolved in the world frame: coordinate, rate, effort and armature of its
+    joint; the columns of hybrid.Body from R to S; inertia M and bias wrench P of the body with all that it carries; for
+    each coordinate its armature, and the mass matrix."""
 
     q: Scalar
     qd: Scalar
@@ -39,7 +39,7 @@ class Body(NamedTuple):
 def composite_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
     """Set qdd to the joint accelerations, from the mass matrix and the bias efforts; [MD] (80) solved for q''.
 
-    Of the matrix [MD] (81) the pairs of bodies of which one carries the other are summed, each once. Several joints may
+    [MD] (81) is summed over the pairs of bodies of which one carries the other, each pair once. Several joints may
     share a coordinate, as mimic joints do, which articulated bodies cannot express."""
     parent, k, n = links.parent, links.coordinate, len(qdd)
     q, qd, tau, armature, R, r, J, w, Vd, S, M, P, own, H = body
@@ -71,8 +71,8 @@ def composite_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
 
 @kernel
 def solve_symmetric(H: np.ndarray, b: np.ndarray) -> None:
-    """Solve H x = b for symmetric positive definite H in place, by some n^3 / 6 products: b becomes x, and H = L D L^T
-    keeps 1 / D on its diagonal and D L^T above. What stands below the diagonal is neither read nor written."""
+    """Solve H x = b for symmetric positive definite H in place, in about n^3 / 6 products: b becomes x, and H = L D L^T
+    keeps 1 / D on its diagonal and D L^T above. Entries below the diagonal are neither read nor written."""
     n = len(b)
     for j in range(n):
         H[j, j] = 1.0 / H[j, j]

@@ -1,5 +1,4 @@
-"""Forward dynamics by articulated bodies in hybrid twists, about the bodies' origins and resolved in the world,
-O(n)."""
+"""Forward dynamics by articulated bodies in hybrid twists, about the bodies' origins, resolved in the world, O(n)."""
 from typing import NamedTuple
 
 import numpy as np
@@ -16,9 +15,9 @@ from ..inverse_dynamics.balance import acceleration_matrix, euler
 
 
 class Body(NamedTuple):
-    """What the recursion holds of each body, resolved in the world frame: coordinate, rate and effort of its joint, and
-    inertia that acts on the joint alone; orientation, vector from the parent's origin, joint screw, angular velocity,
-    derivative of the twist, S = w'~ + w~ w~, articulated inertia A and bias wrench P; U, d, u of the joint."""
+    """What the recursion holds of each body, resolved in the world frame: coordinate, rate, effort and armature of its
+    joint; orientation, vector from the parent's origin, joint screw, angular velocity, derivative of the twist,
+    S = w'~ + w~ w~, articulated inertia A and bias wrench P; U, d, u of the joint."""
 
     q: Scalar
     qd: Scalar
@@ -40,8 +39,8 @@ class Body(NamedTuple):
 @kernel
 def rigid_body(links: Link, i: int, q: list, qd: list, R: list, r: list, J: list, w: list,
                Vd: list, S: list) -> tuple[Inertia, Wrench]:
-    """Fill the columns from R to S for body i, moving as its parent without q'' makes it. Returns its inertia about its
-    origin and the wrench that this takes; [MD] (75), (54), (55). Linear velocities do not enter."""
+    """Fill the columns from R to S for body i in the motion with q'' = 0. Returns its inertia about its origin and the
+    wrench that this motion requires; [MD] (75), (54), (55). Linear velocities do not enter."""
     p, X, M, C = links.parent[i], links.X[i], links.M[i], pose(links.E[i], q[i])
     R[i], r[i] = R[p] @ C.R, R[p] @ C.p
     J[i] = Twist(R[i] @ X.angular, R[i] @ X.linear)
@@ -65,8 +64,8 @@ def rest(links: Link, R: list, w: list, Vd: list, S: list, like: Scalar) -> None
 def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
     """Add to qdd the joint accelerations; [SY] (15) on hybrid twists.
 
-    From body to body only the point changes that twists, wrenches and inertias are about. The accelerations without q''
-    are summed on the way out, so that the bias of an articulated body is a rigid body's."""
+    From body to body only the reference point of twists, wrenches and inertias changes. The accelerations for q'' = 0
+    are summed in the forward loop, so that the bias of an articulated body is a rigid body's."""
     parent, k, n = links.parent, links.coordinate, len(links.parent) - 1
     q, qd, tau, armature, R, r, J, w, Vd, S, A, P, U, d, u = body
     rest(links, R, w, Vd, S, q[0])

@@ -1,5 +1,4 @@
-"""Forward dynamics by articulated bodies in mixed twists: rotations resolved in the body, translations in the world,
-O(n)."""
+"""Forward dynamics by articulated bodies in mixed twists: rotations in the body, translations in the world, O(n)."""
 from typing import NamedTuple
 
 import numpy as np
@@ -24,10 +23,9 @@ from screw_dynamics.screws.vectors import (
 
 class Body(NamedTuple):
     """What the recursion holds of each body, torques and rotations in its frame, forces and translation in the world:
-    coordinate, rate and effort of its joint, and inertia that acts on the joint alone; orientation in the parent and in
-    the world, lever in the parent of a force on the body, joint screw, angular velocity, what the joint's motion adds
-    to the derivative of the twist, articulated inertia A and bias wrench P; U, d, u of the joint; derivative of the
-    twist."""
+    coordinate, rate, effort and armature of its joint; orientation in the parent and in the world, lever in the parent
+    of a force on the body, joint screw, angular velocity, velocity-dependent part of the twist's derivative,
+    articulated inertia A and bias wrench P; U, d, u of the joint; derivative of the twist."""
 
     q: Scalar
     qd: Scalar
@@ -49,7 +47,7 @@ class Body(NamedTuple):
 
 @kernel
 def moved_mixed(C: Rotation, L: Matrix3, M: Articulated) -> Articulated:
-    """T M T^T, T = [[C, L], [0, I]]: an articulated inertia as the parent feels it, in mixed twists on both sides."""
+    """T M T^T, T = [[C, L], [0, I]]: the articulated inertia of a body, in the mixed twists of its parent."""
     B = C @ M.B
     G = B + L @ full(M.D)
     F = B + G
@@ -62,8 +60,8 @@ def moved_mixed(C: Rotation, L: Matrix3, M: Articulated) -> Articulated:
 def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
     """Add to qdd the joint accelerations; [SY] (15) on the mixed twists of [MD] (56), (57).
 
-    The lever L = p~ R^T takes a force in the world to its torque in the parent, and L^T a turn of the parent to a
-    velocity in the world. Linear velocities do not enter."""
+    The lever L = p~ R^T maps a force in the world to its torque in the parent, and L^T an angular velocity of the
+    parent to a linear one in the world. Linear velocities do not enter."""
     parent, k, X, M, E = links
     q, qd, tau, armature, C, R, L, J, w, c, A, P, U, d, u, Vd = body
     n = len(parent) - 1

@@ -13,9 +13,8 @@ from ..inverse_dynamics.balance import balance
 
 
 class Body(NamedTuple):
-    """What the recursion holds of each body, in the world frame: coordinate, rate and effort of its joint, and inertia
-    that acts on the joint alone; pose, joint screw, twist, derivative of the twist, articulated inertia A and bias
-    wrench P; U, d, u of the joint."""
+    """What the recursion holds of each body, in the world frame: coordinate, rate, effort and armature of its joint;
+    pose, joint screw, twist, derivative of the twist, articulated inertia A and bias wrench P; U, d, u of the joint."""
 
     q: Scalar
     qd: Scalar
@@ -36,10 +35,10 @@ class Body(NamedTuple):
 def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
     """Add to qdd the joint accelerations; [SY] (15) on the spatial twists of [MD] (70).
 
-    Inertias and wrenches of all bodies have one origin and add as they are. Twists do too, so that the accelerations
-    without q'' are summed on the way out: the bias of an articulated body is then a rigid body's, and what is left to
-    sum for q'' starts from a world at rest. Inertias about an origin far away hide those about the joints, though: at r
-    times the robot's size from it, the result has an error of some r^2 roundings, 1e-11 for a metre's arm at 100 m."""
+    Inertias, wrenches and twists of all bodies are about one point and add as they are. The accelerations for q'' = 0
+    are summed in the forward loop: the bias of an articulated body is then a rigid body's, and the last loop adds the
+    effect of q'' to a world at rest. Inertias about a distant origin mask those about the joints, though: at r times
+    the robot's size from it, the result has an error of some r^2 roundings, 1e-11 for an arm of 1 m at 100 m."""
     parent, k, X, M, E = links
     q, qd, tau, armature, C, J, V, Vd, A, P, U, d, u = body
     n = len(parent) - 1

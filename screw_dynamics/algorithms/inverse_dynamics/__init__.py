@@ -8,7 +8,7 @@ from screw_dynamics.compiled.entry import Entry, per_joint
 from . import body_fixed, classical, hybrid, mixed, spatial
 
 _MODULES = {"body": body_fixed, "spatial": spatial, "hybrid": hybrid, "mixed": mixed, "classical": classical}
-# The same efforts by way of each representation, named as in representations.REPRESENTATIONS, and by the classical one.
+# The same efforts by each representation, named as in representations.REPRESENTATIONS, and by the classical one.
 INVERSE_DYNAMICS_IN = {name: Entry(form.inverse_dynamics, form.Body, 3, per_joint) for name, form in _MODULES.items()}
 INVERSE_DYNAMICS_CLASSICAL = INVERSE_DYNAMICS_IN.pop("classical")
 INVERSE_DYNAMICS = INVERSE_DYNAMICS_IN["body"]

@@ -16,13 +16,13 @@ def acceleration_matrix(w: Vec3, wd: Vec3) -> Matrix3:
 
 @kernel
 def euler(Theta: Symmetric3, w: Vec3, wd: Vec3) -> Vec3:
-    """Theta w' + w x Theta w, the torque about a point that rests."""
+    """Theta w' + w x Theta w, the torque about a fixed point."""
     return Theta @ wd + cross(w, Theta @ w)
 
 
 @kernel
 def balance(M: Inertia, V: Twist, Vd: Twist) -> Wrench:
-    """M V' - ad_V^T M V, the wrench that a motion takes, in the body frame as in the world frame; [MD] (38), (41).
+    """M V' - ad_V^T M V, the wrench that a motion requires, in the body frame or in the world frame; [MD] (38), (41).
 
     In the components (42), (43), with a = v' + w x v the acceleration of the point at the frame's origin: 54 products
     where the screw form takes 66."""

@@ -26,7 +26,7 @@ class Body(NamedTuple):
 
 @kernel
 def newton_euler(links: Link, body: Body, acceleration: Twist, tau: np.ndarray) -> None:
-    """Add to tau the joint efforts that the motion takes in a world that accelerates; [MD] (66), (67)."""
+    """Add to tau the joint efforts that the motion requires in an accelerated world; [MD] (66), (67)."""
     parent, k, X, M, E = links
     q, qd, qdd, C, V, Vd, W = body
     n = len(parent) - 1
@@ -52,7 +52,7 @@ def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
 
 @kernel
 def coriolis_torque(links: Link, body: Body, tau: np.ndarray) -> None:
-    """tau = C(q, q') q': what the motion takes without gravity and acceleration."""
+    """tau = C(q, q') q': what the motion requires without gravity and acceleration."""
     for i in range(1, len(body.q)):
         body.qdd[i] = null(body.q[0])
     newton_euler(links, body, zero(Twist, body.q[0]), tau)

@@ -1,5 +1,4 @@
-"""Inverse dynamics in the body frame, with accelerations of points in place of derivatives of twists: the fewest
-operations."""
+"""Inverse dynamics in the body frame by accelerations of points, not derivatives of twists: the fewest operations."""
 from typing import NamedTuple
 
 import numpy as np
@@ -30,11 +29,10 @@ class Body(NamedTuple):
 
 @kernel
 def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
-    """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (66), (67) with the components (42), (43), where v and v' enter as
-    a = v' + w x v alone.
+    """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (66), (67) with the components (42), (43), where v and v' enter only as
+    a = v' + w x v, the linear part of the hybrid V'^h resolved in the body.
 
-    It is what Luh, Walker and Paul (1980) do in vectors. a is the linear part of the hybrid V'^h, resolved in the
-    body."""
+    In vectors it is the algorithm of Luh, Walker and Paul (1980)."""
     parent, k, X, M, E = links
     q, qd, qdd, C, w, wd, a, S, W = body
     n = len(parent) - 1

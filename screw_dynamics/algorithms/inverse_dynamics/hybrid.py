@@ -1,5 +1,4 @@
-"""Inverse dynamics in hybrid twists: about the bodies' origins, resolved in the world, on a tree, O(n), for any
-scalar."""
+"""Inverse dynamics in hybrid twists: about the bodies' origins, resolved in the world, on a tree, O(n)."""
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +32,7 @@ class Body(NamedTuple):
 
 @kernel
 def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
-    """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (75), (76). Screws only turn, twists and wrenches change their point.
+    """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (75), (76). Screws only rotate, twists and wrenches change their point.
 
     Linear velocities do not enter: those of (75d) are differences, w_p x r + J q' between a body and its parent. The
     rotated inertia of (76a) is not formed either: its factors R, Theta, R^T are applied one by one."""

@@ -1,5 +1,4 @@
-"""Inverse dynamics in mixed twists: rotations resolved in the body, translations in the world, on a tree, O(n), for any
-scalar."""
+"""Inverse dynamics in mixed twists: rotations resolved in the body, translations in the world, on a tree, O(n)."""
 from typing import NamedTuple
 
 import numpy as np
@@ -34,8 +33,7 @@ class Body(NamedTuple):
 def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
     """tau = M(q) q'' + C(q, q') q' + g(q), by the balance of [MD] (56), (57).
 
-    The paper leaves the recursion to the reader: here it is (66) for rotations and (75) for translations. Linear
-    velocities do not enter."""
+    The recursion, which the paper leaves open, is (66) for rotations and (75) for translations, without velocities."""
     parent, k, X, M, E = links
     q, qd, qdd, C, R, w, Vd, S, W = body
     n = len(parent) - 1

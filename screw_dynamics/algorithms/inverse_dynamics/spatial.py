@@ -28,8 +28,7 @@ class Body(NamedTuple):
 
 @kernel
 def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
-    """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (70), (71). Nothing moves from frame to frame but screws and
-    inertias."""
+    """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (70), (71). Only screws and inertias change their frame."""
     parent, k, X, M, E = links
     q, qd, qdd, C, J, V, Vd, W = body
     n = len(parent) - 1

@@ -28,5 +28,5 @@ def moved(body: Body, p: int, i: int, V: Twist) -> Twist:
 
 @kernel
 def seen(frames: Frame, target: Target, body: Body, i: int, V: Twist) -> Twist:
-    """(20)."""
+    """The twist of the body's own frame; (20)."""
     return Ad_inv(frames.C[i], V)

@@ -29,6 +29,6 @@ def moved(body: Body, p: int, i: int, V: Twist) -> Twist:
 
 @kernel
 def seen(frames: Frame, target: Target, body: Body, i: int, V: Twist) -> Twist:
-    """Of the body's frame, resolved in that of the root."""
+    """The twist of the body's own frame, resolved in that of the root."""
     R, V = frames.C[target.reference].R, shifted_twist(body.R[i] @ frames.C[i].p, V)
     return Twist(V.angular @ R, V.linear @ R)

@@ -19,7 +19,7 @@ def place(links: Link, body: Body, i: int) -> None:
 
 @kernel
 def screw(links: Link, body: Body, i: int) -> Twist:
-    """(50), i = j."""
+    """X_i, the linear part resolved in the world; (50), i = j."""
     X = links.X[i]
     return over(Twist(X.angular, body.R[i] @ X.linear), body.q[i])
 
@@ -28,19 +28,18 @@ def screw(links: Link, body: Body, i: int) -> Twist:
 def moved_twist(C: Pose, R: Rotation, V: Twist) -> Twist:
     """The mixed twist of a parent of orientation R, as that of a frame fixed to it at the relative pose C.
 
-    The matrix of (51) and (52), where the paper prints R_i for R_(i-1): the parent's angular velocity is resolved in
-    the parent."""
+    The matrix of (51) and (52) with R_(i-1), not R_i as printed: the parent's angular velocity is in its own frame."""
     return Twist(V.angular @ C.R, V.linear + R @ cross(V.angular, C.p))
 
 
 @kernel
 def moved(body: Body, p: int, i: int, V: Twist) -> Twist:
-    """(51), (52)."""
+    """moved_twist by the pose in the parent; (51), (52)."""
     return moved_twist(body.C[i], body.R[p], V)
 
 
 @kernel
 def seen(frames: Frame, target: Target, body: Body, i: int, V: Twist) -> Twist:
-    """Of the body's frame, velocities resolved in that of the root."""
+    """The twist of the body's own frame, the linear part resolved in that of the root."""
     V = moved_twist(frames.C[i], body.R[i], V)
     return Twist(V.angular, V.linear @ frames.C[target.reference].R)

@@ -12,8 +12,8 @@ from ..jacobian import add_column, put_twist
 
 
 class Body(NamedTuple):
-    """Joint coordinate and rate; what a representation knows of the body's place: pose, orientation, vector from the
-    parent's origin; twist, or column of the Jacobian that belongs to the joint at hand."""
+    """Joint coordinate and rate; of pose, orientation and vector from the parent's origin what a representation uses;
+    twist, or the current joint's column of the Jacobian."""
 
     q: Scalar
     qd: Scalar
@@ -24,7 +24,7 @@ class Body(NamedTuple):
 
 
 def recursions(place: Callable, screw: Callable, moved: Callable, seen: Callable) -> tuple[Entry, Entry]:
-    """The entry points for twists and for Jacobians of all bodies, against a frame of the root, in a representation.
+    """The entry points for twists and for Jacobians of all bodies relative to a frame of the root, in a representation.
 
     place(links, body, i): fill the columns C, R and r that it needs of body i. screw(links, body, i): the joint screw.
     moved(body, p, i, V): the twist V of the parent p as one of body i. seen(frames, target, body, i, V): the twist V of
@@ -49,7 +49,7 @@ def recursions(place: Callable, screw: Callable, moved: Callable, seen: Callable
         for j in range(1, len(q)):
             place(links, body, j)
         for j in range(1, len(q)):
-            J[j - 1] = zero(Twist, q[0])                                                # joint j moves no body before
+            J[j - 1] = zero(Twist, q[0])                                                # joint j moves no body before j
             J[j] = screw(links, body, j)                                                # (19), (28), (41), (51)
             for i in range(j + 1, len(q)):
                 J[i] = moved(body, parent[i], i, J[parent[i]])                          # (19), (29), (41), (51)

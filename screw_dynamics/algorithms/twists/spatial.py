@@ -28,5 +28,5 @@ def moved(body: Body, p: int, i: int, V: Twist) -> Twist:
 
 @kernel
 def seen(frames: Frame, target: Target, body: Body, i: int, V: Twist) -> Twist:
-    """(35)."""
+    """The twist about and in the frame of the root; (35)."""
     return Ad_inv(frames.C[target.reference], V)

@@ -1,9 +1,9 @@
 """The momentum form: equations of motion of first order in phase space (q, p), p = M(q) q'; [MD] (79).
 
 [MD] (79) is J^T (Pi' - W) = 0 in spatial representation, Pi = M^s J^s q' being the momenta of the bodies about the
-world's origin. Since p = J^T Pi is what the joints feel of them, p' = J^T W + J'^T Pi: bodies change their momenta by
-applied wrenches alone, and joint screws move below them, J_j' = [V_j, J_j]. For a joint that keeps its axis and feels
-no wrench p' = 0, whatever the other joints do."""
+world's origin. Since p = J^T Pi projects them onto joints, p' = J^T W + J'^T Pi: bodies change their momenta by
+applied wrenches alone, and joint screws move below them, J_j' = [V_j, J_j]. For a joint of fixed axis on which
+no wrench acts p' = 0, whatever the other joints do."""
 import numpy as np
 from numpy.typing import ArrayLike
 

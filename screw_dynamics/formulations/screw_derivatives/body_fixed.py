@@ -68,8 +68,7 @@ def acceleration(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> n
 
 def jerk(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike) -> np.ndarray:
     """V_i'' = sum_j J_ij q_j''' + sum_(j < k) [J_ij, J_ik] (2 q_j'' q_k' + q_j' q_k'')
-    + sum_(j < k) [[J_ij, J_ik], J_ik] q_j' q_k'^2 + 2 sum_(j < k < l) [[J_ij, J_ik], J_il] q_j' q_k' q_l'; [MD]
-    (13)."""
+    + sum_(j < k) [[J_ij, J_ik], J_ik] q_j' q_k'^2 + 2 sum_(j < k < l) [[J_ij, J_ik], J_il] q_j' q_k' q_l'; (13)."""
     q, (u, ud, udd) = motion(robot, q, qd, qdd, qddd)
     J = joint_screws(robot, q)
     once, U = _brackets(J), scaled(J, u[..., None, :])

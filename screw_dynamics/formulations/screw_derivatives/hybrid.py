@@ -1,7 +1,6 @@
 """Derivatives of the joint screws and twists at the bodies' origins, resolved in the world frame; [MD] 2.3.
 
-X_j = Ad_(R_j) X_j^b is the joint screw at the origin of its own body, r_ij = r_j - r_i. Arguments and results as in
-body_fixed.py."""
+X_j = Ad_(R_j) X_j^b is the joint screw at the origin of its own body, r_ij = r_j - r_i. Else as body_fixed.py."""
 from collections.abc import Collection
 
 import numpy as np

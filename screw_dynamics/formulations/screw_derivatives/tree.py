@@ -62,8 +62,7 @@ def relative_Ad(C: np.ndarray, D: np.ndarray) -> np.ndarray:
 
 
 def leibniz(order: int, product: Callable, F: Sequence[np.ndarray], G: Sequence[np.ndarray]) -> np.ndarray:
-    """The derivative of this order of a product, of the derivatives of its factors: sum_l binom(order, l) F^(l)
-    G^(order - l)."""
+    """The derivative of this order of a product F G: sum_l binom(order, l) F^(l) G^(order - l)."""
     return sum(comb(order, k) * product(F[k], G[order - k]) for k in range(order + 1))
 
 

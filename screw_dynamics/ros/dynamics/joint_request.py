@@ -10,7 +10,7 @@ from ..node.joint_state import JointMap
 
 
 class JointRequest:
-    """The order of joints that a request's `joint_names` asks for; empty: that of the model.
+    """The order of joints that a request's `joint_names` gives; empty: that of the model.
 
     joint_names (tuple): the joints of the answer. order (n,): their indices in the model. Names that the model does not
     have are skipped, so that the arrays of a JointState can be passed on; ValueError when a joint of the model is

@@ -1,2 +1,2 @@
 """What both nodes are made of: lifecycle, parameters, diagnostics, the robot's description, messages.
-May import robot; knows neither of the two nodes."""
+May import robot, but neither of the two nodes."""

@@ -30,7 +30,7 @@ class ThrottledLog:
         if now < self._next.get(reason, 0.0):
             return
         self._next[reason] = now + LOG_INTERVAL
-        # rclpy wants one severity for each place that logs.
+        # rclpy allows one severity for each place that logs.
         if severity == "error":
             self._logger.error(text)
         elif severity == "warn":

@@ -1,4 +1,4 @@
-"""Pure translation between messages and arrays. Nothing here knows a node, a topic or a robot.
+"""Pure translation between messages and arrays. It depends on no node, topic or robot.
 
 Core twists and wrenches are (angular, linear) and (torque, force); poses are homogeneous 4 x 4 matrices."""
 

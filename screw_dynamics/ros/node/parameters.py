@@ -55,7 +55,7 @@ def convert(setting: Setting, value: Any) -> Any:
 
 
 def retype(setting: Setting, value: Any) -> Any:
-    """The value with lists as tuples, and integers as floats where the row wants floats; otherwise as it is."""
+    """The value with lists as tuples, and integers as floats where the row is of floats; otherwise unchanged."""
     if isinstance(setting.default, tuple):
         if not isinstance(value, (list, tuple, array.array)):
             return value
