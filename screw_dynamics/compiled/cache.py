@@ -3,11 +3,13 @@
 Numba's cache checks the age of the caller's file alone, while callees are in others, and it keeps an index beside the
 code: two processes that compile at once can leave it pointing at the code of another function. Here each piece of
 code is a file of its own, whose name contains hashes of all that the code depends on."""
+import fcntl
 import hashlib
-from collections.abc import Callable
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from threading import RLock
+from time import sleep
 from typing import Any
 
 from numba import njit, types
@@ -17,6 +19,7 @@ from numba.core.dispatcher import Dispatcher
 from screw_dynamics.numbers.values import FLAGS
 
 ROOMS = "numbers", "screws", "model", "compiled", "algorithms", "simulation"     # the others are plain Python
+PATIENCE = 60.0     # s: how long to wait for another process that compiles the same code, before compiling it too
 
 
 def _sources():
@@ -44,7 +47,8 @@ def compiled(**options: Any) -> Callable[[Callable], Dispatcher]:
 def prepare(dispatcher: Dispatcher, signature: tuple[types.Type, ...]) -> Any:
     """Compile an entry point for arguments of these Numba types, unless it already is; returns the compile result."""
     if signature not in dispatcher.overloads:
-        with _compiling:
+        cache = dispatcher._cache
+        with _compiling, cache.alone(signature, dispatcher) if isinstance(cache, _Cache) else nullcontext():
             dispatcher._can_compile = True
             try:
                 dispatcher.compile(signature)                 # nothing to do if another thread was first
@@ -59,6 +63,28 @@ class _Cache(FunctionCache):
     def __init__(self, function):
         super().__init__(function)
         self._cache_file = _Files(self._cache_path, self._impl.filename_base, _STAMP)
+
+    @contextmanager
+    def alone(self, signature: tuple[types.Type, ...], dispatcher: Dispatcher) -> Iterator[None]:
+        """Let processes that start together compile a piece of code once: the others wait, then load it."""
+        key = self._index_key(signature, dispatcher.targetctx.codegen())
+        path = Path(self._cache_path) / f"{self._cache_file._name(key)}.lock"
+        try:
+            self._impl.locator.ensure_cache_path()
+            file = open(path, "w")
+        except OSError:                                       # nowhere to write: compile in every process
+            yield
+            return
+        with file:
+            for _ in range(int(PATIENCE / 0.05)):
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except OSError:
+                    sleep(0.05)
+            yield
+            with suppress(OSError):
+                path.unlink()
 
     @contextmanager
     def _guard_against_spurious_io_errors(self):
