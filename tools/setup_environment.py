@@ -176,7 +176,9 @@ def install_packages(extras):
     extras = sorted({*before, *extras})
     size = "" if "extras" in state else ", a few hundred megabytes"
     say(f"Installing the Python packages of [{', '.join(extras)}]{size}")
-    pip = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", "--no-input"]
+    # Bytecode is made when a module is first imported: of these packages most never are, and it takes a quarter.
+    pip = [PYTHON, "-m", "pip", "install", "--no-compile", "--disable-pip-version-check", "--progress-bar", "off",
+           "--no-input"]
     try:
         run([*pip, "pip>=25"], environment(), LOG)  # that of Python 3.10 gets lost among the versions that could fit
         run([*pip, "--prefer-binary", "--editable", f"{ROOT}[{','.join(extras)}]"], environment(), LOG)
