@@ -17,7 +17,7 @@ from screw_dynamics.numbers.values import INLINE, kernel
 
 from . import workspace as ws
 from .borrow import BORROWED, borrowed, layout_is_known
-from .cache import compiled, prepare
+from .cache import Form, compiled, prepare
 from .tiles import clear, first_tile, gather, identity_order, load, next_tile, store, unowned
 
 # ------------------------------------------------------------------------------------------------- shapes of one result
@@ -131,29 +131,41 @@ class Entry:
     objects as inputs or `out` that borrow.py cannot read. many(workspace, targets, inputs, out, counter): a tuple of
     arrays (N, n), out (N, entries of one result), on lanes and without the GIL. A call works on the tiles that the
     counter gives it (tiles.next_tile), in a workspace of its own, and checks nothing. shape(n, bodies): the shape of
-    one result. targeted: the algorithm requires a target, which calls pass as Target.packed, or in a tuple of one."""
+    one result. targeted: the algorithm requires a target, which calls pass as Target.packed, or in a tuple of one.
+    name: of the algorithm, if it is not that of its function."""
 
-    def __init__(self, algorithm: Callable, Body: type, inputs: int, shape: Callable, targeted: bool = False):
+    def __init__(self, algorithm: Callable, Body: type, inputs: int, shape: Callable, targeted: bool = False,
+                 name: str = ""):
         ws.reserve(Body, shape)
         self.algorithm, self.Body, self.inputs = algorithm, Body, inputs
-        self.shape, self.targeted = shape, targeted
+        self.shape, self.targeted, self.name = shape, targeted, name or algorithm.__name__
 
     @cached_property
     def one(self) -> Callable[..., bool]:
         """The entry point for one state, compiled or taken from the cache at its first use."""
         if not layout_is_known():
             return lambda *arguments: False
-        target = (types.int64,) * self.targeted
-        form = _one(self.algorithm, self.Body, self.shape, self.targeted, self.inputs)
-        return prepare(form, (BORROWED, *target, *(BORROWED,) * self.inputs, BORROWED)).entry_point
+        return prepare(*self.form_of_one).entry_point
 
     @cached_property
     def many(self) -> Callable[..., None]:
         """The entry point for many states."""
+        return prepare(*self.form_of_many).entry_point
+
+    @property
+    def form_of_one(self) -> Form:
+        """What is compiled for one state."""
+        entry_point = _one(self.name, self.algorithm, self.Body, self.shape, self.targeted, self.inputs)
+        target = (types.int64,) * self.targeted
+        return Form(entry_point, (BORROWED, *target, *(BORROWED,) * self.inputs, BORROWED))
+
+    @property
+    def form_of_many(self) -> Form:
+        """What is compiled for many states."""
         states = types.UniTuple(ws.numbers_type(2, "A", readonly=True), self.inputs)
         targets = types.UniTuple(types.int64, int(self.targeted))
         signature = ws.numbers_type(1), targets, states, ws.numbers_type(2, "A"), types.int64[::1]
-        return prepare(_many(self.algorithm, self.Body, self.shape), signature).entry_point
+        return Form(_many(self.name, self.algorithm, self.Body, self.shape), signature)
 
     def plain(self, links: Sequence[Link], *inputs: Sequence, frames: Sequence[Frame] = (),
               target: Target | None = None) -> np.ndarray:
@@ -167,7 +179,7 @@ class Entry:
         return out
 
 
-def _one(algorithm, Body, shape, targeted, inputs):
+def _one(name, algorithm, Body, shape, targeted, inputs):
     """The entry point for one state. Its arguments are passed one by one, since a tuple would cost 20 ns."""
     forms = {
         (False, 1): lambda memory, x, out: evaluate(algorithm, Body, shape, memory, (), (x,), out),
@@ -178,12 +190,12 @@ def _one(algorithm, Body, shape, targeted, inputs):
         (True, 3): lambda memory, target, x, y, z, out: evaluate(
             algorithm, Body, shape, memory, (target,), (x, y, z), out),
     }
-    return compiled()(forms[targeted, inputs])
+    return compiled(name)(forms[targeted, inputs])
 
 
-def _many(algorithm, Body, shape):
+def _many(name, algorithm, Body, shape):
     """The entry point for many states."""
-    @compiled(nogil=True)
+    @compiled(f"{name}, batches", nogil=True)
     def many(memory, packed, inputs, out, counter):
         evaluate_many(algorithm, Body, shape, memory, packed, inputs, out, counter)
     return many

@@ -33,12 +33,13 @@ def entry_points(integrator: str, acceleration: Entry) -> tuple[Callable, Callab
     """The compiled forms of an integrator over an algorithm of forward dynamics: for one robot, and on lanes."""
     advance, step, tableau, _ = INTEGRATORS[integrator]
     algorithm, Body = acceleration.algorithm, acceleration.Body
+    name = f"rollout.{integrator}.{acceleration.name}"
 
-    @compiled(nogil=True)
+    @compiled(name, nogil=True)
     def one(job):
         advance(step, tableau, algorithm, Body, 0.0, job)
 
-    @compiled(nogil=True)
+    @compiled(f"{name}, batches", nogil=True)
     def many(job):
         advance(step, tableau, algorithm, Body, splat(0.0), job)
     return one, many

@@ -1,0 +1,62 @@
+"""What a function's machine code depends on, beside the package's sources: its own code and what it closes over."""
+from functools import singledispatch
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.core.dispatcher import Dispatcher
+
+
+@singledispatch
+def fingerprint(x: Any) -> object:
+    """A value whose repr is the same in every process for what compiles to the same code, wherever its files lie, and
+    differs for what may not; TypeError where that cannot be told."""
+    raise TypeError(f"the code of a function that depends on {type(x)} cannot be kept")
+
+
+@fingerprint.register(int)
+@fingerprint.register(float)
+@fingerprint.register(str)
+@fingerprint.register(bytes)
+@fingerprint.register(type(None))
+@fingerprint.register(type(...))
+@fingerprint.register(np.generic)
+@fingerprint.register(types.Type)
+def _(x):
+    return type(x).__name__, repr(x)
+
+
+@fingerprint.register(tuple)
+@fingerprint.register(list)
+@fingerprint.register(frozenset)
+def _(x):
+    parts = [fingerprint(part) for part in x]
+    return type(x).__name__, sorted(parts, key=repr) if isinstance(x, frozenset) else parts
+
+
+@fingerprint.register
+def _(x: np.ndarray):
+    return x.dtype.str, x.shape, np.ascontiguousarray(x).tobytes()
+
+
+@fingerprint.register(type)
+@fingerprint.register(ModuleType)
+def _(x):
+    return getattr(x, "__module__", ""), getattr(x, "__qualname__", x.__name__)
+
+
+@fingerprint.register
+def _(x: CodeType):
+    return x.co_code, x.co_names, x.co_varnames, [fingerprint(constant) for constant in x.co_consts]
+
+
+@fingerprint.register
+def _(x: FunctionType):
+    closure = [fingerprint(cell.cell_contents) for cell in x.__closure__ or ()]
+    return x.__module__, x.__qualname__, fingerprint(x.__code__), fingerprint(x.__defaults__ or ()), closure
+
+
+@fingerprint.register
+def _(x: Dispatcher):
+    return fingerprint(x.py_func)
