@@ -68,11 +68,12 @@ class Robot:
 
     @classmethod
     def from_urdf(cls, source: Source, base_link: str | None = None, tip_link: str | None = None,
-                  gravity: ArrayLike = GRAVITY, representation: str | None = None) -> Robot:
+                  gravity: ArrayLike = GRAVITY, representation: str | None = None,
+                  lock: Mapping[str, float] | None = None) -> Robot:
         """Read a URDF: a path, XML text or an open file. Raises UrdfError; what is odd is a UrdfWarning.
 
-        See read_urdf for `base_link` and `tip_link`."""
-        return cls(read_urdf(source, base_link, tip_link), gravity, representation)
+        See read_urdf for `base_link`, `tip_link` and `lock`, {joint name: position} of joints to be fixed."""
+        return cls(read_urdf(source, base_link, tip_link, lock), gravity, representation)
 
     def __repr__(self):
         return f"<Robot of {len(self.link_names)} links, {self.n} joints: {', '.join(self.joint_names)}>"

@@ -1,8 +1,9 @@
-"""From a URDF to a Model: `read_urdf(source, base_link=None, tip_link=None)`.
+"""From a URDF to a Model: `read_urdf(source, base_link=None, tip_link=None, lock=None)`.
 
 Every refusal is a `UrdfError`, every remark a `UrdfWarning`.
 
-source -> text -> XML tree -> the part that dynamics needs -> links and joints -> tree -> Model, a module a step.
+source -> text -> XML tree -> the part that dynamics needs -> links and joints, locked or not -> tree -> Model, a module
+a step.
 May import model and the rooms below it, and the parsers lxml and urdf_parser_py, which no other room does."""
 from .error import UrdfError, UrdfWarning
 from .reader import read_urdf

@@ -39,4 +39,4 @@ def _wrong_leader(leader, follower, kept):
         return "is itself"
     if leader.axis is None:
         return f"is {leader.kind}"
-    return None if leader.name in kept else "base_link or tip_link cuts off"
+    return None if leader.name in kept else "base_link or tip_link cuts off; lock it to fix both"

@@ -1,10 +1,13 @@
 """From a URDF to a Model, step by step; their remarks become the model's warnings."""
+from collections.abc import Mapping
+
 from screw_dynamics.model.builder import ModelBuilder
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays
 
 from .description import SMALLEST_RADIUS, describe
 from .error import Notes, UrdfError, fault, issue, quote
+from .lock import locked
 from .mimic import check_mimics
 from .schema import needed_part
 from .source import Source, path_of, read_source
@@ -12,7 +15,8 @@ from .tree import Tree
 from .xml import parse_xml
 
 
-def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None = None) -> Model:
+def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None = None,
+              lock: Mapping[str, float] | None = None) -> Model:
     """The Model of a URDF: a path, XML text (str or bytes), or an open file.
 
     A path may begin with ~, or be a file:// or package://<package>/<path> address; packages are those of
@@ -22,21 +26,25 @@ def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None
     only the path from the root to this link, with all that is fixed to the links of the path; joints that branch off
     are cut, with a warning. None: from the root of the file, down to every leaf.
 
+    lock: {joint name: position in rad or m}; these joints are fixed there, and with them the joints that follow them.
+    Their links are fixed to those above, also where tip_link cuts: a gripper's locked fingers stay, with their mass.
+
     Bodies, and so joint names, come depth-first from the root, the children of a link in the order of their joints'
     names (as strings; Pinocchio's order too). The order of the file's elements has no influence on the model.
 
     UrdfError names the line, the element and the value of what leaves dynamics undefined, or of a wrong argument. What
     does not, a limit that cannot be read, say, or is surely a mistake, is a UrdfWarning, and in `Model.warnings`."""
-    model = model_of(source, base_link, tip_link)
+    model = model_of(source, base_link, tip_link, lock)
     path = path_of(source)
     issue(model.warnings if path is None else [f"{path}: {text}" for text in model.warnings])
     return model
 
 
-def model_of(source: Source, base_link: str | None = None, tip_link: str | None = None) -> Model:
+def model_of(source: Source, base_link: str | None = None, tip_link: str | None = None,
+             lock: Mapping[str, float] | None = None) -> Model:
     """The model of read_urdf, without a UrdfWarning: for those who show the model's `warnings` in their own way."""
     try:
-        return _read(source, base_link, tip_link)
+        return _read(source, base_link, tip_link, lock or {})
     except ValueError as error:
         path = path_of(source)
         known = isinstance(error, UrdfError)
@@ -45,10 +53,11 @@ def model_of(source: Source, base_link: str | None = None, tip_link: str | None 
         raise UrdfError(f"{path}: {error}" if path is not None else str(error)) from None if known else error
 
 
-def _read(source, base_link, tip_link):
+def _read(source, base_link, tip_link, lock):
     notes = Notes()
     robot = needed_part(parse_xml(read_source(source)), notes)
-    tree = Tree(*describe(robot, notes))
+    links, joints = describe(robot, notes)
+    tree = Tree(links, locked(joints, lock, notes))
     branch = tree.select(base_link, tip_link)
     # Refused only in the part of the tree in use.
     for joint in branch.joints:
@@ -75,7 +84,8 @@ def _model(tree, branch, notes):
     for text in notes.texts():
         builder.warn(text)
     for joint in branch.cut:
-        builder.warn(f"tip_link cuts off joint {quote(joint.name)} and the {tree.mass_below(joint):g} kg that it moves")
+        builder.warn(f"tip_link cuts off joint {quote(joint.name)} and the {tree.mass_below(joint):g} kg that it moves "
+                     "(lock it to keep them)")
     return builder.build()
 
 

@@ -21,7 +21,7 @@ ARM = robot(
 
 
 def cut(**masses):
-    return tuple(f"tip_link cuts off joint '{joint}' and the {mass} kg that it moves"
+    return tuple(f"tip_link cuts off joint '{joint}' and the {mass} kg that it moves (lock it to keep them)"
                  for joint, mass in masses.items())
 
 
