@@ -11,7 +11,7 @@ from . import machine
 # shell says.
 os.environ["OMP_NUM_THREADS"] = str(machine.cores())
 
-from . import pictures, report, robots, targets, timing, work  # noqa: E402
+from . import pictures, report, robots, startup, targets, timing, work  # noqa: E402
 from .contestants import FOLDER, Contestants  # noqa: E402
 
 IMAGES = Path("docs") / "images"
@@ -52,11 +52,12 @@ def main():
     for measurement in measurements(options, contestants):
         found.append(measurement)
         print(f"[{time.monotonic() - started:4.0f} s] {report.line(measurement)}", flush=True)
-    rows = targets.rows(found)
+    print("==> Starting processes, with kernels and without", flush=True)
+    rows, begins = targets.rows(found), list(startup.measure(contestants))
     FOLDER.mkdir(parents=True, exist_ok=True)
-    (FOLDER / "results.json").write_text(report.as_json(facts, contestants, found, rows))
+    (FOLDER / "results.json").write_text(report.as_json(facts, contestants, found, rows, begins))
     drawn = pictures.draw(found, rows, facts, contestants.versions, FOLDER)
-    print(report.as_text(facts, contestants, rows))
+    print(f"{report.as_text(facts, contestants, rows)}\n\n{startup.as_text(begins)}")
     print(f"\nResults and pictures are in {FOLDER}, after {time.monotonic() - started:.0f} s.")
     if options.publish:
         IMAGES.mkdir(parents=True, exist_ok=True)

@@ -19,14 +19,16 @@ TITLES = {
 }
 
 
-def as_json(machine, contestants, measurements, rows):
-    """All of a run as JSON: times in seconds per call, state or step, with quartiles; ratios with their targets."""
+def as_json(machine, contestants, measurements, rows, begins):
+    """All of a run as JSON: times in seconds per call, state or step, with quartiles; ratios with their targets;
+    start-up in seconds, with kernels and without."""
     return json.dumps({
         "machine": machine,
         "versions": contestants.versions,
         "absent": contestants.absent,
         "measurements": [{**m.subject, "times": [times(m, who) for who in m.seconds]} for m in measurements],
         "ratios": [{**row._asdict(), "met": {column: row.met(column) for column in row.cells}} for row in rows],
+        "start-up": begins,
     }, indent=1) + "\n"
 
 

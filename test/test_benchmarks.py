@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from benchmarks import machine, pictures, report, robots, targets, work
+from benchmarks import machine, pictures, report, robots, startup, targets, work
 from benchmarks.agreement import Disagreement, those_who_agree
 from benchmarks.calls import Call
 from benchmarks.contestants import OURS, Contestants, Who
@@ -34,6 +34,17 @@ def test_everybody_who_is_needed_agrees_and_is_measured(measurements):
     assert found["batch", "forward dynamics"] == {OURS, "Pinocchio"}
     assert found["rollout", "semi-implicit Euler"] == {OURS, "MuJoCo"}
     assert found["growth", "mass matrix"] == {OURS, "Pinocchio"}
+
+
+def test_start_up_is_measured_with_kernels_and_without(contestants, monkeypatch):
+    monkeypatch.setattr(startup, "REPEATS", 1)
+    monkeypatch.setattr(startup, "FIRST", {what: startup.FIRST[what] for what in list(startup.FIRST)[::3]})
+    monkeypatch.setattr(startup, "NODES", {})
+    (what, there, none), (peer, theirs, nothing) = rows = list(startup.measure(contestants))
+    assert (what, peer, nothing) == ("first torque", "Pinocchio's first torque", None)
+    assert 0.0 < there and 0.0 < none and 0.0 < theirs
+    lines = startup.as_text(rows).splitlines()
+    assert [line.split()[-2:] for line in lines[2:]] == [[f"{there:.2f}", f"{none:.1f}"], ["torque", f"{theirs:.2f}"]]
 
 
 def test_who_disagrees_is_not_measured():
@@ -70,7 +81,7 @@ def test_the_report_is_complete(measurements, contestants, tmp_path):
     facts, rows = machine.describe(), targets.rows(measurements)
     text = report.as_text(facts, contestants, rows)
     assert "Batch of 4096 states" in text and "ratios reach their target" in text
-    results = json.loads(report.as_json(facts, contestants, measurements, rows))
+    results = json.loads(report.as_json(facts, contestants, measurements, rows, [("first torque", 1.0, 5.0)]))
     assert {ratio["label"] for ratio in results["ratios"]} >= set(targets.ONE_STATE)
     assert "| inverse dynamics, one state" in report.as_markdown(facts, contestants, rows)
     for picture in pictures.draw(measurements, rows, facts, contestants.versions, tmp_path):
