@@ -10,13 +10,15 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from threading import RLock
 from time import sleep
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 from numba import njit, types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.dispatcher import Dispatcher
 
-from screw_dynamics.numbers.values import FLAGS
+from screw_dynamics.numbers.values import FLAGS, PLAIN
 
 ROOMS = "numbers", "screws", "model", "compiled", "algorithms", "simulation"     # the others are plain Python
 PATIENCE = 60.0     # s: how long to wait for another process that compiles the same code, before compiling it too
@@ -34,8 +36,11 @@ _compiling = RLock()
 
 
 def compiled(**options: Any) -> Callable[[Callable], Dispatcher]:
-    """Make a function an entry point: compiled by `prepare` alone, and kept on disk if a directory is writable."""
+    """Make a function an entry point: compiled by `prepare` alone, and kept on disk if a directory is writable. Without
+    Numba's JIT it remains plain Python, as silent about infinities and NaN as machine code."""
     def decorate(function):
+        if PLAIN:
+            return np.errstate(all="ignore")(function)
         dispatcher = njit(**FLAGS, **options)(function)
         with suppress(RuntimeError):                          # nowhere to write: compile in every process
             dispatcher._cache = _Cache(function)
@@ -46,6 +51,8 @@ def compiled(**options: Any) -> Callable[[Callable], Dispatcher]:
 
 def prepare(dispatcher: Dispatcher, signature: tuple[types.Type, ...]) -> Any:
     """Compile an entry point for arguments of these Numba types, unless it already is; returns the compile result."""
+    if PLAIN:
+        return SimpleNamespace(entry_point=dispatcher)
     if signature not in dispatcher.overloads:
         cache = dispatcher._cache
         with _compiling, cache.alone(signature, dispatcher) if isinstance(cache, _Cache) else nullcontext():

@@ -3,6 +3,7 @@
 A value is a NamedTuple of numbers or of other values. Its functions and operators remain ordinary Python: `kernel`
 returns its function unchanged, and registers it with Numba, which compiles it where compiled code calls it. So plain
 mode needs no switch: a kernel called from Python runs on any numbers, and only the entry points are machine code.
+Without Numba's JIT these too are plain Python: what compiled code alone can do has a meaning in Python as well.
 
 Only this file and tables.py use Numba's extension interface for value types."""
 import operator
@@ -11,13 +12,15 @@ from functools import cache, singledispatch
 from typing import Any, NamedTuple, get_type_hints
 
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, models, overload, register_jitable, register_model
 
 # `fastmath=True` would also assume that nothing is infinite or NaN, and break the argument reduction of sincos.
 FLAGS = dict(error_model="numpy", fastmath={"contract", "nsz", "arcp"})
 INLINE = dict(FLAGS, forceinline=True)
+
+PLAIN = bool(config.DISABLE_JIT)            # NUMBA_DISABLE_JIT=1: entry points, too, run in plain Python
 
 Scalar = float      # in annotations: float64, a SIMD lane, or any Python number
 
@@ -130,7 +133,9 @@ def build(cls: type, flat: Iterable) -> Any:
     source = iter(flat)
 
     def take(kind):
-        return kind(*(take(part) for part in fields(kind))) if issubclass(kind, tuple) else next(source)
+        if not issubclass(kind, tuple):
+            return next(source)
+        return getattr(kind, "stands_for", kind)(*(take(part) for part in fields(kind)))
     return take(cls)
 
 
