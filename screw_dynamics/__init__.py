@@ -27,7 +27,9 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version
         return version(__name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .peers import HINTS
+    hint = f"; {HINTS[name].replace('robot.', 'Robot.')}" if name in HINTS else ""
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 
 
 def __dir__() -> list[str]:
