@@ -231,7 +231,8 @@ def test_what_cannot_be_converted_says_what_to_do(robot, given, message):
     for call, name in ((lambda: robot.gravity_torque(given), "q"), (lambda: robot.rollout(Q, given, steps=1), "qd0"),
                        (lambda: robot.inverse_dynamics(Q, Q, given), "qdd"),
                        (lambda: robot.with_gravity(given), "gravity"),
-                       (lambda: robot.external_torque(Q, {"root": given}), "the wrench on link 'root'")):
+                       (lambda: robot.external_torque(Q, {"root": given}), "the wrench on link 'root'"),
+                       (lambda: sd.so3.exp(given), "xi")):
         with pytest.raises(ValueError, match=f"^{name} must be made of real numbers, not {message}"):
             call()
     with pytest.raises(ValueError, match=f"^payload: com .* must be made of real numbers, not {message}"):
@@ -253,7 +254,8 @@ def test_arrays_and_tracers_of_jax(robot):
     q = jax.numpy.array(Q)
     assert (robot.gravity_torque(q) == robot.gravity_torque(Q.astype(np.float32))).all()
     assert np.isfinite(robot.gravity_torque(q.astype(jax.numpy.bfloat16))).all()
-    for traced in (jax.jit(robot.gravity_torque), jax.grad(robot.potential_energy)):
+    exp = jax.jit(lambda q: sd.so3.exp([*q]))
+    for traced in (jax.jit(robot.gravity_torque), jax.grad(robot.potential_energy), exp):
         with pytest.raises(ValueError, match="not a JAX tracer.*jax.pure_callback"):
             traced(q)
 

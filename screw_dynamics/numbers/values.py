@@ -59,6 +59,21 @@ def value(cls: type) -> type:
     return cls
 
 
+def is_value(x: Any) -> bool:
+    """True for a value, as opposed to a number or an array."""
+    return type(x) in _VALUES
+
+
+def compiled_as(function: Callable) -> Callable:
+    """Decorate a function of Python alone: where compiled code calls it, it calls the kernel `function`."""
+    def decorate(facade):
+        @overload(facade, jit_options=INLINE, strict=False)
+        def compiled(*args, **kwargs):
+            return function
+        return facade
+    return decorate
+
+
 def infix(symbol: str) -> Callable:
     """Declare that `symbol` between two values means this function; its annotations name the two classes."""
     def decorate(function):
