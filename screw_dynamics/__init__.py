@@ -14,7 +14,7 @@ from .urdf import UrdfError, UrdfWarning, read_urdf
 # Modules that are offered under a short name, imported when they are first used: few need them, and symbolic takes
 # SymPy, which is an extra and long to import.
 _MODULES = {name.rpartition(".")[2]: name for name in (
-    "screws.arrays", "screws.se3", "screws.so3", "model.macro_joints", "compiled.counting", "algorithms.twists",
+    "screws.arrays", "se3", "so3", "model.macro_joints", "compiled.counting", "algorithms.twists",
     "algorithms.inverse_dynamics", "algorithms.forward_dynamics", "formulations", "symbolic")}
 
 __all__ = ["Limits", "Mimic", "Model", "ModelBuilder", "Robot", "UrdfError", "UrdfWarning", "__version__",
@@ -27,7 +27,9 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version
         return version(__name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .peers import HINTS
+    hint = f"; {HINTS[name].replace('robot.', 'Robot.')}" if name in HINTS else ""
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 
 
 def __dir__() -> list[str]:

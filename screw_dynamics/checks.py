@@ -1,24 +1,30 @@
 """Checks of arguments: each returns the value to use, or raises a ValueError that names the argument and the value."""
 import math
-from collections.abc import Collection, Mapping
+import os
+from collections.abc import Collection, Iterable, Mapping
 from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
 
+from screw_dynamics import peers
+
 T = TypeVar("T")
+LONGEST = 300           # characters of an argument in an error message
 
 
-def real_numbers(name: str, x: Any, size: int) -> np.ndarray:
-    """An array-like (..., size) of real numbers, as an array."""
+def real_numbers(name: str, x: Any, *shape: int) -> np.ndarray:
+    """An array-like (..., *shape) of real numbers, as an array."""
     try:
         a = np.asarray(x)
+        if a.dtype.kind == "V":                             # bfloat16, as JAX has it
+            a = a.astype(float)
         if a.dtype.kind not in "fiub" and a.size:
             raise TypeError
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be made of real numbers, not {described(x)}") from None
-    if a.ndim == 0 or a.shape[-1] != size:
-        raise ValueError(f"{name} has shape {a.shape}, but must end in {size}")
+    except (TypeError, ValueError, RuntimeError):           # RuntimeError: torch
+        raise ValueError(f"{name} must be made of real numbers, not {peers.array_hint(x) or described(x)}") from None
+    if a.shape[-len(shape):] != shape:
+        raise ValueError(f"{name} has shape {a.shape}, but must end in {', '.join(map(str, shape))}")
     return a
 
 
@@ -67,18 +73,63 @@ def whole(what: str, x: Any, least: int) -> int:
 
 def one_of(what: str, value: T, choices: Collection[T]) -> T:
     """A value that is among the choices."""
-    if value not in list(choices):
-        raise ValueError(f"{what} {value!r} must be one of {', '.join(map(str, choices))}")
+    try:
+        known = value in list(choices)
+    except ValueError:                                      # an array: two arguments in the wrong order
+        known = False
+    if not known:
+        names = [*map(str, choices)]
+        raise ValueError(f"{what} {described(value)} must be one of {', '.join(names)}{peers.name_hint(value, names)}")
     return value
+
+
+def wrenches(external: Any, links: Collection[str]) -> Mapping[str, Any]:
+    """A mapping {link: wrench}."""
+    if not isinstance(external, Mapping):
+        raise ValueError(f"external must map links to wrenches (6,), torque first, as {{{_last(links)!r}: "
+                         f"[0, 0, 0, 0, 0, -9.81]}}, not {described(external)}")
+    return external
+
+
+def jacobian_names(names: Any, links: Collection[str]) -> list[tuple[str, ...]]:
+    """Names of Jacobians, (link, representation) or (link, representation, reference), as a list."""
+    listed = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
+    if all(isinstance(name, (tuple, list)) and len(name) in (2, 3) for name in listed):
+        return [tuple(name) for name in listed]
+    link = listed[0] if isinstance(listed[0], str) and listed[0] in links else _last(links)
+    raise ValueError(f"jacobians must be (link, representation) pairs, as [({link!r}, 'body')], or triples with a "
+                     f"reference link, not {described(names)}")
+
+
+def _last(links):
+    """The name of a link for an example."""
+    return next(reversed(list(links)), "link")
+
+
+def model(x: T, kind: type[T]) -> T:
+    """A Model, which is of this kind."""
+    if isinstance(x, kind):
+        return x
+    if isinstance(x, (str, bytes, os.PathLike)):
+        text = os.fsdecode(x)
+        xml = text.lstrip("\ufeff \t\r\n").startswith("<")
+        raise TypeError("Robot(model) takes a Model, not XML text; use Robot.from_urdf(text)" if xml else
+                        f"Robot(model) takes a Model, not the path {text!r}; use Robot.from_urdf({text!r})")
+    hint = {"ModelBuilder": "; call its build()", "Robot": "; pass its model"}.get(type(x).__name__, "")
+    raise TypeError("Robot(model) takes a Model, as read_urdf and ModelBuilder.build return it, "
+                    f"not the {type(x).__name__} {described(x)}{hint}")
 
 
 def known_link(name: str, links: Collection[str]) -> str:
     """The name of a link of the model."""
-    if name not in list(links):
-        raise ValueError(f"link {name!r} does not exist; the model has {', '.join(links) or 'no named links'}")
+    if not isinstance(name, str) or name not in links:
+        raise ValueError(f"link {described(name)} does not exist; the model has {', '.join(links) or 'no named links'}")
     return name
 
 
 def described(x: Any) -> str:
     """The description of an argument in an error message."""
-    return f"{x.dtype} of shape {x.shape}" if isinstance(x, np.ndarray) else repr(x)
+    if isinstance(x, np.ndarray):
+        return f"{x.dtype} of shape {x.shape}"
+    text = repr(x)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

@@ -29,6 +29,7 @@ from screw_dynamics.compiled import store
 from screw_dynamics.compiled.cache import BATCHES, Form
 from screw_dynamics.compiled.cache import prepare as load_or_compile
 from screw_dynamics.compiled.threads import available_threads
+from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.simulation.integrators import INTEGRATORS
 from screw_dynamics.simulation.rollout import CONTROL, JOB, entry_points, no_controller
 
@@ -126,6 +127,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options, folder = parser.parse_args(arguments), store.own()
     if options.clear:
         print(f"kernels removed from {folder.path}: {folder.clear()}")
+        return 0
+    if PLAIN:
+        print("NUMBA_DISABLE_JIT is set: there is nothing to compile")
         return 0
     standard, known = list(forms()), forms(everything=True)
     try:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,7 @@ from screw_dynamics.compiled.entry import Entry, Target
 from screw_dynamics.compiled.specialize import straight_line
 from screw_dynamics.compiled.workspace import workspace
 from screw_dynamics.model.model import Model
+from screw_dynamics.peers import WithHints
 from screw_dynamics.simulation.rollout import rollout
 from screw_dynamics.urdf import read_urdf
 from screw_dynamics.urdf.source import Source
@@ -31,7 +32,7 @@ Wrenches: TypeAlias = Mapping[str, ArrayLike]
 empty = np.empty
 
 
-class Robot:
+class Robot(metaclass=WithHints):
     """Everything about how a robot moves, from its model and gravity (3,) in m/s^2, resolved in the root link's frame.
 
     Joint coordinates q (rad or m), rates qd, accelerations qdd and efforts tau (N m or N) are array-likes (..., n) in
@@ -47,10 +48,13 @@ class Robot:
     NUMBA_NUM_THREADS or OMP_NUM_THREADS is less. Its results equal those of single states to rounding. A robot is
     immutable, and may be used from several threads at once."""
 
+    _sealed = False         # True once every attribute is set
+
     def __init__(self, model: Model, gravity: ArrayLike = GRAVITY, representation: str | None = None):
         if representation is not None:
             checks.one_of("representation", representation, REPRESENTATIONS)
-        self.model, self.representation, self.gravity = model, representation, checks.vector("gravity", gravity, 3)
+        self.model, self.representation = checks.model(model, Model), representation
+        self.gravity = checks.vector("gravity", gravity, 3)
         self.gravity.setflags(write=False)
         self.n, self._twists = model.n, (6, model.n)
         self.joint_names, self.link_names, self.warnings = model.joint_names, tuple(model.frames), model.warnings
@@ -59,12 +63,27 @@ class Robot:
         self._links, self._frames = model.links(self.gravity), model.frame_rows(self.gravity)
         self._memory = workspace(self._links, self._frames, self.n)
         self._on_lanes = Workspaces(self._links, self._frames, self.n)
-        self._use(choice(representation, model.shares_coordinates))
         self._jacobians: dict = {}          # by link, representation and reference: entry point, and packed target
+        self._use(choice(representation, model.shares_coordinates))
 
     def _use(self, algorithms: Choice):
+        object.__setattr__(self, "_sealed", False)
         (self._inverse_dynamics, self._coriolis_torque, self._gravity_torque, self._mass_matrix, self._coriolis_matrix,
          self._forward_dynamics, self._acceleration) = algorithms
+        self._sealed = True
+
+    def __setattr__(self, name: str, *value: Any) -> None:
+        if self._sealed:
+            instead = {"gravity": "robot.with_gravity(gravity) returns", "model": "Robot(model, robot.gravity) is",
+                       "representation": "Robot(robot.model, robot.gravity, representation) is"}.get(
+                           name, "with_gravity, with_payload and specialize return")
+            raise AttributeError(f"a Robot is immutable, and its {name!r} cannot be changed: {instead} another Robot")
+        object.__setattr__(self, name, *value)
+
+    __delattr__ = __setattr__
+
+    def __dir__(self) -> list[str]:
+        return sorted({*dir(type(self)), *vars(self)})
 
     @classmethod
     def from_urdf(cls, source: Source, base_link: str | None = None, tip_link: str | None = None,
@@ -100,7 +119,7 @@ class Robot:
         special = Robot(self.model, self.gravity, self.representation)
         loops, lines = (choice(self.representation, self.model.shares_coordinates, lines) for lines in (False, True))
         special._use(lines.specialized(lambda entry: straight_line(entry, self._links, self._frames), loops))
-        for link, representation, *references in jacobians:
+        for link, representation, *references in checks.jacobian_names(jacobians, self.link_names):
             reference = references[0] if references else None
             kernel = straight_line(JACOBIAN, self._links, self._frames, self._target(link, reference, representation))
             special._keep_jacobian(link, reference, representation, kernel)
@@ -119,7 +138,7 @@ class Robot:
             tau = empty(self.n) if out is None else out
             if self._inverse_dynamics.one(self._memory, q, qd, qdd, tau):
                 return tau
-        elif external:
+        elif checks.wrenches(external, self.link_names):
             qdd, load = self._with_load("qdd", qdd, q, external)
             tau = self._evaluate(self._inverse_dynamics, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
             return np.subtract(tau, load, out=tau)
@@ -148,7 +167,7 @@ class Robot:
             qdd = empty(self.n) if out is None else out
             if self._forward_dynamics.one(self._memory, q, qd, tau, qdd):
                 return qdd
-        elif external:
+        elif checks.wrenches(external, self.link_names):
             tau = np.add(*self._with_load("tau", tau, q, external))
         return self._evaluate(self._forward_dynamics, {"q": q, "qd": qd, "tau": tau}, out, threads)
 
@@ -169,7 +188,7 @@ class Robot:
     def external_torque(self, q: ArrayLike, external: Wrenches, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The efforts sum J^T W (..., n) that are equivalent to wrenches on links; external as in inverse_dynamics."""
         tau = 0.0
-        for link, wrench in external.items():
+        for link, wrench in checks.wrenches(external, self.link_names).items():
             wrench = checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
             tau = tau + np.einsum("...ij,...i->...j", self.jacobian(q, link, threads=threads), wrench)
         return np.add(tau, np.zeros(self.n), out=out)

@@ -78,6 +78,11 @@ def test_a_place_that_cannot_be_written_is_an_error(folder):
     assert done.returncode == 1 and f"kernels that could not be kept in {folder}: 2" in done.stderr
 
 
+def test_without_the_jit_there_is_nothing_to_compile(folder):
+    done = run(NUMBA_DISABLE_JIT="1")
+    assert done.stdout == "NUMBA_DISABLE_JIT is set: there is nothing to compile\n" and not folder.exists()
+
+
 @pytest.mark.slow
 def test_a_wheel_contains_all_kernels_and_its_first_torque_compiles_nothing(tmp_path):
     """Built from a copy, as pip builds it; installed by unpacking, and used with nowhere to write."""

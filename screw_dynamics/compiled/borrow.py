@@ -14,7 +14,7 @@ from numba.core import cgutils
 from numba.extending import NativeValue, intrinsic, models, register_model, unbox
 
 from screw_dynamics.numbers.tables import view
-from screw_dynamics.numbers.values import kernel
+from screw_dynamics.numbers.values import PLAIN, kernel
 
 # Byte offsets of fields in PyArrayObject, which begins with the header of every Python object.
 _HEAD = object.__basicsize__
@@ -100,13 +100,14 @@ def borrowed(obj: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def layout_is_known() -> bool:
-    """True if NumPy's array object is laid out as this file assumes, on this build of Python and NumPy."""
+    """True if NumPy's array object is laid out as this file assumes, on this build of Python and NumPy, and read by
+    compiled code."""
     sample = np.zeros((2, 3))
     at = id(sample)
 
     def word(address):
         return ctypes.c_ssize_t.from_address(address).value
-    return (ctypes.sizeof(ctypes.c_void_p) == 8
+    return (not PLAIN and ctypes.sizeof(ctypes.c_void_p) == 8
             and word(at + TYPE) == ARRAY_TYPE and word(at + DATA) == sample.ctypes.data
             and ctypes.c_int.from_address(at + NDIM).value == 2 and word(at + DTYPE) == ARRAY_DTYPE
             and [word(word(at + DIMENSIONS) + 8 * axis) for axis in range(2)] == [2, 3]

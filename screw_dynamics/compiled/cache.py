@@ -12,18 +12,20 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from threading import RLock, Timer
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import llvmlite
 import llvmlite.binding as llvm
 import numba
+import numpy as np
 from numba import njit, types
 from numba.core import config
 from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
 from numba.core.serialize import dumps
 
-from screw_dynamics.numbers.values import FLAGS
+from screw_dynamics.numbers.values import FLAGS, PLAIN
 
 from . import store
 from .fingerprint import fingerprint
@@ -71,8 +73,11 @@ class Form(NamedTuple):
 
 
 def compiled(name: str = "", **options: Any) -> Callable[[Callable], Dispatcher]:
-    """Make a function an entry point: compiled by `prepare` alone, and kept on disk. name: what messages call it."""
+    """Make a function an entry point: compiled by `prepare` alone, and kept on disk. name: what messages call it.
+    Without Numba's JIT it remains plain Python, as silent about infinities and NaN as machine code."""
     def decorate(function):
+        if PLAIN:
+            return np.errstate(all="ignore")(function)
         dispatcher = njit(**FLAGS, **options)(function)
         dispatcher._cache = _Cache(function, name or function.__name__)
         dispatcher._can_compile = False                       # an unforeseen type must raise, not compile for seconds
@@ -82,6 +87,8 @@ def compiled(name: str = "", **options: Any) -> Callable[[Callable], Dispatcher]
 
 def prepare(dispatcher: Dispatcher, signature: tuple[types.Type, ...]) -> Any:
     """Load an entry point for arguments of these Numba types, or compile it, unless it is there; returns the result."""
+    if PLAIN:
+        return SimpleNamespace(entry_point=dispatcher)
     if signature not in dispatcher.overloads:
         cache = dispatcher._cache
         with _compiling, cache.turn(signature, dispatcher.targetctx):

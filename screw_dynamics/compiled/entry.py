@@ -54,6 +54,7 @@ def unpacked(packed: int) -> Target:
 
 def frames_and_target(memory: np.ndarray, packed: tuple[int, ...]) -> tuple:
     """The arguments of an algorithm between `body` and `out`: none without a packed target, else frames and target."""
+    return (ws.frames_in(memory), unpacked(packed[0])) if packed else ()
 
 
 @overload(frames_and_target, jit_options=INLINE)
@@ -66,6 +67,7 @@ def _frames_and_target(memory, packed):
 # ------------------------------------------------------------------------------------------------- one state, and many
 def each(function: Callable, source: Any, inputs: Sequence, columns: Sequence) -> bool:
     """True if function(source, input, column) is true for each input and its column of a table."""
+    return all(function(source, x, column) for x, column in zip(inputs, columns, strict=False))
 
 
 @overload(each, jit_options=INLINE)

@@ -6,11 +6,11 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.cgutils import get_or_insert_function
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array, populate_array
 
 from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert, splat
-from screw_dynamics.numbers.values import kernel, null
+from screw_dynamics.numbers.values import INLINE, kernel, null
 
 _INT, _VECTOR = ir.IntType(32), ir.VectorType(ir.DoubleType(), WIDTH)
 AHEAD = 2 * WIDTH         # rows: how far ahead of its use an input is prefetched
@@ -95,13 +95,25 @@ def _put_row(typing, out, row, column, lane):
 
 
 # ------------------------------------------------------------------------------------------------- threads
+def first_tile(counter: np.ndarray) -> int:
+    """The first row of a piece that no thread has begun. counter: atomic and shared, an int64 array (1,), first 0. In
+    plain Python two threads may get the same piece, and write the same results twice."""
+    first = int(counter[0])
+    counter[0] = first + PIECE
+    return first
+
+
 @intrinsic
-def first_tile(typing: Any, counter: Any) -> tuple:
-    """The first row of a piece that no thread has begun. counter: atomic and shared, an int64 array (1,), first 0."""
+def _take_piece(typing, counter):
     def build(context, builder, signature, args):
         rows = make_array(signature.args[0])(context, builder, args[0]).data
         return builder.atomic_rmw("add", rows, cgutils.intp_t(PIECE), "monotonic")
     return types.intp(counter), build
+
+
+@overload(first_tile, jit_options=INLINE)
+def _first_tile(counter):
+    return lambda counter: _take_piece(counter)
 
 
 @kernel
@@ -112,9 +124,13 @@ def next_tile(counter: np.ndarray, first: int) -> int:
 
 
 # ------------------------------------------------------------------------------------------------- eight states
-@intrinsic
-def unowned(typing: Any, arrays: Any) -> tuple:
+def unowned(arrays: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
     """The arrays of a tuple without their owners: a loop that uses them counts no references. The caller holds them."""
+    return arrays
+
+
+@intrinsic
+def _disowned(typing, arrays):
     def build(context, builder, signature, args):
         found = [make_array(arrays.dtype)(context, builder, array) for array in cgutils.unpack_tuple(builder, args[0])]
         for array in found:
@@ -123,10 +139,15 @@ def unowned(typing: Any, arrays: Any) -> tuple:
     return arrays(arrays), build
 
 
+@overload(unowned, jit_options=INLINE)
+def _unowned(arrays):
+    return lambda arrays: _disowned(arrays)
+
+
 @kernel
 def contiguous(rows: np.ndarray) -> bool:
-    """True if the entries of each row lie side by side."""
-    return rows.strides[1] == 8
+    """True if the entries of each row lie side by side, and there are registers that take several at once."""
+    return WIDTH > 1 and rows.strides[1] == 8
 
 
 @kernel
@@ -186,9 +207,13 @@ def load(coordinate: list[int], in_order: bool, states: np.ndarray, first: int, 
             column[i] = lane
 
 
-@intrinsic
-def _flat(typing, results):
+def _flat(results):
     """A contiguous array as one-dimensional, of the same memory."""
+    return results.reshape(-1)
+
+
+@intrinsic
+def _as_one_axis(typing, results):
     kind = types.Array(results.dtype, 1, "C", aligned=False)
 
     def build(context, builder, signature, args):
@@ -196,6 +221,11 @@ def _flat(typing, results):
         populate_array(target, source.data, (source.nitems,), (source.itemsize,), source.itemsize, meminfo=None)
         return target._getvalue()
     return kind(results), build
+
+
+@overload(_flat, jit_options=INLINE)
+def _compiled_flat(results):
+    return lambda results: _as_one_axis(results)
 
 
 @kernel

@@ -16,7 +16,7 @@ from screw_dynamics.numbers.values import kernel
 from .borrow import ARRAY_DTYPE, ARRAY_TYPE, READABLE, WRITABLE, bits, borrowed, is_array
 
 # Positions in the header of a workspace: counts, where the parts begin, and addresses of NumPy's types.
-SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, HEADER = 0, 1, 2, 3, 4, 5, 6, 8
+SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, FRAME_COUNT, HEADER = range(9)
 _needs = []                                             # (Body, shape) of all entry points: one workspace serves all
 
 
@@ -33,6 +33,7 @@ def workspace(links: Sequence[Link], frames: Sequence[Frame], n: int, lanes: int
     result = start + lanes * max(size(Body, slots) for Body, _ in _needs)
     memory = aligned(result + lanes * max(math.prod(shape(n, slots - 1)) for _, shape in _needs))
     memory[[SLOTS, COORDINATES, FRAMES, BODY, RESULT]] = slots, n, HEADER + rows.size, start, result
+    memory[FRAME_COUNT] = len(frames)
     memory[[ARRAY, DTYPE]] = np.array([ARRAY_TYPE, ARRAY_DTYPE]).view(float)     # addresses as bits, not as numbers
     memory[HEADER:HEADER + rows.size] = rows.ravel()
     memory[HEADER + rows.size:HEADER + rows.size + places.size] = places.ravel()
@@ -60,7 +61,7 @@ def links_in(memory: np.ndarray) -> Link:
 @kernel
 def frames_in(memory: np.ndarray) -> Frame:
     """The frames of all links."""
-    return table(Frame, 0.0, 1, memory, int(memory[FRAMES]))
+    return table(Frame, 0.0, int(memory[FRAME_COUNT]), memory, int(memory[FRAMES]))
 
 
 @kernel

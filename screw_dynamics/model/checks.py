@@ -6,6 +6,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from screw_dynamics.peers import array_hint
 from screw_dynamics.screws import arrays
 
 TOLERANCE = 1e-6        # how far a given rotation or axis may be from orthogonal or unit length before it is refused
@@ -47,8 +48,9 @@ def numbers(name: str, what: str, x: ArrayLike, shape: tuple[int, ...]) -> np.nd
         if np.asarray(x).dtype.kind in "cUS":               # complex numbers and text, which would become floats
             raise TypeError
         a = np.array(x, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name}: {what} {x!r} must be made of real numbers") from None
+    except (TypeError, ValueError, RuntimeError):           # RuntimeError: torch
+        hint = array_hint(x)
+        raise ValueError(f"{name}: {what} {x!r} must be made of real numbers{hint and f', not {hint}'}") from None
     if a.shape != shape:
         raise ValueError(f"{name}: {what} has shape {a.shape}, not {shape}")
     if not np.isfinite(a).all():

@@ -1,6 +1,6 @@
 """Model: a robot as a tree of screws, in immutable arrays. ModelBuilder (builder.py) and read_urdf (urdf) make it."""
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import FrozenInstanceError, dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -128,3 +128,11 @@ class Model:
         inertias = self.inertias.copy()
         inertias[body] += load
         return replace(self, inertias=inertias)
+
+
+def _refuse(self, name, *value):
+    raise FrozenInstanceError(f"a Model is immutable, and its {name!r} cannot be changed: dataclasses.replace(model, "
+                              f"{name}=...) returns another Model, and model.with_payload(...) one with a load")
+
+
+Model.__setattr__ = Model.__delattr__ = _refuse         # type: ignore[method-assign]    # dataclass() allows it here alone

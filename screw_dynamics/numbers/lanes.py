@@ -2,7 +2,8 @@
 
 A Lane mixes with float64 in + - * / and comparisons; a comparison of lanes gives a mask for `where` and `some`.
 Arithmetic is IEEE's place by place, except for values.FLAGS: a product and a sum may be fused, and a quotient may be a
-product with the reciprocal. The functions of scalars.py accept lanes. Lanes exist in compiled code only."""
+product with the reciprocal. The functions of scalars.py accept lanes. Lanes exist in compiled code only;
+in plain Python one number stands for a lane, whose WIDTH is then 1."""
 import math
 import operator
 from typing import Any
@@ -12,9 +13,9 @@ from numba import types
 from numba.extending import intrinsic, models, overload, register_model
 
 from .scalars import LIMIT, absolute, atan2, sincos, sincos_polynomial, some, where
-from .values import FLAGS, INLINE, kernel
+from .values import FLAGS, INLINE, PLAIN, kernel
 
-WIDTH = 8
+WIDTH = 1 if PLAIN else 8
 _VECTOR, _BITS = ir.VectorType(ir.DoubleType(), WIDTH), ir.VectorType(ir.IntType(1), WIDTH)
 _FAST = tuple(FLAGS["fastmath"])
 
@@ -137,9 +138,13 @@ def _insert(typing, lane, k, x):
 
 
 @intrinsic
-def splat(typing: Any, x: Any) -> tuple:
-    """The lane with x in all places."""
+def _splat(typing, x):
     return LANE(x), lambda context, builder, signature, args: _broadcast(context, builder, signature.args[0], args[0])
+
+
+def splat(x: Any) -> Any:
+    """The lane with x in all places."""
+    return x
 
 
 def places(x: Any) -> int:
@@ -155,6 +160,11 @@ def extract(x: Any, k: int) -> float:
 def insert(x: Any, k: int, number: float) -> Any:
     """x with its number in place k replaced; for a scalar, the new number."""
     return number
+
+
+@overload(splat, jit_options=INLINE)
+def _lane_of(x):
+    return lambda x: _splat(x)
 
 
 @overload(places, jit_options=INLINE)

@@ -1,6 +1,7 @@
 """Functions of one scalar, for any kind of scalar: float64 compiled by Numba, and any Python number in plain mode.
 
-In plain Python, other kinds of numbers register their own functions, e.g. `sincos.register(mpmath.mpf, ...)`."""
+In plain Python, other kinds of numbers register their own functions, e.g. `sincos.register(mpmath.mpf, ...)`. NumPy's
+arrays are one kind, a number for each state of a batch."""
 import math
 from collections.abc import Callable
 from functools import singledispatch
@@ -141,3 +142,10 @@ def _sincos(x):
             return sincos_table(x)
         return math.sin(x), math.cos(x)         # NaN, too
     return either
+
+
+# ------------------------------------------------------------------------------------------------- arrays as numbers
+for _function, _of_arrays in ((sqrt, np.sqrt), (floor, np.floor), (nearest, np.rint), (absolute, np.abs),
+                              (atan2, np.arctan2), (where, np.where), (some, np.any),
+                              (sincos, lambda x: (np.sin(x), np.cos(x)))):
+    _function.register(np.ndarray, _of_arrays)

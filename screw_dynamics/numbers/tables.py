@@ -2,6 +2,7 @@
 
 `class Body(NamedTuple)` lists the columns; in `q, C, V = body` each is a sequence, and `V[i]` reads and writes a whole
 Twist. In plain Python a column is a list. Compiled, all columns of a table are in one float64 array, slot by slot."""
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array, populate_array
 
-from .values import INLINE, Nil, fields, leaves, numba_type, numbers
+from .values import INLINE, Nil, build, fields, leaves, numba_type, numbers
 
 
 class Square:
@@ -49,8 +50,18 @@ def table(cls: type, like: Any, n: int, memory: np.ndarray | None = None, start:
     """`cls` of columns with n slots each, over scalars of the kind of `like`.
 
     Compiled, the columns are views of the float64 array `memory` from position `start` on. They hold no
-    reference to it, which would be slow: it must be an argument of the entry point and large enough, unchecked."""
-    return cls(*(np.empty((n, n), dtype=object) if kind is Square else [None] * n for kind in fields(cls)))
+    reference to it, which would be slow: it must be an argument of the entry point and large enough, unchecked. In
+    plain Python they are lists of the values in `memory`, if it is given."""
+    lines = [(None,) * len(fields(cls))] * n if memory is None else _unpacked(cls, memory[start:], n)
+    return cls(*(np.empty((n, n), dtype=object) if kind is Square else list(column)
+                 for kind, column in zip(fields(cls), zip(*lines, strict=True), strict=True)))
+
+
+def _unpacked(cls, memory, n):
+    """The values of `packed`, from the first n rows in the memory of a table."""
+    for row in memory[:n * width(cls)].reshape(n, width(cls)):
+        stored = zip(row, row.view(np.int64).tolist(), strict=True)
+        yield build(cls, [kind() if kind in (Nil, Square) else next(stored)[kind is int] for kind in leaves(cls)])
 
 
 # ------------------------------------------------------------------------------------------------- compiled
@@ -102,9 +113,13 @@ def _compiled_table(cls, like, n, memory=None, start=0):
     return lambda cls, like, n, memory=None, start=0: _table(cls, like, n, memory, start)
 
 
-@intrinsic
-def block(typing: Any, like: Any, shape: Any, memory: Any, start: Any) -> tuple:
+def block(like: Any, shape: tuple[int, ...], memory: np.ndarray, start: int) -> np.ndarray:
     """An array of scalars of the kind of `like`: a view of the float64 array `memory` from position `start` on."""
+    return memory[start:start + math.prod(shape)].reshape(shape)
+
+
+@intrinsic
+def _block(typing, like, shape, memory, start):
     result = types.Array(like, len(shape), "C", aligned=False)
 
     def build(context, builder, signature, args):
@@ -116,3 +131,8 @@ def block(typing: Any, like: Any, shape: Any, memory: Any, start: Any) -> tuple:
             strides.insert(0, builder.mul(strides[0], length))
         return view(context, builder, result, first, lengths, strides)
     return result(like, shape, memory, types.intp), build
+
+
+@overload(block, jit_options=INLINE)
+def _compiled_block(like, shape, memory, start):
+    return lambda like, shape, memory, start: _block(like, shape, memory, start)

@@ -3,6 +3,7 @@
 A value is a NamedTuple of numbers or of other values. Its functions and operators remain ordinary Python: `kernel`
 returns its function unchanged, and registers it with Numba, which compiles it where compiled code calls it. So plain
 mode needs no switch: a kernel called from Python runs on any numbers, and only the entry points are machine code.
+Without Numba's JIT these too are plain Python: what compiled code alone can do has a meaning in Python as well.
 
 Only this file and tables.py use Numba's extension interface for value types."""
 import operator
@@ -11,7 +12,7 @@ from functools import cache, singledispatch
 from typing import Any, NamedTuple, get_type_hints
 
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, models, overload, register_jitable, register_model
 
@@ -19,6 +20,8 @@ from numba.extending import intrinsic, models, overload, register_jitable, regis
 FLAGS = dict(error_model="numpy", fastmath={"contract", "nsz", "arcp"})
 CALLEE = dict(FLAGS, no_cfunc_wrapper=True)         # called from compiled code alone: a fifth less to compile
 INLINE = dict(CALLEE, forceinline=True)
+
+PLAIN = bool(config.DISABLE_JIT)            # NUMBA_DISABLE_JIT=1: entry points, too, run in plain Python
 
 Scalar = float      # in annotations: float64, a SIMD lane, or any Python number
 
@@ -55,6 +58,21 @@ def value(cls: type) -> type:
     cls.__array_ufunc__ = None          # a NumPy scalar on the left must not turn a value into an array
     _VALUES.add(cls)
     return cls
+
+
+def is_value(x: Any) -> bool:
+    """True for a value, as opposed to a number or an array."""
+    return type(x) in _VALUES
+
+
+def compiled_as(function: Callable) -> Callable:
+    """Decorate a function of Python alone: where compiled code calls it, it calls the kernel `function`."""
+    def decorate(facade):
+        @overload(facade, jit_options=INLINE, strict=False)
+        def compiled(*args, **kwargs):
+            return function
+        return facade
+    return decorate
 
 
 def infix(symbol: str) -> Callable:
@@ -131,7 +149,9 @@ def build(cls: type, flat: Iterable) -> Any:
     source = iter(flat)
 
     def take(kind):
-        return kind(*(take(part) for part in fields(kind))) if issubclass(kind, tuple) else next(source)
+        if not issubclass(kind, tuple):
+            return next(source)
+        return getattr(kind, "stands_for", kind)(*(take(part) for part in fields(kind)))
     return take(cls)
 
 

@@ -1,17 +1,25 @@
 """Conversion of values to and from NumPy arrays. Screws are (angular, linear), wrenches (torque, force)."""
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from math import prod
+from typing import NamedTuple, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.numbers.values import numbers
+from screw_dynamics import checks
+from screw_dynamics.numbers.values import build, compiled_as, is_value, numbers
 
 from .inertia import Inertia
-from .se3 import Pose, Twist
+from .se3 import Pose, Twist, Wrench
 from .so3 import Rotation
-from .vectors import Symmetric3, Vec3
+from .vectors import Matrix3, Symmetric3, Vec3
 
 UPPER = np.triu_indices(3)
+# Of the array that holds a value: its shape, and the positions of the value's numbers in it.
+LAYOUTS = {Vec3: ((3,), range(3)), Twist: ((6,), range(6)), Wrench: ((6,), range(6)), Matrix3: ((3, 3), range(9)),
+           Rotation: ((3, 3), range(9)), Pose: ((4, 4), (0, 1, 2, 4, 5, 6, 8, 9, 10, 3, 7, 11)), float: ((), (0,))}
 
 
 def vec3(a: ArrayLike) -> Vec3:
@@ -85,3 +93,71 @@ def inverse_pose(matrix: np.ndarray) -> np.ndarray:
     result[:3, :3] = matrix[:3, :3].T
     result[:3, 3] = -matrix[:3, :3].T @ matrix[:3, 3]
     return result
+
+
+# ------------------------------------------------------------------------------------------------- functions on arrays
+def on_arrays(function: Callable, module: str) -> Callable:
+    """A function of values as one that takes arrays as well, to be offered in a module: arrays if it is given any.
+
+    Leading axes are a batch and broadcast: a kernel in plain Python runs on any numbers, arrays included. ValueError
+    names an argument of the wrong shape. Called with values alone, or by compiled code, it is the function itself."""
+    kinds, taken = get_type_hints(function), signature(function)
+    result = kinds.pop("return")
+
+    @compiled_as(function)
+    @wraps(function)
+    def facade(*args, **kwargs):
+        try:
+            given = taken.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise TypeError(f"{function.__name__}({', '.join(kinds)}): {error}") from None
+        values, leads = zip(*(_value(name, x, kinds[name]) for name, x in given.items()), strict=True)
+        if all(is_value(x) for x in given.values()):
+            return function(*values)
+        lead = _broadcast(dict(zip(given, leads, strict=True)))
+        with np.errstate(all="ignore"):
+            return _array(function(*values), result, lead)
+    shapes = ", ".join(f"{name} {_shape(kind)}" for name, kind in kinds.items())
+    facade.__doc__ = f"{function.__doc__}\n\n    Arrays: {shapes}, returns {_shape(result)}.\n"
+    facade.__module__ = module
+    return facade
+
+
+def _shape(kind):
+    """The shape of a batch of values of a class, in a docstring."""
+    return f"({', '.join(['...', *map(str, LAYOUTS[kind][0])])})"
+
+
+def _value(name, x, kind):
+    """An argument as a value, over the leading axes of an array, and these axes."""
+    if is_value(x):
+        if not isinstance(x, kind):
+            raise ValueError(f"{name} must be a {kind.__name__} or an array {_shape(kind)}, not a {type(x).__name__}")
+        return x, np.broadcast_shapes(*map(np.shape, numbers(x)))
+    shape, positions = LAYOUTS[kind]
+    a = checks.real_numbers(name, x, *shape).astype(float, copy=False)
+    if kind is Pose and (np.abs(a[..., 3, :] - (0.0, 0.0, 0.0, 1.0)) > 1e-6).any():
+        raise ValueError(f"{name} must be homogeneous matrices (..., 4, 4): the last row 0 0 0 1, not {a[..., 3, :]}")
+    lead = a.shape[:-len(shape)]
+    columns = np.moveaxis(a.reshape(*lead, prod(shape)), -1, 0)
+    return build(kind, (columns[k] for k in positions)), lead
+
+
+def _broadcast(leads):
+    """The leading axes that arguments {name: leading axes} have in common."""
+    try:
+        return np.broadcast_shapes(*leads.values())
+    except ValueError:
+        found = ", ".join(f"{name} {lead}" for name, lead in leads.items())
+        raise ValueError(f"the leading axes do not broadcast: {found}") from None
+
+
+def _array(value, kind, lead):
+    """A value over arrays as one array."""
+    shape, positions = LAYOUTS[kind]
+    columns = np.zeros((prod(shape), *lead))
+    for k, x in zip(positions, numbers(value), strict=True):
+        columns[k] = x
+    if kind is Pose:
+        columns[15] = 1.0
+    return np.moveaxis(columns, 0, -1).reshape((*lead, *shape))[()]

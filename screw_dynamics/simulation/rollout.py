@@ -17,6 +17,7 @@ from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.compiled.workspace import aligned, numbers_type
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.lanes import WIDTH, splat
+from screw_dynamics.numbers.values import PLAIN
 
 from .integrators import INTEGRATORS
 from .steps import Job, work_rows
@@ -52,7 +53,9 @@ def no_controller(t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> N
 
 def compiled_controller(function: Callable) -> Dispatcher:
     """A function controller(t, q, qd, tau) as the entry points take it, jitted by the caller or here. ValueError if it
-    cannot be compiled, or returns something."""
+    cannot be compiled, or returns something. Without Numba's JIT the function itself."""
+    if PLAIN:
+        return function
     try:
         controller = function if isinstance(function, Dispatcher) else njit(function)
         if CONTROL.args not in controller.overloads:

@@ -1,0 +1,67 @@
+"""Every method of Robot on a few robots, as arrays by name: what one process computes, for another to compare."""
+import numpy as np
+from numba import njit
+
+import screw_dynamics as sd
+from support.paths import URDF
+from support.random_trees import model_of, random_tree
+
+LEADS = {"one state": (), "batch": (3, 4)}
+MANY = 4000         # states, enough for two threads
+
+
+def spring(t, q, qd, tau):
+    """A controller that nobody has compiled."""
+    tau[:] = np.sin(t) - 3.0 * q - 0.5 * qd
+
+
+def robots():
+    """Robots by name: a tree, one with mimic joints, and one with kernels of its own."""
+    pendulum = sd.Robot.from_urdf(URDF / "double_pendulum.urdf")
+    trees = {f"{mimics} mimics": sd.Robot(model_of(random_tree(np.random.default_rng(3), 4, mimics)))
+             for mimics in (0, 1)}
+    special = pendulum.specialize([("tip", "hybrid")])
+    changed = pendulum.with_payload("tip", 0.5, (0.0, 0.1, 0.2)).with_gravity((1.0, 2.0, 3.0))
+    return trees | {"specialize": special, "with_payload with_gravity": changed}
+
+
+def results():
+    """Results by robot, method and state."""
+    found = {}
+    for robot_name, robot in robots().items():
+        for lead_name, lead in LEADS.items():
+            state = np.random.default_rng(4).uniform(-1.0, 1.0, (3, *lead, robot.n))
+            for method, result in of_state(robot, *state):
+                found[f"{robot_name}, {lead_name}, {method}"] = result
+    tree = robots()["0 mimics"]
+    found["threads"] = tree.gravity_torque(np.random.default_rng(5).uniform(-1.0, 1.0, (MANY, tree.n)), threads=2)
+    return found
+
+
+def of_state(robot, q, qd, u):
+    """Pairs of a method, with what distinguishes the call, and its result."""
+    tip, middle = robot.link_names[-1], robot.link_names[1]
+    load = {tip: np.arange(6.0)}
+    for method in ("gravity_torque", "mass_matrix", "potential_energy", "body_poses", "body_jacobians"):
+        yield method, getattr(robot, method)(q)
+    for method in ("coriolis_torque", "coriolis_matrix", "kinetic_energy", "body_twists"):
+        yield method, getattr(robot, method)(q, qd)
+    for method in ("inverse_dynamics", "forward_dynamics"):
+        yield method, getattr(robot, method)(q, qd, u)
+        yield f"{method} loaded", getattr(robot, method)(q, qd, u, load)
+    yield "external_torque", robot.external_torque(q, load)
+    yield "friction_torque", robot.friction_torque(qd)
+    yield "body_poses spatial", robot.body_poses(q, "spatial", middle)
+    yield "forward_kinematics", robot.forward_kinematics(q, tip, middle)
+    for form in ("body", "spatial", "hybrid", "mixed"):
+        yield f"jacobian {form}", robot.jacobian(q, tip, form)
+        yield f"jacobian_derivative {form}", robot.jacobian_derivative(q, qd, tip, form, middle)
+    for integrator in ("semi_implicit_euler", "rk45"):
+        for name, effort in (("no effort", None), ("effort", u), ("controller", spring), ("jitted", njit(spring))):
+            yield f"rollout {integrator} {name}", np.concatenate(robot.rollout(
+                q, qd, effort, 0.01, 6, integrator, friction=True, limits=True, every=3)[1:])
+
+
+def save(path):
+    """Write the results to a file."""
+    np.savez(path, **results())
