@@ -23,6 +23,7 @@ from numba import njit, types
 from numba.core import config
 from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
+from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from screw_dynamics.numbers.values import FLAGS, PLAIN
@@ -134,7 +135,9 @@ class _Cache:
 
     def load_overload(self, signature, target_context):
         """The compile result for these types; None if it has to be compiled."""
-        target_context.refresh()                              # or it may lack what the code calls
+        rtsys.initialize(target_context)                      # all that ours calls; the rest takes 0.4 s to import
+        if not self._function.__module__.startswith("screw_dynamics."):
+            target_context.refresh()
         data, self._found = self._found or self.find(signature, target_context), None
         if data is not None:
             with suppress(Exception):                         # whatever unpickling makes of another version's file
@@ -171,8 +174,8 @@ class _Cache:
             timer.cancel()
             elapsed = time.monotonic() - started
             if elapsed > LONG:
-                _log.warning("%s is ready after %.1f s (python -m screw_dynamics.prepare compiles all beforehand)",
-                             self.name, elapsed)
+                _log.warning("%s is ready after %.1f s", self.name, elapsed)
+                store.say_once("python -m screw_dynamics.prepare compiles what all robots have in common beforehand")
 
     def _names(self, signature, target_context):
         """The names of files that may hold the code, the first one that of code compiled here; none if what the code
