@@ -21,7 +21,7 @@ from screw_dynamics.compiled.entry import Entry, Target
 from screw_dynamics.compiled.specialize import straight_line
 from screw_dynamics.compiled.workspace import workspace
 from screw_dynamics.model.model import Model
-from screw_dynamics.simulation.rollout import rollout
+from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.urdf import read_urdf
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -64,7 +64,9 @@ class Robot:
 
     def _use(self, algorithms: Choice):
         (self._inverse_dynamics, self._coriolis_torque, self._gravity_torque, self._mass_matrix, self._coriolis_matrix,
-         self._forward_dynamics, self._acceleration) = algorithms
+         self._forward_dynamics, _) = algorithms
+        self._rollouts = Rollouts(self.model, algorithms, self._on_lanes)
+        self._steps: dict = {}              # by integrator, friction and limits: entry point, and plan
 
     @classmethod
     def from_urdf(cls, source: str | bytes | os.PathLike, base_link: str | None = None, tip_link: str | None = None,
@@ -265,8 +267,23 @@ class Robot:
         (Dormand-Prince with SciPy's step control to rtol, at least 2.3e-14, and atol, sampled by dense output; NaN from
         where the step size underflows). friction: let the model's damping and Coulomb friction act. limits: stop joints
         at their position limits, without rebound, between steps of at most dt. every: steps per sample."""
-        return rollout(self._acceleration, self._on_lanes, self.model, q0, qd0, effort, dt, steps, integrator,
-                       friction=friction, limits=limits, every=every, rtol=rtol, atol=atol, threads=threads)
+        return self._rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol,
+                                      threads)
+
+    def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float, integrator: str = "semi_implicit_euler", *,
+             friction: bool = False, limits: bool = False, out: tuple[np.ndarray, np.ndarray] | None = None,
+             threads: Threads = None) -> tuple[np.ndarray, np.ndarray]:
+        """The state (q, qd) a time dt (s) later, under efforts tau: one step of `rollout` with the same options, for
+        loops in Python. integrator: "semi_implicit_euler" or "rk4". out: arrays (q, qd) for it; may be the inputs."""
+        after = (empty(self.n), empty(self.n)) if out is None else out
+        try:
+            one, plan = self._steps[integrator, friction, limits]
+            if one(self._memory, plan, q, qd, tau, *after, dt):
+                return after
+        except (KeyError, TypeError):       # a first call, or an argument that is none
+            key = integrator, bool(friction), bool(limits)
+            self._steps[key] = self._rollouts.step_entry(*key)
+        return self._rollouts.step(q, qd, tau, dt, integrator, friction, limits, out, threads)
 
     # --------------------------------------------------------------------------------------------- evaluation
     def _number(self, entry, inputs, out, threads):

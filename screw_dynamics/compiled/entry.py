@@ -12,12 +12,14 @@ from numba import types
 from numba.extending import overload
 
 from screw_dynamics.model.links import Frame, Link
+from screw_dynamics.numbers.lanes import splat
 from screw_dynamics.numbers.tables import columns, table
 from screw_dynamics.numbers.values import INLINE, kernel
 
 from . import workspace as ws
 from .borrow import BORROWED, borrowed, layout_is_known
 from .cache import compiled, prepare
+from .native import address, array_at
 from .tiles import clear, first_tile, gather, identity_order, load, next_tile, store, unowned
 
 # ------------------------------------------------------------------------------------------------- shapes of one result
@@ -123,6 +125,25 @@ def evaluate_many(algorithm: Callable, Body: type, shape: Callable, memory: np.n
         first = next_tile(counter, first)
 
 
+@kernel
+def take_at(source: Any, position: int, column: Sequence) -> bool:
+    """Gather the coordinates at one of several addresses into a column; always True."""
+    coordinate, like, n, addresses = source
+    gather(coordinate, array_at(like, addresses[position], (n,)), column)
+    return True
+
+
+@kernel
+def evaluate_at(algorithm: Callable, Body: type, shape: Callable, like: Any, memory: np.ndarray,
+                packed: tuple[int, ...], positions: tuple[int, ...], addresses: tuple[int, ...], out: int) -> None:
+    """Evaluate an algorithm on inputs at addresses, with results at an address, all of the kind of `like`."""
+    n, slots, links = int(memory[ws.COORDINATES]), int(memory[ws.SLOTS]), ws.links_in(memory)
+    body, result = table(Body, like, slots, memory, int(memory[ws.BODY])), array_at(like, out, shape(n, slots - 1))
+    each(take_at, (links.coordinate, like, n, addresses), positions, body)
+    clear(result)
+    algorithm(links, body, *frames_and_target(memory, packed), result)
+
+
 # ------------------------------------------------------------------------------------------------- entry points
 class Entry:
     """The compiled forms of an algorithm whose inputs are this many vectors of joint coordinates.
@@ -137,6 +158,7 @@ class Entry:
         ws.reserve(Body, shape)
         self.algorithm, self.Body, self.inputs = algorithm, Body, inputs
         self.shape, self.targeted = shape, targeted
+        self._native: dict = {}
 
     @cached_property
     def one(self) -> Callable[..., bool]:
@@ -154,6 +176,16 @@ class Entry:
         targets = types.UniTuple(types.int64, int(self.targeted))
         signature = ws.numbers_type(1), targets, states, ws.numbers_type(2, "A"), types.int64[::1]
         return prepare(_many(self.algorithm, self.Body, self.shape), signature).entry_point
+
+    def address(self, lanes: bool) -> int:
+        """The address of the entry point for compiled code, native.call: for one state, or for eight on lanes.
+
+        Its arguments are addresses: (workspace, packed target or 0, four inputs, out), contiguous arrays (n,)."""
+        if lanes not in self._native:
+            kind = splat if lanes else float
+            form = _native(self.algorithm, self.Body, self.shape, self.targeted, self.inputs, kind)
+            self._native[lanes] = form, address(prepare(form, (types.intp,) * 7))
+        return self._native[lanes][1]
 
     def plain(self, links: Sequence[Link], *inputs: Sequence, frames: Sequence[Frame] = (),
               target: Target | None = None) -> np.ndarray:
@@ -179,6 +211,23 @@ def _one(algorithm, Body, shape, targeted, inputs):
             algorithm, Body, shape, memory, (target,), (x, y, z), out),
     }
     return compiled()(forms[targeted, inputs])
+
+
+def _native(algorithm, Body, shape, targeted, inputs, kind):
+    """The entry point for compiled code; kind(0.0) is a number of its kind."""
+    positions = 0, 1, 2, 3
+    positions = positions[:inputs]
+    if targeted:
+        @compiled()
+        def native(memory, packed, x, y, z, w, out):
+            evaluate_at(algorithm, Body, shape, kind(0.0), array_at(0.0, memory, (ws.HEADER,)), (packed,), positions,
+                        (x, y, z, w), out)
+    else:
+        @compiled()
+        def native(memory, packed, x, y, z, w, out):
+            evaluate_at(algorithm, Body, shape, kind(0.0), array_at(0.0, memory, (ws.HEADER,)), (), positions,
+                        (x, y, z, w), out)
+    return native
 
 
 def _many(algorithm, Body, shape):

@@ -14,9 +14,12 @@ from screw_dynamics.numbers.tables import block, packed, size, table
 from screw_dynamics.numbers.values import kernel
 
 from .borrow import ARRAY_DTYPE, ARRAY_TYPE, READABLE, WRITABLE, bits, borrowed, is_array
+from .interrupt import WORDS
+from .native import array_at, at
 
 # Positions in the header of a workspace: counts, where the parts begin, and addresses of NumPy's types.
-SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, HEADER = 0, 1, 2, 3, 4, 5, 6, 8
+SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, WATCH = 0, 1, 2, 3, 4, 5, 6, 7
+HEADER = 16                                             # a watch of interrupt.py has nine words
 _needs = []                                             # (Body, shape) of all entry points: one workspace serves all
 
 
@@ -61,6 +64,12 @@ def links_in(memory: np.ndarray) -> Link:
 def frames_in(memory: np.ndarray) -> Frame:
     """The frames of all links."""
     return table(Frame, 0.0, 1, memory, int(memory[FRAMES]))
+
+
+@kernel
+def watch_in(memory: np.ndarray) -> np.ndarray:
+    """The watch of a loop that works in this workspace: see interrupt.py."""
+    return array_at(0, at(memory) + 8 * WATCH, (WORDS,))
 
 
 @kernel
