@@ -278,7 +278,7 @@ class Robot:
         after = (empty(self.n), empty(self.n)) if out is None else out
         try:
             one, plan = self._steps[integrator, friction, limits]
-            if one(self._memory, plan, q, qd, tau, *after, dt):
+            if one(self._memory, plan, q, qd, tau, None, *after, dt):
                 return after
         except (KeyError, TypeError):       # a first call, or an argument that is none
             key = integrator, bool(friction), bool(limits)

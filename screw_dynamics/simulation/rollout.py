@@ -27,6 +27,9 @@ from .divergence import warn_of_divergence
 from .integrators import FIXED_STEPS, INTEGRATORS, ROWS
 from .steps import ABSOLUTE, ADDRESSES, EVERY, JOINTS, LONG, MAIN, RELATIVE, STEPS, Job
 
+empty = np.empty
+KNOWN = layout_is_known()
+LEAST = float(100 * np.finfo(float).eps)          # of a relative tolerance
 BRIEF = 100             # steps times joints up to which a rollout of one state keeps the GIL
 
 
@@ -42,10 +45,10 @@ ws.reserve(State, lambda n, b: (ROWS, n))
 # ------------------------------------------------------------------------------------------------- entry points
 @kernel
 def roll_one(advance: Callable, step: Callable, tableau: Any, workspace: Any, plan: Any, q0: Any, qd0: Any,
-             effort: Any, q: Any, qd: Any, dt: float) -> int:
+             effort: Any, t: Any, q: Any, qd: Any, dt: float) -> int:
     """A rollout from one state: 1, or 2 if it diverged. Returns 0, and changes nothing, unless dt is positive and the
-    others are arrays that borrow.py can read: q0, qd0 (n,); effort (n,) or (steps, n); q and qd (samples + 1, n), of
-    which the first remains as it is, or (n,) for the last state alone."""
+    others are arrays that borrow.py can read: q0, qd0 (n,); effort (n,) or (steps, n); for results t (samples + 1,), q
+    and qd (samples + 1, n); or q and qd (n,), for the last state alone, and anything as t."""
     memory = ws.borrowed_memory(workspace)
     n = int(memory[ws.COORDINATES])
     plan = borrowed(plan, (JOINTS + 4 * n,))
@@ -53,10 +56,16 @@ def roll_one(advance: Callable, step: Callable, tableau: Any, workspace: Any, pl
     samples, last = steps // int(plan[EVERY]), ws.is_result(q, (n,), memory) and ws.is_result(qd, (n,), memory)
     if not (0.0 < dt < math.inf and ws.is_state(q0, memory) and ws.is_state(qd0, memory)
             and (constant or is_array(effort, (steps, n), READABLE, bits(memory[ws.ARRAY]), bits(memory[ws.DTYPE])))
-            and (last or ws.is_result(q, (samples + 1, n), memory) and ws.is_result(qd, (samples + 1, n), memory))):
+            and (last or ws.is_result(q, (samples + 1, n), memory) and ws.is_result(qd, (samples + 1, n), memory)
+                 and ws.is_result(t, (samples + 1,), memory))):
         return 0
     rows, shape = (1, 1, n), (1, 1 if last else samples, n)
     skipped, watch = 0 if last else 8 * n, ws.watch_in(memory)
+    if not last:
+        interval, times = int(plan[EVERY]) * dt, borrowed(t, (samples + 1,))
+        for i in range(samples + 1):
+            times[i] = interval * i
+        borrowed(q, (n,))[:], borrowed(qd, (n,))[:] = ws.state(q0, memory), ws.state(qd0, memory)
     begin(watch, plan[MAIN] != 0.0)
     job = Job(memory, plan, borrowed(q0, rows), borrowed(qd0, rows), borrowed(effort, (1, 1 if constant else steps, n)),
               array_at(0.0, at(borrowed(q, rows)) + skipped, shape),
@@ -69,7 +78,7 @@ def roll_one(advance: Callable, step: Callable, tableau: Any, workspace: Any, pl
 
 
 STATES, NUMBERS, FLAG = ws.numbers_type(3, "A", readonly=True), ws.numbers_type(3, "A"), types.int64[::1]
-ONE = *(BORROWED,) * 7, types.float64
+ONE = *(BORROWED,) * 8, types.float64
 MANY = (ws.numbers_type(1), ws.numbers_type(1), STATES, STATES, STATES, NUMBERS, NUMBERS, types.float64, FLAG, FLAG,
         types.boolean)
 
@@ -80,8 +89,8 @@ def entry_point(integrator: str, lanes: bool) -> Callable:
     advance, step, tableau, _ = INTEGRATORS[integrator]
 
     @compiled()
-    def one(workspace, plan, q0, qd0, effort, q, qd, dt):
-        return roll_one(advance, step, tableau, workspace, plan, q0, qd0, effort, q, qd, dt)
+    def one(workspace, plan, q0, qd0, effort, t, q, qd, dt):
+        return roll_one(advance, step, tableau, workspace, plan, q0, qd0, effort, t, q, qd, dt)
 
     @compiled(nogil=True)
     def many(memory, plan, q0, qd0, effort, q, qd, dt, stop, diverged, main):
@@ -89,8 +98,6 @@ def entry_point(integrator: str, lanes: bool) -> Callable:
         begin(watch, main)
         advance(step, tableau, splat(0.0), Job(memory, plan, q0, qd0, effort, q, qd, dt, stop, diverged))
         finish(watch)
-    if not (lanes or layout_is_known()):
-        return lambda *arguments: 0
     return prepare(*((many, MANY) if lanes else (one, ONE))).entry_point
 
 
@@ -100,28 +107,25 @@ class Rollouts:
 
     def __init__(self, model: Model, entries: Choice, workspaces: Workspaces):
         self._model, self._entries, self._workspaces = model, entries, workspaces
-        self._plans: dict = {}
+        self._checked: dict = {}            # by options: plan, and number of samples
         self._no_effort = np.zeros(model.n)
 
     # --------------------------------------------------------------------------------------------- plans
-    def plan(self, lanes: bool, friction: bool, limits: bool) -> np.ndarray:
-        """The plan of one step; a new one for each call on lanes or not, with friction and limits or without."""
-        key = lanes, bool(friction), bool(limits)
-        if key not in self._plans:
-            model, plan = self._model, np.zeros(JOINTS + 4 * self._model.n)
-            plan[[STEPS, EVERY]] = 1
-            plan[ADDRESSES:ADDRESSES + 1].view(np.int64)[:] = self._entries.acceleration.address(lanes)
-            damping, dry, lower, upper = plan[JOINTS:].reshape(4, model.n)
-            lower[:], upper[:] = (model.lower, model.upper) if limits else (-np.inf, np.inf)
-            if friction:
-                damping[:], dry[:] = model.damping, model.friction
-            self._plans[key] = plan
-        return self._plans[key].copy()
+    def _plan(self, lanes, friction, limits):
+        """A new plan of one step: on lanes or not, with friction and limits or without."""
+        model, plan = self._model, np.zeros(JOINTS + 4 * self._model.n)
+        plan[[STEPS, EVERY]] = 1
+        plan[ADDRESSES:JOINTS].view(np.int64)[0] = self._entries.acceleration.address(lanes)
+        damping, dry, lower, upper = plan[JOINTS:].reshape(4, model.n)
+        lower[:], upper[:] = (model.lower, model.upper) if limits else (-np.inf, np.inf)
+        if friction:
+            damping[:], dry[:] = model.damping, model.friction
+        return plan
 
     def step_entry(self, integrator: str, friction: bool, limits: bool) -> tuple[Callable, np.ndarray]:
         """The entry point of one state and the plan of one step. ValueError for an adaptive integrator."""
         one_of("integrator", integrator, FIXED_STEPS)
-        return entry_point(integrator, False), self.plan(False, friction, limits)
+        return entry_point(integrator, False), self._plan(False, friction, limits)
 
     # --------------------------------------------------------------------------------------------- one step
     def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float, integrator: str, friction: bool,
@@ -130,14 +134,15 @@ class Rollouts:
         n, dt = self._model.n, positive("dt", dt)
         one_of("integrator", integrator, FIXED_STEPS)
         q, qd, tau = broadcast({name: real_numbers(name, x, n) for name, x in (("q", q), ("qd", qd), ("tau", tau))}, n)
-        results = _results(out, q.shape)
-        lead, count = q.shape[:-1], prod(q.shape[:-1])
+        results, lead, count = _results(out, q.shape), q.shape[:-1], prod(q.shape[:-1])
         ends = np.empty((2, count, 1, n))
-        if lead:
-            q, qd, tau = (np.require(x, float, ["A"]).reshape(count, 1, n) for x in (q, qd, tau))
-            self._many(integrator, self.plan(True, friction, limits), q, qd, tau, *ends, dt, threads)
+        inputs = [np.require(x, float, ["C", "A"]).reshape(count, 1, n) for x in (q, qd, tau)]
+        if lead or not KNOWN:
+            self._many(integrator, self._plan(True, friction, limits), *inputs, *ends, dt, threads)
         else:
-            self._one(integrator, self.plan(False, friction, limits), q, qd, tau, *ends[:, 0, 0], dt)
+            with self._workspaces.borrowed() as memory:
+                one, plan = self.step_entry(integrator, friction, limits)
+                one(memory, plan, *(x[0, 0] for x in inputs), None, *ends[:, 0, 0], dt)
         for result, end in zip(results, ends, strict=True):
             result[...] = end.reshape(result.shape)
         return results
@@ -147,51 +152,66 @@ class Rollouts:
                 integrator: str, friction: bool, limits: bool, every: int, rtol: float, atol: float,
                 threads: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Times and samples of a simulation, as Robot.rollout describes."""
-        n = self._model.n
+        options = dt, steps, integrator, friction, limits, every, rtol, atol
+        try:
+            plan, samples = self._checked[options]
+        except (KeyError, TypeError):           # not seen yet, or no numbers
+            plan, samples = self._check(*options)
+        if threads is not None:
+            thread_count(threads)
+        found = (KNOWN and self._from_one(integrator, plan, q0, qd0, effort, dt, samples)
+                 or self._from_any(integrator, plan, q0, qd0, effort, float(dt), samples, threads))
+        if found[3]:
+            warn_of_divergence(*found[:3], dt, integrator)
+        return found[:3]
+
+    def _check(self, dt, steps, integrator, friction, limits, every, rtol, atol):
+        """The plan of a rollout of one state, and how many samples it has; kept for the next call."""
+        key = dt, steps, integrator, friction, limits, every, rtol, atol
         one_of("integrator", integrator, INTEGRATORS)
         dt, rtol, atol = positive("dt", dt), positive("rtol", rtol), positive("atol", atol)
         steps, every = whole("steps", steps, 0), whole("every", every, 1)
         if steps % every:
             raise ValueError(f"steps {steps} must be a multiple of every = {every}")
-        q0, qd0 = broadcast({"q0": real_numbers("q0", q0, n), "qd0": real_numbers("qd0", qd0, n)}, n)
-        lead, samples = q0.shape[:-1], steps // every
-        q, qd = np.empty((2, *lead, samples + 1, n))
-        q[..., 0, :], qd[..., 0, :] = q0, qd0
-        plan = self.plan(bool(lead), friction, limits)
+        plan = self._plan(False, friction, limits)
         plan[STEPS], plan[EVERY], plan[RELATIVE], plan[ABSOLUTE] = steps, every, max(rtol, LEAST), atol
-        if callable(effort):
-            raise NotImplementedError
-        if lead:
-            count = prod(lead)
-            effort = _efforts(effort, lead, steps, n)
-            rows, rates = q.reshape(count, samples + 1, n), qd.reshape(count, samples + 1, n)
-            diverged = self._many(integrator, plan, rows[:, :1], rates[:, :1], effort.reshape(count, -1, n),
-                                  rows[:, 1:], rates[:, 1:], dt, threads)
-        else:
-            effort = self._no_effort if effort is None else _efforts(effort, lead, steps, n)
-            plan[LONG] = steps * n > BRIEF or integrator not in FIXED_STEPS
-            if threads is not None:
-                thread_count(threads)
-            diverged = self._one(integrator, plan, q0, qd0, effort, q, qd, dt)
-        t = every * dt * np.arange(samples + 1)
-        if diverged:
-            warn_of_divergence(t, q, qd, dt, integrator)
-        return t, q, qd
+        plan[LONG] = steps * self._model.n > BRIEF or integrator not in FIXED_STEPS
+        if len(self._checked) > 100:
+            self._checked.clear()
+        self._checked[key] = plan, steps // every
+        return self._checked[key]
 
-    def _one(self, integrator, plan, q0, qd0, effort, q, qd, dt):
-        """Fill q and qd from one state on; True if it diverged."""
-        run = entry_point(integrator, False)
-        plan[MAIN] = get_ident() == main_thread().ident
-        memory = self._workspaces.take()
+    def _from_one(self, integrator, plan, q0, qd0, effort, dt, samples):
+        """t, q, qd and whether the state diverged; None unless the arguments are such as `roll_one` reads."""
+        if plan[LONG]:
+            plan = plan.copy()
+            plan[MAIN] = get_ident() == main_thread().ident
+        n, memory = self._model.n, self._workspaces.take()
+        t, q, qd = empty(samples + 1), empty((samples + 1, n)), empty((samples + 1, n))
         try:
-            done = run(memory, plan, q0, qd0, effort, q, qd, dt)
-            if not done:
-                q0, qd0, effort = (np.require(x, float, ["C", "A"]).view(np.ndarray) for x in (q0, qd0, effort))
-                effort = effort.reshape(effort.shape[-1]) if effort.shape[0] == 1 and effort.ndim == 2 else effort
-                done = run(memory, plan, q0, qd0, effort, q, qd, dt)
+            done = entry_point(integrator, False)(
+                memory, plan, q0, qd0, self._no_effort if effort is None else effort, t, q, qd, dt)
         finally:
             self._workspaces.give_back(memory)
-        return done == 2
+        return (t, q, qd, done == 2) if done else None
+
+    def _from_any(self, integrator, plan, q0, qd0, effort, dt, samples, threads):
+        """The same of array-likes of one state or many."""
+        n, steps, every = self._model.n, int(plan[STEPS]), int(plan[EVERY])
+        q0, qd0 = broadcast({"q0": real_numbers("q0", q0, n), "qd0": real_numbers("qd0", qd0, n)}, n)
+        lead, count = q0.shape[:-1], prod(q0.shape[:-1])
+        effort = _efforts(effort, lead, steps, n)
+        if KNOWN and not lead:
+            q0, qd0, effort = (np.require(x, float, ["C", "A"]).view(np.ndarray) for x in (q0, qd0, effort))
+            return self._from_one(integrator, plan, q0, qd0, effort if len(effort) == steps else effort[0], dt, samples)
+        plan = plan.copy()
+        plan[ADDRESSES:JOINTS].view(np.int64)[0] = self._entries.acceleration.address(True)
+        q, qd = np.empty((2, *lead, samples + 1, n))
+        q[..., 0, :], qd[..., 0, :] = q0, qd0
+        rows, rates = q.reshape(count, samples + 1, n), qd.reshape(count, samples + 1, n)
+        diverged = self._many(integrator, plan, rows[:, :1], rates[:, :1], effort.reshape(count, -1, n), rows[:, 1:],
+                              rates[:, 1:], dt, threads)
+        return every * dt * np.arange(samples + 1), q, qd, diverged
 
     def _many(self, integrator, plan, q0, qd0, effort, q, qd, dt, threads):
         """Fill q and qd (N, samples, n) from the states (N, 1, n) on, eight at a time, in pieces on threads; True if a
@@ -210,9 +230,6 @@ class Rollouts:
                     run(memory, plan, q0[piece], qd0[piece], effort[piece], q[piece], qd[piece], dt, stop, diverged, main)
         on_threads(work, range(0, count, max(size, WIDTH)), shares, lambda: stop.fill(1))
         return diverged[0] != 0
-
-
-LEAST = 100 * np.finfo(float).eps
 
 
 def _results(out, shape):
