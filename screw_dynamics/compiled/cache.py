@@ -33,12 +33,15 @@ _STAMP = _sources()
 _compiling = RLock()
 
 
-def compiled(**options: Any) -> Callable[[Callable], Dispatcher]:
-    """Make a function an entry point: compiled by `prepare` alone, and kept on disk if a directory is writable."""
+def compiled(key: str | None = "", **options: Any) -> Callable[[Callable], Dispatcher]:
+    """Make a function an entry point: compiled by `prepare` alone, and kept on disk if a directory is writable.
+
+    key: what its code depends on besides the sources, if its closure does not say that; None: keep nothing on disk."""
     def decorate(function):
         dispatcher = njit(**FLAGS, **options)(function)
         with suppress(RuntimeError):                          # nowhere to write: compile in every process
-            dispatcher._cache = _Cache(function)
+            if key is not None:
+                dispatcher._cache = _Cache(function, key)
         dispatcher._can_compile = False                       # an unforeseen type must raise, not compile for seconds
         return dispatcher
     return decorate
@@ -57,18 +60,32 @@ def prepare(dispatcher: Dispatcher, signature: tuple[types.Type, ...]) -> Any:
     return dispatcher.overloads[signature]
 
 
+def is_kept(dispatcher: Dispatcher, signature: tuple[types.Type, ...]) -> bool:
+    """True if `prepare` need not compile: the code is in memory or on disk."""
+    cache = dispatcher._cache
+    return signature in dispatcher.overloads or isinstance(cache, _Cache) and cache.path(signature, dispatcher).exists()
+
+
 class _Cache(FunctionCache):
     """The cache of one function. If its directory becomes unreadable or unwritable, the code is compiled anew."""
 
-    def __init__(self, function):
+    def __init__(self, function, key):
         super().__init__(function)
+        self._key = key
         self._cache_file = _Files(self._cache_path, self._impl.filename_base, _STAMP)
+
+    def _index_key(self, sig, codegen):
+        return (sig, codegen.magic_tuple(), self._key) if self._key else super()._index_key(sig, codegen)
+
+    def path(self, signature: tuple[types.Type, ...], dispatcher: Dispatcher) -> Path:
+        """The file of a piece of code."""
+        key = self._index_key(signature, dispatcher.targetctx.codegen())
+        return Path(self._cache_path) / self._cache_file._name(key)
 
     @contextmanager
     def alone(self, signature: tuple[types.Type, ...], dispatcher: Dispatcher) -> Iterator[None]:
         """Let processes that start together compile a piece of code once: the others wait, then load it."""
-        key = self._index_key(signature, dispatcher.targetctx.codegen())
-        path = Path(self._cache_path) / f"{self._cache_file._name(key)}.lock"
+        path = Path(f"{self.path(signature, dispatcher)}.lock")
         try:
             self._impl.locator.ensure_cache_path()
             file = open(path, "w")

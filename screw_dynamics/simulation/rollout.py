@@ -11,6 +11,9 @@ from numba import types
 from numpy.typing import ArrayLike
 
 from screw_dynamics.algorithms.choice import Choice
+from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
+from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
+from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
 from screw_dynamics.checks import broadcast, one_of, positive, real_numbers, whole
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.batch import Workspaces
@@ -23,10 +26,15 @@ from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.lanes import WIDTH, splat
 from screw_dynamics.numbers.values import Scalar, kernel
 
+from .controllers import compiled_controller
 from .divergence import warn_of_divergence
 from .integrators import FIXED_STEPS, INTEGRATORS, ROWS
+from .robot_type import METHODS
 from .steps import ABSOLUTE, ADDRESSES, EVERY, JOINTS, LONG, MAIN, RELATIVE, STEPS, Job
 
+OTHER_METHODS = {"kinetic_energy": KINETIC_ENERGY, "potential_energy": POTENTIAL_ENERGY,
+                 "forward_kinematics": FORWARD_KINEMATICS, "jacobian": JACOBIAN,
+                 "jacobian_derivative": JACOBIAN_DERIVATIVE}
 empty = np.empty
 KNOWN = layout_is_known()
 LEAST = float(100 * np.finfo(float).eps)          # of a relative tolerance
@@ -51,7 +59,7 @@ def roll_one(advance: Callable, step: Callable, tableau: Any, workspace: Any, pl
     and qd (samples + 1, n); or q and qd (n,), for the last state alone, and anything as t."""
     memory = ws.borrowed_memory(workspace)
     n = int(memory[ws.COORDINATES])
-    plan = borrowed(plan, (JOINTS + 4 * n,))
+    plan = borrowed(plan, (JOINTS + 6 * n,))
     steps, constant = int(plan[STEPS]), ws.is_state(effort, memory)
     samples, last = steps // int(plan[EVERY]), ws.is_result(q, (n,), memory) and ws.is_result(qd, (n,), memory)
     if not (0.0 < dt < math.inf and ws.is_state(q0, memory) and ws.is_state(qd0, memory)
@@ -108,18 +116,33 @@ class Rollouts:
     def __init__(self, model: Model, entries: Choice, workspaces: Workspaces):
         self._model, self._entries, self._workspaces = model, entries, workspaces
         self._checked: dict = {}            # by options: plan, and number of samples
+        self._methods = {**entries._asdict(), **OTHER_METHODS}
         self._no_effort = np.zeros(model.n)
 
     # --------------------------------------------------------------------------------------------- plans
     def _plan(self, lanes, friction, limits):
         """A new plan of one step: on lanes or not, with friction and limits or without."""
-        model, plan = self._model, np.zeros(JOINTS + 4 * self._model.n)
+        model, plan = self._model, np.zeros(JOINTS + 6 * self._model.n)
         plan[[STEPS, EVERY]] = 1
         plan[ADDRESSES:JOINTS].view(np.int64)[0] = self._entries.acceleration.address(lanes)
-        damping, dry, lower, upper = plan[JOINTS:].reshape(4, model.n)
+        damping, dry, lower, upper, *both = plan[JOINTS:].reshape(6, model.n)
+        both[0][:], both[1][:] = model.damping, model.friction
         lower[:], upper[:] = (model.lower, model.upper) if limits else (-np.inf, np.inf)
         if friction:
             damping[:], dry[:] = model.damping, model.friction
+        return plan
+
+    def _with_controller(self, plan, controller, lanes):
+        """The plan with the addresses of forward dynamics, of a controller and of what it calls."""
+        plan = plan.copy()
+        calls = plan[ADDRESSES:JOINTS].view(np.int64)
+        calls[0] = self._entries.acceleration.address(lanes)
+        if controller:
+            plan[LONG] = 1                      # whatever it does
+            found = compiled_controller(controller, lanes, tuple(self._model.frame_names), self._model.root)
+            calls[1] = found.address
+            for name in found.methods:
+                calls[METHODS[name]] = self._methods[name].address(found.lanes)
         return plan
 
     def step_entry(self, integrator: str, friction: bool, limits: bool) -> tuple[Callable, np.ndarray]:
@@ -159,8 +182,11 @@ class Rollouts:
             plan, samples = self._check(*options)
         if threads is not None:
             thread_count(threads)
-        found = (KNOWN and self._from_one(integrator, plan, q0, qd0, effort, dt, samples)
-                 or self._from_any(integrator, plan, q0, qd0, effort, float(dt), samples, threads))
+        controller = None
+        if callable(effort):
+            controller, effort = effort, None
+        found = (KNOWN and self._from_one(integrator, plan, q0, qd0, effort, controller, dt, samples)
+                 or self._from_any(integrator, plan, q0, qd0, effort, controller, float(dt), samples, threads))
         if found[3]:
             warn_of_divergence(*found[:3], dt, integrator)
         return found[:3]
@@ -181,8 +207,10 @@ class Rollouts:
         self._checked[key] = plan, steps // every
         return self._checked[key]
 
-    def _from_one(self, integrator, plan, q0, qd0, effort, dt, samples):
+    def _from_one(self, integrator, plan, q0, qd0, effort, controller, dt, samples):
         """t, q, qd and whether the state diverged; None unless the arguments are such as `roll_one` reads."""
+        if controller:
+            plan = self._with_controller(plan, controller, False)
         if plan[LONG]:
             plan = plan.copy()
             plan[MAIN] = get_ident() == main_thread().ident
@@ -195,7 +223,7 @@ class Rollouts:
             self._workspaces.give_back(memory)
         return (t, q, qd, done == 2) if done else None
 
-    def _from_any(self, integrator, plan, q0, qd0, effort, dt, samples, threads):
+    def _from_any(self, integrator, plan, q0, qd0, effort, controller, dt, samples, threads):
         """The same of array-likes of one state or many."""
         n, steps, every = self._model.n, int(plan[STEPS]), int(plan[EVERY])
         q0, qd0 = broadcast({"q0": real_numbers("q0", q0, n), "qd0": real_numbers("qd0", qd0, n)}, n)
@@ -203,9 +231,9 @@ class Rollouts:
         effort = _efforts(effort, lead, steps, n)
         if KNOWN and not lead:
             q0, qd0, effort = (np.require(x, float, ["C", "A"]).view(np.ndarray) for x in (q0, qd0, effort))
-            return self._from_one(integrator, plan, q0, qd0, effort if len(effort) == steps else effort[0], dt, samples)
-        plan = plan.copy()
-        plan[ADDRESSES:JOINTS].view(np.int64)[0] = self._entries.acceleration.address(True)
+            effort = effort if len(effort) == steps else effort[0]
+            return self._from_one(integrator, plan, q0, qd0, effort, controller, dt, samples)
+        plan = self._with_controller(plan, controller, True)
         q, qd = np.empty((2, *lead, samples + 1, n))
         q[..., 0, :], qd[..., 0, :] = q0, qd0
         rows, rates = q.reshape(count, samples + 1, n), qd.reshape(count, samples + 1, n)

@@ -17,8 +17,8 @@ from screw_dynamics.numbers.values import Scalar, kernel, null, over
 from .motion import Motion, Stages, has_stops, stop_at_limits
 from .runge_kutta import Tableau, dense, dense_weights, error_norm, first_step, next_step, runge_kutta_stages
 
-# A plan is a float64 array: numbers of a rollout, addresses of CALLS functions (bits, not numbers), and four numbers of
-# each joint, damping, friction and stops (4, n).
+# A plan is a float64 array: numbers of a rollout, addresses of CALLS functions (bits, not numbers), and six numbers of
+# each joint: damping, friction and stops in the rollout, and the model's damping and friction (6, n).
 STEPS, EVERY, RELATIVE, ABSOLUTE, LONG, MAIN, ADDRESSES, CALLS = 0, 1, 2, 3, 4, 5, 8, 16
 JOINTS = ADDRESSES + CALLS
 
@@ -54,7 +54,7 @@ def prepare_motion(tableau: Tableau, like: Scalar, job: Job) -> tuple[list, list
     """The state, the Motion and the Stages of a rollout, over scalars of the kind of `like`."""
     n, memory, count = int(job.memory[COORDINATES]), job.memory, work_rows(tableau)
     rows, middle = block(like, (count, n), memory, int(memory[RESULT])), (9 + count) // 2
-    calls, joints = array_at(0, at(job.plan) + 8 * ADDRESSES, (CALLS,)), block(0.0, (4, n), job.plan, JOINTS)
+    calls, joints = array_at(0, at(job.plan) + 8 * ADDRESSES, (CALLS,)), block(0.0, (6, n), job.plan, JOINTS)
     motion = Motion(at(memory), calls, joints, watch_in(memory), rows[2], rows[3], rows[4], rows[5], rows[6])
     return rows[0], rows[1], motion, Stages(rows[9:middle], rows[middle:], rows[7], rows[8])
 

@@ -1,0 +1,179 @@
+"""Controllers: functions of the user's, compiled, kept on disk, and called by integrators at an address.
+
+`controller(robot, t, q, qd, tau)` gets the robot (robot_type.py), `controller(t, q, qd, tau)` does not. In a batch a
+controller runs on lanes if Numba can type it there, else on one state after another."""
+from __future__ import annotations
+
+import hashlib
+import linecache
+import re
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, types
+from numba.core.dispatcher import Dispatcher
+from numba.core.errors import NumbaError
+
+from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.compiled.cache import compiled, is_kept, prepare
+from screw_dynamics.compiled.fingerprint import Fingerprint, fingerprint
+from screw_dynamics.compiled.native import address, array_at
+from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert, splat
+
+from .robot_type import METHODS, OF_LINKS, RobotType, refusals, robot_maker, used
+
+PARAMETERS = {4: "(t, q, qd, tau)", 5: "(robot, t, q, qd, tau)"}
+ONE, LANES, PLACES = "one state", "lanes", "one state after another"
+_VECTOR, _LANES = types.Array(types.float64, 1, "C"), types.Array(LANE, 1, "C", aligned=False)
+WAY_OUT = ("a controller may use NumPy, numbers, constants and functions that are decorated with numba.njit; for anything "
+           "else call robot.step(q, qd, tau, dt) in a loop in Python")
+
+
+class ControllerError(ValueError):
+    """A controller that cannot be compiled, or is none. __cause__ is Numba's own error."""
+
+
+class CompiledController(NamedTuple):
+    """The address of a controller; whether its robot works on lanes; and the methods of the robot that it may call."""
+
+    address: int
+    lanes: bool
+    methods: frozenset[str]
+
+
+_kept: dict[tuple, tuple[int, frozenset[str], Dispatcher]] = {}     # by key: address, methods, and what holds the code
+
+
+def compiled_controller(function: Callable, lanes: bool, frames: tuple[str | None, ...],
+                        root: str) -> CompiledController:
+    """The compiled form of a controller, for one state or for lanes, on robots of these frames. ControllerError if it is
+    no function of four or five arguments, cannot be compiled, or returns something."""
+    python = function.py_func if isinstance(function, Dispatcher) else function
+    if not isinstance(python, FunctionType) or python.__code__.co_argcount not in PARAMETERS:
+        raise ControllerError(f"controller {function} must be a function controller(robot, t, q, qd, tau) or "
+                              f"controller(t, q, qd, tau)")
+    mark = fingerprint(function)
+    if not mark.names.intersection(OF_LINKS):
+        frames, root = (), ""
+    for form in (LANES, PLACES) if lanes else (ONE,):
+        found = _kept.get((mark.key or function, form, frames, root))
+        if found and (mark.key or isinstance(function, Dispatcher)):
+            return CompiledController(found[0], form == LANES, found[1])
+    return _compile(function, mark, lanes, frames, root)
+
+
+def _compile(function: Callable, mark: Fingerprint, lanes: bool, frames: tuple[str | None, ...],
+             root: str) -> CompiledController:
+    """Compile a controller, or load it."""
+    with_robot = (function.py_func if isinstance(function, Dispatcher) else function).__code__.co_argcount == 5
+    jitted = function if isinstance(function, Dispatcher) else njit(error_model="numpy")(function)
+    forms = {}
+    for form in (LANES, PLACES) if lanes else (ONE,):
+        kind = RobotType(form == LANES, frames, root)
+        key = mark.key and hashlib.sha256(repr((mark.key, form, frames, root)).encode()).hexdigest()
+        forms[form] = _adapter(jitted, kind, form, with_robot, key), _signature(lanes)
+    ready = [form for form, (adapter, signature) in forms.items() if is_kept(adapter, signature)]
+    methods = frozenset(mark.names.intersection(METHODS))
+    for form in ready[:1] or forms:
+        adapter, signature = forms[form]
+        used.clear(), refusals.clear()
+        try:
+            result = prepare(adapter, signature)
+            _check_result(function, jitted)
+        except Exception as error:
+            if form == LANES and isinstance(error, (NumbaError, NotImplementedError, TypeError)):
+                continue
+            if isinstance(error, ControllerError):
+                raise
+            raise _explained(function, jitted, RobotType(False, frames, root), with_robot, error) from error
+        where, methods = address(result), methods | used
+        _kept[mark.key or function, form, frames, root] = where, methods, adapter
+        return CompiledController(where, form == LANES, methods)
+    raise AssertionError
+
+
+def _signature(lanes):
+    return (types.intp, types.intp, LANE if lanes else types.float64, *(types.intp,) * 3)
+
+
+# ------------------------------------------------------------------------------------------------- adapters
+def _adapter(controller, kind, form, with_robot, key):
+    """The function that integrators call with addresses."""
+    make = robot_maker(kind)
+    if with_robot:
+        call = njit(lambda memory, calls, t, q, qd, tau: controller(make(memory, calls), t, q, qd, tau))
+    else:
+        call = njit(lambda memory, calls, t, q, qd, tau: controller(t, q, qd, tau))
+    one = splat if form == LANES else float
+
+    @compiled(key)
+    def directly(memory, calls, t, q, qd, tau):
+        shape = (int(array_at(0.0, memory, (ws.HEADER,))[ws.COORDINATES]),)
+        like = one(0.0)
+        call(memory, calls, t, array_at(like, q, shape), array_at(like, qd, shape), array_at(like, tau, shape))
+
+    @compiled(key)
+    def by_places(memory, calls, t, q, qd, tau):
+        n = int(array_at(0.0, memory, (ws.HEADER,))[ws.COORDINATES])
+        like = splat(0.0)
+        q, qd, tau = array_at(like, q, (n,)), array_at(like, qd, (n,)), array_at(like, tau, (n,))
+        x, v, u = np.empty(n), np.empty(n), np.empty(n)
+        for place in range(WIDTH):
+            for k in range(n):
+                x[k], v[k], u[k] = extract(q[k], place), extract(qd[k], place), 0.0
+            call(memory, calls, extract(t, place), x, v, u)
+            for k in range(n):
+                tau[k] = insert(tau[k], place, u[k])
+    return by_places if form == PLACES else directly
+
+
+def _check_result(function, jitted):
+    """Refuse a controller that returns something."""
+    for overload in jitted.overloads.values():
+        if overload.signature.return_type != types.none and len(overload.signature.args) in PARAMETERS:
+            raise ControllerError(f"controller {_named(function)} returns {overload.signature.return_type}; it must return "
+                                  "nothing, and set tau")
+
+
+# ------------------------------------------------------------------------------------------------- errors
+def _named(function):
+    python = getattr(function, "py_func", function)
+    return f"{python.__qualname__} in {python.__code__.co_filename}, line {python.__code__.co_firstlineno}"
+
+
+def _explained(function: Callable, jitted: Any, kind: RobotType, with_robot: bool, error: Exception) -> ControllerError:
+    """The error that says where a controller cannot be compiled, why, and what to do."""
+    arguments = (*(kind,) * with_robot, types.float64, _VECTOR, _VECTOR, _VECTOR)
+    refusals.clear()
+    try:
+        jitted.compile(arguments)                             # alone: without what Numba says of the code around it
+    except Exception as own:
+        error = own
+    python = getattr(function, "py_func", function)
+    line = _line(python, error)
+    code = linecache.getline(python.__code__.co_filename, line).strip()
+    where = f"{python.__code__.co_filename}, line {line}" + (f": {code}" if code else "")
+    return ControllerError(f"controller {python.__qualname__} cannot be compiled as "
+                           f"controller{PARAMETERS[4 + with_robot]}.\n  {where}\n  {_reason(error)}\n  {WAY_OUT}")
+
+
+def _line(python, error):
+    """The line of the function, or of a function that it calls, that Numba complains of."""
+    found = getattr(error, "loc", None)
+    if found is not None and found.filename == python.__code__.co_filename:
+        return found.line
+    places = re.findall(r'File "([^"]+)", line (\d+)', str(error))
+    lines = [int(line) for file, line in places if file.endswith(python.__code__.co_filename)
+             or python.__code__.co_filename.endswith(file)]
+    return lines[-1] if lines else python.__code__.co_firstlineno
+
+
+def _reason(error):
+    """Numba's reason in one line."""
+    if refusals:
+        return refusals[-1]
+    lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines()]
+    lines = [line for line in lines if line and not line.startswith(("Failed in ", "During: ", "File ", ">>>", "- Of "))]
+    return lines[0] if lines else type(error).__name__
