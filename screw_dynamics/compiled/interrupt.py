@@ -84,7 +84,8 @@ def retake_gil(typing: Any, released: Any) -> tuple:
 @kernel
 def begin(watch: np.ndarray, main: bool) -> None:
     """Prepare a watch for a loop. main: it runs on the main thread."""
-    watch[:] = 0
+    for k in range(WORDS):
+        watch[k] = 0
     watch[DUE] = watch[BETWEEN] = 1
     watch[MAIN] = main
 

@@ -73,11 +73,13 @@ def roll_one(advance: Callable, step: Callable, tableau: Any, workspace: Any, pl
         interval, times = int(plan[EVERY]) * dt, borrowed(t, (samples + 1,))
         for i in range(samples + 1):
             times[i] = interval * i
-        borrowed(q, (n,))[:], borrowed(qd, (n,))[:] = ws.state(q0, memory), ws.state(qd0, memory)
+        here, rate, x, v = borrowed(q, (n,)), borrowed(qd, (n,)), ws.state(q0, memory), ws.state(qd0, memory)
+        for k in range(n):
+            here[k], rate[k] = x[k], v[k]
     begin(watch, plan[MAIN] != 0.0)
     job = Job(memory, plan, borrowed(q0, rows), borrowed(qd0, rows), borrowed(effort, (1, 1 if constant else steps, n)),
               array_at(0.0, at(borrowed(q, rows)) + skipped, shape),
-              array_at(0.0, at(borrowed(qd, rows)) + skipped, shape), dt, watch[OWN:], watch[OWN + 1:])
+              array_at(0.0, at(borrowed(qd, rows)) + skipped, shape), dt, array_at(0, at(watch) + 8 * OWN, (1,)), array_at(0, at(watch) + 8 * OWN + 8, (1,)))
     released = release_gil(plan[LONG] != 0.0)
     advance(step, tableau, 0.0, job)
     retake_gil(released)
