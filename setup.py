@@ -2,16 +2,34 @@
 
 Here and not in pyproject.toml: colcon build --symlink-install takes setup.py and setup.cfg into its build folder and
 leaves pyproject.toml behind. package.xml says the same to rosdep, in the names of ROS.
+
+The kernels are compiled while the package is built, so that nobody waits for that later. SCREW_DYNAMICS_TARGETS in the
+environment says for which processors: native, which is the default, is the one at hand; names of PORTABLE in
+screw_dynamics/compiled/cache.py, as "x86-64-v3 x86-64-v4", make a wheel for others; none leaves it to the first use.
 """
 
+import os
+import subprocess
+import sys
 from glob import glob
 from pathlib import Path
 
-from setuptools import find_packages, setup
+from setuptools import Distribution, find_packages, setup
+from setuptools.command.build_py import build_py
 
 NAME = "screw_dynamics"
 SHARE = f"share/{NAME}"
 README = Path("README.md")
+TARGETS = os.environ.get("SCREW_DYNAMICS_TARGETS", "native").split()
+
+RUN = [  # lower bounds: what Ubuntu 24.04 brings, where ROS 2 Jazzy and Kilted live
+    "numpy>=1.26",
+    "scipy>=1.11",
+    # The kernels use names of numba.core that come without a promise: hence an upper bound.
+    "numba>=0.58,<0.70",
+    "lxml>=4.9",
+    "urdf-parser-py>=0.0.4",
+]
 
 # ROS 2 Kilted from the Python registry, without a ROS installation. The wheels of one release belong together.
 ROS = [
@@ -49,8 +67,45 @@ BENCH = ["pin", "mujoco", "mpmath", *PLOT, *ROBOTS]
 PYTEST = ["pytest>=8", "pytest-xdist>=3.5"]
 TEST = [*PYTEST, "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "mujoco", *PLOT, *SYMBOLIC, *ROBOTS]
 
+
+class BuildWithKernels(build_py):
+    """Copies the modules, and compiles their kernels into the copy."""
+
+    def run(self):
+        """Compile once the modules are there; an editable install has none."""
+        super().run()
+        self.kernels = Path(self.build_lib, NAME, "machine_code").resolve()
+        if not self.editable_mode:
+            for target in TARGETS:
+                if target != "none":
+                    self.compile_kernels(target)
+
+    def compile_kernels(self, target):
+        """Have the copy compile for a processor. Without Numba, say, kernels are compiled at their first use."""
+        processor = {} if target == "native" else {"NUMBA_CPU_NAME": target, "NUMBA_CPU_FEATURES": ""}
+        path = os.pathsep.join([os.path.abspath(self.build_lib), *sys.path])
+        environment = {**os.environ, **processor, "PYTHONPATH": path, "SCREW_DYNAMICS_CACHE_DIR": str(self.kernels)}
+        self.announce(f"compiling kernels for {target} processors, a minute or two", level=3)
+        if subprocess.run([sys.executable, "-m", f"{NAME}.prepare"], env=environment, cwd=self.build_lib).returncode:
+            self.warn("the kernels were not compiled, and will be at their first use")
+
+    def get_outputs(self, include_bytecode=1):
+        """The modules and the kernels."""
+        return [*super().get_outputs(include_bytecode), *map(str, sorted(self.kernels.glob("*.kernel")))]
+
+
+class Platform(Distribution):
+    """A distribution for one platform, if it contains machine code."""
+
+    def has_ext_modules(self):
+        """Tell whether the wheel's name must contain Python's version and the platform."""
+        return TARGETS != ["none"]
+
+
 setup(
     name=NAME,
+    cmdclass={"build_py": BuildWithKernels},
+    distclass=Platform,
     version="0.1.0",
     description="Robot dynamics by screw theory, as a Python library and as ROS 2 nodes",
     long_description=README.read_text() if README.exists() else "",
@@ -58,14 +113,7 @@ setup(
     author="screw_dynamics maintainers",
     license="Apache-2.0",
     python_requires=">=3.10",
-    install_requires=[  # lower bounds: what Ubuntu 24.04 brings, where ROS 2 Jazzy and Kilted live
-        "numpy>=1.26",
-        "scipy>=1.11",
-        # The kernels use names of numba.core that come without a promise: hence an upper bound.
-        "numba>=0.58,<0.70",
-        "lxml>=4.9",
-        "urdf-parser-py>=0.0.4",
-    ],
+    install_requires=RUN,
     extras_require={
         "ros": ROS,
         "interfaces": [*ROS, *INTERFACES],

@@ -1,7 +1,6 @@
 """Robot: a model with names, checks, and one state or a batch of states at once. The facade of the package."""
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
@@ -23,6 +22,7 @@ from screw_dynamics.compiled.workspace import workspace
 from screw_dynamics.model.model import Model
 from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.urdf import read_urdf
+from screw_dynamics.urdf.source import Source
 
 GRAVITY = (0.0, 0.0, -9.81)
 Out: TypeAlias = np.ndarray | None
@@ -69,10 +69,13 @@ class Robot:
         self._steps: dict = {}              # by integrator, friction and limits: entry point, and plan
 
     @classmethod
-    def from_urdf(cls, source: str | bytes | os.PathLike, base_link: str | None = None, tip_link: str | None = None,
-                  gravity: ArrayLike = GRAVITY, representation: str | None = None) -> Robot:
-        """Read a URDF, a path or XML text; see read_urdf for `base_link` and `tip_link`. Raises UrdfError."""
-        return cls(read_urdf(source, base_link, tip_link), gravity, representation)
+    def from_urdf(cls, source: Source, base_link: str | None = None, tip_link: str | None = None,
+                  gravity: ArrayLike = GRAVITY, representation: str | None = None,
+                  lock: Mapping[str, float] | None = None) -> Robot:
+        """Read a URDF: a path, XML text or an open file. Raises UrdfError; what is odd is a UrdfWarning.
+
+        See read_urdf for `base_link`, `tip_link` and `lock`, {joint name: position} of joints to be fixed."""
+        return cls(read_urdf(source, base_link, tip_link, lock), gravity, representation)
 
     def __repr__(self):
         return f"<Robot of {len(self.link_names)} links, {self.n} joints: {', '.join(self.joint_names)}>"

@@ -38,7 +38,7 @@ def choice(representation: str | None, shares_coordinates: bool, straight_lines:
     inverse = INVERSE_DYNAMICS_IN[representation] if representation else INVERSE_DYNAMICS_CLASSICAL
     fastest = "body" if straight_lines else "hybrid"
     if shares_coordinates:
-        forward, acceleration = FORWARD_DYNAMICS_BY_MASS_MATRIX, ACCELERATION["mass matrix"]
+        forward, acceleration = FORWARD_DYNAMICS_BY_MASS_MATRIX, ACCELERATION["mass_matrix"]
     else:
         forward, acceleration = FORWARD_DYNAMICS_IN[representation or fastest], ACCELERATION[fastest]
     return Choice(inverse, CORIOLIS_TORQUE, GRAVITY_TORQUE, MASS_MATRIX, CORIOLIS_MATRIX, forward, acceleration)

@@ -1,57 +1,90 @@
-"""Machine code, compiled once on a machine: kept on disk until any source of the core changes.
+"""Machine code, compiled once on a machine: loaded from what came with the package or from the user's cache.
 
-Numba's cache checks the age of the caller's file alone, while callees are in others, and it keeps an index beside the
-code: two processes that compile at once can leave it pointing at the code of another function. Here each piece of
-code is a file of its own, whose name contains hashes of all that the code depends on."""
-import fcntl
+Numba's cache checks the age of the caller's file alone, while callees are in others, keeps an index beside the code
+that two processes can leave pointing at the code of another function, and loads whatever it finds. Here each piece of
+code is a file of its own, whose name contains a hash of all that the code depends on; store.py says which to trust."""
 import hashlib
+import logging
+import pickle
+import platform
+import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from pathlib import Path
-from threading import RLock
-from time import sleep
-from typing import Any
+from threading import RLock, Timer
+from typing import Any, NamedTuple
 
+import llvmlite
+import llvmlite.binding as llvm
+import numba
 from numba import njit, types
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core import config
+from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
+from numba.core.serialize import dumps
 
 from screw_dynamics.numbers.values import FLAGS
 
+from . import store
+from .fingerprint import fingerprint
+
 ROOMS = "numbers", "screws", "model", "compiled", "algorithms", "simulation"     # the others are plain Python
-PATIENCE = 60.0     # s: how long to wait for another process that compiles the same code, before compiling it too
+LONG = 1.0              # s: whoever compiles for longer is told so
+# Processors that machine code may have been made for elsewhere, the best first, and what this one must have to run it.
+_V3 = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"}
+_V4 = _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
+PORTABLE = {"x86_64": {"x86-64-v4": _V4, "x86-64-v3": _V3}, "aarch64": {"generic": {"neon"}}}
+
+_log = logging.getLogger("screw_dynamics")
 
 
 def _sources():
-    """A hash of all sources that compiled code may come from."""
-    package = Path(__file__).parents[1]
+    """A hash of all sources that compiled code may come from, and of what compiles them."""
+    package = store.PACKAGE
     files = sorted(path.relative_to(package) for room in ROOMS for path in (package / room).rglob("*.py"))
-    return hashlib.sha256(b"".join(str(f).encode() + (package / f).read_bytes() for f in files)).hexdigest()[:16]
+    made_by = platform.python_implementation(), platform.python_version_tuple()[:2], numba.__version__, \
+        llvmlite.__version__, config.OPT
+    return hashlib.sha256(repr(made_by).encode() + b"".join(
+        str(f).encode() + (package / f).read_bytes() for f in files)).hexdigest()
 
 
 _STAMP = _sources()
 _compiling = RLock()
 
 
-def compiled(key: str | None = "", **options: Any) -> Callable[[Callable], Dispatcher]:
-    """Make a function an entry point: compiled by `prepare` alone, and kept on disk if a directory is writable.
+class Form(NamedTuple):
+    """An entry point, and the Numba types of the arguments that it is compiled for."""
 
-    key: what its code depends on besides the sources, if its closure does not say that; None: keep nothing on disk."""
+    dispatcher: Dispatcher
+    signature: tuple[types.Type, ...]
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self.dispatcher._cache.name
+
+    @property
+    def is_kept(self) -> bool:
+        """True if `prepare` would not have to compile it."""
+        return self.dispatcher._cache.find(self.signature, self.dispatcher.targetctx) is not None
+
+
+def compiled(name: str = "", key: str | None = "", **options: Any) -> Callable[[Callable], Dispatcher]:
+    """Make a function an entry point: compiled by `prepare` alone, and kept on disk. name: what messages call it. key:
+    what its code depends on beside the sources; "": what its closure says, None: what nobody can tell."""
     def decorate(function):
         dispatcher = njit(**FLAGS, **options)(function)
-        with suppress(RuntimeError):                          # nowhere to write: compile in every process
-            if key is not None:
-                dispatcher._cache = _Cache(function, key)
+        dispatcher._cache = _Cache(function, name or function.__name__, key)
         dispatcher._can_compile = False                       # an unforeseen type must raise, not compile for seconds
         return dispatcher
     return decorate
 
 
 def prepare(dispatcher: Dispatcher, signature: tuple[types.Type, ...]) -> Any:
-    """Compile an entry point for arguments of these Numba types, unless it already is; returns the compile result."""
+    """Load an entry point for arguments of these Numba types, or compile it, unless it is there; returns the result."""
     if signature not in dispatcher.overloads:
         cache = dispatcher._cache
-        with _compiling, cache.alone(signature, dispatcher) if isinstance(cache, _Cache) else nullcontext():
+        with _compiling, cache.turn(signature, dispatcher.targetctx):
             dispatcher._can_compile = True
             try:
                 dispatcher.compile(signature)                 # nothing to do if another thread was first
@@ -60,72 +93,87 @@ def prepare(dispatcher: Dispatcher, signature: tuple[types.Type, ...]) -> Any:
     return dispatcher.overloads[signature]
 
 
-def is_kept(dispatcher: Dispatcher, signature: tuple[types.Type, ...]) -> bool:
-    """True if `prepare` need not compile: the code is in memory or on disk."""
-    cache = dispatcher._cache
-    return signature in dispatcher.overloads or isinstance(cache, _Cache) and cache.path(signature, dispatcher).exists()
+def _processors(codegen):
+    """The keys of machine code that runs here, the best first: made for this processor, or for a level that it has."""
+    triple, *_ = here = codegen.magic_tuple()
+    yield here
+    if config.CPU_NAME is None and config.CPU_FEATURES is None:
+        has = {feature for feature, there in llvm.get_host_cpu_features().items() if there}
+        for level, needed in PORTABLE.get(triple.partition("-")[0], {}).items():
+            if needed <= has:
+                yield triple, level, ""
 
 
-class _Cache(FunctionCache):
-    """The cache of one function. If its directory becomes unreadable or unwritable, the code is compiled anew."""
+class _Cache:
+    """The machine code of one function: the part of a Numba dispatcher's cache that a dispatcher calls."""
 
-    def __init__(self, function, key):
-        super().__init__(function)
-        self._key = key
-        self._cache_file = _Files(self._cache_path, self._impl.filename_base, _STAMP)
+    def __init__(self, function, name, key):
+        self.name, self._function, self._key, self._found = name, function, key, None
 
-    def _index_key(self, sig, codegen):
-        return (sig, codegen.magic_tuple(), self._key) if self._key else super()._index_key(sig, codegen)
+    @property
+    def cache_path(self):
+        """Where new code is written."""
+        return str(store.own().path)
 
-    def path(self, signature: tuple[types.Type, ...], dispatcher: Dispatcher) -> Path:
-        """The file of a piece of code."""
-        key = self._index_key(signature, dispatcher.targetctx.codegen())
-        return Path(self._cache_path) / self._cache_file._name(key)
+    def find(self, signature, target_context):
+        """The file with code for these types; None if there is none."""
+        folders = store.installed(), store.own()
+        for name in self._names(signature, target_context):
+            for folder in folders:
+                data = folder.read(name)
+                if data is not None:
+                    return data
+        return None
+
+    def load_overload(self, signature, target_context):
+        """The compile result for these types; None if it has to be compiled."""
+        target_context.refresh()                              # or it may lack what the code calls
+        data, self._found = self._found or self.find(signature, target_context), None
+        if data is not None:
+            with suppress(Exception):                         # whatever unpickling makes of another version's file
+                return CompileResult._rebuild(target_context, *pickle.loads(data))
+        return None
+
+    def save_overload(self, signature, result):
+        """Keep a compile result, unless there is no place for it, which is said once."""
+        name = next(self._names(signature, result.target_context), None)
+        if name is None or result.library.has_dynamic_globals:
+            return
+        folder = store.own()
+        try:
+            folder.write(name, dumps(result._reduce()))
+        except OSError as error:
+            store.say_once(f"machine code cannot be kept in {folder.path}, and every process compiles it anew: "
+                           f"{error.strerror or error}. SCREW_DYNAMICS_CACHE_DIR chooses another folder")
 
     @contextmanager
-    def alone(self, signature: tuple[types.Type, ...], dispatcher: Dispatcher) -> Iterator[None]:
-        """Let processes that start together compile a piece of code once: the others wait, then load it."""
-        path = Path(f"{self.path(signature, dispatcher)}.lock")
-        try:
-            self._impl.locator.ensure_cache_path()
-            file = open(path, "w")
-        except OSError:                                       # nowhere to write: compile in every process
+    def turn(self, signature, target_context) -> Iterator[None]:
+        """Let processes that start together compile a piece of code once, and say so if that takes long."""
+        name = next(self._names(signature, target_context), None)
+        self._found = self.find(signature, target_context)
+        if self._found is not None:
             yield
             return
-        with file:
-            for _ in range(int(PATIENCE / 0.05)):
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except OSError:
-                    sleep(0.05)
-            yield
-            with suppress(OSError):
-                path.unlink()
-
-    @contextmanager
-    def _guard_against_spurious_io_errors(self):
-        with suppress(OSError):
-            yield
-
-
-class _Files(IndexDataCacheFile):
-    """The files of one function, with no index: screw_dynamics-<sources>-<function>-<types, machine, closure>.nbc."""
-
-    def _name(self, key):
-        digest = hashlib.sha256(repr((self._version, key)).encode()).hexdigest()[:16]
-        return f"screw_dynamics-{self._source_stamp}-{self._index_name.removesuffix('.nbi')}-{digest}.nbc"
-
-    def save(self, key, data):
-        """Write a piece of code, and remove those compiled from other sources."""
-        self._save_data(self._name(key), data)
-        for file in Path(self._cache_path).glob("screw_dynamics-*"):
-            if not file.name.startswith(f"screw_dynamics-{self._source_stamp}-"):
-                file.unlink(missing_ok=True)
-
-    def load(self, key):
-        """A piece of code, or None if it does not exist or is damaged."""
+        timer = Timer(LONG, _log.warning, ["compiling %s, once on this machine", self.name])
+        timer.daemon, started = True, time.monotonic()
+        timer.start()
         try:
-            return self._load_data(self._name(key))
-        except Exception:                                     # whatever unpickling makes of a file cut short
-            return None
+            with store.own().alone(name) if name else nullcontext():
+                yield
+        finally:
+            timer.cancel()
+            elapsed = time.monotonic() - started
+            if elapsed > LONG:
+                _log.warning("%s is ready after %.1f s (python -m screw_dynamics.prepare compiles all beforehand)",
+                             self.name, elapsed)
+
+    def _names(self, signature, target_context):
+        """The names of files that may hold the code, the first one that of code compiled here; none if what the code
+        depends on cannot be told."""
+        if self._key is None:
+            return
+        with suppress(TypeError):
+            depends = _STAMP, self._key or fingerprint(self._function), repr(signature)
+            for processor in _processors(target_context.codegen()):
+                digest = hashlib.sha256(repr((*depends, processor)).encode()).hexdigest()[:32]
+                yield re.sub(r"[^\w.]+", "_", self.name) + "-" + digest

@@ -18,7 +18,7 @@ from screw_dynamics.numbers.values import INLINE, kernel
 
 from . import workspace as ws
 from .borrow import BORROWED, borrowed, layout_is_known
-from .cache import compiled, prepare
+from .cache import Form, compiled, prepare
 from .native import address, array_at
 from .tiles import clear, first_tile, gather, identity_order, load, next_tile, store, unowned
 
@@ -126,6 +126,18 @@ def evaluate_many(algorithm: Callable, Body: type, shape: Callable, memory: np.n
 
 
 @kernel
+def number() -> float:
+    """A number of one state."""
+    return 0.0
+
+
+@kernel
+def lane() -> Any:
+    """A number of eight states."""
+    return splat(0.0)
+
+
+@kernel
 def take_at(source: Any, position: int, column: Sequence) -> bool:
     """Gather the coordinates at one of several addresses into a column; always True."""
     coordinate, like, n, addresses = source
@@ -152,12 +164,14 @@ class Entry:
     objects as inputs or `out` that borrow.py cannot read. many(workspace, targets, inputs, out, counter): a tuple of
     arrays (N, n), out (N, entries of one result), on lanes and without the GIL. A call works on the tiles that the
     counter gives it (tiles.next_tile), in a workspace of its own, and checks nothing. shape(n, bodies): the shape of
-    one result. targeted: the algorithm requires a target, which calls pass as Target.packed, or in a tuple of one."""
+    one result. targeted: the algorithm requires a target, which calls pass as Target.packed, or in a tuple of one.
+    name: of the algorithm, if it is not that of its function."""
 
-    def __init__(self, algorithm: Callable, Body: type, inputs: int, shape: Callable, targeted: bool = False):
+    def __init__(self, algorithm: Callable, Body: type, inputs: int, shape: Callable, targeted: bool = False,
+                 name: str = ""):
         ws.reserve(Body, shape)
         self.algorithm, self.Body, self.inputs = algorithm, Body, inputs
-        self.shape, self.targeted = shape, targeted
+        self.shape, self.targeted, self.name = shape, targeted, name or algorithm.__name__
         self._native: dict = {}
 
     @cached_property
@@ -165,27 +179,42 @@ class Entry:
         """The entry point for one state, compiled or taken from the cache at its first use."""
         if not layout_is_known():
             return lambda *arguments: False
-        target = (types.int64,) * self.targeted
-        form = _one(self.algorithm, self.Body, self.shape, self.targeted, self.inputs)
-        return prepare(form, (BORROWED, *target, *(BORROWED,) * self.inputs, BORROWED)).entry_point
+        return prepare(*self.form_of_one).entry_point
 
     @cached_property
     def many(self) -> Callable[..., None]:
         """The entry point for many states."""
+        return prepare(*self.form_of_many).entry_point
+
+    @property
+    def form_of_one(self) -> Form:
+        """What is compiled for one state."""
+        entry_point = _one(self.name, self.algorithm, self.Body, self.shape, self.targeted, self.inputs)
+        target = (types.int64,) * self.targeted
+        return Form(entry_point, (BORROWED, *target, *(BORROWED,) * self.inputs, BORROWED))
+
+    @property
+    def form_of_many(self) -> Form:
+        """What is compiled for many states."""
         states = types.UniTuple(ws.numbers_type(2, "A", readonly=True), self.inputs)
         targets = types.UniTuple(types.int64, int(self.targeted))
         signature = ws.numbers_type(1), targets, states, ws.numbers_type(2, "A"), types.int64[::1]
-        return prepare(_many(self.algorithm, self.Body, self.shape), signature).entry_point
+        return Form(_many(self.name, self.algorithm, self.Body, self.shape), signature)
 
     def address(self, lanes: bool) -> int:
         """The address of the entry point for compiled code, native.call: for one state, or for eight on lanes.
 
         Its arguments are addresses: (workspace, packed target or 0, four inputs, out), contiguous arrays (n,)."""
         if lanes not in self._native:
-            kind = splat if lanes else float
-            form = _native(self.algorithm, self.Body, self.shape, self.targeted, self.inputs, kind)
-            self._native[lanes] = form, address(prepare(form, (types.intp,) * 7))
+            form = self.form_of_native(lanes)
+            self._native[lanes] = form, address(prepare(*form))
         return self._native[lanes][1]
+
+    def form_of_native(self, lanes: bool) -> Form:
+        """What is compiled for calls from compiled code."""
+        name, like = f"{self.name} in rollouts{', batches' * lanes}", lane if lanes else number
+        form = _native(name, self.algorithm, self.Body, self.shape, self.targeted, self.inputs, like)
+        return Form(form, (types.intp,) * 7)
 
     def plain(self, links: Sequence[Link], *inputs: Sequence, frames: Sequence[Frame] = (),
               target: Target | None = None) -> np.ndarray:
@@ -199,7 +228,7 @@ class Entry:
         return out
 
 
-def _one(algorithm, Body, shape, targeted, inputs):
+def _one(name, algorithm, Body, shape, targeted, inputs):
     """The entry point for one state. Its arguments are passed one by one, since a tuple would cost 20 ns."""
     forms = {
         (False, 1): lambda memory, x, out: evaluate(algorithm, Body, shape, memory, (), (x,), out),
@@ -210,29 +239,29 @@ def _one(algorithm, Body, shape, targeted, inputs):
         (True, 3): lambda memory, target, x, y, z, out: evaluate(
             algorithm, Body, shape, memory, (target,), (x, y, z), out),
     }
-    return compiled()(forms[targeted, inputs])
+    return compiled(name)(forms[targeted, inputs])
 
 
-def _native(algorithm, Body, shape, targeted, inputs, kind):
-    """The entry point for compiled code; kind(0.0) is a number of its kind."""
+def _native(name, algorithm, Body, shape, targeted, inputs, like):
+    """The entry point for compiled code; like(): a number of its kind."""
     positions = 0, 1, 2, 3
     positions = positions[:inputs]
     if targeted:
-        @compiled()
+        @compiled(name)
         def native(memory, packed, x, y, z, w, out):
-            evaluate_at(algorithm, Body, shape, kind(0.0), array_at(0.0, memory, (ws.HEADER,)), (packed,), positions,
+            evaluate_at(algorithm, Body, shape, like(), array_at(0.0, memory, (ws.HEADER,)), (packed,), positions,
                         (x, y, z, w), out)
     else:
-        @compiled()
+        @compiled(name)
         def native(memory, packed, x, y, z, w, out):
-            evaluate_at(algorithm, Body, shape, kind(0.0), array_at(0.0, memory, (ws.HEADER,)), (), positions,
+            evaluate_at(algorithm, Body, shape, like(), array_at(0.0, memory, (ws.HEADER,)), (), positions,
                         (x, y, z, w), out)
     return native
 
 
-def _many(algorithm, Body, shape):
+def _many(name, algorithm, Body, shape):
     """The entry point for many states."""
-    @compiled(nogil=True)
+    @compiled(f"{name}, batches", nogil=True)
     def many(memory, packed, inputs, out, counter):
         evaluate_many(algorithm, Body, shape, memory, packed, inputs, out, counter)
     return many

@@ -125,7 +125,8 @@ def straight_line(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] =
         lines = script(entry, links, frames, target, LONGEST)
     except (TooLong, ZeroDivisionError):        # loops return infinities and NaN for accelerations of no mass
         return entry
-    return Entry(_kernel(lines, entry.targeted), Inputs, entry.inputs, entry.shape, entry.targeted)
+    return Entry(_kernel(lines, entry.targeted), Inputs, entry.inputs, entry.shape, entry.targeted,
+                 f"{entry.name}, specialized")
 
 
 def script(entry: Entry, links: Sequence[Link], frames: Sequence[Frame], target: Target | None,

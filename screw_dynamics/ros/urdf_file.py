@@ -2,12 +2,17 @@
 
 from pathlib import Path
 
+from screw_dynamics.urdf.location import resolve
+
 
 def read_urdf_file(location: str) -> str:
     """The URDF text at a path, a file:// or a package://<package>/<path> address; *.xacro is run through xacro.
 
     ValueError naming the location when the package or file does not exist, or xacro is not installed."""
-    path = _resolve(location)
+    try:
+        path = Path(resolve(location))
+    except ValueError as error:
+        raise ValueError(f"urdf: {location}: {error}") from None
     if not path.is_file():
         raise ValueError(f"urdf: file {path} does not exist" + ("" if str(path) == location else f" (from {location})"))
     if path.suffix != ".xacro":
@@ -17,17 +22,3 @@ def read_urdf_file(location: str) -> str:
     except ImportError:
         raise ValueError(f"urdf: {path} needs xacro, which is not installed (package xacro)") from None
     return xacro.process_file(str(path)).toxml()
-
-
-def _resolve(location: str) -> Path:
-    if location.startswith("file://"):
-        return Path(location.removeprefix("file://"))
-    if not location.startswith("package://"):
-        return Path(location).expanduser()
-    from ament_index_python.packages import get_package_share_directory
-
-    package, _, inside = location.removeprefix("package://").partition("/")
-    try:
-        return Path(get_package_share_directory(package)) / inside
-    except (LookupError, OSError, ValueError):   # unknown, no environment set up, not a name
-        raise ValueError(f"urdf: package '{package}' does not exist (from {location})") from None

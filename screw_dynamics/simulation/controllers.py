@@ -17,16 +17,17 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.cache import compiled, is_kept, prepare
-from screw_dynamics.compiled.fingerprint import Fingerprint, fingerprint
+from screw_dynamics.compiled.cache import Form, compiled, prepare
+from screw_dynamics.compiled.entry import lane, number
 from screw_dynamics.compiled.native import address, array_at
-from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert, splat
+from screw_dynamics.compiled.user_code import Fingerprint, fingerprint
+from screw_dynamics.numbers.lanes import WIDTH, extract, insert
 
 from .robot_type import METHODS, OF_LINKS, RobotType, refusals, robot_maker, used
 
 PARAMETERS = {4: "(t, q, qd, tau)", 5: "(robot, t, q, qd, tau)"}
 ONE, LANES, PLACES = "one state", "lanes", "one state after another"
-_VECTOR, _LANES = types.Array(types.float64, 1, "C"), types.Array(LANE, 1, "C", aligned=False)
+_VECTOR = types.Array(types.float64, 1, "C")
 WAY_OUT = ("a controller may use NumPy, numbers, constants and functions that are decorated with numba.njit; for anything "
            "else call robot.step(q, qd, tau, dt) in a loop in Python")
 
@@ -73,8 +74,8 @@ def _compile(function: Callable, mark: Fingerprint, lanes: bool, frames: tuple[s
     for form in (LANES, PLACES) if lanes else (ONE,):
         kind = RobotType(form == LANES, frames, root)
         key = mark.key and hashlib.sha256(repr((mark.key, form, frames, root)).encode()).hexdigest()
-        forms[form] = _adapter(jitted, kind, form, with_robot, key), _signature(lanes)
-    ready = [form for form, (adapter, signature) in forms.items() if is_kept(adapter, signature)]
+        forms[form] = Form(_adapter(jitted, kind, form, with_robot, key), (types.intp,) * 6)
+    ready = [name for name, form in forms.items() if form.is_kept]
     methods = frozenset(mark.names.intersection(METHODS))
     for form in ready[:1] or forms:
         adapter, signature = forms[form]
@@ -94,31 +95,28 @@ def _compile(function: Callable, mark: Fingerprint, lanes: bool, frames: tuple[s
     raise AssertionError
 
 
-def _signature(lanes):
-    return (types.intp, types.intp, LANE if lanes else types.float64, *(types.intp,) * 3)
-
-
 # ------------------------------------------------------------------------------------------------- adapters
 def _adapter(controller, kind, form, with_robot, key):
-    """The function that integrators call with addresses."""
+    """The function that integrators call with addresses: of workspace, calls, t, q, qd and tau. A lane is no argument,
+    since code for another processor may pass it in other registers."""
     make = robot_maker(kind)
     if with_robot:
         call = njit(lambda memory, calls, t, q, qd, tau: controller(make(memory, calls), t, q, qd, tau))
     else:
         call = njit(lambda memory, calls, t, q, qd, tau: controller(t, q, qd, tau))
-    one = splat if form == LANES else float
+    like, name = lane if form == LANES else number, f"controller {getattr(controller.py_func, '__name__', '')}"
 
-    @compiled(key)
+    @compiled(name, key)
     def directly(memory, calls, t, q, qd, tau):
         shape = (int(array_at(0.0, memory, (ws.HEADER,))[ws.COORDINATES]),)
-        like = one(0.0)
-        call(memory, calls, t, array_at(like, q, shape), array_at(like, qd, shape), array_at(like, tau, shape))
+        call(memory, calls, array_at(like(), t, shape)[0], array_at(like(), q, shape), array_at(like(), qd, shape),
+             array_at(like(), tau, shape))
 
-    @compiled(key)
+    @compiled(name, key)
     def by_places(memory, calls, t, q, qd, tau):
         n = int(array_at(0.0, memory, (ws.HEADER,))[ws.COORDINATES])
-        like = splat(0.0)
-        q, qd, tau = array_at(like, q, (n,)), array_at(like, qd, (n,)), array_at(like, tau, (n,))
+        t, q, qd, tau = (array_at(lane(), t, (n,))[0], array_at(lane(), q, (n,)), array_at(lane(), qd, (n,)),
+                         array_at(lane(), tau, (n,)))
         x, v, u = np.empty(n), np.empty(n), np.empty(n)
         for place in range(WIDTH):
             for k in range(n):

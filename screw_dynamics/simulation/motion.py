@@ -19,7 +19,7 @@ class Motion(NamedTuple):
 
     memory: address of the workspace; calls: addresses of compiled functions, of forward dynamics and of the controller
     first; joints (4, n): damping, friction, lower and upper stop; watch: what a failing controller is stored in; vectors
-    (n): tau, the efforts, and memory for the inputs of forward dynamics and the controller."""
+    (n): tau, the efforts, and memory for the inputs of forward dynamics and the controller, t its first entry."""
 
     memory: int
     calls: Any
@@ -30,6 +30,7 @@ class Motion(NamedTuple):
     armature: Any
     q: Any
     qd: Any
+    t: Any
 
 
 class Stages(NamedTuple):
@@ -46,7 +47,8 @@ def control(motion: Motion, t: Scalar, q: list, qd: list) -> None:
     """Let the controller set the efforts from copies of the state."""
     for k in range(len(q)):
         motion.q[k], motion.qd[k], motion.tau[k] = q[k], qd[k], null(q[k])
-    attempt(motion.calls[1], (motion.memory, at(motion.calls), over(t, q[0]), at(motion.q), at(motion.qd),
+    motion.t[0] = over(t, q[0])
+    attempt(motion.calls[1], (motion.memory, at(motion.calls), at(motion.t), at(motion.q), at(motion.qd),
                               at(motion.tau)), motion.watch)
 
 

@@ -18,7 +18,7 @@ from screw_dynamics.checks import broadcast, one_of, positive, real_numbers, who
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.batch import Workspaces
 from screw_dynamics.compiled.borrow import BORROWED, READABLE, bits, borrowed, is_array, layout_is_known
-from screw_dynamics.compiled.cache import compiled, prepare
+from screw_dynamics.compiled.cache import Form, compiled, prepare
 from screw_dynamics.compiled.interrupt import OWN, begin, finish, release_gil, retake_gil
 from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.compiled.threads import on_threads, thread_count
@@ -93,22 +93,27 @@ MANY = (ws.numbers_type(1), ws.numbers_type(1), STATES, STATES, STATES, NUMBERS,
         types.boolean)
 
 
-@cache
-def entry_point(integrator: str, lanes: bool) -> Callable:
-    """The compiled form of an integrator for all robots, for one state or on lanes."""
+def form_of(integrator: str, lanes: bool) -> Form:
+    """What is compiled of an integrator, for all robots: for one state, or on lanes."""
     advance, step, tableau, _ = INTEGRATORS[integrator]
 
-    @compiled()
+    @compiled(f"rollout.{integrator}")
     def one(workspace, plan, q0, qd0, effort, t, q, qd, dt):
         return roll_one(advance, step, tableau, workspace, plan, q0, qd0, effort, t, q, qd, dt)
 
-    @compiled(nogil=True)
+    @compiled(f"rollout.{integrator}, batches", nogil=True)
     def many(memory, plan, q0, qd0, effort, q, qd, dt, stop, diverged, main):
         watch = ws.watch_in(memory)
         begin(watch, main)
         advance(step, tableau, splat(0.0), Job(memory, plan, q0, qd0, effort, q, qd, dt, stop, diverged))
         finish(watch)
-    return prepare(*((many, MANY) if lanes else (one, ONE))).entry_point
+    return Form(many, MANY) if lanes else Form(one, ONE)
+
+
+@cache
+def entry_point(integrator: str, lanes: bool) -> Callable:
+    """The compiled form of an integrator."""
+    return prepare(*form_of(integrator, lanes)).entry_point
 
 
 # ------------------------------------------------------------------------------------------------- rollouts
@@ -122,11 +127,10 @@ class Rollouts:
         self._no_effort = np.zeros(model.n)
 
     # --------------------------------------------------------------------------------------------- plans
-    def _plan(self, lanes, friction, limits):
-        """A new plan of one step: on lanes or not, with friction and limits or without."""
+    def _plan(self, friction, limits):
+        """A new plan of one step, with friction and limits or without, but no addresses."""
         model, plan = self._model, np.zeros(JOINTS + 6 * self._model.n)
         plan[[STEPS, EVERY]] = 1
-        plan[ADDRESSES:JOINTS].view(np.int64)[0] = self._entries.acceleration.address(lanes)
         damping, dry, lower, upper, *both = plan[JOINTS:].reshape(6, model.n)
         both[0][:], both[1][:] = model.damping, model.friction
         lower[:], upper[:] = (model.lower, model.upper) if limits else (-np.inf, np.inf)
@@ -134,10 +138,10 @@ class Rollouts:
             damping[:], dry[:] = model.damping, model.friction
         return plan
 
-    def _with_controller(self, plan, controller, lanes):
+    def _with_calls(self, plan, controller, lanes):
         """The plan with the addresses of forward dynamics, of a controller and of what it calls."""
         plan = plan.copy()
-        calls = plan[ADDRESSES:JOINTS].view(np.int64)
+        calls = plan.view(np.int64)[ADDRESSES:JOINTS]
         calls[0] = self._entries.acceleration.address(lanes)
         if controller:
             plan[LONG] = 1                      # whatever it does
@@ -150,7 +154,7 @@ class Rollouts:
     def step_entry(self, integrator: str, friction: bool, limits: bool) -> tuple[Callable, np.ndarray]:
         """The entry point of one state and the plan of one step. ValueError for an adaptive integrator."""
         one_of("integrator", integrator, FIXED_STEPS)
-        return entry_point(integrator, False), self._plan(False, friction, limits)
+        return entry_point(integrator, False), self._with_calls(self._plan(friction, limits), None, False)
 
     # --------------------------------------------------------------------------------------------- one step
     def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float, integrator: str, friction: bool,
@@ -163,7 +167,7 @@ class Rollouts:
         ends = np.empty((2, count, 1, n))
         inputs = [np.require(x, float, ["C", "A"]).reshape(count, 1, n) for x in (q, qd, tau)]
         if lead or not KNOWN:
-            self._many(integrator, self._plan(True, friction, limits), *inputs, *ends, dt, threads)
+            self._many(integrator, self._with_calls(self._plan(friction, limits), None, True), *inputs, *ends, dt, threads)
         else:
             with self._workspaces.borrowed() as memory:
                 one, plan = self.step_entry(integrator, friction, limits)
@@ -187,8 +191,11 @@ class Rollouts:
         controller = None
         if callable(effort):
             controller, effort = effort, None
-        found = (KNOWN and self._from_one(integrator, plan, q0, qd0, effort, controller, dt, samples)
-                 or self._from_any(integrator, plan, q0, qd0, effort, controller, float(dt), samples, threads))
+        found = None
+        if KNOWN and type(q0) is type(qd0) is np.ndarray and q0.ndim == qd0.ndim == 1:
+            found = self._from_one(integrator, plan, q0, qd0, effort, controller, dt, samples)
+        if found is None:
+            found = self._from_any(integrator, plan, q0, qd0, effort, controller, float(dt), samples, threads)
         if found[3]:
             warn_of_divergence(*found[:3], dt, integrator)
         return found[:3]
@@ -201,7 +208,7 @@ class Rollouts:
         steps, every = whole("steps", steps, 0), whole("every", every, 1)
         if steps % every:
             raise ValueError(f"steps {steps} must be a multiple of every = {every}")
-        plan = self._plan(False, friction, limits)
+        plan = self._plan(friction, limits)
         plan[STEPS], plan[EVERY], plan[RELATIVE], plan[ABSOLUTE] = steps, every, max(rtol, LEAST), atol
         plan[LONG] = steps * self._model.n > BRIEF or integrator not in FIXED_STEPS
         if len(self._checked) > 100:
@@ -212,7 +219,9 @@ class Rollouts:
     def _from_one(self, integrator, plan, q0, qd0, effort, controller, dt, samples):
         """t, q, qd and whether the state diverged; None unless the arguments are such as `roll_one` reads."""
         if controller:
-            plan = self._with_controller(plan, controller, False)
+            plan = self._with_calls(plan, controller, False)
+        elif plan[ADDRESSES] == 0.0:
+            plan.view(np.int64)[ADDRESSES] = self._entries.acceleration.address(False)
         if plan[LONG]:
             plan = plan.copy()
             plan[MAIN] = get_ident() == main_thread().ident
@@ -235,7 +244,7 @@ class Rollouts:
             q0, qd0, effort = (np.require(x, float, ["C", "A"]).view(np.ndarray) for x in (q0, qd0, effort))
             effort = effort if len(effort) == steps else effort[0]
             return self._from_one(integrator, plan, q0, qd0, effort, controller, dt, samples)
-        plan = self._with_controller(plan, controller, True)
+        plan = self._with_calls(plan, controller, True)
         q, qd = np.empty((2, *lead, samples + 1, n))
         q[..., 0, :], qd[..., 0, :] = q0, qd0
         rows, rates = q.reshape(count, samples + 1, n), qd.reshape(count, samples + 1, n)

@@ -12,7 +12,7 @@ from screw_dynamics.compiled.workspace import COORDINATES, RESULT, watch_in
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.tables import block
-from screw_dynamics.numbers.values import Scalar, kernel, null, over
+from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
 
 from .motion import Motion, Stages, has_stops, stop_at_limits
 from .runge_kutta import Tableau, dense, dense_weights, error_norm, first_step, next_step, runge_kutta_stages
@@ -44,19 +44,19 @@ class Job(NamedTuple):
 
 @kernel
 def work_rows(tableau: Tableau) -> int:
-    """How many vectors (n) of working memory a rollout needs: state, efforts, four that Motion needs, state of a stage,
+    """How many vectors (n) of working memory a rollout needs: state, efforts, five that Motion needs, state of a stage,
     and the rates of all stages, at least two, which stops need."""
-    return 9 + 2 * max(2, len(tableau.c))
+    return 10 + 2 * max(2, len(tableau.c))
 
 
 @kernel
 def prepare_motion(tableau: Tableau, like: Scalar, job: Job) -> tuple[list, list, Motion, Stages]:
     """The state, the Motion and the Stages of a rollout, over scalars of the kind of `like`."""
     n, memory, count = int(job.memory[COORDINATES]), job.memory, work_rows(tableau)
-    rows, middle = block(like, (count, n), memory, int(memory[RESULT])), (9 + count) // 2
+    rows, middle = block(like, (count, n), memory, int(memory[RESULT])), (10 + count) // 2
     calls, joints = array_at(0, at(job.plan) + 8 * ADDRESSES, (CALLS,)), block(0.0, (6, n), job.plan, JOINTS)
-    motion = Motion(at(memory), calls, joints, watch_in(memory), rows[2], rows[3], rows[4], rows[5], rows[6])
-    return rows[0], rows[1], motion, Stages(rows[9:middle], rows[middle:], rows[7], rows[8])
+    motion = Motion(at(memory), calls, joints, watch_in(memory), rows[2], rows[3], rows[4], rows[5], rows[6], rows[7])
+    return rows[0], rows[1], motion, Stages(rows[10:middle], rows[middle:], rows[8], rows[9])
 
 
 @kernel
@@ -84,7 +84,7 @@ def note_divergence(job: Job, x: list, v: list) -> None:
             job.diverged[0] = 1
 
 
-@kernel
+@outlined
 def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, job: Job) -> None:
     """Steps of length dt; every `every`-th of them ends in a sample."""
     x, v, motion, stages = prepare_motion(tableau, like, job)
@@ -123,7 +123,7 @@ def write_samples(tableau: Tableau, place: int, t: Scalar, h: Scalar, until: flo
     return sample
 
 
-@kernel
+@outlined
 def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, job: Job) -> None:
     """Runge-Kutta steps with SciPy's step control, sampled at every dt * every by dense output; each place has a time
     of its own. With efforts that vary, and with stops, a step ends at every dt. A state is NaN from where its

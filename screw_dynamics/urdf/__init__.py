@@ -1,8 +1,11 @@
-"""From a URDF to a Model: `read_urdf(source, base_link=None, tip_link=None)`; every refusal is a `UrdfError`.
+"""From a URDF to a Model: `read_urdf(source, base_link=None, tip_link=None, lock=None)`.
 
-source -> text -> XML tree -> the part that dynamics needs -> links and joints -> tree -> Model, a module a step.
+Every refusal is a `UrdfError`, every remark a `UrdfWarning`.
+
+source -> text -> XML tree -> the part that dynamics needs -> links and joints, locked or not -> tree -> Model, a module
+a step.
 May import model and the rooms below it, and the parsers lxml and urdf_parser_py, which no other room does."""
-from .error import UrdfError
+from .error import UrdfError, UrdfWarning
 from .reader import read_urdf
 
-__all__ = ["UrdfError", "read_urdf"]
+__all__ = ["UrdfError", "UrdfWarning", "read_urdf"]

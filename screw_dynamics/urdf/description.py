@@ -1,5 +1,5 @@
 """From the needed part of a URDF to its links and joints as values, each checked for itself."""
-from math import cos, hypot, sin
+from math import cos, hypot, inf, pi, sin
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,11 @@ from .schema import MOVING_KINDS
 SHORTEST_AXIS = 1e-9        # below it, an axis has no direction
 LONGEST_ERROR = 1e-3        # of an axis' length from 1 that is rounding of the digits given
 SMALLEST_RADIUS = 1e-6      # m; an inertia below mass times its square is rounding in the file
+LARGEST_RADIUS = 10.0       # m; of gyration, above which inertia and mass are surely of different units
+# rad; between them, a limit of a revolute joint is surely in degrees. Published ones end at 10, or are at least 1000
+# and mean none.
+LARGEST_ANGLE, LARGEST_DEGREES = 4 * pi, 720.0
+LARGEST_TURN = 6.3          # rad; of roll, pitch or yaw, beyond which they surely are degrees: a turn, rounded
 
 
 class Link(NamedTuple):
@@ -44,6 +49,13 @@ class Joint(NamedTuple):
     damping: float = 0.0
     friction: float = 0.0
     mimic: Mimic | None = None
+
+    @property
+    def screw(self) -> np.ndarray:
+        """The unit screw (6,) of a joint that moves, in the child's frame, whose origin is on the axis."""
+        X = np.zeros((2, 3))
+        X[1 if self.kind == "prismatic" else 0] = self.axis
+        return X.reshape(6)
 
 
 def describe(robot: etree._Element, notes: Notes) -> tuple[dict[str, Link], dict[str, Joint]]:
@@ -82,13 +94,23 @@ def pose(origin: Any) -> np.ndarray:
     return C
 
 
+def _placed(origin, owner, notes):
+    """The pose of an origin, with a note if its angles must be degrees."""
+    if origin is not None and max(map(abs, origin.rpy or (0,))) > LARGEST_TURN:
+        notes.add("rpy of more than a turn, is it in degrees?", "{:g} {:g} {:g} in ".format(*origin.rpy) + owner)
+    return pose(origin)
+
+
 def _link(link, line, notes):
     if link.inertial is None:
         return Link(link.name, line, 0.0, np.zeros(3), np.zeros((3, 3)))
-    C, mass = pose(link.inertial.origin), link.inertial.mass
-    principal = _principal_moments(link, line, notes)
-    if mass == 0 and principal[2] > 0:
+    C, mass = _placed(link.inertial.origin, link.name, notes), link.inertial.mass
+    largest = _principal_moments(link, line, notes)[2]
+    if mass == 0 and largest > 0:
         notes.add("link with rotational inertia but no mass", link.name)
+    elif largest > mass * LARGEST_RADIUS**2:
+        notes.add("inertia much too large for the mass, are both in kg and m?",
+                  f"{largest:g} kg m^2 on {mass:g} kg in {link.name}")
     R = C[:3, :3]
     rotational = R @ link.inertial.inertia.to_matrix() @ R.T
     return Link(link.name, line, mass, C[:3, 3], (rotational + rotational.T) / 2)
@@ -116,13 +138,13 @@ def _principal_moments(link, line, notes):
 
 def _joint(joint, line, notes):
     where = f"joint {quote(joint.name)}"
-    still = Joint(joint.name, line, joint.type, joint.parent, joint.child, pose(joint.origin))
+    still = Joint(joint.name, line, joint.type, joint.parent, joint.child, _placed(joint.origin, joint.name, notes))
     if joint.type not in MOVING_KINDS:
         if joint.mimic:
             notes.add(f"<mimic> of a {joint.type} joint is ignored", joint.name)
         return still
     damping, friction = (getattr(joint.dynamics, name, None) or 0.0 for name in ("damping", "friction"))
-    return still._replace(axis=_axis(joint, where, line, notes), limits=_limits(joint, where, line, notes),
+    return still._replace(axis=_axis(joint, where, line, notes), limits=_limits(joint, notes),
                           damping=damping, friction=friction, mimic=_mimic(joint))
 
 
@@ -136,15 +158,13 @@ def _axis(joint, where, line, notes):
     return np.array(axis) / length
 
 
-def _limits(joint, where, line, notes):
-    """The limits, infinite where the file has none, or a zero by which exporters and people mean none."""
+def _limits(joint, notes):
+    """The limits, infinite where the file has none, or what exporters and people mean none by: 0, or lower > upper."""
     limit, continuous = joint.limit, joint.type == "continuous"
     if limit is None:
-        if continuous:
-            return Limits()
-        # No ROS tool loads such a file: urdfdom refuses it too, as the URDF format does.
-        raise fault(f"{where}: a {joint.type} joint needs a <limit>" +
-                    (" (or is it continuous?)" if joint.type == "revolute" else ""), line)
+        if not continuous:
+            notes.add("limit missing, taken as no limit", joint.name)
+        return Limits()
     limits = Limits()
     for names in [("effort",), ("velocity",), *([] if continuous else [("lower", "upper")])]:
         values = {name: getattr(limit, name) for name in names}
@@ -153,10 +173,14 @@ def _limits(joint, where, line, notes):
         else:                   # lower and upper: what urdfdom takes if both are left out
             zero = "is 0" if len(names) == 1 else "are both 0"
             notes.add(f"limit {' and '.join(names)} {zero}, taken as no limit", joint.name)
+    interval = f"lower={limits.lower:g} upper={limits.upper:g} in {joint.name}"
     if limits.lower > limits.upper:
-        raise fault(f"{where}: lower limit {limits.lower:g} exceeds upper limit {limits.upper:g}", line)
+        notes.add("limit lower above upper, taken as no limit", interval)
+        return limits._replace(lower=-inf, upper=inf)
     if limits.lower == limits.upper:
         notes.add("limit lower and upper are equal: the joint cannot move within its limits", joint.name)
+    if joint.type == "revolute" and any(LARGEST_ANGLE < abs(x) <= LARGEST_DEGREES for x in limits[:2]):
+        notes.add("limit of more than two turns, is it in degrees?", interval)
     return limits
 
 

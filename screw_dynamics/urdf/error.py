@@ -1,4 +1,6 @@
-"""Refusals (UrdfError), and remarks on what is odd but can be used (Notes)."""
+"""Refusals (UrdfError), and remarks on what is odd but can be used (Notes, UrdfWarning)."""
+import sys
+import warnings
 from collections import defaultdict
 from collections.abc import Iterable
 
@@ -9,6 +11,22 @@ LONGEST_LIST = 8        # names that a message lists
 
 class UrdfError(ValueError):
     """A robot description that cannot be used; the message names the line, the element and the value."""
+
+
+class UrdfWarning(UserWarning):
+    """What is odd in a robot description that can be used, or left out of it; the same texts are the model's warnings.
+
+    `warnings.simplefilter("ignore", sd.UrdfWarning)` hides them, with "error" they are raised."""
+
+
+def issue(texts: Iterable[str]) -> None:
+    """Issue each text as a UrdfWarning of the line that called into this package."""
+    frame, level = sys._getframe(1), 3
+    package = __name__.partition(".")[0]
+    while frame.f_back is not None and frame.f_back.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    for text in texts:
+        warnings.warn(text, UrdfWarning, stacklevel=level)
 
 
 def fault(message: str, line: int | None = None) -> UrdfError:

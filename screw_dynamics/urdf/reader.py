@@ -1,12 +1,13 @@
 """From a URDF to a Model, step by step; their remarks become the model's warnings."""
-import numpy as np
+from collections.abc import Mapping
 
 from screw_dynamics.model.builder import ModelBuilder
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays
 
 from .description import SMALLEST_RADIUS, describe
-from .error import Notes, UrdfError, fault, quote
+from .error import Notes, UrdfError, fault, issue, quote
+from .lock import locked
 from .mimic import check_mimics
 from .schema import needed_part
 from .source import Source, path_of, read_source
@@ -14,19 +15,36 @@ from .tree import Tree
 from .xml import parse_xml
 
 
-def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None = None) -> Model:
-    """The Model of a URDF: a path, or XML text (str or bytes).
+def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None = None,
+              lock: Mapping[str, float] | None = None) -> Model:
+    """The Model of a URDF: a path, XML text (str or bytes), or an open file.
+
+    A path may begin with ~, or be a file:// or package://<package>/<path> address; packages are those of
+    AMENT_PREFIX_PATH and ROS_PACKAGE_PATH.
 
     base_link: the link that becomes the root, its frame the world frame; the links above it are left out. tip_link:
     only the path from the root to this link, with all that is fixed to the links of the path; joints that branch off
     are cut, with a warning. None: from the root of the file, down to every leaf.
 
+    lock: {joint name: position in rad or m}; these joints are fixed there, and with them the joints that follow them.
+    Their links are fixed to those above, also where tip_link cuts: a gripper's locked fingers stay, with their mass.
+
     Bodies, and so joint names, come depth-first from the root, the children of a link in the order of their joints'
     names (as strings; Pinocchio's order too). The order of the file's elements has no influence on the model.
 
-    UrdfError names the line, the element and the value of what cannot be used."""
+    UrdfError names the line, the element and the value of what leaves dynamics undefined, or of a wrong argument. What
+    does not, a limit that cannot be read, say, or is surely a mistake, is a UrdfWarning, and in `Model.warnings`."""
+    model = model_of(source, base_link, tip_link, lock)
+    path = path_of(source)
+    issue(model.warnings if path is None else [f"{path}: {text}" for text in model.warnings])
+    return model
+
+
+def model_of(source: Source, base_link: str | None = None, tip_link: str | None = None,
+             lock: Mapping[str, float] | None = None) -> Model:
+    """The model of read_urdf, without a UrdfWarning: for those who show the model's `warnings` in their own way."""
     try:
-        return _read(source, base_link, tip_link)
+        return _read(source, base_link, tip_link, lock or {})
     except ValueError as error:
         path = path_of(source)
         known = isinstance(error, UrdfError)
@@ -35,43 +53,40 @@ def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None
         raise UrdfError(f"{path}: {error}" if path is not None else str(error)) from None if known else error
 
 
-def _read(source, base_link, tip_link):
+def _read(source, base_link, tip_link, lock):
     notes = Notes()
     robot = needed_part(parse_xml(read_source(source)), notes)
-    tree = Tree(*describe(robot, notes))
+    links, joints = describe(robot, notes)
+    tree = Tree(links, locked(joints, lock, notes))
     branch = tree.select(base_link, tip_link)
     # Refused only in the part of the tree in use.
     for joint in branch.joints:
         if joint.axis is None and joint.kind != "fixed":
             raise fault(f"joint {quote(joint.name)}: type {quote(joint.kind)} is not supported; base_link="
                         f"{quote(joint.child)} takes the tree below it", joint.line)
-    return _model(tree, branch, notes)
+    return _model(tree, branch._replace(joints=check_mimics(tree, branch.joints, notes)), notes)
 
 
 def _model(tree, branch, notes):
     inertias = {name: _inertia(tree.links[name]) for name in (branch.root, *(joint.child for joint in branch.joints))}
-    check_mimics(tree, branch.joints)
     builder = ModelBuilder(branch.root, inertias[branch.root])
     for joint in branch.joints:
         placement, inertia = joint.placement, inertias[joint.child]
         if joint.kind == "fixed":
             builder.add_fixed(joint.child, joint.parent, placement, inertia)
         else:
-            builder.add_joint(joint.name, joint.child, joint.parent, _screw(joint), placement, inertia, kind=joint.kind,
+            builder.add_joint(joint.name, joint.child, joint.parent, joint.screw, placement, inertia, kind=joint.kind,
                               limits=joint.limits, damping=joint.damping, friction=joint.friction,
                               mimic=joint.mimic)
+    if all(joint.axis is None for joint in branch.joints):
+        notes.add("a robot without joints that move", branch.root)
     _note_idle_joints(branch, inertias, notes)
     for text in notes.texts():
         builder.warn(text)
     for joint in branch.cut:
-        builder.warn(f"tip_link cuts off joint {quote(joint.name)} and the {tree.mass_below(joint):g} kg that it moves")
+        builder.warn(f"tip_link cuts off joint {quote(joint.name)} and the {tree.mass_below(joint):g} kg that it moves "
+                     "(lock it to keep them)")
     return builder.build()
-
-
-def _screw(joint):
-    """The unit screw in the child link's frame, whose origin is on the axis: (e, 0), prismatic (0, e)."""
-    still = np.zeros(3)
-    return np.concatenate((still, joint.axis) if joint.kind == "prismatic" else (joint.axis, still))
 
 
 def _inertia(link):
@@ -85,7 +100,7 @@ def _note_idle_joints(branch, inertias, notes):
     for joint in reversed(branch.joints):
         M = below[joint.child]
         if joint.axis is not None and not joint.mimic and joint.name not in leaders:
-            X = _screw(joint)
+            X = joint.screw
             if abs(X @ M @ X) <= M[5, 5] * SMALLEST_RADIUS**2:
                 notes.add("joint moves no inertia, forward dynamics is singular", joint.name)
         to_child = arrays.Ad_matrix(arrays.inverse_pose(joint.placement))

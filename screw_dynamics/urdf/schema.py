@@ -1,7 +1,7 @@
 """From an XML tree to the part of it that dynamics needs, its form checked: elements, attributes, numbers.
 
 What else a URDF contains (shapes, materials, transmissions, simulator and controller settings) is ignored, and so are
-faults in it. Of the rest, this accepts what the parsers of ROS (urdfdom) accept, and no more."""
+faults in it. Of the rest, what leaves dynamics undefined is refused; a faulty limit is none."""
 import math
 import re
 import sys
@@ -23,6 +23,10 @@ _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 
 # ------------------------------------------------------------------------------------------------- attributes
 # What is wrong with the text of an attribute, or None.
+def _any_text(text):
+    return None
+
+
 def _name(text):
     return None if text.strip() else "is blank"
 
@@ -63,6 +67,8 @@ class Form(NamedTuple):
     needed: tuple = ()      # elements that must exist
     many: tuple = ()
     passed: frozenset = frozenset()
+    no_limit: dict = {}     # attribute: what is taken, with a note, for one that is faulty, or required and missing
+    kinds: dict = {}        # value of the attribute "type": the Form that counts instead
 
 
 _ANY, _VECTOR, _POSITIVE = Numbers(), Numbers(3), Numbers(least=0.0)
@@ -83,11 +89,17 @@ _JOINT = Form(required={"name": _name, "type": _kind}, needed=("parent", "child"
     "child": Form(required={"link": _name}),
     "axis": Form(required={"xyz": _VECTOR}),
     "limit": Form(required={"effort": _POSITIVE_LIMIT, "velocity": _POSITIVE_LIMIT},
-                  optional={"lower": _LIMIT, "upper": _LIMIT}),
+                  optional={"lower": _LIMIT, "upper": _LIMIT},
+                  no_limit={"lower": "-inf", "upper": "inf", "effort": "inf", "velocity": "inf"}),
     "dynamics": Form(optional={"damping": _POSITIVE, "friction": _POSITIVE}),
     "mimic": Form(required={"joint": _name}, optional={"multiplier": _ANY, "offset": _ANY}),
 }, passed=frozenset(("safety_controller", "calibration")))
-_ROBOT = Form(optional={"name": _name, "version": _name}, elements={"link": _LINK, "joint": _JOINT},
+# What moves nothing is ignored in a joint that does not move; <mimic> is noted later.
+_STILL = ("axis", "limit", "dynamics")
+_FIXED = _JOINT._replace(elements={tag: form for tag, form in _JOINT.elements.items() if tag not in _STILL},
+                         passed=_JOINT.passed.union(_STILL))
+_ROBOT = Form(optional={"name": _any_text, "version": _name},
+              elements={"link": _LINK, "joint": _JOINT._replace(kinds={"fixed": _FIXED})},
               many=("link", "joint"),
               passed=frozenset(("material", "transmission", "gazebo", "sensor", "ros2_control", "group")))
 
@@ -104,7 +116,7 @@ def needed_part(root: etree._Element, notes: Notes) -> etree._Element:
     version = robot.attrib.pop("version", "1.0")
     if not re.fullmatch(r"1\.[0-9]+", version):
         raise fault(f"robot: version={quote(version)} is not supported, 1.0 is", root.sourceline)
-    if "name" not in robot.attrib:
+    if not robot.get("name", "").strip():
         notes.add("no name given", "robot")
         robot.set("name", "robot")
     return robot
@@ -112,14 +124,19 @@ def needed_part(root: etree._Element, notes: Notes) -> etree._Element:
 
 def _tag(element):
     """The element's name without a default namespace; None for one with a prefix, which is another format's."""
-    tag = etree.QName(element).localname
-    if element.prefix == "xacro":
+    prefix, tag = element.prefix, element.tag
+    if tag.startswith("{"):
+        tag = tag.rpartition("}")[2]
+    elif ":" in tag:                            # nothing declares the prefix
+        prefix, _, tag = tag.partition(":")
+    if prefix == "xacro":
         raise fault(f"<xacro:{tag}> {UNEXPANDED}", element.sourceline)
-    return None if element.prefix else tag
+    return tag if prefix is None else None
 
 
 def _copy(element, form, where, owner, notes):
     """The element without what `form` does not list; `where` and `owner` are its name in faults and in notes."""
+    form = form.kinds.get(element.get("type"), form)
     copy = etree.Element(_tag(element))
     copy.sourceline = element.sourceline
     _copy_attributes(element, form, copy, where, owner, notes)
@@ -129,9 +146,14 @@ def _copy(element, form, where, owner, notes):
             name = child.get("name")
             copy.append(_copy(child, form.elements[tag], f"{tag} {quote(name)}" if name else f"<{tag}>", name, notes))
         elif tag in form.elements:
-            if copy.find(tag) is not None:
-                raise fault(f"{where}: a second <{tag}>", child.sourceline)
-            copy.append(_copy(child, form.elements[tag], f"{where}: <{tag}>", owner, notes))
+            part = _copy(child, form.elements[tag], f"{where}: <{tag}>", owner, notes)
+            first = copy.find(tag)
+            if first is None:
+                copy.append(part)
+            elif etree.tostring(part) == etree.tostring(first):
+                notes.add("elements that are given twice, alike", f"{tag} in {owner}")
+            else:
+                raise fault(f"{where}: a second <{tag}>, unlike the first", child.sourceline)
         elif tag is not None and tag not in form.passed:
             notes.add("elements that are not understood and ignored", f"{tag} in {owner}")
     for tag in form.needed:
@@ -145,12 +167,16 @@ def _copy_attributes(element, form, copy, where, owner, notes):
     for name in sorted(forms.keys() & given):
         text = element.get(name)
         wrong = UNEXPANDED if "${" in text or "$(" in text else forms[name](text)
-        if wrong:
+        if wrong and (name not in form.no_limit or wrong == UNEXPANDED):
             raise fault(f"{where}: {name}={quote(text)} {wrong}", element.sourceline)
-        copy.set(name, text)
-    for name in form.required:
-        if name not in given:
+        if wrong:
+            notes.add("limit negative or not a finite number, taken as no limit", f"{name}={text.strip()} in {owner}")
+        copy.set(name, form.no_limit[name] if wrong else text)
+    for name in sorted(form.required.keys() - given):
+        if name not in form.no_limit:
             raise fault(f"{where}: attribute '{name}' is missing", element.sourceline)
+        notes.add("limit missing, taken as no limit", f"{name} in {owner}")
+        copy.set(name, form.no_limit[name])
     if "quat_xyzw" in given:
         # Ignored, it would rotate the part.
         text = quote(element.get("quat_xyzw"))
@@ -158,5 +184,5 @@ def _copy_attributes(element, form, copy, where, owner, notes):
     if not forms.keys() <= given:
         # An unknown name may be a missing one, misspelt; beside a full set it is an extension.
         for name in given - forms.keys():
-            if "{" not in name:
+            if "{" not in name and ":" not in name:
                 notes.add("attributes that are not understood and ignored", f"{name} of {copy.tag} in {owner}")

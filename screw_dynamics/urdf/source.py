@@ -1,11 +1,21 @@
-"""From a source, which is a path or XML text, to decoded text."""
+"""From a source, which is a path, XML text or an open file, to decoded text."""
 import codecs
 import os
 import re
+from typing import Protocol
 
 from .error import UrdfError, fault, quote
+from .location import resolve
 
-Source = str | os.PathLike | bytes | bytearray | memoryview
+
+class Readable(Protocol):
+    """An open file, of text or bytes."""
+
+    def read(self, size: int, /) -> str | bytes:
+        """Up to `size` characters or bytes from where the file stands."""
+
+
+Source = str | os.PathLike | bytes | bytearray | memoryview | Readable
 LARGEST_SOURCE = 16 * 2**20     # bytes; robots with every part of them in the file stay below 1 MB
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
@@ -16,33 +26,41 @@ _ENCODINGS = {"utf-8", "ascii", "cp1252", "utf-16", "utf-16-le", "utf-16-be"} | 
 
 
 def path_of(source: Source) -> str | None:
-    """The path that a source is, or None if it is XML text.
+    """The path or address that a source is, or of the file that it has open; None if it is XML text.
 
     Bytes are text; a str is text if its first character, after white space and a byte order mark, is `<`."""
+    if hasattr(source, "read"):
+        name = getattr(source, "name", None)
+        return name if isinstance(name, str) else None
     if isinstance(source, os.PathLike):
-        return os.fspath(source)
+        return os.fsdecode(source)
     if isinstance(source, (bytes, bytearray, memoryview)):
         return None
     if not isinstance(source, str):
-        raise TypeError(f"a URDF is a path or XML text, not {type(source).__name__}")
+        raise TypeError("source: a URDF is a path, XML text (str or bytes) or an open file, "
+                        f"not {type(source).__name__}")
     start = source.lstrip("\ufeff \t\r\n")[:1]
     return source if start not in ("<", "") else None
 
 
 def read_source(source: Source) -> str:
     """The text of a source: of the file, if it is a path."""
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        return decode(bytes(source))
-    path = path_of(source)
-    if path is not None:
-        return decode(_read_file(path))
-    text = str(source)
-    if len(text) > LARGEST_SOURCE:
+    data: object = source
+    if hasattr(source, "read"):
+        data = source.read(LARGEST_SOURCE + 1)
+    elif (path := path_of(source)) is not None:
+        data = _read_file(path)
+    if isinstance(data, (bytes, bytearray, memoryview)):
+        return decode(bytes(data))
+    if not isinstance(data, str):
+        raise TypeError(f"source: read() gives {type(data).__name__}, not str or bytes")
+    if len(data) > LARGEST_SOURCE:
         raise _too_large()
-    return text.removeprefix("\ufeff")
+    return data.removeprefix("\ufeff")
 
 
-def _read_file(path):
+def _read_file(location):
+    path = resolve(location)
     try:
         # Opening a named pipe, say, would wait for its other end.
         if os.path.exists(path) and not os.path.isfile(path):
@@ -53,7 +71,8 @@ def _read_file(path):
         raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise UrdfError(f"neither XML text nor the path of a readable file ({reason})") from None
+        looked = "" if path == location and os.path.isabs(path) else f": {os.path.abspath(path)}"
+        raise UrdfError(f"neither XML text nor the path of a readable file ({reason}{looked})") from None
 
 
 def decode(data: bytes) -> str:

@@ -8,7 +8,11 @@ from .error import UNEXPANDED, UrdfError, fault
 DEEPEST = 100           # nested elements; a link's or joint's are five deep, a plugin's somewhat more
 MOST_MARKS = 100_000    # "<" and "=" in the text, which bound its elements and attributes; a humanoid has 10,000
 LONGEST_REASON = 200    # characters of the parser's own message
+MOST_FAULTS = 99        # that the parser can be trusted to list; it stops at a hundred
 
+# A document type, and all within which its letters are none. As the parser, leftmost first; an end that is missing is
+# that of the text. Before the root element, where alone a document type is well-formed, there is nothing else to skip.
+_DOCTYPE = re.compile(r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|(<!DOCTYPE)", re.DOTALL)
 _DECLARATION = re.compile(r"[ \t\r\n]*<\?xml[ \t\r\n][^>]*\?>")
 
 
@@ -23,9 +27,10 @@ def parse_xml(text: str) -> etree._Element:
     if text.count("<") + text.count("=") > MOST_MARKS:
         raise UrdfError(f"more elements and attributes than a robot has (over {MOST_MARKS})")
     # The one way to declare an entity; found as text, nothing of it is parsed.
-    found = text.find("<!DOCTYPE")
-    if found >= 0:
-        raise fault("a document type (DTD) is not allowed, nor are entities", text.count("\n", 0, found) + 1)
+    for found in _DOCTYPE.finditer(text):
+        if found[1]:
+            line = text.count("\n", 0, found.start()) + 1
+            raise fault("a document type (DTD) is not allowed, nor are entities", line)
     root = _well_formed(text)
     if _deeper(root, DEEPEST):
         raise UrdfError(f"elements are nested more than {DEEPEST} deep")
@@ -37,17 +42,28 @@ def _well_formed(text):
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise fault(f"not text: {error.reason}", text.count("\n", 0, error.start) + 1) from None
-    parser = etree.XMLParser(encoding="utf-8", resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False,
-                             dtd_validation=False, remove_comments=True, remove_pis=True)
+    parser = _parser()
     try:
         return etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
+        faults = [entry for entry in parser.error_log if not _undeclared_prefix(entry)]
+        if not faults and 0 < len(parser.error_log) <= MOST_FAULTS:
+            return etree.fromstring(data, _parser(recover=True))
         # The first fault of the log is the cause; the error itself may be about the last.
-        reason, line = (error.msg, error.lineno) if not parser.error_log else (
-            parser.error_log[0].message.strip(), parser.error_log[0].line)
+        reason, line = (faults[0].message.strip(), faults[0].line) if faults else (error.msg, error.lineno)
         if "prefix xacro" in reason:
             reason = f"this {UNEXPANDED} ({reason})"
         raise fault(f"not well-formed XML: {reason[:LONGEST_REASON]}", line) from error
+
+
+def _parser(recover=False):
+    return etree.XMLParser(encoding="utf-8", resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False,
+                           dtd_validation=False, remove_comments=True, remove_pis=True, recover=recover)
+
+
+def _undeclared_prefix(entry):
+    """Whether a fault is a prefix that nothing declares, which ROS's own readers accept; but not that of xacro."""
+    return entry.type == etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE and "prefix xacro" not in entry.message
 
 
 def _deeper(root, most):

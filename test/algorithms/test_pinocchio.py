@@ -8,7 +8,7 @@ import screw_dynamics as sd
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from support.pinocchio_oracle import oracle_of_parts, oracle_of_urdf
 from support.random_trees import model_of, random_tree
-from support.real_robots import LOADED, PATHS
+from support.real_robots import LOADED, PATHS, real_robot
 
 BOUND = 1e-10           # largest error of a state, relative to the largest number Pinocchio gives for it
 NOTHING = 1e-3          # and what counts as none at all: errors are never taken relative to less than this
@@ -79,7 +79,7 @@ def compare(robot, oracle, count):
 
 @pytest.mark.parametrize("name", LOADED)
 def test_real_robot(name, report):
-    robot = sd.Robot.from_urdf(PATHS[name])
+    robot = real_robot(name)
     report(name, robot.n, *compare(robot, oracle_of_urdf(PATHS[name], robot), STATES))
 
 

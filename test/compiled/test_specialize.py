@@ -5,7 +5,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.compiled import specialize
 from support.random_trees import model_of, random_tree
-from support.real_robots import PATHS
+from support.real_robots import real_robot
 
 METHODS = {"inverse_dynamics": 3, "coriolis_torque": 2, "gravity_torque": 1, "mass_matrix": 1, "coriolis_matrix": 2,
            "forward_dynamics": 3}
@@ -31,7 +31,7 @@ def tree():
 
 @pytest.fixture(scope="module")
 def panda():
-    return sd.Robot.from_urdf(PATHS["panda_description/urdf/panda.urdf"])
+    return real_robot("panda_description/urdf/panda.urdf")
 
 
 def test_tree_with_a_mimic_joint(tree):

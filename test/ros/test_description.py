@@ -1,5 +1,7 @@
 """What makes a description good or bad, without a node."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -27,6 +29,14 @@ def test_a_description_becomes_a_robot():
     assert robot.joint_names == arm.NAMES and robot.gravity[2] == -1.62
     assert parse(arm.urdf(), base_link="upper_arm").joint_names == ("elbow",)
     assert parse(arm.urdf(), tip_link="upper_arm").joint_names == ("shoulder",)
+
+
+def test_warnings_are_kept_for_the_log_alone():
+    """They are logged where the robot comes into use; issued as well, they would appear twice."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        robot = parse(arm.urdf(), tip_link="upper_arm")
+    assert any("tip_link cuts off joint 'elbow'" in warning for warning in robot.warnings)
 
 
 def test_a_path_is_not_a_description(tmp_path):

@@ -5,10 +5,10 @@ from scipy.integrate import solve_ivp
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.friction import STICTION
-from support.real_robots import PATHS
+from support.real_robots import real_robot
 from support.rollouts import EACH_METHOD, EACH_ROBOT, MIMICS, PENDULUM, TREE, error, rate_of, solved, states
 
-FINGERS = sd.Robot.from_urdf(PATHS["panda_description/urdf/panda.urdf"])
+FINGERS = real_robot("panda_description/urdf/panda.urdf")
 
 
 # ------------------------------------------------------------------------------------------------- the methods

@@ -129,6 +129,7 @@ def test_efforts_are_cut_at_the_limit_of_the_urdf_and_counted(robot):
     assert simulation.saturated.tolist() == [20, 0] and at_limit.saturated.tolist() == [0, 0]
 
 
+@pytest.mark.filterwarnings("ignore:limit effort is 0")
 @pytest.mark.parametrize("limit", ["0", "0.0"])
 def test_effort_limit_of_zero_limits_nothing(limit):
     robot = sd.Robot.from_urdf(arm.urdf().replace('effort="100"', f'effort="{limit}"'))

@@ -4,12 +4,12 @@ import numpy as np
 import screw_dynamics as sd
 from support.paths import URDF
 from support.random_trees import model_of, random_tree
-from support.real_robots import PATHS
+from support.real_robots import real_robot
 
-PANDA = PATHS["panda_description/urdf/panda.urdf"]
+PANDA = "panda_description/urdf/panda.urdf"
 ROBOTS = {
-    "arm": sd.Robot.from_urdf(PANDA, tip_link="panda_link8"),
-    "arm with fingers, one a mimic": sd.Robot.from_urdf(PANDA),
+    "arm": real_robot(PANDA, tip_link="panda_link8"),
+    "arm with fingers, one a mimic": real_robot(PANDA),
     "tree": sd.Robot(model_of(random_tree(np.random.default_rng(4), 6), damping=0.3, friction=0.2)),
     "tree with mimics": sd.Robot(model_of(random_tree(np.random.default_rng(5), 6, mimics=2))),
     "no joint": sd.Robot(sd.ModelBuilder("root").build()),

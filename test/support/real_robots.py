@@ -1,4 +1,5 @@
 """The robots that nobody here wrote: every URDF of example-robot-data."""
+import warnings
 from importlib.metadata import files
 from pathlib import Path
 
@@ -10,9 +11,17 @@ PATHS = {str(file).partition(_FOLDER)[2]: Path(file.locate()).resolve()
 
 # Those that are no robot, with what the reader says of them.
 REFUSED = {
-    # The leaders of its mimic joints have lost their prefix, index_q1 for Left_index_q1: who follows whom is a guess.
-    "alex_description/urdf/alex_psyonic_hands.urdf": "mimic of joint 'index_q1', which does not exist",
     # What is left of a xacro file of macros alone.
     "ur_description/urdf/ur3.urdf": "robot: there is no <link>",
 }
 LOADED = {name: path for name, path in PATHS.items() if name not in REFUSED}
+
+
+def real_robot(name, **options):
+    """The robot, read by Robot.from_urdf without the warnings that its file, or the part in use, is known to give."""
+    # Not above: conftest.py reads this file before it sets the environment.
+    import screw_dynamics as sd
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sd.UrdfWarning)
+        return sd.Robot.from_urdf(PATHS[name], **options)

@@ -15,8 +15,10 @@ def read(path: Path) -> sd.Robot:
     """A robot from a file, from a path's text, from XML, and from a model that was read apart."""
     robots: list[sd.Robot] = [sd.Robot.from_urdf(path), sd.Robot.from_urdf(str(path)),
                               sd.Robot.from_urdf(path.read_bytes(), gravity=[0.0, 0.0, -1.62])]
+    with open(path) as text, open(path, "rb") as binary:
+        robots += [sd.Robot.from_urdf(text), sd.Robot.from_urdf(binary, lock={"elbow": np.float64(1.0)})]
     try:
-        model: sd.Model = sd.read_urdf(path.read_text(), base_link=None, tip_link=None)
+        model: sd.Model = sd.read_urdf(path.read_text(), base_link=None, tip_link=None, lock={})
     except sd.UrdfError as error:
         raise SystemExit(str(error)) from error
     return sd.Robot(model, (0.0, 0.0, -9.81), representation="hybrid" if robots[0].n < 2 else None)

@@ -1,12 +1,16 @@
 """What the reader makes of joints, inertias and mimics, against what the URDF format says, worked out by hand."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from screw_dynamics import inertia_matrix, read_urdf
+from screw_dynamics import Robot, UrdfWarning, inertia_matrix, read_urdf
 from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose
 from support.urdf_text import LIMIT, ONE_JOINT, UNIT, joint, link, robot
+
+pytestmark = pytest.mark.filterwarnings("ignore::screw_dynamics.UrdfWarning")
 
 
 def pose(xyz=(0, 0, 0), rpy=(0, 0, 0)):
@@ -116,14 +120,24 @@ def test_mimic_defaults():
 
 
 # ------------------------------------------------------------------------------------------------- warnings
+SOUND = link("b", 1), joint("j", "a", "b")
+
+
 @pytest.mark.parametrize("parts, warning", [
+    ([link("a", 1)], "a robot without joints that move: 'a'"),
+    ([link("a", 0.01, inertia={**UNIT, "izz": 1.001}), *SOUND],
+     "inertia much too large for the mass, are both in kg and m?: '1.001 kg m^2 on 0.01 kg in a'"),
+    ([link("a"), link("b", 1), joint("j", "a", "b", "continuous", '<origin rpy="0 -6.4 0"/>')],
+     "rpy of more than a turn, is it in degrees?: '0 -6.4 0 in j'"),
+    ([link("a"), link("b", 1), joint("j", "a", "b", "revolute", LIMIT.replace('"2"', '"12.6"'))],
+     "limit of more than two turns, is it in degrees?: 'lower=-1 upper=12.6 in j'"),
     ([link("a"), link("b"), joint("j", "a", "b")], "joint moves no inertia, forward dynamics is singular: 'j'"),
     ([link("a"), link("b", 1, inertia=dict.fromkeys(UNIT, 0)), joint("j", "a", "b")],
      "joint moves no inertia, forward dynamics is singular: 'j'"),
     ([link("a"), link("b", 0), joint("j", "a", "b")], "link with rotational inertia but no mass: 'b'"),
-    ([link("a", 1, inertia={**UNIT, "izz": 3})],
+    ([link("a", 1, inertia={**UNIT, "izz": 3}), *SOUND],
      "inertia of no body: one principal moment exceeds the sum of the others: 'a'"),
-    ([link("a", 1, inertia={**UNIT, "ixy": 2})],
+    ([link("a", 1, inertia={**UNIT, "ixy": 2}), *SOUND],
      "inertia is not positive semidefinite: a principal moment is negative: 'a'"),
     ([link("a"), link("b", 1), joint("j", "a", "b", "revolute", LIMIT.replace('effort="3"', 'effort="0"'))],
      "limit effort is 0, taken as no limit: 'j'"),
@@ -135,13 +149,51 @@ def test_mimic_defaults():
      "limit lower and upper are equal: the joint cannot move within its limits: 'j'"),
     ([link("a"), link("b", 1), link("c", 1), joint("j", "a", "b"),
       joint("k", "b", "c", "fixed", '<mimic joint="j"/>')], "<mimic> of a fixed joint is ignored: 'k'"),
-    (['<link name="a"><inertail/></link>'], "elements that are not understood and ignored: 'inertail in a'"),
-    ([link("a"), "<loop_joint/>"], "elements that are not understood and ignored: 'loop_joint in robot'"),
+    (['<link name="a"><inertail/></link>', *SOUND], "elements that are not understood and ignored: 'inertail in a'"),
+    ([link("a"), "<loop_joint/>", *SOUND], "elements that are not understood and ignored: 'loop_joint in robot'"),
     ([link("a"), link("b", 1), joint("j", "a", "b", "continuous", '<dynamics dampnig="1" friction="2"/>')],
      "attributes that are not understood and ignored: 'dampnig of dynamics in j'"),
 ])
 def test_what_is_odd_but_usable_is_a_warning(parts, warning):
     assert read_urdf(robot(*parts)).warnings == (warning,)
+
+
+@pytest.mark.parametrize("parts", [
+    [link("a", 0.01), *SOUND],
+    [link("a"), link("b", 1), joint("j", "a", "b", "continuous", '<origin rpy="0 6.2832 0"/>')],
+    *([link("a"), link("b", 1), joint("j", "a", "b", "revolute", LIMIT.replace('"2"', f'"{upper}"'))]
+      for upper in (12.5, 721, 1e16))])
+def test_what_occurs_in_sound_robots_is_no_warning(parts):
+    assert read_urdf(robot(*parts)).warnings == ()
+
+
+@pytest.mark.parametrize("read", [read_urdf, Robot.from_urdf])
+def test_each_warning_is_issued_and_names_the_users_line_and_the_file(tmp_path, read):
+    text = robot(link("a", 1, inertia={**UNIT, "izz": 3}), link("b", 1), joint(
+        "j", "a", "b", "revolute", '<limit lower="1" upper="0" effort="0" velocity="4"/>'))
+    path = tmp_path / "odd.urdf"
+    path.write_text(text)
+    for source, prefix in ((text, ""), (path, f"{path}: ")):
+        with warnings.catch_warnings(record=True) as issued:
+            warnings.simplefilter("always")
+            found = read(source).warnings
+        assert len(found) == 3 and [str(warning.message) for warning in issued] == [prefix + text for text in found]
+        assert {(warning.category, warning.filename) for warning in issued} == {(UrdfWarning, __file__)}
+        assert {warning.lineno for warning in issued} == {read_line()}
+
+
+def read_line():
+    """The line above that reads."""
+    lines = open(__file__, encoding="utf-8").read().splitlines()
+    return 1 + lines.index("            found = read(source).warnings")
+
+
+def test_a_warning_can_be_an_error():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UrdfWarning)
+        with pytest.raises(UrdfWarning, match="a robot without joints that move: 'a'"):
+            read_urdf(robot(link("a")))
+        assert read_urdf(ONE_JOINT).n == 1
 
 
 def test_a_fault_of_many_joints_is_one_warning():
@@ -165,5 +217,15 @@ def test_a_massless_follower_is_no_singularity():
     assert model.warnings == ()
 
 
-def test_robot_without_a_name_is_read():
-    assert read_urdf(ONE_JOINT.replace(" name='r'", "")).warnings == ("no name given: 'robot'",)
+@pytest.mark.parametrize("name", ["", " name=''", " name=' '"])
+def test_robot_without_a_name_is_read(name):
+    assert read_urdf(ONE_JOINT.replace(" name='r'", name)).warnings == ("no name given: 'robot'",)
+
+
+def test_a_follower_of_a_joint_that_does_not_exist_is_free():
+    model = read_urdf(robot(*(link(name, 1) for name in "abc"), joint("j", "a", "b"),
+                            joint("k", "b", "c", "continuous", '<mimic joint="lost" multiplier="2" offset="1"/>')))
+    assert model.joint_names == ("j", "k") and not model.mimics
+    np.testing.assert_array_equal(model.screws_body[1], [1, 0, 0, 0, 0, 0])
+    np.testing.assert_array_equal(model.relative_poses[1], np.eye(4))
+    assert model.warnings == ("mimic of a joint that does not exist, taken as free: 'k of lost'",)

@@ -3,11 +3,14 @@
 Each file of malformed/ is sound.urdf with one fault. Its first comment, `<!-- refused: ... -->`, is the message it must
 get; files that cannot hold one are in MESSAGES, and what would be too large for a file is made here. All are read in
 another process, because a parser's crash or hang in C would take this one with it.
+
+Those of odd/ have a fault that leaves dynamics defined: they load, with the warnings of `<!-- loads: ... -->`.
 """
 import json
 import re
 import subprocess
 import sys
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -17,6 +20,7 @@ from screw_dynamics.urdf.source import LARGEST_SOURCE
 from support.paths import ROOT
 
 FOLDER = Path(__file__).parent / "malformed"
+ODD = sorted((Path(__file__).parent / "odd").glob("*.urdf"))
 SOUND = (FOLDER / "sound.urdf").read_text()
 FILES = sorted(path for path in FOLDER.glob("*.urdf") if path.stem != "sound")
 HANGS = 600     # seconds for all files together, which take a few; only a hang reaches it
@@ -41,8 +45,9 @@ MESSAGES = {
 }
 
 READ = """
-import json, sys
-from screw_dynamics.urdf import read_urdf
+import json, sys, warnings
+from screw_dynamics.urdf import UrdfWarning, read_urdf
+warnings.simplefilter("ignore", UrdfWarning)
 for path in json.load(sys.stdin):
     try:
         model = read_urdf(path)
@@ -88,6 +93,30 @@ def test_malformed_description_is_refused_by_name(path, corpus):
     assert corpus[path.stem] == ("UrdfError", expected(path))
 
 
+@pytest.mark.filterwarnings("ignore::screw_dynamics.UrdfWarning")
+@pytest.mark.parametrize("path", ODD, ids=lambda path: path.stem)
+def test_odd_description_loads_with_a_warning(path):
+    warnings = re.match(r"<!-- loads(?:: (.*?))? -->", path.read_text())[1]
+    model = read_urdf(path)
+    assert " | ".join(model.warnings) == (warnings or "")
+    assert model.joint_names[:1] == (() if path.stem == "robot_without_joints_that_move" else ("shoulder",))
+    # Faults of limits are those of limits alone.
+    sound = read_urdf(FOLDER / "sound.urdf")
+    if path.stem.startswith("limit") and "prismatic" not in path.stem:
+        assert (model.screws_body == sound.screws_body).all() and (model.inertias == sound.inertias).all()
+
+
+@pytest.mark.filterwarnings("ignore::screw_dynamics.UrdfWarning")
+@pytest.mark.parametrize("name, limits", [      # lower, upper, effort, velocity
+    ("limit_lower_above_upper", (-inf, inf, 10, 2)), ("limit_word", (-inf, 1, 10, 2)), ("limit_empty", (-1, 1, inf, 2)),
+    ("limit_infinite", (-1, inf, 10, 2)), ("limit_nan", (-1, 1, inf, 2)), ("limit_negative_velocity", (-1, 1, 10, inf)),
+    ("limit_without_effort", (-1, 1, inf, 2)), ("limit_missing_revolute", (-inf, inf, inf, inf)),
+    ("limit_in_degrees", (-90, 120, 10, 2))])
+def test_a_faulty_limit_is_none_and_the_others_stay(name, limits):
+    model = read_urdf(FOLDER.parent / "odd" / f"{name}.urdf")
+    assert (model.lower[0], model.upper[0], model.effort_limit[0], model.velocity_limit[0]) == limits
+
+
 def chain(links):
     """A chain of this many links, each joint but the first a mimic of the one before."""
     parts = ['<robot name="chain"><link name="l0"/>']
@@ -123,6 +152,7 @@ GIANTS = {
                        "joint 'j3': mimic multiplier 1e+28 and offset 0, through its chain of leaders, are out"),
     "long_loop": (lambda: chain(5_000).replace('<link name="l0"/>', "").replace('"l0"', '"l4999"'),
                   "every link is a joint's child: a loop of"),
+    "many_undeclared_prefixes": (lambda: "<robot>" + "<x:a/>" * 200 + "<link></robot>", "not well-formed XML"),
     "many_roots": (lambda: "<robot>" + "".join(f'<link name="l{i}"/>' for i in range(40_000)) + "</robot>",
                    "there are 40000 root links"),
 }

@@ -11,6 +11,7 @@ from screw_dynamics.screws.arrays import pose_matrix, twist
 from screw_dynamics.screws.se3 import exp
 from support.real_robots import LOADED, PATHS, REFUSED
 
+pytestmark = pytest.mark.filterwarnings("ignore::screw_dynamics.UrdfWarning")
 LINEAR_FIRST = [3, 4, 5, 0, 1, 2]
 ROUNDING = 1e-14
 
@@ -77,6 +78,20 @@ def test_limits_of_real_robots_are_pinocchios_but_for_zeros(name):
                              (ours.effort_limit[i], theirs.upperEffortLimit[v])):
             assert limit == other or (other == 0 and limit == np.inf)
         assert ours.friction[i] == theirs.upperDryFrictionLimit[v] and ours.damping[i] == theirs.damping[v]
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_no_real_robot_is_taken_for_a_mistake(name):
+    """Of units, which its warnings would only guess at; what else they say of it is so."""
+    assert [text for text in read_urdf(LOADED[name]).warnings if "?" in text] == []
+
+
+def test_followers_of_joints_that_do_not_exist_are_free():
+    """This file's leaders have lost their prefix."""
+    model = read_urdf(PATHS["alex_description/urdf/alex_psyonic_hands.urdf"])
+    assert not model.mimics and {"Left_index_q2", "Right_thumb_q2"} <= set(model.joint_names)
+    assert any(text.startswith("mimic of a joint that does not exist, taken as free: 'Left_index_q2 of index_q1'")
+               for text in model.warnings)
 
 
 @pytest.mark.parametrize("name", ["panda_description/urdf/panda.urdf", "talos_data/robots/talos_full_v2.urdf",

@@ -21,11 +21,12 @@ _ALGORITHMS = {"body": (body_fixed.articulated_bodies, body_fixed.Body),
                "spatial": (spatial.articulated_bodies, spatial.Body),
                "hybrid": (hybrid.articulated_bodies, hybrid.Body),
                "mixed": (mixed.articulated_bodies, mixed.Body),
-               "mass matrix": (composite_bodies.composite_bodies, composite_bodies.Body)}
+               "mass_matrix": (composite_bodies.composite_bodies, composite_bodies.Body)}
 # The same accelerations by way of each representation, named as in representations.REPRESENTATIONS, and by mass matrix.
-FORWARD_DYNAMICS_IN = {name: Entry(without_armature(algorithm), Body, 3, per_joint)
+FORWARD_DYNAMICS_IN = {name: Entry(without_armature(algorithm), Body, 3, per_joint, name=f"forward_dynamics.{name}")
                        for name, (algorithm, Body) in _ALGORITHMS.items()}
-FORWARD_DYNAMICS_BY_MASS_MATRIX = FORWARD_DYNAMICS_IN.pop("mass matrix")
+FORWARD_DYNAMICS_BY_MASS_MATRIX = FORWARD_DYNAMICS_IN.pop("mass_matrix")
 FORWARD_DYNAMICS = FORWARD_DYNAMICS_IN["body"]
 # With armature as the fourth input, which integrators set: never called alone.
-ACCELERATION = {name: Entry(algorithm, Body, 4, per_joint) for name, (algorithm, Body) in _ALGORITHMS.items()}
+ACCELERATION = {name: Entry(algorithm, Body, 4, per_joint, name=f"acceleration.{name}")
+                for name, (algorithm, Body) in _ALGORITHMS.items()}

@@ -9,7 +9,8 @@ from . import body_fixed, classical, hybrid, mixed, spatial
 
 _MODULES = {"body": body_fixed, "spatial": spatial, "hybrid": hybrid, "mixed": mixed, "classical": classical}
 # The same efforts by each representation, named as in representations.REPRESENTATIONS, and by the classical one.
-INVERSE_DYNAMICS_IN = {name: Entry(form.inverse_dynamics, form.Body, 3, per_joint) for name, form in _MODULES.items()}
+INVERSE_DYNAMICS_IN = {name: Entry(form.inverse_dynamics, form.Body, 3, per_joint, name=f"inverse_dynamics.{name}")
+                       for name, form in _MODULES.items()}
 INVERSE_DYNAMICS_CLASSICAL = INVERSE_DYNAMICS_IN.pop("classical")
 INVERSE_DYNAMICS = INVERSE_DYNAMICS_IN["body"]
 CORIOLIS_TORQUE = Entry(body_fixed.coriolis_torque, body_fixed.Body, 2, per_joint)

@@ -8,6 +8,6 @@ from . import body_fixed, hybrid, mixed, spatial
 from .recursion import recursions
 
 # Named as in representations.REPRESENTATIONS.
-_ENTRIES = {name: recursions(form.place, form.screw, form.moved, form.seen) for name, form in (
+_ENTRIES = {name: recursions(name, form.place, form.screw, form.moved, form.seen) for name, form in (
     ("body", body_fixed), ("spatial", spatial), ("hybrid", hybrid), ("mixed", mixed))}
 BODY_TWISTS_IN, BODY_JACOBIANS_IN = ({name: entries[i] for name, entries in _ENTRIES.items()} for i in range(2))

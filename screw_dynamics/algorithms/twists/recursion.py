@@ -23,12 +23,13 @@ class Body(NamedTuple):
     V: Twist
 
 
-def recursions(place: Callable, screw: Callable, moved: Callable, seen: Callable) -> tuple[Entry, Entry]:
+def recursions(name: str, place: Callable, screw: Callable, moved: Callable, seen: Callable) -> tuple[Entry, Entry]:
     """The entry points for twists and for Jacobians of all bodies relative to a frame of the root, in a representation.
 
-    place(links, body, i): fill the columns C, R and r that it needs of body i. screw(links, body, i): the joint screw.
-    moved(body, p, i, V): the twist V of the parent p as one of body i. seen(frames, target, body, i, V): the twist V of
-    body i as that of its own frame, seen from the frame of the root."""
+    name: of the representation. place(links, body, i): fill the columns C, R and r that it needs of body i.
+    screw(links, body, i): the joint screw. moved(body, p, i, V): the twist V of the parent p as one of body i.
+    seen(frames, target, body, i, V): the twist V of body i as that of its own frame, seen from the frame of the
+    root."""
     @kernel
     def body_twists(links, body, frames, target, twists):
         """V_i of all bodies."""
@@ -55,5 +56,5 @@ def recursions(place: Callable, screw: Callable, moved: Callable, seen: Callable
                 J[i] = moved(body, parent[i], i, J[parent[i]])                          # (19), (29), (41), (51)
             for i in range(j, len(q)):
                 add_column(jacobians[i - 1], k[j], seen(frames, target, body, i, J[i]))
-    return (Entry(body_twists, Body, 2, per_body_twist, targeted=True),
-            Entry(body_jacobians, Body, 1, per_body_jacobian, targeted=True))
+    return (Entry(body_twists, Body, 2, per_body_twist, targeted=True, name=f"body_twists.{name}"),
+            Entry(body_jacobians, Body, 1, per_body_jacobian, targeted=True, name=f"body_jacobians.{name}"))

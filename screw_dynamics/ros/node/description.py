@@ -13,6 +13,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from std_msgs.msg import String
 
 from screw_dynamics.robot import Robot
+from screw_dynamics.urdf.reader import model_of
 
 from .endpoints import LATCHED, OVERRIDABLE_LATCHED, STEADY
 
@@ -29,7 +30,8 @@ def parse(
     `joints` is checked here too (`output_order`), so that a robot without the configured outputs is refused."""
     if not text.lstrip("\ufeff \t\r\n").startswith("<"):   # the core would take it for a path, but topics name no files
         raise ValueError(f"robot_description is not XML: it starts with {text[:40]!r}")
-    robot = Robot.from_urdf(text, base_link or None, tip_link or None, tuple(gravity))
+    # Not Robot.from_urdf: warnings are logged, where the robot comes into use.
+    robot = Robot(model_of(text, base_link or None, tip_link or None), tuple(gravity))
     output_order(robot.joint_names, joints)
     return robot
 

@@ -1,0 +1,153 @@
+"""Folders that hold machine code: where they are, which of them are trusted, and what a file in one looks like.
+
+Loading machine code runs it. A file is therefore read only if nobody but this user and root can have written it, and
+used only if its checksum is right: a flipped bit would otherwise be a crash, or a wrong torque."""
+import fcntl
+import hashlib
+import logging
+import os
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1]
+SUFFIX = ".kernel"
+UNUSED = 60 * 86400     # s: a file that no process has loaded for so long is removed
+PATIENCE = 60.0         # s: how long to wait for another process that compiles the same code, before compiling it too
+OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+_MAGIC = b"screw_dynamics machine code 1\n"
+_log = logging.getLogger("screw_dynamics")
+_said: set[str] = set()
+
+
+def say_once(text: str) -> None:
+    """Log a warning, the first time in this process that there is reason to."""
+    if text not in _said:
+        _said.add(text)
+        _log.warning(text)
+
+
+class Folder:
+    """Files of machine code in a folder that one of these users (uid), and nobody else, may write."""
+
+    def __init__(self, path: Path, owners: set[int]):
+        self.path, self._owners = path, owners
+
+    def __contains__(self, name: str) -> bool:
+        return self.read(name) is not None
+
+    def read(self, name: str) -> bytes | None:
+        """What was written under this name; None if there is no such file, or it is damaged or not to be trusted."""
+        with suppress(OSError), open(self._file(name), "rb") as file:
+            for what, status in ((self.path, self.path.stat()), (file.name, os.fstat(file.fileno()))):
+                fault = self._fault(status)
+                if fault:
+                    say_once(f"machine code in {what} is not used: {fault}")
+                    return None
+            head, data = file.read(len(_MAGIC) + 32), file.read()
+            if head == _MAGIC + hashlib.sha256(data).digest():
+                with suppress(OSError):
+                    os.utime(file.fileno())                     # in use: see `write`
+                return data
+        return None
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file at once, and remove those that are long unused; OSError if that is not possible."""
+        self._make()
+        handle, temporary = tempfile.mkstemp(dir=self.path, suffix=f"{SUFFIX}.tmp")
+        try:
+            with open(handle, "wb") as file:
+                os.fchmod(handle, 0o644)
+                file.write(_MAGIC + hashlib.sha256(data).digest() + data)
+            os.replace(temporary, self._file(name))
+        except BaseException:
+            os.unlink(temporary)
+            raise
+        for old in self._files():
+            with suppress(OSError):
+                if old.stat().st_mtime < time.time() - UNUSED:
+                    old.unlink()
+
+    @contextmanager
+    def alone(self, name: str) -> Iterator[None]:
+        """Let processes that are about to write the same file take turns, for PATIENCE at most."""
+        try:
+            self._make()
+            lock = open(f"{self._file(name)}.lock", "w")
+        except OSError:                                         # nowhere to write: each for itself
+            yield
+            return
+        with lock:
+            for _ in range(int(PATIENCE / 0.05)):
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except OSError:
+                    time.sleep(0.05)
+            yield
+            with suppress(OSError):
+                os.unlink(lock.name)
+
+    def clear(self) -> int:
+        """Remove all machine code; returns how many files that were."""
+        files = self._files()
+        for file in files:
+            file.unlink(missing_ok=True)
+        return sum(file.suffix == SUFFIX for file in files)
+
+    def _file(self, name):
+        return self.path / f"{name}{SUFFIX}"
+
+    def _files(self):
+        """What this class has written into the folder."""
+        return [file for suffix in ("", ".lock", ".tmp") for file in self.path.glob(f"*{SUFFIX}{suffix}")]
+
+    def _make(self):
+        """Make the folder if it does not exist; OSError if nothing can be kept in it."""
+        self.path.mkdir(mode=0o755, parents=True, exist_ok=True)
+        fault = self._fault(self.path.stat())
+        if fault:
+            raise OSError(fault)
+
+    def _fault(self, status):
+        """Why a file or a folder is not trusted, or None."""
+        if status.st_uid not in self._owners:
+            return f"it belongs to another user ({status.st_uid})"
+        shared = status.st_mode & OTHERS
+        if shared & stat.S_IWOTH or shared and not _is_private(status.st_gid):
+            return f"other users may write it (mode {stat.S_IMODE(status.st_mode):o})"
+        return None
+
+
+def _is_private(gid):
+    """True for a group of one user: Debian and Fedora make one for each, with files that it may write."""
+    import grp
+    import pwd
+    try:
+        user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(gid)
+    except KeyError:
+        return False
+    return gid == user.pw_gid and group.gr_name == user.pw_name and not set(group.gr_mem) - {user.pw_name}
+
+
+def installed() -> Folder:
+    """The kernels that came with the package. Whoever owns its source files is trusted: they run all the same."""
+    return Folder(PACKAGE / "machine_code", {0, os.geteuid(), os.stat(__file__).st_uid})
+
+
+def own() -> Folder:
+    """The user's: $SCREW_DYNAMICS_CACHE_DIR; else screw_dynamics in $NUMBA_CACHE_DIR, $XDG_CACHE_HOME or ~/.cache."""
+    chosen = os.environ.get("SCREW_DYNAMICS_CACHE_DIR")
+    if chosen:
+        path = Path(chosen)
+    else:
+        caches = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+        path = Path(caches, "screw_dynamics")
+    try:
+        return Folder(path.expanduser(), {0, os.geteuid()})
+    except RuntimeError:                                        # a user without a home: nothing can be kept
+        return Folder(Path(os.devnull, "screw_dynamics"), {0, os.geteuid()})

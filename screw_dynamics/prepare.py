@@ -1,0 +1,146 @@
+"""Compiles kernels before they are needed, in parallel:  python -m screw_dynamics.prepare [name ...]
+
+A kernel is machine code for one algorithm, for a single state or for batches. It is compiled at its first use, which
+takes seconds, unless it came with the installed package or is in the user's cache. A line in a Dockerfile, after
+`ENV SCREW_DYNAMICS_CACHE_DIR=/opt/screw_dynamics`, has all of them compiled once, for every user of the image."""
+from __future__ import annotations
+
+import argparse
+import logging
+import shutil
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
+from functools import cache
+from multiprocessing import get_context
+from threading import Lock
+
+from screw_dynamics.algorithms.choice import choice
+from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
+from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_IN
+from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
+from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
+from screw_dynamics.algorithms.kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
+from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
+from screw_dynamics.compiled import store
+from screw_dynamics.compiled.cache import Form
+from screw_dynamics.compiled.cache import prepare as load_or_compile
+from screw_dynamics.compiled.threads import available_threads
+from screw_dynamics.simulation.integrators import INTEGRATORS
+from screw_dynamics.simulation.rollout import OTHER_METHODS, form_of
+
+
+@cache
+def forms(everything: bool = False) -> dict[str, Form]:
+    """What can be compiled beforehand, by name: all but specialized robots, and controllers of users. First what is for
+    a single state, then what is for batches, as kernels of a kind have parts in common.
+
+    everything: with what few robots need, dynamics in each representation, and mimic joints under every integrator."""
+    chosen, mimic = choice(None, False), choice(None, True)
+    entries = list(dict.fromkeys((
+        *chosen[:-1], *mimic[:-1], FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE, KINETIC_ENERGY, POTENTIAL_ENERGY,
+        BODY_POSES, BODY_POSES_SPATIAL, *BODY_TWISTS_IN.values(), *BODY_JACOBIANS_IN.values(),
+        *(everything * (*INVERSE_DYNAMICS_IN.values(), *FORWARD_DYNAMICS_IN.values())))))
+    called = [*dict.fromkeys((chosen.acceleration, mimic.acceleration, *chosen[:-1], *OTHER_METHODS.values()))]
+    single, batches = ([
+        *(form_of(integrator, lanes) for integrator in INTEGRATORS), *(entry.form_of_native(lanes) for entry in called),
+        *(entry.form_of_many if lanes else entry.form_of_one for entry in entries)] for lanes in (False, True))
+    return {form.name: form for form in (*single, *batches)}
+
+
+def select(names: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The known names that begin with any of these, all for none of these; ValueError for one that fits nothing."""
+    for name in names:
+        if not any(other.startswith(name) for other in known):
+            raise ValueError(f"no kernel is called {name!r}; known are {', '.join(known)}")
+    return [name for name in known if not names or any(name.startswith(wanted) for wanted in names)]
+
+
+def prepare(names: Sequence[str], workers: int, report: Callable[[str, float], None]) -> None:
+    """Compile kernels in `workers` processes; report(name, seconds) is called after each, in threads."""
+    left = deque(names)
+
+    def work(take):
+        with ProcessPoolExecutor(1, get_context("spawn")) as process:
+            while left:
+                with suppress(IndexError):              # another worker took the last
+                    name = take()
+                    report(name, process.submit(_prepare_one, name).result())
+    with ThreadPoolExecutor(workers) as threads:        # from both ends: kernels of a kind in the same process
+        for done in [threads.submit(work, left.pop if k % 2 else left.popleft) for k in range(workers)]:
+            done.result()
+
+
+def _prepare_one(name):
+    logging.getLogger("screw_dynamics").setLevel(logging.ERROR)     # that it takes a while is on show already
+    started = time.monotonic()
+    load_or_compile(*forms(everything=True)[name])
+    return time.monotonic() - started
+
+
+class _Bar:
+    """A line that fills on a terminal, and a line for each kernel elsewhere."""
+
+    def __init__(self, total):
+        self._total, self._done, self._lock, self._started = total, 0, Lock(), time.monotonic()
+        self._terminal = sys.stdout.isatty()
+
+    def __call__(self, name, seconds):
+        with self._lock:
+            self._done += 1
+            count, elapsed = f"{self._done:{len(str(self._total))}}/{self._total}", time.monotonic() - self._started
+            if not self._terminal:
+                print(f"{count}  {elapsed:5.1f} s  {name}", flush=True)
+                return
+            filled = 24 * self._done // self._total
+            line = f"[{'#' * filled}{'.' * (24 - filled)}] {count}  {elapsed:5.1f} s  {name}"
+            print(f"\r\033[K{line[:shutil.get_terminal_size().columns - 1]}", end="", flush=True)
+
+    def close(self):
+        """End the line."""
+        if self._terminal:
+            print("\r\033[K", end="")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line: 0 when all kernels are there, 1 when they cannot be kept, 2 for a wrong name."""
+    parser = argparse.ArgumentParser(prog="python -m screw_dynamics.prepare", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="name", help="what to compile: gravity_torque, rollout.rk45, ...; "
+                        "all that begins with a name; by default what a Robot uses")
+    parser.add_argument("-j", "--jobs", type=int, default=available_threads(), help="how many processes to use")
+    parser.add_argument("--all", action="store_true", help="also what few robots need: dynamics in every "
+                        "representation of twists, and mimic joints under every integrator")
+    parser.add_argument("--list", action="store_true", help="only list the names, and which are there")
+    parser.add_argument("--clear", action="store_true", help="only remove what is in the user's cache")
+    options, folder = parser.parse_args(arguments), store.own()
+    if options.clear:
+        print(f"removed {folder.clear()} kernels from {folder.path}")
+        return 0
+    known = forms(everything=options.all or bool(options.names))
+    try:
+        names = select(options.names, list(known))
+    except ValueError as error:
+        parser.error(str(error))
+    missing = [name for name in names if not known[name].is_kept]
+    if options.list:
+        print(*(f"{'-' if name in missing else '+'} {name}" for name in names), sep="\n")
+        return 0
+    if missing:
+        bar = _Bar(len(missing))
+        prepare(missing, max(1, min(options.jobs, len(missing))), bar)
+        bar.close()
+    lost = [name for name in missing if not known[name].is_kept]
+    if lost:
+        print(f"{len(lost)} kernels could not be kept in {folder.path}", file=sys.stderr)
+        return 1
+    print(f"{len(names)} kernels are ready, {len(missing)} of them compiled now, in {folder.path}" if missing else
+          f"{len(names)} kernels are ready")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
