@@ -9,6 +9,8 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core.imputils import lower_cast
+from numba.core.typeconv import Conversion
 from numba.extending import intrinsic, models, overload, register_model
 
 from .scalars import LIMIT, absolute, atan2, sincos, sincos_polynomial, some, where
@@ -23,6 +25,10 @@ class _Lanes(types.Type):
     def __init__(self, name, vector):
         super().__init__(name)
         self.vector, self.bitwidth, self.lanes = vector, 64 * WIDTH, WIDTH
+
+    def can_convert_from(self, context, other):
+        """A number becomes a lane where controllers mix them; never a lane a number."""
+        return Conversion.safe if self is LANE and isinstance(other, (types.Float, types.Integer)) else None
 
 
 LANE, MASK = _Lanes("Lane", _VECTOR), _Lanes("Mask", _BITS)
@@ -94,6 +100,12 @@ def _maskwise(op, name):
 
 _maskwise(operator.and_, "and_")
 _maskwise(operator.or_, "or_")
+
+
+@lower_cast(types.Float, _Lanes)
+@lower_cast(types.Integer, _Lanes)
+def _to_lane(context, builder, source, target, x):
+    return _broadcast(context, builder, source, x)
 
 
 # ------------------------------------------------------------------------------------------------- choice

@@ -23,6 +23,7 @@ from screw_dynamics.compiled.native import address, array_at
 from screw_dynamics.compiled.user_code import Fingerprint, fingerprint
 from screw_dynamics.numbers.lanes import WIDTH, extract, insert
 
+from . import lane_arrays  # noqa: F401  (registers NumPy on lanes)
 from .robot_type import METHODS, OF_LINKS, RobotType, refusals, robot_maker, used
 
 PARAMETERS = {4: "(t, q, qd, tau)", 5: "(robot, t, q, qd, tau)"}

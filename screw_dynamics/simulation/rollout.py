@@ -24,7 +24,7 @@ from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.lanes import WIDTH, splat
-from screw_dynamics.numbers.values import Scalar, kernel
+from screw_dynamics.numbers.values import Scalar, outlined
 
 from .controllers import compiled_controller
 from .divergence import warn_of_divergence
@@ -51,7 +51,23 @@ ws.reserve(State, lambda n, b: (ROWS, n))
 
 
 # ------------------------------------------------------------------------------------------------- entry points
-@kernel
+@outlined
+def fit(memory: np.ndarray, plan: np.ndarray, q0: Any, qd0: Any, effort: Any, t: Any, q: Any, qd: Any) -> int:
+    """0 if the array objects of a rollout of one state are not such as roll_one reads. Else 1, 2 more if q and qd are
+    for the last state alone, and 4 more if the efforts are constant."""
+    n, steps = int(memory[ws.COORDINATES]), int(plan[STEPS])
+    samples, constant = steps // int(plan[EVERY]), ws.is_state(effort, memory)
+    if not (ws.is_state(q0, memory) and ws.is_state(qd0, memory) and (
+            constant or is_array(effort, (steps, n), READABLE, bits(memory[ws.ARRAY]), bits(memory[ws.DTYPE])))):
+        return 0
+    if ws.is_result(q, (n,), memory) and ws.is_result(qd, (n,), memory):
+        return 3 + 4 * constant
+    rows = samples + 1, n
+    fits = ws.is_result(q, rows, memory) and ws.is_result(qd, rows, memory) and ws.is_result(t, rows[:1], memory)
+    return 1 + 4 * constant if fits else 0
+
+
+@outlined
 def roll_one(advance: Callable, step: Callable, tableau: Any, workspace: Any, plan: Any, q0: Any, qd0: Any,
              effort: Any, t: Any, q: Any, qd: Any, dt: float) -> int:
     """A rollout from one state: 1, or 2 if it diverged. Returns 0, and changes nothing, unless dt is positive and the
@@ -60,15 +76,12 @@ def roll_one(advance: Callable, step: Callable, tableau: Any, workspace: Any, pl
     memory = ws.borrowed_memory(workspace)
     n = int(memory[ws.COORDINATES])
     plan = borrowed(plan, (JOINTS + 6 * n,))
-    steps, constant = int(plan[STEPS]), ws.is_state(effort, memory)
-    samples, last = steps // int(plan[EVERY]), ws.is_result(q, (n,), memory) and ws.is_result(qd, (n,), memory)
-    if not (0.0 < dt < math.inf and ws.is_state(q0, memory) and ws.is_state(qd0, memory)
-            and (constant or is_array(effort, (steps, n), READABLE, bits(memory[ws.ARRAY]), bits(memory[ws.DTYPE])))
-            and (last or ws.is_result(q, (samples + 1, n), memory) and ws.is_result(qd, (samples + 1, n), memory)
-                 and ws.is_result(t, (samples + 1,), memory))):
+    fits = fit(memory, plan, q0, qd0, effort, t, q, qd)
+    if not (fits and 0.0 < dt < math.inf):
         return 0
-    rows, shape = (1, 1, n), (1, 1 if last else samples, n)
-    skipped, watch = 0 if last else 8 * n, ws.watch_in(memory)
+    last, constant, steps, watch = fits & 2, fits & 4, int(plan[STEPS]), ws.watch_in(memory)
+    samples = 1 if last else steps // int(plan[EVERY])
+    shape, skipped = (1, samples, n), 0 if last else 8 * n
     if not last:
         interval, times = int(plan[EVERY]) * dt, borrowed(t, (samples + 1,))
         for i in range(samples + 1):
@@ -77,9 +90,11 @@ def roll_one(advance: Callable, step: Callable, tableau: Any, workspace: Any, pl
         for k in range(n):
             here[k], rate[k] = x[k], v[k]
     begin(watch, plan[MAIN] != 0.0)
-    job = Job(memory, plan, borrowed(q0, rows), borrowed(qd0, rows), borrowed(effort, (1, 1 if constant else steps, n)),
-              array_at(0.0, at(borrowed(q, rows)) + skipped, shape),
-              array_at(0.0, at(borrowed(qd, rows)) + skipped, shape), dt, array_at(0, at(watch) + 8 * OWN, (1,)), array_at(0, at(watch) + 8 * OWN + 8, (1,)))
+    job = Job(memory, plan, borrowed(q0, (1, 1, n)), borrowed(qd0, (1, 1, n)),
+              borrowed(effort, (1, 1 if constant else steps, n)),
+              array_at(0.0, at(borrowed(q, (n,))) + skipped, shape),
+              array_at(0.0, at(borrowed(qd, (n,))) + skipped, shape), dt,
+              array_at(0, at(watch) + 8 * OWN, (1,)), array_at(0, at(watch) + 8 * OWN + 8, (1,)))
     released = release_gil(plan[LONG] != 0.0)
     advance(step, tableau, 0.0, job)
     retake_gil(released)
@@ -248,7 +263,7 @@ class Rollouts:
         q, qd = np.empty((2, *lead, samples + 1, n))
         q[..., 0, :], qd[..., 0, :] = q0, qd0
         rows, rates = q.reshape(count, samples + 1, n), qd.reshape(count, samples + 1, n)
-        diverged = self._many(integrator, plan, rows[:, :1], rates[:, :1], effort.reshape(count, -1, n), rows[:, 1:],
+        diverged = self._many(integrator, plan, rows[:, :1], rates[:, :1], effort.reshape(count, *effort.shape[-2:]), rows[:, 1:],
                               rates[:, 1:], dt, threads)
         return every * dt * np.arange(samples + 1), q, qd, diverged
 
