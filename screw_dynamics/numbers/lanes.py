@@ -36,8 +36,19 @@ LANE, MASK = _Lanes("Lane", _VECTOR), _Lanes("Mask", _BITS)
 
 @register_model(_Lanes)
 class _Model(models.PrimitiveModel):
+    """In memory a packed struct, which may lie at any address: Numba does not align arrays as wide vectors require."""
+
     def __init__(self, manager, kind):
         super().__init__(manager, kind, kind.vector)
+
+    def get_data_type(self):
+        return ir.LiteralStructType([self.get_value_type()], packed=True)
+
+    def as_data(self, builder, value):
+        return builder.insert_value(ir.Constant(self.get_data_type(), ir.Undefined), value, 0)
+
+    def from_data(self, builder, value):
+        return builder.extract_value(value, 0)
 
 
 # ------------------------------------------------------------------------------------------------- arithmetic
