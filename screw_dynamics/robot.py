@@ -66,7 +66,7 @@ class Robot:
         (self._inverse_dynamics, self._coriolis_torque, self._gravity_torque, self._mass_matrix, self._coriolis_matrix,
          self._forward_dynamics, _) = algorithms
         self._rollouts = Rollouts(self.model, algorithms, self._on_lanes)
-        self._steps: dict = {}              # by integrator, friction and limits: entry point, and plan
+        self._steps: dict = {}              # by options: entry point of one state, and plan
 
     @classmethod
     def from_urdf(cls, source: Source, base_link: str | None = None, tip_link: str | None = None,
@@ -278,14 +278,14 @@ class Robot:
              threads: Threads = None) -> tuple[np.ndarray, np.ndarray]:
         """The state (q, qd) a time dt (s) later, under efforts tau: one step of `rollout` with the same options, for
         loops in Python. integrator: "semi_implicit_euler" or "rk4". out: arrays (q, qd) for it; may be the inputs."""
-        after = (empty(self.n), empty(self.n)) if out is None else out
+        key = (integrator, bool(friction), bool(limits)) if friction or limits else integrator
         try:
-            one, plan = self._steps[integrator, friction, limits]
-            if one(self._memory, plan, q, qd, tau, None, *after, dt):
-                return after
-        except (KeyError, TypeError):       # a first call, or an argument that is none
-            key = integrator, bool(friction), bool(limits)
-            self._steps[key] = self._rollouts.step_entry(*key)
+            here, rate = (empty(self.n), empty(self.n)) if out is None else out
+            one, plan = self._steps[key]
+            if one(self._memory, plan, q, qd, tau, None, here, rate, dt):
+                return here, rate
+        except (KeyError, TypeError, ValueError):       # a first call, or an argument that is refused below
+            self._steps[key] = self._rollouts.step_entry(integrator, friction, limits)
         return self._rollouts.step(q, qd, tau, dt, integrator, friction, limits, out, threads)
 
     # --------------------------------------------------------------------------------------------- evaluation

@@ -1,7 +1,7 @@
 """Controllers: functions of the user's, compiled, kept on disk, and called by integrators at an address.
 
-`controller(robot, t, q, qd, tau)` gets the robot (robot_type.py), `controller(t, q, qd, tau)` does not. In a batch a
-controller runs on lanes if Numba can type it there, else on one state after another."""
+`controller(robot, t, q, qd, tau)` gets the robot (robot_type.py); in a batch it runs on lanes if Numba can type it
+there, else on one state after another. So does `controller(t, q, qd, tau)`, to the bit as alone."""
 from __future__ import annotations
 
 import hashlib
@@ -57,22 +57,23 @@ def compiled_controller(function: Callable, lanes: bool, frames: tuple[str | Non
         raise ControllerError(f"controller {function} must be a function controller(robot, t, q, qd, tau) or "
                               f"controller(t, q, qd, tau)")
     mark = fingerprint(function)
+    tries = ((LANES, PLACES) if python.__code__.co_argcount == 5 else (PLACES,)) if lanes else (ONE,)
     if not mark.names.intersection(OF_LINKS):
         frames, root = (), ""
-    for form in (LANES, PLACES) if lanes else (ONE,):
+    for form in tries:
         found = _kept.get((mark.key or function, form, frames, root))
         if found and (mark.key or isinstance(function, Dispatcher)):
             return CompiledController(found[0], form == LANES, found[1])
-    return _compile(function, mark, lanes, frames, root)
+    return _compile(function, mark, tries, frames, root)
 
 
-def _compile(function: Callable, mark: Fingerprint, lanes: bool, frames: tuple[str | None, ...],
+def _compile(function: Callable, mark: Fingerprint, tries: tuple[str, ...], frames: tuple[str | None, ...],
              root: str) -> CompiledController:
     """Compile a controller, or load it."""
     with_robot = (function.py_func if isinstance(function, Dispatcher) else function).__code__.co_argcount == 5
     jitted = function if isinstance(function, Dispatcher) else njit(error_model="numpy")(function)
     forms = {}
-    for form in (LANES, PLACES) if lanes else (ONE,):
+    for form in tries:
         kind = RobotType(form == LANES, frames, root)
         key = mark.key and hashlib.sha256(repr((mark.key, form, frames, root)).encode()).hexdigest()
         forms[form] = Form(_adapter(jitted, kind, form, with_robot, key), (types.intp,) * 6)

@@ -12,7 +12,7 @@ from screw_dynamics.compiled.workspace import COORDINATES, RESULT, watch_in
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.tables import block
-from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
+from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
 from .motion import Motion, Stages, has_stops, stop_at_limits
 from .runge_kutta import Tableau, dense, dense_weights, error_norm, first_step, next_step, runge_kutta_stages
@@ -84,7 +84,7 @@ def note_divergence(job: Job, x: list, v: list) -> None:
             job.diverged[0] = 1
 
 
-@outlined
+@kernel
 def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, job: Job) -> None:
     """Steps of length dt; every `every`-th of them ends in a sample."""
     x, v, motion, stages = prepare_motion(tableau, like, job)
@@ -123,7 +123,7 @@ def write_samples(tableau: Tableau, place: int, t: Scalar, h: Scalar, until: flo
     return sample
 
 
-@outlined
+@kernel
 def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, job: Job) -> None:
     """Runge-Kutta steps with SciPy's step control, sampled at every dt * every by dense output; each place has a time
     of its own. With efforts that vary, and with stops, a step ends at every dt. A state is NaN from where its
