@@ -19,7 +19,7 @@ def warn_of_divergence(t: np.ndarray, q: np.ndarray, qd: np.ndarray, dt: float, 
     first = int(np.argmin(samples))
     index = tuple(int(i) for i in np.unravel_index(lost[first], lead)) if lead else ()
     who = f"state {index[0] if len(index) == 1 else index} of {lead}" if index else "the state"
-    others = f", and {len(lost) - 1} more later or at once" if len(lost) > 1 else ""
+    others = f", and {len(lost) - 1} more, later or at once" if len(lost) > 1 else ""
     advice = ("its step size underflowed: the motion itself has no bound, or jumps" if integrator == "rk45" else
               f"try a dt smaller than {dt:g} s, or integrator='rk45'")
     warnings.warn(f"the rollout diverged: {who} is not finite from t = {t[samples[first]]:g} s on{others}; {advice}",
