@@ -19,8 +19,8 @@ _MODULES = {name.rpartition(".")[2]: name for name in (
     "screws.arrays", "screws.se3", "screws.so3", "model.macro_joints", "compiled.counting", "algorithms.twists",
     "algorithms.inverse_dynamics", "algorithms.forward_dynamics", "formulations", "symbolic")}
 
-__all__ = ["ControllerError", "DivergenceWarning", "Limits", "Mimic", "Model", "ModelBuilder", "Robot", "UrdfError", "UrdfWarning", "__version__",
-           "inertia_matrix", "read_urdf", *_MODULES]
+__all__ = ["ControllerError", "DivergenceWarning", "Limits", "Mimic", "Model", "ModelBuilder", "Robot", "UrdfError",
+           "UrdfWarning", "__version__", "inertia_matrix", "read_urdf", *_MODULES]
 
 
 def __getattr__(name: str) -> Any:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import linecache
+import os
 import re
 from collections.abc import Callable
 from types import FunctionType
@@ -15,6 +16,7 @@ import numpy as np
 from numba import njit, types
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
+from numba.extending import overload
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.cache import Form, compiled, prepare
@@ -24,13 +26,13 @@ from screw_dynamics.compiled.user_code import Fingerprint, fingerprint
 from screw_dynamics.numbers.lanes import WIDTH, extract, insert
 
 from . import lane_arrays  # noqa: F401  (registers NumPy on lanes)
-from .robot_type import METHODS, OF_LINKS, RobotType, refusals, robot_maker, used
+from .robot_type import METHODS, OF_LINKS, RobotType, refusals, refuse, robot_maker, used
 
 PARAMETERS = {4: "(t, q, qd, tau)", 5: "(robot, t, q, qd, tau)"}
 ONE, LANES, PLACES = "one state", "lanes", "one state after another"
 _VECTOR = types.Array(types.float64, 1, "C")
-WAY_OUT = ("a controller may use NumPy, numbers, constants and functions that are decorated with numba.njit; for anything "
-           "else call robot.step(q, qd, tau, dt) in a loop in Python")
+WAY_OUT = ("a controller may use NumPy, numbers, constants and functions that are decorated with numba.njit; for "
+           "anything else call robot.step(q, qd, tau, dt) in a loop in Python")
 
 
 class ControllerError(ValueError):
@@ -45,7 +47,7 @@ class CompiledController(NamedTuple):
     methods: frozenset[str]
 
 
-_kept: dict[tuple, tuple[int, frozenset[str], Dispatcher]] = {}     # by key: address, methods, and what holds the code
+_kept: dict[tuple, tuple[int, frozenset[str], Dispatcher]] = {}     # by key: address, methods, what holds the code
 
 
 def compiled_controller(function: Callable, lanes: bool, frames: tuple[str | None, ...],
@@ -62,7 +64,7 @@ def compiled_controller(function: Callable, lanes: bool, frames: tuple[str | Non
         frames, root = (), ""
     for form in tries:
         found = _kept.get((mark.key or function, form, frames, root))
-        if found and (mark.key or isinstance(function, Dispatcher)):
+        if found:
             return CompiledController(found[0], form == LANES, found[1])
     return _compile(function, mark, tries, frames, root)
 
@@ -84,17 +86,14 @@ def _compile(function: Callable, mark: Fingerprint, tries: tuple[str, ...], fram
         used.clear(), refusals.clear()
         try:
             result = prepare(adapter, signature)
-            _check_result(function, jitted)
         except Exception as error:
             if form == LANES and isinstance(error, (NumbaError, NotImplementedError, TypeError)):
                 continue
-            if isinstance(error, ControllerError):
-                raise
             raise _explained(function, jitted, RobotType(False, frames, root), with_robot, error) from error
         where, methods = address(result), methods | used
-        _kept[mark.key or function, form, frames, root] = where, methods, adapter
+        holder = mark.key or (function if isinstance(function, Dispatcher) else object())     # never overwritten: in use
+        _kept[holder, form, frames, root] = where, methods, adapter
         return CompiledController(where, form == LANES, methods)
-    raise AssertionError
 
 
 # ------------------------------------------------------------------------------------------------- adapters
@@ -103,9 +102,9 @@ def _adapter(controller, kind, form, with_robot, key):
     since code for another processor may pass it in other registers."""
     make = robot_maker(kind)
     if with_robot:
-        call = njit(lambda memory, calls, t, q, qd, tau: controller(make(memory, calls), t, q, qd, tau))
+        call = njit(lambda memory, calls, t, q, qd, tau: _nothing(controller(make(memory, calls), t, q, qd, tau)))
     else:
-        call = njit(lambda memory, calls, t, q, qd, tau: controller(t, q, qd, tau))
+        call = njit(lambda memory, calls, t, q, qd, tau: _nothing(controller(t, q, qd, tau)))
     like, name = lane if form == LANES else number, f"controller {getattr(controller.py_func, '__name__', '')}"
 
     @compiled(name, key)
@@ -129,24 +128,21 @@ def _adapter(controller, kind, form, with_robot, key):
     return by_places if form == PLACES else directly
 
 
-def _check_result(function, jitted):
+def _nothing(result):
     """Refuse a controller that returns something."""
-    for overload in jitted.overloads.values():
-        if overload.signature.return_type != types.none and len(overload.signature.args) in PARAMETERS:
-            raise ControllerError(f"controller {_named(function)} returns {overload.signature.return_type}; it must return "
-                                  "nothing, and set tau")
+
+
+@overload(_nothing)
+def _check_nothing(result):
+    if not isinstance(result, types.NoneType):
+        refuse(f"it returns {result}; it must return nothing, and set tau")
+    return lambda result: None
 
 
 # ------------------------------------------------------------------------------------------------- errors
-def _named(function):
-    python = getattr(function, "py_func", function)
-    return f"{python.__qualname__} in {python.__code__.co_filename}, line {python.__code__.co_firstlineno}"
-
-
 def _explained(function: Callable, jitted: Any, kind: RobotType, with_robot: bool, error: Exception) -> ControllerError:
     """The error that says where a controller cannot be compiled, why, and what to do."""
     arguments = (*(kind,) * with_robot, types.float64, _VECTOR, _VECTOR, _VECTOR)
-    refusals.clear()
     try:
         jitted.compile(arguments)                             # alone: without what Numba says of the code around it
     except Exception as own:
@@ -160,20 +156,32 @@ def _explained(function: Callable, jitted: Any, kind: RobotType, with_robot: boo
 
 
 def _line(python, error):
-    """The line of the function, or of a function that it calls, that Numba complains of."""
-    found = getattr(error, "loc", None)
-    if found is not None and found.filename == python.__code__.co_filename:
-        return found.line
-    places = re.findall(r'File "([^"]+)", line (\d+)', str(error))
-    lines = [int(line) for file, line in places if file.endswith(python.__code__.co_filename)
-             or python.__code__.co_filename.endswith(file)]
-    return lines[-1] if lines else python.__code__.co_firstlineno
+    """The line of the function, as far as Numba tells, that it complains of."""
+    code, text = python.__code__, _plain(error)
+    places = [(found.filename, found.line) for found in [getattr(error, "loc", None)] if found is not None]
+    for pattern in (r'File "([^"]+)", line (\d+)', r"Raised from (.+) \((\d+)\)"):
+        places += [(file, int(line)) for file, line in re.findall(pattern, text)]
+    lines = [line for file, line in places if os.path.basename(file) == os.path.basename(code.co_filename)]
+    return next((line for line in lines if line != code.co_firstlineno), code.co_firstlineno)
 
 
 def _reason(error):
     """Numba's reason in one line."""
-    if refusals:
-        return refusals[-1]
-    lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines()]
-    lines = [line for line in lines if line and not line.startswith(("Failed in ", "During: ", "File ", ">>>", "- Of "))]
-    return lines[0] if lines else type(error).__name__
+    text = _plain(error)
+    for refusal in refusals:
+        if refusal in text:
+            return refusal
+    lines = [line.strip() for line in text.splitlines()]
+    wanted = [line.removeprefix(">>> ") for line in lines if line.startswith(">>> ")]
+    lines = [line for line in lines if line and not line.startswith(_NOISE)]
+    if wanted and lines and lines[0].startswith("No implementation"):
+        return f"Numba has no {wanted[-1]}"
+    return re.sub(r"Robot\(lanes.*\)", "Robot", lines[0]) if lines else type(error).__name__
+
+
+_NOISE = "Failed in ", "During: ", "File ", ">>>", "- "
+
+
+def _plain(error):
+    """The text of an error, without colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", str(error))

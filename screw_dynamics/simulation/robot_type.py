@@ -141,7 +141,8 @@ def _evaluate(robot, index, shape, target, inputs, out):
     return result
 
 
-def _refuse(message):
+def refuse(message: str) -> None:
+    """Raise a TypingError whose message will be that of a ControllerError."""
     refusals.append(message)
     raise TypingError(message)
 
@@ -152,13 +153,13 @@ def _check(name, robot, out, external=None, **inputs):
     for key, kind in inputs.items():
         if not (isinstance(kind, types.Array) and kind.ndim == 1 and kind.dtype in (types.float64, LANE)
                 and (robot.lanes or kind.dtype is not LANE)):
-            _refuse(f"robot.{name}: {key} must be a float64 array (n,), not {kind}")
+            refuse(f"robot.{name}: {key} must be a float64 array (n,), not {kind}")
     if not _absent(external):
-        _refuse(f"robot.{name}: external is not available in a controller; "
+        refuse(f"robot.{name}: external is not available in a controller; "
                 "add robot.jacobian(q, link).T @ wrench to the efforts")
     kind = LANE if robot.lanes else types.float64
     if not (_absent(out) or isinstance(out, types.Array) and out.layout == "C" and out.dtype is kind):
-        _refuse(f"robot.{name}: out must be a contiguous float64 array, not {out}")
+        refuse(f"robot.{name}: out must be a contiguous float64 array, not {out}")
 
 
 def _target(name, robot, link, reference, representation):
@@ -167,14 +168,14 @@ def _target(name, robot, link, reference, representation):
     if isinstance(reference, types.NoneType):
         names[1] = None
     if not all(isinstance(x, str) or x is None and i == 1 for i, x in enumerate(names)):
-        _refuse(f"robot.{name}: the names of links and of the representation must be constant strings")
+        refuse(f"robot.{name}: the names of links and of the representation must be constant strings")
     link, reference, representation = names[0], robot.root if names[1] is None else names[1], names[2]
     for each in (link, reference):
         if each not in robot.frames:
-            _refuse(f"robot.{name}: link {each!r} does not exist; the model has "
+            refuse(f"robot.{name}: link {each!r} does not exist; the model has "
                     f"{', '.join(frame for frame in robot.frames if frame is not None)}")
     if representation not in REPRESENTATIONS:
-        _refuse(f"robot.{name}: representation {representation!r} must be one of {', '.join(REPRESENTATIONS)}")
+        refuse(f"robot.{name}: representation {representation!r} must be one of {', '.join(REPRESENTATIONS)}")
     return Target(robot.frames.index(link), robot.frames.index(reference), REPRESENTATIONS.index(representation)).packed
 
 

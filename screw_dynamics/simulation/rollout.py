@@ -177,7 +177,8 @@ class Rollouts:
         """One step, as Robot.step describes; of any array-likes."""
         n, dt = self._model.n, positive("dt", dt)
         one_of("integrator", integrator, FIXED_STEPS)
-        q, qd, tau = broadcast({name: real_numbers(name, x, n) for name, x in (("q", q), ("qd", qd), ("tau", tau))}, n)
+        given = {"q": q, "qd": qd, "tau": tau}
+        q, qd, tau = broadcast({name: real_numbers(name, x, n) for name, x in given.items()}, n)
         results, lead, count = _results(out, q.shape), q.shape[:-1], prod(q.shape[:-1])
         ends = np.empty((2, count, 1, n))
         inputs = [np.require(x, float, ["C", "A"]).reshape(count, 1, n) for x in (q, qd, tau)]
@@ -263,8 +264,9 @@ class Rollouts:
         q, qd = np.empty((2, *lead, samples + 1, n))
         q[..., 0, :], qd[..., 0, :] = q0, qd0
         rows, rates = q.reshape(count, samples + 1, n), qd.reshape(count, samples + 1, n)
-        diverged = self._many(integrator, plan, rows[:, :1], rates[:, :1], effort.reshape(count, *effort.shape[-2:]), rows[:, 1:],
-                              rates[:, 1:], dt, threads)
+        effort = effort.reshape(count, *effort.shape[-2:])
+        diverged = self._many(integrator, plan, rows[:, :1], rates[:, :1], effort, rows[:, 1:], rates[:, 1:], dt,
+                              threads)
         return every * dt * np.arange(samples + 1), q, qd, diverged
 
     def _many(self, integrator, plan, q0, qd0, effort, q, qd, dt, threads):
@@ -281,7 +283,8 @@ class Rollouts:
             with self._workspaces.borrowed() as memory:
                 for start in starts:
                     piece = slice(start, start + size)
-                    run(memory, plan, q0[piece], qd0[piece], effort[piece], q[piece], qd[piece], dt, stop, diverged, main)
+                    arrays = (x[piece] for x in (q0, qd0, effort, q, qd))
+                    run(memory, plan, *arrays, dt, stop, diverged, main)
         on_threads(work, range(0, count, max(size, WIDTH)), shares, lambda: stop.fill(1))
         return diverged[0] != 0
 

@@ -26,8 +26,8 @@ def test_many_states_broadcast(rng, method):
     found = TREE.step(q, qd, tau, 1e-3, method, friction=True)
     assert found[0].shape == found[1].shape == (3, 5, 4)
     for i, j in np.ndindex(3, 5):
-        np.testing.assert_allclose([x[i, j] for x in found], TREE.step(q[i, 0], qd[j], tau, 1e-3, method, friction=True),
-                                   rtol=1e-12, atol=1e-12)
+        expected = TREE.step(q[i, 0], qd[j], tau, 1e-3, method, friction=True)
+        np.testing.assert_allclose([x[i, j] for x in found], expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("lead", [(), (9,), (0,)])
@@ -57,7 +57,8 @@ def test_what_is_no_array_is_converted():
     (dict(dt=0.0), r"dt 0\.0 must be finite and > 0"), (dict(dt=np.nan), "dt nan"), (dict(dt=None), "dt None"),
     (dict(integrator="rk45"), "integrator 'rk45' must be one of semi_implicit_euler, rk4"),
     (dict(integrator=[]), "integrator"), (dict(q=[1.0]), r"q has shape \(1,\)"), (dict(tau="fast"), "tau.*'fast'"),
-    (dict(out=np.zeros((2, 3))), "out must be two writable"), (dict(out=(np.zeros(2), np.zeros(2, int))), "out must be two"),
+    (dict(out=np.zeros((2, 3))), "out must be two writable"),
+    (dict(out=(np.zeros(2), np.zeros(2, int))), "out must be two writable"),
     (dict(qd=np.zeros((3, 2)), out=(np.zeros(2), np.zeros(2))), r"out must be two .* \(3, 2\)")])
 def test_wrong_arguments_are_refused(arguments, message):
     for _ in range(2):
