@@ -10,12 +10,11 @@ import os
 import re
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit, types
 from numba.core.dispatcher import Dispatcher
-from numba.core.errors import NumbaError
 from numba.extending import overload
 
 from screw_dynamics.compiled import workspace as ws
@@ -23,14 +22,13 @@ from screw_dynamics.compiled.cache import Form, compiled, prepare
 from screw_dynamics.compiled.entry import lane, number
 from screw_dynamics.compiled.native import address, array_at
 from screw_dynamics.compiled.user_code import Fingerprint, fingerprint
-from screw_dynamics.numbers.lanes import WIDTH, extract, insert
+from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert
 
 from . import lane_arrays  # noqa: F401  (registers NumPy on lanes)
 from .robot_type import METHODS, OF_LINKS, RobotType, refusals, refuse, robot_maker, used
 
 PARAMETERS = {4: "(t, q, qd, tau)", 5: "(robot, t, q, qd, tau)"}
 ONE, LANES, PLACES = "one state", "lanes", "one state after another"
-_VECTOR = types.Array(types.float64, 1, "C")
 WAY_OUT = ("a controller may use NumPy, numbers, constants and functions that are decorated with numba.njit; for "
            "anything else call robot.step(q, qd, tau, dt) in a loop in Python")
 
@@ -52,8 +50,8 @@ _kept: dict[tuple, tuple[int, frozenset[str], Dispatcher]] = {}     # by key: ad
 
 def compiled_controller(function: Callable, lanes: bool, frames: tuple[str | None, ...],
                         root: str) -> CompiledController:
-    """The compiled form of a controller, for one state or for lanes, on robots of these frames. ControllerError if it is
-    no function of four or five arguments, cannot be compiled, or returns something."""
+    """The compiled form of a controller, for one state or for lanes, on robots of these frames. ControllerError if it
+    is no function of four or five arguments, cannot be compiled, or returns something."""
     python = function.py_func if isinstance(function, Dispatcher) else function
     if not isinstance(python, FunctionType) or python.__code__.co_argcount not in PARAMETERS:
         raise ControllerError(f"controller {function} must be a function controller(robot, t, q, qd, tau) or "
@@ -85,15 +83,24 @@ def _compile(function: Callable, mark: Fingerprint, tries: tuple[str, ...], fram
         adapter, signature = forms[form]
         used.clear(), refusals.clear()
         try:
+            if jitted._can_compile and form not in ready:     # alone: within the adapter it would inherit its options
+                jitted.compile(_arguments(form, frames, root, with_robot))
             result = prepare(adapter, signature)
         except Exception as error:
-            if form == LANES and isinstance(error, (NumbaError, NotImplementedError, TypeError)):
+            if form == LANES:                                 # of whatever kind: Numba has errors of its own
                 continue
-            raise _explained(function, jitted, RobotType(False, frames, root), with_robot, error) from error
+            raise _explained(function, with_robot, error) from error
         where, methods = address(result), methods | used
-        holder = mark.key or (function if isinstance(function, Dispatcher) else object())     # never overwritten: in use
+        holder = mark.key or (function if isinstance(function, Dispatcher) else object())   # none is overwritten
         _kept[holder, form, frames, root] = where, methods, adapter
         return CompiledController(where, form == LANES, methods)
+
+
+def _arguments(form, frames, root, with_robot):
+    """The Numba types of a controller's arguments."""
+    kind = LANE if form == LANES else types.float64
+    vector = types.Array(kind, 1, "C", aligned=kind is not LANE)
+    return (*(RobotType(form == LANES, frames, root),) * with_robot, kind, vector, vector, vector)
 
 
 # ------------------------------------------------------------------------------------------------- adapters
@@ -140,13 +147,8 @@ def _check_nothing(result):
 
 
 # ------------------------------------------------------------------------------------------------- errors
-def _explained(function: Callable, jitted: Any, kind: RobotType, with_robot: bool, error: Exception) -> ControllerError:
+def _explained(function: Callable, with_robot: bool, error: Exception) -> ControllerError:
     """The error that says where a controller cannot be compiled, why, and what to do."""
-    arguments = (*(kind,) * with_robot, types.float64, _VECTOR, _VECTOR, _VECTOR)
-    try:
-        jitted.compile(arguments)                             # alone: without what Numba says of the code around it
-    except Exception as own:
-        error = own
     python = getattr(function, "py_func", function)
     line = _line(python, error)
     code = linecache.getline(python.__code__.co_filename, line).strip()

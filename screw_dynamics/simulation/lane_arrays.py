@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numba import types
+from numba.core.typing.npydecl import NumpyRulesInplaceArrayOperator
 from numba.extending import overload
 
 from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert, splat
@@ -29,9 +30,9 @@ def _has_lanes(*kinds):
         x is LANE or isinstance(x, types.Number) or _is_array(x) for x in kinds)
 
 
-# ------------------------------------------------------------------------------------------------- element by element
+# ------------------------------------------------------------------------------------------------- arithmetic
 def _elementwise(a, b, function):
-    """The function of Numba types a, b that applies `function` of two numbers to arrays of one shape, and to numbers."""
+    """For Numba types a, b: what applies `function` of two numbers to arrays of one shape, or an array and a number."""
     if _is_array(a) and _is_array(b):
         if a.ndim != b.ndim:
             return None
@@ -70,6 +71,39 @@ def _operator(op):
 
 for _name, _symbol in dict(add="+", sub="-", mul="*", truediv="/").items():
     overload(getattr(operator, _name), **_OPTIONS)(_operator(_symbol))
+
+
+def _in_place(op):
+    function = kernel(eval(f"lambda a, b: a {op} b"))
+
+    def meaning(a, b):
+        if not (_is_array(a) and a.dtype is LANE and _has_lanes(a, b)):
+            return None
+        if _is_array(b):
+            def by_array(a, b):
+                if a.shape != b.shape:
+                    raise ValueError("operands could not be broadcast together")
+                for i in np.ndindex(a.shape):
+                    a[i] = function(a[i], b[i])
+                return a
+            return by_array
+
+        def by_number(a, b):
+            for i in np.ndindex(a.shape):
+                a[i] = function(a[i], b)
+            return a
+        return by_number
+    return meaning
+
+
+def _numba_s_own(self, args, kws, generic=NumpyRulesInplaceArrayOperator.generic):
+    """What Numba has for `a += b`, which raises AttributeError where it should say that it has nothing."""
+    return None if any(getattr(x, "dtype", x) is LANE for x in args) else generic(self, args, kws)
+
+
+NumpyRulesInplaceArrayOperator.generic = _numba_s_own
+for _name, _symbol in dict(iadd="+", isub="-", imul="*", itruediv="/").items():
+    overload(getattr(operator, _name), **_OPTIONS)(_in_place(_symbol))
 
 
 @kernel

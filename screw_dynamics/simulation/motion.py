@@ -17,9 +17,10 @@ BLOCK = 1e12        # kg m^2 or kg: armature of a joint at its stop, far more th
 class Motion(NamedTuple):
     """The robot and its actuation in a rollout.
 
-    memory: address of the workspace; calls: addresses of compiled functions, of forward dynamics and of the controller
-    first; joints (4, n): damping, friction, lower and upper stop; watch: what a failing controller is stored in; vectors
-    (n): tau, the efforts, and memory for the inputs of forward dynamics and the controller, t its first entry."""
+    memory: address of the workspace; calls: addresses of compiled functions, of forward dynamics and of the
+    controller first; joints (6, n): damping, friction, lower and upper stop, see steps.py; watch: what a failing
+    controller is stored in; vectors (n): tau, the efforts, and memory for the inputs of forward dynamics and of the
+    controller, whose time is the first entry of t."""
 
     memory: int
     calls: Any

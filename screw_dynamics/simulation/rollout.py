@@ -183,7 +183,8 @@ class Rollouts:
         ends = np.empty((2, count, 1, n))
         inputs = [np.require(x, float, ["C", "A"]).reshape(count, 1, n) for x in (q, qd, tau)]
         if lead or not KNOWN:
-            self._many(integrator, self._with_calls(self._plan(friction, limits), None, True), *inputs, *ends, dt, threads)
+            plan = self._with_calls(self._plan(friction, limits), None, True)
+            self._many(integrator, plan, *inputs, *ends, dt, threads)
         else:
             with self._workspaces.borrowed() as memory:
                 one, plan = self.step_entry(integrator, friction, limits)

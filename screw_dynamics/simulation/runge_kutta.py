@@ -92,7 +92,8 @@ def next_step(tableau: Tableau, h: Scalar, error: Scalar, retried: Any) -> Scala
 
 
 @kernel
-def first_step(tableau: Tableau, motion: Motion, t: Scalar, q: list, qd: list, stages: Stages, relative: float, absolute_tolerance: float, longest: float) -> Scalar:
+def first_step(tableau: Tableau, motion: Motion, t: Scalar, q: list, qd: list, stages: Stages,
+               relative: float, absolute_tolerance: float, longest: float) -> Scalar:
     """A first step from the size of the state and of its first two derivatives (Hairer, Norsett, Wanner II.4)."""
     accelerate(motion, t, q, qd, 0.0, stages.dv[0])
     zero = null(q[0])

@@ -26,9 +26,9 @@ JOINTS = ADDRESSES + CALLS
 class Job(NamedTuple):
     """The inputs of a rollout, and where its results go.
 
-    memory: a workspace; plan: see above; initial states q0, qd0 (N, 1, n); effort (N, 1 or steps, n); q, qd (N, samples,
-    n): samples after the initial state, which may overlap with it; dt: length of a step, s; stop (1,): other than 0 to
-    end all rollouts that share it; diverged (1,): becomes 1 where a last sample is not finite."""
+    memory: a workspace; plan: see above; initial states q0, qd0 (N, 1, n); effort (N, 1 or steps, n); q and qd (N,
+    samples, n): samples after the initial state, which may overlap with it; dt: length of a step, s; stop (1,): other
+    than 0 to end all rollouts that share it; diverged (1,): becomes 1 where a last sample is not finite."""
 
     memory: np.ndarray
     plan: np.ndarray

@@ -77,7 +77,7 @@ def test_a_user_s_module_counts_by_the_attributes_that_are_named():
     assert first and fingerprint(rebuilt(function, gains_module=gains)).key not in (first, None)
 
 
-@pytest.mark.parametrize("thing", [object(), [1.0], {"a": 1.0}, lambda x: x, np.array([object()]), 1j.conjugate], ids=str)
+@pytest.mark.parametrize("thing", [object(), [1.0], {"a": 1.0}, lambda x: x, np.array([object()]), 1j.conjugate])
 def test_what_is_unknown_has_none(thing):
     found = fingerprint(rebuilt(scaled, GAIN=thing))
     assert found.key is None and "TABLE" in found.names
