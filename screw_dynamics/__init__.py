@@ -9,6 +9,8 @@ from .model.mimic import Mimic
 from .model.model import Model
 from .robot import Robot
 from .screws.arrays import inertia_matrix
+from .simulation.controllers import ControllerError
+from .simulation.divergence import DivergenceWarning
 from .urdf import UrdfError, UrdfWarning, read_urdf
 
 # Modules that are offered under a short name, imported when they are first used: few need them, and symbolic takes
@@ -17,8 +19,8 @@ _MODULES = {name.rpartition(".")[2]: name for name in (
     "screws.arrays", "se3", "so3", "model.macro_joints", "compiled.counting", "algorithms.twists",
     "algorithms.inverse_dynamics", "algorithms.forward_dynamics", "formulations", "symbolic")}
 
-__all__ = ["Limits", "Mimic", "Model", "ModelBuilder", "Robot", "UrdfError", "UrdfWarning", "__version__",
-           "inertia_matrix", "read_urdf", *_MODULES]
+__all__ = ["ControllerError", "DivergenceWarning", "Limits", "Mimic", "Model", "ModelBuilder", "Robot", "UrdfError",
+           "UrdfWarning", "__version__", "inertia_matrix", "read_urdf", *_MODULES]
 
 
 def __getattr__(name: str) -> Any:

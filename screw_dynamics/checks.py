@@ -59,6 +59,8 @@ def result_array(out: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 def positive(what: str, x: Any) -> float:
     """A finite number > 0."""
+    if type(x) is float and 0.0 < x < math.inf:             # isinstance of an abstract class takes longer than a step
+        return x
     if not (isinstance(x, Real) and 0.0 < float(x) < math.inf):
         raise ValueError(f"{what} {x!r} must be finite and > 0")
     return float(x)
@@ -66,6 +68,8 @@ def positive(what: str, x: Any) -> float:
 
 def whole(what: str, x: Any, least: int) -> int:
     """A whole number >= the least."""
+    if type(x) is int and x >= least:
+        return x
     if not (isinstance(x, Real) and least <= float(x) < math.inf and float(x).is_integer()):
         raise ValueError(f"{what} {x!r} must be a whole number >= {least}")
     return int(float(x))

@@ -31,7 +31,7 @@ from screw_dynamics.compiled.cache import prepare as load_or_compile
 from screw_dynamics.compiled.threads import available_threads
 from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.simulation.integrators import INTEGRATORS
-from screw_dynamics.simulation.rollout import CONTROL, JOB, entry_points, no_controller
+from screw_dynamics.simulation.rollout import OTHER_METHODS, form_of
 
 
 @cache
@@ -45,12 +45,11 @@ def forms(everything: bool = False) -> dict[str, Form]:
         *chosen[:-1], *mimic[:-1], FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE, KINETIC_ENERGY, POTENTIAL_ENERGY,
         BODY_POSES, BODY_POSES_SPATIAL, *BODY_TWISTS_IN.values(), *BODY_JACOBIANS_IN.values(),
         *(everything * (*INVERSE_DYNAMICS_IN.values(), *FORWARD_DYNAMICS_IN.values())))))
-    rollouts = [[Form(entry_point, (JOB,)) for entry_point in entry_points(integrator, robots.acceleration)]
-                for integrator in INTEGRATORS for robots in (chosen, mimic)
-                if everything or robots is chosen or integrator == "semi_implicit_euler"]
-    single = [*(entry.form_of_one for entry in entries), *(one for one, _ in rollouts)]
-    batches = [*(many for _, many in rollouts), *(entry.form_of_many for entry in reversed(entries))]
-    return {form.name: form for form in (*single, Form(no_controller, CONTROL.args), *batches)}
+    called = [*dict.fromkeys((chosen.acceleration, mimic.acceleration, *chosen[:-1], *OTHER_METHODS.values()))]
+    single, batches = ([
+        *(form_of(integrator, lanes) for integrator in INTEGRATORS), *(entry.form_of_native(lanes) for entry in called),
+        *(entry.form_of_many if lanes else entry.form_of_one for entry in entries)] for lanes in (False, True))
+    return {form.name: form for form in (*single, *batches)}
 
 
 def select(wanted: Sequence[str], standard: Sequence[str], known: Sequence[str]) -> list[str]:

@@ -21,7 +21,7 @@ from screw_dynamics.compiled.specialize import straight_line
 from screw_dynamics.compiled.workspace import workspace
 from screw_dynamics.model.model import Model
 from screw_dynamics.peers import WithHints
-from screw_dynamics.simulation.rollout import rollout
+from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.urdf import read_urdf
 from screw_dynamics.urdf.source import Source
 
@@ -69,7 +69,9 @@ class Robot(metaclass=WithHints):
     def _use(self, algorithms: Choice):
         object.__setattr__(self, "_sealed", False)
         (self._inverse_dynamics, self._coriolis_torque, self._gravity_torque, self._mass_matrix, self._coriolis_matrix,
-         self._forward_dynamics, self._acceleration) = algorithms
+         self._forward_dynamics, _) = algorithms
+        self._rollouts = Rollouts(self, algorithms, self._on_lanes)
+        self._steps: dict = {}              # by options: entry point of one state, and plan
         self._sealed = True
 
     def __setattr__(self, name: str, *value: Any) -> None:
@@ -282,13 +284,30 @@ class Robot(metaclass=WithHints):
         """Simulate: times t (samples + 1,), and q and qd (..., samples + 1, n) from the initial states (..., n) on.
 
         effort: None; (..., n) constant; (..., steps, n) one an interval dt, batch axes as in q0; or a controller, a
-        function controller(t, q, qd, tau) that Numba can compile, which sets tau (n,) from q and qd (n,). integrator:
+        function controller(robot, t, q, qd, tau), or without robot, that Numba can compile: it sets tau (n,) from q
+        and qd (n,), and may call the robot's dynamics and kinematics, docs/controllers.md. integrator:
         "semi_implicit_euler" (order 1, symplectic, friction implicit), "rk4" (order 4), both of step dt; or "rk45"
         (Dormand-Prince with SciPy's step control to rtol, at least 2.3e-14, and atol, sampled by dense output; NaN from
         where the step size underflows). friction: let the model's damping and Coulomb friction act. limits: stop joints
-        at their position limits, without rebound, between steps of at most dt. every: steps per sample."""
-        return rollout(self._acceleration, self._on_lanes, self.model, q0, qd0, effort, dt, steps, integrator,
-                       friction=friction, limits=limits, every=every, rtol=rtol, atol=atol, threads=threads)
+        at their position limits, without rebound, between steps of at most dt. every: steps per sample. A state
+        that ceases to be finite gives a DivergenceWarning."""
+        return self._rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol,
+                                      threads)
+
+    def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float, integrator: str = "semi_implicit_euler", *,
+             friction: bool = False, limits: bool = False, out: tuple[np.ndarray, np.ndarray] | None = None,
+             threads: Threads = None) -> tuple[np.ndarray, np.ndarray]:
+        """The state (q, qd) a time dt (s) later, under efforts tau: one step of `rollout` with the same options, for
+        loops in Python. integrator: "semi_implicit_euler" or "rk4". out: arrays (q, qd) for it; may be the inputs."""
+        key = (integrator, bool(friction), bool(limits)) if friction or limits else integrator
+        try:
+            here, rate = (empty(self.n), empty(self.n)) if out is None else out
+            one, plan = self._steps[key]
+            if one(self._memory, plan, q, qd, tau, None, here, rate, dt):
+                return here, rate
+        except (KeyError, TypeError, ValueError):       # a first call, or an argument that is refused below
+            self._steps[key] = self._rollouts.step_entry(integrator, friction, limits)
+        return self._rollouts.step(q, qd, tau, dt, integrator, friction, limits, out, threads)
 
     # --------------------------------------------------------------------------------------------- evaluation
     def _number(self, entry, inputs, out, threads):

@@ -33,7 +33,7 @@ INCLUDES_FIX = ROOT / "tools" / "drop_missing_includes.cmake"
 PACKAGE = ROOT / "screw_dynamics"
 # What the nodes of the demo call; tests and benchmarks call everything.
 DEMO_KERNELS = ["--single", "gravity", "coriolis", "inverse_dynamics", "mass_matrix", "forward", "jacobian", "kinetic",
-                "potential", "rollout.semi_implicit_euler"]
+                "potential", "rollout.semi_implicit_euler", "rollout.acceleration"]
 
 # Of a sourced ROS installation, another environment or a user's pip settings: each would lead the build astray.
 FOREIGN_VARIABLES = (

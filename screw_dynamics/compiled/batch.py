@@ -71,17 +71,25 @@ class Workspaces:
     def __init__(self, links: Sequence[Link], frames: Sequence[Frame], n: int):
         self.slots, self._model, self._idle = len(links), (links, frames, n), []
 
+    def take(self) -> np.ndarray:
+        """A workspace that no other thread uses, until it is given back."""
+        try:
+            return self._idle.pop()             # atomic, and so is append
+        except IndexError:
+            return workspace(*self._model, WIDTH)
+
+    def give_back(self, memory: np.ndarray) -> None:
+        """Return a workspace after its use."""
+        self._idle.append(memory)
+
     @contextmanager
     def borrowed(self) -> Iterator[np.ndarray]:
         """A workspace that no other thread uses inside the `with` block."""
-        try:
-            memory = self._idle.pop()           # atomic, and so is append
-        except IndexError:
-            memory = workspace(*self._model, WIDTH)
+        memory = self.take()
         try:
             yield memory
         finally:
-            self._idle.append(memory)
+            self.give_back(memory)
 
 
 class _Rows:

@@ -73,14 +73,15 @@ class Form(NamedTuple):
         return self.dispatcher._cache.find(self.signature, self.dispatcher.targetctx) is not None
 
 
-def compiled(name: str = "", **options: Any) -> Callable[[Callable], Dispatcher]:
-    """Make a function an entry point: compiled by `prepare` alone, and kept on disk. name: what messages call it.
-    Without Numba's JIT it remains plain Python, as silent about infinities and NaN as machine code."""
+def compiled(name: str = "", key: str | None = "", **options: Any) -> Callable[[Callable], Dispatcher]:
+    """Make a function an entry point: compiled by `prepare` alone, and kept on disk. name: what messages call it. key:
+    what its code depends on beside the sources; "": what its closure says, None: what nobody can tell. Without Numba's
+    JIT it remains plain Python, as silent about infinities and NaN as machine code."""
     def decorate(function):
         if PLAIN:
             return np.errstate(all="ignore")(function)
         dispatcher = njit(**FLAGS, **options)(function)
-        dispatcher._cache = _Cache(function, name or function.__name__)
+        dispatcher._cache = _Cache(function, name or function.__name__, key)
         dispatcher._can_compile = False                       # an unforeseen type must raise, not compile for seconds
         return dispatcher
     return decorate
@@ -115,8 +116,8 @@ def _processors(codegen):
 class _Cache:
     """The machine code of one function: the part of a Numba dispatcher's cache that a dispatcher calls."""
 
-    def __init__(self, function, name):
-        self.name, self._function, self._found = name, function, None
+    def __init__(self, function, name, key):
+        self.name, self._function, self._key, self._found = name, function, key, None
 
     @property
     def cache_path(self):
@@ -180,8 +181,10 @@ class _Cache:
     def _names(self, signature, target_context):
         """The names of files that may hold the code, the first one that of code compiled here; none if what the code
         depends on cannot be told."""
+        if self._key is None:
+            return
         with suppress(TypeError):
-            depends = _STAMP, fingerprint(self._function), repr(signature)
+            depends = _STAMP, self._key or fingerprint(self._function), repr(signature)
             for processor in _processors(target_context.codegen()):
                 digest = hashlib.sha256(repr((*depends, processor)).encode()).hexdigest()[:32]
                 yield re.sub(r"[^\w.]+", "_", self.name) + "-" + digest

@@ -12,12 +12,14 @@ from numba import types
 from numba.extending import overload
 
 from screw_dynamics.model.links import Frame, Link
+from screw_dynamics.numbers.lanes import splat
 from screw_dynamics.numbers.tables import columns, table
 from screw_dynamics.numbers.values import INLINE, kernel
 
 from . import workspace as ws
 from .borrow import BORROWED, borrowed, layout_is_known
 from .cache import BATCHES, Form, compiled, prepare
+from .native import address, array_at
 from .tiles import clear, first_tile, gather, identity_order, load, next_tile, store, unowned
 
 # ------------------------------------------------------------------------------------------------- shapes of one result
@@ -125,6 +127,37 @@ def evaluate_many(algorithm: Callable, Body: type, shape: Callable, memory: np.n
         first = next_tile(counter, first)
 
 
+@kernel
+def number() -> float:
+    """A number of one state."""
+    return 0.0
+
+
+@kernel
+def lane() -> Any:
+    """A number of eight states."""
+    return splat(0.0)
+
+
+@kernel
+def take_at(source: Any, position: int, column: Sequence) -> bool:
+    """Gather the coordinates at one of several addresses into a column; always True."""
+    coordinate, like, n, addresses = source
+    gather(coordinate, array_at(like, addresses[position], (n,)), column)
+    return True
+
+
+@kernel
+def evaluate_at(algorithm: Callable, Body: type, shape: Callable, like: Any, memory: np.ndarray,
+                packed: tuple[int, ...], positions: tuple[int, ...], addresses: tuple[int, ...], out: int) -> None:
+    """Evaluate an algorithm on inputs at addresses, with results at an address, all of the kind of `like`."""
+    n, slots, links = int(memory[ws.COORDINATES]), int(memory[ws.SLOTS]), ws.links_in(memory)
+    body, result = table(Body, like, slots, memory, int(memory[ws.BODY])), array_at(like, out, shape(n, slots - 1))
+    each(take_at, (links.coordinate, like, n, addresses), positions, body)
+    clear(result)
+    algorithm(links, body, *frames_and_target(memory, packed), result)
+
+
 # ------------------------------------------------------------------------------------------------- entry points
 class Entry:
     """The compiled forms of an algorithm whose inputs are this many vectors of joint coordinates.
@@ -141,6 +174,7 @@ class Entry:
         ws.reserve(Body, shape)
         self.algorithm, self.Body, self.inputs = algorithm, Body, inputs
         self.shape, self.targeted, self.name = shape, targeted, name or algorithm.__name__
+        self._native: dict = {}
 
     @cached_property
     def one(self) -> Callable[..., bool]:
@@ -169,6 +203,21 @@ class Entry:
         signature = ws.numbers_type(1), targets, states, ws.numbers_type(2, "A"), types.int64[::1]
         return Form(_many(self.name, self.algorithm, self.Body, self.shape), signature)
 
+    def address(self, lanes: bool) -> int:
+        """The address of the entry point for compiled code, native.call: for one state, or for eight on lanes.
+
+        Its arguments are addresses: (workspace, packed target or 0, four inputs, out), contiguous arrays (n,)."""
+        if lanes not in self._native:
+            form = self.form_of_native(lanes)
+            self._native[lanes] = form, address(prepare(*form))
+        return self._native[lanes][1]
+
+    def form_of_native(self, lanes: bool) -> Form:
+        """What is compiled for calls from compiled code."""
+        name, like = f"rollout.{self.name}{BATCHES * lanes}", lane if lanes else number
+        form = _native(name, self.algorithm, self.Body, self.shape, self.targeted, self.inputs, like)
+        return Form(form, (types.intp,) * 7)
+
     def plain(self, links: Sequence[Link], *inputs: Sequence, frames: Sequence[Frame] = (),
               target: Target | None = None) -> np.ndarray:
         """The algorithm in plain Python on any numbers: lists of Link and Frame, and sequences of n numbers."""
@@ -193,6 +242,23 @@ def _one(name, algorithm, Body, shape, targeted, inputs):
             algorithm, Body, shape, memory, (target,), (x, y, z), out),
     }
     return compiled(name)(forms[targeted, inputs])
+
+
+def _native(name, algorithm, Body, shape, targeted, inputs, like):
+    """The entry point for compiled code; like(): a number of its kind."""
+    positions = 0, 1, 2, 3
+    positions = positions[:inputs]
+    if targeted:
+        @compiled(name)
+        def native(memory, packed, x, y, z, w, out):
+            evaluate_at(algorithm, Body, shape, like(), ws.memory_at(memory), (packed,), positions,
+                        (x, y, z, w), out)
+    else:
+        @compiled(name)
+        def native(memory, packed, x, y, z, w, out):
+            evaluate_at(algorithm, Body, shape, like(), ws.memory_at(memory), (), positions,
+                        (x, y, z, w), out)
+    return native
 
 
 def _many(name, algorithm, Body, shape):

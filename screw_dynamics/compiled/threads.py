@@ -24,12 +24,12 @@ class _Task:
     """A call for a thread of the pool, which is cancelled if none has begun it when its result is needed."""
 
     def __init__(self, work):
-        self._work, self._begun, self._done, self._ended, self._error = work, Lock(), Lock(), False, None
+        self._work, self._owner, self._done, self._ended, self._error = work, {}, Lock(), False, None
         self._done.acquire()
 
     def run(self):
         """Make the call, unless it was cancelled."""
-        if self._begun.acquire(blocking=False):
+        if self._owner.setdefault("owner", "thread") == "thread":       # atomic
             try:
                 self._work()
             except BaseException as error:
@@ -38,15 +38,11 @@ class _Task:
             self._done.release()
 
     def settle(self):
-        """Cancel the call, or wait for its end; returns what it raised, or what interrupted the wait."""
-        interrupt = None
-        if not self._begun.acquire(blocking=False):
+        """Cancel the call, or wait for its end; returns what it raised. May be repeated after an interrupt."""
+        if self._owner.setdefault("owner", "caller") == "thread":
             while not self._ended:
-                try:
-                    self._done.acquire()
-                except BaseException as error:              # as KeyboardInterrupt: wait on, and return it later
-                    interrupt = error
-        return self._error or interrupt
+                self._done.acquire()
+        return self._error
 
 
 class _Pool:
@@ -55,16 +51,15 @@ class _Pool:
     def __init__(self):
         self._tasks, self._threads, self._growing = SimpleQueue(), 0, Lock()
 
-    def submit(self, work, count):
-        """Have `count` threads call work(), or fewer if the system grants no more; returns the tasks."""
+    def submit(self, work, count, tasks):
+        """Have `count` threads call work(), or fewer if the system grants no more; adds the tasks to a list."""
         with self._growing, suppress(RuntimeError):         # no more threads can start: fewer tasks
             while self._threads < count:
                 Thread(target=self._serve, name=f"screw_dynamics_{self._threads}", daemon=True).start()
                 self._threads += 1
-        tasks = [_Task(work) for _ in range(min(count, self._threads))]
+        tasks += [_Task(work) for _ in range(min(count, self._threads))]
         for task in tasks:
             self._tasks.put(task)
-        return tasks
 
     def _serve(self):
         while True:
@@ -74,25 +69,35 @@ class _Pool:
 _pool = _Pool()
 
 
-def on_threads(work: Callable[[Iterable], None], pieces: Iterable, count: int) -> None:
+def on_threads(work: Callable[[Iterable], None], pieces: Iterable, count: int,
+               give_up: Callable[[], None] = lambda: None) -> None:
     """Call work(pieces) on up to `count` threads, including the calling one, and wait for all. They share the pieces: a
-    free thread takes the next one, until none is left or a call has raised, which is raised here."""
+    free thread takes the next one, until none is left or a call has raised, which is raised here. give_up: called after
+    a failure or an interrupt, so that work that takes long may end early."""
     if count == 1:
         return work(pieces)
-    left = iter(pieces)
+    left, tasks, errors = iter(pieces), [], []
 
     def share():
         try:
             work(left)
         except BaseException:
+            give_up()
             for _ in left:
                 pass
             raise
-    tasks = _pool.submit(share, min(count, os.cpu_count() or 1) - 1)
     try:
+        _pool.submit(share, min(count, os.cpu_count() or 1) - 1, tasks)
         share()
-    finally:                                                # no thread writes after the return, whatever happens
-        errors = [task.settle() for task in tasks]
+    finally:                # no thread writes after the return, whatever happens; no call here but within `try`, since
+        while tasks:        # Ctrl-C may raise at any
+            try:
+                while tasks:
+                    errors.append(tasks[-1].settle())
+                    tasks.pop()
+            except BaseException as error:
+                errors.append(error)
+                give_up()
     for error in filter(None, errors):
         raise error
 

@@ -14,9 +14,12 @@ from screw_dynamics.numbers.tables import block, packed, size, table
 from screw_dynamics.numbers.values import kernel
 
 from .borrow import ARRAY_DTYPE, ARRAY_TYPE, READABLE, WRITABLE, bits, borrowed, is_array
+from .interrupt import WORDS
+from .native import array_at, at
 
 # Positions in the header of a workspace: counts, where the parts begin, and addresses of NumPy's types.
-SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, FRAME_COUNT, HEADER = range(9)
+SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, FRAME_COUNT, LENGTH, WATCH = range(10)
+HEADER = 24                                             # a watch of interrupt.py has nine words
 _needs = []                                             # (Body, shape) of all entry points: one workspace serves all
 
 
@@ -33,7 +36,7 @@ def workspace(links: Sequence[Link], frames: Sequence[Frame], n: int, lanes: int
     result = start + lanes * max(size(Body, slots) for Body, _ in _needs)
     memory = aligned(result + lanes * max(math.prod(shape(n, slots - 1)) for _, shape in _needs))
     memory[[SLOTS, COORDINATES, FRAMES, BODY, RESULT]] = slots, n, HEADER + rows.size, start, result
-    memory[FRAME_COUNT] = len(frames)
+    memory[[FRAME_COUNT, LENGTH]] = len(frames), len(memory)
     memory[[ARRAY, DTYPE]] = np.array([ARRAY_TYPE, ARRAY_DTYPE]).view(float)     # addresses as bits, not as numbers
     memory[HEADER:HEADER + rows.size] = rows.ravel()
     memory[HEADER + rows.size:HEADER + rows.size + places.size] = places.ravel()
@@ -53,6 +56,12 @@ def aligned(length: int) -> np.ndarray:
 
 
 @kernel
+def memory_at(where: int) -> np.ndarray:
+    """The workspace at an address."""
+    return array_at(0.0, where, (int(array_at(0.0, where, (HEADER,))[LENGTH]),))
+
+
+@kernel
 def links_in(memory: np.ndarray) -> Link:
     """The model."""
     return table(Link, 0.0, int(memory[SLOTS]), memory, HEADER)
@@ -62,6 +71,12 @@ def links_in(memory: np.ndarray) -> Link:
 def frames_in(memory: np.ndarray) -> Frame:
     """The frames of all links."""
     return table(Frame, 0.0, int(memory[FRAME_COUNT]), memory, int(memory[FRAMES]))
+
+
+@kernel
+def watch_in(memory: np.ndarray) -> np.ndarray:
+    """The watch of a loop that works in this workspace: see interrupt.py."""
+    return array_at(0, at(memory) + 8 * WATCH, (WORDS,))
 
 
 @kernel

@@ -10,6 +10,8 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core.imputils import lower_cast
+from numba.core.typeconv import Conversion
 from numba.extending import intrinsic, models, overload, register_model
 
 from .scalars import LIMIT, absolute, atan2, sincos, sincos_polynomial, some, where
@@ -25,14 +27,29 @@ class _Lanes(types.Type):
         super().__init__(name)
         self.vector, self.bitwidth, self.lanes = vector, 64 * WIDTH, WIDTH
 
+    def can_convert_from(self, context, other):
+        """A number becomes a lane where controllers mix them; never a lane a number."""
+        return Conversion.safe if self is LANE and isinstance(other, (types.Float, types.Integer)) else None
+
 
 LANE, MASK = _Lanes("Lane", _VECTOR), _Lanes("Mask", _BITS)
 
 
 @register_model(_Lanes)
 class _Model(models.PrimitiveModel):
+    """In memory a packed struct, which may lie at any address: Numba does not align arrays as wide vectors require."""
+
     def __init__(self, manager, kind):
         super().__init__(manager, kind, kind.vector)
+
+    def get_data_type(self):
+        return ir.LiteralStructType([self.get_value_type()], packed=True)
+
+    def as_data(self, builder, value):
+        return builder.insert_value(ir.Constant(self.get_data_type(), ir.Undefined), value, 0)
+
+    def from_data(self, builder, value):
+        return builder.extract_value(value, 0)
 
 
 # ------------------------------------------------------------------------------------------------- arithmetic
@@ -95,6 +112,12 @@ def _maskwise(op, name):
 
 _maskwise(operator.and_, "and_")
 _maskwise(operator.or_, "or_")
+
+
+@lower_cast(types.Float, _Lanes)
+@lower_cast(types.Integer, _Lanes)
+def _to_lane(context, builder, source, target, x):
+    return _broadcast(context, builder, source, x)
 
 
 # ------------------------------------------------------------------------------------------------- choice

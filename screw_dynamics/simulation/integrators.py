@@ -8,7 +8,7 @@ from screw_dynamics.numbers.values import Scalar, kernel
 
 from .motion import Motion, Stages, accelerate
 from .runge_kutta import Tableau, runge_kutta
-from .steps import adaptive_steps, fixed_steps
+from .steps import adaptive_steps, fixed_steps, work_rows
 
 
 class Integrator(NamedTuple):
@@ -22,11 +22,11 @@ class Integrator(NamedTuple):
 
 
 @kernel
-def semi_implicit_euler(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar, h: Scalar, q: list,
-                        qd: list, stages: Stages) -> None:
+def semi_implicit_euler(tableau: Tableau, motion: Motion, t: Scalar, h: Scalar, q: list, qd: list,
+                        stages: Stages) -> None:
     """qd += h qdd(q, qd), then q += h qd: order 1, symplectic; friction implicit, however strong."""
     qdd = stages.dv[0]
-    accelerate(algorithm, motion, t, q, qd, h, qdd)
+    accelerate(motion, t, q, qd, h, qdd)
     for k in range(len(q)):
         qd[k] += h * qdd[k]
         q[k] += h * qd[k]
@@ -67,4 +67,5 @@ INTEGRATORS = {
     "rk4": Integrator(fixed_steps, runge_kutta, CLASSICAL),
     "rk45": Integrator(adaptive_steps, runge_kutta, DORMAND_PRINCE),
 }
+ROWS = max(work_rows(integrator.tableau) for integrator in INTEGRATORS.values())
 FIXED_STEPS = tuple(name for name, integrator in INTEGRATORS.items() if integrator.advance is fixed_steps)

@@ -1,12 +1,13 @@
-"""What moves a robot in a rollout: forward dynamics with friction, a controller, and position stops."""
-from collections.abc import Callable
-from typing import NamedTuple
+"""What moves a robot in a rollout: forward dynamics with friction, a controller, and position stops.
+
+Forward dynamics and the controller are compiled apart, and called at addresses: an integrator is compiled once for all
+robots and controllers."""
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from screw_dynamics.algorithms.friction import resistance
-from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.lanes import extract, insert, places
+from screw_dynamics.compiled.native import at, attempt, call
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
 
@@ -16,16 +17,21 @@ BLOCK = 1e12        # kg m^2 or kg: armature of a joint at its stop, far more th
 class Motion(NamedTuple):
     """The robot and its actuation in a rollout.
 
-    links and body: the tables of an algorithm of forward dynamics; joints (4, n): damping, friction, lower and upper
-    stop; tau (n): the efforts; controller(t, q, qd, tau): sets them if `controlled`; numbers (3, n): its arguments."""
+    memory: address of the workspace; calls: addresses of compiled functions, of forward dynamics and of the
+    controller first; joints (6, n): damping, friction, lower and upper stop, see steps.py; watch: what a failing
+    controller is stored in; vectors (n): tau, the efforts, and memory for the inputs of forward dynamics and of the
+    controller, whose time is the first entry of t."""
 
-    links: object
-    body: object
-    joints: object
-    tau: object
-    controller: object
-    controlled: object
-    numbers: object
+    memory: int
+    calls: Any
+    joints: Any
+    watch: Any
+    tau: Any
+    net: Any
+    armature: Any
+    q: Any
+    qd: Any
+    t: Any
 
 
 class Stages(NamedTuple):
@@ -39,32 +45,31 @@ class Stages(NamedTuple):
 
 @kernel
 def control(motion: Motion, t: Scalar, q: list, qd: list) -> None:
-    """Let the controller set the efforts of each state."""
-    here, rate, effort = motion.numbers[0], motion.numbers[1], motion.numbers[2]
-    for place in range(places(q[0])):
-        for k in range(len(q)):
-            here[k], rate[k], effort[k] = extract(q[k], place), extract(qd[k], place), 0.0
-        motion.controller(extract(t, place), here, rate, effort)
-        for k in range(len(q)):
-            motion.tau[k] = insert(motion.tau[k], place, effort[k])
+    """Let the controller set the efforts from copies of the state."""
+    for k in range(len(q)):
+        motion.q[k], motion.qd[k], motion.tau[k] = q[k], qd[k], null(q[k])
+    motion.t[0] = over(t, q[0])
+    attempt(motion.calls[1], (motion.memory, at(motion.calls), at(motion.t), at(motion.q), at(motion.qd),
+                              at(motion.tau)), motion.watch)
 
 
 @kernel
-def accelerate(algorithm: Callable, motion: Motion, t: Scalar, q: list, qd: list, h: Scalar,
-               qdd: list) -> None:
+def solve(motion: Motion, q: list, qd: list, tau: list, armature: list, qdd: list) -> None:
+    """qdd from (M + armature) qdd = tau - C qd - g."""
+    call(motion.calls[0], (motion.memory, 0, at(q), at(qd), at(tau), at(armature), at(qdd)))
+
+
+@kernel
+def accelerate(motion: Motion, t: Scalar, q: list, qd: list, h: Scalar, qdd: list) -> None:
     """qdd from (M + h D) qdd = tau - D qd - C qd - g, D qd the effort of friction; with h > 0, at qd + h qdd."""
-    links, body, joints, tau = motion.links, motion.body, motion.joints, motion.tau
-    if motion.controlled:
+    joints, tau = motion.joints, motion.tau
+    if len(q) > 0 and motion.calls[1] != 0:
         control(motion, t, q, qd)
-    for i in range(1, len(body.q)):
-        k = links.coordinate[i]
+    for k in range(len(q)):
         d = resistance(joints[0, k], joints[1, k], qd[k])
-        body.q[i], body.qd[i] = q[k], qd[k]
-        body.tau[i] = tau[k] - d * qd[k]
-        body.armature[i] = h * d
-    for k in range(len(qdd)):
-        qdd[k] = null(qdd[k])
-    algorithm(links, body, qdd)
+        motion.net[k] = tau[k] - d * qd[k]
+        motion.armature[k] = h * d
+    solve(motion, q, qd, motion.net, motion.armature, qdd)
 
 
 @kernel
@@ -77,22 +82,14 @@ def has_stops(joints: np.ndarray) -> bool:
 
 
 @outlined
-def solve(algorithm: Callable, links: Link, body: NamedTuple, qdd: list) -> None:
-    """qdd from the inputs in `body`; not inlined, as calls are rare and each would be compiled again."""
-    for k in range(len(qdd)):
-        qdd[k] = null(qdd[k])
-    algorithm(links, body, qdd)
-
-
-@outlined
-def stop_at_limits(algorithm: Callable, motion: Motion, q: list, qd: list, stages: Stages) -> None:
+def stop_at_limits(motion: Motion, q: list, qd: list, stages: Stages) -> None:
     """Position stops: a joint beyond its limit is set back to it, and its velocity outwards to 0.
 
     The impulse of a stop acts on all joints, or energy would be added: (M + D) dqd = -D qd with D large enough at a
     blocked joint to hold it. Forward dynamics solves this, as the difference of two results, in which gravity cancels.
     An impulse at one stop may drive another joint against its own, hence the iterations."""
-    links, body, joints = motion.links, motion.body, motion.joints
-    held, free, D = stages.dv[0], stages.dv[1], stages.dq[0]
+    joints, D, rest, push = motion.joints, motion.armature, motion.qd, motion.net
+    held, free = stages.dv[0], stages.dv[1]
     for _ in range(len(q)):
         any_blocked = False
         for k in range(len(q)):
@@ -103,13 +100,11 @@ def stop_at_limits(algorithm: Callable, motion: Motion, q: list, qd: list, stage
             any_blocked = any_blocked or some(D[k] > 0.0)
         if not any_blocked:
             return
-        for i in range(1, len(body.q)):
-            k = links.coordinate[i]
-            body.q[i], body.qd[i], body.armature[i], body.tau[i] = q[k], null(q[k]), D[k], null(q[k])
-        solve(algorithm, links, body, free)
-        for i in range(1, len(body.q)):
-            k = links.coordinate[i]
-            body.tau[i] = -D[k] * qd[k]
-        solve(algorithm, links, body, held)
+        for k in range(len(q)):
+            rest[k] = push[k] = null(q[k])
+        solve(motion, q, rest, push, D, free)
+        for k in range(len(q)):
+            push[k] = -D[k] * qd[k]
+        solve(motion, q, rest, push, D, held)
         for k in range(len(q)):
             qd[k] = where(D[k] > 0.0, null(q[k]), qd[k] + (held[k] - free[k]))

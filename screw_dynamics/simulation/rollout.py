@@ -1,131 +1,307 @@
 """Simulation: the forward dynamics integrated over time inside one kernel, for one initial state or eight on lanes."""
+import math
 from collections.abc import Callable
 from functools import cache
 from math import prod
+from threading import get_ident, main_thread
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
-from numba.core.dispatcher import Dispatcher
-from numba.core.errors import NumbaError
+from numba import types
 from numpy.typing import ArrayLike
 
+from screw_dynamics.algorithms.choice import Choice
+from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
+from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
+from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
 from screw_dynamics.checks import broadcast, one_of, positive, real_numbers, whole
+from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.batch import Workspaces
-from screw_dynamics.compiled.cache import BATCHES, compiled, prepare
-from screw_dynamics.compiled.entry import Entry
+from screw_dynamics.compiled.borrow import BORROWED, READABLE, bits, borrowed, is_array, layout_is_known
+from screw_dynamics.compiled.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.compiled.interrupt import OWN, begin, finish, release_gil, retake_gil
+from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.compiled.threads import on_threads, thread_count
-from screw_dynamics.compiled.workspace import aligned, numbers_type
-from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.lanes import WIDTH, splat
-from screw_dynamics.numbers.values import PLAIN
+from screw_dynamics.numbers.values import PLAIN, Scalar, outlined
 
-from .integrators import INTEGRATORS
-from .steps import Job, work_rows
+from .controllers import compiled_controller, plain_controller
+from .divergence import warn_of_divergence
+from .integrators import FIXED_STEPS, INTEGRATORS, ROWS
+from .robot_type import METHODS
+from .steps import ABSOLUTE, ADDRESSES, EVERY, JOINTS, LONG, MAIN, RELATIVE, STEPS, Job
 
-CONTROL = types.void(types.float64, *(numbers_type(1),) * 3)
-JOB = types.NamedTuple((
-    numbers_type(1), numbers_type(1), numbers_type(2), numbers_type(3, "A", readonly=True), types.FunctionType(CONTROL),
-    types.boolean, types.float64, types.int64, types.float64, types.float64, numbers_type(3), numbers_type(3)), Job)
+OTHER_METHODS = {"kinetic_energy": KINETIC_ENERGY, "potential_energy": POTENTIAL_ENERGY,
+                 "forward_kinematics": FORWARD_KINEMATICS, "jacobian": JACOBIAN,
+                 "jacobian_derivative": JACOBIAN_DERIVATIVE}
+empty = np.empty
+KNOWN = layout_is_known()
+LEAST = float(100 * np.finfo(float).eps)          # of a relative tolerance
+BRIEF = 100             # steps times joints up to which a rollout of one state keeps the GIL
+
+
+class State(NamedTuple):
+    """The table of a rollout itself, which needs no columns; its vectors are where results on lanes are."""
+
+    q: Scalar
+
+
+ws.reserve(State, lambda n, b: (ROWS, n))
 
 
 # ------------------------------------------------------------------------------------------------- entry points
-@cache
-def entry_points(integrator: str, acceleration: Entry) -> tuple[Callable, Callable]:
-    """The compiled forms of an integrator over an algorithm of forward dynamics: for one robot, and on lanes."""
+@outlined
+def fit(memory: np.ndarray, plan: np.ndarray, q0: Any, qd0: Any, effort: Any, t: Any, q: Any, qd: Any) -> int:
+    """0 if the array objects of a rollout of one state are not such as roll_one reads. Else 1, 2 more if q and qd are
+    for the last state alone, and 4 more if the efforts are constant."""
+    n, steps = int(memory[ws.COORDINATES]), int(plan[STEPS])
+    samples, constant = steps // int(plan[EVERY]), ws.is_state(effort, memory)
+    if not (ws.is_state(q0, memory) and ws.is_state(qd0, memory) and (
+            constant or is_array(effort, (steps, n), READABLE, bits(memory[ws.ARRAY]), bits(memory[ws.DTYPE])))):
+        return 0
+    if ws.is_result(q, (n,), memory) and ws.is_result(qd, (n,), memory):
+        return 3 + 4 * constant
+    rows = samples + 1, n
+    fits = ws.is_result(q, rows, memory) and ws.is_result(qd, rows, memory) and ws.is_result(t, rows[:1], memory)
+    return 1 + 4 * constant if fits else 0
+
+
+@outlined
+def roll_one(advance: Callable, step: Callable, tableau: Any, workspace: Any, plan: Any, q0: Any, qd0: Any,
+             effort: Any, t: Any, q: Any, qd: Any, dt: float) -> int:
+    """A rollout from one state: 1, or 2 if it diverged. Returns 0, and changes nothing, unless dt is positive and the
+    others are arrays that borrow.py can read: q0, qd0 (n,); effort (n,) or (steps, n); for results t (samples + 1,), q
+    and qd (samples + 1, n); or q and qd (n,), for the last state alone, and anything as t."""
+    memory = ws.borrowed_memory(workspace)
+    n = int(memory[ws.COORDINATES])
+    plan = borrowed(plan, (JOINTS + 6 * n,))
+    fits = fit(memory, plan, q0, qd0, effort, t, q, qd)
+    if not (fits and 0.0 < dt < math.inf):
+        return 0
+    last, constant, steps, watch = fits & 2, fits & 4, int(plan[STEPS]), ws.watch_in(memory)
+    samples = 1 if last else steps // int(plan[EVERY])
+    shape, skipped = (1, samples, n), 0 if last else 8 * n
+    if not last:
+        interval, times = int(plan[EVERY]) * dt, borrowed(t, (samples + 1,))
+        for i in range(samples + 1):
+            times[i] = interval * i
+        here, rate, x, v = borrowed(q, (n,)), borrowed(qd, (n,)), ws.state(q0, memory), ws.state(qd0, memory)
+        for k in range(n):
+            here[k], rate[k] = x[k], v[k]
+    begin(watch, plan[MAIN] != 0.0)
+    job = Job(memory, plan, borrowed(q0, (1, 1, n)), borrowed(qd0, (1, 1, n)),
+              borrowed(effort, (1, 1 if constant else steps, n)),
+              array_at(0.0, at(borrowed(q, (n,))) + skipped, shape),
+              array_at(0.0, at(borrowed(qd, (n,))) + skipped, shape), dt,
+              array_at(0, at(watch) + 8 * OWN, (1,)), array_at(0, at(watch) + 8 * OWN + 8, (1,)))
+    released = release_gil(plan[LONG] != 0.0)
+    advance(step, tableau, 0.0, job)
+    retake_gil(released)
+    finish(watch)
+    return 1 + watch[OWN + 1]
+
+
+STATES, NUMBERS, FLAG = ws.numbers_type(3, "A", readonly=True), ws.numbers_type(3, "A"), types.int64[::1]
+ONE = *(BORROWED,) * 8, types.float64
+MANY = (ws.numbers_type(1), ws.numbers_type(1), STATES, STATES, STATES, NUMBERS, NUMBERS, types.float64, FLAG, FLAG,
+        types.boolean)
+
+
+def form_of(integrator: str, lanes: bool) -> Form:
+    """What is compiled of an integrator, for all robots: for one state, or on lanes."""
     advance, step, tableau, _ = INTEGRATORS[integrator]
-    algorithm, Body = acceleration.algorithm, acceleration.Body
-    name = f"rollout.{integrator}.{acceleration.name}"
 
-    @compiled(name, nogil=True)
-    def one(job):
-        advance(step, tableau, algorithm, Body, 0.0, job)
+    @compiled(f"rollout.{integrator}")
+    def one(workspace, plan, q0, qd0, effort, t, q, qd, dt):
+        return roll_one(advance, step, tableau, workspace, plan, q0, qd0, effort, t, q, qd, dt)
 
-    @compiled(name + BATCHES, nogil=True)
-    def many(job):
-        advance(step, tableau, algorithm, Body, splat(0.0), job)
-    return one, many
-
-
-@compiled()
-def no_controller(t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> None:
-    """The controller that sets no effort."""
+    @compiled(f"rollout.{integrator}{BATCHES}", nogil=True)
+    def many(memory, plan, q0, qd0, effort, q, qd, dt, stop, diverged, main):
+        watch = ws.watch_in(memory)
+        begin(watch, main)
+        advance(step, tableau, splat(0.0), Job(memory, plan, q0, qd0, effort, q, qd, dt, stop, diverged))
+        finish(watch)
+    return Form(many, MANY) if lanes else Form(one, ONE)
 
 
-def compiled_controller(function: Callable) -> Dispatcher:
-    """A function controller(t, q, qd, tau) as the entry points take it, jitted by the caller or here. ValueError if it
-    cannot be compiled, or returns something. Without Numba's JIT the function itself."""
-    if PLAIN:
-        return function
-    try:
-        controller = function if isinstance(function, Dispatcher) else njit(function)
-        if CONTROL.args not in controller.overloads:
-            controller.compile(CONTROL)
-    except (NumbaError, TypeError, RuntimeError) as error:
-        raise ValueError(f"controller {function} cannot be compiled as controller(t, q, qd, tau): {error}") from error
-    result = controller.overloads[CONTROL.args].signature.return_type
-    if result != types.none:
-        raise ValueError(f"controller {function} returns {result}; it must return nothing, and set tau")
-    return controller
+@cache
+def entry_point(integrator: str, lanes: bool) -> Callable:
+    """The compiled form of an integrator."""
+    if not (lanes or KNOWN):
+        return lambda *arguments: 0
+    return prepare(*form_of(integrator, lanes)).entry_point
 
 
 # ------------------------------------------------------------------------------------------------- rollouts
-def rollout(acceleration: Entry, workspaces: Workspaces, model: Model, q0: ArrayLike, qd0: ArrayLike,
-            effort: ArrayLike | Callable | None, dt: float, steps: int, integrator: str, *, friction: bool,
-            limits: bool, every: int, rtol: float, atol: float, threads: int | None
-            ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Times and samples of a simulation, as Robot.rollout describes; acceleration: the forward dynamics, an Entry whose
-    inputs are q, qd, tau and armature."""
-    n = model.n
-    one_of("integrator", integrator, INTEGRATORS)
-    for name, x in (("dt", dt), ("rtol", rtol), ("atol", atol)):
-        positive(name, x)
-    steps, every = whole("steps", steps, 0), whole("every", every, 1)
-    if steps % every:
-        raise ValueError(f"steps {steps} must be a multiple of every = {every}")
-    q0, qd0 = broadcast({"q0": real_numbers("q0", q0, n), "qd0": real_numbers("qd0", qd0, n)}, n)
-    lead, count, samples = q0.shape[:-1], prod(q0.shape[:-1]), steps // every
-    controller = compiled_controller(effort) if callable(effort) else None
-    efforts = _efforts(None if controller else effort, lead, steps, n)
-    efforts = efforts.reshape(count, *efforts.shape[-2:])
-    q, qd = np.empty((2, count, samples + 1, n))
-    q[:, 0], qd[:, 0] = q0.reshape(count, n), qd0.reshape(count, n)
-    if not controller:
-        prepare(no_controller, CONTROL.args)
-    tolerances = max(float(rtol), 100 * np.finfo(float).eps), float(atol)
-    given = (_resistance(model, friction, limits), controller or no_controller, controller is not None, float(dt),
-             every, *tolerances)
-    simulate(integrator, acceleration, workspaces, given, efforts, q, qd, thread_count(threads))
-    shape = (*lead, samples + 1, n)
-    return every * dt * np.arange(samples + 1), q.reshape(shape), qd.reshape(shape)
+class Rollouts:
+    """The rollouts and steps of one robot, from the entry points of its algorithms, and workspaces."""
+
+    def __init__(self, robot: Any, entries: Choice, workspaces: Workspaces):
+        self._robot, self._model, self._entries, self._workspaces = robot, robot.model, entries, workspaces
+        self._checked: dict = {}            # by options: plan, and number of samples
+        self._methods = {**entries._asdict(), **OTHER_METHODS}
+        self._no_effort = np.zeros(self._model.n)
+
+    # --------------------------------------------------------------------------------------------- plans
+    def _plan(self, friction, limits):
+        """A new plan of one step, with friction and limits or without, but no addresses."""
+        model, plan = self._model, np.zeros(JOINTS + 6 * self._model.n)
+        plan[[STEPS, EVERY]] = 1
+        damping, dry, lower, upper, *both = plan[JOINTS:].reshape(6, model.n)
+        both[0][:], both[1][:] = model.damping, model.friction
+        lower[:], upper[:] = (model.lower, model.upper) if limits else (-np.inf, np.inf)
+        if friction:
+            damping[:], dry[:] = model.damping, model.friction
+        return plan
+
+    def _with_calls(self, plan, controller, lanes):
+        """The plan with the addresses of forward dynamics, of a controller and of what it calls."""
+        plan = plan.copy()
+        calls = plan.view(np.int64)[ADDRESSES:JOINTS]
+        calls[0] = self._entries.acceleration.address(lanes)
+        if controller:
+            plan[LONG] = 1                      # whatever it does
+            frames = tuple(self._model.frame_names)
+            found = (plain_controller(controller, self._robot) if PLAIN else
+                     compiled_controller(controller, lanes, frames, self._model.root))
+            calls[1] = found.address
+            for name in found.methods:
+                calls[METHODS[name]] = self._methods[name].address(found.lanes)
+        return plan
+
+    def step_entry(self, integrator: str, friction: bool, limits: bool) -> tuple[Callable, np.ndarray]:
+        """The entry point of one state and the plan of one step. ValueError for an adaptive integrator."""
+        one_of("integrator", integrator, FIXED_STEPS)
+        return entry_point(integrator, False), self._with_calls(self._plan(friction, limits), None, False)
+
+    # --------------------------------------------------------------------------------------------- one step
+    def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float, integrator: str, friction: bool,
+             limits: bool, out: Any, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """One step, as Robot.step describes; of any array-likes."""
+        n, dt = self._model.n, positive("dt", dt)
+        one_of("integrator", integrator, FIXED_STEPS)
+        given = {"q": q, "qd": qd, "tau": tau}
+        q, qd, tau = broadcast({name: real_numbers(name, x, n) for name, x in given.items()}, n)
+        results, lead, count = _results(out, q.shape), q.shape[:-1], prod(q.shape[:-1])
+        ends = np.empty((2, count, 1, n))
+        inputs = [np.require(x, float, ["C", "A"]).reshape(count, 1, n) for x in (q, qd, tau)]
+        if lead or not KNOWN:
+            plan = self._with_calls(self._plan(friction, limits), None, True)
+            self._many(integrator, plan, *inputs, *ends, dt, threads)
+        else:
+            with self._workspaces.borrowed() as memory:
+                one, plan = self.step_entry(integrator, friction, limits)
+                one(memory, plan, *(x[0, 0] for x in inputs), None, *ends[:, 0, 0], dt)
+        for result, end in zip(results, ends, strict=True):
+            result[...] = end.reshape(result.shape)
+        return results
+
+    # --------------------------------------------------------------------------------------------- rollouts
+    def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None, dt: float, steps: int,
+                integrator: str, friction: bool, limits: bool, every: int, rtol: float, atol: float,
+                threads: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Times and samples of a simulation, as Robot.rollout describes."""
+        options = dt, steps, integrator, friction, limits, every, rtol, atol
+        try:
+            plan, samples = self._checked[options]
+        except (KeyError, TypeError):           # not seen yet, or no numbers
+            plan, samples = self._check(*options)
+        if threads is not None:
+            thread_count(threads)
+        controller = None
+        if callable(effort):
+            controller, effort = effort, None
+        found = None
+        if KNOWN and type(q0) is type(qd0) is np.ndarray and q0.ndim == qd0.ndim == 1:
+            found = self._from_one(integrator, plan, q0, qd0, effort, controller, dt, samples)
+        if found is None:
+            found = self._from_any(integrator, plan, q0, qd0, effort, controller, float(dt), samples, threads)
+        if found[3]:
+            warn_of_divergence(*found[:3], dt, integrator)
+        return found[:3]
+
+    def _check(self, dt, steps, integrator, friction, limits, every, rtol, atol):
+        """The plan of a rollout of one state, and how many samples it has; kept for the next call."""
+        key = dt, steps, integrator, friction, limits, every, rtol, atol
+        one_of("integrator", integrator, INTEGRATORS)
+        dt, rtol, atol = positive("dt", dt), positive("rtol", rtol), positive("atol", atol)
+        steps, every = whole("steps", steps, 0), whole("every", every, 1)
+        if steps % every:
+            raise ValueError(f"steps {steps} must be a multiple of every = {every}")
+        plan = self._plan(friction, limits)
+        plan[STEPS], plan[EVERY], plan[RELATIVE], plan[ABSOLUTE] = steps, every, max(rtol, LEAST), atol
+        plan[LONG] = steps * self._model.n > BRIEF or integrator not in FIXED_STEPS
+        if len(self._checked) > 100:
+            self._checked.clear()
+        self._checked[key] = plan, steps // every
+        return self._checked[key]
+
+    def _from_one(self, integrator, plan, q0, qd0, effort, controller, dt, samples):
+        """t, q, qd and whether the state diverged; None unless the arguments are such as `roll_one` reads."""
+        if controller:
+            plan = self._with_calls(plan, controller, False)
+        elif plan[ADDRESSES] == 0.0:
+            plan.view(np.int64)[ADDRESSES] = self._entries.acceleration.address(False)
+        if plan[LONG]:
+            plan = plan.copy()
+            plan[MAIN] = get_ident() == main_thread().ident
+        n, memory = self._model.n, self._workspaces.take()
+        t, q, qd = empty(samples + 1), empty((samples + 1, n)), empty((samples + 1, n))
+        try:
+            done = entry_point(integrator, False)(
+                memory, plan, q0, qd0, self._no_effort if effort is None else effort, t, q, qd, dt)
+        finally:
+            self._workspaces.give_back(memory)
+        return (t, q, qd, done == 2) if done else None
+
+    def _from_any(self, integrator, plan, q0, qd0, effort, controller, dt, samples, threads):
+        """The same of array-likes of one state or many."""
+        n, steps, every = self._model.n, int(plan[STEPS]), int(plan[EVERY])
+        q0, qd0 = broadcast({"q0": real_numbers("q0", q0, n), "qd0": real_numbers("qd0", qd0, n)}, n)
+        lead, count = q0.shape[:-1], prod(q0.shape[:-1])
+        effort = _efforts(effort, lead, steps, n)
+        if KNOWN and not lead:
+            q0, qd0, effort = (np.require(x, float, ["C", "A"]).view(np.ndarray) for x in (q0, qd0, effort))
+            effort = effort if len(effort) == steps else effort[0]
+            return self._from_one(integrator, plan, q0, qd0, effort, controller, dt, samples)
+        plan = self._with_calls(plan, controller, True)
+        q, qd = np.empty((2, *lead, samples + 1, n))
+        q[..., 0, :], qd[..., 0, :] = q0, qd0
+        rows, rates = q.reshape(count, samples + 1, n), qd.reshape(count, samples + 1, n)
+        effort = effort.reshape(count, *effort.shape[-2:])
+        diverged = self._many(integrator, plan, rows[:, :1], rates[:, :1], effort, rows[:, 1:], rates[:, 1:], dt,
+                              threads)
+        return every * dt * np.arange(samples + 1), q, qd, diverged
+
+    def _many(self, integrator, plan, q0, qd0, effort, q, qd, dt, threads):
+        """Fill q and qd (N, samples, n) from the states (N, 1, n) on, eight at a time, in pieces on threads; True if a
+        state diverged."""
+        count, run = len(q), entry_point(integrator, True)
+        shares = max(1, min(thread_count(threads), -(-count // WIDTH)))
+        size = -(-count // (shares if shares == 1 else 4 * shares))     # small pieces: a slow core delays no other
+        size += -size % WIDTH
+        stop, diverged = np.zeros((2, 1), dtype=np.int64)
+
+        def work(starts):
+            main = get_ident() == main_thread().ident
+            with self._workspaces.borrowed() as memory:
+                for start in starts:
+                    piece = slice(start, start + size)
+                    arrays = (x[piece] for x in (q0, qd0, effort, q, qd))
+                    run(memory, plan, *arrays, dt, stop, diverged, main)
+        on_threads(work, range(0, count, max(size, WIDTH)), shares, lambda: stop.fill(1))
+        return diverged[0] != 0
 
 
-def simulate(integrator: str, acceleration: Entry, workspaces: Workspaces, given: tuple, efforts: np.ndarray,
-             q: np.ndarray, qd: np.ndarray, threads: int) -> None:
-    """Fill q and qd (N, samples + 1, n) from their first samples on, eight states at a time, in pieces on threads."""
-    count, _, n = q.shape
-    one, many = entry_points(integrator, acceleration)
-    form, width = (one, 1) if count == 1 else (many, WIDTH)
-    run = prepare(form, (JOB,)).entry_point
-    shares = max(1, min(threads, -(-count // width)))
-    size = -(-count // (shares if shares == 1 else 4 * shares))         # small pieces: a slow core delays no other
-    size += -size % width
-    joints, *others = given
-
-    def work(starts):
-        with workspaces.borrowed() as memory:
-            room = aligned(work_rows(INTEGRATORS[integrator].tableau) * n * WIDTH)
-            for start in starts:
-                piece = slice(start, start + size)
-                run(Job(memory, room, joints, efforts[piece], *others, q[piece], qd[piece]))
-    on_threads(work, range(0, count, max(size, width)), shares)
-
-
-def _resistance(model, friction, limits):
-    """Damping, friction, lower and upper stop of the joints, (4, n)."""
-    nothing = np.zeros(model.n)
-    resistance = [model.damping, model.friction] if friction else [nothing, nothing]
-    stops = [model.lower, model.upper] if limits else [nothing - np.inf, nothing + np.inf]
-    return np.array(resistance + stops).reshape(4, model.n)
+def _results(out, shape):
+    """The two arrays that a step writes."""
+    if out is None:
+        return np.empty(shape), np.empty(shape)
+    good = isinstance(out, (tuple, list)) and len(out) == 2 and all(
+        isinstance(x, np.ndarray) and x.dtype == float and x.shape == shape and x.flags.writeable for x in out)
+    if not good:
+        raise ValueError(f"out must be two writable float64 arrays (q, qd) of shape {shape}")
+    return tuple(out)
 
 
 def _efforts(effort, lead, steps, n):

@@ -1,5 +1,4 @@
 """Runge-Kutta methods of any explicit Butcher tableau: stages, error estimate, step control, dense output."""
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,8 +26,8 @@ class Tableau(NamedTuple):
 
 
 @kernel
-def runge_kutta_stages(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar, h: Scalar, q: list,
-                       qd: list, stages: Stages) -> None:
+def runge_kutta_stages(tableau: Tableau, motion: Motion, t: Scalar, h: Scalar, q: list, qd: list,
+                       stages: Stages) -> None:
     """Fill the rates of change at the stages."""
     a, c = tableau.a, tableau.c
     for s in range(len(c)):
@@ -39,7 +38,7 @@ def runge_kutta_stages(tableau: Tableau, algorithm: Callable, motion: Motion, t:
                 dv += a[s, j] * stages.dv[j, k]
             stages.q[k], stages.v[k] = q[k] + h * dq, qd[k] + h * dv
             stages.dq[s, k] = stages.v[k]
-        accelerate(algorithm, motion, t + c[s] * h, stages.q, stages.v, 0.0, stages.dv[s])
+        accelerate(motion, t + c[s] * h, stages.q, stages.v, 0.0, stages.dv[s])
 
 
 @kernel
@@ -52,10 +51,10 @@ def weighted(b: np.ndarray, rates: Any, k: int) -> Scalar:
 
 
 @kernel
-def runge_kutta(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar, h: Scalar, q: list, qd: list,
+def runge_kutta(tableau: Tableau, motion: Motion, t: Scalar, h: Scalar, q: list, qd: list,
                 stages: Stages) -> None:
     """A step of length h by an explicit Runge-Kutta method."""
-    runge_kutta_stages(tableau, algorithm, motion, t, h, q, qd, stages)
+    runge_kutta_stages(tableau, motion, t, h, q, qd, stages)
     for k in range(len(q)):
         q[k] += h * weighted(tableau.b, stages.dq, k)
         qd[k] += h * weighted(tableau.b, stages.dv, k)
@@ -93,10 +92,10 @@ def next_step(tableau: Tableau, h: Scalar, error: Scalar, retried: Any) -> Scala
 
 
 @kernel
-def first_step(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar, q: list, qd: list,
-               stages: Stages, relative: float, absolute_tolerance: float, longest: float) -> Scalar:
+def first_step(tableau: Tableau, motion: Motion, t: Scalar, q: list, qd: list, stages: Stages,
+               relative: float, absolute_tolerance: float, longest: float) -> Scalar:
     """A first step from the size of the state and of its first two derivatives (Hairer, Norsett, Wanner II.4)."""
-    accelerate(algorithm, motion, t, q, qd, 0.0, stages.dv[0])
+    accelerate(motion, t, q, qd, 0.0, stages.dv[0])
     zero = null(q[0])
     d0 = d1 = d2 = zero
     for k in range(len(q)):
@@ -110,7 +109,7 @@ def first_step(tableau: Tableau, algorithm: Callable, motion: Motion, t: Scalar,
     h = where(small, over(1e-6, zero), 0.01 * d0 / where(small, over(1.0, zero), d1))
     for k in range(len(q)):
         stages.q[k], stages.v[k] = q[k] + h * qd[k], qd[k] + h * stages.dv[0, k]
-    accelerate(algorithm, motion, t + h, stages.q, stages.v, 0.0, stages.dv[1])
+    accelerate(motion, t + h, stages.q, stages.v, 0.0, stages.dv[1])
     for k in range(len(q)):
         a, b = absolute_tolerance + relative * absolute(q[k]), absolute_tolerance + relative * absolute(qd[k])
         u, w = (stages.v[k] - qd[k]) / a, (stages.dv[1, k] - stages.dv[0, k]) / b

@@ -3,12 +3,14 @@
 Everything is counted in whole steps and integer nanoseconds, so that the same seed and the same commands at the same
 steps give the same bits, however many steps are made at a time."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from screw_dynamics.robot import Robot
+from screw_dynamics.simulation.divergence import DivergenceWarning
 
 from .actuators import Actuators, braked, singular_joint
 from .commands import NEVER, Commands, Drive
@@ -218,10 +220,14 @@ class Simulation:
             return
         if self._integrated is None:
             self._integrated = braked(self.robot, self._locked, self.q, self.limits, self.settings)
-        _, q, qd = self._integrated.rollout(
-            self.q, self.qd, effort=effort, dt=self.settings.step, steps=steps, integrator=self.settings.integrator,
-            friction=True, limits=True,
-        )
+        robot, dt, options = self._integrated, self.settings.step, dict(friction=True, limits=True)
+        if steps == 1:
+            end = robot.step(self.q, self.qd, effort, dt, self.settings.integrator, **options)
+            q, qd = np.stack([self.q, end[0]]), np.stack([self.qd, end[1]])
+        else:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DivergenceWarning)          # a fault says so, below
+                _, q, qd = robot.rollout(self.q, self.qd, effort, dt, steps, self.settings.integrator, **options)
         finite = np.isfinite(q) & np.isfinite(qd)
         good = steps if finite.all() else int(np.argmin(finite.all(axis=1))) - 1
         self.steps += good

@@ -15,6 +15,11 @@ def spring(t, q, qd, tau):
     tau[:] = np.sin(t) - 3.0 * q - 0.5 * qd
 
 
+def computed_torque(robot, t, q, qd, tau):
+    """A controller that calls the robot."""
+    robot.inverse_dynamics(q, qd, -3.0 * q - 0.5 * qd, out=tau)
+
+
 def robots():
     """Robots by name: a tree, one with mimic joints, and one with kernels of its own."""
     pendulum = sd.Robot.from_urdf(URDF / "double_pendulum.urdf")
@@ -57,9 +62,12 @@ def of_state(robot, q, qd, u):
         yield f"jacobian {form}", robot.jacobian(q, tip, form)
         yield f"jacobian_derivative {form}", robot.jacobian_derivative(q, qd, tip, form, middle)
     for integrator in ("semi_implicit_euler", "rk45"):
-        for name, effort in (("no effort", None), ("effort", u), ("controller", spring), ("jitted", njit(spring))):
+        for name, effort in (("no effort", None), ("effort", u), ("controller", spring), ("jitted", njit(spring)),
+                             ("computed torque", computed_torque)):
             yield f"rollout {integrator} {name}", np.concatenate(robot.rollout(
                 q, qd, effort, 0.01, 6, integrator, friction=True, limits=True, every=3)[1:])
+    for integrator in ("semi_implicit_euler", "rk4"):
+        yield f"step {integrator}", np.concatenate(robot.step(q, qd, u, 0.01, integrator, friction=True, limits=True))
 
 
 def save(path):

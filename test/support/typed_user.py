@@ -59,6 +59,11 @@ def controller(t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> None
     tau[:] = -0.5 * qd
 
 
+def holding(robot: sd.Robot, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> None:
+    """Gravity compensation."""
+    tau[:] = robot.gravity_torque(q) - 0.5 * qd
+
+
 def dynamics(robot: sd.Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
     """Every method of dynamics and energy; the efforts of the motion."""
     wrenches: dict[str, ArrayLike] = {robot.link_names[-1]: [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]}
@@ -94,6 +99,9 @@ def motion(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     for effort in efforts:
         t, positions, rates = heavy.rollout(q, qd, effort, dt=1e-3, steps=4, every=2, friction=True, limits=True)
         assert positions.shape == rates.shape == (len(t), robot.n)
+    after: tuple[np.ndarray, np.ndarray] = heavy.step(q, qd, np.zeros(robot.n), 1e-3, "rk4", friction=True, limits=True)
+    heavy.step(*after, tau=[0.0] * robot.n, dt=1e-3, out=after)
+    heavy.rollout(q, qd, holding, steps=2)
     t, _, _ = heavy.rollout(q, qd, controller, steps=2, integrator="rk45", rtol=1e-6, atol=1e-9, threads=1)
     return t
 

@@ -28,5 +28,5 @@ FORWARD_DYNAMICS_IN = {name: Entry(without_armature(algorithm), Body, 3, per_joi
 FORWARD_DYNAMICS_BY_MASS_MATRIX = FORWARD_DYNAMICS_IN.pop("mass_matrix")
 FORWARD_DYNAMICS = FORWARD_DYNAMICS_IN["body"]
 # With armature as the fourth input, which integrators set: never called alone.
-ACCELERATION = {name: Entry(algorithm, Body, 4, per_joint, name=name)
+ACCELERATION = {name: Entry(algorithm, Body, 4, per_joint, name=f"acceleration.{name}")
                 for name, (algorithm, Body) in _ALGORITHMS.items()}

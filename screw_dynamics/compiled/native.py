@@ -1,0 +1,145 @@
+"""Compiled functions that compiled code calls at addresses, which it reads at run time: neither is compiled again where
+the other changes. Their arguments are numbers, among them addresses of arrays.
+
+In plain Python, without Numba's JIT, the address of a function is its number in a list; those of arrays are real."""
+import ctypes
+from math import prod
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+from numba.np.arrayobj import make_array
+
+from screw_dynamics.numbers.tables import view
+from screw_dynamics.numbers.values import INLINE, PLAIN
+
+_plain: list = [None]       # the functions that have addresses in plain Python, where 0 is that of none
+
+
+def address(compile_result: Any) -> int:
+    """The address of a compiled function, of which `call` and `attempt` make calls. Its code lives as long as the
+    dispatcher that it was compiled by."""
+    if PLAIN:
+        _plain.append(compile_result.entry_point)
+        return len(_plain) - 1
+    library, descriptor = compile_result.library, compile_result.fndesc
+    return library.get_pointer_to_function(descriptor.llvm_func_name)
+
+
+def _call(context, builder, where, kinds, arguments):
+    kinds = [types.unliteral(kind) for kind in kinds]
+    function = context.call_conv.get_function_type(types.none, kinds)
+    pointer = builder.inttoptr(where, function.as_pointer())
+    arguments = cgutils.unpack_tuple(builder, arguments)
+    status, _ = context.call_conv.call_function(builder, pointer, types.none, kinds, arguments)
+    return status
+
+
+def call(where: int, arguments: tuple) -> None:
+    """Call the function at an address, which returns and raises nothing, with a tuple of arguments."""
+    _plain[where](*arguments)
+
+
+@intrinsic
+def _native_call(typing, where, arguments):
+    def build(context, builder, signature, args):
+        _call(context, builder, args[0], signature.args[1], args[1])
+        return context.get_dummy_value()
+    return types.void(types.intp, arguments), build
+
+
+@overload(call, jit_options=INLINE)
+def _compiled_call(where, arguments):
+    return lambda where, arguments: _native_call(where, arguments)
+
+
+def attempt(where: int, arguments: tuple, failure: np.ndarray) -> None:
+    """Call the function at an address. If it raises, failure[0] becomes other than 0: see `fail`; int64 (2,). In plain
+    Python it just raises."""
+    _plain[where](*arguments)
+
+
+@intrinsic
+def _native_attempt(typing, where, arguments, failure):
+    def build(context, builder, signature, args):
+        status = _call(context, builder, args[0], signature.args[1], args[1])
+        with cgutils.if_unlikely(builder, status.is_error):
+            words = make_array(signature.args[2])(context, builder, args[2]).data
+            builder.store(builder.sext(status.code, cgutils.intp_t), words)
+            builder.store(builder.ptrtoint(status.excinfoptr, cgutils.intp_t),
+                          builder.gep(words, [cgutils.intp_t(1)]))
+        return context.get_dummy_value()
+    return types.void(types.intp, arguments, failure), build
+
+
+@overload(attempt, jit_options=INLINE)
+def _compiled_attempt(where, arguments, failure):
+    return lambda where, arguments, failure: _native_attempt(where, arguments, failure)
+
+
+def fail(code: int, details: int) -> None:
+    """Raise what a call of `attempt` stored as failure[0] and failure[1], if failure[0] is not 0."""
+
+
+@intrinsic
+def _native_fail(typing, code, details):
+    def build(context, builder, signature, args):
+        convention = context.call_conv
+        code, details = builder.trunc(args[0], ir.IntType(32)), args[1]
+        holder = convention._get_excinfo_argument(builder.function).type.pointee
+        status = convention._get_return_status(builder, code, builder.inttoptr(details, holder))
+        with cgutils.if_unlikely(builder, status.is_error):
+            convention.return_status_propagate(builder, status)
+        return context.get_dummy_value()
+    return types.void(types.intp, types.intp), build
+
+
+@overload(fail, jit_options=INLINE)
+def _compiled_fail(code, details):
+    return lambda code, details: _native_fail(code, details)
+
+
+def at(array: np.ndarray) -> int:
+    """The address of the first number of an array."""
+    return array.ctypes.data
+
+
+@intrinsic
+def _native_at(typing, array):
+    def build(context, builder, signature, args):
+        return builder.ptrtoint(make_array(signature.args[0])(context, builder, args[0]).data, cgutils.intp_t)
+    return types.intp(array), build
+
+
+@overload(at, jit_options=INLINE)
+def _compiled_at(array):
+    return lambda array: _native_at(array)
+
+
+def array_at(like: Any, where: int, shape: tuple[int, ...]) -> np.ndarray:
+    """The contiguous array of this shape at an address, of numbers of the kind of `like`. It holds no reference."""
+    kind = ctypes.c_int64 if isinstance(like, int) else ctypes.c_double
+    return np.ctypeslib.as_array((kind * prod(shape)).from_address(where)).reshape(shape)
+
+
+@intrinsic
+def _native_array_at(typing, like, where, shape):
+    like = types.unliteral(like)
+    result = types.Array(like, len(shape), "C", aligned=getattr(like, "bitwidth", 64) <= 64)
+
+    def build(context, builder, signature, args):
+        data = builder.inttoptr(args[1], ir.IntType(8).as_pointer())
+        lengths = cgutils.unpack_tuple(builder, args[2])
+        strides = [context.get_constant(types.intp, like.bitwidth // 64)]
+        for length in reversed(lengths[1:]):
+            strides.insert(0, builder.mul(strides[0], length))
+        return view(context, builder, result, data, lengths, strides)
+    return result(like, types.intp, shape), build
+
+
+@overload(array_at, jit_options=INLINE)
+def _compiled_array_at(like, where, shape):
+    return lambda like, where, shape: _native_array_at(like, where, shape)

@@ -1,0 +1,127 @@
+"""What the machine code of a user's function depends on, as a hash: its own code, and all that it refers to.
+
+Numba makes constants of globals and closure values, so a changed gain is other code. Where anything is of a kind that
+this file does not know, there is no hash, and the function is compiled in every process: never stale."""
+import builtins
+import dis
+import hashlib
+import sys
+from collections.abc import Callable
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+
+# Modules whose attributes are what their version says. Others are a user's: the attributes that code names count.
+LIBRARIES = "numpy", "math", "cmath", "operator", "numba", "scipy", "screw_dynamics"
+
+
+class Fingerprint(NamedTuple):
+    """key: the hash, or None if the function refers to something unknown; names: all names and strings in its code."""
+
+    key: str | None
+    names: frozenset[str]
+
+
+def fingerprint(function: Callable) -> Fingerprint:
+    """The fingerprint of a Python function, or of one that Numba has jitted."""
+    walk = _Walk()
+    if isinstance(function, FunctionType):
+        walk.function(function)
+    else:
+        walk.take(function)
+    return Fingerprint(walk.hash.hexdigest() if walk.known else None, frozenset(walk.names))
+
+
+def _is_library(module):
+    return isinstance(module, str) and module.partition(".")[0] in LIBRARIES
+
+
+class _Walk:
+    """A walk through all that a function refers to, each object once."""
+
+    def __init__(self):
+        self.hash, self.names, self.known, self._seen = hashlib.sha256(), set(), True, {}
+        self._note("python", sys.version_info, np.__version__)
+
+    def _note(self, *parts):
+        for part in parts:
+            text = part if isinstance(part, bytes) else repr(part).encode()
+            self.hash.update(len(text).to_bytes(8, "little") + text)
+
+    def take(self, x: Any) -> None:
+        """Add an object."""
+        if isinstance(x, (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))):
+            self._note(type(x).__name__, x)                   # repr of a float is exact
+        elif isinstance(x, np.generic) and x.dtype.kind in "biufc":
+            self._note("scalar", x.dtype.str, x.tobytes())
+        elif type(x) is np.ndarray and x.dtype.kind in "biufc":
+            self._note("array", x.dtype.str, x.shape, x.strides, x.flags.aligned, x.flags.writeable, x.tobytes())
+        elif isinstance(x, frozenset):
+            self._note("set", sorted(map(repr, x)))
+        elif type(x) is tuple or isinstance(x, tuple) and hasattr(x, "_fields"):
+            self._note("tuple", len(x), type(x).__module__, type(x).__qualname__, getattr(x, "_fields", ()))
+            for part in x:
+                self.take(part)
+        elif id(x) in self._seen:
+            self._note("again", self._seen[id(x)])
+        else:
+            self._seen[id(x)] = len(self._seen)
+            self._reference(x)
+
+    def _reference(self, x):
+        """Add what is known by its name, or by its code."""
+        module = "numpy" if isinstance(x, np.ufunc) else getattr(x, "__module__", None)
+        if isinstance(x, Dispatcher):
+            self._note("jitted", sorted((name, repr(value)) for name, value in x.targetoptions.items()),
+                       [] if x._can_compile else [str(signature) for signature in x.overloads])
+            self.function(x.py_func)
+        elif isinstance(x, ModuleType):
+            self._note("module", x.__name__)
+        elif callable(x) and (module == "builtins" or _is_library(module)):
+            self._note("named", module, getattr(x, "__qualname__", None) or repr(x))
+        else:                                                 # a plain function too: what stands for it in compiled
+            self.known = False                                # code is registered elsewhere
+            if isinstance(x, FunctionType):
+                self.function(x)
+
+    def function(self, function: FunctionType) -> None:
+        """Add a function's code, the globals that it names, its defaults and its closure."""
+        self._note("function")
+        self._code(function.__code__, function.__globals__)
+        for part in (function.__defaults__, *sorted((function.__kwdefaults__ or {}).items())):
+            self.take(part)
+        for cell in function.__closure__ or ():
+            try:
+                self.take(cell.cell_contents)
+            except ValueError:                                # empty as yet
+                self.known = False
+
+    def _code(self, code, names):
+        self._note("code", code.co_code, getattr(code, "co_exceptiontable", b""), code.co_varnames, code.co_names,
+                   code.co_freevars, code.co_cellvars, code.co_argcount, code.co_kwonlyargcount, code.co_flags)
+        self.names.update(code.co_names)
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                self._code(constant, names)
+            else:
+                self.names.update(x for x in (constant if isinstance(constant, tuple) else (constant,))
+                                  if isinstance(x, str))
+                self.take(constant)
+        for name in sorted({i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL"}):
+            self._note("global", name)
+            self.take(names[name] if name in names else getattr(builtins, name, None))
+            if isinstance(names.get(name), ModuleType):
+                self._attributes(names[name], code.co_names)
+
+    def _attributes(self, module, names):
+        """Add what code may read of a user's module."""
+        if _is_library(module.__name__):
+            return
+        for name in names:
+            if name in vars(module):
+                self._note("attribute", name)
+                self.take(vars(module)[name])
+                if isinstance(vars(module)[name], ModuleType):
+                    self._attributes(vars(module)[name], names)

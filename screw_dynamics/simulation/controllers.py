@@ -1,0 +1,199 @@
+"""Controllers: functions of the user's, compiled, kept on disk, and called by integrators at an address.
+
+`controller(robot, t, q, qd, tau)` gets the robot (robot_type.py); in a batch it runs on lanes if Numba can type it
+there, else on one state after another. So does `controller(t, q, qd, tau)`, to the bit as alone."""
+from __future__ import annotations
+
+import hashlib
+import linecache
+import os
+import re
+from collections.abc import Callable
+from types import FunctionType, SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, types
+from numba.core.dispatcher import Dispatcher
+from numba.extending import overload
+
+from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.compiled.cache import Form, compiled, prepare
+from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.native import address, array_at
+from screw_dynamics.compiled.user_code import Fingerprint, fingerprint
+from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert
+
+from . import lane_arrays  # noqa: F401  (registers NumPy on lanes)
+from .robot_type import METHODS, OF_LINKS, RobotType, refusals, refuse, robot_maker, used
+
+PARAMETERS = {4: "(t, q, qd, tau)", 5: "(robot, t, q, qd, tau)"}
+ONE, LANES, PLACES = "one state", "lanes", "one state after another"
+WAY_OUT = ("a controller may use NumPy, numbers, constants and functions that are decorated with numba.njit; for "
+           "anything else call robot.step(q, qd, tau, dt) in a loop in Python")
+
+
+class ControllerError(ValueError):
+    """A controller that cannot be compiled, or is none. __cause__ is Numba's own error."""
+
+
+class CompiledController(NamedTuple):
+    """The address of a controller; whether its robot works on lanes; and the methods of the robot that it may call."""
+
+    address: int
+    lanes: bool
+    methods: frozenset[str]
+
+
+_kept: dict[tuple, tuple[int, frozenset[str], Dispatcher]] = {}     # by key: address, methods, what holds the code
+
+
+def compiled_controller(function: Callable, lanes: bool, frames: tuple[str | None, ...],
+                        root: str) -> CompiledController:
+    """The compiled form of a controller, for one state or for lanes, on robots of these frames. ControllerError if it
+    is no function of four or five arguments, cannot be compiled, or returns something."""
+    python = function.py_func if isinstance(function, Dispatcher) else function
+    if not isinstance(python, FunctionType) or python.__code__.co_argcount not in PARAMETERS:
+        raise ControllerError(f"controller {function} must be a function controller(robot, t, q, qd, tau) or "
+                              f"controller(t, q, qd, tau)")
+    mark = fingerprint(function)
+    tries = ((LANES, PLACES) if python.__code__.co_argcount == 5 else (PLACES,)) if lanes else (ONE,)
+    if not mark.names.intersection(OF_LINKS):
+        frames, root = (), ""
+    for form in tries:
+        found = _kept.get((mark.key or function, form, frames, root))
+        if found:
+            return CompiledController(found[0], form == LANES, found[1])
+    return _compile(function, mark, tries, frames, root)
+
+
+def _compile(function: Callable, mark: Fingerprint, tries: tuple[str, ...], frames: tuple[str | None, ...],
+             root: str) -> CompiledController:
+    """Compile a controller, or load it."""
+    with_robot = (function.py_func if isinstance(function, Dispatcher) else function).__code__.co_argcount == 5
+    jitted = function if isinstance(function, Dispatcher) else njit(error_model="numpy")(function)
+    forms = {}
+    for form in tries:
+        kind = RobotType(form == LANES, frames, root)
+        key = mark.key and hashlib.sha256(repr((mark.key, form, frames, root)).encode()).hexdigest()
+        forms[form] = Form(_adapter(jitted, kind, form, with_robot, key), (types.intp,) * 6)
+    ready = [name for name, form in forms.items() if form.is_kept]
+    methods = frozenset(mark.names.intersection(METHODS))
+    for form in ready[:1] or forms:
+        adapter, signature = forms[form]
+        used.clear(), refusals.clear()
+        try:
+            if jitted._can_compile and form not in ready:     # alone: within the adapter it would inherit its options
+                jitted.compile(_arguments(form, frames, root, with_robot))
+            result = prepare(adapter, signature)
+        except Exception as error:
+            if form == LANES:                                 # of whatever kind: Numba has errors of its own
+                continue
+            raise _explained(function, with_robot, error) from error
+        where, methods = address(result), methods | used
+        holder = mark.key or (function if isinstance(function, Dispatcher) else object())   # none is overwritten
+        _kept[holder, form, frames, root] = where, methods, adapter
+        return CompiledController(where, form == LANES, methods)
+
+
+def _arguments(form, frames, root, with_robot):
+    """The Numba types of a controller's arguments."""
+    kind = LANE if form == LANES else types.float64
+    vector = types.Array(kind, 1, "C", aligned=kind is not LANE)
+    return (*(RobotType(form == LANES, frames, root),) * with_robot, kind, vector, vector, vector)
+
+
+def plain_controller(function: Callable, robot: Any) -> CompiledController:
+    """A controller without Numba's JIT, which is called with the robot itself: a lane is one state then."""
+    with_robot = function.__code__.co_argcount == 5
+
+    def adapter(memory, calls, t, q, qd, tau):
+        state = array_at(0.0, t, (1,))[0], *(array_at(0.0, x, (robot.n,)) for x in (q, qd, tau))
+        function(robot, *state) if with_robot else function(*state)
+    return CompiledController(address(SimpleNamespace(entry_point=adapter)), False, frozenset())
+
+
+# ------------------------------------------------------------------------------------------------- adapters
+def _adapter(controller, kind, form, with_robot, key):
+    """The function that integrators call with addresses: of workspace, calls, t, q, qd and tau. A lane is no argument,
+    since code for another processor may pass it in other registers."""
+    make = robot_maker(kind)
+    if with_robot:
+        call = njit(lambda memory, calls, t, q, qd, tau: _nothing(controller(make(memory, calls), t, q, qd, tau)))
+    else:
+        call = njit(lambda memory, calls, t, q, qd, tau: _nothing(controller(t, q, qd, tau)))
+    like, name = lane if form == LANES else number, f"controller {getattr(controller.py_func, '__name__', '')}"
+
+    @compiled(name, key)
+    def directly(memory, calls, t, q, qd, tau):
+        shape = (int(ws.memory_at(memory)[ws.COORDINATES]),)
+        call(memory, calls, array_at(like(), t, shape)[0], array_at(like(), q, shape), array_at(like(), qd, shape),
+             array_at(like(), tau, shape))
+
+    @compiled(name, key)
+    def by_places(memory, calls, t, q, qd, tau):
+        n = int(ws.memory_at(memory)[ws.COORDINATES])
+        t, q, qd, tau = (array_at(lane(), t, (n,))[0], array_at(lane(), q, (n,)), array_at(lane(), qd, (n,)),
+                         array_at(lane(), tau, (n,)))
+        x, v, u = np.empty(n), np.empty(n), np.empty(n)
+        for place in range(WIDTH):
+            for k in range(n):
+                x[k], v[k], u[k] = extract(q[k], place), extract(qd[k], place), 0.0
+            call(memory, calls, extract(t, place), x, v, u)
+            for k in range(n):
+                tau[k] = insert(tau[k], place, u[k])
+    return by_places if form == PLACES else directly
+
+
+def _nothing(result):
+    """Refuse a controller that returns something."""
+
+
+@overload(_nothing)
+def _check_nothing(result):
+    if not isinstance(result, types.NoneType):
+        refuse(f"it returns {result}; it must return nothing, and set tau")
+    return lambda result: None
+
+
+# ------------------------------------------------------------------------------------------------- errors
+def _explained(function: Callable, with_robot: bool, error: Exception) -> ControllerError:
+    """The error that says where a controller cannot be compiled, why, and what to do."""
+    python = getattr(function, "py_func", function)
+    line = _line(python, error)
+    code = linecache.getline(python.__code__.co_filename, line).strip()
+    where = f"{python.__code__.co_filename}, line {line}" + (f": {code}" if code else "")
+    return ControllerError(f"controller {python.__qualname__} cannot be compiled as "
+                           f"controller{PARAMETERS[4 + with_robot]}.\n  {where}\n  {_reason(error)}\n  {WAY_OUT}")
+
+
+def _line(python, error):
+    """The line of the function, as far as Numba tells, that it complains of."""
+    code, text = python.__code__, _plain(error)
+    places = [(found.filename, found.line) for found in [getattr(error, "loc", None)] if found is not None]
+    for pattern in (r'File "([^"]+)", line (\d+)', r"Raised from (.+) \((\d+)\)"):
+        places += [(file, int(line)) for file, line in re.findall(pattern, text)]
+    lines = [line for file, line in places if os.path.basename(file) == os.path.basename(code.co_filename)]
+    return next((line for line in lines if line != code.co_firstlineno), code.co_firstlineno)
+
+
+def _reason(error):
+    """Numba's reason in one line."""
+    text = _plain(error)
+    for refusal in refusals:
+        if refusal in text:
+            return refusal
+    lines = [line.strip() for line in text.splitlines()]
+    wanted = [line.removeprefix(">>> ") for line in lines if line.startswith(">>> ")]
+    lines = [line for line in lines if line and not line.startswith(_NOISE)]
+    if wanted and lines and lines[0].startswith("No implementation"):
+        return f"Numba has no {wanted[-1]}"
+    return re.sub(r"Robot\(lanes.*\)", "Robot", lines[0]) if lines else type(error).__name__
+
+
+_NOISE = "Failed in ", "During: ", "File ", ">>>", "- "
+
+
+def _plain(error):
+    """The text of an error, without colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", str(error))
