@@ -65,7 +65,8 @@ SYMBOLIC = ["sympy>=1.12"]
 ROBOTS = ["example-robot-data", "xacro"]
 BENCH = ["pin", "mujoco", "mpmath", *PLOT, *ROBOTS]
 PYTEST = ["pytest>=8", "pytest-xdist>=3.5"]
-TEST = [*PYTEST, "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "mujoco", *PLOT, *SYMBOLIC, *ROBOTS]
+TEST = [*PYTEST, "pyyaml", "setuptools>=68", "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "mujoco", *PLOT, *SYMBOLIC,
+        *ROBOTS]
 
 
 class BuildWithKernels(build_py):
@@ -106,7 +107,7 @@ setup(
     name=NAME,
     cmdclass={"build_py": BuildWithKernels},
     distclass=Platform,
-    version="0.1.0",
+    version="0.2.0",
     description="Robot dynamics by screw theory, as a Python library and as ROS 2 nodes",
     long_description=README.read_text() if README.exists() else "",
     long_description_content_type="text/markdown",

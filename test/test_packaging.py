@@ -9,6 +9,7 @@ from importlib.metadata import entry_points, metadata, version
 from pathlib import Path
 
 import pytest
+import yaml
 
 import screw_dynamics
 from support.paths import ROOT
@@ -61,6 +62,25 @@ def test_package_xml_agrees_with_the_installed_package(folder):
     package = package_xml(folder)
     assert package.findtext("version") == version("screw_dynamics")
     assert package.findtext("license") == metadata("screw_dynamics")["License"] == "Apache-2.0"
+
+
+def test_citation_and_changelog_are_of_this_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (citation["version"], citation["license"]) == (version("screw_dynamics"), "Apache-2.0")
+    assert all(paper["title"] and paper["authors"] and paper["year"] for paper in citation["references"])
+    latest, *_ = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert latest == version("screw_dynamics")
+
+
+def test_a_source_distribution_contains_all_that_is_tracked(tmp_path):
+    """So that its tests run. What serves the repository alone is left out."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no repository but a source distribution, or a copy of one")
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    subprocess.run([sys.executable, "setup.py", "-q", "egg_info", "--egg-base", tmp_path], cwd=ROOT, check=True)
+    listed = (tmp_path / "screw_dynamics.egg-info" / "SOURCES.txt").read_text().splitlines()
+    assert set(tracked.splitlines()) - set(listed) == {".ci/run", ".gitignore"}
+    assert not [file for file in listed if file.endswith((".pyc", ".kernel"))]
 
 
 def test_package_xml_names_every_ros_package_that_is_imported():
