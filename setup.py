@@ -11,6 +11,7 @@ screw_dynamics/compiled/cache.py, as "x86-64-v3 x86-64-v4", make a wheel for oth
 import os
 import subprocess
 import sys
+import time
 from glob import glob
 from pathlib import Path
 
@@ -73,13 +74,16 @@ class BuildWithKernels(build_py):
     """Copies the modules, and compiles their kernels into the copy."""
 
     def run(self):
-        """Compile once the modules are there; an editable install has none."""
+        """Compile once the modules are there; an editable install copies none."""
         super().run()
-        self.kernels = Path(self.build_lib, NAME, "machine_code").resolve()
+        self.kernels, started = Path(self.build_lib, NAME, "machine_code").resolve(), time.time()
         if not self.editable_mode:
             for target in TARGETS:
                 if target != "none":
                     self.compile_kernels(target)
+        for kernel in self.kernels.glob("*.kernel"):  # those that are up to date have just been read or written
+            if kernel.stat().st_mtime < started - 1.0:
+                kernel.unlink()
 
     def compile_kernels(self, target):
         """Have the copy compile for a processor. Without Numba, say, kernels are compiled at their first use."""

@@ -26,7 +26,7 @@ from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
 from screw_dynamics.compiled import store
-from screw_dynamics.compiled.cache import Form
+from screw_dynamics.compiled.cache import BATCHES, Form
 from screw_dynamics.compiled.cache import prepare as load_or_compile
 from screw_dynamics.compiled.threads import available_threads
 from screw_dynamics.simulation.integrators import INTEGRATORS
@@ -52,12 +52,17 @@ def forms(everything: bool = False) -> dict[str, Form]:
     return {form.name: form for form in (*single, Form(no_controller, CONTROL.args), *batches)}
 
 
-def select(names: Sequence[str], known: Sequence[str]) -> list[str]:
-    """The known names that begin with any of these, all for none of these; ValueError for one that fits nothing."""
-    for name in names:
-        if not any(other.startswith(name) for other in known):
-            raise ValueError(f"no kernel is called {name!r}; known are {', '.join(known)}")
-    return [name for name in known if not names or any(name.startswith(wanted) for wanted in names)]
+def select(wanted: Sequence[str], standard: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The standard names that begin with any wanted one, or all known if no standard one does; all standard names if
+    none is wanted. ValueError for a wanted name that no known one begins with."""
+    chosen = set() if wanted else set(standard)
+    for start in wanted:
+        found = ([name for name in standard if name.startswith(start)]
+                 or [name for name in known if name.startswith(start)])
+        if not found:
+            raise ValueError(f"no kernel is called {start!r}; known are {', '.join(known)}")
+        chosen.update(found)
+    return [name for name in known if name in chosen]
 
 
 def prepare(names: Sequence[str], workers: int, report: Callable[[str, float], None]) -> None:
@@ -115,17 +120,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("-j", "--jobs", type=int, default=available_threads(), help="how many processes to use")
     parser.add_argument("--all", action="store_true", help="also what few robots need: dynamics in every "
                         "representation of twists, and mimic joints under every integrator")
+    parser.add_argument("--single", action="store_true", help="only what is for a single state, not for batches")
     parser.add_argument("--list", action="store_true", help="only list the names, and which are there")
     parser.add_argument("--clear", action="store_true", help="only remove what is in the user's cache")
     options, folder = parser.parse_args(arguments), store.own()
     if options.clear:
-        print(f"removed {folder.clear()} kernels from {folder.path}")
+        print(f"kernels removed from {folder.path}: {folder.clear()}")
         return 0
-    known = forms(everything=options.all or bool(options.names))
+    standard, known = list(forms()), forms(everything=True)
     try:
-        names = select(options.names, list(known))
+        names = select(options.names, list(known) if options.all else standard, list(known))
     except ValueError as error:
         parser.error(str(error))
+    if options.single:
+        names = [name for name in names if not name.endswith(BATCHES)]
     missing = [name for name in names if not known[name].is_kept]
     if options.list:
         print(*(f"{'-' if name in missing else '+'} {name}" for name in names), sep="\n")
@@ -136,10 +144,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         bar.close()
     lost = [name for name in missing if not known[name].is_kept]
     if lost:
-        print(f"{len(lost)} kernels could not be kept in {folder.path}", file=sys.stderr)
+        print(f"kernels that could not be kept in {folder.path}: {len(lost)}", file=sys.stderr)
         return 1
-    print(f"{len(names)} kernels are ready, {len(missing)} of them compiled now, in {folder.path}" if missing else
-          f"{len(names)} kernels are ready")
+    print(f"kernels ready: {len(names)}" + f", compiled now, in {folder.path}: {len(missing)}" * bool(missing))
     return 0
 
 

@@ -2,7 +2,8 @@
 
 Called by the Makefile through tools/setup, with nothing but the standard library. Each step leaves a mark in
 .venv/setup.json and runs again only when what it depends on has changed: the environment itself when it is broken or
-its folder has moved, the packages when setup.py has, the interfaces when a .srv file or a ROS package has.
+its folder has moved, the packages when setup.py has, the interfaces when a .srv file or a ROS package has, the kernels,
+which are compiled in parallel so that nobody waits for one after another, when a source has that they come from.
 """
 
 import argparse
@@ -29,6 +30,10 @@ BUILD = ROOT / "build"
 LOG = BUILD / "setup.log"
 INTERFACES = ROOT / "screw_dynamics_interfaces"
 INCLUDES_FIX = ROOT / "tools" / "drop_missing_includes.cmake"
+PACKAGE = ROOT / "screw_dynamics"
+# What the nodes of the demo call; tests and benchmarks call everything.
+DEMO_KERNELS = ["--single", "gravity", "coriolis", "inverse_dynamics", "mass_matrix", "forward", "jacobian", "kinetic",
+                "potential", "rollout.semi_implicit_euler"]
 
 # Of a sourced ROS installation, another environment or a user's pip settings: each would lead the build astray.
 FOREIGN_VARIABLES = (
@@ -227,6 +232,20 @@ def build_interfaces(again):
     mark(interfaces=key)
 
 
+def compile_kernels(extras):
+    """Compile what is going to be called, into the user's cache."""
+    names = DEMO_KERNELS if extras == ["demo"] else []
+    key = fingerprint(PACKAGE, extra=" ".join(names))
+    if read_state().get("kernels") == key:
+        return
+    say("Compiling the kernels")
+    try:
+        run([PYTHON, "-m", "screw_dynamics.prepare", *names], environment(), LOG)
+    except StepFailed as failure:
+        raise SetupError("the kernels could not be compiled; the output above says why") from failure
+    mark(kernels=key)
+
+
 def remove_installed(manifest):
     """Remove what an earlier build has installed, so that a service that was renamed does not live on."""
     if manifest.is_file():
@@ -247,8 +266,9 @@ def set_up(extras, chosen, again):
             fcntl.flock(lock, fcntl.LOCK_EX)
         before = read_state()
         make_venv(chosen)
-        install_packages(extras)
+        install_packages(["interfaces", *extras])
         build_interfaces(again)
+        compile_kernels(extras)
         if read_state() != before:
             say(f"The environment is ready, after {time.monotonic() - started:.0f} s")
 
@@ -268,7 +288,7 @@ def main():
             return
         if Path(sys.prefix) == VENV:  # called with .venv active, which may have to be deleted
             os.execv(sys._base_executable, [sys._base_executable, *sys.argv])
-        set_up(["interfaces", *options.extras], options.chosen, options.rebuild_interfaces)
+        set_up(options.extras, options.chosen, options.rebuild_interfaces)
     except SetupError as error:
         sys.exit(f"{error}." if not options.check else str(error))
     except StepFailed as failure:

@@ -29,6 +29,7 @@ from . import store
 from .fingerprint import fingerprint
 
 ROOMS = "numbers", "screws", "model", "compiled", "algorithms", "simulation"     # the others are plain Python
+BATCHES = ", batches"   # ends the names of entry points for many states
 LONG = 1.0              # s: whoever compiles for longer is told so
 # Processors that machine code may have been made for elsewhere, the best first, and what this one must have to run it.
 _V3 = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"}

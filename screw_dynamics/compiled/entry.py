@@ -17,7 +17,7 @@ from screw_dynamics.numbers.values import INLINE, kernel
 
 from . import workspace as ws
 from .borrow import BORROWED, borrowed, layout_is_known
-from .cache import Form, compiled, prepare
+from .cache import BATCHES, Form, compiled, prepare
 from .tiles import clear, first_tile, gather, identity_order, load, next_tile, store, unowned
 
 # ------------------------------------------------------------------------------------------------- shapes of one result
@@ -195,7 +195,7 @@ def _one(name, algorithm, Body, shape, targeted, inputs):
 
 def _many(name, algorithm, Body, shape):
     """The entry point for many states."""
-    @compiled(f"{name}, batches", nogil=True)
+    @compiled(name + BATCHES, nogil=True)
     def many(memory, packed, inputs, out, counter):
         evaluate_many(algorithm, Body, shape, memory, packed, inputs, out, counter)
     return many

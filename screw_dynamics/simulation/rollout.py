@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics.checks import broadcast, one_of, positive, real_numbers, whole
 from screw_dynamics.compiled.batch import Workspaces
-from screw_dynamics.compiled.cache import compiled, prepare
+from screw_dynamics.compiled.cache import BATCHES, compiled, prepare
 from screw_dynamics.compiled.entry import Entry
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.compiled.workspace import aligned, numbers_type
@@ -39,7 +39,7 @@ def entry_points(integrator: str, acceleration: Entry) -> tuple[Callable, Callab
     def one(job):
         advance(step, tableau, algorithm, Body, 0.0, job)
 
-    @compiled(f"{name}, batches", nogil=True)
+    @compiled(name + BATCHES, nogil=True)
     def many(job):
         advance(step, tableau, algorithm, Body, splat(0.0), job)
     return one, many

@@ -1,20 +1,24 @@
 """The cache of machine code: never stale, never mixed up, and never needed."""
-import multiprocessing
 import os
+import re
 import shutil
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numba
 import pytest
 from numba import types
+from numba.core.registry import cpu_target
 
 import screw_dynamics
+from screw_dynamics.compiled import cache, store
 from screw_dynamics.compiled.cache import compiled, prepare
 
 PACKAGE = Path(screw_dynamics.__file__).parent
+PLACES = "SCREW_DYNAMICS_CACHE_DIR", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME"
 NUMBER = (types.float64,)
 
 
@@ -45,13 +49,14 @@ def value(dispatcher):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """An empty place for the cache of this test."""
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    return tmp_path
+    monkeypatch.setenv("SCREW_DYNAMICS_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(store, "_said", set())
+    return tmp_path / "cache"
 
 
 def files(folder):
     """The files of code in the place."""
-    return [file for file in folder.rglob("*") if file.is_file()]
+    return sorted(folder.glob("**/*.kernel"))
 
 
 # ------------------------------------------------------------------------------------------------- kept
@@ -91,21 +96,96 @@ def test_a_damaged_file_is_replaced(folder, damage):
     assert value(entry(doubled)) == (2.0, True)
 
 
-def test_files_of_other_sources_are_removed(folder, monkeypatch):
-    value(entry(doubled))
-    monkeypatch.setattr("screw_dynamics.compiled.cache._STAMP", "other")
-    value(entry(tripled))
+def test_no_bit_can_flip_unseen(folder, rng):
+    """Loaded, it would be a crash or a wrong number."""
+    place = store.Folder(folder, {os.geteuid()})
+    code = rng.bytes(200)
+    place.write("code", code)
     file, = files(folder)
-    assert "-other-" in file.name
+    written = file.read_bytes()
+    for bit in range(8 * len(written)):
+        flipped = bytearray(written)
+        flipped[bit // 8] ^= 1 << bit % 8
+        file.write_bytes(flipped)
+        assert place.read("code") is None
+    file.write_bytes(written)
+    assert place.read("code") == code
+
+
+def test_files_that_nobody_uses_are_removed(folder):
+    """And none that is in use, nor one that something else keeps there."""
+    value(entry(doubled))
+    old, = files(folder)
+    other = folder / "notes.txt"
+    other.write_text("mine")
+    for file in old, other:
+        os.utime(file, (0, 0))
+    assert value(entry(doubled)) == (2.0, True)                 # in use: it is young again
+    value(entry(tripled))
+    assert old in files(folder) and other.exists()
+    os.utime(old, (0, 0))
+    prepare(entry(tripled), (types.float32,))
+    assert old not in files(folder) and other.exists() and len(files(folder)) == 2
+
+
+def test_clearing_removes_what_is_ours(folder):
+    value(entry(doubled))
+    (folder / "notes.txt").write_text("mine")
+    assert store.own().clear() == 1
+    assert [file.name for file in folder.iterdir()] == ["notes.txt"]
+
+
+# ------------------------------------------------------------------------------------------------- who wrote it
+@pytest.mark.parametrize("what", ["file", "folder"])
+@pytest.mark.parametrize("mode, private, trusted", [
+    (0o777, True, False), (0o757, True, False), (0o775, False, False), (0o775, True, True), (0o755, False, True)])
+def test_code_that_others_can_write_is_not_run(folder, monkeypatch, caplog, what, mode, private, trusted):
+    monkeypatch.setattr(store, "_is_private", lambda gid: private)
+    value(entry(doubled))
+    (files(folder)[0] if what == "file" else folder).chmod(mode)
+    assert value(entry(doubled)) == (2.0, trusted)
+    assert value(entry(doubled)) == (2.0, trusted or what == "file")        # compiled again, and trusted
+    told = [text for text in caplog.messages if "is not used" in text]
+    assert len(told) == (not trusted)
+    assert trusted or str(folder) in told[0] and f"other users may write it (mode {mode:o})" in told[0]
+
+
+def test_code_of_another_user_is_not_run(folder, caplog):
+    theirs = store.Folder(folder, {os.geteuid()})
+    theirs.write("code", b"code")
+    ours = store.Folder(folder, {os.geteuid() + 1})
+    assert ours.read("code") is None and theirs.read("code") == b"code"
+    assert caplog.messages == [
+        f"machine code in {folder} is not used: it belongs to another user ({os.geteuid()})"]
+
+
+def test_no_file_is_put_where_others_can_write(folder, caplog):
+    folder.mkdir()
+    folder.chmod(0o777)
     assert value(entry(doubled)) == (2.0, False)
+    assert list(folder.iterdir()) == []
+    told, = caplog.messages
+    assert f"cannot be kept in {folder}" in told and "SCREW_DYNAMICS_CACHE_DIR" in told
+
+
+def test_what_is_written_is_for_this_user_to_change_and_for_all_to_read(folder):
+    """As a Dockerfile's root prepares it for a user of the image."""
+    umask = os.umask(0o002)
+    try:
+        value(entry(doubled))
+    finally:
+        os.umask(umask)
+    assert files(folder)[0].stat().st_mode & 0o777 == 0o644
+    assert folder.stat().st_mode & 0o777 == 0o755
 
 
 # ------------------------------------------------------------------------------------------------- not to be written
-def test_a_place_that_is_gone_is_no_error(folder):
-    call = entry(doubled)
-    shutil.rmtree(folder)
+def test_a_place_that_is_gone_is_no_error_and_said_once(folder, caplog):
     folder.write_text("a file")
-    assert value(call) == (2.0, False)
+    assert value(entry(doubled)) == (2.0, False)
+    assert value(entry(tripled)) == (3.0, False)
+    told, = caplog.messages
+    assert f"machine code cannot be kept in {folder}, and every process compiles it anew: " in told
 
 
 def test_a_full_disk_is_no_error(folder, monkeypatch):
@@ -113,7 +193,35 @@ def test_a_full_disk_is_no_error(folder, monkeypatch):
         raise OSError(28, "No space left on device")
     monkeypatch.setattr(os, "replace", fail)
     assert value(entry(doubled)) == (2.0, False)
-    assert files(folder) == []
+    assert list(folder.iterdir()) == []
+
+
+# ------------------------------------------------------------------------------------------------- what is said
+def test_whoever_compiles_for_long_is_told_what_and_how_long(folder, caplog, monkeypatch):
+    @cache.compiled("a slow kernel")
+    def slow(x):
+        return x
+    compile_it = slow.compile
+
+    def compile_slowly(signature):
+        while not caplog.messages:
+            time.sleep(0.01)
+        compile_it(signature)
+    monkeypatch.setattr(cache, "LONG", 0.01)
+    monkeypatch.setattr(slow, "compile", compile_slowly, raising=False)
+    prepare(slow, NUMBER)
+    while_compiling, done = caplog.messages
+    assert while_compiling == "compiling a slow kernel, once on this machine"
+    assert re.fullmatch(r"a slow kernel is ready after \d+\.\d s \(python -m screw_dynamics.prepare .*\)", done)
+    assert {record.name for record in caplog.records} == {"screw_dynamics"}
+
+
+def test_what_is_loaded_or_compiled_quickly_is_not_worth_a_word(folder, caplog, monkeypatch):
+    monkeypatch.setattr(cache, "LONG", 1e9)
+    value(entry(doubled))
+    monkeypatch.setattr(cache, "LONG", 0.0)
+    assert value(entry(doubled)) == (2.0, True)
+    assert caplog.messages == []
 
 
 # ------------------------------------------------------------------------------------------------- several at once
@@ -131,36 +239,6 @@ def test_several_threads_may_ask_at_once(folder):
         thread.join()
     assert results == [2.0] * 8
     assert sum(call.stats.cache_misses.values()) == 1
-
-
-def compile_with_pauses(function, pauses, done):
-    """Compile a function in this process, with waits before its first file gets its name, and before its second."""
-    replace = os.replace
-
-    def replace_later(*names):
-        for wait in pauses.pop(0) if pauses else ():
-            wait()
-        replace(*names)
-    os.replace = replace_later
-    value(entry(function))
-    done.set()
-
-
-def test_two_processes_that_compile_at_once_do_not_mix_up_their_code(folder):
-    """With an index of numbered files, this order leaves the second one's entry there, and the first one's code."""
-    fork = multiprocessing.get_context("fork")
-    both_compiled, first_file, second_done = fork.Barrier(2, timeout=60), fork.Event(), fork.Event()
-    first = [both_compiled.wait], [first_file.set, lambda: second_done.wait(60)]
-    second = [both_compiled.wait, lambda: first_file.wait(60)],
-    processes = [fork.Process(target=compile_with_pauses, args=(doubled, list(first), first_file)),
-                 fork.Process(target=compile_with_pauses, args=(tripled, list(second), second_done))]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(timeout=100)
-        assert process.exitcode == 0
-    assert value(entry(doubled)) == (2.0, True)
-    assert value(entry(tripled)) == (3.0, True)
 
 
 # ------------------------------------------------------------------------------------------------- the package
@@ -203,11 +281,12 @@ def package(tmp_path, request):
     return copy
 
 
-def start(package, **environment):
-    """Start the trial in a new process."""
-    inherited = {key: value for key, value in os.environ.items() if key not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
-    command = [sys.executable, "-c", "import screw_dynamics.compiled.trial"]
-    return subprocess.Popen(command, env=inherited | environment, cwd=package.parent, stdout=subprocess.PIPE, text=True)
+def start(package, command=("-c", "import screw_dynamics.compiled.trial"), **environment):
+    """Start the trial, or another command, in a new process."""
+    inherited = {key: value for key, value in os.environ.items() if key not in PLACES}
+    environment = inherited | {"HOME": str(package.parents[1] / "home")} | environment
+    return subprocess.Popen([sys.executable, *command], env=environment, cwd=package.parent, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
 
 
 def outcome(process):
@@ -233,17 +312,40 @@ def test_processes_that_start_together_compile_once(package):
     assert outcome(start(package)) == (one, False)
 
 
-def test_a_package_that_cannot_be_written_is_cached_at_home(package):
-    """A file in the place of the folder stops root too."""
-    (package / "compiled" / "__pycache__").write_text("a file")
+def test_code_is_kept_in_the_users_cache_and_not_in_the_package(package):
+    """Or pip uninstall would leave it behind."""
     home = package.parents[1] / "home"
-    number, compiled = outcome(start(package, HOME=str(home)))
-    assert compiled and files(home)
-    assert outcome(start(package, HOME=str(home))) == (number, False)
+    before = {file for file in package.rglob("*") if file.suffix != ".pyc"}
+    assert outcome(start(package))[1]
+    assert {file.parent for file in files(home)} == {home / ".cache" / "screw_dynamics"}
+    assert {file for file in package.rglob("*") if file.suffix != ".pyc"} - before <= set(package.rglob("__pycache__"))
+    for name, folder in (("SCREW_DYNAMICS_CACHE_DIR", "own"), ("NUMBA_CACHE_DIR", "numba"), ("XDG_CACHE_HOME", "xdg")):
+        assert outcome(start(package, **{name: str(home / folder)}))[1]
+        assert files(home / folder if folder == "own" else home / folder / "screw_dynamics")
+
+
+def test_code_that_came_with_the_package_is_used_wherever_it_lies(package):
+    """Compiled in the place where a wheel is made, loaded in the place where that is installed."""
+    number, _ = outcome(start(package, SCREW_DYNAMICS_CACHE_DIR=str(package / "machine_code")))
+    moved = package.parents[1] / "moved" / "screw_dynamics"
+    moved.parent.mkdir()
+    shutil.move(package, moved)
+    assert outcome(start(moved)) == (number, False)
+
+
+@pytest.mark.skipif("x86-64-v3" not in [name for _, name, _ in cache._processors(cpu_target.target_context.codegen())],
+                    reason="this processor is older than x86-64-v3, or another kind")
+def test_code_for_a_level_of_processors_is_used_by_those_that_have_it(package):
+    elsewhere = {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""}
+    number, _ = outcome(start(package, SCREW_DYNAMICS_CACHE_DIR=str(package / "machine_code"), **elsewhere))
+    assert outcome(start(package)) == (number, False)
+    older = {"NUMBA_CPU_NAME": "nehalem", "NUMBA_CPU_FEATURES": "+sse4.2"}
+    assert outcome(start(package, **older)) == (number, True)
 
 
 def test_nowhere_to_write_is_no_error(package):
-    (package / "compiled" / "__pycache__").write_text("a file")
-    nowhere = str(package / "compiled" / "__pycache__" / "nowhere")
-    number, compiled = outcome(start(package, HOME=nowhere, XDG_CACHE_HOME=nowhere, NUMBA_CACHE_DIR=nowhere))
-    assert number > 0 and compiled
+    nowhere = package.parents[1] / "nowhere"
+    nowhere.write_text("a file")
+    process = start(package, HOME=str(nowhere), SCREW_DYNAMICS_CACHE_DIR=str(nowhere / "cache"))
+    number, compiled, *_ = process.communicate(timeout=300)[0].split()
+    assert float(number) > 0 and compiled == "True"

@@ -1,13 +1,13 @@
-"""Calls every algorithm that a node uses once, so that it is compiled before a message needs it."""
+"""Calls every algorithm that a node uses once, so that it is loaded, or compiled, before a message needs it."""
 
-import time
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 import numpy as np
 
 from screw_dynamics.robot import Robot
 
-SLOW = 0.5   # seconds; a step faster than this was served from the cache and needs no line of log
 Step = Callable[[Robot, np.ndarray, str], object]   # of a robot, at q = qd = qdd, for a link
 
 STEPS: dict[str, Step] = {
@@ -26,12 +26,21 @@ STEPS: dict[str, Step] = {
 
 
 def prepare(steps: Mapping[str, Step], robot: Robot, log: Callable[[str], None]) -> None:
-    """Take every step at q = 0, with a line to `log` before the first and after each slow one."""
-    log("preparing the algorithms (the first time on a machine they are compiled, which can take a minute)")
+    """Take every step at q = 0, with lines to `log` on what has to be compiled."""
     zero, last_link = np.zeros(robot.n), robot.link_names[-1]
-    for count, (what, step) in enumerate(steps.items(), start=1):
-        started = time.monotonic()
-        step(robot, zero, last_link)
-        elapsed = time.monotonic() - started
-        if elapsed > SLOW:
-            log(f"prepared {what} in {elapsed:.1f} s ({count} of {len(steps)})")
+    with _told(log):
+        for step in steps.values():
+            step(robot, zero, last_link)
+
+
+@contextmanager
+def _told(log: Callable[[str], None]) -> Iterator[None]:
+    """Give `log` what the core logs, which would go to standard error."""
+    handler = logging.Handler()
+    handler.emit = lambda record: log(record.getMessage())
+    logger = logging.getLogger("screw_dynamics")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)

@@ -1,0 +1,104 @@
+"""Kernels that are compiled before they are needed: by the command, and while the package is built."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from screw_dynamics import prepare
+from support.paths import ROOT
+from support.real_robots import PATHS
+
+PANDA = PATHS["panda_description/urdf/panda.urdf"]
+FEW = "body_poses_spatial", "potential_energy"      # the quickest to compile
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty cache of this test's own."""
+    monkeypatch.setenv("SCREW_DYNAMICS_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def run(*arguments, **environment):
+    """The command, as a user gives it."""
+    return subprocess.run([sys.executable, "-m", "screw_dynamics.prepare", *arguments], cwd=ROOT, text=True,
+                          env={**os.environ, **environment}, capture_output=True, timeout=300)
+
+
+def test_names_choose_kernels_by_how_they_begin():
+    standard, known = list(prepare.forms()), list(prepare.forms(everything=True))
+    assert prepare.select([], standard, known) == standard
+    assert prepare.select(["gravity"], standard, known) == ["gravity_torque", "gravity_torque, batches"]
+    assert prepare.select(["inverse_dynamics"], standard, known) == [
+        "inverse_dynamics.classical", "inverse_dynamics.classical, batches"]
+    assert prepare.select(["inverse_dynamics.hy"], standard, known) == [
+        "inverse_dynamics.hybrid", "inverse_dynamics.hybrid, batches"]
+    with pytest.raises(ValueError, match="no kernel is called 'torque'; known are inverse_dynamics"):
+        prepare.select(["gravity", "torque"], standard, known)
+
+
+def test_every_representation_can_be_compiled_beforehand():
+    few, everything = prepare.forms(), prepare.forms(everything=True)
+    assert few.keys() < everything.keys()
+    for quantity in "inverse_dynamics", "forward_dynamics", "body_twists", "body_jacobians":
+        for representation in "body", "spatial", "hybrid", "mixed":
+            assert {f"{quantity}.{representation}", f"{quantity}.{representation}, batches"} <= everything.keys()
+
+
+def test_kernels_are_compiled_in_parallel_once_and_cleared(folder):
+    single = run("--single", "potential_energy")
+    assert single.stdout.splitlines()[-1] == f"kernels ready: 1, compiled now, in {folder}: 1"
+    run("--clear")
+    done = run("-j", "2", *FEW)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines[:-1]] == ["1/4", "2/4", "3/4", "4/4"]
+    assert {re.split(r" s  ", line)[1] for line in lines[:-1]} == {
+        name + form for name in FEW for form in ("", ", batches")}
+    assert lines[-1] == f"kernels ready: 4, compiled now, in {folder}: 4" and done.stderr == ""
+    assert len(list(folder.iterdir())) == 4
+    assert run(*FEW).stdout == "kernels ready: 4\n"
+    assert run("--list", "body_poses").stdout.splitlines() == [
+        "- body_poses", "+ body_poses_spatial", "+ body_poses_spatial, batches", "- body_poses, batches"]
+    assert run("--clear").stdout == f"kernels removed from {folder}: 4\n" and not list(folder.iterdir())
+
+
+def test_a_wrong_name_is_refused(folder):
+    done = run("gravity_force")
+    assert done.returncode == 2 and "no kernel is called 'gravity_force'; known are " in done.stderr
+
+
+def test_a_place_that_cannot_be_written_is_an_error(folder):
+    folder.write_text("a file")
+    done = run("potential_energy")
+    assert done.returncode == 1 and f"kernels that could not be kept in {folder}: 2" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_wheel_contains_all_kernels_and_its_first_torque_compiles_nothing(tmp_path):
+    """Built from a copy, as pip builds it; installed by unpacking, and used with nowhere to write."""
+    source, site, home = tmp_path / "source", tmp_path / "site", tmp_path / "home"
+    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(".*", "build", "*.egg-info", "__pycache__"))
+    pip = [sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-w", str(tmp_path), str(source)]
+    subprocess.run(pip, check=True, timeout=1200)
+    wheel, = tmp_path.glob("*.whl")
+    assert f"cp3{sys.version_info.minor}" in wheel.name and "any" not in wheel.name
+    zipfile.ZipFile(wheel).extractall(site)
+    assert len(list((site / "screw_dynamics" / "machine_code").iterdir())) == len(prepare.forms())
+    script = f"""
+import numpy as np
+from numba.core import event
+with event.install_recorder("numba:compile") as compiled:
+    import screw_dynamics as sd
+    for robot in sd.Robot.from_urdf({str(PANDA)!r}, tip_link="panda_hand"), sd.Robot.from_urdf({str(PANDA)!r}):
+        for q in np.zeros(robot.n), np.zeros((9, robot.n)):
+            robot.inverse_dynamics(q, q, q), robot.forward_dynamics(q, q, q), robot.rollout(q, q, steps=2)
+print(sd.__file__, len(compiled.buffer))"""
+    home.write_text("no folder")
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=True,
+                          env={"PYTHONPATH": str(site), "HOME": str(home), "PATH": os.environ["PATH"]}, cwd=tmp_path)
+    assert done.stdout.split() == [str(site / "screw_dynamics" / "__init__.py"), "0"] and done.stderr == ""
