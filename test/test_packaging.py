@@ -1,5 +1,6 @@
 """The package's files tell the same story: to pip, to colcon, and about ROS staying at the edge."""
 
+import os
 import pkgutil
 import re
 import subprocess
@@ -10,9 +11,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 import screw_dynamics
 from support.paths import ROOT
+from support.ros import PACKAGES, needs_ros, reason_to_skip
 
 INTERFACES = ROOT / "screw_dynamics_interfaces"
 
@@ -100,14 +103,55 @@ def test_every_service_file_is_built():
     assert sorted(listed) == sorted(f"srv/{path.name}" for path in (INTERFACES / "srv").iterdir())
 
 
+@needs_ros
 def test_every_service_is_importable():
     import screw_dynamics_interfaces.srv as services
 
     assert all(hasattr(services, path.stem) for path in (INTERFACES / "srv").iterdir())
 
 
+@needs_ros
 @pytest.mark.parametrize("node", ["dynamics_node", "simulator_node"])
 def test_node_is_an_executable(node):
     (entry,) = entry_points(group="console_scripts", name=node)
     assert callable(entry.load())
     assert (Path(sys.prefix) / "bin" / node).is_file()
+
+
+def test_requirements_of_ros_are_for_the_machine_that_has_its_wheels():
+    """So that [test] and [demo] install elsewhere; the core's are for every machine, with a Numba that works there."""
+    found = [Requirement(text) for text in metadata("screw_dynamics").get_all("Requires-Dist")]
+
+    def needed(extra, machine):
+        there = {"extra": extra, "platform_machine": machine, "sys_platform": "linux"}
+        return {f"{r.name}{r.specifier}" for r in found if r.marker is None or r.marker.evaluate(there)}
+
+    for extra in "test", "demo", "dev":
+        assert any(name.startswith("ros-rclpy") for name in needed(extra, "x86_64"))
+        assert not any(name.startswith("ros-") for name in needed(extra, "aarch64"))
+    assert {"pin", "mujoco"} < needed("test", "aarch64") and "example-robot-data" in needed("demo", "aarch64")
+    assert "numba<0.70,>=0.58" in needed("", "x86_64") and "numba<0.70,>=0.59" in needed("", "aarch64")
+    assert needed("", "x86_64") ^ needed("", "aarch64") == {"numba<0.70,>=0.58", "numba<0.70,>=0.59"}
+
+
+def test_tests_of_nodes_are_skipped_where_there_is_no_ros_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert reason_to_skip(lambda name: name, "aarch64") is None
+    assert reason_to_skip(lambda name: None, "aarch64") == (
+        "rclpy and screw_dynamics_interfaces cannot be imported: the nodes need ROS 2")
+    assert reason_to_skip(lambda name: name if name == "rclpy" else None, "x86_64").startswith(PACKAGES[1])
+    (tmp_path / "setup.json").touch()                     # what tools/setup made must have it
+    assert reason_to_skip(lambda name: None, "x86_64") is None
+    assert reason_to_skip(lambda name: None, "aarch64") is not None
+
+
+def test_files_of_tests_of_nodes_are_skipped_with_the_reason(tmp_path):
+    """None is imported, and none is left out in silence."""
+    (tmp_path / "no_ros.py").write_text("from support import ros; ros.REASON = 'there is no ROS in this trial'")
+    path = os.pathsep.join([str(tmp_path), str(ROOT / "test"), str(ROOT)])
+    done = subprocess.run([sys.executable, "-m", "pytest", "-p", "no_ros", "-p", "no:cacheprovider", "test/ros"],
+                          cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    files = len(list((ROOT / "test" / "ros").glob("test_*.py")))
+    assert f"{files} skipped" in done.stdout and "there is no ROS in this trial" in done.stdout
+    assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED

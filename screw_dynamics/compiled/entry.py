@@ -2,7 +2,7 @@
 
 An algorithm is `algorithm(links, body, out)`: `links` is the model, the first columns of `body` are its inputs, one
 number for each joint, and `out` is the array to which it adds its result. A kinematic algorithm requires a target
-too: `algorithm(links, body, frames, target, out)`. The same source is compiled for one state and for eight at once."""
+too: `algorithm(links, body, frames, target, out)`. The same source is compiled for one state and for WIDTH at once."""
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -86,7 +86,7 @@ def take(source: Any, x: Any, column: Sequence) -> bool:
 
 @kernel
 def take_tile(source: Any, x: Any, column: Sequence) -> bool:
-    """Gather the coordinates of eight rows of an array into a column on lanes; always True."""
+    """Gather the coordinates of WIDTH rows of an array into a column on lanes; always True."""
     coordinate, in_order, first = source
     load(coordinate, in_order, x, first, column)
     return True

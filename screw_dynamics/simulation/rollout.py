@@ -1,4 +1,4 @@
-"""Simulation: the forward dynamics integrated over time inside one kernel, for one initial state or eight on lanes."""
+"""Simulation: the forward dynamics integrated over time inside one kernel, for one initial state or WIDTH on lanes."""
 from collections.abc import Callable
 from functools import cache
 from math import prod
@@ -98,7 +98,7 @@ def rollout(acceleration: Entry, workspaces: Workspaces, model: Model, q0: Array
 
 def simulate(integrator: str, acceleration: Entry, workspaces: Workspaces, given: tuple, efforts: np.ndarray,
              q: np.ndarray, qd: np.ndarray, threads: int) -> None:
-    """Fill q and qd (N, samples + 1, n) from their first samples on, eight states at a time, in pieces on threads."""
+    """Fill q and qd (N, samples + 1, n) from their first samples on, WIDTH states at a time, in pieces on threads."""
     count, _, n = q.shape
     one, many = entry_points(integrator, acceleration)
     form, width = (one, 1) if count == 1 else (many, WIDTH)
