@@ -12,7 +12,7 @@ BIN := .venv/bin
 # A process for each of up to four cores; a file's tests stay together.
 PARALLEL := -n auto --maxprocesses 4 --dist loadfile
 
-.PHONY: help demo bench bench-publish comparison test test-all lint setup interfaces clean
+.PHONY: help demo bench bench-publish comparison test test-all test-arm lint setup interfaces clean
 
 help:
 	@echo "make demo [URDF=path]  simulate a robot and hold it up with the dynamics node's torques, over ROS 2"
@@ -21,6 +21,7 @@ help:
 	@echo "make comparison        compare the representations of twists, some minutes; writes docs/comparison.md"
 	@echo "make test              lint, check imports and types, and run the tests"
 	@echo "make test-all          the same with the slow tests"
+	@echo "make test-arm          run some tests of the core on an emulated AArch64, some minutes; TESTS=path for others"
 	@echo "make lint              only ruff, import-linter and mypy"
 	@echo "make setup             only set up .venv with everything for development"
 	@echo "make interfaces        build the ROS 2 services into .venv again"
@@ -57,6 +58,10 @@ test: lint
 
 test-all: lint
 	$(BIN)/python -m pytest $(PARALLEL) -m "slow or not slow"
+
+# Needs apt, for Debian's packages; no root.
+test-arm: setup
+	$(BIN)/python tools/test_arm.py $(TESTS)
 
 clean:
 	rm -rf .venv build install log *.egg-info .pytest_cache .ruff_cache .import_linter_cache

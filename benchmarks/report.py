@@ -17,6 +17,7 @@ TITLES = {
     ("chains", ""): "Chains by number of joints, one state, checked public method, against Pinocchio's binding",
     ("growth", ""): "Our time at 1000 joints over that at 100; less is better",
 }
+CALLS = {"": "plain", "out=": "`out=`", "specialized": "specialized"}       # variants, in the README
 
 
 def as_json(machine, contestants, measurements, rows, begins):
@@ -90,7 +91,7 @@ def verdict(rows):
 
 # ------------------------------------------------------------------------------------------------- Markdown
 def as_markdown(machine, contestants, rows):
-    """The table of the README: a column for each robot, all variants of a call in one cell."""
+    """The table of the README: a row for each variant of a call, a column for each robot, one number a cell."""
     lines = {"one state": ("{}, one state", "Pinocchio"), "batch": ("{}, batch of 4096", "Pinocchio"),
              "simulation": ("simulation, {}", "MuJoCo"), "two threads": ("two threads, {}", "one thread")}
     groups = {}
@@ -98,13 +99,16 @@ def as_markdown(machine, contestants, rows):
         if row.work in lines and not (row.work == "two threads" and row.target is None):
             groups.setdefault((row.work, row.label), []).append(row)
     columns = columns_of(row for group in groups.values() for row in group)
-    text = [f"| times faster | than | aim | {' | '.join(columns)} |", "|---" * (3 + len(columns)) + "|"]
+    text = [f"| times faster | than | call | aim | {' | '.join(columns)} |", "|---" * (4 + len(columns)) + "|"]
     for (work, label), group in groups.items():
         what, than = lines[work]
-        aim = " / ".join(f"{row.target:g}" for row in group if row.target)
-        cells = (" / ".join(f"{row.cells[column]:.1f}" for row in group if column in row.cells) for column in columns)
-        text.append(f"| {what.format(label.removesuffix(', ' + OURS))} | {than} | {aim} | {' | '.join(cells)} |")
+        first = what.format(label.removesuffix(", " + OURS)), than          # said once, above its variants
+        for row in group:
+            aim = f"{row.target:g}" if row.target else ""
+            cells = (f"{row.cells[column]:.1f}" if column in row.cells else "" for column in columns)
+            text.append(f"| {' | '.join((*first, CALLS[row.variant], aim, *cells))} |")
+            first = "", ""
     versions = ", ".join(f"{name} {version}" for name, version in contestants.versions.items())
     place = f"{machine['processor']}, {machine['cores']} cores, {machine['vector instructions']}, {machine['date']}"
-    return "\n".join([*text, "", "One state: as it is / through `out=` / through `out=` of a specialized robot.",
-                      f"Batch: as it is / of a specialized robot. {place}; {versions}, Python {machine['Python']}."])
+    calls = "Calls: plain, as it is; with `out=`; of a specialized robot, for one state with `out=` too."
+    return "\n".join([*text, "", calls, f"{place}; {versions}, Python {machine['Python']}."])

@@ -1,5 +1,6 @@
 """The package's files tell the same story: to pip, to colcon, and about ROS staying at the edge."""
 
+import os
 import pkgutil
 import re
 import subprocess
@@ -9,9 +10,12 @@ from importlib.metadata import entry_points, metadata, version
 from pathlib import Path
 
 import pytest
+import yaml
+from packaging.requirements import Requirement
 
 import screw_dynamics
 from support.paths import ROOT
+from support.ros import PACKAGES, needs_ros, reason_to_skip
 
 INTERFACES = ROOT / "screw_dynamics_interfaces"
 
@@ -63,6 +67,25 @@ def test_package_xml_agrees_with_the_installed_package(folder):
     assert package.findtext("license") == metadata("screw_dynamics")["License"] == "Apache-2.0"
 
 
+def test_citation_and_changelog_are_of_this_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (citation["version"], citation["license"]) == (version("screw_dynamics"), "Apache-2.0")
+    assert all(paper["title"] and paper["authors"] and paper["year"] for paper in citation["references"])
+    latest, *_ = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert latest == version("screw_dynamics")
+
+
+def test_a_source_distribution_contains_all_that_is_tracked(tmp_path):
+    """So that its tests run. What serves the repository alone is left out."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no repository but a source distribution, or a copy of one")
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    subprocess.run([sys.executable, "setup.py", "-q", "egg_info", "--egg-base", tmp_path], cwd=ROOT, check=True)
+    listed = (tmp_path / "screw_dynamics.egg-info" / "SOURCES.txt").read_text().splitlines()
+    assert set(tracked.splitlines()) - set(listed) == {".ci/run", ".gitignore"}
+    assert not [file for file in listed if file.endswith((".pyc", ".kernel"))]
+
+
 def test_package_xml_names_every_ros_package_that_is_imported():
     declared = {element.text for element in package_xml(ROOT) if element.tag.endswith("depend")}
     declared |= {"rcl_interfaces", "builtin_interfaces"}  # what rclpy and every message package stand on
@@ -80,14 +103,55 @@ def test_every_service_file_is_built():
     assert sorted(listed) == sorted(f"srv/{path.name}" for path in (INTERFACES / "srv").iterdir())
 
 
+@needs_ros
 def test_every_service_is_importable():
     import screw_dynamics_interfaces.srv as services
 
     assert all(hasattr(services, path.stem) for path in (INTERFACES / "srv").iterdir())
 
 
+@needs_ros
 @pytest.mark.parametrize("node", ["dynamics_node", "simulator_node"])
 def test_node_is_an_executable(node):
     (entry,) = entry_points(group="console_scripts", name=node)
     assert callable(entry.load())
     assert (Path(sys.prefix) / "bin" / node).is_file()
+
+
+def test_requirements_of_ros_are_for_the_machine_that_has_its_wheels():
+    """So that [test] and [demo] install elsewhere; the core's are for every machine, with a Numba that works there."""
+    found = [Requirement(text) for text in metadata("screw_dynamics").get_all("Requires-Dist")]
+
+    def needed(extra, machine):
+        there = {"extra": extra, "platform_machine": machine, "sys_platform": "linux"}
+        return {f"{r.name}{r.specifier}" for r in found if r.marker is None or r.marker.evaluate(there)}
+
+    for extra in "test", "demo", "dev":
+        assert any(name.startswith("ros-rclpy") for name in needed(extra, "x86_64"))
+        assert not any(name.startswith("ros-") for name in needed(extra, "aarch64"))
+    assert {"pin", "mujoco"} < needed("test", "aarch64") and "example-robot-data" in needed("demo", "aarch64")
+    assert "numba<0.70,>=0.58" in needed("", "x86_64") and "numba<0.70,>=0.59" in needed("", "aarch64")
+    assert needed("", "x86_64") ^ needed("", "aarch64") == {"numba<0.70,>=0.58", "numba<0.70,>=0.59"}
+
+
+def test_tests_of_nodes_are_skipped_where_there_is_no_ros_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert reason_to_skip(lambda name: name, "aarch64") is None
+    assert reason_to_skip(lambda name: None, "aarch64") == (
+        "rclpy and screw_dynamics_interfaces cannot be imported: the nodes need ROS 2")
+    assert reason_to_skip(lambda name: name if name == "rclpy" else None, "x86_64").startswith(PACKAGES[1])
+    (tmp_path / "setup.json").touch()                     # what tools/setup made must have it
+    assert reason_to_skip(lambda name: None, "x86_64") is None
+    assert reason_to_skip(lambda name: None, "aarch64") is not None
+
+
+def test_files_of_tests_of_nodes_are_skipped_with_the_reason(tmp_path):
+    """None is imported, and none is left out in silence."""
+    (tmp_path / "no_ros.py").write_text("from support import ros; ros.REASON = 'there is no ROS in this trial'")
+    path = os.pathsep.join([str(tmp_path), str(ROOT / "test"), str(ROOT)])
+    done = subprocess.run([sys.executable, "-m", "pytest", "-p", "no_ros", "-p", "no:cacheprovider", "test/ros"],
+                          cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    files = len(list((ROOT / "test" / "ros").glob("test_*.py")))
+    assert f"{files} skipped" in done.stdout and "there is no ROS in this trial" in done.stdout
+    assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED

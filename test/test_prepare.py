@@ -13,7 +13,7 @@ from support.paths import ROOT
 from support.real_robots import PATHS
 
 PANDA = PATHS["panda_description/urdf/panda.urdf"]
-FEW = "body_poses_spatial", "potential_energy"      # the quickest to compile
+FEW = "body_poses_spatial", "potential_energy"      # the quickest to compile; of rollouts there is more
 
 
 @pytest.fixture

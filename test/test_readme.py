@@ -1,7 +1,12 @@
-"""The README's Python for a user runs as it stands, prints what it says, and quotes the code that is there."""
+"""What the README and the other pages show runs as it stands, prints what they say, and is quoted as it is."""
+import ast
+import importlib.util
 import inspect
-import math
+import json
+import os
 import re
+import subprocess
+import sys
 import textwrap
 
 import numpy as np
@@ -9,55 +14,193 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.inverse_dynamics.body_fixed import newton_euler
-from support.paths import ROOT
+from support.paths import ROOT, URDF
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
-RESEARCHERS = README.split("## For researchers")[1].split("\n## ")[0]
+PAGES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+         for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"))}
+README = PAGES["README.md"]
+BLOCKS = [(page, language, text) for page in sorted(PAGES)
+          for language, text in re.findall(r"^```(\w*)\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE)]
+PROGRAMS = [pytest.param(text, id=f"{page}, {k}") for k, (page, language, text) in enumerate(BLOCKS)
+            if language == "python"]
 
 
 def block(start):
-    """The one block that begins so."""
-    text, = (text for _, text in BLOCKS if text.startswith(start))
+    """The one block with a line that begins so."""
+    text, = (text for _, _, text in BLOCKS if re.search(f"^{re.escape(start)}", text, re.MULTILINE))
     return text
 
 
-@pytest.fixture
-def names():
-    """What stands before: a robot of screws, and a state and its derivatives."""
-    names = {"sd": sd, "math": math}
-    exec(block('builder = sd.ModelBuilder("base")'), names)
-    return names | dict(zip(("q", "qd", "qdd", "qddd"), np.random.default_rng(0).normal(size=(4, 2)), strict=True))
+def run(program, *shown):
+    """What a program prints in a fresh interpreter in the repository's root; at its end, as JSON, the values shown."""
+    show = "".join(f"\nprint(json.dumps(np.asarray({value}).tolist()))" for value in shown)
+    program = program + (f"\nimport json\nimport numpy as np{show}" if shown else "")
+    done = subprocess.run([sys.executable, "-"], input=program, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
-def test_formulations_run_and_agree(names):
+def values(program, *shown):
+    """The values of expressions after a program."""
+    return [np.array(json.loads(line)) for line in run(program, *shown).splitlines()[-len(shown):]]
+
+
+# ------------------------------------------------------------------------------------------------- Python
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_each_program_runs_in_a_fresh_interpreter(program):
+    run(program)
+
+
+def test_the_first_program_computes_what_it_says():
+    """Of the README's three joints; forward dynamics inverts inverse dynamics, and the controller holds the robot."""
+    program = block('robot = sd.Robot.from_urdf("urdf/spherical_arm.urdf")       # a path')
+    names = program.split("every vector below: ")[1].split("\n")[0].split(", ")
+    first, found, qdd, J, screws, motion = values(
+        program.replace("J = robot", "tau = robot.inverse_dynamics(q, qd, qdd) - tau; J = robot"),
+        "robot.joint_names", "tau", "qdd", "J", "screws", "q")
+    robot = sd.Robot.from_urdf(URDF / "spherical_arm.urdf")
+    assert tuple(names) == robot.joint_names == tuple(first)
+    assert np.abs(found).max() < 1e-12 and (qdd != 0).all()
+    assert J.shape == (6, 3) and (screws == robot.model.screws_spatial).all()
+    assert motion.shape == (5001, 3) and (np.abs(motion[-1]) < 0.2).all()
+
+
+def test_the_robot_of_screws_is_what_the_comment_says():
+    kinds, = values(block('builder = sd.ModelBuilder("base")'), "robot.model.screws_body")
+    pitch = {"shoulder": 0.0, "slide": np.inf, "drill": 0.005}
+    for (w, v), expected in zip(kinds.reshape(3, 2, 3), pitch.values(), strict=True):
+        assert (w @ v / (w @ w) if w.any() else np.inf) == pytest.approx(expected, abs=1e-15)
+
+
+def test_formulations_agree():
     code = block("from screw_dynamics.formulations")
-    assert code in RESEARCHERS
-    efforts = []
-    for line in code.splitlines():
-        exec(line, names)
-        if line.startswith("tau"):
-            efforts.append(names["tau"])
-    assert names["J"].shape == (12, 2) and names["Vdd"].shape == (2, 6)
-    expected = names["robot"].inverse_dynamics(names["q"], names["qd"], names["qdd"])
-    assert len(efforts) == 2 and all(np.abs(tau - expected).max() < 1e-12 for tau in efforts)
+    assert code in README.split("## For researchers")[1].split("\n## ")[0]
+    J, Vdd, tau, same, expected = values(code, "J", "Vdd", "tau", "same", "robot.inverse_dynamics(q, qd, qdd)")
+    assert J.shape == (18, 3) and Vdd.shape == (3, 6)
+    assert np.abs(tau - expected).max() < 1e-12 and np.abs(same - expected).max() < 1e-12
 
 
-def test_symbolic_equations_are_what_is_printed(names, capsys):
-    exec(block('builder = sd.ModelBuilder("rail")'), names)
-    assert capsys.readouterr().out == block("M(q) qdd")
+def test_symbolic_equations_are_what_is_printed():
+    assert run(block('builder = sd.ModelBuilder("rail")')) == block("M(q) qdd")
 
 
-def test_a_macro_joint_is_added_as_documented(names):
+def test_a_macro_joint_is_added_as_documented():
     call, = re.findall(r"`builder\.(add_macro_joint\(.+?\))`", README)
     builder = sd.ModelBuilder("trunk")
     eval(f"builder.{call}", {"builder": builder})
     assert builder.build().joint_names == ("hip_rx", "hip_ry", "hip_rz")
 
 
+def test_joints_are_locked_as_documented():
+    lock, = re.findall(r"`lock=(\{.+?\})`", README)
+    robot = sd.Robot.from_urdf(URDF / "spherical_arm.urdf", lock=ast.literal_eval(lock))
+    assert robot.joint_names == ("waist", "lift")
+
+
 def test_inverse_dynamics_is_quoted_whole():
-    """But for the comments."""
+    """But for the comments, the annotations and the docstring."""
     def bare(text):
-        return re.sub(r" *#.*", "", text).strip()
-    source = inspect.getsource(getattr(newton_euler, "py_func", newton_euler))
-    assert bare(block("V[0], Vd[0], W[0]")) == bare(textwrap.dedent(source.split("n = len(parent) - 1\n")[1]))
+        return re.sub(r" *#.*", "", text).split("):\n")[1].strip()
+    source = textwrap.dedent(inspect.getsource(getattr(newton_euler, "py_func", newton_euler)))
+    source = re.sub(r'def newton_euler\(.*?\) -> None:\n.*?"""\n', "):\n", source, flags=re.DOTALL)
+    assert bare(block("def newton_euler(links, body, acceleration, tau):")) == bare(source)
+
+
+# ------------------------------------------------------------------------------------------------- commands
+COMMANDS = [(page, line.partition(" #")[0].strip()) for page, language, text in BLOCKS if language == "sh"
+            for line in text.splitlines()]
+INLINE = [(page, command) for page, text in PAGES.items() for command in re.findall(r"`([^`\n]+)`", text)]
+
+
+def every(pattern):
+    """{(page, what the pattern's group found)} over all commands on the pages."""
+    return {(page, found) for page, command in (*COMMANDS, *INLINE) for found in re.findall(pattern, command)}
+
+
+def test_blocks_say_their_language():
+    """So that each is checked; what is printed has none."""
+    assert {language for _, language, _ in BLOCKS} <= {"python", "sh", "dockerfile", ""}
+    assert [text.splitlines()[0] for page, language, text in BLOCKS if page == "README.md" and not language] == [
+        "M(q) qdd + C(q, qd) qd + g(q) = tau,  q = (q_slide, q_hinge)"]
+
+
+def test_targets_of_make_exist():
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    found = every(r"(?:^|\s)make (?:[A-Z]\w*=\S+ )*([a-z][\w-]*)")
+    assert {("README.md", "demo"), ("README.md", "test"), ("CONTRIBUTING.md", "setup")} <= found
+    assert {(page, target) for page, target in found if target not in targets} == set()
+
+
+def test_launch_files_and_their_arguments_exist():
+    files, arguments = every(r"ros2 launch screw_dynamics (\S+)"), every(r"(\w+):=")
+    assert {name for _, name in files} == {path.name for path in (ROOT / "launch").iterdir() if path.suffix == ".py"}
+    known = ast.parse((ROOT / "screw_dynamics" / "ros" / "launching.py").read_text())
+    known, = (node.value for node in known.body if isinstance(node, ast.Assign) and node.targets[0].id == "ARGUMENTS")
+    assert {name for _, name in arguments} <= set(ast.literal_eval(known))
+
+
+def test_modules_and_options_of_command_lines_exist():
+    modules = every(r"python -m ((?:screw_dynamics|benchmarks|comparison)[\w.]*)")
+    assert ("README.md", "screw_dynamics.prepare") in modules
+    assert all(importlib.util.find_spec(module) for _, module in modules)
+    options = every(r"screw_dynamics\.prepare[^`]*? (--?\w+)") | {("README.md", "--clear")}
+    told = subprocess.run([sys.executable, "-m", "screw_dynamics.prepare", "--help"], cwd=ROOT, capture_output=True,
+                          text=True, check=True).stdout
+    assert {option for _, option in options if not re.search(rf"{option}\b", told)} == set()
+
+
+def test_pip_is_told_of_this_folder_and_of_extras_that_exist():
+    """The package is on no registry."""
+    extras = set(re.findall(r'^        "(\w+)": ', (ROOT / "setup.py").read_text(), re.MULTILINE))
+    installed = every(r'pip install ((?:-\S+ )*\S+)')
+    assert ("README.md", ".") in installed and ("README.md", '".[symbolic]"') in installed
+    for page, what in installed:
+        extra = re.fullmatch(r'"?\.(?:\[(\w+)\])?"?', what.split()[-1])
+        assert extra and (extra[1] is None or extra[1] in extras), (page, what)
+
+
+def test_links_lead_somewhere():
+    for page, text in PAGES.items():
+        for target, anchor in re.findall(r"\]\(([\w./-]*)(?:#([\w-]+))?\)", text):
+            path = (ROOT / page).parent / target if target else ROOT / page
+            assert path.exists(), f"{page}: {target}"
+            if anchor:
+                titles = re.findall(r"^#+ (.*)$", path.read_text(), re.MULTILINE)
+                assert anchor in {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}, anchor
+
+
+# ------------------------------------------------------------------------------------------------- speed
+def speeds():
+    """The rows of the table of speeds: quantity, call, aim or None, and {robot: ratio}."""
+    lines = [line.strip("|\n").split("|") for line in README.splitlines() if line.startswith("|")]
+    lines = [[cell.strip() for cell in line] for line in lines]
+    begin = next(k for k, line in enumerate(lines) if line[0] == "times faster")
+    header, quantity = lines[begin], ""
+    for line in lines[begin + 2:]:
+        quantity = line[0] or quantity
+        numbers = {robot: float(cell) for robot, cell in zip(header[4:], line[4:], strict=True) if cell}
+        yield quantity, line[2], float(line[3]) if line[3] else None, numbers
+
+
+def test_the_table_of_speeds_has_one_number_a_cell():
+    rows = list(speeds())                       # a cell that is not a number raises
+    assert len(rows) > 30 and all(numbers for *_, numbers in rows)
+    assert {call for _, call, _, _ in rows} == {"plain", "`out=`", "specialized"}
+
+
+def test_what_the_readme_says_of_speeds_is_what_its_table_shows():
+    missed = {(quantity, call) for quantity, call, aim, numbers in speeds() if aim and min(numbers.values()) < aim}
+    assert missed == {
+        ("Jacobian, one state", "plain"), ("Jacobian, one state", "`out=`"), ("simulation, one robot", "plain"),
+        ("simulation, 4096 robots, 2 threads", "plain"),
+        *((f"two threads, {what}", "plain") for what in (
+            "inverse dynamics of 4096", "forward dynamics of 4096", "inverse dynamics of 65536",
+            "forward dynamics of 65536", "simulation of 4096"))}
+    text = " ".join(README.split())
+    assert ("what misses them: the Jacobian of one state, the simulation of one robot on the general kernels, and what "
+            "a second thread brings, for most batches and for thousands of simulated robots") in text
+    against_others = [ratio for quantity, _, _, numbers in speeds() if not quantity.startswith("two threads")
+                      for ratio in numbers.values()]
+    assert "faster than Pinocchio's and MuJoCo's bindings in most of what was measured" in text
+    assert min(against_others) >= 1.0 and sum(ratio > 1.0 for ratio in against_others) > 0.9 * len(against_others)

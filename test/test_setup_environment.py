@@ -57,13 +57,34 @@ def test_missing_venv_module_is_named(monkeypatch):
 def test_missing_compiler_is_named(monkeypatch, variable, language):
     monkeypatch.setenv(variable, "no-such-compiler -O2")
     with pytest.raises(setup.SetupError, match=rf"no {language} compiler: no-such-compiler .*build-essential"):
-        setup.check_machine()
+        setup.check_compilers()
 
 
-def test_refusal_of_another_machine_says_what_runs_there(monkeypatch):
+@pytest.fixture
+def aarch64(monkeypatch):
+    """Another machine, without compilers and headers."""
     monkeypatch.setattr(setup.platform, "machine", lambda: "aarch64")
-    with pytest.raises(setup.SetupError, match=r"linux on aarch64.*pip install"):
-        setup.check_machine()
+    monkeypatch.setenv("CC", "no-such-compiler")
+    monkeypatch.setattr(setup.sysconfig, "get_path", lambda name: "/nowhere")
+
+
+def test_another_machine_gets_the_core_and_is_told_once_what_it_lacks(aarch64, venv, monkeypatch, capsys):
+    """What builds the interfaces is not asked for there."""
+    monkeypatch.setattr(setup, "run", lambda command, *_: pytest.fail(f"{command} was called"))
+    setup.check_python()
+    setup.check_compilers()
+    for _ in range(2):
+        setup.build_interfaces(again=False)
+    assert capsys.readouterr().out == (
+        "==> Leaving out the ROS 2 services: the ROS 2 packages of the Python registry are for Linux on x86-64, this "
+        "is linux on aarch64: the library runs here, the nodes need a ROS 2 installation and colcon\n")
+
+
+def test_the_demo_says_why_it_does_not_run_on_another_machine(aarch64, folder, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["setup_environment.py", "demo"])
+    monkeypatch.setattr(setup, "set_up", lambda *_: pytest.fail("it was set up"))
+    with pytest.raises(SystemExit, match="the demo is of nodes, and .* this is linux on aarch64: the library runs"):
+        setup.main()
 
 
 def test_no_suitable_python_is_said_with_the_reason():

@@ -1,5 +1,6 @@
 """Sets up .venv: packages from the Python registry, and screw_dynamics_interfaces built from its .srv files.
 
+ROS 2 and the interfaces only where the registry has ROS 2, on Linux on x86-64: elsewhere the core alone.
 Called by the Makefile through tools/setup, with nothing but the standard library. Each step leaves a mark in
 .venv/setup.json and runs again only when what it depends on has changed: the environment itself when it is broken or
 its folder has moved, the packages when setup.py has, the interfaces when a .srv file or a ROS package has, the kernels,
@@ -77,21 +78,28 @@ def check_python():
             f"its module venv or ensurepip is missing (Debian, Ubuntu: apt install python{version}-venv)"
         ) from None
     headers = Path(sysconfig.get_path("include"))
-    if not (headers / "Python.h").exists():
+    if has_ros_wheels() and not (headers / "Python.h").exists():
         raise SetupError(
             f"its C headers are missing, {headers}/Python.h "
             f"(Debian, Ubuntu: apt install python{version}-dev; Fedora: dnf install python3-devel)"
         )
 
 
-def check_machine():
-    """Raise SetupError if the ROS 2 wheels do not run here or there is no compiler."""
-    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
-        raise SetupError(
-            f"the ROS 2 packages of the Python registry are for Linux on x86-64, this is {sys.platform} on "
-            f"{platform.machine()}. The library itself runs here too (pip install .); the nodes need a ROS 2 "
-            "installation and colcon"
-        )
+def has_ros_wheels():
+    """Tell whether the registry has ROS 2 for this machine; the requirements in setup.py are marked alike."""
+    return (sys.platform, platform.machine()) == ("linux", "x86_64")
+
+
+def no_ros():
+    """Why there is no ROS 2 here, and what does run."""
+    return (f"the ROS 2 packages of the Python registry are for Linux on x86-64, this is {sys.platform} on "
+            f"{platform.machine()}: the library runs here, the nodes need a ROS 2 installation and colcon")
+
+
+def check_compilers():
+    """Raise SetupError if there is no compiler to build the interfaces."""
+    if not has_ros_wheels():
+        return
     for variable, language, names in (("CC", "C", ("cc", "gcc", "clang")), ("CXX", "C++", ("c++", "g++", "clang++"))):
         chosen = os.environ.get(variable, "").split()
         if not any(map(shutil.which, chosen[:1] or names)):
@@ -161,7 +169,7 @@ def make_venv(chosen):
     fault = venv_fault(chosen)
     if fault is None:
         return
-    check_machine()
+    check_compilers()
     say(f"Creating .venv with Python {platform.python_version()} ({sys.executable}): {fault}")
     if VENV.is_symlink():
         VENV.unlink()
@@ -177,7 +185,7 @@ def install_packages(extras):
     before = state.get("extras", []) if state.get("packages") == key else []
     if "dev" in before or set(extras) <= set(before):  # dev holds all others
         return
-    check_machine()  # before the long download, not after it
+    check_compilers()  # before the long download, not after it
     extras = sorted({*before, *extras})
     size = "" if "extras" in state else ", a few hundred megabytes"
     say(f"Installing the Python packages of [{', '.join(extras)}]{size}")
@@ -207,13 +215,18 @@ def pip_hint(output):
 
 
 def build_interfaces(again):
-    """Generate, compile and install screw_dynamics_interfaces into .venv."""
+    """Generate, compile and install screw_dynamics_interfaces into .venv, where there is ROS 2."""
+    if not has_ros_wheels():
+        if again or read_state().get("interfaces") != "none":
+            say(f"Leaving out the ROS 2 services: {no_ros()}")
+            mark(interfaces="none")
+        return
     packages = (path.name for path in VENV.glob("lib/python3*/site-packages/*.dist-info"))
     ros = sorted(name for name in packages if name.startswith(("ros_", "numpy-")))
     key = fingerprint(INTERFACES, INCLUDES_FIX, extra=" ".join(ros))
     if read_state().get("interfaces") == key and not again:
         return
-    check_machine()
+    check_compilers()
     say("Building the ROS 2 services of screw_dynamics_interfaces")
     build = BUILD / "interfaces"
     remove_installed(build / "install_manifest.txt")
@@ -288,6 +301,8 @@ def main():
             return
         if Path(sys.prefix) == VENV:  # called with .venv active, which may have to be deleted
             os.execv(sys._base_executable, [sys._base_executable, *sys.argv])
+        if "demo" in options.extras and not has_ros_wheels():
+            raise SetupError(f"the demo is of nodes, and {no_ros()}")
         set_up(options.extras, options.chosen, options.rebuild_interfaces)
     except SetupError as error:
         sys.exit(f"{error}." if not options.check else str(error))

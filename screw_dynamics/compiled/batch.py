@@ -1,4 +1,4 @@
-"""Batches of states: eight at a time on lanes, in pieces on threads, from arrays of any memory layout."""
+"""Batches of states: WIDTH at a time on lanes, in pieces on threads, from arrays of any memory layout."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

@@ -136,9 +136,9 @@ class _Cache:
 
     def load_overload(self, signature, target_context):
         """The compile result for these types; None if it has to be compiled."""
-        rtsys.initialize(target_context)                      # all that ours calls; the rest takes 0.4 s to import
-        if not self._function.__module__.startswith("screw_dynamics."):
-            target_context.refresh()
+        rtsys.initialize(target_context)                      # all that our code calls; the rest takes 0.4 s to import
+        if self._key != "" or not self._function.__module__.startswith("screw_dynamics."):
+            target_context.refresh()                          # a user's
         data, self._found = self._found or self.find(signature, target_context), None
         if data is not None:
             with suppress(Exception):                         # whatever unpickling makes of another version's file

@@ -2,7 +2,7 @@
 
 An algorithm is `algorithm(links, body, out)`: `links` is the model, the first columns of `body` are its inputs, one
 number for each joint, and `out` is the array to which it adds its result. A kinematic algorithm requires a target
-too: `algorithm(links, body, frames, target, out)`. The same source is compiled for one state and for eight at once."""
+too: `algorithm(links, body, frames, target, out)`. The same source is compiled for one state and for WIDTH at once."""
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -90,7 +90,7 @@ def take(source: Any, x: Any, column: Sequence) -> bool:
 
 @kernel
 def take_tile(source: Any, x: Any, column: Sequence) -> bool:
-    """Gather the coordinates of eight rows of an array into a column on lanes; always True."""
+    """Gather the coordinates of WIDTH rows of an array into a column on lanes; always True."""
     coordinate, in_order, first = source
     load(coordinate, in_order, x, first, column)
     return True
@@ -135,7 +135,7 @@ def number() -> float:
 
 @kernel
 def lane() -> Any:
-    """A number of eight states."""
+    """A number of WIDTH states."""
     return splat(0.0)
 
 
@@ -204,7 +204,7 @@ class Entry:
         return Form(_many(self.name, self.algorithm, self.Body, self.shape), signature)
 
     def address(self, lanes: bool) -> int:
-        """The address of the entry point for compiled code, native.call: for one state, or for eight on lanes.
+        """The address of the entry point for compiled code, native.call: for one state, or for WIDTH on lanes.
 
         Its arguments are addresses: (workspace, packed target or 0, four inputs, out), contiguous arrays (n,)."""
         if lanes not in self._native:

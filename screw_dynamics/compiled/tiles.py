@@ -1,4 +1,4 @@
-"""Tiles: eight states as rows of an array, and the same states as places of lanes."""
+"""Tiles: WIDTH states as rows of an array, and the same states as places of lanes."""
 from typing import Any
 
 import numpy as np
@@ -7,7 +7,7 @@ from numba import types
 from numba.core import cgutils
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic, overload
-from numba.np.arrayobj import make_array, populate_array
+from numba.np.arrayobj import load_item, make_array, populate_array
 
 from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert, splat
 from screw_dynamics.numbers.values import INLINE, kernel, null
@@ -15,16 +15,16 @@ from screw_dynamics.numbers.values import INLINE, kernel, null
 _INT, _VECTOR = ir.IntType(32), ir.VectorType(ir.DoubleType(), WIDTH)
 AHEAD = 2 * WIDTH         # rows: how far ahead of its use an input is prefetched
 PIECE = 16 * WIDTH        # rows that a thread takes at once
-_MASK, _EIGHT = ir.VectorType(ir.IntType(1), WIDTH), types.UniTuple(LANE, WIDTH)
+_MASK, _SQUARE = ir.VectorType(ir.IntType(1), WIDTH), types.UniTuple(LANE, WIDTH)
 
 
-# ------------------------------------------------------------------------------------------------- eight lanes
+# ------------------------------------------------------------------------------------------------- WIDTH lanes
 @intrinsic
 def transposed(typing: Any, lanes: Any) -> tuple:
-    """The columns, as eight lanes, of the matrix whose rows are the given ones."""
+    """The columns, as lanes, of the square matrix whose rows are the given lanes."""
     def build(context, builder, signature, args):
         rows = cgutils.unpack_tuple(builder, args[0])
-        for step in (1, 2, 4):                      # exchange the blocks of step x step that lie across the diagonal
+        for step in (1 << k for k in range(WIDTH.bit_length() - 1)):    # exchange step x step blocks of the diagonal
             for i in (i for i in range(WIDTH) if not i & step):
                 a, b = rows[i], rows[i + step]
                 low = [k if not k & step else k - step + WIDTH for k in range(WIDTH)]
@@ -33,7 +33,7 @@ def transposed(typing: Any, lanes: Any) -> tuple:
                     builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_INT, WIDTH), order))
                     for order in (low, high))
         return context.make_tuple(builder, signature.return_type, rows)
-    return _EIGHT(_EIGHT), build
+    return _SQUARE(_SQUARE), build
 
 
 def _entry(context, builder, kind, array, row, column):
@@ -54,18 +54,39 @@ def _first(builder, count):
     return builder.icmp_signed("<", ir.Constant(wide, list(range(WIDTH))), lane)
 
 
+def _earlier(builder, i, last):
+    """The lesser of two positions."""
+    return builder.select(builder.icmp_signed("<", i, last), i, last)
+
+
 @intrinsic
-def _row(typing, states, row, column):
-    """Up to eight entries of a row from a column on."""
+def _rows(typing, states, first, last, column):
+    """Up to WIDTH entries from a column on of each of WIDTH rows from the first on; past the last row, of that one."""
     def build(context, builder, signature, args):
-        kind, (states, row, column) = signature.args[0], args
+        kind, (states, first, last, column) = signature.args[0], args
         _, entries = cgutils.unpack_tuple(builder, make_array(kind)(context, builder, states).shape)
-        pointer = _entry(context, builder, kind, states, row, column)
-        load = ir.FunctionType(_VECTOR, [pointer.type, _INT, _MASK, _VECTOR])
-        load = get_or_insert_function(builder.module, load, "llvm.masked.load.v8f64.p0v8f64")
-        mask = _first(builder, builder.sub(entries, column))
-        return builder.call(load, [pointer, _INT(8), mask, ir.Constant(_VECTOR, None)])
-    return LANE(states, types.intp, types.intp), build
+        mask, found = _first(builder, builder.sub(entries, column)), []
+        for place in range(WIDTH):
+            row = _earlier(builder, builder.add(first, first.type(place)), last)
+            pointer = _entry(context, builder, kind, states, row, column)
+            load = ir.FunctionType(_VECTOR, [pointer.type, _INT, _MASK, _VECTOR])
+            load = get_or_insert_function(builder.module, load, f"llvm.masked.load.v{WIDTH}f64.p0v{WIDTH}f64")
+            found.append(builder.call(load, [pointer, _INT(8), mask, ir.Constant(_VECTOR, None)]))
+        return context.make_tuple(builder, signature.return_type, found)
+    return _SQUARE(states, types.intp, types.intp, types.intp), build
+
+
+@intrinsic
+def consecutive(typing: Any, lanes: Any, first: Any) -> tuple:
+    """WIDTH lanes of a one-dimensional array from the first on; past the end, the last."""
+    def build(context, builder, signature, args):
+        kind, (lanes, first) = signature.args[0], args
+        fields = make_array(kind)(context, builder, lanes)
+        last = builder.sub(fields.nitems, fields.nitems.type(1))
+        found = [load_item(context, builder, kind, builder.gep(
+            fields.data, [_earlier(builder, builder.add(first, first.type(place)), last)])) for place in range(WIDTH)]
+        return context.make_tuple(builder, signature.return_type, found)
+    return _SQUARE(lanes, types.intp), build
 
 
 @intrinsic
@@ -82,13 +103,13 @@ def _fetch(typing, rows, row, column):
 
 @intrinsic
 def _put_row(typing, out, row, column, lane):
-    """The inverse of _row."""
+    """Write up to WIDTH places of a lane to a row from a column on."""
     def build(context, builder, signature, args):
         kind, (out, row, column, lane) = signature.args[0], args
         _, entries = cgutils.unpack_tuple(builder, make_array(kind)(context, builder, out).shape)
         pointer = _entry(context, builder, kind, out, row, column)
         store = ir.FunctionType(ir.VoidType(), [_VECTOR, pointer.type, _INT, _MASK])
-        store = get_or_insert_function(builder.module, store, "llvm.masked.store.v8f64.p0v8f64")
+        store = get_or_insert_function(builder.module, store, f"llvm.masked.store.v{WIDTH}f64.p0v{WIDTH}f64")
         builder.call(store, [lane, pointer, _INT(8), _first(builder, builder.sub(entries, column))])
         return context.get_dummy_value()
     return types.void(out, types.intp, types.intp, LANE), build
@@ -123,7 +144,7 @@ def next_tile(counter: np.ndarray, first: int) -> int:
     return first if first % PIECE != 0 else first_tile(counter)
 
 
-# ------------------------------------------------------------------------------------------------- eight states
+# ------------------------------------------------------------------------------------------------- WIDTH states
 def unowned(arrays: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
     """The arrays of a tuple without their owners: a loop that uses them counts no references. The caller holds them."""
     return arrays
@@ -152,21 +173,14 @@ def contiguous(rows: np.ndarray) -> bool:
 
 @kernel
 def _read(states, first, last, k):
-    """Up to eight entries from k on of the rows first ... first + 7, transposed; past the end, of the last row."""
-    return transposed((
-        _row(states, min(first, last), k), _row(states, min(first + 1, last), k),
-        _row(states, min(first + 2, last), k), _row(states, min(first + 3, last), k),
-        _row(states, min(first + 4, last), k), _row(states, min(first + 5, last), k),
-        _row(states, min(first + 6, last), k), _row(states, min(first + 7, last), k)))
+    """Up to WIDTH entries from k on of WIDTH rows from the first on, transposed; past the end, of the last row."""
+    return transposed(_rows(states, first, last, k))
 
 
 @kernel
 def _write(lanes, out, first, k):
-    """Write up to eight lanes from k on, transposed, to the rows first ... first + 7."""
-    last = len(lanes) - 1
-    rows = transposed((lanes[k], lanes[min(k + 1, last)], lanes[min(k + 2, last)], lanes[min(k + 3, last)],
-                       lanes[min(k + 4, last)], lanes[min(k + 5, last)], lanes[min(k + 6, last)],
-                       lanes[min(k + 7, last)]))
+    """Write up to WIDTH lanes from k on, transposed, to WIDTH rows from the first on."""
+    rows = transposed(consecutive(lanes, k))
     for place in range(WIDTH):
         _put_row(out, first + place, k, rows[place])
 
@@ -189,7 +203,7 @@ def gather(coordinate: list[int], state: list, column: list) -> None:
 
 @kernel
 def load(coordinate: list[int], in_order: bool, states: np.ndarray, first: int, column: list) -> None:
-    """Put coordinate[i] of the states first ... first + 7 into the places of column[i], i > 0; past the end, the last
+    """Put coordinate[i] of WIDTH states from the first on into the places of column[i], i > 0; past the end, the last
     state is repeated. `in_order` is identity_order(coordinate, n)."""
     n, last = states.shape[1], len(states) - 1
     if in_order and contiguous(states):
@@ -238,7 +252,7 @@ def clear(results: Any) -> None:
 
 @kernel
 def store(results: Any, out: np.ndarray, first: int) -> None:
-    """Write the places of the results, entry by entry, to the rows first ... first + 7 of `out` that exist."""
+    """Write the places of the results, entry by entry, to those of WIDTH rows of `out` from the first on that exist."""
     flat, count = _flat(results), min(WIDTH, len(out) - first)
     if contiguous(out) and count == WIDTH:
         for k in range(0, len(flat), WIDTH):

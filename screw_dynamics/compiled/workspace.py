@@ -112,11 +112,11 @@ def body_in(Body: type, memory: np.ndarray) -> NamedTuple:
 
 @kernel
 def body_on_lanes(Body: type, memory: np.ndarray) -> NamedTuple:
-    """The memory of a recursion on eight states."""
+    """The memory of a recursion on WIDTH states."""
     return table(Body, splat(0.0), int(memory[SLOTS]), memory, int(memory[BODY]))
 
 
 @kernel
 def result_on_lanes(shape: Callable, memory: np.ndarray) -> np.ndarray:
-    """The memory of the results of eight states, in the shape of one."""
+    """The memory of the results of WIDTH states, in the shape of one."""
     return block(splat(0.0), shape(int(memory[COORDINATES]), int(memory[SLOTS]) - 1), memory, int(memory[RESULT]))

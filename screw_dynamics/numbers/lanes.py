@@ -1,4 +1,4 @@
-"""Lane: one LLVM vector of eight doubles that compiled code treats as one number, to run on eight states at once.
+"""Lane: one LLVM vector of WIDTH doubles that compiled code treats as one number, to run on WIDTH states at once.
 
 A Lane mixes with float64 in + - * / and comparisons; a comparison of lanes gives a mask for `where` and `some`.
 Arithmetic is IEEE's place by place, except for values.FLAGS: a product and a sum may be fused, and a quotient may be a
@@ -9,6 +9,7 @@ import operator
 from typing import Any
 
 from llvmlite import ir
+from llvmlite.binding import get_process_triple
 from numba import types
 from numba.core.imputils import lower_cast
 from numba.core.typeconv import Conversion
@@ -17,7 +18,8 @@ from numba.extending import intrinsic, models, overload, register_model
 from .scalars import LIMIT, absolute, atan2, sincos, sincos_polynomial, some, where
 from .values import FLAGS, INLINE, PLAIN, kernel
 
-WIDTH = 1 if PLAIN else 8
+# By the machine that Numba compiles for. The registers of AArch64 hold two doubles, and wider lanes spill more of them.
+WIDTH = 1 if PLAIN else 4 if get_process_triple().startswith(("aarch64", "arm64")) else 8
 _VECTOR, _BITS = ir.VectorType(ir.DoubleType(), WIDTH), ir.VectorType(ir.IntType(1), WIDTH)
 _FAST = tuple(FLAGS["fastmath"])
 
@@ -54,7 +56,7 @@ class _Model(models.PrimitiveModel):
 
 # ------------------------------------------------------------------------------------------------- arithmetic
 def _broadcast(context, builder, kind, x):
-    """A lane as it is; any other number in all eight places."""
+    """A lane as it is; any other number in all places."""
     if kind is LANE:
         return x
     x = context.cast(builder, x, kind, types.float64)
@@ -171,7 +173,7 @@ def splat(x: Any) -> Any:
 
 
 def places(x: Any) -> int:
-    """How many numbers x holds: eight for a lane or mask, else one."""
+    """How many numbers x holds: WIDTH for a lane or mask, else one."""
     return 1
 
 

@@ -1,4 +1,4 @@
-"""Simulation: the forward dynamics integrated over time inside one kernel, for one initial state or eight on lanes."""
+"""Simulation: the forward dynamics integrated over time inside one kernel, for one initial state or WIDTH on lanes."""
 import math
 from collections.abc import Callable
 from functools import cache
@@ -274,7 +274,7 @@ class Rollouts:
         return every * dt * np.arange(samples + 1), q, qd, diverged
 
     def _many(self, integrator, plan, q0, qd0, effort, q, qd, dt, threads):
-        """Fill q and qd (N, samples, n) from the states (N, 1, n) on, eight at a time, in pieces on threads; True if a
+        """Fill q and qd (N, samples, n) from the states (N, 1, n) on, WIDTH at a time, in pieces on threads; True if a
         state diverged."""
         count, run = len(q), entry_point(integrator, True)
         shares = max(1, min(thread_count(threads), -(-count // WIDTH)))

@@ -126,7 +126,7 @@ def both(request):
 
 def test_compiled_recursions_on_one_state_and_on_lanes(both):
     reference, robot = both
-    states = np.random.default_rng(12).uniform(-2, 2, (3, 19, robot.n))     # two lanes of eight, and a part of a third
+    states = np.random.default_rng(12).uniform(-2, 2, (3, 19, robot.n))     # some lanes, and a part of one
     expected = reference.forward_dynamics(*states)
     assert error(robot.forward_dynamics(*states), expected) < TOLERANCE
     for s, qdd in zip(states.transpose(1, 0, 2), expected, strict=True):

@@ -66,7 +66,7 @@ def test_compiled_recursions_on_one_state_and_on_lanes(representation):
     rng = np.random.default_rng(5)
     parts = random_tree(rng, 8, 1)
     robot, plain = compiled(representation, parts), sd.Robot(model_of(parts))
-    states = rng.uniform(-2, 2, (3, 19, robot.n))           # two lanes of eight, and a part of a third
+    states = rng.uniform(-2, 2, (3, 19, robot.n))           # some lanes, and a part of one
     expected = plain.inverse_dynamics(*states)
     assert error(robot.inverse_dynamics(*states), expected) < 1e-12
     for s, tau in zip(states.transpose(1, 0, 2), expected, strict=True):

@@ -208,7 +208,7 @@ def test_jacobians_of_all_bodies_against_pinocchio(mimics, representation):
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 def test_methods_on_one_state_and_on_lanes(representation):
     robot, _, _ = tree(9, 2)
-    states = np.random.default_rng(2).uniform(-2, 2, (2, 19, robot.n))      # two lanes of eight, and a part of a third
+    states = np.random.default_rng(2).uniform(-2, 2, (2, 19, robot.n))      # some lanes, and a part of one
     V, J = robot.body_twists(*states, representation), robot.body_jacobians(states[0], representation)
     assert V.shape == (19, 9, 6) and J.shape == (19, 9, 6, robot.n)
     for s, v, j in zip(states.transpose(1, 0, 2), V, J, strict=True):

@@ -1,4 +1,4 @@
-"""Eight states between the rows of an array and lanes."""
+"""States between the rows of an array and lanes."""
 import ctypes
 import mmap
 
@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from numba import njit
 
-from screw_dynamics.compiled.tiles import clear, identity_order, load, store, transposed
+from screw_dynamics.compiled.tiles import clear, consecutive, identity_order, load, store, transposed
 from screw_dynamics.numbers.lanes import WIDTH, splat
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import FLAGS
 
-COUNTS = [0, 1, 7, 8, 9, 17]
+COUNTS = [0, 1, WIDTH - 1, WIDTH, WIDTH + 1, 2 * WIDTH + 1]
 
 
 @njit(**FLAGS)
@@ -97,12 +97,13 @@ def test_coordinates_that_come_twice_are_read_from_rows_side_by_side(rng, count)
 @njit(**FLAGS)
 def transpose(memory):
     lanes = block(splat(0.0), (WIDTH,), memory, 0)
-    columns = transposed((lanes[0], lanes[1], lanes[2], lanes[3], lanes[4], lanes[5], lanes[6], lanes[7]))
+    columns = transposed(consecutive(lanes, 0))
     for i in range(WIDTH):
         lanes[i] = columns[i]
 
 
-def test_eight_lanes_are_transposed():
-    memory = np.arange(64.0)
+def test_lanes_are_transposed():
+    square = np.arange(float(WIDTH**2)).reshape(WIDTH, WIDTH)
+    memory = square.flatten()
     transpose(memory)
-    assert (memory.reshape(8, 8) == np.arange(64.0).reshape(8, 8).T).all()
+    assert (memory.reshape(WIDTH, WIDTH) == square.T).all()

@@ -1,4 +1,4 @@
-"""Lanes: eight doubles under one operator, each as IEEE and NumPy have it, and none with a say in another."""
+"""Lanes: WIDTH doubles under one operator, each as IEEE and NumPy have it, and none with a say in another."""
 import math
 import operator
 from typing import NamedTuple
@@ -28,20 +28,20 @@ PAIRS = np.array([(a, b) for a in SPECIAL for b in SPECIAL]
 
 
 @kernel
-def by_eight(numbers):
+def by_lane(numbers):
     """A contiguous array of doubles as an array of lanes."""
     return block(splat(0.0), (len(numbers) // WIDTH,), numbers, 0)
 
 
 def compiled(expressions):
-    """A function (numbers, out) that evaluates each expression of lanes a, b and of a float x, eight numbers at a time.
+    """A function (numbers, out) that evaluates each expression of lanes a, b and of a float x, a lane at a time.
 
-    numbers: rows a, b and x, of which the first of eight counts. out: a row for each expression."""
-    writes = "\n        ".join(f"by_eight(out[{j}])[i] = {text}" for j, text in enumerate(expressions))
+    numbers: rows a, b and x, of which the first of a lane counts. out: a row for each expression."""
+    writes = "\n        ".join(f"by_lane(out[{j}])[i] = {text}" for j, text in enumerate(expressions))
     scope = {**vars(scalars), **vars(lanes), **globals()}
     exec(f"""def function(numbers, out):
     for i in range(numbers.shape[1] // {WIDTH}):
-        a, b, x = by_eight(numbers[0])[i], by_eight(numbers[1])[i], numbers[2, {WIDTH} * i]
+        a, b, x = by_lane(numbers[0])[i], by_lane(numbers[1])[i], numbers[2, {WIDTH} * i]
         {writes}""", scope)
     return njit(**FLAGS)(scope["function"])
 
@@ -104,24 +104,26 @@ def test_division_by_a_scalar_is_right_to_the_last_place(rng):
 
 
 def test_some_holds_if_a_place_does():
-    a = np.zeros(80)
-    a[[3, 8, 31, *range(40, 48), 64]] = [1, 1, 1, *range(1, 9), NAN]
+    a = np.zeros((10, WIDTH))
+    a[0, 3], a[1, 0], a[3, -1], a[5], a[8, 0] = 1, 1, 1, range(1, WIDTH + 1), NAN
+    a = a.ravel()
     found, = evaluated(["where(some(a > 0.0), 1.0, 0.0) + 0.0 * a"], np.nan_to_num(a, nan=-1.0), a, 0.0)
     expected = (a.reshape(-1, WIDTH) > 0).any(axis=1).repeat(WIDTH)
     assert (found == expected).all()
 
 
 def test_places_are_numbered_as_in_memory():
-    a = np.arange(16.0)
-    expressions = ["splat(extract(a, 0))", "splat(extract(a, 7))", "insert(a, 3, x)",
-                   "splat(1.0 * extract(a > 10.5, 2))", "splat(1.0 * extract(a > 10.5, 3))",
+    a = np.arange(2.0 * WIDTH)
+    expressions = ["splat(extract(a, 0))", f"splat(extract(a, {WIDTH - 1}))", "insert(a, 3, x)",
+                   f"splat(1.0 * extract(a > {WIDTH + 2.5}, 2))", f"splat(1.0 * extract(a > {WIDTH + 2.5}, 3))",
                    "splat(1.0 * places(a) + 10 * places(a < x) + 100 * places(x))",
                    "splat(extract(x, 5))", "splat(insert(x, 5, 3.0))"]
     first, last, inserted, before, after, counts, own, replaced = evaluated(expressions, a, a, 99.0)
-    assert (first == np.repeat([0, 8], 8)).all() and (last == np.repeat([7, 15], 8)).all()
-    assert (inserted == np.where(np.arange(16) % 8 == 3, 99.0, a)).all()
-    assert (before == 0).all() and (after == np.repeat([0, 1], 8)).all()
-    assert (counts == 188).all() and (own == 99).all() and (replaced == 3).all()
+    assert (first == np.repeat([0, WIDTH], WIDTH)).all()
+    assert (last == np.repeat([WIDTH - 1, 2 * WIDTH - 1], WIDTH)).all()
+    assert (inserted == np.where(np.arange(2 * WIDTH) % WIDTH == 3, 99.0, a)).all()
+    assert (before == 0).all() and (after == np.repeat([0, 1], WIDTH)).all()
+    assert (counts == 100 + 11 * WIDTH).all() and (own == 99).all() and (replaced == 3).all()
 
 
 def test_a_number_in_plain_python_is_its_only_place():
@@ -131,13 +133,13 @@ def test_a_number_in_plain_python_is_its_only_place():
 def test_a_lane_does_not_mix_with_a_mask():
     for text in ("a + (a < b)", "(a < b) & x", "where(a, a, b)", "(a < b) * (a < b)"):
         with pytest.raises(TypingError):
-            compiled([text])(np.zeros((3, 8)), np.zeros((1, 8)))
+            compiled([text])(np.zeros((3, WIDTH)), np.zeros((1, WIDTH)))
 
 
 # ------------------------------------------------------------------------------------------------- sine and cosine
 @pytest.fixture(scope="module")
 def sincos_of_lanes():
-    """Sine and cosine (2, count) of an array, eight numbers at a time."""
+    """Sine and cosine (2, count) of an array, a lane at a time."""
     function = compiled(["sincos(a)[0]", "sincos(a)[1]"])
 
     def apply(x):
@@ -167,7 +169,7 @@ def test_sincos_of_what_has_no_angle_is_nan(sincos_of_lanes):
 
 @pytest.mark.parametrize("neighbour", [0.0, 1.0, 0.999 * LIMIT, LIMIT, -1e22, 1e300, INF, -INF, NAN])
 def test_sincos_does_not_depend_on_the_neighbours(rng, sincos_of_lanes, neighbour):
-    """The same bits in each of the eight places, whatever stands in the other seven."""
+    """The same bits in each place, whatever stands in the others."""
     chosen = np.r_[-0.0, 0.5, -2.0, 1e5, LIMIT * 0.9999999, LIMIT, 1e9, INF, NAN, rng.uniform(-LIMIT, LIMIT, 20)]
     alone = sincos_of_lanes(np.repeat(chosen, WIDTH))[:, ::WIDTH]
     x = np.full((len(chosen), WIDTH, WIDTH), neighbour)
@@ -218,7 +220,7 @@ def algebra_of_lanes(count, given, found):
     algebra(table(Given, splat(0.0), count, given, 0), table(Found, splat(0.0), count, found, 0))
 
 
-def test_values_of_lanes_are_values_of_eight_numbers(rng):
+def test_values_of_lanes_are_values_of_numbers(rng):
     rows = packed([Given(*random_values(rng, *fields(Given))) for _ in range(3 * WIDTH)])
     count = len(rows)
     expected, found = np.empty((count, width(Found))), np.empty((count // WIDTH, width(Found), WIDTH))
