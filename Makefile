@@ -21,7 +21,7 @@ help:
 	@echo "make comparison        compare the representations of twists, some minutes; writes docs/comparison.md"
 	@echo "make test              lint, check imports and types, and run the tests"
 	@echo "make test-all          the same with the slow tests"
-	@echo "make test-arm          run some tests of the core on an emulated AArch64, some minutes; TESTS=path for others"
+	@echo "make test-arm          run some tests of the core on an emulated AArch64, ten minutes; TESTS=path for others"
 	@echo "make lint              only ruff, import-linter and mypy"
 	@echo "make setup             only set up .venv with everything for development"
 	@echo "make interfaces        build the ROS 2 services into .venv again"

@@ -24,7 +24,7 @@ DEBIAN = "python3", "libstdc++6", "zlib1g"
 TESTING, FILES = ("pytest>=8", "mpmath", "pyyaml"), ("example-robot-data",)
 SOURCES = "urdf-parser-py",             # pure Python, without a wheel
 GLIBC = range(36, 16, -1)               # minor versions that wheels may be for, the best first
-# Some minutes: every kernel is compiled by an emulated compiler.
+# Ten minutes: every kernel is compiled by an emulated compiler.
 TESTS = [
     "test/numbers/test_lanes.py",
     "test/compiled/test_tiles.py",
@@ -123,7 +123,7 @@ def main():
     except StepFailed as failure:
         sys.exit(f"{failure}. Packages of Debian come from where apt is configured for, which must have them for arm64 "
                  f"too, and wheels from the index of pip. The whole output is in {LOG.relative_to(ROOT)}.")
-    say("Running tests on an emulated AArch64, some minutes")
+    say("Running tests on an emulated AArch64, ten minutes or more")
     environment = {"PATH": os.defpath, "HOME": str(BUILD), "PYTHONPATH": f"{ROOT}:{SITE}", "OPENBLAS_NUM_THREADS": "1",
                    "PYTHONDONTWRITEBYTECODE": "1", "SCREW_DYNAMICS_CACHE_DIR": str(BUILD / "cache")}
     tests = sys.argv[1:] or TESTS
