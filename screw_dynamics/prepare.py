@@ -39,7 +39,7 @@ def forms(everything: bool = False) -> dict[str, Form]:
     """What can be compiled beforehand, by name: all but specialized robots, and controllers of users. First what is for
     a single state, then what is for batches, as kernels of a kind have parts in common.
 
-    everything: with what few robots need, dynamics in each representation, and mimic joints under every integrator."""
+    everything: with the dynamics in each representation, for robots that are made with `representation=`."""
     chosen, mimic = choice(None, False), choice(None, True)
     entries = list(dict.fromkeys((
         *chosen[:-1], *mimic[:-1], FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE, KINETIC_ENERGY, POTENTIAL_ENERGY,
@@ -118,8 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="name", help="what to compile: gravity_torque, rollout.rk45, ...; "
                         "all that begins with a name; by default what a Robot uses")
     parser.add_argument("-j", "--jobs", type=int, default=available_threads(), help="how many processes to use")
-    parser.add_argument("--all", action="store_true", help="also what few robots need: dynamics in every "
-                        "representation of twists, and mimic joints under every integrator")
+    parser.add_argument("--all", action="store_true", help="also the dynamics in every representation of twists")
     parser.add_argument("--single", action="store_true", help="only what is for a single state, not for batches")
     parser.add_argument("--list", action="store_true", help="only list the names, and which are there")
     parser.add_argument("--clear", action="store_true", help="only remove what is in the user's cache")
