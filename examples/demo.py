@@ -58,6 +58,8 @@ def show(urdf, picture):
     robot, text = demo_robot.read(urdf)
     name = demo_robot.name(text)
     say(f"   {name}: {robot.n} joints, {len(robot.link_names)} links")
+    for warning in robot.warnings:
+        say(f"   {warning}")
     graph = Graph(robot.joint_names, BUILD, say)
     try:
         say(f"2  Starting dynamics_node, and publishing robot_description on domain {os.environ['ROS_DOMAIN_ID']}")

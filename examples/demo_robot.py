@@ -1,5 +1,6 @@
 """The robot of the demo: its URDF, damping that lets a motion die out, and a pose to fall from that is worth seeing."""
 
+import warnings
 import xml.etree.ElementTree as ElementTree
 from typing import NamedTuple
 
@@ -37,7 +38,9 @@ class Plan(NamedTuple):
 def read(urdf):
     """The robot at a path or package:// address, and its text; ValueError if it cannot fall."""
     text = read_urdf_file(urdf)
-    robot = sd.Robot.from_urdf(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sd.UrdfWarning)     # they are in robot.warnings too
+        robot = sd.Robot.from_urdf(text)
     if robot.n == 0:
         raise ValueError(f"{urdf}: the robot has no movable joint")
     return robot, text

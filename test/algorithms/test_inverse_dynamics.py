@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics.algorithms.choice import choice
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_CLASSICAL, INVERSE_DYNAMICS_IN
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
@@ -32,7 +33,7 @@ def efforts(representation, robot, state):
 def compiled(representation, parts):
     """A robot whose inverse dynamics goes by one of the recursions."""
     robot = sd.Robot(model_of(parts))
-    robot._inverse_dynamics = ENTRIES[representation]
+    robot._use(choice(None, False)._replace(inverse_dynamics=ENTRIES[representation]))
     return robot
 
 
