@@ -69,6 +69,7 @@ def test_states_together_take_less_time_than_one_after_the_other():
     assert time.process_time() - begin < 512 * alone
 
 
+@pytest.mark.filterwarnings("ignore::screw_dynamics.DivergenceWarning")
 # ------------------------------------------------------------------------------------------------- what cannot go on
 @EACH_METHOD
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -86,6 +87,7 @@ def test_a_state_that_is_not_finite_becomes_nan_and_ends(method, bad):
     assert np.isnan(alone[1][-1]).all()
 
 
+@pytest.mark.filterwarnings("ignore::screw_dynamics.DivergenceWarning")
 @EACH_METHOD
 @pytest.mark.parametrize("lead", [(), (9,)])
 def test_a_system_that_diverges_ends(method, lead):
