@@ -43,7 +43,8 @@ _OURS = {
     "potential_energy(q)": "computePotentialEnergy CalcPotentialEnergy gravitational_potential_energy potentialEnergy",
     "kinetic_energy(q, qd) + robot.potential_energy(q)": "computeTotalEnergy mechanical_energy computeMechanicalEnergy "
                                                          "total_energy energy",
-    "rollout(q0, qd0, effort, dt, steps)": "simulate mj_step fdyn forward_simulate stepSimulation simulation",
+    "rollout(q0, qd0, effort, dt, steps)": "simulate fdyn forward_simulate simulation",
+    "step(q, qd, tau, dt)": "mj_step mj_Euler stepSimulation",
     "from_urdf(source), a classmethod": "from_file load load_urdf loadURDF URDF BuildFromURDF buildModelFromUrdf "
                                         "buildModelFromXML initFromURDF from_string from_xml from_urdf_string "
                                         "from_urdf_file",

@@ -1,7 +1,7 @@
 """Controllers: functions of the user's, compiled, kept on disk, and called by integrators at an address.
 
 `controller(robot, t, q, qd, tau)` gets the robot (robot_type.py); in a batch it runs on lanes if Numba can type it
-there, else on one state after another. So does `controller(t, q, qd, tau)`, to the bit as alone."""
+there, else on one state after another. `controller(t, q, qd, tau)` always does the latter, to the bit as alone."""
 from __future__ import annotations
 
 import hashlib
