@@ -204,3 +204,24 @@ def test_silent_step_shows_that_it_lives(tmp_path, capfd, monkeypatch):
     command = [sys.executable, "-c", "import time; print('compiling', flush=True); time.sleep(1)"]
     progress.run(command, dict(os.environ), tmp_path / "log")
     assert "s  compiling" in capfd.readouterr().out
+
+
+def test_kernels_are_compiled_again_when_a_source_changes_and_not_for_bytecode(venv, monkeypatch):
+    """All of them serve the demo too; where they cannot be kept, the set-up goes on."""
+    package, calls = venv / "screw_dynamics", []
+    (package / "__pycache__").mkdir(parents=True)
+    (package / "a.py").write_text("1")
+    monkeypatch.setattr(setup, "PACKAGE", package)
+    monkeypatch.setattr(setup, "run", lambda command, *_: calls.append(command[3:]))
+    setup.compile_kernels(["demo"])
+    (package / "__pycache__" / "a.pyc").write_text("bytecode")
+    setup.compile_kernels(["demo"])
+    setup.compile_kernels(["dev"])
+    setup.compile_kernels(["demo"])
+    assert calls == [setup.DEMO_KERNELS, []]
+    (package / "a.py").write_text("2")
+
+    def fail(*_):
+        raise setup.StepFailed("prepare", 1, "")
+    monkeypatch.setattr(setup, "run", fail)
+    setup.compile_kernels(["dev"])

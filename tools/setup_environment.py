@@ -246,16 +246,16 @@ def build_interfaces(again):
 
 
 def compile_kernels(extras):
-    """Compile what is going to be called, into the user's cache."""
-    names = DEMO_KERNELS if extras == ["demo"] else []
-    key = fingerprint(PACKAGE, extra=" ".join(names))
-    if read_state().get("kernels") == key:
+    """Compile what is going to be called, into the user's cache; if it cannot be kept there, at its first use."""
+    sources = fingerprint(*sorted(PACKAGE.rglob("*.py")))
+    names, key = (DEMO_KERNELS, f"{sources} demo") if extras == ["demo"] else ([], f"{sources} all")
+    if read_state().get("kernels") in (key, f"{sources} all"):
         return
     say("Compiling the kernels")
     try:
         run([PYTHON, "-m", "screw_dynamics.prepare", *names], environment(), LOG)
-    except StepFailed as failure:
-        raise SetupError("the kernels could not be compiled; the output above says why") from failure
+    except StepFailed:
+        say("The kernels could not be compiled beforehand, and will be in each process")
     mark(kernels=key)
 
 
