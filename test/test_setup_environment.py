@@ -225,3 +225,26 @@ def test_kernels_are_compiled_again_when_a_source_changes_and_not_for_bytecode(v
         raise setup.StepFailed("prepare", 1, "")
     monkeypatch.setattr(setup, "run", fail)
     setup.compile_kernels(["dev"])
+
+
+def test_interfaces_of_others_are_found_below_the_folders_of_extra_interfaces(monkeypatch, tmp_path):
+    for name in ("b_msgs", "a_msgs"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "package.xml").touch()
+    monkeypatch.setenv("EXTRA_INTERFACES", f"{tmp_path / 'b_msgs'}:{tmp_path / 'a_msgs'}")
+    assert setup.extra_interfaces() == [tmp_path / "b_msgs", tmp_path / "a_msgs"]
+    monkeypatch.setenv("EXTRA_INTERFACES", str(tmp_path))
+    assert setup.extra_interfaces() == [tmp_path / "a_msgs", tmp_path / "b_msgs"]
+    monkeypatch.delenv("EXTRA_INTERFACES")
+    assert setup.extra_interfaces() == []
+
+
+@pytest.mark.parametrize(("folders", "message"), [
+    ("nowhere", "EXTRA_INTERFACES names nowhere, which is not a folder"),
+    ("{0}:{0}", "EXTRA_INTERFACES has a package {1} that already exists"),
+])
+def test_extra_interfaces_that_cannot_be_meant_are_refused(folders, message, monkeypatch, tmp_path):
+    (tmp_path / "package.xml").touch()
+    monkeypatch.setenv("EXTRA_INTERFACES", folders.format(tmp_path))
+    with pytest.raises(setup.SetupError, match=message.format("", tmp_path.name)):
+        setup.extra_interfaces()

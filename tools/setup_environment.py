@@ -1,5 +1,8 @@
 """Sets up .venv: packages from the Python registry, and screw_dynamics_interfaces built from its .srv files.
 
+EXTRA_INTERFACES in the environment, folders separated by colons, has interface packages of others that the registry
+lacks (control_msgs, simulation_interfaces): they are built and installed alike.
+
 ROS 2 and the interfaces only where the registry has ROS 2, on Linux on x86-64: elsewhere the core alone.
 Called by the Makefile through tools/setup, with nothing but the standard library. Each step leaves a mark in
 .venv/setup.json and runs again only when what it depends on has changed: the environment itself when it is broken or
@@ -131,7 +134,7 @@ def fingerprint(*paths, extra=""):
     for path in paths:
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
             if file.is_file():
-                digest.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes() + b"\0")
+                digest.update(f"{os.path.relpath(file, ROOT)}\0".encode() + file.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
@@ -214,26 +217,49 @@ def pip_hint(output):
     return "Its output above says why"
 
 
+def extra_interfaces():
+    """Return the interface packages, folders with a package.xml, of the folders that EXTRA_INTERFACES names."""
+    folders = [Path(part).expanduser() for part in os.environ.get("EXTRA_INTERFACES", "").split(os.pathsep) if part]
+    for folder in folders:
+        if not folder.is_dir():
+            raise SetupError(f"EXTRA_INTERFACES names {folder}, which is not a folder")
+    packages = [manifest.parent.resolve() for folder in folders for manifest in sorted(folder.rglob("package.xml"))]
+    names = [INTERFACES.name, *(package.name for package in packages)]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SetupError(f"EXTRA_INTERFACES has a package {twice[0]} that already exists")
+    return packages
+
+
 def build_interfaces(again):
-    """Generate, compile and install screw_dynamics_interfaces into .venv, where there is ROS 2."""
+    """Build screw_dynamics_interfaces, and the packages of EXTRA_INTERFACES, into .venv, where there is ROS 2."""
     if not has_ros_wheels():
         if again or read_state().get("interfaces") != "none":
             say(f"Leaving out the ROS 2 services: {no_ros()}")
             mark(interfaces="none")
         return
-    packages = (path.name for path in VENV.glob("lib/python3*/site-packages/*.dist-info"))
-    ros = sorted(name for name in packages if name.startswith(("ros_", "numpy-")))
-    key = fingerprint(INTERFACES, INCLUDES_FIX, extra=" ".join(ros))
-    if read_state().get("interfaces") == key and not again:
-        return
-    check_compilers()
-    say("Building the ROS 2 services of screw_dynamics_interfaces")
-    build = BUILD / "interfaces"
+    installed = (path.name for path in VENV.glob("lib/python3*/site-packages/*.dist-info"))
+    ros = sorted(name for name in installed if name.startswith(("ros_", "numpy-")))
+    done = read_state().get("interfaces", {})
+    done = dict(done) if isinstance(done, dict) else {}      # what an older set-up has left is one hash
+    for package in [INTERFACES, *extra_interfaces()]:
+        key = fingerprint(package, INCLUDES_FIX, extra=" ".join(ros))
+        if again or done.get(package.name) != key:
+            check_compilers()
+            say(f"Building the ROS 2 interfaces of {package.name}")
+            build_interface_package(package)
+            done[package.name] = key
+            mark(interfaces=done)
+
+
+def build_interface_package(package):
+    """Generate, compile and install one package of .msg, .srv and .action files into .venv."""
+    build = BUILD / "interfaces" / package.name
     remove_installed(build / "install_manifest.txt")
     shutil.rmtree(build, ignore_errors=True)
     cmake = VENV / "bin" / "cmake"
     configure = [
-        cmake, "-S", INTERFACES, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF",
+        cmake, "-S", package, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF",
         f"-DCMAKE_PREFIX_PATH={VENV}", f"-DCMAKE_INSTALL_PREFIX={VENV}", f"-DPython3_EXECUTABLE={PYTHON}",
         f"-DCMAKE_PROJECT_INCLUDE={INCLUDES_FIX}",
     ]
@@ -241,8 +267,8 @@ def build_interfaces(again):
         for command in (configure, [cmake, "--build", build], [cmake, "--install", build]):
             run(command, environment(), LOG)
     except StepFailed as failure:
-        raise SetupError("the services could not be built; the compiler's output above says why") from failure
-    mark(interfaces=key)
+        raise SetupError(
+            f"the interfaces of {package.name} could not be built; the compiler's output above says why") from failure
 
 
 def compile_kernels(extras):
