@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
+from rclpy.duration import Duration
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -181,6 +182,20 @@ def test_diagnostics_of_a_healthy_node(driver):
     assert status.message == "publishing"
     assert values["root link"] == "base" and values["joints"] == "2" and values["lifecycle state"] == "active"
     assert float(values["joint_states rate [Hz]"]) > 0
+    p50, p99, most = (float(values[f"latency {name} [us]"]) for name in ("p50", "p99", "max"))
+    assert 0 < p50 <= p99 <= most
+    assert "stamp age p50 [us]" not in values, "the driver's stamps count from 1: another clock"
+
+
+def test_the_age_of_stamps_is_reported_where_clocks_agree(driver):
+    def send():
+        msg = driver.state()
+        msg.header.stamp = (driver.node.get_clock().now() - Duration(seconds=0.1)).to_msg()
+        driver.publisher(JointState, "joint_states").publish(msg)
+
+    _, values = driver.status(lambda status, values: "stamp age p50 [us]" in values, while_waiting=send)
+    assert 1e5 <= float(values["stamp age p50 [us]"]) <= float(values["stamp age max [us]"])
+    driver.answer()
 
 
 @pytest.mark.parametrize(

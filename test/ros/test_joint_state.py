@@ -41,6 +41,16 @@ def test_a_shuffled_message_with_extra_joints_comes_out_in_model_order(cache, no
     assert len(notices) == 1, "the same names are looked at once"
 
 
+def test_efforts_are_merged_as_they_are_and_unknown_where_a_message_has_none(cache):
+    cache.update(message(("c", "a"), (3, 1), (0, 0), (0.3, INF)), S, S)
+    cache.update(message(("b",), (2,), (0,), (0.2,)), S, S)
+    np.testing.assert_array_equal(cache.effort, [INF, 0.2, 0.3])
+    cache.update(message(("a",), (1,), (0,)), S, S)
+    np.testing.assert_array_equal(cache.effort, [NAN, 0.2, 0.3])
+    cache.clear()
+    assert np.isnan(cache.effort).all()
+
+
 @pytest.mark.parametrize(
     "wrong, reason, says",
     [

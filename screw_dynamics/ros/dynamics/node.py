@@ -4,6 +4,7 @@ Every message is decoded, checked, and answered with one call of the core for ea
 Faults are counted in /diagnostics."""
 
 import sys
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -98,8 +99,11 @@ class DynamicsNode(ManagedNode):
         return self.get_clock().now().nanoseconds
 
     def _on_joint_states(self, msg: JointState) -> None:
-        if self.state_label == "active" and self._stream.take_state(msg) and self._timer is None:
-            self._stream.publish()
+        arrived = time.monotonic_ns()
+        if self.state_label == "active" and self._stream.take_state(msg):
+            if self._timer is None:
+                self._stream.publish()
+            self._stream.published(time.monotonic_ns() - arrived)
 
     def _on_desired(self, msg: JointTrajectory) -> None:
         if self.state_label == "active":
@@ -139,7 +143,7 @@ class DynamicsNode(ManagedNode):
         level, message, more = self._stream.health()
         if level == OK and description.error:
             level, message = WARN, description.state
-        return level, message, values | more
+        return level, message, values | more | self._stream.latencies()
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -15,10 +15,13 @@ from ..node import messages
 from ..node.description import output_order
 from ..node.diagnostics import OK, STALE, WARN, Diagnostics
 from ..node.joint_state import Fault, JointStateCache, all_finite
+from ..node.latency import Latency
 from ..node.parameters import Parameters
 from ..node.timing import SECOND, timeout
 from .acceleration import DesiredAcceleration, FiniteDifference, ZeroAcceleration
 from .torque_outputs import TERMS, Output, command_output, joint_state_output
+
+CLOCKS_AGREE = 10 * SECOND   # a stamp older than that, or in the future, is of another clock
 
 
 class Motion(NamedTuple):
@@ -33,7 +36,10 @@ class TorqueStream:
     """Keeps the state of the robot's joints, and publishes the torques that have subscribers.
 
     `publishers` has the publisher of each of TERMS, `command_publisher` is None without effort commands, `now()` is the
-    node's time in nanoseconds. Nothing is published before a robot is in use (`use`)."""
+    node's time in nanoseconds. Nothing is published before a robot is in use (`use`).
+
+    observers: called with the state after each message that changed it, once the torques are out. latency: from a
+    message's arrival to its torques; stamp_age: the stamp's age then, by the node's clock, where clocks agree."""
 
     def __init__(
         self, parameters: Parameters, diagnostics: Diagnostics, now: Callable[[], int],
@@ -47,6 +53,8 @@ class TorqueStream:
         self._outputs: dict[str, list[Output]] = {}
         self._stamp = Time()
         self._received = False
+        self.observers: list[Callable[[JointStateCache], None]] = []
+        self.latency, self.stamp_age = Latency(), Latency()
 
     def use(self, robot: Robot) -> None:
         """Compute with another robot. The state is kept if the joints are the same."""
@@ -108,6 +116,19 @@ class TorqueStream:
         self._diagnostics.tick(term)
         for output in outputs:
             output.publish(torque, self._stamp)
+
+    def published(self, latency: int) -> None:
+        """Take note that the torques at the state are out, `latency` nanoseconds after it arrived; tell observers."""
+        self.latency.add(latency)
+        age = self._now() - self._state.stamp
+        if 0 <= age <= CLOCKS_AGREE:
+            self.stamp_age.add(age)
+        for observe in self.observers:
+            observe(self._state)
+
+    def latencies(self) -> dict[str, str]:
+        """Percentiles for the diagnostics, of what came since the call before."""
+        return self.latency.report("latency") | self.stamp_age.report("stamp age")
 
     def fresh_state(self) -> Motion:
         """The state, when it is complete and fresh; else ValueError saying why not."""

@@ -98,17 +98,18 @@ def all_finite(x: np.ndarray) -> bool:
 
 
 class JointStateCache:
-    """The latest position and velocity of every joint of a model, merged from the messages that carry them.
+    """The latest position, velocity and effort of every joint of a model, merged from the messages that carry them.
 
     Nothing is assumed of a joint before its first message: until each had one, `complete` is false and `missing` names
     the others. The rules for a message, in the order they are applied (`update`):
 
     * lengths that differ from the names', a joint named twice, no positions, no velocities when `velocity_fallback` is
       "error", a NaN or infinity in the position or velocity of a joint of the model: `Fault`, nothing is changed;
-    * other joints (mimic joints too, they follow their leader), and the field `effort`: ignored;
+    * other joints (mimic joints too, they follow their leader): ignored;
     * a stamp earlier than the previous one of the same joints: everything is cleared, then the message is taken;
     * velocities that are absent are zero with `velocity_fallback` "zero". So are velocities that are NaN for all joints
-      of the model in the message: ros2_control's joint_state_broadcaster writes "not measured" that way.
+      of the model in the message: ros2_control's joint_state_broadcaster writes "not measured" that way;
+    * efforts are taken as they are, NaN where a message has none: only some outputs need them, and those check.
 
     `notify` receives, as a `Fault`, what is ignored but worth a line of log."""
 
@@ -125,6 +126,7 @@ class JointStateCache:
         n = len(self.joint_names)
         self.position = np.full(n, np.nan)
         self.velocity = np.full(n, np.nan)
+        self.effort = np.full(n, np.nan)
         self.stamps = np.zeros(n, dtype=np.int64)
         self._received = np.zeros(n, dtype=np.int64)
         self.clear()
@@ -133,6 +135,7 @@ class JointStateCache:
         """Forget every joint."""
         self.position.fill(np.nan)
         self.velocity.fill(np.nan)
+        self.effort.fill(np.nan)
         self.stamps.fill(0)
         self._known: set[int] | None = set()   # joints received; None: all of them, the case that must be fast
         self.stamp = 0
@@ -165,6 +168,7 @@ class JointStateCache:
         target = selection.target
         self.position[target] = position
         self.velocity[target] = velocity
+        self.effort[target] = np.asarray(msg.effort)[selection.source] if len(msg.effort) else np.nan
         self.stamps[target] = stamp
         self._received[target] = now
         self.stamp = max(stamp, self.stamp)
