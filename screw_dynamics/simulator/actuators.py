@@ -9,6 +9,7 @@ from screw_dynamics.robot import Robot
 
 from .commands import Drive, Drives
 from .limits import EnforcedLimits
+from .reference import Sample
 from .settings import Settings
 
 BRAKE = 1e12   # N m s/rad or N s/m: damping that stops any joint within a step
@@ -22,11 +23,12 @@ class Actuators:
         self._settings = settings
 
     def effort(
-        self, robot: Robot, drives: Drives, q: np.ndarray, qd: np.ndarray, pushed: np.ndarray
+        self, robot: Robot, drives: Drives, sample: Sample, q: np.ndarray, qd: np.ndarray, pushed: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """The efforts (n,) at a state, and the mask (n,) of the joints whose command or effort is clipped.
 
-        pushed (n,): the joint efforts equivalent to external wrenches; servos and brakes compensate them."""
+        sample: the reference, rows (n,). pushed (n,): the joint efforts equivalent to external wrenches; servos and
+        brakes compensate them."""
         kind = drives.kind
         effort = np.where(kind == Drive.EFFORT, drives.value, 0.0)
         beyond = drives.beyond
@@ -43,24 +45,29 @@ class Actuators:
             resisting = resistance(robot.model.damping, robot.model.friction, qd)
             bias += resisting * qd
             mass += np.diag(resisting * (self._settings.step if self._settings.implicit else 0.0))
-        acceleration = self._prescribed(drives, q, qd)
+        acceleration = self._prescribed(drives, sample, q, qd)
+        added = np.where(kind == Drive.REFERENCE, sample.effort, 0.0)
         while True:
-            needed = hybrid_effort(mass, bias, effort, acceleration, driven)
+            needed = hybrid_effort(mass, bias, effort, acceleration, driven) + driven * added
             over = driven & (kind != Drive.LOCKED) & (abs(needed) > self._limit)
-            if not over.any():
+            free = over | driven & (added != 0.0)
+            if not free.any():
                 return needed, beyond
             # A servo that would need more gives its limit: its joint is then free, which the others compensate.
-            effort = np.where(over, np.copysign(self._limit, needed), effort)
-            driven, beyond = driven & ~over, beyond | over
+            effort = np.where(free, np.clip(needed, -self._limit, self._limit), effort)
+            driven, beyond = driven & ~free, beyond | over
 
-    def _prescribed(self, drives: Drives, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Accelerations (n,): critically damped to a position, first order to a velocity, within a step to rest."""
+    def _prescribed(self, drives: Drives, sample: Sample, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """Accelerations (n,): critically damped to a position or along the reference, first order to a velocity, within
+        a step to rest."""
         kind, value, omega = drives.kind, drives.value, self._settings.servo_bandwidth
         to_position = omega * omega * (value - q) - 2.0 * omega * qd
         to_velocity = omega * (value - qd)
+        along = (sample.acceleration + 2.0 * omega * (sample.velocity - qd)
+                 + omega * omega * (sample.position - q))
         to_rest = -qd / self._settings.step
-        kinds = [kind == Drive.POSITION, kind == Drive.VELOCITY, kind == Drive.LOCKED]
-        return np.select(kinds, [to_position, to_velocity, to_rest])
+        kinds = [kind == Drive.POSITION, kind == Drive.VELOCITY, kind == Drive.REFERENCE, kind == Drive.LOCKED]
+        return np.select(kinds, [to_position, to_velocity, along, to_rest])
 
 
 def braked(robot: Robot, locked: np.ndarray, q: np.ndarray, limits: EnforcedLimits, settings: Settings) -> Robot:

@@ -21,7 +21,8 @@ class Drive(IntEnum):
     GRAVITY = 1    # the gravity torque g_i(q)
     VELOCITY = 2   # a servo towards a velocity
     POSITION = 3   # a servo towards a position
-    LOCKED = 4     # a brake: the joint stands still, whatever acts on it
+    REFERENCE = 4  # a servo along Simulation.reference
+    LOCKED = 5     # a brake: the joint stands still, whatever acts on it
 
 
 class Drives(NamedTuple):

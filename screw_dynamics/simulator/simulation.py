@@ -15,6 +15,7 @@ from screw_dynamics.simulation.divergence import DivergenceWarning
 from .actuators import Actuators, braked, singular_joint
 from .commands import NEVER, Commands, Drive
 from .limits import EnforcedLimits
+from .reference import Reference, Sample
 from .settings import Settings
 
 CHUNK = 512   # steps of one rollout: many, so that the compiled loop takes most of the time, but few enough to store
@@ -75,6 +76,39 @@ class Simulation:
     @robot.setter
     def robot(self, robot: Robot) -> None:
         self._robot, self._integrated = robot, None
+
+    @property
+    def reference(self) -> Reference | None:
+        """The motion that the joints of its mask are driven along from now on, whatever their commands and brakes.
+
+        Their servos prescribe the acceleration qdd_d + 2 w (qd_d - qd) + w^2 (q_d - q), w the servo_bandwidth, where
+        q_d, qd_d and qdd_d are the sample at the start of each step, and give the effort that this takes, or its limit;
+        other joints follow their commands meanwhile. It ends when it is replaced, by None say, or by a reset.
+        ValueError, and nothing changes, if a sample of it does not have the shapes of this robot."""
+        return self._reference
+
+    @reference.setter
+    def reference(self, reference: Reference | None) -> None:
+        tracked = np.zeros(self.robot.n, dtype=bool)
+        if reference is not None:
+            tracked |= self._checked(reference.sample(np.array([self.time_ns])), 1).mask
+        self._reference, self._tracked = reference, tracked
+        self._update_drives()
+
+    def _checked(self, sample: Sample, steps: int) -> Sample:
+        n = self.robot.n
+        shapes = {"mask": (n,), **dict.fromkeys(Sample._fields[1:], (steps, n))}
+        for name, shape in shapes.items():
+            if np.shape(getattr(sample, name)) != shape:
+                raise ValueError(f"reference: {name} has shape {np.shape(getattr(sample, name))}, must have {shape}")
+        return sample
+
+    def _samples(self, steps: int) -> Sample:
+        """The reference at each of the steps to come; zeros without one."""
+        if self._reference is None:
+            return Sample(self._tracked, *np.zeros((4, 1, self.robot.n)).repeat(steps, axis=1))
+        times = self.time_ns + self.settings.dt_ns * np.arange(steps)
+        return self._checked(self._reference.sample(times), steps)
 
     @property
     def time_ns(self) -> int:
@@ -143,7 +177,7 @@ class Simulation:
         self._pushes: list[Push] = []
         self._commands.clear(q)
         self._locked = np.zeros(self.robot.n, dtype=bool)
-        self._update_drives()
+        self.reference = None
 
     # --------------------------------------------------------------------------------------------- what acts
     def command(self, command: np.ndarray) -> None:
@@ -152,7 +186,8 @@ class Simulation:
         self._update_drives()
 
     def push(self, link: str, wrench: Sequence[float], duration: float = 0.0) -> None:
-        """Apply a wrench (6,), (torque, force) in the link's frame, for some seconds; 0: until a reset. They add up."""
+        """Apply a wrench (6,), (torque, force) in the link's frame, for some seconds: they add up; 0: until a reset,
+        in place of the one on this link that was to last until a reset. A zero wrench ends that one."""
         if link not in self.robot.link_names:
             raise ValueError(f"unknown link '{link}'")
         wrench = np.array(wrench, dtype=float)
@@ -161,11 +196,16 @@ class Simulation:
         if not 0.0 <= duration < np.inf:
             raise ValueError(f"duration: {duration} s, must be finite and >= 0")
         steps = self.settings.steps(duration)
-        self._pushes.append(Push(link, wrench, self.steps + steps if steps else NEVER))
+        if not steps:
+            self._pushes = [push for push in self._pushes if (push.link, push.until) != (link, NEVER)]
+        if wrench.any():
+            self._pushes.append(Push(link, wrench, self.steps + steps if steps else NEVER))
 
     def _update_drives(self) -> None:
         """Determine what acts from the present step on."""
-        self._drives = self._commands.drives(self.steps)
+        drives = self._commands.drives(self.steps)
+        kind = np.where(self._tracked, Drive.REFERENCE, drives.kind)
+        self._drives = drives._replace(kind=kind, beyond=drives.beyond & ~self._tracked)
         self._pushes = [push for push in self._pushes if push.until > self.steps]
         locked = self._drives.kind == Drive.LOCKED
         if not np.array_equal(locked, self._locked):
@@ -199,14 +239,16 @@ class Simulation:
             self._integrate(np.where(efforts, self._drives.value, 0.0), steps)
             self.saturated += (self.steps - first) * self._drives.beyond
         else:   # efforts follow the state: they are renewed each step, as a digital controller does
+            samples = self._samples(steps)
             while self.steps < first + steps and self.fault is None:
-                self._controlled_step()
+                k = self.steps - first
+                self._controlled_step(Sample(samples.mask, *(rows[k] for rows in samples[1:])))
 
-    def _controlled_step(self) -> None:
+    def _controlled_step(self, sample: Sample) -> None:
         """Make a step with the efforts of servos, gravity compensation and pushes at its start."""
         pushed = self._pushed()
         try:
-            effort, beyond = self._actuators.effort(self.robot, self._drives, self.q, self.qd, pushed)
+            effort, beyond = self._actuators.effort(self.robot, self._drives, sample, self.q, self.qd, pushed)
         except np.linalg.LinAlgError:
             self._stop("the mass matrix is singular")
             return
@@ -251,7 +293,9 @@ class Simulation:
             position = position + s.position_noise * rng.standard_normal(n)
             velocity = velocity + s.velocity_noise * rng.standard_normal(n)
         if self.fault is None:
-            effort, _ = self._actuators.effort(self.robot, self._drives, self.q, self.qd, self._pushed())
+            samples = self._samples(1)
+            sample = Sample(samples.mask, *(rows[0] for rows in samples[1:]))
+            effort, _ = self._actuators.effort(self.robot, self._drives, sample, self.q, self.qd, self._pushed())
         mimics = self.robot.model.mimics
         if mimics:
             leader = [self._index[joint] for joint, _, _ in mimics.values()]

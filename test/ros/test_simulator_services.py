@@ -106,6 +106,11 @@ def test_wrench_pushes_a_link_for_its_duration(simulator):
     assert "frame_id" in push("", **force).message
     assert "wing" in push("wing", **force).message
     assert "finite" in push("flange", force=Vector3(x=NAN)).message
+    for wrench in (force, {"force": Vector3(y=1.0, z=-7.0)}):     # until a reset: the second takes the first's place
+        assert push("flange", **wrench).success
+    reference.push("flange", (0, 0, 0, 0, 1, -7))
+    reference.advance(5)
+    assert np.array_equal(simulator.step(5).velocity, reference.joint_state().velocity)
 
 
 def test_state_that_is_not_finite_stops_it_until_a_reset(simulator):

@@ -103,3 +103,28 @@ def test_brakes_carry_a_push_and_report_it(robot):
     assert np.array_equal(simulation.q, (0.3, 0.0))
     expected = arm.gravity(simulation.q) - robot.jacobian(simulation.q, "flange").T @ (0, 0, 0, 0, 0, -5.0)
     assert np.allclose(simulation.joint_state().effort[:2], expected, atol=1e-12)
+
+
+def test_push_until_a_reset_takes_the_place_of_the_one_before_on_its_link(robot):
+    """And adds to those that end by themselves; a zero wrench ends it."""
+    simulation = simulate(robot, {"shoulder": 0.3})
+    down = np.array([0, 0, 0, 0, 0, -5.0])
+
+    def carried():
+        return arm.gravity(simulation.q) - simulation.joint_state().effort[:2]
+
+    def caused(link, wrench):
+        return robot.jacobian(simulation.q, link).T @ wrench
+
+    for wrench in (4 * down, down):
+        simulation.push("flange", wrench)
+    assert np.allclose(carried(), caused("flange", down), atol=1e-12)
+    simulation.push("flange", down, 0.01)
+    simulation.push("upper_arm", 3 * down)
+    simulation.push("flange", 2 * down)
+    assert np.allclose(carried(), caused("flange", 3 * down) + caused("upper_arm", 3 * down), atol=1e-12)
+    simulation.push("flange", 0 * down)
+    assert np.allclose(carried(), caused("flange", down) + caused("upper_arm", 3 * down), atol=1e-12)
+    simulation.advance(10)
+    simulation.push("upper_arm", 0 * down)
+    assert np.allclose(carried(), 0.0, atol=1e-12)
