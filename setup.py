@@ -142,6 +142,7 @@ setup(
     package_data={NAME: ["py.typed"]},
     entry_points={
         "console_scripts": [
+            "inspect = screw_dynamics.inspect:main",
             "dynamics_node = screw_dynamics.ros.dynamics.node:main",
             "simulator_node = screw_dynamics.ros.simulator.node:main",
         ]

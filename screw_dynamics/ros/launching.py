@@ -7,8 +7,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 from launch import LaunchContext
-
-from .urdf_file import read_urdf_file
+from screw_dynamics.urdf.file import read_urdf_file
 
 PACKAGE = "screw_dynamics"
 ARGUMENTS = {   # name: default, description

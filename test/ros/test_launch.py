@@ -4,7 +4,7 @@ import importlib.util
 
 import pytest
 
-from screw_dynamics.ros.urdf_file import read_urdf_file
+from screw_dynamics.urdf.file import read_urdf_file
 from support.paths import ROOT
 
 

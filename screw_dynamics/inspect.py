@@ -1,0 +1,162 @@
+"""inspect: what a URDF says of a robot, as text: its tree, joints, screws, masses, limits, and what is odd about it.
+
+ros2 run screw_dynamics inspect robot.urdf, or python -m screw_dynamics.inspect robot.urdf; --help for what it takes."""
+import argparse
+import os
+import sys
+import textwrap
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from screw_dynamics.model.model import Model
+from screw_dynamics.screws import arrays
+from screw_dynamics.urdf.error import UrdfError
+from screw_dynamics.urdf.file import read_urdf_file
+from screw_dynamics.urdf.reader import model_of
+from screw_dynamics.urdf.source import read_source
+from screw_dynamics.urdf.xml import parse_xml
+
+WIDTH = 120         # columns of the text
+LONGEST_NAME = 30   # columns of a name in a table; longer ones lose their middle
+DEEPEST = 16        # branchings that the tree indents
+
+
+def report(model: Model, name: str = "robot") -> str:
+    """All that is said of a model, in lines of at most WIDTH columns unless a link's name is longer."""
+    mass = arrays.inertia(model.root_inertia).mass + sum(arrays.inertia(M).mass for M in model.inertias)
+    title = (f"{name}: {_count(model.n, 'joint')}, {_count(len(model.parents), 'moving body', 'moving bodies')}, "
+             f"{_count(len(model.frames), 'link')}, {mass:.6g} kg")
+    parts = {
+        "Tree: each link with the joint that moves it; + links fixed to it, merged into one body": _tree(model),
+        "Joints, in the order of q (rad or m; rad/s or m/s; N m or N)": _joints(model),
+        f"Screws Y_i in the frame of {model.root} at q = 0 (angular, linear)": _screws(model),
+        "Bodies, links fixed to them included: centre of mass (m) in the body's frame, principal moments (kg m^2)":
+            _bodies(model),
+        "Mimic joints: no coordinates of their own": _mimics(model),
+        "Warnings": [line for text in model.warnings for line in textwrap.wrap(
+            text, WIDTH - 2, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False)] or ["none"],
+    }
+    lines = [title]
+    for heading, found in parts.items():
+        rows = list(found)
+        lines += ["", heading, *(f"  {row}".rstrip() for row in rows)] if rows else []
+    return "\n".join(lines)
+
+
+def _tree(model: Model) -> Iterator[str]:
+    """The bodies depth-first, as they are ordered: |- where the tree branches, and -> down a chain, which keeps its
+    column."""
+    merged, branches, indents = defaultdict(list), Counter(model.parents.tolist()), {-1: 0}
+    for link, (body, _) in model.frames.items():
+        if link not in (model.root, *model.body_names):
+            merged[body].append(link)
+    yield model.root
+    yield from _fixed(merged[-1], "")
+    for i, parent in enumerate(model.parents.tolist()):
+        branch, indent = branches[parent] > 1, "   " * min(indents[parent], DEEPEST)
+        indents[i] = indents[parent] + branch
+        kind = model.joint_kinds[model.coordinates[i]]
+        yield f"{indent}{'|-' if branch else '->'} {model.body_names[i]}   {kind} {model.body_joints[i]}"
+        yield from _fixed(merged[i], indent)
+
+
+def _fixed(links: Iterable[str], indent: str) -> list[str]:
+    start = f"{indent}   + "
+    return textwrap.wrap(", ".join(links), WIDTH - 2, initial_indent=start, subsequent_indent=" " * len(start),
+                         break_on_hyphens=False, break_long_words=False)
+
+
+def _joints(model: Model) -> Iterator[str]:
+    limits = zip(model.lower, model.upper, model.velocity_limit, model.effort_limit, model.damping, model.friction,
+                 strict=True)
+    rows = [(str(k), name, kind, *map(_number, values)) for k, (name, kind, values) in enumerate(
+        zip(model.joint_names, model.joint_kinds, limits, strict=True))]
+    return _table(("", "joint", "type", "lower", "upper", "velocity", "effort", "damping", "friction"), rows, names=3)
+
+
+def _screws(model: Model) -> Iterator[str]:
+    rows = [(joint, *map(_number, Y)) for joint, Y in zip(model.body_joints, model.screws_spatial, strict=True)]
+    return _table(("joint", "wx", "wy", "wz", "vx", "vy", "vz"), rows, names=1)
+
+
+def _bodies(model: Model) -> Iterator[str]:
+    rows = []
+    for name, matrix in zip((model.root, *model.body_names), (model.root_inertia, *model.inertias), strict=True):
+        M = arrays.inertia(matrix)
+        com = np.array(M.moment) / M.mass if M.mass else np.zeros(3)
+        moments = np.linalg.eigvalsh(matrix[:3, :3] + M.mass * arrays.tilde(com) @ arrays.tilde(com))
+        rows.append((name, *map(_number, (M.mass, *com, *moments))))
+    return _table(("body", "kg", "x", "y", "z", "I1", "I2", "I3"), rows, names=1)
+
+
+def _mimics(model: Model) -> Iterator[str]:
+    for joint, (leader, multiplier, offset) in model.mimics.items():
+        shift = f" {'-' if offset < 0 else '+'} {abs(offset):g}" if offset else ""
+        yield f"{joint} = {multiplier:g} {leader}{shift}"
+
+
+# ------------------------------------------------------------------------------------------------- text
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]], names: int) -> Iterator[str]:
+    """Aligned rows below a header: the first columns, names, to the left, numbers to the right. Nothing without rows.
+
+    The longest name gets what the others leave of the width."""
+    if not rows:
+        return
+    columns = list(zip(header, *rows, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    longest = widths.index(max(widths[:names]))
+    left = WIDTH - 2 - 2 * (len(widths) - 1) - (sum(widths) - widths[longest])
+    widths[longest] = min(widths[longest], LONGEST_NAME, max(8, left))
+    for row in (header, *rows):
+        yield "  ".join(f"{_short(cell, width):<{width}}" if k < names else f"{cell:>{width}}"
+                        for k, (cell, width) in enumerate(zip(row, widths, strict=True)))
+
+
+def _number(x: float) -> str:
+    """At most eight columns: four digits; a dash where there is no limit, and 0 for what rounding leaves of it."""
+    if not np.isfinite(x):
+        return "-"
+    return "0" if abs(x) < 1e-12 else f"{x:.4g}"
+
+
+def _short(name: str, width: int) -> str:
+    """A name in so many columns: the end tells names apart as well as the beginning."""
+    if len(name) <= width:
+        return name
+    end = (width - 2) // 2
+    return f"{name[:width - 2 - end]}..{name[len(name) - end:]}"
+
+
+def _count(n: int, one: str, many: str | None = None) -> str:
+    return f"{n} {one if n == 1 else many or one + 's'}"
+
+
+# ------------------------------------------------------------------------------------------------- command
+def _text(location: str) -> str:
+    return read_source(sys.stdin.buffer) if location == "-" else read_urdf_file(location)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the report on a file; 0, or 1 and one line on standard error for one that cannot be read."""
+    parser = argparse.ArgumentParser(
+        prog="inspect", description="Prints tree, joints, screws, masses, limits and warnings of a robot.")
+    parser.add_argument("urdf", help="URDF or xacro file: a path, package://<package>/<path>, or - for standard input")
+    parser.add_argument("--base-link", metavar="LINK", help="root of the part of the robot in use")
+    parser.add_argument("--tip-link", metavar="LINK", help="last link of a chain from the base link")
+    given = parser.parse_args(arguments)
+    try:
+        text = _text(given.urdf)
+        model = model_of(text, given.base_link, given.tip_link)
+        print(report(model, parse_xml(text).get("name") or "robot"), flush=True)
+    except BrokenPipeError:     # the reader, head say, has seen enough; Python would complain while it exits
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (UrdfError, OSError) as error:
+        print(f"inspect: {' '.join(str(error).split())}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
