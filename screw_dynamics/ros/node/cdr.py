@@ -1,0 +1,158 @@
+"""sensor_msgs/JointState and std_msgs/Float64MultiArray as the bytes that the middleware carries: read, and filled in.
+
+The encoding is CDR (OMG DDS-XTypes 7.4.1, "plain CDR 1"): four bytes of encapsulation, then the fields one after the
+other, each aligned to its own size, counted from behind the encapsulation. A sequence is its length, 4 bytes, and its
+elements; a string's length counts the zero byte at its end. What is in between for alignment may be anything.
+
+Pure Python and NumPy, to be tested without ROS."""
+
+import struct
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .joint_state import Fault
+
+ORDERS = {b"\x00\x00": ">", b"\x00\x01": "<"}   # by the identifier of the encapsulation
+ORIGIN = 4                                      # bytes of encapsulation, behind which alignment counts
+KNOWN_BLOCKS, KNOWN_BYTES = 4, 65536            # lists of names that a reader remembers, and their greatest size
+NOTHING = np.zeros(0)
+
+
+class ReceivedJointState(NamedTuple):
+    """The fields of a sensor_msgs/JointState. The arrays are views of the bytes that were read: read-only."""
+
+    sec: int
+    nanosec: int
+    frame_id: str
+    name: tuple[str, ...]
+    position: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray
+
+
+class JointStateReader:
+    """Reads messages of one topic. Names in the same bytes as in one of the last messages are not decoded again."""
+
+    def __init__(self):
+        self._known: list[tuple[bytes, tuple[str, ...]]] = []   # the bytes of a list of names, and the names
+
+    def read(self, data: bytes) -> ReceivedJointState | None:
+        """The message; None if it is encoded otherwise. `Fault` when the bytes are not a JointState."""
+        order = ORDERS.get(data[:2])
+        if order is None:
+            return None
+        try:
+            sec, nanosec, length = struct.unpack_from(order + "iII", data, ORIGIN)
+            frame_id, at = _string(data, 16, length)
+            name, at = self._names(data, at + -at % 4, order)
+            position, at = _numbers(data, at + -at % 4, order)
+            velocity, at = _numbers(data, at, order)
+            effort, at = _numbers(data, at, order)
+        except (struct.error, ValueError) as error:
+            raise Fault("malformed", f"{len(data)} bytes are not a JointState: {error}", "error") from None
+        return ReceivedJointState(sec, nanosec, frame_id, name, position, velocity, effort)
+
+    def _names(self, data: bytes, start: int, order: str) -> tuple[tuple[str, ...], int]:
+        for block, names in self._known:
+            if data.startswith(block, start):
+                return names, start + len(block)
+        count, at, found = *struct.unpack_from(order + "I", data, start), start + 4, []
+        if 4 * count > len(data) - at:
+            raise ValueError(f"{count} names in {len(data) - at} bytes")
+        length_of = struct.Struct(order + "I").unpack_from
+        for _ in range(count):
+            at += -at % 4
+            text, at = _string(data, at + 4, *length_of(data, at))
+            found.append(text)
+        names = tuple(found)
+        if at - start <= KNOWN_BYTES:
+            self._known = [(data[start:at], names), *self._known[:KNOWN_BLOCKS - 1]]
+        return names, at
+
+
+def _string(data: bytes, at: int, length: int) -> tuple[str, int]:
+    """The string of `length` bytes at `at`, and where it ends."""
+    end = at + length
+    if end > len(data):
+        raise ValueError(f"a string of {length} bytes at byte {at}")
+    return data[at:end].partition(b"\0")[0].decode("utf-8", "replace"), end
+
+
+def _numbers(data: bytes, at: int, order: str) -> tuple[np.ndarray, int]:
+    """The sequence of float64 whose length is at `at`, and where it ends."""
+    count, = struct.unpack_from(order + "I", data, at)
+    at += 4
+    if not count:
+        return NOTHING, at
+    at += (ORIGIN - at) % 8
+    end = at + 8 * count
+    if end > len(data):
+        raise ValueError(f"{count} numbers at byte {at}")
+    return np.frombuffer(data, order + "f8", count, at), end
+
+
+class Template:
+    """A message that is encoded once, and then published again and again with other numbers.
+
+    `fields` has an array (n,) for each float64 sequence of the message, to be written in place. The encapsulation
+    says little-endian, which every machine can read."""
+
+    def __init__(self):
+        self._bytes = bytearray(b"\x00\x01\x00\x00")
+        self._places: dict[str, tuple[int, int]] = {}   # where the sequences begin, and their lengths
+        self.fields: dict[str, np.ndarray] = {}
+
+    def stamp(self, sec: int, nanosec: int) -> None:
+        """Write the stamp of a message that begins with a header."""
+        struct.pack_into("<iI", self._memory, ORIGIN, sec, nanosec)
+
+    def encode(self) -> bytes:
+        """The message as it is now."""
+        return self._memory.tobytes()
+
+    def _add_word(self, value: int) -> None:
+        self._bytes += bytes(-len(self._bytes) % 4) + struct.pack("<I", value)
+
+    def _add_string(self, text: str) -> None:
+        encoded = text.encode() + b"\0"
+        self._add_word(len(encoded))
+        self._bytes += encoded
+
+    def _add_numbers(self, field: str, length: int) -> None:
+        self._add_word(length)
+        if length:
+            self._bytes += bytes((ORIGIN - len(self._bytes)) % 8)
+        self._places[field] = len(self._bytes), length
+        self._bytes += bytes(8 * length)
+
+    def _finish(self) -> "Template":
+        # Four bytes into an aligned block: then the numbers are aligned, too.
+        self._memory = np.zeros(len(self._bytes) + ORIGIN, dtype=np.uint8)[ORIGIN:]
+        self._memory[:] = self._bytes
+        self.fields = {field: self._memory[at:at + 8 * n].view("<f8") for field, (at, n) in self._places.items()}
+        return self
+
+
+def joint_state_template(names: Sequence[str], fields: Sequence[str], frame_id: str = "") -> Template:
+    """A sensor_msgs/JointState with numbers in these of its fields "position", "velocity", "effort"; the others are
+    empty."""
+    template = Template()
+    template._bytes += bytes(8)
+    template._add_string(frame_id)
+    template._add_word(len(names))
+    for name in names:
+        template._add_string(name)
+    for field in ("position", "velocity", "effort"):
+        template._add_numbers(field, len(names) if field in fields else 0)
+    return template._finish()
+
+
+def float64_array_template(n: int) -> Template:
+    """A std_msgs/Float64MultiArray of n numbers without a layout; its field is "data"."""
+    template = Template()
+    template._add_word(0)
+    template._add_word(0)
+    template._add_numbers("data", n)
+    return template._finish()
