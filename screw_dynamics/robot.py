@@ -1,6 +1,7 @@
 """Robot: a model with names, checks, and one state or a batch of states at once. The facade of the package."""
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
@@ -308,6 +309,17 @@ class Robot(metaclass=WithHints):
         except (KeyError, TypeError, ValueError):       # a first call, or an argument that is refused below
             self._steps[key] = self._rollouts.step_entry(integrator, friction, limits)
         return self._rollouts.step(q, qd, tau, dt, integrator, friction, limits, out, threads)
+
+    def plot(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None,
+             path: str | os.PathLike | None = None) -> Any:
+        """A matplotlib figure of a motion as `rollout` returns it: positions q, velocities qd and efforts tau
+        (..., samples, n) of each joint at the times t (samples,), what is beyond its limits shaded, and the energy.
+
+        tau: also (n,), or one fewer than samples, one for each interval. Of a batch the first motion is in colour, of
+        others the first eleven in grey. path: a file to write, by its name a PNG, PDF or SVG; the figure is closed
+        then. ImportError without matplotlib, the extra [plot]."""
+        from .plot import plot  # when it is called: few robots are drawn
+        return plot(self, t, q, qd, tau, path)
 
     # --------------------------------------------------------------------------------------------- evaluation
     def _number(self, entry, inputs, out, threads):

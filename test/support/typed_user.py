@@ -106,8 +106,14 @@ def motion(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     return t
 
 
+def pictures(robot: sd.Robot, q: ArrayLike, qd: ArrayLike, path: Path) -> None:
+    """A motion to look at; it takes matplotlib, an extra."""
+    t, positions, rates = robot.rollout(q, qd, steps=2)
+    robot.plot(t, positions, rates, tau=np.zeros(robot.n), path=path)
+
+
 def use(path: Path) -> None:
-    """All of it."""
+    """All of it but the pictures."""
     for robot in (read(path), sd.Robot(build())):
         look_at(robot.model)
         q = [0.1] * robot.n
