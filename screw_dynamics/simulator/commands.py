@@ -2,6 +2,7 @@
 
 Arrays are in model order; time is counted in steps."""
 
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -34,26 +35,37 @@ class Drives(NamedTuple):
     until: int
 
 
+KINDS = {"effort": Drive.EFFORT, "velocity": Drive.VELOCITY, "position": Drive.POSITION}   # of COMMAND_MODES
+
+
 class Commands:
     """The last command of each joint. Commands to some joints merge; each is stale after command_timeout (0: never).
 
-    A stale joint is driven according to `on_timeout`: "zero" by no effort, or towards no velocity, or still towards its
-    last position; "hold" by its brake; "gravity_compensation" by g_i(q), in every mode. A joint without a command so
-    far is held by its brake if hold_until_first_command, else driven by no effort, or towards no velocity, or towards
-    its first position. Commands are clipped to the limits."""
+    modes (n,): what commands each joint, of COMMAND_MODES. A stale joint is driven according to `on_timeout`: "zero"
+    by no effort, or towards no velocity, or still towards its last position; "hold" by its brake;
+    "gravity_compensation" by g_i(q), in every mode. A joint without a command so far is held by its brake if
+    hold_until_first_command, else driven by no effort, or towards no velocity, or towards its first position. Commands
+    are clipped to the limits."""
 
-    def __init__(self, settings: Settings, limits: EnforcedLimits):
-        self._kind = Drive[settings.command_mode.upper()]
-        stale = {"zero": self._kind, "hold": Drive.LOCKED, "gravity_compensation": Drive.GRAVITY}
-        self._stale = stale[settings.on_timeout]
+    def __init__(self, settings: Settings, limits: EnforcedLimits, modes: Sequence[str]):
+        self._limits, self._on_timeout = limits, settings.on_timeout
         self._timeout = settings.steps(settings.command_timeout)
         self._hold = settings.hold_until_first_command
-        self._lower, self._upper = {
-            Drive.EFFORT: (-limits.effort, limits.effort),
-            Drive.VELOCITY: (-limits.velocity, limits.velocity),
-            Drive.POSITION: (limits.lower, limits.upper),
-        }[self._kind]
-        self.clear(np.zeros(len(self._lower)))
+        self._kind = np.full(len(modes), UNCOMMANDED)
+        self.clear(np.zeros(len(modes)))
+        self.set_modes(modes, self._value)
+
+    def set_modes(self, modes: Sequence[str], position: np.ndarray) -> None:
+        """Let other quantities command the joints. One whose mode changes forgets its command; position (n,): where the
+        joints are."""
+        kind = np.array([KINDS[mode] for mode in modes], dtype=int)
+        changed = kind != self._kind
+        self._value[changed], self._deadline[changed] = position[changed], UNCOMMANDED
+        stale = {"zero": kind, "hold": Drive.LOCKED, "gravity_compensation": Drive.GRAVITY}
+        self._kind, self._stale = kind, np.broadcast_to(stale[self._on_timeout], kind.shape)
+        kinds, limits = [kind == k for k in KINDS.values()], self._limits
+        self._lower = np.select(kinds, (-limits.effort, -limits.velocity, limits.lower))
+        self._upper = np.select(kinds, (limits.effort, limits.velocity, limits.upper))
 
     def clear(self, start: np.ndarray) -> None:
         """Forget all commands; joints are held again until their first one. start (n,): their positions."""
@@ -71,16 +83,27 @@ class Commands:
         self._value[commanded] = command[commanded]
         self._deadline[commanded] = step + self._timeout if self._timeout else NEVER
 
+    def stale(self, step: int) -> np.ndarray:
+        """The mask (n,) of the joints whose command is stale at a step."""
+        return (self._deadline <= step) & (self._deadline != UNCOMMANDED)
+
+    def given_up(self, step: int) -> np.ndarray:
+        """The mask (n,) of those of them that something else than their command drives now."""
+        return self.stale(step) & ((self._kind != Drive.POSITION) | (self._stale != Drive.POSITION))
+
+    def distance(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """How far (n,) the state is from the last commands; efforts are reported as commanded, unless clipped."""
+        kinds = [self._kind == kind for kind in KINDS.values()]
+        reported = np.select(kinds, (np.clip(self._value, self._lower, self._upper), qd, q))
+        return abs(reported - self._value)
+
     def drives(self, step: int) -> Drives:
         """What drives the joints from a step on."""
-        fresh = self._deadline > step
-        uncommanded = self._deadline == UNCOMMANDED
-        stale = ~fresh & ~uncommanded
-        kind = np.full(len(fresh), self._kind)
-        kind[stale] = self._stale
+        fresh, uncommanded = self._deadline > step, self._deadline == UNCOMMANDED
+        kind = np.where(self.stale(step), self._stale, self._kind)
         if self._held:
             kind[uncommanded] = Drive.LOCKED
-        value = self._value if self._kind == Drive.POSITION else np.where(fresh, self._value, 0.0)
+        value = np.where(fresh | (self._kind == Drive.POSITION), self._value, 0.0)
         clipped = np.clip(value, self._lower, self._upper)
         return Drives(
             kind, clipped, (clipped != value) & (kind == self._kind), int(self._deadline[fresh].min(initial=NEVER)))

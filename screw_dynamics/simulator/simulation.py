@@ -16,8 +16,9 @@ from .actuators import Actuators, braked, singular_joint
 from .commands import NEVER, Commands, Drive
 from .limits import EnforcedLimits
 from .reference import Reference, Sample
-from .settings import Settings
+from .settings import COMMAND_MODES, Settings
 
+AT_COMMAND = 1e-3   # rad, m, N m, ...: a hundred times ros2_control's trigger_joint_command_threshold
 CHUNK = 512   # steps of one rollout: many, so that the compiled loop takes most of the time, but few enough to store
 
 
@@ -45,8 +46,12 @@ class Simulation:
     * saturated (n,): the steps, since the start, in which a command or an effort was clipped to a limit.
     * fault: None, or why the robot stopped until a reset. The state always is finite.
 
+    * given_up (n,): the joints whose command is stale and no longer acts; at_command: whether their state was as good
+      as their last command then, by ros2_control's sum of differences.
+
     initial_positions {joint: position} is the state after a reset, `EnforcedLimits.middle` for other joints; time_ns is
-    the first simulated time. ValueError names a joint without inertia, or that would start outside its limits."""
+    the first simulated time; modes {joint: "effort", "velocity" or "position"} is what commands a joint, command_mode
+    for others. ValueError names a joint without inertia, or that would start outside its limits."""
 
     def __init__(
         self,
@@ -54,6 +59,7 @@ class Simulation:
         settings: Settings | None = None,
         initial_positions: Mapping[str, float] | None = None,
         time_ns: int = 0,
+        modes: Mapping[str, str] | None = None,
     ):
         self._robot = robot
         self.settings = settings or Settings()
@@ -62,7 +68,7 @@ class Simulation:
         self.set_home(initial_positions or {})
         self._check_inertia()
         self._actuators = Actuators(self.limits, self.settings)
-        self._commands = Commands(self.settings, self.limits)
+        self._commands = Commands(self.settings, self.limits, self._modes(modes or {}))
         self.saturated = np.zeros(robot.n, dtype=np.int64)
         self._origin_ns = time_ns
         self.steps = 0
@@ -133,6 +139,19 @@ class Simulation:
             raise ValueError(f"unknown joint '{joint}'")
         return self._index[joint]
 
+    def set_modes(self, modes: Mapping[str, str]) -> None:
+        """Let other quantities command the joints, as `modes` at the start. A joint whose mode changes is as it was
+        before its first command. ValueError names the joint; nothing is changed then."""
+        self._commands.set_modes(self._modes(modes), self.q)
+        self._update_drives()
+
+    def _modes(self, modes: Mapping[str, str]) -> list[str]:
+        for joint, mode in modes.items():
+            self._known(joint)
+            if mode not in COMMAND_MODES:
+                raise ValueError(f"joint '{joint}': command mode '{mode}' must be one of {', '.join(COMMAND_MODES)}")
+        return [modes.get(joint, self.settings.command_mode) for joint in self.robot.joint_names]
+
     def _check_inertia(self) -> None:
         anywhere = self._home + np.random.default_rng(0).uniform(-1.0, 1.0, self.robot.n)
         for q, where in ((anywhere, "everywhere"), (self._home, "at the initial positions")):
@@ -176,12 +195,12 @@ class Simulation:
         self._integrated: Robot | None = None
         self._pushes: list[Push] = []
         self._commands.clear(q)
-        self._locked = np.zeros(self.robot.n, dtype=bool)
-        self.reference = None
+        self._locked = self.given_up = np.zeros(self.robot.n, dtype=bool)
+        self.at_command, self.reference = False, None
 
     # --------------------------------------------------------------------------------------------- what acts
     def command(self, command: np.ndarray) -> None:
-        """Command the joints, (n,), in the unit of the command mode; NaN leaves a joint with its last command."""
+        """Command the joints, (n,), each in the unit of its mode; NaN leaves a joint with its last command."""
         self._commands.accept(command, self.steps)
         self._update_drives()
 
@@ -207,6 +226,10 @@ class Simulation:
         kind = np.where(self._tracked, Drive.REFERENCE, drives.kind)
         self._drives = drives._replace(kind=kind, beyond=drives.beyond & ~self._tracked)
         self._pushes = [push for push in self._pushes if push.until > self.steps]
+        given_up = self._commands.given_up(self.steps) & ~self._tracked
+        if (given_up & ~self.given_up).any():
+            self.at_command = bool(self._commands.distance(self.q, self.qd)[given_up].sum() < AT_COMMAND)
+        self.given_up = given_up
         locked = self._drives.kind == Drive.LOCKED
         if not np.array_equal(locked, self._locked):
             self._locked, self._integrated = locked, None

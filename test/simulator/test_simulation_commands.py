@@ -3,6 +3,8 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from support import planar_arm as arm
 from support.simulations import DT, NAN, simulate, track
 
@@ -68,6 +70,34 @@ def test_gravity_compensation_on_timeout_keeps_a_resting_arm_at_rest(robot):
     simulation.advance(5000)
     assert np.allclose(simulation.q, (0.4, 0.0), atol=1e-9)
     assert np.allclose(simulation.joint_state().effort[:2], arm.gravity((0.4, 0.0)), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("mode", "on_timeout", "command", "given_up", "at_command"),
+    [
+        ("effort", "zero", (5.0, 1.0), True, True),         # an effort is reported as it was commanded,
+        ("effort", "zero", (500.0, 1.0), True, False),      # unless it was clipped
+        ("velocity", "hold", (0.1, -0.2), True, True),      # reached
+        ("velocity", "hold", (4.9, 1.0), True, False),      # not reached yet
+        ("position", "zero", (0.1, 0.1), False, False),     # still acts
+        ("position", "gravity_compensation", (0.0, 0.0), True, True),
+    ],
+)
+def test_commands_that_no_longer_act_are_told_and_whether_silence_explains_it(
+        robot, mode, on_timeout, command, given_up, at_command):
+    """ros2_control's JointStateTopicSystem sends nothing while the state equals the command."""
+    simulation = simulate(robot, command_mode=mode, on_timeout=on_timeout, command_timeout=0.3, servo_bandwidth=20.0)
+    simulation.advance(400)
+    assert not simulation.given_up.any()
+    simulation.command(np.array([command[0], NAN]))
+    simulation.advance(299)
+    assert not simulation.given_up.any()
+    simulation.advance(1)
+    assert simulation.given_up.tolist() == [given_up, False] and simulation.at_command == at_command
+    simulation.advance(200)
+    assert simulation.given_up.tolist() == [given_up, False] and simulation.at_command == at_command
+    simulation.command(np.array(command))
+    assert not simulation.given_up.any()
 
 
 def test_timeout_of_zero_is_never(robot):
@@ -154,3 +184,41 @@ def test_velocity_and_position_commands_are_cut_at_their_limits(robot):
     far.advance(3000)
     assert far.q[1] == pytest.approx(-3.0, abs=1e-9)
     assert fast.saturated[1] >= 300 and far.saturated[1] >= 3000
+
+
+# ------------------------------------------------------------------------------------------------- modes of joints
+def test_each_joint_is_commanded_in_its_own_mode(robot):
+    simulation = Simulation(robot, Settings(), modes={"elbow": "position"})
+    simulation.command(np.array([5.0, -0.3]))
+    simulation.advance(400)
+    assert simulation.joint_state().effort[0] == 5.0 and simulation.q[1] == pytest.approx(-0.3, abs=1e-6)
+    simulation.advance(600)     # the effort is stale, the position is held
+    assert simulation.joint_state().effort[0] == 0.0 and simulation.q[1] == pytest.approx(-0.3, abs=1e-6)
+    assert simulation.given_up.tolist() == [True, False]
+
+
+def test_limits_of_a_command_are_those_of_its_mode(robot):
+    simulation = Simulation(robot, Settings(command_timeout=0.0), modes={"elbow": "velocity"})
+    simulation.command(np.array([99.0, 99.0]))      # of 100 N m and 5 rad/s
+    simulation.advance(10)
+    assert simulation.saturated.tolist() == [0, 10]
+
+
+def test_joint_that_changes_its_mode_is_held_until_its_next_command(robot):
+    simulation = simulate(robot, command_timeout=0.0)
+    simulation.command(np.array([0.0, 2.0]))
+    simulation.advance(100)
+    simulation.set_modes({"shoulder": "position"})
+    stopped = simulation.q[0]
+    simulation.advance(10)
+    assert simulation.q[0] == stopped and simulation.joint_state().effort[1] == 2.0
+    simulation.command(np.array([stopped + 0.1, NAN]))
+    simulation.advance(500)
+    assert simulation.q[0] == pytest.approx(stopped + 0.1, abs=1e-6)
+
+
+def test_mode_of_an_unknown_joint_and_unknown_mode_are_refused_by_name(robot):
+    wrong = ({"knee": "effort"}, "unknown joint 'knee'"), ({"elbow": "torque"}, "joint 'elbow'.*torque")
+    for modes, message in wrong:
+        with pytest.raises(ValueError, match=message):
+            Simulation(robot, modes=modes)

@@ -29,7 +29,7 @@ from ..node.preparation import STEPS
 from ..node.timing import SECOND
 from .command_reader import CommandReader
 from .services import SimulatorServices
-from .settings import SETTINGS, InitialPositions
+from .settings import COMMAND_INTERFACES, INITIAL_POSITIONS, SETTINGS, JointParameters
 
 
 class SimulatorNode(ManagedNode):
@@ -46,7 +46,8 @@ class SimulatorNode(ManagedNode):
         super().__init__("screw_simulator", SETTINGS, "simulation", parameter_overrides=overrides, **node_options)
         self.add_on_set_parameters_callback(refuse_sim_time)
         self._simulation_settings = Settings(**{f.name: getattr(self.settings, f.name) for f in fields(Settings)})
-        self._homes = InitialPositions(self)
+        self._homes = JointParameters(self, INITIAL_POSITIONS)
+        self._interfaces = JointParameters(self, COMMAND_INTERFACES)
         self.stamp = Time()   # of the state published last
 
     def forget(self) -> None:
@@ -93,8 +94,10 @@ class SimulatorNode(ManagedNode):
         self._timer.cancel()   # until there is a robot
         self.endpoints.callback(self.destroy_timer, self._timer)
         SimulatorServices(self)
-        self._homes.listen(self._on_initial_positions)
-        self.endpoints.callback(self._homes.forget)
+        for parameters, listener in (
+                (self._homes, self._on_initial_positions), (self._interfaces, self._on_command_interfaces)):
+            parameters.listen(listener)
+            self.endpoints.callback(parameters.forget)
         self.endpoints.callback(self._abort, "the simulator was shut down")
 
     def _abort(self, reason: str) -> None:
@@ -114,14 +117,16 @@ class SimulatorNode(ManagedNode):
     def _simulate(self, robot: Robot, time_ns: int) -> None:
         settings, names = self._simulation_settings, robot.joint_names
         at_defaults = Simulation(robot, settings)
-        self._homes.declare(robot.model, at_defaults.limits.middle(), at_defaults.check_position)
-        for name in self._homes.misnamed():
+        self._homes.declare(robot.model, at_defaults.limits.middle().tolist(), at_defaults.check_position)
+        self._interfaces.declare(robot.model, [settings.command_mode] * robot.n)
+        for name in (*self._homes.misnamed(), *self._interfaces.misnamed()):
             self.get_logger().warning(f"parameter {name}: unknown joint, the model has {', '.join(names)}")
-        simulation = Simulation(robot, settings, self._homes.by_joint(), time_ns)
+        simulation = Simulation(robot, settings, self._homes.by_joint(), time_ns, self._interfaces.by_joint())
         self._abort("robot_description changed")
         paused = self.settings.start_paused if self._runner is None else self._runner.paused
         every = max(1, round(1.0 / (self.settings.publish_rate * settings.dt)))
-        self._reader = CommandReader(names, settings.command_mode, self._notice)
+        self._reader = CommandReader(robot.model, self._interfaces.by_joint(), self._notice)
+        self._given_up_joints = simulation.given_up
         self._order, self._message = self._new_message(simulation)
         self._runner = Runner(
             simulation, self.settings.real_time_factor, every, self._publish, paused, wake=self._schedule)
@@ -147,6 +152,13 @@ class SimulatorNode(ManagedNode):
         elif self.description.refused is not None:
             self.description.offer(self.description.refused)   # perhaps it was refused for these
 
+    def _on_command_interfaces(self, names: set[str]) -> None:
+        simulation = self._runner.simulation if self._runner is not None else None
+        if simulation is not None and simulation.robot.model is self._interfaces.model:
+            self._runner.catch_up()
+            simulation.set_modes(self._interfaces.by_joint())
+            self._reader = CommandReader(simulation.robot.model, self._interfaces.by_joint(), self._notice)
+
     # --------------------------------------------------------------------------------------------- callbacks
     def _schedule(self, wait: int = 0) -> None:
         """Work in `wait` nanoseconds, whatever was planned before."""
@@ -160,8 +172,24 @@ class SimulatorNode(ManagedNode):
             wait = self._runner.work()
         finally:
             self._schedule(wait)
-        if self._runner.simulation.fault:
-            self.diagnostics.log("fault", self._runner.simulation.fault, "error")
+        simulation = self._runner.simulation
+        if simulation.fault:
+            self.diagnostics.log("fault", simulation.fault, "error")
+        if simulation.given_up is not self._given_up_joints:
+            if (simulation.given_up & ~self._given_up_joints).any():
+                self.diagnostics.log("stale commands", self._explain_timeout(simulation))
+            self._given_up_joints = simulation.given_up
+
+    def _explain_timeout(self, simulation: Simulation) -> str:
+        """What a log says when commands have ceased to come."""
+        silent = (
+            ". The last commands equal the reported state, where ros2_control's JointStateTopicSystem is silent: set "
+            "its trigger_joint_command_threshold to -1, or command_timeout to 0") if simulation.at_command else ""
+        return f"{self._without_commands(simulation)}: on_timeout is {self._simulation_settings.on_timeout}{silent}"
+
+    def _without_commands(self, simulation: Simulation) -> str:
+        joints = ", ".join(np.array(simulation.robot.joint_names)[simulation.given_up])
+        return f"no joint_commands for {self._simulation_settings.command_timeout:g} s (command_timeout) for {joints}"
 
     def _on_command(self, msg: JointState) -> None:
         if self.state_label != "active" or self._runner is None:
@@ -214,6 +242,8 @@ class SimulatorNode(ManagedNode):
             return WARN, self.description.state, values
         if self.state_label != "active":
             return OK, self.state_label, values
+        if simulation.given_up.any():
+            return WARN, self._without_commands(simulation), values
         if behind:
             return WARN, f"cannot keep the real-time factor {self.settings.real_time_factor}", values
         return OK, "stepping" if runner.stepping else "paused" if runner.paused else "running", values
