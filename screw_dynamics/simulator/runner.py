@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 
 from .commands import NEVER
+from .lockstep import Lockstep
 from .pacing import Pacer
 from .simulation import Simulation
 
@@ -17,7 +18,10 @@ class Runner:
 
     factor: simulated seconds in a wall second; 0: as fast as possible. What is published does not depend on the wall
     clock, but for a state that stands still (paused, or stopped by a fault): it is published every IDLE, for late
-    subscribers. now(): nanoseconds of a steady clock. wake(): requests a call of `work` at once."""
+    subscribers. now(): nanoseconds of a steady clock. wake(): requests a call of `work` at once.
+
+    In lockstep time waits after each publication until it has been answered, and each state is published once: the
+    first one not before a step is due, and none again while it stands still."""
 
     def __init__(
         self,
@@ -28,8 +32,10 @@ class Runner:
         paused: bool = False,
         now: Callable[[], int] = time.monotonic_ns,
         wake: Callable[[], None] = lambda: None,
+        lockstep: Lockstep | None = None,
     ):
         self.simulation = simulation
+        self.lockstep = lockstep or Lockstep()
         self.paused = paused
         self._every = every
         self._publish = publish
@@ -67,14 +73,22 @@ class Runner:
     def resume(self) -> None:
         """Publish, and count wall time from now on: at the start, and after a reset."""
         self._pacer.start(self._now(), self.simulation.steps)
-        self._publish_now()
+        self.lockstep.release()
+        if self.lockstep.on:
+            self._published = (-1, 0)
+        else:
+            self._publish_now()
         self._wake()
 
     def set_paused(self, paused: bool) -> None:
         """Stop at the step that is due now, or run on."""
         self.catch_up()
         self.paused = paused
-        self.resume()
+        if self.lockstep.on:
+            self._pacer.start(self._now(), self.simulation.steps)
+            self._wake()
+        else:
+            self.resume()
 
     def step(self, steps: int, finished: Callable[[str], None]) -> None:
         """Make steps of a paused simulation and publish; then `finished` is called with "", or with why they ended."""
@@ -82,6 +96,13 @@ class Runner:
         self._finished = finished
         self.work()
         self._wake()
+
+    def answered(self, stamp: int) -> bool:
+        """A command with this stamp [ns] was taken; whether lockstep awaited it."""
+        awaited = self.lockstep.answered(stamp)
+        if awaited and not self.lockstep.waiting:
+            self._wake()
+        return awaited
 
     def abort(self, reason: str) -> None:
         """End the steps under way, if any."""
@@ -101,14 +122,25 @@ class Runner:
     def work(self) -> int:
         """Make the steps that are due, for SLICE at most. Returns the nanoseconds until there is more to do."""
         simulation, start = self.simulation, self._now()
+        if self.lockstep.on and self._published[0] < 0 and (self.stepping or not self.paused):
+            self._publish_now()
         target = self._target(start)
-        while simulation.steps < target and simulation.fault is None and self._now() - start < SLICE:
+        while (simulation.steps < target and simulation.fault is None and not self.lockstep.waiting
+               and self._now() - start < SLICE):
             self._advance(target)
-        if self.stepping and (simulation.steps == target or simulation.fault):
-            if self._published[0] != simulation.steps:
-                self._publish_now()
-            self.abort(simulation.fault) if simulation.fault else self._finish("")
+        if self.stepping and simulation.fault:
+            self._publish_once()
+            self.abort(simulation.fault)
+        elif self.stepping and self._made_all():
+            self._finish("")
         return self._rest(target)
+
+    def _made_all(self) -> bool:
+        """Whether the requested steps are made, published and, in lockstep, answered."""
+        if self.simulation.steps < self._requested[1] or self.lockstep.waiting:
+            return False
+        self._publish_once()
+        return not self.lockstep.waiting
 
     def _target(self, now: int) -> int:
         """The step to be reached by now."""
@@ -129,6 +161,8 @@ class Runner:
     def _rest(self, target: int) -> int:
         """Nanoseconds until there is more to do, after some was done towards the target."""
         now, steps = self._now(), self.simulation.steps
+        if self.lockstep.waiting or self.lockstep.on and self.paused and not self.stepping:
+            return IDLE
         if not self.stepping and (self.paused or self.simulation.fault):
             since = now - self._published[1]
             if since < IDLE:
@@ -143,6 +177,11 @@ class Runner:
     def _next_publication(self) -> int:
         return (self.simulation.steps // self._every + 1) * self._every
 
+    def _publish_once(self) -> None:
+        if self._published[0] != self.simulation.steps:
+            self._publish_now()
+
     def _publish_now(self) -> None:
         self._published = (self.simulation.steps, self._now())
         self._publish()
+        self.lockstep.published(self.simulation.time_ns)

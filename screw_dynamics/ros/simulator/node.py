@@ -15,6 +15,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 from screw_dynamics.robot import Robot
+from screw_dynamics.simulator.lockstep import Lockstep
 from screw_dynamics.simulator.runner import IDLE, Runner
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
@@ -33,14 +34,17 @@ from .settings import COMMAND_INTERFACES, INITIAL_POSITIONS, SETTINGS, JointPara
 
 
 class SimulatorNode(ManagedNode):
-    """The node `screw_simulator`. Topics, services and parameters: README.md and config/simulator.yaml."""
+    """The node `screw_simulator`. Topics, services and parameters: README.md and config/simulator.yaml.
+
+    keeps_clock: false for all but one of several simulators on one graph. With `publish_clock` they stamp with their
+    simulated time, and the one that keeps the clock publishes it."""
 
     steps = {
         "simulation": lambda robot, q, link: robot.rollout(q, q, q, steps=1),
         **{name: STEPS[name] for name in ("gravity torque", "inverse dynamics", "mass matrix", "external torque")},
     }
 
-    def __init__(self, **node_options):
+    def __init__(self, keeps_clock: bool = True, **node_options):
         # The simulator is where simulated time comes from: it cannot follow it.
         overrides = [*node_options.pop("parameter_overrides", ()), Parameter("use_sim_time", value=False)]
         super().__init__("screw_simulator", SETTINGS, "simulation", parameter_overrides=overrides, **node_options)
@@ -48,6 +52,7 @@ class SimulatorNode(ManagedNode):
         self._simulation_settings = Settings(**{f.name: getattr(self.settings, f.name) for f in fields(Settings)})
         self._homes = JointParameters(self, INITIAL_POSITIONS)
         self._interfaces = JointParameters(self, COMMAND_INTERFACES)
+        self._keeps_clock = keeps_clock
         self.stamp = Time()   # of the state published last
 
     def forget(self) -> None:
@@ -88,7 +93,9 @@ class SimulatorNode(ManagedNode):
     def create_endpoints(self) -> None:
         """Create topics and services."""
         self._states = self.publisher(JointState, "joint_states")
-        self._clock_publisher = self.publisher(Clock, "/clock") if self.settings.publish_clock else None
+        clock = self.settings.publish_clock and self._keeps_clock
+        self._clock_publisher = self.publisher(Clock, "/clock") if clock else None
+        self._lockstep = Lockstep(self.settings.lockstep, self.settings.lockstep_commands)
         self.subscribe(JointState, "joint_commands", self._on_command, LATEST)
         self._timer = self.create_timer(IDLE / SECOND, self.guarded("step", self._work), clock=STEADY)
         self._timer.cancel()   # until there is a robot
@@ -129,7 +136,8 @@ class SimulatorNode(ManagedNode):
         self._given_up_joints = simulation.given_up
         self._order, self._message = self._new_message(simulation)
         self._runner = Runner(
-            simulation, self.settings.real_time_factor, every, self._publish, paused, wake=self._schedule)
+            simulation, self.settings.real_time_factor, every, self._publish, paused, wake=self._schedule,
+            lockstep=self._lockstep)
         if self.state_label == "active":
             self._runner.resume()
 
@@ -198,16 +206,29 @@ class SimulatorNode(ManagedNode):
         self._runner.catch_up()   # up to now under the commands before
         self._runner.simulation.command(command)
         self.diagnostics.tick("command")
+        if not self._runner.answered(messages.nanoseconds(msg.header.stamp)) and self._lockstep.on:
+            self._notice(Fault("not awaited in lockstep", "more commands than states, motion may depend on scheduling"))
 
     def _notice(self, fault: Fault) -> None:
         self.diagnostics.notice("joint_commands", fault)
 
     def _publish(self) -> None:
-        simulation = self._runner.simulation
-        self.stamp = self.get_clock().now().to_msg()
+        """Publish state and clock, last what the controller answers: the other one is there when it does."""
+        if self.settings.publish_clock:
+            self.stamp = messages.time_message(self._runner.simulation.time_ns)
+        else:
+            self.stamp = self.get_clock().now().to_msg()
+        topics = [self._publish_clock, self._publish_state]
+        for publish in reversed(topics) if self._lockstep.trigger == "clock" else topics:
+            publish()
+        self.diagnostics.tick("publish")
+
+    def _publish_clock(self) -> None:
         if self._clock_publisher is not None:
-            self.stamp = messages.time_message(simulation.time_ns)
             self._clock_publisher.publish(Clock(clock=self.stamp))
+
+    def _publish_state(self) -> None:
+        simulation = self._runner.simulation
         state, message = simulation.joint_state(), self._message
         message.header.stamp = self.stamp
         message.header.frame_id = self.settings.frame_id or simulation.robot.model.root
@@ -215,7 +236,6 @@ class SimulatorNode(ManagedNode):
         message.velocity = messages.floats(state.velocity[self._order])
         message.effort = messages.floats(state.effort[self._order])
         self._states.publish(message)
-        self.diagnostics.tick("publish")
 
     # --------------------------------------------------------------------------------------------- diagnostics
     def robot_health(self) -> Report:
@@ -235,6 +255,8 @@ class SimulatorNode(ManagedNode):
             "saturated efforts [steps]": int(simulation.saturated.sum()),
         }
         values |= {f"saturated: {names[i]}": int(simulation.saturated[i]) for i in simulation.saturated.nonzero()[0]}
+        if self._lockstep.on:
+            values["lockstep"] = self._lockstep.awaited or "answered"
         behind, self._given_up = runner.given_up > self._given_up, runner.given_up
         if simulation.fault:
             return ERROR, simulation.fault, values

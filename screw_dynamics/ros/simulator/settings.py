@@ -7,6 +7,7 @@ from typing import Any
 from rclpy.node import Node
 
 from screw_dynamics.model.model import Model
+from screw_dynamics.simulator.lockstep import TRIGGERS
 from screw_dynamics.simulator.settings import COMMAND_MODES, Settings
 
 from ..node.parameters import SHARED, Parameters, Setting
@@ -21,6 +22,11 @@ SETTINGS = (
     Setting("start_paused", False, "wait for ~/set_pause or ~/step", read_only=True),
     Setting("publish_clock", False, "publish /clock and stamp with simulated time; false: stamp with the system's time",
             read_only=True),
+    Setting("lockstep", "", "what a controller answers, published last: simulated time waits after each publication "
+            "until a command has come. joint_states: it answers every state; clock: its timer runs on simulated time; "
+            "empty: time does not wait", choices=TRIGGERS, read_only=True),
+    Setting("lockstep_commands", 1, "messages on joint_commands that make up an answer, one of each controller",
+            lower=1, read_only=True),
     Setting("reset_clock", False, "a reset restarts simulated time at zero; false: it goes on"),
 )
 # Of each joint, as <name>.<joint>; the default is that of the simulation.
