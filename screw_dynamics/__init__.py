@@ -17,7 +17,7 @@ from .urdf import UrdfError, UrdfWarning, read_urdf
 # SymPy, which is an extra and long to import.
 _MODULES = {name.rpartition(".")[2]: name for name in (
     "screws.arrays", "se3", "so3", "model.macro_joints", "compiled.counting", "algorithms.twists",
-    "algorithms.inverse_dynamics", "algorithms.forward_dynamics", "formulations", "symbolic")}
+    "algorithms.inverse_dynamics", "algorithms.forward_dynamics", "estimation", "formulations", "symbolic")}
 
 __all__ = ["ControllerError", "DivergenceWarning", "Limits", "Mimic", "Model", "ModelBuilder", "Robot", "UrdfError",
            "UrdfWarning", "__version__", "inertia_matrix", "read_urdf", *_MODULES]

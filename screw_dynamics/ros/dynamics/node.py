@@ -19,9 +19,11 @@ from screw_dynamics.robot import Robot
 
 from ..node.diagnostics import ERROR, OK, WARN, Report
 from ..node.managed_node import ManagedNode, run
+from .external_torque import ExternalTorque
 from .loaded_robot import LoadedRobot
 from .services import DynamicsServices
 from .settings import SETTINGS
+from .state_output import StateOutput
 from .torque_outputs import TERMS
 from .torque_stream import Motion, TorqueStream
 
@@ -36,6 +38,7 @@ class DynamicsNode(ManagedNode):
         """Forget the robot, its payloads, and the state of its joints."""
         self._loaded = LoadedRobot()
         self._stream: TorqueStream | None = None
+        self._outputs: list[StateOutput] = []
         self._timer = None
 
     # --------------------------------------------------------------------------------------------- for the services
@@ -59,7 +62,7 @@ class DynamicsNode(ManagedNode):
     def set_payload(self, link: str, mass: float, com: np.ndarray, inertia: np.ndarray) -> None:
         """Replace the payload of a link, in all results from now on; ValueError when it is not physical."""
         self._loaded.set_payload(link, mass, com, inertia)
-        self._stream.use(self._loaded.robot)
+        self._compute_with(self._loaded.robot)
 
     def set_gravity(self, gravity: Sequence[float]) -> None:
         """Set gravity (3,) in the root frame, by the parameter. ValueError when it is refused."""
@@ -72,16 +75,23 @@ class DynamicsNode(ManagedNode):
         with_commands = self.settings.effort_commands != "none"
         commands = self.publisher(Float64MultiArray, "~/effort_commands") if with_commands else None
         self._stream = TorqueStream(self.settings, self.diagnostics, self._now, outgoing, commands)
+        self._outputs = [ExternalTorque(self)] if self.settings.external_torque else []
+        self._stream.observers += [self.guarded("joint_states", output.observe) for output in self._outputs]
         self.subscribe(JointState, "joint_states", self._on_joint_states, qos_profile_sensor_data)
         self.subscribe(JointTrajectory, "~/desired", self._on_desired, qos_profile_sensor_data)
         jumps = self.get_clock().create_jump_callback(
             JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True),
-            post_callback=lambda jump: self._stream.clear(),
+            post_callback=lambda jump: self._clear(),
         )
         self.endpoints.callback(jumps.unregister)
         DynamicsServices(self)
         self._pace()
         self.endpoints.callback(self._unpace)
+
+    def _clear(self) -> None:
+        """Forget past states: time has jumped."""
+        for part in (self._stream, *self._outputs):
+            part.clear()
 
     def _pace(self) -> None:
         """Publish at publish_rate, or with every message when it is 0."""
@@ -117,7 +127,11 @@ class DynamicsNode(ManagedNode):
         """Compute with another robot; payloads stay on the links that it has."""
         for link in self._loaded.describe(robot):
             self.get_logger().warning(f"payload of link '{link}' removed: the new robot has no such link")
-        self._stream.use(self._loaded.robot)
+        self._compute_with(self._loaded.robot)
+
+    def _compute_with(self, robot: Robot) -> None:
+        for part in (self._stream, *self._outputs):
+            part.use(robot)
 
     def parameters_changed(self, names: set[str]) -> None:
         """Follow parameters that changed while configured."""
@@ -125,6 +139,8 @@ class DynamicsNode(ManagedNode):
             self._pace()
         if names & {"velocity_fallback", "acceleration_source", "desired_timeout", "state_timeout"}:
             self._stream.follow_parameters()
+        for output in self._outputs:
+            output.follow(names)
 
     def robot_health(self) -> Report:
         """Level, message and values for the diagnostics while configured."""
@@ -143,7 +159,13 @@ class DynamicsNode(ManagedNode):
         level, message, more = self._stream.health()
         if level == OK and description.error:
             level, message = WARN, description.state
-        return level, message, values | more | self._stream.latencies()
+        values |= more | self._stream.latencies()
+        for output in self._outputs:
+            output_level, output_message, more = output.health()
+            values |= more
+            if level == OK:
+                level, message = output_level, output_message or message
+        return level, message, values
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -1,6 +1,7 @@
 """The parameters of dynamics_node; config/dynamics.yaml has the same, with their defaults."""
 
 from ..node.parameters import SHARED, Setting
+from . import external_torque
 from .acceleration import SOURCES
 from .torque_outputs import TERMS
 
@@ -30,4 +31,5 @@ SETTINGS = (
         "effort_commands", "none", "the torque that is published on ~/effort_commands as well",
         choices=("none", *TERMS), read_only=True,
     ),
+    *external_torque.SETTINGS,
 )

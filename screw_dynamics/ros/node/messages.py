@@ -38,6 +38,12 @@ def wrench(w: Wrench) -> np.ndarray:
     return np.concatenate([vector(w.torque), vector(w.force)])
 
 
+def wrench_message(w: np.ndarray) -> Wrench:
+    """Wrench of (6,) torque, force."""
+    torque, force = (Vector3(x=float(v[0]), y=float(v[1]), z=float(v[2])) for v in (w[:3], w[3:]))
+    return Wrench(torque=torque, force=force)
+
+
 def inertia(i: Inertia) -> tuple[float, np.ndarray, np.ndarray]:
     """Mass, centre of mass (3,) and rotational inertia (3, 3) about the centre of mass."""
     rotational = np.array([[i.ixx, i.ixy, i.ixz], [i.ixy, i.iyy, i.iyz], [i.ixz, i.iyz, i.izz]])

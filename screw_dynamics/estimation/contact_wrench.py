@@ -1,0 +1,45 @@
+"""The wrench at one link that external joint torques are due to."""
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.robot import Robot
+
+LEVER = 0.1     # m: at this distance a force and its torque count alike in least squares and condition
+TOLERANCE = 0.01
+
+
+class ContactWrench(NamedTuple):
+    """The result of `contact_wrench`. Condition and hidden directions are those of a wrench with torques over 0.1 m."""
+
+    wrench: np.ndarray      # (6,) torque, force on the link at its origin, resolved in its frame, N m and N
+    hidden: np.ndarray      # (6 - rank, 6) unit wrenches, orthogonal, that move no joint: their share is taken for zero
+    condition: float        # largest over smallest singular value of the rest: how much errors of torques are amplified
+    residual: float         # root mean square of the torques (N m, N) that no wrench at this link explains
+
+    @property
+    def rank(self) -> int:
+        """The number of independent wrenches that the joints feel here."""
+        return 6 - len(self.hidden)
+
+
+def contact_wrench(robot: Robot, q: ArrayLike, torque: ArrayLike, link: str,
+                   tolerance: float = TOLERANCE) -> ContactWrench:
+    """The wrench on a link at its origin that best explains external efforts: J^T W = tau in least squares.
+
+    q and torque (n,): position, and external efforts as MomentumObserver estimates them; those that are NaN are left
+    out. Directions of the wrench whose singular value is below `tolerance` times the largest are not observable, as
+    near a singular position or on a robot of fewer than 6 joints: the wrench has nothing along them."""
+    n = robot.n
+    q, torque = checks.real_numbers("q", q, n), checks.real_numbers("torque", torque, n)
+    scale = np.array([LEVER] * 3 + [1.0] * 3)       # W = scale * w, with all of w in N
+    measured = np.isfinite(torque)
+    A = (robot.jacobian(q, link).T * scale)[measured]
+    U, s, Vt = np.linalg.svd(A, full_matrices=True)
+    rank = int((s > tolerance * s.max(initial=0.0)).sum())
+    w = Vt[:rank].T @ ((U[:, :rank].T @ torque[measured]) / s[:rank])
+    rest = torque[measured] - A @ w
+    return ContactWrench(scale * w, Vt[rank:], s[0] / s[rank - 1] if rank else np.inf,
+                         float(np.sqrt(np.mean(rest**2))) if len(rest) else 0.0)

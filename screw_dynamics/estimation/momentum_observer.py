@@ -1,0 +1,106 @@
+"""External joint torques by the generalised-momentum observer.
+
+A. De Luca, A. Albu-Schaeffer, S. Haddadin, G. Hirzinger, "Collision detection and safe reaction with the DLR-III
+lightweight manipulator arm", IROS 2006; S. Haddadin, A. De Luca, A. Albu-Schaeffer, "Robot collisions: a survey on
+detection, isolation, and identification", IEEE Trans. Robotics 33(6), 2017, section V-D."""
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.robot import Robot
+
+from .friction import smooth_friction
+
+
+class MomentumObserver:
+    """Estimates the efforts (n,) with which the environment acts on the joints, from position, velocity and effort.
+
+    With M' = C + C^T the momentum p = M(q) q' obeys p' = tau + C^T q' - g - friction + tau_external, which needs no
+    acceleration; the residual r = K (p - p(0) - integral(tau + C^T q' - g - friction + r) dt) follows r' = K
+    (tau_external - r): each joint's external effort through a low-pass filter of time constant 1 / K.
+
+        observer = MomentumObserver(robot, gain=50.0)
+        for t, q, qd, tau in measurements:
+            external = observer.update(t, q, qd, tau)
+
+    gain: K in 1/s, > 0, one for all joints or (n,). friction: subtract the model's damping and Coulomb friction. gap: a
+    longer time (s) between two measurements of a joint starts its estimate anew, as does time that runs backwards.
+
+    Between two measurements the filter is exact, for the mean external effort in between; the integral is a trapezoid,
+    of an error of the second order in the time step. What the model lacks (payload, friction, bias of the efforts)
+    appears in the estimate. Not for several threads at once."""
+
+    def __init__(self, robot: Robot, gain: ArrayLike, friction: bool = True, gap: float = np.inf):
+        self._robot, self.friction, self.gap = robot, friction, gap
+        self.gain = gain
+        self.reset()
+
+    @property
+    def robot(self) -> Robot:
+        """The model in use. Another one of the same joints, as with a payload, may be set: the estimate goes on."""
+        return self._robot
+
+    @robot.setter
+    def robot(self, robot: Robot) -> None:
+        if robot.joint_names != self._robot.joint_names:
+            raise ValueError(f"the other robot must have the joints {', '.join(self._robot.joint_names)}, "
+                             f"not {', '.join(robot.joint_names)}")
+        self._robot = robot
+        if self._last is not None:      # the momentum of the other model, or its change would be taken for a force
+            self._momentum, self._rate = self._motion(*self._last)
+
+    @property
+    def gain(self) -> np.ndarray:
+        """K (n,) in 1/s."""
+        return self._gain
+
+    @gain.setter
+    def gain(self, gain: ArrayLike) -> None:
+        K = np.asarray(gain, dtype=float)
+        if K.shape not in ((), (1,), (self._robot.n,)) or not (K > 0.0).all() or not np.isfinite(K).all():
+            raise ValueError(f"gain {K.tolist()} must be one number, or one for each of {self._robot.n} joints, "
+                             "finite and > 0")
+        self._gain = np.broadcast_to(K, self._robot.n)
+
+    @property
+    def torque(self) -> np.ndarray:
+        """The estimate (n,), N m or N; NaN for joints without a measurement."""
+        return self._torque.copy()
+
+    def reset(self) -> None:
+        """Forget all measurements: the estimate starts at zero with the next one."""
+        n = self._robot.n
+        self._time, self._torque = np.full(n, np.nan), np.full(n, np.nan)
+        self._momentum = self._rate = np.full(n, np.nan)
+        self._last = None
+
+    def update(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> np.ndarray:
+        """Take the measured efforts tau (n,) at the state q, qd (n,); the estimate (n,).
+
+        t: the time in s, of all joints or (n,); joints whose time has not changed keep their estimate. A joint whose
+        effort is not finite has the estimate NaN, and starts anew when it has one. The others do not need it."""
+        n = self._robot.n
+        q, qd, tau = (checks.real_numbers(name, x, n) for name, x in (("q", q), ("qd", qd), ("tau", tau)))
+        t = np.broadcast_to(np.asarray(t, dtype=float), n)
+        h = t - self._time
+        due = h != 0.0                  # NaN, of a joint that is new, is due
+        if not due.any():
+            return self.torque
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            momentum, rate = self._motion(q, qd, tau)
+            mean = (momentum - self._momentum) / h - 0.5 * (rate + self._rate)      # external effort in the interval
+            keep = np.exp(-self._gain * h)
+            torque = keep * self._torque + (1.0 - keep) * mean
+            known = (h > 0.0) & (h <= self.gap) & np.isfinite(torque)
+        start = np.where(np.isfinite(rate + momentum), 0.0, np.nan)
+        self._torque = np.where(due, np.where(known, torque, start), self._torque)
+        self._momentum, self._rate = np.where(due, momentum, self._momentum), np.where(due, rate, self._rate)
+        self._time = np.where(due, t, self._time)
+        self._last = q.copy(), qd.copy(), tau.copy()
+        return self.torque
+
+    def _motion(self, q, qd, tau):
+        """The momentum p, and its rate under the measured efforts and the model alone."""
+        robot = self._robot
+        rate = tau + qd @ robot.coriolis_matrix(q, qd) - robot.gravity_torque(q)
+        return robot.mass_matrix(q) @ qd, rate - smooth_friction(robot, qd) if self.friction else rate

@@ -1,0 +1,177 @@
+"""External torques, contact, and the wrench at a link: the topics of the momentum observer.
+
+The observer runs with every state, subscribers or not: its estimate needs a while to settle."""
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import WrenchStamped
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+
+from screw_dynamics.estimation import MomentumObserver, contact_wrench
+from screw_dynamics.robot import Robot
+
+from ..node import messages
+from ..node.description import output_order
+from ..node.diagnostics import OK, WARN, Report
+from ..node.joint_state import JointStateCache
+from ..node.parameters import Setting
+from ..node.timing import SECOND, timeout
+from .state_output import StateOutput, subscribed
+from .torque_outputs import joint_state_output
+
+ILL_CONDITIONED = 30.0   # from this condition on the diagnostics warn of the external wrench
+
+SETTINGS = (
+    Setting(
+        "external_torque", False, "estimate external torques from measured efforts: ~/external_torque, ~/contact, "
+        "~/external_wrench", read_only=True,
+    ),
+    Setting(
+        "external_torque_gain", (25.0,), "gain of the momentum observer, the inverse of its time constant; one for all "
+        "joints, or one for each joint in model order", unit="1/s", lower=0.01, upper=10000.0,
+    ),
+    Setting(
+        "external_torque_friction", True, "take damping and Coulomb friction of the model off the measured efforts",
+    ),
+    Setting(
+        "external_torque_threshold", (5.0,), "external torque beyond which there is contact; one for all joints, or "
+        "one for each joint in model order", unit="N m, N", lower=0.0,
+    ),
+    Setting(
+        "external_wrench_link", "", "the link at whose origin ~/external_wrench acts; empty: no wrench is estimated",
+    ),
+)
+
+
+PER_JOINT = ("external_torque_gain", "external_torque_threshold")
+
+
+class ExternalTorque(StateOutput):
+    """Publishes on ~/external_torque, ~/contact and ~/external_wrench of `node`, a DynamicsNode being configured."""
+
+    def __init__(self, node):
+        self._settings, self._log = node.settings, node.get_logger()
+        self._root_frame = lambda: node.root_frame
+        self._torque_publisher = node.publisher(JointState, "~/external_torque")
+        self._contact_publisher = node.publisher(Bool, "~/contact")
+        self._wrench_publisher = node.publisher(WrenchStamped, "~/external_wrench")
+        self._robot: Robot | None = None
+        self._observer: MomentumObserver | None = None   # None: the parameters do not fit the robot, or there is none
+        self._problem = ""
+        self._origin = 0                                 # times are relative to it: as floats they would be too coarse
+        self._contacts, self._strongest, self._wrench = "none", 0.0, None
+        for name in PER_JOINT:
+            self._settings.validate(name, lambda values, name=name: self._check_length(name, values))
+        self._settings.validate("external_wrench_link", self._check_link)
+
+    # --------------------------------------------------------------------------------------------- changes
+    def use(self, robot: Robot) -> None:
+        """Compute with another robot; the estimate goes on if it has the same joints."""
+        same_joints = self._robot is not None and robot.joint_names == self._robot.joint_names
+        self._robot = robot
+        if same_joints and self._observer is not None:
+            self._observer.robot = robot
+            return
+        order = output_order(robot.joint_names, self._settings.joints)
+        self._output = joint_state_output(self._torque_publisher, robot.joint_names, order)
+        self._observer = None
+        self._apply_settings()
+
+    def follow(self, changed: set[str]) -> None:
+        """Follow parameters that changed."""
+        if self._robot is not None and changed & {"state_timeout", *(setting.name for setting in SETTINGS)}:
+            self._apply_settings()
+
+    def _apply_settings(self) -> None:
+        """Take over the parameters; those that do not fit the robot stop the estimate."""
+        s = self._settings
+        self._contacts, self._strongest, self._wrench = "none", 0.0, None
+        try:
+            for name in PER_JOINT:
+                self._check_length(name, getattr(s, name))
+            self._check_link(s.external_wrench_link)
+        except ValueError as error:
+            self._observer, self._problem = None, str(error)
+            self._log.error(f"external torques are not estimated: {error}")
+            return
+        if self._observer is None:
+            self._observer, self._problem = MomentumObserver(self._robot, s.external_torque_gain), "no joint_states yet"
+        self._observer.gain = s.external_torque_gain
+        self._observer.friction = s.external_torque_friction
+        self._observer.gap = timeout(s.state_timeout) / SECOND
+
+    def _check_length(self, name: str, values: tuple[float, ...]) -> None:
+        if self._robot is not None and len(values) not in (1, self._robot.n):
+            raise ValueError(f"parameter {name} has {len(values)} values, must have 1, or {self._robot.n} for "
+                             f"{', '.join(self._robot.joint_names)}")
+
+    def _check_link(self, link: str) -> None:
+        if link and self._robot is not None and link not in self._robot.link_names:
+            raise ValueError(f"parameter external_wrench_link: '{link}' is not a link of the robot")
+
+    def clear(self) -> None:
+        """Start the estimate anew."""
+        if self._observer is not None:
+            self._observer.reset()
+
+    # --------------------------------------------------------------------------------------------- states
+    def observe(self, state: JointStateCache) -> None:
+        """Take a state, and publish what it says of external torques."""
+        if self._observer is None:
+            return
+        self._problem = _lacking(state)
+        if self._problem:
+            self._observer.reset()
+            return
+        if state.stamps.min() < self._origin or not self._origin:
+            self._observer.reset()
+            self._origin = int(state.stamps.min())
+        torque = self._observer.update(
+            (state.stamps - self._origin) / SECOND, state.position, state.velocity, state.effort)
+        stamp = messages.time_message(state.stamp)
+        touched = np.abs(torque) > self._settings.external_torque_threshold   # False for NaN
+        names = self._robot.joint_names
+        self._contacts = ", ".join(names[i] for i in touched.nonzero()[0]) or "none"
+        self._strongest = np.nanmax(np.abs(torque))
+        if subscribed(self._torque_publisher):
+            self._output.publish(torque, stamp)
+        if subscribed(self._contact_publisher):
+            self._contact_publisher.publish(Bool(data=bool(touched.any())))
+        if self._settings.external_wrench_link and subscribed(self._wrench_publisher):
+            self._publish_wrench(state, torque, stamp)
+
+    def _publish_wrench(self, state: JointStateCache, torque: np.ndarray, stamp: Time) -> None:
+        link = self._settings.external_wrench_link
+        self._wrench = contact_wrench(self._robot, state.position, torque, link)
+        message = WrenchStamped()
+        message.header.stamp = stamp
+        message.header.frame_id = self._root_frame() if link == self._robot.model.root else link
+        message.wrench = messages.wrench_message(self._wrench.wrench)
+        self._wrench_publisher.publish(message)
+
+    # --------------------------------------------------------------------------------------------- diagnostics
+    def health(self) -> Report:
+        """A warning where nothing can be estimated, or the wrench only in part."""
+        if self._problem:
+            return WARN, f"external torques are not estimated: {self._problem}", {}
+        values = {"contact": self._contacts, "largest external torque [N m, N]": f"{self._strongest:.3g}"}
+        wrench, link = self._wrench, self._settings.external_wrench_link
+        if wrench is None:
+            return OK, "", values
+        values["external wrench condition"] = f"{wrench.condition:.3g}"
+        values["external wrench components observed"] = f"{wrench.rank} of 6"
+        if wrench.rank < 6:
+            return WARN, f"joint torques show {wrench.rank} of 6 components of a wrench at link '{link}'", values
+        if wrench.condition > ILL_CONDITIONED:
+            return WARN, f"the external wrench at link '{link}' is ill-conditioned: {wrench.condition:.3g}", values
+        return OK, "", values
+
+
+def _lacking(state: JointStateCache) -> str:
+    """What the observer needs and the state does not have, or ""."""
+    if not state.stamps.all():
+        return "joint_states are not stamped"
+    if not np.isfinite(state.effort).any():
+        return "joint_states have no efforts"
+    return ""

@@ -1,0 +1,33 @@
+"""What dynamics_node does with each state of the joints beside torques; each is a `StateOutput` of its own."""
+
+from rclpy.lifecycle import LifecyclePublisher
+
+from screw_dynamics.robot import Robot
+
+from ..node.diagnostics import OK, Report
+from ..node.joint_state import JointStateCache
+
+
+class StateOutput:
+    """Something that follows the state of the joints. It is told of states, robots, parameters and jumps of time."""
+
+    def use(self, robot: Robot) -> None:
+        """Compute with another robot."""
+
+    def observe(self, state: JointStateCache) -> None:
+        """Take a state that is complete; it is overwritten afterwards. May raise `Fault`."""
+
+    def follow(self, changed: set[str]) -> None:
+        """Follow parameters of these names, which changed."""
+
+    def clear(self) -> None:
+        """Forget past states, as when time jumps."""
+
+    def health(self) -> Report:
+        """Level, message (of no use where the level is OK) and values for the diagnostics."""
+        return OK, "", {}
+
+
+def subscribed(publisher: LifecyclePublisher) -> bool:
+    """Whether the topic has a subscriber."""
+    return publisher.get_subscription_count() > 0
