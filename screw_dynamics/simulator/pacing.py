@@ -36,8 +36,10 @@ class Pacer:
         return max(0, self._now - now + 1 + int((step - self._step) * self._dt_ns / self._factor))
 
     def resync(self, now: int, step: int) -> None:
-        """Move the start if `step` is late by more than the patience."""
-        behind = now - self._now - int((step - self._step) * self._dt_ns / self._factor)
+        """Move the start if the step that follows `step` is late by more than the patience.
+
+        Before its time nothing is late, however long a step lasts."""
+        behind = now - self._now - int((step + 1 - self._step) * self._dt_ns / self._factor)
         if behind > self._patience:
             self.given_up += behind
             self.start(now, step)

@@ -27,10 +27,10 @@ class Clock:
 class Recorded(Runner):
     """A runner, its clock, and the steps it published at."""
 
-    def __init__(self, robot, factor=1.0, every=10, clock=None, **options):
+    def __init__(self, robot, factor=1.0, every=10, clock=None, dt=1e-3, **options):
         self.clock = clock or Clock()
         self.steps = []
-        simulation = Simulation(robot, Settings(hold_until_first_command=False))
+        simulation = Simulation(robot, Settings(hold_until_first_command=False, dt=dt, servo_bandwidth=0.1))
         super().__init__(
             simulation, factor, every, lambda: self.steps.append(simulation.steps), now=self.clock, **options)
         self.resume()
@@ -52,6 +52,14 @@ def test_paced_steps_follow_the_wall_clock_without_drift_however_late_it_is_call
     runner.catch_up()
     assert abs(runner.simulation.steps - 20_000 * factor) <= 10 + 10 * factor
     assert runner.steps == list(range(0, runner.simulation.steps + 1, 10))   # each, once, whatever the jitter
+    assert runner.given_up == 0
+
+
+@pytest.mark.parametrize("dt, factor", [(1e-3, 0.004), (0.25, 1.0), (1.0, 0.01)])
+def test_a_step_that_lasts_long_is_waited_for(robot, dt, factor):
+    runner = Recorded(robot, factor, every=1, dt=dt)
+    runner.live(round(5.5 * dt / factor * SECOND))
+    assert runner.simulation.steps == 5
     assert runner.given_up == 0
 
 
