@@ -1,12 +1,21 @@
 """What each fault in a JointState gets, without ROS: a message is anything with its fields."""
 
 import array
+import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from screw_dynamics.ros.node.joint_state import KNOWN_NAME_LISTS, Fault, JointMap, JointStateCache
+from screw_dynamics.ros.node.joint_state import (
+    KNOWN_NAME_LISTS,
+    KNOWN_SIZE,
+    MOST_NAMES,
+    Fault,
+    JointMap,
+    JointStateCache,
+    listed,
+)
 
 S = 1_000_000_000
 JOINTS = ("a", "b", "c")
@@ -142,6 +151,32 @@ def test_a_stream_of_ever_new_names_does_not_fill_the_memory():
     for i in range(10 * KNOWN_NAME_LISTS):
         joints.select([f"joint{i}"])
     assert len(joints._selections) <= KNOWN_NAME_LISTS
+
+
+def test_long_lists_and_long_names_do_not_fill_the_memory_either():
+    joints = JointMap(JOINTS)
+    tracemalloc.start()
+    for i in range(KNOWN_NAME_LISTS):
+        joints.select([*JOINTS, *(f"joint {i} {k}" for k in range(MOST_NAMES - 3))])
+        joints.select([*JOINTS, f"{i}" * 1_000_000])
+        assert len(joints.select(JOINTS).target) == 3
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 3 * KNOWN_SIZE
+
+
+def test_more_names_than_any_robot_has_are_refused_at_once():
+    names = [str(k) for k in range(MOST_NAMES)]
+    assert JointMap(names).select(names).complete
+    with pytest.raises(Fault, match="10001 joint names, at most 10000 are taken"):
+        JointMap(JOINTS).select([*names, "one more"])
+    large = JointMap([str(k) for k in range(2 * MOST_NAMES)])
+    assert large.select(large.joint_names) is large.select(large.joint_names), "a model's own joints are remembered"
+
+
+def test_a_message_names_only_a_few_of_many():
+    assert listed([str(k) for k in range(1000)]) == "0, 1, 2, 3, 4, 5, 6, 7 and 992 more"
+    assert listed(["x" * 100]) == "x" * 77 + "..."
 
 
 def test_huge_positions_are_finite(cache):

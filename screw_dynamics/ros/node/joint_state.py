@@ -9,7 +9,10 @@ import numpy as np
 
 from .timing import SECOND
 
-KNOWN_NAME_LISTS = 32   # name lists remembered by a JointMap; a graph has a handful
+KNOWN_NAME_LISTS = 32       # name lists remembered by a JointMap; a graph has a handful
+KNOWN_SIZE = 2_000_000      # bytes that these take, about
+MOST_NAMES = 10_000         # names in a list, unless the model has as many joints
+NAMES_SHOWN = 8             # in a line of log
 
 
 class JointStateLike(Protocol):
@@ -46,41 +49,63 @@ class Selection(NamedTuple):
 class JointMap:
     """From a message's list of joint names to its `Selection`, computed once for each list.
 
+    Any list may come: those with far more names than the model are refused, and what is remembered is bounded.
     `notify` receives a `Fault` for each new list with names that the model does not have."""
 
     def __init__(self, joint_names: Sequence[str], notify: Callable[[Fault], None] = lambda fault: None):
         self.joint_names = tuple(joint_names)
         self._notify = notify
         self._index = {name: i for i, name in enumerate(self.joint_names)}
+        self._most = max(MOST_NAMES, 4 * len(self.joint_names))
         self._selections: dict[tuple[str, ...], Selection] = {}
+        self._size = 0   # of all lists that are remembered
 
     def select(self, names: Sequence[str]) -> Selection:
         """The selection of these names; raises `Fault` when a joint of the model is named twice."""
+        if len(names) > self._most:
+            raise Fault("too many names", f"{len(names)} joint names, at most {self._most} are taken", "error")
         key = tuple(names)
         known = self._selections.get(key)
         return known if known is not None else self._learn(key)
 
     def _learn(self, names: tuple[str, ...]) -> Selection:
-        source = [k for k, name in enumerate(names) if name in self._index]
-        target = [self._index[names[k]] for k in source]
-        if len(set(target)) < len(target):
-            twice = next(name for k, name in enumerate(names) if name in self._index and name in names[:k])
-            raise Fault("duplicate joint", f"joint '{twice}' is named twice", "error")
-        extra = tuple(name for name in names if name not in self._index)
-        missing = tuple(name for name in self.joint_names if name not in names)
-        if len(self._selections) >= KNOWN_NAME_LISTS:
-            self._selections.clear()
-        selection = Selection(np.array(source, dtype=np.intp), np.array(target, dtype=np.intp), missing)
-        self._selections[names] = selection
-        if extra:
-            self._notify(Fault("extra joint", f"joints ignored: {', '.join(extra)}", "debug"))
+        source: dict[str, int] = {}   # where each joint of the model is
+        for k, name in enumerate(names):
+            if name in source:
+                raise Fault("duplicate joint", f"joint '{name}' is named twice", "error")
+            if name in self._index:
+                source[name] = k
+        target = [self._index[name] for name in source]
+        missing = tuple(name for name in self.joint_names if name not in source)
+        selection = Selection(np.array([*source.values()], dtype=np.intp), np.array(target, dtype=np.intp), missing)
+        self._remember(names, selection)
+        if len(source) < len(names):
+            extra = [name for name in names if name not in self._index]
+            self._notify(Fault("extra joint", f"joints ignored: {listed(extra)}", "debug"))
         return selection
+
+    def _remember(self, names: tuple[str, ...], selection: Selection) -> None:
+        size = sum(len(name) + 100 for name in names)
+        if size > KNOWN_SIZE and len(selection.target) < len(names):
+            return   # not a list of a robot's joints
+        if len(self._selections) >= KNOWN_NAME_LISTS or self._size + size > KNOWN_SIZE:
+            self._selections.clear()
+            self._size = 0
+        self._selections[names] = selection
+        self._size += size
 
     def check_finite(self, values: np.ndarray, joints: np.ndarray, field: str) -> None:
         """Raise `Fault` naming the field and the first of the joints (indices) whose value is NaN or infinite."""
         if not all_finite(values):
             bad = np.flatnonzero(~np.isfinite(values))[0]
             raise Fault("non-finite value", f"{field} of joint '{self.joint_names[joints[bad]]}' is {values[bad]}")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names for a message, however many and long they are: the first few, and how many more there are."""
+    shown = ", ".join(name if len(name) <= 80 else name[:77] + "..." for name in names[:NAMES_SHOWN])
+    more = len(names) - NAMES_SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def check_lengths(msg: JointStateLike) -> None:
