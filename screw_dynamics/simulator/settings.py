@@ -23,7 +23,8 @@ class Settings:
     integrator: str = _setting("semi_implicit_euler", "integrator of the steps", choices=FIXED_STEPS)
     command_mode: str = _setting("effort", "the field of joint_commands that commands", choices=COMMAND_MODES)
     command_timeout: float = _setting(
-        0.5, "simulated time after which the command of a joint is stale; 0: never", "s", lower=0.0)
+        0.5, "simulated time after which the command of a joint is stale; 0: never", "s", lower=0.0, upper=1e6,
+        least=1e-6)
     on_timeout: str = _setting(
         "zero", "what drives a joint whose command is stale: zero effort, zero velocity or still the last position; "
         "its brake; or its gravity torque", choices=ON_TIMEOUT)

@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
-from screw_dynamics.ros.node.description import check_gravity, output_order, parse
+from screw_dynamics.ros.node.description import output_order, parse
+from screw_dynamics.ros.node.parameters import SHARED, convert
 from support import planar_arm as arm
 
 NAMES = ("shoulder", "elbow", "wrist")
@@ -55,4 +56,4 @@ def test_links_and_joints_that_it_does_not_have_are_named(arguments):
 @pytest.mark.parametrize("gravity", [(0.0, 0.0, float("nan")), (float("inf"), 0.0, 0.0), (0.0, 0.0, -1e5)])
 def test_a_gravity_that_does_not_occur_is_refused(gravity):
     with pytest.raises(ValueError, match="gravity"):
-        check_gravity(gravity)
+        convert(next(row for row in SHARED if row.name == "gravity"), gravity)

@@ -289,3 +289,20 @@ def test_a_bad_request_is_answered_with_the_reason(driver, kind, name, fields, s
     reply = driver.call(kind, f"~/{name}", **fields)
     assert not reply.success and says in reply.message, reply.message
     assert reply == kind.Response(message=reply.message), "nothing else is filled"
+
+
+@pytest.mark.parametrize(
+    "kind, name, fields, says",
+    [
+        (srv.GetCoriolis, "get_coriolis", {"velocity": (1e200, 1e200)}, "effort[0] is "),
+        (srv.ForwardDynamics, "forward_dynamics", {"effort": (1e308, -1e308)}, "acceleration[0] is "),
+        (srv.InverseDynamics, "inverse_dynamics", {"velocity": (1e200, 1e200)}, "effort[0] is "),
+        (srv.GetMassMatrix, "get_mass_matrix", {"position": [0.0] * 1_000_000}, "1000000 entries, at most 10000"),
+        (srv.GetGravity, "get_gravity", {"joint_names": ["x"] * 20_000}, "joint_names: 20000 entries, at most 10000"),
+        (srv.InverseDynamics, "inverse_dynamics", {"external": [WrenchStamped()] * 2000}, "external: 2000 entries"),
+    ],
+)
+def test_what_cannot_be_a_number_and_what_is_too_much_is_said(driver, kind, name, fields, says):
+    answer = driver.call(kind, f"~/{name}", **{"position": list(Q)} | fields)
+    assert not answer.success and says in answer.message and "singular" not in answer.message
+    good(driver.call(srv.GetGravity, "~/get_gravity", position=list(Q)))

@@ -3,9 +3,12 @@
 import pytest
 from rcl_interfaces.msg import ParameterType
 
+from screw_dynamics.ros.dynamics.settings import SETTINGS as DYNAMICS
 from screw_dynamics.ros.node.parameters import Setting, convert, descriptor
+from screw_dynamics.ros.node.timing import timeout
+from screw_dynamics.ros.simulator.settings import SETTINGS as SIMULATOR
 
-RATE = Setting("rate", 0.0, "how often", unit="Hz", lower=0.0, upper=100.0)
+RATE = Setting("rate", 0.0, "how often", unit="Hz", lower=0.0, upper=100.0, least=1e-3)
 COUNT = Setting("count", 1, "how many", lower=0)
 MODE = Setting("mode", "zero", "which", choices=("zero", "error"))
 GRAVITY = Setting("gravity", (0.0, 0.0, -9.81), "down", length=3)
@@ -27,6 +30,7 @@ def test_a_value_of_the_right_kind_is_taken(setting, value, expected):
     [
         (RATE, -1.0, "parameter rate is -1.0, must be >= 0.0"),
         (RATE, 101, "parameter rate is 101.0, must be <= 100.0"),
+        (RATE, 1e-12, "parameter rate is 1e-12, must be 0 or >= 0.001"),
         (RATE, float("nan"), "parameter rate is nan, must be finite"),
         (RATE, "fast", "parameter rate is 'fast', must be of type DOUBLE"),
         (RATE, True, "parameter rate is True, must be of type DOUBLE"),
@@ -47,6 +51,21 @@ def test_descriptors():
     rate = descriptor(RATE)
     assert rate.type == ParameterType.PARAMETER_DOUBLE and rate.description == "how often [Hz]" and not rate.read_only
     assert (rate.floating_point_range[0].from_value, rate.floating_point_range[0].to_value) == (0.0, 100.0)
+    assert rate.additional_constraints == "0, or from 0.001"
     assert descriptor(COUNT).integer_range[0].from_value == 0
     assert descriptor(MODE).additional_constraints == "one of: zero, error"
     assert descriptor(JOINTS).type == ParameterType.PARAMETER_STRING_ARRAY and descriptor(JOINTS).read_only
+
+
+@pytest.mark.parametrize("table", [DYNAMICS, SIMULATOR])
+def test_no_number_of_a_time_or_rate_leaves_what_integers_and_timers_can_hold(table):
+    """At the largest and smallest values that a row takes, and at those beyond, which it refuses."""
+    for row in table:
+        if row.unit in ("s", "Hz") or row.name == "real_time_factor":
+            assert row.upper is not None and row.lower is not None, row.name
+            for value in (row.lower, row.least or row.lower, row.upper):
+                assert convert(row, value) == value
+                assert timeout(value) < 2**63 if row.unit == "s" else value == 0.0 or 1.0 / value < 1e9
+            for value in (5e-324, 1e-310, 1e300, float("nan")):
+                with pytest.raises(ValueError, match=row.name):
+                    convert(row, value)

@@ -81,6 +81,25 @@ def test_life_of_a_simulator_whose_description_comes_late(process, ros):
     assert "hinge" in node.fresh(lambda state: nanoseconds(state.header.stamp) > cleaned_up).name     # latched
     assert "WARN" in process.output()
 
+    # Without a description there is no joint whose initial position could be followed.
+    assert change(Transition.TRANSITION_DEACTIVATE) and change(Transition.TRANSITION_CLEANUP)
+    node.node.destroy_publisher(node.publishers.pop("robot_description"))
+    assert change(Transition.TRANSITION_CONFIGURE)
+    assert node.set_parameter("initial_positions.hinge", 0.1) == ""
+    reports(DiagnosticStatus.WARN, "waiting for robot_description")
+
+    # A shutdown answers the steps that are under way.
+    node.describe(arm.urdf())
+    assert change(Transition.TRANSITION_ACTIVATE)
+    node.fresh(lambda state: "elbow" in state.name)
+    assert node.set_parameter("real_time_factor", 1e-310) != "" and node.set_parameter("real_time_factor", 1e-6) == ""
+    node.pause()
+    steps = node.begin(Step, "~/step", steps=10**9)
+    reports(DiagnosticStatus.OK, "stepping")
+    assert change(Transition.TRANSITION_ACTIVE_SHUTDOWN)
+    node.wait(steps.done, "the answer to steps that were under way")
+    assert not steps.result().success and "the simulator was shut down" in steps.result().message
+
 
 @pytest.mark.parametrize(
     ("parameter", "message"),

@@ -57,7 +57,7 @@ class Driver:
         self.node = rclpy.create_node("driver", namespace=namespace)
         self.peer = f"/{namespace}/{node_name}"
         self.received = defaultdict(list)   # by topic
-        self._publishers, self._clients = {}, {}
+        self.publishers, self._clients = {}, {}   # by topic, by service
         self.collect(DiagnosticArray, "/diagnostics")
 
     def collect(self, kind, topic, qos=100):
@@ -69,16 +69,16 @@ class Driver:
     def publisher(self, kind, topic, qos=100):
         """A publisher of a topic, made once, that the peer has found."""
         topic = topic.replace("~", self.peer)
-        if topic not in self._publishers:
-            publisher = self._publishers[topic] = self.node.create_publisher(kind, topic, qos)
+        if topic not in self.publishers:
+            publisher = self.publishers[topic] = self.node.create_publisher(kind, topic, qos)
             self.wait(lambda: publisher.get_subscription_count() > 0, f"a subscription of {topic}")
-        return self._publishers[topic]
+        return self.publishers[topic]
 
     def describe(self, text):
         """Publish a robot description, latched; the peer need not be there yet."""
-        if "robot_description" not in self._publishers:
-            self._publishers["robot_description"] = self.node.create_publisher(String, "robot_description", LATCHED)
-        self._publishers["robot_description"].publish(String(data=text))
+        if "robot_description" not in self.publishers:
+            self.publishers["robot_description"] = self.node.create_publisher(String, "robot_description", LATCHED)
+        self.publishers["robot_description"].publish(String(data=text))
 
     def wait(self, condition, what="a condition", while_waiting=lambda: None):
         """Spin until the condition holds and return its value."""
@@ -89,13 +89,17 @@ class Driver:
             rclpy.spin_once(self.node, timeout_sec=0.02)
         return value
 
-    def call(self, kind, name, **fields):
-        """Call a service of the peer."""
+    def begin(self, kind, name, **fields):
+        """The future answer of a service of the peer."""
         name = name.replace("~", self.peer)
         if name not in self._clients:
             client = self._clients[name] = self.node.create_client(kind, name)
             self.wait(client.service_is_ready, f"service {name}")
-        future = self._clients[name].call_async(kind.Request(**fields))
+        return self._clients[name].call_async(kind.Request(**fields))
+
+    def call(self, kind, name, **fields):
+        """Call a service of the peer."""
+        future = self.begin(kind, name, **fields)
         self.wait(future.done, f"an answer of {name}")
         return future.result()
 

@@ -11,6 +11,7 @@ from geometry_msgs.msg import WrenchStamped
 
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.robot import Robot
+from screw_dynamics.simulator.actuators import singular_joint
 from screw_dynamics_interfaces import srv
 
 from ..node import messages
@@ -19,6 +20,7 @@ from ..node.services import Service, serve
 from .joint_request import JointRequest
 from .torque_stream import Motion
 
+MOST_WRENCHES = 1000   # in a request
 LINEAR_ROWS_FIRST = [3, 4, 5, 0, 1, 2]
 
 
@@ -79,6 +81,8 @@ class DynamicsServices:
         return self._node.root_frame if link == robot.model.root else link
 
     def _external(self, robot: Robot, wrenches: Sequence[WrenchStamped]) -> dict[str, np.ndarray]:
+        if len(wrenches) > MOST_WRENCHES:
+            raise ValueError(f"external: {len(wrenches)} entries, at most {MOST_WRENCHES} are taken")
         external: dict[str, np.ndarray] = {}
         for k, stamped in enumerate(wrenches):
             if not stamped.header.frame_id:
@@ -158,8 +162,9 @@ class DynamicsServices:
         q, qd, _ = self._motion(request, joints, velocity_needed=False)
         effort = joints.read_or_zero(request.effort, "effort")
         acceleration = robot.forward_dynamics(q, qd, effort, self._external(robot, request.external))
-        if not np.isfinite(acceleration).all():
-            raise ValueError("the mass matrix is singular at this position: some joint moves no inertia")
+        if not np.isfinite(acceleration).all() and (i := singular_joint(robot.mass_matrix(q))) is not None:
+            joint = robot.joint_names[i]
+            raise ValueError(f"the mass matrix is singular at this position: no inertia resists joint '{joint}'")
         response.joint_names = joints.joint_names
         response.acceleration = messages.floats(joints.arrange(acceleration))
 

@@ -1,6 +1,6 @@
 """The parameters of dynamics_node; config/dynamics.yaml has the same, with their defaults."""
 
-from ..node.parameters import SHARED, Setting
+from ..node.parameters import LONGEST, SHARED, Setting
 from . import external_torque
 from .acceleration import SOURCES
 from .torque_outputs import TERMS
@@ -9,11 +9,11 @@ SETTINGS = (
     *SHARED,
     Setting(
         "publish_rate", 0.0, "rate of the torque topics; 0: one message for every joint_states message",
-        unit="Hz", lower=0.0, upper=10000.0,
+        unit="Hz", lower=0.0, upper=10000.0, least=1e-3,
     ),
     Setting(
         "state_timeout", 0.5, "age beyond which a state is stale: nothing is computed from it; 0: never",
-        unit="s", lower=0.0,
+        unit="s", lower=0.0, upper=LONGEST, least=1e-6,
     ),
     Setting(
         "velocity_fallback", "zero", "what joint_states without velocities get: zero velocity, or dropped as an error",
@@ -25,7 +25,7 @@ SETTINGS = (
     ),
     Setting(
         "desired_timeout", 0.5, "age beyond which accelerations of ~/desired are not used; 0: never",
-        unit="s", lower=0.0,
+        unit="s", lower=0.0, upper=LONGEST, least=1e-6,
     ),
     Setting(
         "effort_commands", "none", "the torque that is published on ~/effort_commands as well",

@@ -52,12 +52,6 @@ def output_order(joint_names: Sequence[str], joints: Sequence[str]) -> np.ndarra
     return np.array([index[name] for name in names or joint_names], dtype=np.intp)
 
 
-def check_gravity(gravity: Sequence[float]) -> None:
-    """ValueError unless gravity (3,) is finite, and of a size that occurs."""
-    if not np.linalg.norm(gravity) < 1e4:
-        raise ValueError(f"parameter gravity: norm of {list(gravity)} m/s^2 must be finite and < 10000 m/s^2")
-
-
 class RobotDescription:
     """Follows the description of the robot for a `ManagedNode`, whose `endpoints` destroy what is created here.
 
@@ -83,7 +77,6 @@ class RobotDescription:
         self._loading: threading.Thread | None = None
         self._outcome: tuple[str, Robot | None, str] | None = None   # text, robot, error: handed over by the thread
         self._parameters.validate("robot_description", self._check_text)
-        self._parameters.validate("gravity", check_gravity)
         self._parameters.listen(self._on_parameters)
         self._loaded = node.create_guard_condition(self._deliver)
         node.endpoints.callback(node.destroy_guard_condition, self._loaded)

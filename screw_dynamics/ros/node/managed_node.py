@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import rclpy
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException
 from rclpy.lifecycle import LifecycleNode, LifecyclePublisher, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import QoSProfile
 
@@ -16,6 +16,7 @@ from screw_dynamics.robot import Robot
 from .description import RobotDescription
 from .diagnostics import OK, Diagnostics, Report
 from .endpoints import OVERRIDABLE, RELIABLE
+from .guarded import GuardedExecutor
 from .joint_state import Fault
 from .parameters import Parameters, Setting
 from .preparation import STEPS, Step, prepare
@@ -87,9 +88,13 @@ class ManagedNode(LifecycleNode):
                 self.diagnostics.drop(source, fault)
             except Exception:
                 if self.context.ok():   # else the context is shutting down
-                    self.diagnostics.drop(source, Fault("internal error", traceback.format_exc(), "error"))
+                    self.failed(traceback.format_exc(), source)
 
         return guard
+
+    def failed(self, text: str, source: str = "callback") -> None:
+        """Count and log an exception that nobody expected, given with its traceback."""
+        self.diagnostics.drop(source, Fault("internal error", text, "error"))
 
     def health(self) -> Report:
         """Level, message and values for the diagnostics."""
@@ -149,8 +154,8 @@ def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None)
     """Run a node until SIGINT or SIGTERM; 0 then, 1 and one line when a parameter is wrong from the start."""
     rclpy.init(args=args)
     try:
-        executor = SingleThreadedExecutor()
         node = make_node()
+        executor = GuardedExecutor(node.failed)
         executor.add_node(node)
         node.start()
         executor.spin()

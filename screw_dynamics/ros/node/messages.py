@@ -3,6 +3,8 @@
 Core twists and wrenches are (angular, linear) and (torque, force); poses are homogeneous 4 x 4 matrices."""
 
 import array
+import math
+from collections.abc import Collection
 
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
@@ -75,3 +77,35 @@ def quaternion(rotation: ArrayLike) -> tuple[float, float, float, float]:
     q = q / np.linalg.norm(q)
     x, y, z, w = (q if q[3] >= 0.0 else -q).tolist()
     return x, y, z, w
+
+
+def too_long(message, most: int) -> str:
+    """"" or why a message is refused: a field that has more than `most` entries."""
+    for field in message.get_fields_and_field_types():
+        value = getattr(message, field)
+        if isinstance(value, (list, array.array)) and len(value) > most:
+            return f"{field}: {len(value)} entries, at most {most} are taken"
+        if hasattr(value, "get_fields_and_field_types") and (reason := too_long(value, most)):
+            return f"{field}.{reason}"
+    return ""
+
+
+def not_finite(message, excepted: Collection[str] = ()) -> str:
+    """"" or which number of a message is NaN or infinite; the fields `excepted` are not looked at."""
+    for field in message.get_fields_and_field_types():
+        if field not in excepted and (reason := _not_finite(getattr(message, field))):
+            return f"{field}{reason}"
+    return ""
+
+
+def _not_finite(value) -> str:
+    if isinstance(value, float):
+        return "" if math.isfinite(value) else f" is {value}: numbers of the request or the robot are too large"
+    if isinstance(value, np.ndarray) or isinstance(value, array.array) and value.typecode in "fd":
+        bad = np.flatnonzero(~np.isfinite(value))
+        return f"[{bad[0]}]{_not_finite(float(value[bad[0]]))}" if len(bad) else ""
+    if isinstance(value, list):
+        return next((f"[{k}]{reason}" for k, entry in enumerate(value) if (reason := _not_finite(entry))), "")
+    if hasattr(value, "get_fields_and_field_types"):
+        return "." + reason if (reason := not_finite(value)) else ""
+    return ""

@@ -10,10 +10,13 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 UNBOUNDED = 1e308   # a descriptor's range has no open end
+LONGEST = 1e6       # seconds, of a timeout: nanoseconds of it fit into integers
 
 
 class Setting(NamedTuple):
-    """One row of a node's table. The default gives the type; a tuple of floats, or of strings, is an array."""
+    """One row of a node's table. The default gives the type; a tuple of floats, or of strings, is an array.
+
+    least: the smallest value above 0, where 0 stands for something else."""
 
     name: str
     default: Any
@@ -21,6 +24,7 @@ class Setting(NamedTuple):
     unit: str = ""
     lower: float | None = None
     upper: float | None = None
+    least: float = 0.0
     choices: tuple[str, ...] = ()
     length: int | None = None
     read_only: bool = False
@@ -34,7 +38,8 @@ SHARED = (
     Setting("tip_link", "", "last link of a chain from base_link; empty: the whole tree", read_only=True),
     Setting("joints", (), "joint names that outputs contain, in this order; empty: every joint in model order",
             read_only=True),
-    Setting("gravity", (0.0, 0.0, -9.81), "acceleration of gravity in the root link's frame", "m/s^2", length=3),
+    Setting("gravity", (0.0, 0.0, -9.81), "acceleration of gravity in the root link's frame", "m/s^2", lower=-1e4,
+            upper=1e4, length=3),
     Setting("frame_id", "", "name of the root link's frame in headers; empty: the root link's name"),
 )
 
@@ -71,6 +76,8 @@ def _check_number(setting: Setting, x: float) -> None:
         raise ValueError(f"parameter {setting.name} is {x}, must be >= {setting.lower}")
     if setting.upper is not None and x > setting.upper:
         raise ValueError(f"parameter {setting.name} is {x}, must be <= {setting.upper}")
+    if 0.0 < x < setting.least:
+        raise ValueError(f"parameter {setting.name} is {x}, must be 0 or >= {setting.least}")
 
 
 def descriptor(setting: Setting) -> ParameterDescriptor:
@@ -82,6 +89,8 @@ def descriptor(setting: Setting) -> ParameterDescriptor:
     )
     if setting.choices:
         row.additional_constraints = f"one of: {', '.join(setting.choices)}"
+    if setting.least:
+        row.additional_constraints = f"0, or from {setting.least:g}"
     if setting.lower is not None or setting.upper is not None:
         lower = -UNBOUNDED if setting.lower is None else setting.lower
         upper = UNBOUNDED if setting.upper is None else setting.upper
@@ -99,7 +108,7 @@ def _type(setting: Setting) -> Parameter.Type:
 
 
 class Parameters:
-    """The parameters of `table`, declared on `node`: each is an attribute that follows the parameter.
+    """The parameters of `table`, declared on `node` (a ManagedNode): each is an attribute that follows the parameter.
 
     ValueError at construction when an override does not fit its row. Integers are taken for floats, from YAML and at
     run time, which rclpy alone refuses."""
@@ -164,6 +173,8 @@ class Parameters:
                     self._validators.get(p.name, lambda value: None)(value)
         except ValueError as error:
             return SetParametersResult(successful=False, reason=str(error))
+        except Exception as error:   # a defect of ours refuses the value, and takes nothing down
+            return SetParametersResult(successful=False, reason=f"internal error: {error!r}")
         return SetParametersResult(successful=True)
 
     def _follow(self, parameters: list[Parameter]) -> None:
@@ -173,4 +184,4 @@ class Parameters:
                 setattr(self, p.name, convert(self._table[p.name], p.value))
         if changed:
             for listener in self._listeners:
-                listener(changed)
+                self._node.guarded("parameters", listener)(changed)

@@ -1,46 +1,78 @@
 """The services of a node: created from one table, answered in one way."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, NamedTuple
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.executors import await_or_execute
 
 from .managed_node import ManagedNode
+from .messages import not_finite, too_long
+
+MOST_ENTRIES = 10_000   # in a field of a request, unless its row has another number
 
 
 class Service(NamedTuple):
     """A service ~/name of type `kind`. `handler(subject, request, response)` fills the response; it may be a coroutine
-    function, which answers when it is done."""
+    function, which answers when it is done.
+
+    most: entries that any field of a request may have. infinite: fields of the answer that need not be finite."""
 
     name: str
     kind: type
     handler: Callable[[Any, Any, Any], Any]
     group: CallbackGroup | None = None
+    most: int = MOST_ENTRIES
+    infinite: Collection[str] = ()
 
 
 def serve(node: ManagedNode, subject: Callable[[], Any], services: Iterable[Service]) -> None:
-    """Create services on a node, whose `endpoints` destroy them.
+    """Create services on a node, whose `endpoints` destroy them, once they have answered.
 
-    Every handler works on what `subject()` returns. A ValueError of either is answered as success = false with its text
-    as the message; any other exception also is logged, as an internal error."""
-    for name, kind, handler, group in services:
-        callback = _answering(node, subject, handler, kind.Response)
-        node.endpoints.callback(
-            node.destroy_service, node.create_service(kind, f"~/{name}", callback, callback_group=group))
+    Every handler works on what `subject()` returns. A ValueError of either, and numbers in the answer that are NaN or
+    infinite, are answered as success = false with a text as the message; any other exception also is logged, as an
+    internal error."""
+    for row in services:
+        answering = _Answering(node, subject, row)
+        service = node.create_service(row.kind, f"~/{row.name}", answering.answer, callback_group=row.group)
+        node.endpoints.callback(_destroy, node, service, answering)
 
 
-def _answering(node: ManagedNode, subject: Callable[[], Any], handler: Callable, response_type: type) -> Callable:
-    async def answer(request, response):
+class _Answering:
+    """How the requests of one service are answered; `pending`: how many are being worked on."""
+
+    def __init__(self, node: ManagedNode, subject: Callable[[], Any], row: Service):
+        self._node, self._subject, self._row = node, subject, row
+        self.pending = 0
+
+    async def answer(self, request, response):
+        """The filled response, or one that says why not."""
+        row = self._row
+        self.pending += 1
         try:
-            await await_or_execute(handler, subject(), request, response)
+            _refuse(too_long(request, row.most))
+            await await_or_execute(row.handler, self._subject(), request, response)
+            _refuse(not_finite(response, row.infinite))
             response.success = True
             return response
         except ValueError as error:
             message = str(error)
         except Exception as error:   # a defect of ours must not take the node down
             message = f"internal error: {error!r}"
-            node.get_logger().error(f"{handler.__name__}: {message}")
-        return response_type(success=False, message=message)
+            self._node.get_logger().error(f"{row.handler.__name__}: {message}")
+        finally:
+            self.pending -= 1
+        return row.kind.Response(success=False, message=message)
 
-    return answer
+
+def _refuse(reason: str) -> None:
+    if reason:
+        raise ValueError(reason)
+
+
+def _destroy(node: ManagedNode, service, answering: _Answering) -> None:
+    """Destroy a service, after the executor has sent the answers that are under way."""
+    if answering.pending and node.executor is not None:
+        node.executor.create_task(node.destroy_service, service)   # tasks take turns: those of the answers come first
+    else:
+        node.destroy_service(service)

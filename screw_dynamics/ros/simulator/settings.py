@@ -18,7 +18,7 @@ SETTINGS = (
     Setting("publish_rate", 100.0, "rate of joint_states and /clock in simulated time, rounded to whole steps", "Hz",
             lower=1e-3, upper=1e6, read_only=True),
     Setting("real_time_factor", 1.0, "simulated seconds in a second; 0: as fast as possible", "1", lower=0.0,
-            upper=1e6),
+            upper=1e6, least=1e-6),
     Setting("start_paused", False, "wait for ~/set_pause or ~/step", read_only=True),
     Setting("publish_clock", False, "publish /clock and stamp with simulated time; false: stamp with the system's time",
             read_only=True),

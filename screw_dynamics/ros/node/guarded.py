@@ -1,0 +1,36 @@
+"""What no exception passes: the one place where a callback of a node, whichever it is, may fail."""
+
+import time
+import traceback
+from collections.abc import Callable
+
+from rclpy.context import Context
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+
+Failure = Callable[[str], None]   # takes the text of an exception, with its traceback
+
+
+PAUSE = 1e-3   # seconds after a failure, so that one that lasts does not take the whole processor
+
+
+class GuardedExecutor(SingleThreadedExecutor):
+    """An executor that goes on after an exception in a callback: of a timer, subscription, service, parameter, guard
+    condition or transition, of ours or of rclpy.
+
+    `failed(text)` is told of each, with its traceback, and must not raise. Exceptions that end a process
+    (KeyboardInterrupt, SystemExit) do, and those while the context is shutting down are no faults."""
+
+    def __init__(self, failed: Failure, *, context: Context | None = None):
+        super().__init__(context=context)
+        self._failed = failed
+
+    def spin_once(self, timeout_sec: float | None = None) -> None:
+        """Wait for one callback and carry it out, whatever it raises."""
+        try:
+            super().spin_once(timeout_sec)
+        except ExternalShutdownException:
+            raise
+        except Exception:
+            if self.context.ok():
+                self._failed(traceback.format_exc())
+                time.sleep(PAUSE)
