@@ -34,6 +34,7 @@ class ManagedNode(LifecycleNode):
         self.settings = Parameters(self, table)
         self.state_label = "unconfigured"
         self.endpoints = contextlib.ExitStack()
+        self.lingering = contextlib.ExitStack()   # services that still owe an answer
         self.description: RobotDescription | None = None
         self.forget()
         self.diagnostics = Diagnostics(self, self.health, title)

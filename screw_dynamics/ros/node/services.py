@@ -6,9 +6,11 @@ from typing import Any, NamedTuple
 from rclpy.callback_groups import CallbackGroup
 from rclpy.executors import await_or_execute
 
+from .endpoints import STEADY
 from .managed_node import ManagedNode
 from .messages import not_finite, too_long
 
+LINGER = 1.0            # seconds between the end of a service and its destruction, while it owes an answer
 MOST_ENTRIES = 10_000   # in a field of a request, unless its row has another number
 
 
@@ -32,6 +34,7 @@ def serve(node: ManagedNode, subject: Callable[[], Any], services: Iterable[Serv
     Every handler works on what `subject()` returns. A ValueError of either, and numbers in the answer that are NaN or
     infinite, are answered as success = false with a text as the message; any other exception also is logged, as an
     internal error."""
+    node.lingering.close()   # a name is served once
     for row in services:
         answering = _Answering(node, subject, row)
         service = node.create_service(row.kind, f"~/{row.name}", answering.answer, callback_group=row.group)
@@ -71,8 +74,10 @@ def _refuse(reason: str) -> None:
 
 
 def _destroy(node: ManagedNode, service, answering: _Answering) -> None:
-    """Destroy a service, after the executor has sent the answers that are under way."""
-    if answering.pending and node.executor is not None:
-        node.executor.create_task(node.destroy_service, service)   # tasks take turns: those of the answers come first
-    else:
+    """Destroy a service, but leave answers that are under way the time to be made and delivered."""
+    if not answering.pending:
         node.destroy_service(service)
+        return
+    timer = node.create_timer(LINGER, node.lingering.close, clock=STEADY)
+    node.lingering.callback(node.destroy_timer, timer)
+    node.lingering.callback(node.destroy_service, service)
