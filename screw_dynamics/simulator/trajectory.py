@@ -1,0 +1,122 @@
+"""Splines through the points of a trajectory, of the degrees that joint_trajectory_controller gives them.
+
+Times are integer nanoseconds; m joints are indices into the model's."""
+
+from math import perm
+from typing import NamedTuple
+
+import numpy as np
+
+SECOND = 1e9   # nanoseconds
+
+
+class Points(NamedTuple):
+    """k points of m joints. order (k,): how many derivatives a point gives; those it does not give are zero."""
+
+    joints: np.ndarray         # (m,) int
+    times: np.ndarray          # (k,) int64, since the trajectory's start, strictly increasing
+    position: np.ndarray       # (k, m)
+    velocity: np.ndarray       # (k, m)
+    acceleration: np.ndarray   # (k, m)
+    effort: np.ndarray         # (k, m)
+    order: np.ndarray          # (k,) int
+
+
+class Sample(NamedTuple):
+    """Positions, velocities, accelerations and efforts at T times: (T, m) each."""
+
+    position: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+    effort: np.ndarray
+
+
+class Trajectory:
+    """The spline of the joints `joints` (m,) from a start through points; it rests at the last one from then on.
+
+    A segment whose ends both give o derivatives is of degree 2 o + 1: linear, cubic or quintic. The efforts are linear.
+    The first segment leads from `start`, a Sample (1, m) of the present, to the first point; it gives two derivatives
+    and no effort. A trajectory that began before `now` is entered part-way."""
+
+    def __init__(self, points: Points, begin: int, now: int, start: Sample):
+        times, order = begin + points.times, points.order
+        values = [points.position, points.velocity, points.acceleration, points.effort]
+        self.joints = points.joints
+        self.begin = begin
+        self._first = 0   # the index of the first knot among the points, negative if it is the start
+        if now < times[0]:
+            self._first = -1
+            times, order = np.insert(times, 0, now), np.insert(order, 0, 2)
+            started = (start.position, start.velocity, start.acceleration, np.zeros_like(start.effort))
+            values = [np.concatenate(rows) for rows in zip(started, values, strict=True)]
+        self._times = times
+        self._last, self._effort = values[0][-1], values[3]
+        self._spans = np.diff(times)
+        self._coefficients = _coefficients(self._spans / SECOND, np.stack(values[:3]), np.minimum(order[:-1], order[1:]))
+
+    @classmethod
+    def rest(cls, joints: np.ndarray, position: np.ndarray, effort: np.ndarray, now: int) -> "Trajectory":
+        """Standing still from now on; position and effort (m,)."""
+        zero = np.zeros((1, len(joints)))
+        points = Points(joints, np.zeros(1, np.int64), position[None], zero, zero, effort[None], np.zeros(1, int))
+        return cls(points, now, now, Sample(position[None], zero, zero, effort[None]))
+
+    @property
+    def end(self) -> int:
+        """The time of the last point."""
+        return int(self._times[-1])
+
+    def next_point(self, time: int) -> int:
+        """The index of the point that is due next at a time; the number of points after the last."""
+        return int(np.searchsorted(self._times, time, side="right")) + self._first
+
+    def sample(self, times: np.ndarray) -> Sample:
+        """What is to be done at times (T,)."""
+        times = np.asarray(times)
+        if not len(self._spans):
+            zero = np.zeros((len(times), len(self.joints)))
+            return Sample(zero + self._last, zero, zero.copy(), zero + self._effort[-1])
+        k = np.clip(np.searchsorted(self._times, times, side="right") - 1, 0, len(self._spans) - 1)
+        span = self._spans[k, None]
+        u = np.clip((times - self._times[k])[:, None] / span, 0.0, 1.0)
+        position, velocity, acceleration = (_derivative(self._coefficients[:, k], u, d) for d in range(3))
+        effort = (1.0 - u) * self._effort[k] + u * self._effort[k + 1]
+        over = (times > self._times[-1])[:, None]
+        return Sample(
+            np.where(over, self._last, position),
+            np.where(over, 0.0, velocity * (SECOND / span)),
+            np.where(over, 0.0, acceleration * (SECOND / span) ** 2),
+            effort,
+        )
+
+
+def _coefficients(spans: np.ndarray, values: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Coefficients (6, s, m) of powers of u = (t - t_k) / span_k in the s segments, of positions and two derivatives
+    (3, s + 1, m) at their ends, where `order` (s,) derivatives are met; spans (s,) in seconds."""
+    ends = np.stack([values[:, :-1], values[:, 1:]])                                        # (2, 3, s, m)
+    ends = ends * (spans[None, :] ** np.arange(3)[:, None])[None, :, :, None]               # per u
+    result = np.zeros((6, *ends.shape[2:]))
+    for o in range(3):
+        chosen = order == o
+        met = ends[:, :o + 1, chosen].reshape(2 * (o + 1), -1)
+        result[:2 * (o + 1), chosen] = (_HERMITE[o] @ met).reshape(2 * (o + 1), chosen.sum(), ends.shape[3])
+    return result
+
+
+def _hermite(order: int) -> np.ndarray:
+    """The matrix from values and `order` derivatives at u = 0, then at u = 1, to the coefficients of powers of u."""
+    degree = 2 * order + 1
+    rows = [[perm(j, d) * (u if j > d else float(j == d)) for j in range(degree + 1)]
+            for u in (0.0, 1.0) for d in range(order + 1)]
+    return np.linalg.inv(np.array(rows))
+
+
+_HERMITE = [_hermite(order) for order in range(3)]
+
+
+def _derivative(coefficients: np.ndarray, u: np.ndarray, d: int) -> np.ndarray:
+    """The d-th derivative, with respect to u (T, 1), of polynomials with coefficients (6, T, m): (T, m)."""
+    result = np.zeros(np.broadcast_shapes(u.shape, coefficients.shape[1:]))
+    for j in range(5, d - 1, -1):
+        result = result * u + perm(j, d) * coefficients[j]
+    return result
