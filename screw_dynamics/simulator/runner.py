@@ -20,6 +20,8 @@ class Runner:
     clock, but for a state that stands still (paused, or stopped by a fault): it is published every IDLE, for late
     subscribers. now(): nanoseconds of a steady clock. wake(): requests a call of `work` at once.
 
+    watches {call: every}: each is called whenever the number of steps becomes a multiple of its `every`.
+
     In lockstep time waits after each publication until it has been answered, and each state is published once: the
     first one not before a step is due, and none again while it stands still."""
 
@@ -36,6 +38,7 @@ class Runner:
     ):
         self.simulation = simulation
         self.lockstep = lockstep or Lockstep()
+        self.watches: dict[Callable[[], None], int] = {}
         self.paused = paused
         self._every = every
         self._publish = publish
@@ -91,7 +94,11 @@ class Runner:
             self.resume()
 
     def step(self, steps: int, finished: Callable[[str], None]) -> None:
-        """Make steps of a paused simulation and publish; then `finished` is called with "", or with why they ended."""
+        """Make steps of a paused simulation and publish; then `finished` is called with "", or with why they ended.
+
+        ValueError while others are under way."""
+        if self.stepping:
+            raise ValueError("other steps are under way")
         self._requested = self.simulation.steps, self.simulation.steps + steps
         self._finished = finished
         self.work()
@@ -151,11 +158,13 @@ class Runner:
         return self._pacer.due(now) if self._pacer.paced else NEVER
 
     def _advance(self, target: int) -> None:
-        """Make a portion of the steps to the target, up to the next publication."""
-        simulation = self.simulation
-        publication = self._next_publication()
-        self._made += simulation.advance(min(target, publication, simulation.steps + PORTION) - simulation.steps)
-        if simulation.steps == publication:
+        """Make a portion of the steps to the target, up to the next publication or watch."""
+        simulation, first = self.simulation, self.simulation.steps
+        self._made += simulation.advance(min(target, self._next_stop(), first + PORTION) - first)
+        for call, every in list(self.watches.items()):
+            if simulation.steps % every == 0 and simulation.steps > first:
+                call()
+        if simulation.steps % self._every == 0 and simulation.steps > first:
             self._publish_now()
 
     def _rest(self, target: int) -> int:
@@ -171,11 +180,12 @@ class Runner:
             return IDLE
         if self._pacer.paced and not self.stepping:
             self._pacer.resync(now, steps)
-            return min(IDLE, self._pacer.wait(now, self._next_publication()))
+            return min(IDLE, self._pacer.wait(now, self._next_stop()))
         return 0
 
-    def _next_publication(self) -> int:
-        return (self.simulation.steps // self._every + 1) * self._every
+    def _next_stop(self) -> int:
+        """The step of the next publication or watch."""
+        return min((self.simulation.steps // every + 1) * every for every in (self._every, *self.watches.values()))
 
     def _publish_once(self) -> None:
         if self._published[0] != self.simulation.steps:

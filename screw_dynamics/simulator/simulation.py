@@ -160,6 +160,10 @@ class Simulation:
                 joint = self.robot.joint_names[i]
                 raise ValueError(f"no inertia resists joint '{joint}': the mass matrix is singular {where}")
 
+    def restart_clock(self) -> None:
+        """Let simulated time restart at zero; nothing else changes. A reference has to be of the new time."""
+        self._origin_ns = -self.steps * self.settings.dt_ns
+
     def reset(self, restart_clock: bool = False) -> None:
         """Return to the initial state, without commands and pushes; simulated time goes on, or restarts at zero."""
         rng = np.random.default_rng([self.settings.seed, 0])

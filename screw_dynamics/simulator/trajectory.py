@@ -11,7 +11,8 @@ SECOND = 1e9   # nanoseconds
 
 
 class Points(NamedTuple):
-    """k points of m joints. order (k,): how many derivatives a point gives; those it does not give are zero."""
+    """k points of m joints. order (k,): how many derivatives a point gives; those not given are zero. Efforts that
+    it does not give are NaN."""
 
     joints: np.ndarray         # (m,) int
     times: np.ndarray          # (k,) int64, since the trajectory's start, strictly increasing
@@ -22,8 +23,8 @@ class Points(NamedTuple):
     order: np.ndarray          # (k,) int
 
 
-class Sample(NamedTuple):
-    """Positions, velocities, accelerations and efforts at T times: (T, m) each."""
+class Desired(NamedTuple):
+    """Positions, velocities, accelerations and efforts at T times, (T, m) each; efforts are NaN where none is given."""
 
     position: np.ndarray
     velocity: np.ndarray
@@ -34,11 +35,11 @@ class Sample(NamedTuple):
 class Trajectory:
     """The spline of the joints `joints` (m,) from a start through points; it rests at the last one from then on.
 
-    A segment whose ends both give o derivatives is of degree 2 o + 1: linear, cubic or quintic. The efforts are linear.
-    The first segment leads from `start`, a Sample (1, m) of the present, to the first point; it gives two derivatives
-    and no effort. A trajectory that began before `now` is entered part-way."""
+    A segment whose ends both give o derivatives is of degree 2 o + 1: linear, cubic or quintic. Efforts, if both ends
+    give them, are linear. The first segment leads from `start`, (1, m) of the present, to the first point; it gives two
+    derivatives and no effort. A trajectory that began before `now` is entered part-way."""
 
-    def __init__(self, points: Points, begin: int, now: int, start: Sample):
+    def __init__(self, points: Points, begin: int, now: int, start: Desired):
         times, order = begin + points.times, points.order
         values = [points.position, points.velocity, points.acceleration, points.effort]
         self.joints = points.joints
@@ -47,19 +48,20 @@ class Trajectory:
         if now < times[0]:
             self._first = -1
             times, order = np.insert(times, 0, now), np.insert(order, 0, 2)
-            started = (start.position, start.velocity, start.acceleration, np.zeros_like(start.effort))
+            started = start._replace(effort=np.full_like(start.effort, np.nan))
             values = [np.concatenate(rows) for rows in zip(started, values, strict=True)]
         self._times = times
         self._last, self._effort = values[0][-1], values[3]
         self._spans = np.diff(times)
-        self._coefficients = _coefficients(self._spans / SECOND, np.stack(values[:3]), np.minimum(order[:-1], order[1:]))
+        met = np.minimum(order[:-1], order[1:])
+        self._coefficients = _coefficients(self._spans / SECOND, np.stack(values[:3]), met)
 
     @classmethod
     def rest(cls, joints: np.ndarray, position: np.ndarray, effort: np.ndarray, now: int) -> "Trajectory":
-        """Standing still from now on; position and effort (m,)."""
+        """Standing still from now on; position and effort (m,), NaN for none."""
         zero = np.zeros((1, len(joints)))
         points = Points(joints, np.zeros(1, np.int64), position[None], zero, zero, effort[None], np.zeros(1, int))
-        return cls(points, now, now, Sample(position[None], zero, zero, effort[None]))
+        return cls(points, now, now, Desired(position[None], zero, zero, effort[None]))
 
     @property
     def end(self) -> int:
@@ -70,19 +72,19 @@ class Trajectory:
         """The index of the point that is due next at a time; the number of points after the last."""
         return int(np.searchsorted(self._times, time, side="right")) + self._first
 
-    def sample(self, times: np.ndarray) -> Sample:
+    def sample(self, times: np.ndarray) -> Desired:
         """What is to be done at times (T,)."""
         times = np.asarray(times)
         if not len(self._spans):
             zero = np.zeros((len(times), len(self.joints)))
-            return Sample(zero + self._last, zero, zero.copy(), zero + self._effort[-1])
+            return Desired(zero + self._last, zero, zero.copy(), zero + self._effort[-1])
         k = np.clip(np.searchsorted(self._times, times, side="right") - 1, 0, len(self._spans) - 1)
         span = self._spans[k, None]
         u = np.clip((times - self._times[k])[:, None] / span, 0.0, 1.0)
         position, velocity, acceleration = (_derivative(self._coefficients[:, k], u, d) for d in range(3))
         effort = (1.0 - u) * self._effort[k] + u * self._effort[k + 1]
         over = (times > self._times[-1])[:, None]
-        return Sample(
+        return Desired(
             np.where(over, self._last, position),
             np.where(over, 0.0, velocity * (SECOND / span)),
             np.where(over, 0.0, acceleration * (SECOND / span) ** 2),

@@ -1,15 +1,17 @@
-"""The trajectories that joints follow at present, and how the goals behind them end.
+"""The trajectories that the joints of a simulation follow at present, and how the goals behind them end.
 
-Times are nanoseconds of simulated time; arrays (n,) are in model order."""
+Arrays (n,) are in model order, m joints of a trajectory in its own."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from screw_dynamics.model.model import Model
+from screw_dynamics.algorithms.friction import resistance
 
-from .trajectory import Points, Sample, Trajectory
+from .reference import Sample
+from .simulation import Simulation
+from .trajectory import SECOND, Desired, Points, Trajectory
 from .trajectory_goal import VARIABLES, Code, Outcome, Tolerances
 
 TURN = 2.0 * np.pi
@@ -26,13 +28,18 @@ class Goal:
 
 
 class TrajectoryFollower:
-    """The reference of a `Simulation`: the joints under it follow trajectories, or rest where these ended.
+    """The reference of a simulation: joints follow trajectories, and rest where these ended, until something else
+    commands them.
 
-    feed_forward: whether the servo is also given velocity and acceleration, which makes it computed torque. Goals
-    belong to groups, one at a time each; the newest takes its joints from any other, and a command from all
-    (`release`). `goals`: those that run, by group."""
+    * Goals belong to groups, one at a time each. The newest takes its joints from any other, a command from all
+      (`release`). `goals`: those that run, by group.
+    * feed_forward: whether servos follow velocity and acceleration, too: computed torque; else only positions.
+    * A point's efforts are feed-forward in place of the model's: the servo's effort changes by how they differ from the
+      robot's inverse dynamics along the trajectory. Without efforts, it is the model's."""
 
-    def __init__(self, model: Model, feed_forward: bool = True):
+    def __init__(self, simulation: Simulation, feed_forward: bool = True):
+        self._simulation = simulation
+        model = simulation.robot.model
         self._names = model.joint_names
         self._turning = np.array([kind == "continuous" for kind in model.joint_kinds], dtype=bool)
         self._feed_forward = feed_forward
@@ -40,156 +47,168 @@ class TrajectoryFollower:
         self.clear()
 
     def clear(self) -> None:
-        """Let go of all joints; goals are aborted before (`abort`)."""
+        """Let go of all joints, as a reset does; `abort` ends the goals before."""
         self._owner: list[Trajectory | None] = [None] * len(self._names)
-        self._update_parts()
-
-    @property
-    def active(self) -> bool:
-        """Whether any joint is under this reference."""
-        return bool(self._parts)
+        self._update()
 
     def _own(self, trajectory: Trajectory) -> None:
         for i in trajectory.joints:
             self._owner[i] = trajectory
-        self._update_parts()
+        self._update()
 
-    def _update_parts(self) -> None:
-        """For each trajectory in use its columns, and the joints that follow these."""
-        self.mask = np.array([owner is not None for owner in self._owner], dtype=bool)
+    def _update(self) -> None:
+        """For each trajectory in use: its columns that are followed, and the joints that do."""
+        self._mask = np.array([owner is not None for owner in self._owner], dtype=bool)
         self._parts = []
         for trajectory in dict.fromkeys(owner for owner in self._owner if owner is not None):
             columns = [c for c, i in enumerate(trajectory.joints) if self._owner[i] is trajectory]
             self._parts.append((trajectory, columns, trajectory.joints[columns]))
+        self._elsewhere = self._simulation.q   # of joints without a trajectory, as far as others' efforts depend on it
+        self._simulation.reference = self if self._parts else None
 
     # --------------------------------------------------------------------------------------------- reference
-    def sample(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The mask (n,) of the joints under this reference; their position, velocity, acceleration and effort (T, n)
-        at times (T,)."""
-        values = self._planned(times)
+    def sample(self, times_ns: np.ndarray) -> Sample:
+        """The motion at simulated times (k,), as `Reference` says."""
+        desired = self._desired(times_ns)
+        position, velocity, acceleration, effort = desired
         if not self._feed_forward:
-            values[1:3] = 0.0
-        return self.mask, *values
+            velocity, acceleration = np.zeros_like(velocity), np.zeros_like(acceleration)
+        added = np.where(np.isnan(effort), 0.0, effort)
+        if added.any():
+            added = np.where(np.isnan(effort), 0.0, effort - self._model_effort(position, velocity, acceleration))
+        return Sample(self._mask, position, velocity, acceleration, added)
 
-    def _planned(self, times: np.ndarray) -> np.ndarray:
-        """Position, velocity, acceleration, effort (4, T, n) at times (T,); zero for joints without a trajectory."""
+    def _desired(self, times: np.ndarray) -> Desired:
+        """Of all joints, (k, n); those without a trajectory rest."""
         values = np.zeros((4, len(times), len(self._names)))
+        values[0], values[3] = self._elsewhere, np.nan
         for trajectory, columns, joints in self._parts:
             values[:, :, joints] = np.stack(trajectory.sample(times))[:, :, columns]
-        return values
+        return Desired(*values)
+
+    def _model_effort(self, position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
+        """The efforts (k, n) that a servo would give on the reference; no batch, as nodes do not load its kernel."""
+        robot, states = self._simulation.robot, zip(position, velocity, acceleration, strict=True)
+        effort = np.stack([robot.inverse_dynamics(*state) for state in states])
+        if self._simulation.settings.joint_friction:
+            effort += resistance(robot.model.damping, robot.model.friction, velocity) * velocity
+        return effort
 
     # --------------------------------------------------------------------------------------------- goals
     def start(
-        self,
-        group: str,
-        points: Points,
-        begin: int,
-        now: int,
-        state: tuple[np.ndarray, np.ndarray],
-        tolerances: Tolerances,
-        finished: Callable[[Outcome], None],
+        self, group: str, points: Points, begin: int, tolerances: Tolerances, finished: Callable[[Outcome], None]
     ) -> Goal:
-        """Follow points from `begin` on, in place of what their joints did; state: q and q' (n,) of now.
+        """Follow points from the time `begin` on, in place of what their joints did.
 
-        A joint in the middle of a trajectory goes on from where it should be, another from its state. Continuous joints
-        take the short way to the first point."""
-        start = self._present(now, state, points.joints)
+        A joint in the middle of a trajectory goes on from where it should be, another from where it is. Continuous
+        joints take the short way to the first point."""
+        self._forget_after_reset()
+        start = self._present(points.joints)
         turns = np.round((points.position[0] - start.position[0]) / TURN) * self._turning[points.joints]
-        trajectory = Trajectory(points._replace(position=points.position - TURN * turns), begin, now, start)
-        self._end_goals(set(points.joints.tolist()), f"a new trajectory of group '{group}' replaced it", now, state[0])
-        if group in self.goals:
-            self.finish(group, Outcome(Code.INVALID_GOAL, f"a new trajectory of group '{group}' replaced it"))
+        points = points._replace(position=points.position - TURN * turns)
+        trajectory = Trajectory(points, begin, self._simulation.time_ns, start)
+        reason = f"a new trajectory of {group} replaced it"
+        self._end_goals(set(points.joints.tolist()), reason)
+        self._finish(group, Outcome(Code.INVALID_GOAL, reason))   # if it was for other joints
         self._own(trajectory)
         self.goals[group] = Goal(trajectory, tolerances, finished)
         return self.goals[group]
 
-    def _present(self, now: int, state: tuple[np.ndarray, np.ndarray], joints: np.ndarray) -> Sample:
+    def _forget_after_reset(self) -> None:
+        if self._parts and self._simulation.reference is not self:
+            self.clear()
+
+    def _present(self, joints: np.ndarray) -> Desired:
         """Where a new trajectory of some joints starts."""
-        values = self._planned(np.array([now]))
+        now = self._simulation.time_ns
+        values = np.stack(self._desired(np.array([now])))
         for i in joints:
             if self._owner[i] is None or self._owner[i].end <= now:
-                values[:, 0, i] = state[0][i], state[1][i], 0.0, 0.0
-        return Sample(*values[:, :, joints])
+                values[:3, 0, i] = self._simulation.q[i], self._simulation.qd[i], 0.0
+        return Desired(*values[:, :, joints])
 
-    def finish(self, group: str, outcome: Outcome) -> None:
-        """End the goal of a group, if one runs; its joints go on as they do."""
+    def cancel(self, group: str, outcome: Outcome) -> None:
+        """End the goal of a group, if one runs, and rest where its joints are."""
+        goal = self.goals.get(group)
+        if goal is not None:
+            self._rest(goal.trajectory)
+            self._finish(group, outcome)
+
+    def _finish(self, group: str, outcome: Outcome) -> None:
         goal = self.goals.pop(group, None)
         if goal is not None:
             goal.finished(outcome)
 
-    def hold(self, group: str, outcome: Outcome, now: int, q: np.ndarray) -> None:
-        """End the goal of a group, if one runs, and rest at the positions q (n,)."""
-        goal = self.goals.get(group)
-        if goal is not None:
-            self._rest(goal.trajectory, now, q)
-            self.finish(group, outcome)
-
-    def _rest(self, trajectory: Trajectory, now: int, q: np.ndarray) -> None:
+    def _rest(self, trajectory: Trajectory) -> None:
+        """Rest where the joints are that follow a trajectory."""
         joints = np.array([i for i in trajectory.joints if self._owner[i] is trajectory], dtype=np.intp)
-        self._own(Trajectory.rest(joints, q[joints], np.zeros(len(joints)), now))
+        position, effort = self._simulation.q[joints], np.full(len(joints), np.nan)
+        self._own(Trajectory.rest(joints, position, effort, self._simulation.time_ns))
 
-    def _end_goals(self, joints: set[int], reason: str, now: int, q: np.ndarray) -> None:
+    def _end_goals(self, joints: set[int], reason: str) -> None:
         """End the goals that any of these joints follow; their other joints rest."""
         for group, goal in list(self.goals.items()):
-            taken = joints & {int(i) for i in goal.trajectory.joints if self._owner[i] is goal.trajectory}
+            taken = joints.intersection(goal.trajectory.joints.tolist())
             if taken:
-                self.hold(group, Outcome(Code.INVALID_GOAL, f"joint '{self._names[min(taken)]}': {reason}"), now, q)
+                self.cancel(group, Outcome(Code.INVALID_GOAL, f"joint '{self._names[min(taken)]}': {reason}"))
 
-    def abort(self, reason: str, now: int, q: np.ndarray) -> None:
-        """End all goals; every joint under this reference rests at q (n,)."""
+    def abort(self, reason: str) -> None:
+        """End all goals; every joint on a trajectory rests where it is."""
+        self._forget_after_reset()
         for group in list(self.goals):
-            self.hold(group, Outcome(Code.INVALID_GOAL, reason), now, q)
-        for trajectory in {owner for owner in self._owner if owner is not None and owner.end > now}:
-            self._rest(trajectory, now, q)   # left over from a goal that another replaced in part
+            self.cancel(group, Outcome(Code.INVALID_GOAL, reason))
+        for owner in dict.fromkeys(self._owner):
+            if owner is not None and owner.end > self._simulation.time_ns:
+                self._rest(owner)   # left over from a goal for other joints of the same group
 
-    def release(self, joints: np.ndarray, reason: str, now: int, q: np.ndarray) -> None:
+    def release(self, joints: np.ndarray, reason: str) -> None:
         """Let go of the joints of a mask (n,), which ends the goals that they follow."""
-        if not (joints & self.mask).any():
+        self._forget_after_reset()
+        released = np.flatnonzero(joints & self._mask).tolist()
+        if not released:
             return
-        released = np.flatnonzero(joints & self.mask).tolist()
-        self._end_goals(set(released), reason, now, q)
+        self._end_goals(set(released), reason)
         for i in released:
             self._owner[i] = None
-        self._update_parts()
+        self._update()
 
     # --------------------------------------------------------------------------------------------- progress
-    def error(self, goal: Goal, now: int, state: tuple[np.ndarray, np.ndarray]) -> tuple[Sample, np.ndarray]:
-        """What a goal wants at a time, (1, m) each, and how much more than the state (q, q') that is: (3, m), in
-        position and velocity; zero in acceleration, which nothing measures."""
-        desired, joints = goal.trajectory.sample(np.array([now])), goal.trajectory.joints
-        errors = np.stack([desired.position[0] - state[0][joints], desired.velocity[0] - state[1][joints]])
-        return desired, np.vstack([errors, np.zeros(len(joints))])
+    def error(self, goal: Goal) -> tuple[Desired, np.ndarray]:
+        """What a goal wants now, (1, m) each, and how much more than what is: (3, m), in position and velocity, zero in
+        acceleration, which nothing measures."""
+        desired, joints = goal.trajectory.sample(np.array([self._simulation.time_ns])), goal.trajectory.joints
+        position = desired.position[0] - self._simulation.q[joints]
+        velocity = desired.velocity[0] - self._simulation.qd[joints]
+        return desired, np.stack([position, velocity, np.zeros(len(joints))])
 
-    def check(self, now: int, state: tuple[np.ndarray, np.ndarray]) -> None:
+    def check(self) -> None:
         """End the goals that left their path, or reached their end, or did not in time."""
         for group, goal in list(self.goals.items()):
-            outcome = self._outcome(goal, now, state)
+            outcome = self._outcome(goal)
             goal.checked = True
             if outcome is None:
                 continue
             if outcome.code != Code.SUCCESSFUL:
-                self.hold(group, outcome, now, state[0])
+                self.cancel(group, outcome)
                 continue
-            last = goal.trajectory.sample(np.array([goal.trajectory.end + 1]))
-            self._own(Trajectory.rest(goal.trajectory.joints, last.position[0], last.effort[0], now))
-            self.finish(group, outcome)
+            joints, last = goal.trajectory.joints, goal.trajectory.sample(np.array([goal.trajectory.end + 1]))
+            self._own(Trajectory.rest(joints, last.position[0], last.effort[0], self._simulation.time_ns))
+            self._finish(group, outcome)
 
-    def _outcome(self, goal: Goal, now: int, state: tuple[np.ndarray, np.ndarray]) -> Outcome | None:
-        joints, end = goal.trajectory.joints, goal.trajectory.end
-        _, errors = self.error(goal, now, state)
-        if now < end or not goal.checked:   # also of a trajectory whose end is its first point
+    def _outcome(self, goal: Goal) -> Outcome | None:
+        joints, late = goal.trajectory.joints, self._simulation.time_ns - goal.trajectory.end
+        _, errors = self.error(goal)
+        if late < 0 or not goal.checked:   # also of a trajectory that has ended when it is checked first
             violation = self._beyond(errors, goal.tolerances.path[:, joints], joints)
             if violation:
-                return Outcome(Code.PATH_TOLERANCE_VIOLATED, f"path tolerance violated: {violation}")
-        if now < end:
+                return Outcome(Code.PATH_TOLERANCE_VIOLATED, violation)
+        if late < 0:
             return None
         violation = self._beyond(errors, goal.tolerances.goal[:, joints], joints)
         if not violation:
             return Outcome(Code.SUCCESSFUL, "goal reached")
-        if now - end > goal.tolerances.goal_time:
-            late = (now - end) / 1e9
-            return Outcome(
-                Code.GOAL_TOLERANCE_VIOLATED, f"goal tolerance violated {late:.6g} s after the end: {violation}")
+        if late > goal.tolerances.goal_time:
+            return Outcome(Code.GOAL_TOLERANCE_VIOLATED, f"{late / SECOND:.6g} s after the end: {violation}")
         return None
 
     def _beyond(self, errors: np.ndarray, tolerances: np.ndarray, joints: np.ndarray) -> str:

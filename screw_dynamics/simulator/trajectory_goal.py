@@ -55,14 +55,16 @@ class GoalRules(NamedTuple):
 
 
 def read_points(msg, rules: GoalRules, model: Model, limits: EnforcedLimits) -> Points:
-    """The points of a JointTrajectory, joints in the order of the message. `GoalError` says what is wrong."""
+    """The points of a JointTrajectory, joints in the order of the message. `GoalError` says what is wrong.
+
+    Efforts that are all zero count as not given."""
     joints = _read_joints(msg.joint_names, rules, model)
     if not len(msg.points):
         raise GoalError(Code.INVALID_GOAL, "the trajectory has no points")
     times = np.array([p.time_from_start.sec * SECOND + p.time_from_start.nanosec for p in msg.points], dtype=np.int64)
     _check_times(times)
     k, m = len(times), len(joints)
-    values, order = np.zeros((4, k, m)), np.zeros(k, dtype=int)
+    values, order, efforts = np.zeros((4, k, m)), np.zeros(k, dtype=int), np.zeros(k, dtype=bool)
     for i, point in enumerate(msg.points):
         for row, field in enumerate((*FIELDS, "effort")):
             given = getattr(point, field)
@@ -73,9 +75,11 @@ def read_points(msg, rules: GoalRules, model: Model, limits: EnforcedLimits) -> 
         if len(point.accelerations) and not len(point.velocities):
             raise GoalError(Code.INVALID_GOAL, f"point {i}: accelerations require velocities")
         order[i] = bool(len(point.velocities)) + bool(len(point.accelerations))
+        efforts[i] = bool(len(point.effort))
     points = Points(joints, times, *values, order)
     _check_values(points, msg.joint_names, rules, limits)
-    return points
+    efforts &= points.effort.any()   # all zero is how some write that there are none
+    return points._replace(effort=np.where(efforts[:, None], points.effort, np.nan))
 
 
 def _read_joints(names: Sequence[str], rules: GoalRules, model: Model) -> np.ndarray:

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import BPoly, CubicHermiteSpline, interp1d
 
-from screw_dynamics.simulator.trajectory import Points, Sample, Trajectory
+from screw_dynamics.simulator.trajectory import Desired, Points, Trajectory
 
 SECOND = 1_000_000_000
 T0 = 7 * SECOND + 123   # of all trajectories here
@@ -19,7 +19,7 @@ def some_points(rng, k=6, m=3, orders=2):
 
 
 def start(rng, m=3):
-    return Sample(*rng.standard_normal((4, 1, m)))
+    return Desired(*rng.standard_normal((4, 1, m)))
 
 
 def sampled(trajectory, rng, count=200):
@@ -48,8 +48,9 @@ def test_spline_is_that_of_scipy(rng, order):
         slopes = np.diff(knots[0], axis=0) / np.diff(t)[:, None]
         assert np.allclose(sample.velocity, slopes[np.searchsorted(t, x, side="right") - 1], atol=1e-10)
         assert not sample.acceleration.any()
-    efforts = np.vstack([np.zeros(3), points.effort])   # from none at the start
-    assert np.allclose(sample.effort, interp1d(t, efforts, axis=0)(x), atol=1e-10)
+    given = times >= T0 + points.times[0]    # none from the start to the first point
+    assert np.allclose(sample.effort[given], interp1d(t[1:], points.effort, axis=0)(x[given]), atol=1e-10)
+    assert given.any() and np.isnan(sample.effort[~given]).all()
 
 
 def test_segment_has_the_degree_that_both_its_ends_give(rng):
@@ -78,7 +79,7 @@ def test_it_starts_where_the_joints_are_and_rests_at_its_end(rng):
     trajectory = Trajectory(points, T0, T0, origin)
     first, last = trajectory.sample([T0]), trajectory.sample([trajectory.end + 1, trajectory.end + 99 * SECOND])
     assert np.array_equal(first[0], origin[0]) and np.allclose(first[1:3], origin[1:3])
-    assert not first.effort.any()
+    assert np.isnan(first.effort).all()
     assert np.array_equal(last.position, points.position[[-1, -1]])
     assert np.array_equal(last.effort, points.effort[[-1, -1]])
     assert not last.velocity.any() and not last.acceleration.any()
