@@ -1,0 +1,180 @@
+"""What a link carries, from motions of a robot that carries it: estimates, their uncertainty, and what is not shown."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.estimation.payload_identification import identify_payload, regressor
+from support.real_robots import real_robot
+
+LINK = "panda_link8"
+MASS, COM = 1.8, np.array([0.02, -0.03, 0.07])
+INERTIA = np.array([[0.008, 0.001, 0.0], [0.001, 0.01, 0.0005], [0.0, 0.0005, 0.006]])
+ORIGIN = INERTIA + MASS * (COM @ COM * np.eye(3) - np.outer(COM, COM))
+PHI = np.array([MASS, *(MASS * COM), *ORIGIN[np.triu_indices(3)]])
+SLOW, FAST = 0.02, 0.3      # Hz
+
+
+@pytest.fixture(scope="module")
+def panda():
+    return real_robot("panda_description/urdf/panda.urdf", tip_link=LINK)
+
+
+@pytest.fixture(scope="module")
+def carrying(panda):
+    return panda.with_payload(LINK, MASS, COM, INERTIA)
+
+
+def motion(frequency, seconds=20.0, rate=250.0):
+    """Sines about a bent position: t, q, q', q''."""
+    t = np.arange(0.0, seconds, 1.0 / rate)
+    w = 2.0 * np.pi * frequency * np.array([1.0, 0.83, 1.21, 0.67, 1.37, 0.9, 1.6])
+    phase = t[:, None] * w + np.arange(7)
+    q = np.array([0.0, -0.3, 0.0, -1.8, 0.0, 1.6, 0.5]) + 0.5 * np.sin(phase)
+    return t, q, 0.5 * w * np.cos(phase), -0.5 * w**2 * np.sin(phase)
+
+
+def measured(robot, frequency, rng, effort_noise=0.1, position_noise=1e-5, **options):
+    """A recording t, q, tau of the motion, with noise; friction as the model has it."""
+    t, q, qd, qdd = motion(frequency, **options)
+    tau = robot.inverse_dynamics(q, qd, qdd) + robot.friction_torque(qd)
+    noise = rng.standard_normal((2, *q.shape))
+    return t, q + position_noise * noise[0], tau + effort_noise * noise[1]
+
+
+def test_a_body_s_efforts_are_linear_in_its_parameters(panda, carrying, rng):
+    q, qd, qdd = rng.uniform(-1.0, 1.0, (3, 20, 7))
+    J = panda.jacobian(q, LINK)
+    twist, gravity = (np.einsum(form, *pair) for form, pair in (
+        ("kij,kj->ki", (J, qd)), ("kji,j->ki", (panda.forward_kinematics(q, LINK)[:, :3, :3], panda.gravity))))
+    acceleration = np.einsum("kij,kj->ki", J, qdd) + np.einsum(
+        "kij,kj->ki", panda.jacobian_derivative(q, qd, LINK), qd)
+    load = np.einsum("kij,kip,p->kj", J, regressor(twist, acceleration, gravity), PHI)
+    difference = carrying.inverse_dynamics(q, qd, qdd) - panda.inverse_dynamics(q, qd, qdd)
+    np.testing.assert_allclose(load, difference, atol=1e-12)
+
+
+def test_the_regressor_is_pinocchio_s(rng):
+    pin = pytest.importorskip("pinocchio")
+    twist, acceleration = rng.standard_normal((2, 6))
+    gravity = rng.standard_normal(3)
+    still = acceleration - np.r_[np.zeros(3), gravity]
+    theirs = pin.bodyRegressor(pin.Motion(twist[3:], twist[:3]), pin.Motion(still[3:], still[:3]))
+    order = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]     # they have xx xy yy xz yz zz
+    theirs = theirs[[3, 4, 5, 0, 1, 2]][:, order]
+    np.testing.assert_allclose(regressor(twist, acceleration, gravity), theirs, atol=1e-12)
+
+
+def test_everything_is_found_from_a_lively_motion_within_its_uncertainty(panda, carrying):
+    scores = []
+    for seed in range(12):
+        found = identify_payload(panda, LINK, *measured(carrying, FAST, np.random.default_rng(seed)))
+        assert found.observable.all() and found.samples == 4999
+        found.require_physical()
+        scores.append((found.parameters - PHI) / found.standard_deviations)
+        assert found.mass == pytest.approx(MASS, abs=3.0 * found.standard_deviations[0])
+    assert np.abs(scores).max() < 4.5 and 0.7 < np.sqrt(np.mean(np.square(scores))) < 1.5
+    np.testing.assert_allclose(found.com, COM, atol=5e-4)
+    np.testing.assert_allclose(found.inertia, INERTIA, atol=3e-3)
+    assert 0.01 < found.residual < 0.1, "the noise, smoothed"
+
+
+def test_a_slow_motion_shows_mass_and_centre_alone(panda, carrying, rng):
+    found = identify_payload(panda, LINK, *measured(carrying, SLOW, rng))
+    assert found.observable.tolist() == [True] * 4 + [False] * 6
+    assert (np.abs(found.parameters - PHI)[:4] < 3.0 * found.standard_deviations[:4]).all()
+    assert found.standard_deviations[0] < 2e-3 and np.isinf(found.standard_deviations[4:]).all()
+    assert not found.inertia.any() and not found.parameters[4:].any()
+    found.require_physical()
+
+
+def test_noise_of_the_accelerations_does_not_make_inertias_look_smaller(panda, carrying, rng):
+    found = identify_payload(panda, LINK, *measured(carrying, FAST, rng, position_noise=1e-3))
+    assert found.observable.all()
+    assert (np.abs(found.parameters - PHI) < 4.0 * found.standard_deviations).all()
+    slow = identify_payload(panda, LINK, *measured(carrying, SLOW, rng, position_noise=1e-3))
+    assert slow.observable.tolist() == [True] * 4 + [False] * 6, "noise is no excitation"
+
+
+def test_one_joint_about_the_vertical_shows_neither_mass_nor_height(panda, carrying, rng):
+    t, q, qd, qdd = motion(SLOW)
+    for x, base in ((q, q[0].copy()), (qd, np.zeros(7)), (qdd, np.zeros(7))):
+        x[:, 1:] = base[1:]
+    tau = carrying.inverse_dynamics(q, qd, qdd) + 0.1 * rng.standard_normal(q.shape)
+    found = identify_payload(panda, LINK, t, q, tau, friction="none")
+    # Nothing turns against gravity: the wrists give three torques, for four unknowns.
+    assert not found.observable[4:].any() and not found.observable[:4].all()
+    with pytest.raises(ValueError, match="not observable: turn the link"):
+        found.require_physical()
+
+
+def test_a_simulated_robot_under_a_controller(panda, carrying, rng):
+    goal, stiffness, damping = motion(SLOW)[1][0], 60.0, 15.0
+
+    def controller(robot, t, q, qd, tau):
+        tau[:] = stiffness * (goal + 0.5 * np.sin(1.2 * t) - q) - damping * qd + robot.gravity_torque(q)
+
+    t, q, qd = carrying.rollout(goal, np.zeros(7), controller, dt=1e-3, steps=12_000, every=4, integrator="rk4")
+    tau = np.zeros_like(q)
+    for k in range(len(t)):
+        controller(carrying, t[k], q[k], qd[k], tau[k])
+    noise = rng.standard_normal((2, *q.shape))
+    found = identify_payload(panda, LINK, t, q + 1e-5 * noise[0], tau + 0.2 * noise[1], friction="none")
+    assert found.mass == pytest.approx(MASS, abs=3.0 * found.standard_deviations[0])
+    assert found.observable[:4].all() and found.standard_deviations[0] < 0.02
+
+
+def test_friction_is_taken_off_or_estimated_along(panda, rng):
+    rough = sd.Robot(replace(panda.model, damping=np.full(7, 1.5), friction=np.full(7, 0.8)))
+    carrying = rough.with_payload(LINK, MASS, COM, INERTIA)
+    recording = measured(carrying, 0.1, rng, seconds=40.0)
+    without = identify_payload(rough, LINK, *recording, friction="none")
+    known, estimated = (identify_payload(rough, LINK, *recording, friction=kind) for kind in ("model", "estimate"))
+    assert without.residual > 10.0 * known.residual
+    for found in (known, estimated):
+        assert (np.abs(found.parameters - PHI)[:4] < 3.0 * found.standard_deviations[:4]).all()
+        assert found.standard_deviations[0] < 0.02
+
+
+def test_joints_at_rest_with_friction_tell_nothing(panda):
+    rough = sd.Robot(replace(panda.model, friction=np.full(7, 0.8)))
+    t, q, *_ = motion(FAST, seconds=2.0)
+    with pytest.raises(ValueError, match="at rest nearly all the time"):
+        identify_payload(rough, LINK, t, np.broadcast_to(q[0], q.shape), np.zeros_like(q))
+
+
+def test_gaps_and_missing_efforts_are_left_out(panda, carrying, rng):
+    t, q, tau = measured(carrying, FAST, rng)
+    tau[1000:1500, 2] = np.nan
+    tau[:, 6] = np.nan
+    t[3000:] += 5.0          # a gap, and then time runs backwards
+    t[4000:] -= 100.0
+    found = identify_payload(panda, LINK, t, q, tau)
+    assert (np.abs(found.parameters - PHI) < 4.0 * found.standard_deviations).all() and 4900 < found.samples < 5000
+
+
+@pytest.mark.parametrize("change, says", [
+    ({"t": np.arange(20) * 0.004}, "no piece without gaps"),
+    ({"t": np.arange(20) * 0.1}, "at least 5"),
+    ({"t": np.zeros(20)}, "no piece without gaps"),
+    ({"link": "panda_link0"}, "no joint moves link 'panda_link0'"),
+    ({"link": "nose"}, "'nose' does not exist"),
+    ({"friction": "some"}, "must be one of model, estimate, none"),
+])
+def test_what_cannot_be_used_is_named(panda, change, says):
+    arguments = {"link": LINK, "t": np.arange(2000) * 0.004, "friction": "model"} | change
+    q = np.zeros((len(arguments["t"]), 7))
+    with pytest.raises(ValueError, match=says):
+        identify_payload(panda, q=q, tau=q, **arguments)
+
+
+def test_what_is_no_body_is_refused(panda, rng):
+    light = panda.with_payload(LINK, 0.5)
+    found = identify_payload(light, LINK, *measured(panda, SLOW, rng))
+    with pytest.raises(ValueError, match=r"mass is -0\.\d+ kg, \+- .*must be > 0"):
+        found.require_physical()
+    whole = found._replace(mass=1.0, observable=np.ones(10, dtype=bool), inertia=np.diag([1.0, 1.0, 3.0]))
+    with pytest.raises(ValueError, match="no body has the principal moments 1, 1, 3"):
+        whole.require_physical()
