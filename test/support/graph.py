@@ -15,6 +15,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
 PATIENCE = 240.0   # seconds; what is waited for takes milliseconds, unless the machine is busy, or compiling
+PACE = 2e-3        # seconds between two messages that are sent while waiting: no flood
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -82,10 +83,14 @@ class Driver:
 
     def wait(self, condition, what="a condition", while_waiting=lambda: None):
         """Spin until the condition holds and return its value."""
-        end = time.monotonic() + PATIENCE
+        due = time.monotonic()
+        end = due + PATIENCE
         while not (value := condition()):
-            assert time.monotonic() < end, f"waited {PATIENCE} s for {what}"
-            while_waiting()
+            now = time.monotonic()
+            assert now < end, f"waited {PATIENCE} s for {what}"
+            if now >= due:
+                due = now + PACE
+                while_waiting()
             rclpy.spin_once(self.node, timeout_sec=0.02)
         return value
 

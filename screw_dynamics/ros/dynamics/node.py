@@ -4,7 +4,6 @@ Every message is decoded, checked, and answered with one call of the core for ea
 Faults are counted in /diagnostics."""
 
 import sys
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,7 +16,9 @@ from trajectory_msgs.msg import JointTrajectory
 
 from screw_dynamics.robot import Robot
 
+from ..node.cdr import ReceivedJointState
 from ..node.diagnostics import ERROR, OK, WARN, Report
+from ..node.endpoints import STATES
 from ..node.managed_node import ManagedNode, run
 from .external_torque import ExternalTorque
 from .loaded_robot import LoadedRobot
@@ -77,7 +78,7 @@ class DynamicsNode(ManagedNode):
         self._stream = TorqueStream(self.settings, self.diagnostics, self._now, outgoing, commands)
         self._outputs = [ExternalTorque(self)] if self.settings.external_torque else []
         self._stream.observers += [self.guarded("joint_states", output.observe) for output in self._outputs]
-        self.subscribe(JointState, "joint_states", self._on_joint_states, qos_profile_sensor_data)
+        self.subscribe_hot("joint_states", self._on_joint_states, STATES)
         self.subscribe(JointTrajectory, "~/desired", self._on_desired, qos_profile_sensor_data)
         jumps = self.get_clock().create_jump_callback(
             JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True),
@@ -108,12 +109,9 @@ class DynamicsNode(ManagedNode):
     def _now(self) -> int:
         return self.get_clock().now().nanoseconds
 
-    def _on_joint_states(self, msg: JointState) -> None:
-        arrived = time.monotonic_ns()
-        if self.state_label == "active" and self._stream.take_state(msg):
-            if self._timer is None:
-                self._stream.publish()
-            self._stream.published(time.monotonic_ns() - arrived)
+    def _on_joint_states(self, msg: ReceivedJointState) -> None:
+        if self.state_label == "active":
+            self._stream.take_state(msg, publish=self._timer is None)
 
     def _on_desired(self, msg: JointTrajectory) -> None:
         if self.state_label == "active":

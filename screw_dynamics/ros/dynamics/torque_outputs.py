@@ -1,16 +1,14 @@
-"""The torque topics of dynamics_node: their terms, and their messages, made once and filled for every state."""
+"""The torque topics of dynamics_node: their terms, and their messages, encoded once and filled for every state."""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.lifecycle import LifecyclePublisher
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
 
 from screw_dynamics.robot import Robot
 
-from ..node.messages import floats
+from ..node.cdr import ReceivedJointState, Template, float64_array_template, joint_state_template
 
 # term, also the name of its topic -> the efforts (n,) at position, velocity, acceleration
 TERMS: dict[str, Callable[[Robot, np.ndarray, np.ndarray, np.ndarray], np.ndarray]] = {
@@ -21,34 +19,31 @@ TERMS: dict[str, Callable[[Robot, np.ndarray, np.ndarray, np.ndarray], np.ndarra
 
 
 class Output:
-    """Efforts of the joints `order` of the model on one topic. `message` and the array in it are reused."""
+    """Efforts of the joints `order` of the model on one topic: `values` (order,) of the message `template`."""
 
-    def __init__(self, publisher: LifecyclePublisher, message: JointState | Float64MultiArray, order: np.ndarray):
+    def __init__(self, publisher: LifecyclePublisher, template: Template, field: str, order: np.ndarray):
         self.publisher = publisher
-        self.message = message
-        self._stamped = isinstance(message, JointState)
-        self._values = np.frombuffer(message.effort if self._stamped else message.data)   # the message's own memory
-        self._order = order
+        self._template, self._values, self._order = template, template.fields[field], order
+        self._stamped = field == "effort"
 
     @property
     def subscribed(self) -> bool:
         """Whether the topic has a subscriber."""
         return self.publisher.get_subscription_count() > 0
 
-    def publish(self, torque: np.ndarray, stamp: Time) -> None:
-        """Publish efforts given in model order; `stamp` is copied where the message has a header."""
+    def publish(self, torque: np.ndarray, stamp: Time | ReceivedJointState) -> None:
+        """Publish efforts given in model order; the stamp, or that of a state, goes into a header if there is one."""
         torque.take(self._order, out=self._values)
         if self._stamped:
-            self.message.header.stamp = stamp
-        self.publisher.publish(self.message)
+            self._template.stamp(stamp.sec, stamp.nanosec)
+        self.publisher.publish(self._template.encode())
 
 
 def joint_state_output(publisher: LifecyclePublisher, joint_names: Sequence[str], order: np.ndarray) -> Output:
     """A sensor_msgs/JointState with name and effort."""
-    message = JointState(name=[joint_names[i] for i in order], effort=floats(np.zeros(len(order))))
-    return Output(publisher, message, order)
+    return Output(publisher, joint_state_template([joint_names[i] for i in order], ["effort"]), "effort", order)
 
 
 def command_output(publisher: LifecyclePublisher, order: np.ndarray) -> Output:
     """A std_msgs/Float64MultiArray, what a ForwardCommandController of ros2_controllers takes."""
-    return Output(publisher, Float64MultiArray(data=floats(np.zeros(len(order)))), order)
+    return Output(publisher, float64_array_template(len(order)), "data", order)

@@ -1,17 +1,17 @@
 """From joint_states to torque topics: the hot path of dynamics_node."""
 
+import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.lifecycle import LifecyclePublisher
-from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from screw_dynamics.robot import Robot
 
-from ..node import messages
+from ..node.cdr import ReceivedJointState
 from ..node.description import output_order
 from ..node.diagnostics import OK, STALE, WARN, Diagnostics
 from ..node.joint_state import Fault, JointStateCache, all_finite
@@ -51,7 +51,7 @@ class TorqueStream:
         self._state = JointStateCache(())
         self._acceleration = ZeroAcceleration(0)
         self._outputs: dict[str, list[Output]] = {}
-        self._stamp = Time()
+        self._stamp: Time | ReceivedJointState = Time()   # its sec and nanosec count
         self._received = False
         self.observers: list[Callable[[JointStateCache], None]] = []
         self.latency, self.stamp_age = Latency(), Latency()
@@ -76,15 +76,18 @@ class TorqueStream:
         self._state.clear()
         self._acceleration.clear()
 
-    def take_state(self, msg: JointState) -> bool:
-        """Take a message; whether it changed a state that is complete. Raises `Fault` when it is to be dropped."""
+    def take_state(self, msg: ReceivedJointState, publish: bool) -> None:
+        """Take a message, and publish the torques at the state that it completes; raises `Fault` when it is dropped."""
+        arrived, now = time.monotonic_ns(), self._now()
         self._diagnostics.tick("joint_states")
-        if not self._state.update(msg, messages.nanoseconds(msg.header.stamp), self._now()):
-            return False
+        if not self._state.update(msg, msg.sec * SECOND + msg.nanosec, now):
+            return
         self._received = True
-        self._stamp = msg.header.stamp
+        self._stamp = msg
         self._acceleration.observe(self._state)
-        return True
+        if publish:
+            self._publish(now)
+        self._published(now, time.monotonic_ns() - arrived)
 
     def take_desired(self, msg: JointTrajectory) -> None:
         """Take the desired acceleration, where the parameter acceleration_source is "topic"; raises `Fault`."""
@@ -94,9 +97,11 @@ class TorqueStream:
 
     def publish(self) -> None:
         """Publish the torques at the state unless it is incomplete or stale; `Fault` for one that is not finite."""
+        self._publish(self._now())
+
+    def _publish(self, now: int) -> None:
         if self._robot is None or not self._state.complete:
             return
-        now = self._now()
         if self._state.age(now) > timeout(self._parameters.state_timeout):
             return
         for term, outputs in self._outputs.items():
@@ -117,10 +122,10 @@ class TorqueStream:
         for output in outputs:
             output.publish(torque, self._stamp)
 
-    def published(self, latency: int) -> None:
-        """Take note that the torques at the state are out, `latency` nanoseconds after it arrived; tell observers."""
+    def _published(self, arrived: int, latency: int) -> None:
+        """Take note that the torques at the state are out, `latency` after it arrived, and tell observers."""
         self.latency.add(latency)
-        age = self._now() - self._state.stamp
+        age = arrived + latency - self._state.stamp
         if 0 <= age <= CLOCKS_AGREE:
             self.stamp_age.add(age)
         for observe in self.observers:
@@ -135,7 +140,8 @@ class TorqueStream:
         level, message, _ = self.health()
         if level != OK:
             raise ValueError(f"no fresh joint_states: {message}")
-        return Motion(self._state.position.copy(), self._state.velocity.copy(), self._stamp)
+        stamp = Time(sec=self._stamp.sec, nanosec=self._stamp.nanosec)
+        return Motion(self._state.position.copy(), self._state.velocity.copy(), stamp)
 
     def health(self) -> tuple[bytes, str, dict[str, object]]:
         """Level, message and values for the diagnostics."""

@@ -45,7 +45,8 @@ class Diagnostics:
     """Publishes one DiagnosticStatus a second on /diagnostics: what `report` returns, then rates, drops and notices.
 
     `report()` returns (level, message, values): the level is OK, WARN, ERROR or STALE, the values have str keys. Every
-    reason that messages were dropped for stays listed as "dropped: <reason>" with its count since the start."""
+    reason that messages were dropped for stays listed as "dropped: <reason>" with its count since the start, and every
+    topic of which messages were lost as "lost: <topic>"; a status that would be OK is WARN when there are new ones."""
 
     def __init__(self, node: Node, report: Callable[[], Report], title: str):
         self._node = node
@@ -54,6 +55,8 @@ class Diagnostics:
         self._log = ThrottledLog(node.get_logger())
         self._dropped: Counter[str] = Counter()
         self._noticed: Counter[str] = Counter()
+        self._lost: Counter[str] = Counter()
+        self._reported_lost = 0
         self._ticks: Counter[str] = Counter()
         self._reported_at = time.monotonic()
         self._publisher = node.create_publisher(
@@ -68,6 +71,11 @@ class Diagnostics:
         """Count and log a message of the topic `source` that was dropped."""
         self._dropped[fault.reason] += 1
         self._log.log(f"{source} {fault.reason}", f"{source}: {fault}; message dropped", fault.severity)
+
+    def lose(self, source: str, count: int) -> None:
+        """Count and log messages of the topic `source` that were published but never arrived."""
+        self._lost[source] += count
+        self._log.log(f"{source} lost", f"{source}: {count} messages were lost, {self._lost[source]} so far", "warn")
 
     def notice(self, source: str, fault: Fault) -> None:
         """Count and log a fault for which nothing was dropped."""
@@ -88,6 +96,12 @@ class Diagnostics:
         for what, count in self._ticks.items():
             values[f"{what} rate [Hz]"] = f"{count / elapsed:.1f}"
             self._ticks[what] = 0
+        lost, before = self._lost.total(), self._reported_lost
+        self._reported_lost = lost
+        if lost > before and level == OK:
+            level, message = WARN, f"{lost - before} messages were lost"
+        values["lost messages"] = str(lost)
+        values.update({f"lost: {topic}": str(count) for topic, count in sorted(self._lost.items())})
         values["dropped messages"] = str(self._dropped.total())
         values.update({f"dropped: {reason}": str(count) for reason, count in sorted(self._dropped.items())})
         values.update({f"noticed: {reason}": str(count) for reason, count in sorted(self._noticed.items())})

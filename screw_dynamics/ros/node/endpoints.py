@@ -6,6 +6,8 @@ from rclpy.qos import QoSDurabilityPolicy, QoSPolicyKind, QoSProfile, QoSReliabi
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 RELIABLE = QoSProfile(depth=10, reliability=QoSReliabilityPolicy.RELIABLE)
+# What comes in at the rate of control: any publisher matches, and a pause of the machine fills a queue, not a gap.
+STATES = QoSProfile(depth=100, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 LATEST = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.RELIABLE)
 LATCHED = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.RELIABLE, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 

@@ -6,20 +6,26 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+import numpy as np
 import rclpy
 from rclpy.executors import ExternalShutdownException
 from rclpy.lifecycle import LifecycleNode, LifecyclePublisher, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
 
 from screw_dynamics.robot import Robot
 
+from .cdr import JointStateReader, ReceivedJointState
 from .description import RobotDescription
 from .diagnostics import OK, Diagnostics, Report
 from .endpoints import OVERRIDABLE, RELIABLE
 from .guarded import GuardedExecutor
+from .hot_subscription import HotSubscription
 from .joint_state import Fault
 from .parameters import Parameters, Setting
 from .preparation import STEPS, Step, prepare
+from .turns import Turns
 
 
 class ManagedNode(LifecycleNode):
@@ -27,7 +33,7 @@ class ManagedNode(LifecycleNode):
 
     settings: the parameters of the table. state_label: "unconfigured", "inactive", "active" or "finalized". endpoints:
     an exit stack that undoes `create_endpoints`. description: None while unconfigured. diagnostics: published from the
-    start on, whatever the state."""
+    start on, whatever the state. turns: the lock of the callbacks, in whichever thread, where `run` runs the node."""
 
     def __init__(self, name: str, table: Sequence[Setting], title: str, **node_options):
         super().__init__(name, **node_options)
@@ -35,14 +41,24 @@ class ManagedNode(LifecycleNode):
         self.state_label = "unconfigured"
         self.endpoints = contextlib.ExitStack()
         self.lingering = contextlib.ExitStack()   # services that still owe an answer
+        self.turns = Turns()
+        self._hot: list[HotSubscription] = []
         self.description: RobotDescription | None = None
         self.forget()
         self.diagnostics = Diagnostics(self, self.health, title)
 
     def start(self) -> None:
         """Configure and activate, if the parameter autostart is true."""
-        if self.settings.autostart and self.trigger_configure() == TransitionCallbackReturn.SUCCESS:
-            self.trigger_activate()
+        with self.turns:
+            if self.settings.autostart and self.trigger_configure() == TransitionCallbackReturn.SUCCESS:
+                self.trigger_activate()
+
+    def end(self) -> None:
+        """End the threads of subscriptions, not in the node's turn; nothing else is removed."""
+        for subscription in self._hot:
+            subscription.close()
+        for subscription in self._hot:
+            subscription.join()
 
     # --------------------------------------------------------------------------------------------- for subclasses
     steps: Mapping[str, Step] = STEPS   # what a robot is prepared for
@@ -78,6 +94,19 @@ class ManagedNode(LifecycleNode):
         subscription = self.create_subscription(
             kind, topic, self.guarded(topic, callback), qos, qos_overriding_options=OVERRIDABLE)
         self.endpoints.callback(self.destroy_subscription, subscription)
+
+    def subscribe_hot(self, topic: str, callback: Callable[[ReceivedJointState], None], qos: QoSProfile) -> None:
+        """As `subscribe` to joint states, every one of which counts: in a thread of its own, and losses are counted."""
+        reader = JointStateReader()
+
+        def read(data: bytes) -> None:
+            message = reader.read(data)
+            callback(received(data) if message is None else message)
+
+        subscription = HotSubscription(
+            self, JointState, topic, self.guarded(topic, read), lambda count: self.diagnostics.lose(topic, count), qos)
+        self._hot = [subscription]
+        self.endpoints.callback(subscription.close)
 
     def guarded(self, source: str, callback: Callable) -> Callable:
         """The callback with faults counted and logged instead of raised: no message stops the node."""
@@ -151,12 +180,25 @@ class ManagedNode(LifecycleNode):
         return TransitionCallbackReturn.SUCCESS
 
 
+def received(data: bytes) -> ReceivedJointState:
+    """A JointState in an encoding that the middleware knows and `JointStateReader` does not. `Fault` if it does not."""
+    try:
+        msg = deserialize_message(data, JointState)
+    except Exception as error:   # of whatever kind the middleware raises
+        raise Fault("malformed", f"{len(data)} bytes are not a JointState: {error}", "error") from None
+    header = msg.header
+    return ReceivedJointState(
+        header.stamp.sec, header.stamp.nanosec, header.frame_id, tuple(msg.name), *map(
+            np.asarray, (msg.position, msg.velocity, msg.effort)))
+
+
 def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> int:
     """Run a node until SIGINT or SIGTERM; 0 then, 1 and one line when a parameter is wrong from the start."""
     rclpy.init(args=args)
+    node = None
     try:
         node = make_node()
-        executor = GuardedExecutor(node.failed)
+        executor = GuardedExecutor(node.failed, node.turns)
         executor.add_node(node)
         node.start()
         executor.spin()
@@ -169,5 +211,7 @@ def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None)
         if rclpy.ok():   # else a signal arrived while the node was being made
             raise
     finally:
+        if node is not None:
+            node.end()
         rclpy.try_shutdown()
     return 0
