@@ -152,7 +152,7 @@ setup(
         (SHARE, ["package.xml"]),
         (f"{SHARE}/launch", glob("launch/*.launch.py")),
         (f"{SHARE}/config", glob("config/*.yaml")),
-        (f"{SHARE}/urdf", glob("urdf/*.urdf")),
+        (f"{SHARE}/urdf", [*glob("urdf/*.urdf"), *glob("urdf/*.xacro")]),
     ],
     zip_safe=False,
 )

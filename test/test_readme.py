@@ -11,6 +11,8 @@ import textwrap
 
 import numpy as np
 import pytest
+import yaml
+from lxml import etree
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.inverse_dynamics.body_fixed import newton_euler
@@ -120,9 +122,18 @@ def every(pattern):
 
 def test_blocks_say_their_language():
     """So that each is checked; what is printed has none."""
-    assert {language for _, language, _ in BLOCKS} <= {"python", "sh", "dockerfile", ""}
+    assert {language for _, language, _ in BLOCKS} <= {"python", "sh", "dockerfile", "xml", "yaml", ""}
     assert [text.splitlines()[0] for page, language, text in BLOCKS if page == "README.md" and not language] == [
         "M(q) qdd + C(q, qd) qd + g(q) = tau,  q = (q_slide, q_hinge)"]
+
+
+@pytest.mark.parametrize(("page", "language", "text"), [block for block in BLOCKS if block[1] in ("xml", "yaml")])
+def test_blocks_of_xml_and_yaml_can_be_read(page, language, text):
+    """XML is what stands in a xacro file."""
+    if language == "yaml":
+        assert isinstance(yaml.safe_load(text), dict)
+    else:
+        etree.fromstring(f'<robot xmlns:xacro="http://www.ros.org/wiki/xacro">{text}</robot>')
 
 
 def test_targets_of_make_exist():

@@ -1,5 +1,8 @@
 """What the launch files share: their arguments, and nodes made from these. Needs the packages launch and launch_ros."""
 
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
@@ -30,29 +33,49 @@ def arguments() -> list[DeclareLaunchArgument]:
     ]
 
 
-def node(executable: str, config: str, clock_parameter: str = "use_sim_time") -> OpaqueFunction:
+def node(executable: str, config: str, clock_parameter: str = "use_sim_time", package: str = PACKAGE,
+         remappings: Mapping[str, str] = MappingProxyType({})) -> OpaqueFunction:
     """The node of an executable, made once the arguments are known. Empty arguments set no parameters.
 
     config: the file in the package's config folder, which the argument params_file replaces. clock_parameter: the
-    parameter that the argument use_sim_time sets."""
-    return OpaqueFunction(function=lambda context: [_node(context, executable, config, clock_parameter)])
+    parameter that the argument use_sim_time sets. remappings {name: name} replace that of joint_states_topic, too."""
+    return OpaqueFunction(
+        function=lambda context: [_node(context, executable, config, clock_parameter, package, remappings)])
 
 
-def _node(context: LaunchContext, executable: str, config: str, clock_parameter: str) -> Node:
-    given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
-    file = given["params_file"] or f"{FindPackageShare(PACKAGE).perform(context)}/config/{config}"
+def spawner(controllers: Sequence[str], config: str, *options: str) -> OpaqueFunction:
+    """ros2_control's spawner of controllers, with more of its options; config as in `node`."""
+    def spawn(context):
+        given = _given(context)
+        return [Node(package="controller_manager", executable="spawner", namespace=given["namespace"], output="screen",
+                     arguments=[*controllers, "--param-file", _file(context, given, config), *options])]
+    return OpaqueFunction(function=spawn)
+
+
+def _given(context: LaunchContext) -> dict[str, str]:
+    return {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
+
+
+def _file(context: LaunchContext, given: Mapping[str, str], config: str) -> str:
+    return given["params_file"] or f"{FindPackageShare(PACKAGE).perform(context)}/config/{config}"
+
+
+def _node(context: LaunchContext, executable: str, config: str, clock_parameter: str, package: str,
+          remappings: Mapping[str, str]) -> Node:
+    given = _given(context)
     values: dict[str, str | bool] = {name: given[name] for name in ("base_link", "tip_link") if given[name]}
     if given["use_sim_time"]:
         values[clock_parameter] = given["use_sim_time"].lower() in ("true", "1")
     if given["urdf"]:
         values["robot_description"] = read_urdf_file(given["urdf"])
     return Node(
-        package=PACKAGE,
+        package=package,
         executable=executable,
         namespace=given["namespace"],
         # ParameterValue: a string stays a string, whatever YAML would make of it.
-        parameters=[file, {name: ParameterValue(value, value_type=type(value)) for name, value in values.items()}],
-        remappings=[("joint_states", given["joint_states_topic"])],
+        parameters=[_file(context, given, config),
+                    {name: ParameterValue(value, value_type=type(value)) for name, value in values.items()}],
+        remappings=list({"joint_states": given["joint_states_topic"], **remappings}.items()),
         arguments=["--ros-args", "--log-level", given["log_level"]],
         output="screen",
     )

@@ -44,7 +44,7 @@ def test_a_urdf_that_does_not_exist_is_named(location, says):
         read_urdf_file(location)
 
 
-@pytest.mark.parametrize("name", ["dynamics", "simulation"])
+@pytest.mark.parametrize("name", ["dynamics", "simulation", "ros2_control"])
 def test_a_launch_file_describes_nodes_and_arguments(name):
     if importlib.util.find_spec("launch") is None or importlib.util.find_spec("launch_ros") is None:
         compile((ROOT / "launch" / f"{name}.launch.py").read_text(), name, "exec")   # its syntax at least
