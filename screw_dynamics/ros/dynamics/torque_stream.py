@@ -80,7 +80,7 @@ class TorqueStream:
         """Take a message, and publish the torques at the state that it completes; raises `Fault` when it is dropped."""
         arrived, now = time.monotonic_ns(), self._now()
         self._diagnostics.tick("joint_states")
-        if not self._state.update(msg, msg.sec * SECOND + msg.nanosec, now):
+        if not self._state.update(msg, msg.stamp, now):
             return
         self._received = True
         self._stamp = msg

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .joint_state import Fault
+from .timing import SECOND
 
 ORDERS = {b"\x00\x00": ">", b"\x00\x01": "<"}   # by the identifier of the encapsulation
 ORIGIN = 4                                      # bytes of encapsulation, behind which alignment counts
@@ -30,6 +31,11 @@ class ReceivedJointState(NamedTuple):
     position: np.ndarray
     velocity: np.ndarray
     effort: np.ndarray
+
+    @property
+    def stamp(self) -> int:
+        """The stamp in nanoseconds; 0 for an unstamped message."""
+        return self.sec * SECOND + self.nanosec
 
 
 class JointStateReader:

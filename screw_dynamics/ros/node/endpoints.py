@@ -6,9 +6,10 @@ from rclpy.qos import QoSDurabilityPolicy, QoSPolicyKind, QoSProfile, QoSReliabi
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 RELIABLE = QoSProfile(depth=10, reliability=QoSReliabilityPolicy.RELIABLE)
-# What comes in at the rate of control: any publisher matches, and a pause of the machine fills a queue, not a gap.
+# What comes and goes at the rate of control: a pause of a process fills a queue before it makes a gap. Any publisher of
+# states matches.
+STREAM = QoSProfile(depth=100, reliability=QoSReliabilityPolicy.RELIABLE)
 STATES = QoSProfile(depth=100, reliability=QoSReliabilityPolicy.BEST_EFFORT)
-LATEST = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.RELIABLE)
 LATCHED = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.RELIABLE, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 
 OVERRIDABLE = QoSOverridingOptions.with_default_policies()

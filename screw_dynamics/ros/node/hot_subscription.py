@@ -21,7 +21,8 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 
-from .endpoints import OVERRIDABLE
+from .endpoints import OVERRIDABLE, STEADY
+from .timing import NEVER, SECOND
 from .turns import TurnExecutor
 
 RCLError = rclpy_implementation.RCLError
@@ -83,14 +84,18 @@ class Losses:
 
 class HotSubscription:
     """Calls `callback(data)` with the bytes of each message, and `lost(count)` before it if messages before did not
-    arrive; in the node's turn. Neither may raise."""
+    arrive; and `work()`, if given, when it is due by `schedule`. All in the node's turn, and none may raise."""
 
     def __init__(
         self, node: Node, kind: type, topic: str, callback: Callable[[bytes], None], lost: Callable[[int], None],
-        qos: QoSProfile,
+        qos: QoSProfile, work: Callable[[], None] | None = None,
     ):
-        self._node, self._callback, self._lost = node, callback, lost
-        self._group, self._closed = Aside(), False
+        self._node, self._callback, self._lost, self._work = node, callback, lost, work
+        self._group, self._closed, self._due = Aside(), False, NEVER
+        # Runs only where work is left to the executor.
+        self._timer = node.create_timer(LONGEST_WAIT / SECOND, work, clock=STEADY) if work else None
+        if self._timer is not None:
+            self._timer.cancel()
         self._subscription = node.create_subscription(
             kind, topic, self._receive, qos, callback_group=self._group, qos_overriding_options=OVERRIDABLE, raw=True)
         self._guard = node.create_guard_condition(lambda: None, callback_group=self._group)
@@ -102,13 +107,29 @@ class HotSubscription:
         else:
             self._leave_to_executor()
 
+    def schedule(self, wait: int | None) -> None:
+        """Work in `wait` nanoseconds, whatever was planned before; None: not again."""
+        self._due = NEVER if wait is None else time.monotonic_ns() + wait
+        if self._group.left_to_executor:
+            self._set_timer()
+        elif threading.current_thread() is not self._thread:
+            self._interrupt()
+
+    def _set_timer(self) -> None:
+        if self._due == NEVER:
+            self._timer.cancel()
+        else:
+            self._timer.timer_period_ns = max(self._due - time.monotonic_ns(), 1)
+            self._timer.reset()
+
     def close(self) -> None:
         """Call back no more. The thread may be waiting for its turn: it lets go of the subscription when it had it."""
         self._closed = True
-        with contextlib.suppress(InvalidHandle, RCLError):
-            self._guard.trigger()
+        self._interrupt()
         self._node.destroy_subscription(self._subscription)
         self._node.destroy_guard_condition(self._guard)
+        if self._timer is not None:
+            self._node.destroy_timer(self._timer)
 
     def join(self) -> None:
         """Wait until the thread has ended, after `close`, and not in one's own turn."""
@@ -131,8 +152,14 @@ class HotSubscription:
 
     def _leave_to_executor(self) -> None:
         self._group.left_to_executor = True
+        if self._timer is not None:
+            self._set_timer()
         if self._node.executor is not None:
             self._node.executor.wake()
+
+    def _interrupt(self) -> None:
+        with contextlib.suppress(InvalidHandle, RCLError):   # closed, or the context is shutting down
+            self._guard.trigger()
 
     def _arm(self) -> None:
         self._wait_set.clear_entities()
@@ -144,8 +171,10 @@ class HotSubscription:
             with self._node.handle, self._subscription.handle, self._guard.handle:
                 while self._open():
                     self._arm()
-                    self._wait_set.wait(LONGEST_WAIT)
+                    self._wait_set.wait(min(max(self._due - time.monotonic_ns(), 0), LONGEST_WAIT))
                     self._take_all()
+                    if time.monotonic_ns() >= self._due:
+                        self._work_now()
         except Exception as error:
             if self._open():   # else all of this ends
                 self._node.get_logger().error(f"{self._subscription.topic} is left to the executor: {error}")
@@ -164,6 +193,12 @@ class HotSubscription:
             with self._turns:
                 if not self._closed:
                     self._receive(*taken)
+
+    def _work_now(self) -> None:
+        with self._turns:
+            if not self._closed and time.monotonic_ns() >= self._due:   # still, in its turn
+                self._due = NEVER
+                self._work()
 
     def _receive(self, data: bytes, info: Mapping) -> None:
         lost = self._losses.before(info)

@@ -12,6 +12,7 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.lifecycle import LifecycleNode, LifecyclePublisher, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
+from rclpy.task import Future
 from sensor_msgs.msg import JointState
 
 from screw_dynamics.robot import Robot
@@ -19,7 +20,7 @@ from screw_dynamics.robot import Robot
 from .cdr import JointStateReader, ReceivedJointState
 from .description import RobotDescription
 from .diagnostics import OK, Diagnostics, Report
-from .endpoints import OVERRIDABLE, RELIABLE
+from .endpoints import OVERRIDABLE, STREAM
 from .guarded import GuardedExecutor
 from .hot_subscription import HotSubscription
 from .joint_state import Fault
@@ -85,7 +86,7 @@ class ManagedNode(LifecycleNode):
 
     def publisher(self, kind: type, topic: str) -> LifecyclePublisher:
         """A publisher that is silent unless the node is active; its QoS can be overridden by parameters."""
-        publisher = self.create_lifecycle_publisher(kind, topic, RELIABLE, qos_overriding_options=OVERRIDABLE)
+        publisher = self.create_lifecycle_publisher(kind, topic, STREAM, qos_overriding_options=OVERRIDABLE)
         self.endpoints.callback(self.destroy_lifecycle_publisher, publisher)
         return publisher
 
@@ -95,8 +96,12 @@ class ManagedNode(LifecycleNode):
             kind, topic, self.guarded(topic, callback), qos, qos_overriding_options=OVERRIDABLE)
         self.endpoints.callback(self.destroy_subscription, subscription)
 
-    def subscribe_hot(self, topic: str, callback: Callable[[ReceivedJointState], None], qos: QoSProfile) -> None:
-        """As `subscribe` to joint states, every one of which counts: in a thread of its own, and losses are counted."""
+    def subscribe_hot(
+        self, topic: str, callback: Callable[[ReceivedJointState], None], qos: QoSProfile,
+        work: Callable[[], None] | None = None,
+    ) -> HotSubscription:
+        """As `subscribe` to joint states, every one of which counts: in a thread of its own, and losses are counted.
+        `work()` is called in the same thread when the subscription's `schedule` says so."""
         reader = JointStateReader()
 
         def read(data: bytes) -> None:
@@ -104,9 +109,17 @@ class ManagedNode(LifecycleNode):
             callback(received(data) if message is None else message)
 
         subscription = HotSubscription(
-            self, JointState, topic, self.guarded(topic, read), lambda count: self.diagnostics.lose(topic, count), qos)
+            self, JointState, topic, self.guarded(topic, read), lambda count: self.diagnostics.lose(topic, count), qos,
+            self.guarded("work", work) if work else None)
         self._hot = [subscription]
         self.endpoints.callback(subscription.close)
+        return subscription
+
+    def future(self) -> Future:
+        """A future to await in a callback, whichever thread completes it."""
+        future = Future()
+        future.add_done_callback(lambda _: self.executor.wake())
+        return future
 
     def guarded(self, source: str, callback: Callable) -> Callable:
         """The callback with faults counted and logged instead of raised: no message stops the node."""

@@ -1,6 +1,7 @@
 """simulator_node: a simulated robot. It takes commands on joint_commands and publishes joint_states.
 
-A node around a `Simulation` and the `Runner` that paces it. Commands, services and steps take turns in one thread."""
+A node around a `Simulation` and the `Runner` that paces it. Commands and steps have a thread of their own, and
+take turns with services and all else."""
 
 import sys
 from collections.abc import Sequence
@@ -21,9 +22,10 @@ from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 
 from ..node import messages
+from ..node.cdr import ReceivedJointState, joint_state_template
 from ..node.description import output_order
 from ..node.diagnostics import ERROR, OK, WARN, Report
-from ..node.endpoints import LATEST, STEADY
+from ..node.endpoints import STREAM
 from ..node.joint_state import Fault
 from ..node.managed_node import ManagedNode, run
 from ..node.preparation import STEPS
@@ -31,6 +33,8 @@ from ..node.timing import SECOND
 from .command_reader import CommandReader
 from .services import SimulatorServices
 from .settings import COMMAND_INTERFACES, INITIAL_POSITIONS, SETTINGS, JointParameters
+
+STATE_FIELDS = ("position", "velocity", "effort")
 
 
 class SimulatorNode(ManagedNode):
@@ -87,7 +91,7 @@ class SimulatorNode(ManagedNode):
         if self._runner is not None:
             self._runner.catch_up()
         self._abort("the simulator was deactivated")
-        self._timer.cancel()
+        self._commands.schedule(None)
         return super().on_deactivate(state)
 
     def create_endpoints(self) -> None:
@@ -96,10 +100,7 @@ class SimulatorNode(ManagedNode):
         clock = self.settings.publish_clock and self._keeps_clock
         self._clock_publisher = self.publisher(Clock, "/clock") if clock else None
         self._lockstep = Lockstep(self.settings.lockstep, self.settings.lockstep_commands)
-        self.subscribe(JointState, "joint_commands", self._on_command, LATEST)
-        self._timer = self.create_timer(IDLE / SECOND, self.guarded("step", self._work), clock=STEADY)
-        self._timer.cancel()   # until there is a robot
-        self.endpoints.callback(self.destroy_timer, self._timer)
+        self._commands = self.subscribe_hot("joint_commands", self._on_command, STREAM, self._work)
         SimulatorServices(self)
         for parameters, listener in (
                 (self._homes, self._on_initial_positions), (self._interfaces, self._on_command_interfaces)):
@@ -134,19 +135,20 @@ class SimulatorNode(ManagedNode):
         every = max(1, round(1.0 / (self.settings.publish_rate * settings.dt)))
         self._reader = CommandReader(robot.model, self._interfaces.by_joint(), self._notice)
         self._given_up_joints = simulation.given_up
-        self._order, self._message = self._new_message(simulation)
+        self._describe_state(simulation)
         self._runner = Runner(
             simulation, self.settings.real_time_factor, every, self._publish, paused, wake=self._schedule,
             lockstep=self._lockstep)
         if self.state_label == "active":
             self._runner.resume()
 
-    def _new_message(self, simulation: Simulation) -> tuple[np.ndarray, JointState]:
-        """The entries of a simulation's state that are published, and their message, reused for every state."""
+    def _describe_state(self, simulation: Simulation) -> None:
+        """Determine the entries of a simulation's state that are published; their message is made with the next one."""
         reported, joints = simulation.joint_state().names, simulation.robot.joint_names
         mimics = np.arange(len(joints), len(reported))
-        order = np.concatenate((output_order(joints, self.settings.joints), mimics))
-        return order, JointState(name=[reported[i] for i in order])
+        self._order = np.concatenate((output_order(joints, self.settings.joints), mimics))
+        self._reported = [reported[i] for i in self._order]
+        self._frame_id: str | None = None
 
     def parameters_changed(self, names: set[str]) -> None:
         """Follow parameters that changed while configured."""
@@ -171,8 +173,7 @@ class SimulatorNode(ManagedNode):
     def _schedule(self, wait: int = 0) -> None:
         """Work in `wait` nanoseconds, whatever was planned before."""
         if self.state_label == "active":
-            self._timer.timer_period_ns = max(wait, 1)
-            self._timer.reset()
+            self._commands.schedule(wait)
 
     def _work(self) -> None:
         wait = IDLE
@@ -199,14 +200,14 @@ class SimulatorNode(ManagedNode):
         joints = ", ".join(np.array(simulation.robot.joint_names)[simulation.given_up])
         return f"no joint_commands for {self._simulation_settings.command_timeout:g} s (command_timeout) for {joints}"
 
-    def _on_command(self, msg: JointState) -> None:
+    def _on_command(self, msg: ReceivedJointState) -> None:
         if self.state_label != "active" or self._runner is None:
             raise Fault("not active", "there is no active simulation", "debug")
         command = self._reader.read(msg)
         self._runner.catch_up()   # up to now under the commands before
         self._runner.simulation.command(command)
         self.diagnostics.tick("command")
-        if not self._runner.answered(messages.nanoseconds(msg.header.stamp)) and self._lockstep.on:
+        if not self._runner.answered(msg.stamp) and self._lockstep.on:
             self._notice(Fault("not awaited in lockstep", "more commands than states, motion may depend on scheduling"))
 
     def _notice(self, fault: Fault) -> None:
@@ -229,13 +230,14 @@ class SimulatorNode(ManagedNode):
 
     def _publish_state(self) -> None:
         simulation = self._runner.simulation
-        state, message = simulation.joint_state(), self._message
-        message.header.stamp = self.stamp
-        message.header.frame_id = self.settings.frame_id or simulation.robot.model.root
-        message.position = messages.floats(state.position[self._order])
-        message.velocity = messages.floats(state.velocity[self._order])
-        message.effort = messages.floats(state.effort[self._order])
-        self._states.publish(message)
+        frame_id = self.settings.frame_id or simulation.robot.model.root
+        if frame_id != self._frame_id:   # a parameter that may change
+            self._frame_id, self._template = frame_id, joint_state_template(self._reported, STATE_FIELDS, frame_id)
+        state, template = simulation.joint_state(), self._template
+        template.stamp(self.stamp.sec, self.stamp.nanosec)
+        for field in STATE_FIELDS:
+            getattr(state, field).take(self._order, out=template.fields[field])
+        self._states.publish(template.encode())
 
     # --------------------------------------------------------------------------------------------- diagnostics
     def robot_health(self) -> Report:

@@ -5,7 +5,6 @@ The comments of the .srv files in screw_dynamics_interfaces are the specificatio
 
 import numpy as np
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
@@ -56,7 +55,7 @@ class SimulatorServices:
             raise ValueError("the simulator is running: ~/set_pause first")
         if runner.simulation.fault:
             raise ValueError(runner.simulation.fault)
-        finished = Future()
+        finished = self._node.future()
         runner.step(request.steps, finished.set_result)
         reason = await finished
         if reason:
