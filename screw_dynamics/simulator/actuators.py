@@ -28,7 +28,16 @@ class Actuators:
         """The efforts (n,) at a state, and the mask (n,) of the joints whose command or effort is clipped.
 
         sample: the reference, rows (n,). pushed (n,): the joint efforts equivalent to external wrenches; servos and
-        brakes compensate them."""
+        brakes compensate them. A weakened servo gives a share of what it would; nothing compensates that."""
+        effort, beyond = self._of_sound_motors(robot, drives, sample, q, qd, pushed)
+        if drives.strength is not None:
+            scaled = (drives.kind != Drive.EFFORT) & (drives.kind != Drive.LOCKED)
+            effort = np.where(scaled, drives.strength * effort, effort)
+        return effort, beyond
+
+    def _of_sound_motors(
+        self, robot: Robot, drives: Drives, sample: Sample, q: np.ndarray, qd: np.ndarray, pushed: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         kind = drives.kind
         effort = np.where(kind == Drive.EFFORT, drives.value, 0.0)
         beyond = drives.beyond

@@ -1,22 +1,20 @@
 """How a simulation runs: each setting with its default, meaning and range, stated here once."""
 
-import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
+
+from .sensor_settings import SensorSettings
+from .setting import check
+from .setting import setting as _setting
 
 COMMAND_MODES = ("effort", "velocity", "position")
 ON_TIMEOUT = ("zero", "hold", "gravity_compensation")
 SECOND = 1e9   # nanoseconds
 
 
-def _setting(default, description, unit="", **limits):
-    """A field of the dataclass; limits: lower, upper (of the parameter only), choices."""
-    return field(default=default, metadata=dict(description=description, unit=unit, **limits))
-
-
 @dataclass(frozen=True)
-class Settings:
+class Settings(SensorSettings):
     """The settings of a simulation; simulator_node has parameters of these names. ValueError names one out of range."""
 
     dt: float = _setting(0.001, "integration step, in whole nanoseconds", "s", lower=1e-9, upper=1.0)
@@ -38,16 +36,10 @@ class Settings:
         50.0, "of the servos in the modes velocity and position; at most 0.5 / dt", "rad/s", lower=1e-3)
     seed: int = _setting(0, "of everything random", lower=0)
     initial_noise: float = _setting(0.0, "standard deviation of the positions after a reset", "rad or m", lower=0.0)
-    position_noise: float = _setting(0.0, "standard deviation of reported positions", "rad or m", lower=0.0)
-    velocity_noise: float = _setting(0.0, "standard deviation of reported velocities", "rad/s or m/s", lower=0.0)
 
     def __post_init__(self):
-        for setting in fields(self):
-            value, limits = getattr(self, setting.name), setting.metadata
-            if value not in limits.get("choices", (value,)):
-                raise ValueError(f"{setting.name} is '{value}', must be one of {', '.join(limits['choices'])}")
-            if "lower" in limits and not limits["lower"] <= value < math.inf:
-                raise ValueError(f"{setting.name} is {value}, must be finite and >= {limits['lower']}")
+        for field in fields(self):
+            check(field.name, getattr(self, field.name), **field.metadata)
         if self.servo_bandwidth * self.dt > 0.5:
             raise ValueError(f"servo_bandwidth is {self.servo_bandwidth} rad/s, must be <= 0.5 / dt")
 

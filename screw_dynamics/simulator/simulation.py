@@ -5,7 +5,6 @@ steps give the same bits, however many steps are made at a time."""
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,29 +13,16 @@ from screw_dynamics.simulation.divergence import DivergenceWarning
 
 from .actuators import Actuators, braked, singular_joint
 from .commands import NEVER, Commands, Drive
+from .faults import Faults, Scheduled
 from .limits import EnforcedLimits
+from .moment import Acting, Moment, Past, Push, Stretch, total
 from .reference import Reference, Sample
+from .sensors.imu import ImuSample
+from .sensors.sensors import FORCE_TORQUE, IMU, JointState, Sensors
 from .settings import COMMAND_MODES, Settings
 
 AT_COMMAND = 1e-3   # rad, m, N m, ...: a hundred times ros2_control's trigger_joint_command_threshold
 CHUNK = 512   # steps of one rollout: many, so that the compiled loop takes most of the time, but few enough to store
-
-
-class JointState(NamedTuple):
-    """What the robot reports: the joints of the model, then those that mimic them; arrays (names,)."""
-
-    names: tuple[str, ...]
-    position: np.ndarray
-    velocity: np.ndarray
-    effort: np.ndarray
-
-
-class Push(NamedTuple):
-    """A wrench (6,), (torque, force), on a link, in the link's frame, until the step `until`."""
-
-    link: str
-    wrench: np.ndarray
-    until: int
 
 
 class Simulation:
@@ -51,7 +37,8 @@ class Simulation:
 
     initial_positions {joint: position} is the state after a reset, `EnforcedLimits.middle` for other joints; time_ns is
     the first simulated time; modes {joint: "effort", "velocity" or "position"} is what commands a joint, command_mode
-    for others. ValueError names a joint without inertia, or that would start outside its limits."""
+    for others. joint_sensors and instrumented are those of `Sensors`. ValueError names a joint without inertia, or that
+    would start outside its limits, and a link or joint that the robot does not have."""
 
     def __init__(
         self,
@@ -60,6 +47,8 @@ class Simulation:
         initial_positions: Mapping[str, float] | None = None,
         time_ns: int = 0,
         modes: Mapping[str, str] | None = None,
+        joint_sensors: Mapping[str, Mapping[str, float]] | None = None,
+        instrumented: Robot | None = None,
     ):
         self._robot = robot
         self.settings = settings or Settings()
@@ -69,6 +58,9 @@ class Simulation:
         self._check_inertia()
         self._actuators = Actuators(self.limits, self.settings)
         self._commands = Commands(self.settings, self.limits, self._modes(modes or {}))
+        self.sensors = Sensors(self.settings, robot, joint_sensors, instrumented)
+        self.faults = Faults(self.settings, robot.joint_names, self.sensors.names)
+        self._past = Past(self.settings.steps(self.settings.sensor_delay))
         self.saturated = np.zeros(robot.n, dtype=np.int64)
         self._origin_ns = time_ns
         self.steps = 0
@@ -165,7 +157,8 @@ class Simulation:
         self._origin_ns = -self.steps * self.settings.dt_ns
 
     def reset(self, restart_clock: bool = False) -> None:
-        """Return to the initial state, without commands and pushes; simulated time goes on, or restarts at zero."""
+        """Return to the initial state, without commands and pushes, and with the faults of the schedule to come;
+        simulated time goes on, or restarts at zero."""
         rng = np.random.default_rng([self.settings.seed, 0])
         q = self._home + self.settings.initial_noise * rng.standard_normal(self.robot.n)
         self._start(np.clip(q, self.limits.lower, self.limits.upper), np.zeros(self.robot.n), restart_clock)
@@ -199,13 +192,28 @@ class Simulation:
         self._integrated: Robot | None = None
         self._pushes: list[Push] = []
         self._commands.clear(q)
+        self.faults.reset()
+        self.sensors.reset()
+        self._past.clear()
         self._locked = self.given_up = np.zeros(self.robot.n, dtype=bool)
         self.at_command, self.reference = False, None
 
     # --------------------------------------------------------------------------------------------- what acts
     def command(self, command: np.ndarray) -> None:
         """Command the joints, (n,), each in the unit of its mode; NaN leaves a joint with its last command."""
-        self._commands.accept(command, self.steps)
+        self.faults.send(command, self.steps)
+        self._update_drives()
+
+    def inject(self, kind: str, target: str = "", value: float = 0.0, delay: float = 0.0, duration: float = 0.0) -> None:
+        """Make something fail, of faults.KINDS, after a delay and for a duration (0: until `clear_faults` or a reset).
+
+        ValueError names what a fault of this kind cannot have, or the robot does not have; nothing is changed then."""
+        self.faults.inject(Scheduled(kind, target, value, delay, duration), self.steps)
+        self._update_drives()
+
+    def clear_faults(self) -> None:
+        """End all faults, those of the schedule too, until the next reset."""
+        self.faults.clear(self.steps)
         self._update_drives()
 
     def push(self, link: str, wrench: Sequence[float], duration: float = 0.0) -> None:
@@ -226,9 +234,12 @@ class Simulation:
 
     def _update_drives(self) -> None:
         """Determine what acts from the present step on."""
+        self.faults.update(self.steps)
+        for command in self.faults.arrivals(self.steps):
+            self._commands.accept(command, self.steps)
         drives = self._commands.drives(self.steps)
         kind = np.where(self._tracked, Drive.REFERENCE, drives.kind)
-        self._drives = drives._replace(kind=kind, beyond=drives.beyond & ~self._tracked)
+        self._drives = self.faults.drives(drives._replace(kind=kind, beyond=drives.beyond & ~self._tracked))
         self._pushes = [push for push in self._pushes if push.until > self.steps]
         given_up = self._commands.given_up(self.steps) & ~self._tracked
         if (given_up & ~self.given_up).any():
@@ -237,20 +248,19 @@ class Simulation:
         locked = self._drives.kind == Drive.LOCKED
         if not np.array_equal(locked, self._locked):
             self._locked, self._integrated = locked, None
+        self.sensors.follow(self.faults, self.moment)
 
     def _pushed(self) -> np.ndarray:
         """The joint efforts (n,) equivalent to all pushes at this state."""
-        total: dict[str, np.ndarray] = {}
-        for push in self._pushes:
-            total[push.link] = total.get(push.link, 0.0) + push.wrench
-        return self.robot.external_torque(self.q, total) if total else np.zeros(self.robot.n)
+        wrenches = total(self._pushes)
+        return self.robot.external_torque(self.q, wrenches) if wrenches else np.zeros(self.robot.n)
 
     # --------------------------------------------------------------------------------------------- motion
     def advance(self, steps: int) -> int:
         """Make `steps` steps. Returns how many were made: fewer when the state would no longer be finite."""
         first, last = self.steps, self.steps + steps
         while self.steps < last and self.fault is None:
-            event = min(self._drives.until, *(push.until for push in self._pushes), NEVER)
+            event = min(self._drives.until, *(push.until for push in self._pushes), self.faults.next_change(self.steps))
             self._run(min(last, event, self.steps + CHUNK) - self.steps)
             if self.steps == event:
                 self._update_drives()
@@ -261,6 +271,7 @@ class Simulation:
         first, efforts = self.steps, (self._drives.kind == Drive.EFFORT) & ~self._locked
         if self._locked.all():
             self.qd = np.zeros(self.robot.n)
+            self._record(self.q[None], self.qd[None])
             self.steps += steps
         elif (efforts | self._locked).all() and not self._pushes:
             self._integrate(np.where(efforts, self._drives.value, 0.0), steps)
@@ -287,9 +298,7 @@ class Simulation:
         if not np.isfinite(effort).all():   # position stops would turn it into a finite state
             self._stop(f"the effort on {self._names(~np.isfinite(effort))} is not finite")
             return
-        if self._integrated is None:
-            self._integrated = braked(self.robot, self._locked, self.q, self.limits, self.settings)
-        robot, dt, options = self._integrated, self.settings.step, dict(friction=True, limits=True)
+        robot, dt, options = self._with_brakes(), self.settings.step, dict(friction=True, limits=True)
         if steps == 1:
             end = robot.step(self.q, self.qd, effort, dt, self.settings.integrator, **options)
             q, qd = np.stack([self.q, end[0]]), np.stack([self.qd, end[1]])
@@ -299,10 +308,17 @@ class Simulation:
                 _, q, qd = robot.rollout(self.q, self.qd, effort, dt, steps, self.settings.integrator, **options)
         finite = np.isfinite(q) & np.isfinite(qd)
         good = steps if finite.all() else int(np.argmin(finite.all(axis=1))) - 1
+        if good:
+            self._record(np.where(self._locked, self.q, q[:good]), np.where(self._locked, 0.0, qd[:good]))
         self.steps += good
         if good < steps:
             self._stop(f"the state of {self._names(~finite[good + 1])} is not finite")
         self.q, self.qd = np.where(self._locked, self.q, q[good]), np.where(self._locked, 0.0, qd[good])
+
+    def _with_brakes(self) -> Robot:
+        if self._integrated is None:
+            self._integrated = braked(self.robot, self._locked, self.q, self.limits, self.settings)
+        return self._integrated
 
     def _names(self, mask: np.ndarray) -> str:
         return ", ".join(f"'{self.robot.joint_names[i]}'" for i in np.flatnonzero(mask))
@@ -310,24 +326,34 @@ class Simulation:
     def _stop(self, reason: str) -> None:
         self.fault = f"stopped after {self.steps} steps, until a reset: {reason}"
 
+    def _record(self, q: np.ndarray, qd: np.ndarray) -> None:
+        """Keep the states (steps, n) from the present step on for sensors that lag behind."""
+        if self._past.depth:
+            self._past.record(Stretch(self.steps, q, qd, self._acting()))
+
     # --------------------------------------------------------------------------------------------- sensors
     def joint_state(self) -> JointState:
         """The state as sensors report it. Noise is that of the step: repeated calls return the same."""
-        s, n = self.settings, self.robot.n
-        position, velocity, effort = self.q, self.qd, np.zeros(n)
-        if s.position_noise or s.velocity_noise:
-            rng = np.random.default_rng([s.seed, 1, self.steps])
-            position = position + s.position_noise * rng.standard_normal(n)
-            velocity = velocity + s.velocity_noise * rng.standard_normal(n)
-        if self.fault is None:
-            samples = self._samples(1)
-            sample = Sample(samples.mask, *(rows[0] for rows in samples[1:]))
-            effort, _ = self._actuators.effort(self.robot, self._drives, sample, self.q, self.qd, self._pushed())
-        mimics = self.robot.model.mimics
-        if mimics:
-            leader = [self._index[joint] for joint, _, _ in mimics.values()]
-            multiplier, offset = np.array([mimic[1:] for mimic in mimics.values()], dtype=float).T
-            position = np.concatenate((position, multiplier * position[leader] + offset))
-            velocity = np.concatenate((velocity, multiplier * velocity[leader]))
-            effort = np.concatenate((effort, np.zeros(len(leader))))   # it acts on the leader
-        return JointState((*self.robot.joint_names, *mimics), position, velocity, effort)
+        return self.sensors.joint_state(self.moment(), self.steps)
+
+    def imu(self, link: str) -> ImuSample | None:
+        """What the IMU of a link reports; None when the sample of this step is lost."""
+        return None if self.sensors.lost(IMU + link, self.steps) else self.sensors.imu(link, self.moment())
+
+    def force_torque(self, joint: str) -> np.ndarray | None:
+        """The wrench (6,), (torque, force), that the child link of a joint exerts on its parent, in the child's frame,
+        as the sensor in the joint reports it; None when the sample of this step is lost."""
+        lost = self.sensors.lost(FORCE_TORQUE + joint, self.steps)
+        return None if lost else self.sensors.force_torque(joint, self.moment())
+
+    def moment(self) -> Moment:
+        """What sensors measure now: the state as it was `sensor_delay` ago, at the start if that is later."""
+        step = max(0, self.steps - self._past.depth)
+        q, qd, acting = self._past.at(step) if step < self.steps else (self.q, self.qd, self._acting())
+        time_ns = self._origin_ns + step * self.settings.dt_ns
+        return Moment(step, time_ns, q, qd, acting, self._actuators, self.settings)
+
+    def _acting(self) -> Acting:
+        integrated = None if self._locked.all() else self._with_brakes()
+        return Acting(self.robot, self._drives, tuple(self._pushes), self._reference, self._tracked, self._locked,
+                      integrated, self.fault is not None)

@@ -1,18 +1,20 @@
 """From a URDF to a Model, step by step; their remarks become the model's warnings."""
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from screw_dynamics.model.builder import ModelBuilder
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays
 
 from .description import SMALLEST_RADIUS, describe
-from .error import Notes, UrdfError, fault, issue, quote
+from .error import Notes, UrdfError, fault, issue, listed, quote
 from .lock import locked
 from .mimic import check_mimics
 from .schema import needed_part
 from .source import Source, path_of, read_source
 from .tree import Tree
 from .xml import parse_xml
+
+FREE = "free/"      # before the names of joints and links of `apart`
 
 
 def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None = None,
@@ -41,10 +43,14 @@ def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None
 
 
 def model_of(source: Source, base_link: str | None = None, tip_link: str | None = None,
-             lock: Mapping[str, float] | None = None) -> Model:
-    """The model of read_urdf, without a UrdfWarning: for those who show the model's `warnings` in their own way."""
+             lock: Mapping[str, float] | None = None, apart: Sequence[str] = ()) -> Model:
+    """The model of read_urdf, without a UrdfWarning: for those who show the model's `warnings` in their own way.
+
+    apart: joints, fixed ones too, whose links can come apart: at the child link's frame each has a free joint in series,
+    of the coordinates FREE + <joint> + _rx, _ry, _rz, _x, _y and _z. The efforts that keep these at rest are the wrench
+    on the child link."""
     try:
-        return _read(source, base_link, tip_link, lock or {})
+        return _read(source, base_link, tip_link, lock or {}, apart)
     except ValueError as error:
         path = path_of(source)
         known = isinstance(error, UrdfError)
@@ -53,7 +59,7 @@ def model_of(source: Source, base_link: str | None = None, tip_link: str | None 
         raise UrdfError(f"{path}: {error}" if path is not None else str(error)) from None if known else error
 
 
-def _read(source, base_link, tip_link, lock):
+def _read(source, base_link, tip_link, lock, apart):
     notes = Notes()
     robot = needed_part(parse_xml(read_source(source)), notes)
     links, joints = describe(robot, notes)
@@ -64,20 +70,33 @@ def _read(source, base_link, tip_link, lock):
         if joint.axis is None and joint.kind != "fixed":
             raise fault(f"joint {quote(joint.name)}: type {quote(joint.kind)} is not supported; base_link="
                         f"{quote(joint.child)} takes the tree below it", joint.line)
-    return _model(tree, branch._replace(joints=check_mimics(tree, branch.joints, notes)), notes)
+    _check_apart(apart, branch)
+    return _model(tree, branch._replace(joints=check_mimics(tree, branch.joints, notes)), notes, apart)
 
 
-def _model(tree, branch, notes):
+def _check_apart(apart, branch):
+    names = [joint.name for joint in branch.joints]
+    for name in apart:
+        if name not in names:
+            raise UrdfError(f"joint {quote(name)} does not exist in the part of the tree in use; its joints are "
+                            f"{listed(names)}")
+
+
+def _model(tree, branch, notes, apart):
     inertias = {name: _inertia(tree.links[name]) for name in (branch.root, *(joint.child for joint in branch.joints))}
     builder = ModelBuilder(branch.root, inertias[branch.root])
     for joint in branch.joints:
-        placement, inertia = joint.placement, inertias[joint.child]
+        placement, inertia, child = joint.placement, inertias[joint.child], joint.child
+        if joint.name in apart:
+            inertia, child = None, FREE + joint.child
         if joint.kind == "fixed":
-            builder.add_fixed(joint.child, joint.parent, placement, inertia)
+            builder.add_fixed(child, joint.parent, placement, inertia)
         else:
-            builder.add_joint(joint.name, joint.child, joint.parent, joint.screw, placement, inertia, kind=joint.kind,
+            builder.add_joint(joint.name, child, joint.parent, joint.screw, placement, inertia, kind=joint.kind,
                               limits=joint.limits, damping=joint.damping, friction=joint.friction,
                               mimic=joint.mimic)
+        if joint.name in apart:
+            builder.add_macro_joint("free", FREE + joint.name, joint.child, child, inertia=inertias[joint.child])
     if all(joint.axis is None for joint in branch.joints):
         notes.add("a robot without joints that move", branch.root)
     _note_idle_joints(branch, inertias, notes)

@@ -1,0 +1,216 @@
+"""Faults of the simulated robot: of its joints, of its sensors, and of the way that commands take.
+
+Each has a first step and a last one, so that a run under the same schedule, seed and commands has the same bits."""
+
+import math
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .commands import NEVER, Drive, Drives
+from .settings import Settings
+
+MOST = 1000             # faults that are active or waiting at a time
+JOINT_STATES = "joint_states"
+JOINT, SENSOR = "joint", "sensor"
+
+
+class Kind(NamedTuple):
+    """What a kind of fault acts on (a joint, a sensor, or "" for all commands), and what its value is."""
+
+    target: str
+    value: str = ""                 # "": it has none
+    most: float = math.inf
+    least: float = 0.0
+
+
+KINDS = {
+    "joint_stuck": Kind(JOINT),
+    "joint_weak": Kind(JOINT, "the share of its effort that is left", most=1.0),
+    "joint_lost": Kind(JOINT),
+    "sensor_frozen": Kind(SENSOR),
+    "sensor_offset": Kind(SENSOR, "what the sensor adds", least=-math.inf),
+    "sensor_dropped": Kind(SENSOR, "the share of samples that is lost", most=1.0),
+    "commands_late": Kind("", "seconds"),
+    "commands_dropped": Kind("", "the share of commands that is lost", most=1.0),
+}
+
+
+class Fault(NamedTuple):
+    """A fault of a kind, from the step `begin` to before the step `end`."""
+
+    kind: str
+    target: str
+    value: float
+    begin: int
+    end: int
+
+    def __str__(self) -> str:
+        value = f"{self.value:g}" if KINDS[self.kind].value else ""
+        return " ".join(filter(None, (self.kind, self.target, value)))
+
+
+class Scheduled(NamedTuple):
+    """A fault as it is asked for: delay and duration (0: without end) in seconds of simulated time."""
+
+    kind: str
+    target: str = ""
+    value: float = 0.0
+    delay: float = 0.0
+    duration: float = 0.0
+
+
+def scheduled(text: str) -> Scheduled:
+    """The fault of a line `<kind> [<target>] [<value>] [at <seconds>] [for <seconds>]`, names in quotes if need be.
+
+    Whether a kind has a target and a value is in KINDS. ValueError quotes the line and says what is wrong."""
+    try:
+        kind, *words = shlex.split(text)
+        times = {"at": 0.0, "for": 0.0}
+        while len(words) >= 2 and words[-2] in times:
+            times[words[-2]] = float(words[-1])
+            del words[-2:]
+        known = _kind(kind)
+        target = words.pop(0) if known.target else ""
+        value = float(words.pop(0)) if known.value else 0.0
+        if words:
+            raise ValueError(f"'{words[0]}' has no meaning here")
+    except (ValueError, IndexError) as error:
+        reason = "a word is missing" if isinstance(error, IndexError) or not text.split() else error
+        raise ValueError(f"fault '{text}': {reason}; "
+                         "a line is <kind> [<target>] [<value>] [at <seconds>] [for <seconds>]") from None
+    return Scheduled(kind, target, value, times["at"], times["for"])
+
+
+def _kind(name: str) -> Kind:
+    if name not in KINDS:
+        raise ValueError(f"kind '{name}' must be one of {', '.join(KINDS)}")
+    return KINDS[name]
+
+
+class Faults:
+    """The faults that are active or waiting, and what they do to drives and commands.
+
+    sensors: what "sensor" faults may name beside joints; "joint_states" stands for all joints. The schedule of the
+    settings is armed by `reset`. Steps are those since then. ValueError names what a fault cannot act on."""
+
+    def __init__(self, settings: Settings, joint_names: Sequence[str], sensors: Iterable[str] = ()):
+        self._settings, self._joints = settings, tuple(joint_names)
+        self._index = {name: i for i, name in enumerate(joint_names)}
+        self._sensors = (*joint_names, JOINT_STATES, *sensors)
+        self._schedule = [scheduled(line) for line in settings.fault_schedule if line]
+        for line in self._schedule:
+            self._fault(line, 0)
+        self.reset()
+
+    # --------------------------------------------------------------------------------------------- what there is
+    def reset(self) -> None:
+        """End all faults, forget all commands under way, and arm the schedule: step 0 is now."""
+        self._sent = 0          # commands since the reset
+        self._under_way: list[tuple[int, np.ndarray]] = []      # step at which it arrives, command
+        self._all = [self._fault(line, 0) for line in self._schedule]
+        self.update(0)
+
+    def clear(self, step: int) -> None:
+        """End all faults, those that are waiting too; commands that are under way arrive at once."""
+        self._all, self._under_way = [], [(step, command) for _, command in self._under_way]
+        self.update(step)
+
+    def inject(self, fault: Scheduled, step: int) -> None:
+        """Add a fault, counting its delay from this step on. ValueError names what is wrong; nothing changes then."""
+        if len(self._all) >= MOST:
+            raise ValueError(f"{len(self._all)} faults are active or waiting already: clear them first")
+        self._all.append(self._fault(fault, step))
+        self.update(step)
+
+    def _fault(self, fault: Scheduled, step: int) -> Fault:
+        kind, target, value, delay, duration = fault
+        known = _kind(kind)
+        if known.target == "" and target:
+            raise ValueError(f"{kind} has no target, but '{target}' is given")
+        names = self._sensors if known.target == SENSOR else self._joints
+        if known.target and target not in names:
+            raise ValueError(f"{kind}: unknown {known.target} '{target}', the robot has {', '.join(names)}")
+        if known.value and not (math.isfinite(value) and known.least <= value <= known.most):
+            raise ValueError(f"{kind}: value {value} must be {known.value}, from {known.least:g} to {known.most:g}")
+        for name, seconds in (("delay", delay), ("duration", duration)):
+            if not 0.0 <= seconds <= 1e9:
+                raise ValueError(f"{kind}: {name} {seconds} s must be from 0 to 1e9")
+        begin = step + self._settings.steps(delay)
+        return Fault(kind, target, value, begin, begin + self._settings.steps(duration) if duration else NEVER)
+
+    # --------------------------------------------------------------------------------------------- time
+    def update(self, step: int) -> None:
+        """Begin and end the faults that are due at a step."""
+        self._all = [fault for fault in self._all if fault.end > step]
+        self.active = tuple(fault for fault in self._all if fault.begin <= step)
+        self._stuck, self._strength = self._of_joints()
+
+    def next_change(self, step: int) -> int:
+        """The next step after this one at which a fault begins or ends, or a command arrives."""
+        edges = [edge for fault in self._all for edge in (fault.begin, fault.end) if edge > step]
+        return min((*edges, *(due for due, _ in self._under_way)), default=NEVER)
+
+    def _of_joints(self) -> tuple[np.ndarray, np.ndarray]:
+        """The mask (n,) of stuck joints, and the share (n,) of its effort that each actuator gives."""
+        stuck, strength = np.zeros(len(self._joints), dtype=bool), np.ones(len(self._joints))
+        for kind, target, value, *_ in self.active:
+            if kind == "joint_stuck":
+                stuck[self._index[target]] = True
+            elif kind in ("joint_weak", "joint_lost"):
+                strength[self._index[target]] *= value if kind == "joint_weak" else 0.0
+        return stuck, strength
+
+    def remaining(self, fault: Fault, step: int) -> float:
+        """The seconds from a step until a fault ends; infinite where it does not."""
+        return math.inf if fault.end == NEVER else (fault.end - step) * self._settings.step
+
+    # --------------------------------------------------------------------------------------------- effects
+    def drives(self, drives: Drives) -> Drives:
+        """What drives the joints: the brakes of those that are stuck, and what is left of the effort of the others.
+
+        A lost actuator gives nothing, not even as a brake."""
+        if not self._stuck.any() and (self._strength == 1.0).all():
+            return drives
+        kind = np.where(self._strength == 0.0, Drive.EFFORT, drives.kind)
+        value = np.where(kind == Drive.EFFORT, self._strength * drives.value, drives.value)
+        kind[self._stuck] = Drive.LOCKED
+        return drives._replace(kind=kind, value=value, strength=self._strength)
+
+    def send(self, command: np.ndarray, step: int) -> None:
+        """Send a command on its way, where it may be lost or late; it never overtakes, but earlier ones hurry then."""
+        self._sent += 1
+        if not self._lost("commands_dropped", "", 2, self._sent):
+            due = step + self._settings.steps(self._sum("commands_late", ""))
+            self._under_way = [(min(earlier, due), command) for earlier, command in self._under_way]
+            self._under_way.append((due, command))
+
+    def arrivals(self, step: int) -> list[np.ndarray]:
+        """The commands that arrive at a step, in the order in which they were sent; each is returned once."""
+        arrived = [command for due, command in self._under_way if due <= step]
+        self._under_way = self._under_way[len(arrived):]
+        return arrived
+
+    def offset(self, sensor: str) -> float:
+        """What a sensor adds to what it measures."""
+        return self._sum("sensor_offset", sensor)
+
+    def frozen(self, sensor: str) -> bool:
+        """Whether a sensor repeats what it measured last."""
+        return any(fault.kind == "sensor_frozen" and fault.target == sensor for fault in self.active)
+
+    def dropped(self, sensor: str, step: int) -> bool:
+        """Whether a sensor's sample of a step is lost."""
+        return self._lost("sensor_dropped", sensor, 3, self._sensors.index(sensor), step)
+
+    def _sum(self, kind: str, target: str) -> float:
+        return sum((fault.value for fault in self.active if fault.kind == kind and fault.target == target), 0.0)
+
+    def _lost(self, kind: str, target: str, *stream: int) -> bool:
+        """Whether one of the faults of a kind hits, by the random numbers of a stream."""
+        shares = [1.0 - fault.value for fault in self.active if fault.kind == kind and fault.target == target]
+        if not shares:
+            return False
+        return np.random.default_rng([self._settings.seed, *stream]).random() >= math.prod(shares)

@@ -1,0 +1,118 @@
+"""A moment of a simulation: the state at a step and what acts on it, now or a while ago."""
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.robot import Robot
+
+from .actuators import Actuators
+from .commands import Drives
+from .reference import Reference, Sample
+from .settings import Settings
+
+
+class Push(NamedTuple):
+    """A wrench (6,), (torque, force), on a link, in the link's frame, until the step `until`."""
+
+    link: str
+    wrench: np.ndarray
+    until: int
+
+
+def total(pushes: Iterable[Push]) -> dict[str, np.ndarray]:
+    """The sum of the pushes on each link, {link: (6,)}."""
+    wrenches: dict[str, np.ndarray] = {}
+    for push in pushes:
+        wrenches[push.link] = wrenches.get(push.link, 0.0) + push.wrench
+    return wrenches
+
+
+class Acting(NamedTuple):
+    """What acts on a robot in a step. reference: of the joints `tracked` (n,); locked (n,): those that brakes hold;
+    integrated: the robot with its friction, brakes and stops, None where all are locked; stopped: until a reset."""
+
+    robot: Robot
+    drives: Drives
+    pushes: tuple[Push, ...]
+    reference: Reference | None
+    tracked: np.ndarray
+    locked: np.ndarray
+    integrated: Robot | None
+    stopped: bool
+
+
+class Moment:
+    """What sensors can measure at a step, with simulated time time_ns: robot, q, qd, and what follows from what acts.
+
+    wrenches: the pushes {link: (6,)}, (torque, force) in each link's frame. effort (n,): of motors, servos and brakes."""
+
+    def __init__(self, step: int, time_ns: int, q: np.ndarray, qd: np.ndarray, acting: Acting, actuators: Actuators,
+                 settings: Settings):
+        self.step, self.time_ns, self.robot, self.q, self.qd = step, time_ns, acting.robot, q, qd
+        self.wrenches = total(acting.pushes)
+        self._acting, self._actuators, self._settings = acting, actuators, settings
+
+    @cached_property
+    def effort(self) -> np.ndarray:
+        """The efforts (n,) of the actuators; none while the robot is stopped by a fault."""
+        acting, n = self._acting, self.robot.n
+        if acting.stopped:
+            return np.zeros(n)
+        sample = Sample(acting.tracked, *np.zeros((4, n)))
+        if acting.reference is not None:
+            mask, *rows = acting.reference.sample(np.array([self.time_ns]))
+            sample = Sample(mask, *(row[0] for row in rows))
+        return self._actuators.effort(self.robot, acting.drives, sample, self.q, self.qd, self._pushed)[0]
+
+    @cached_property
+    def qdd(self) -> np.ndarray:
+        """The accelerations (n,) of the step that follows, (qd' - qd) / dt: with friction, brakes and position stops as
+        the integrator takes them, so that a joint that meets its stop is seen to stop. 0 while stopped by a fault."""
+        acting, dt = self._acting, self._settings.step
+        if acting.stopped or acting.integrated is None:
+            return np.zeros(self.robot.n)
+        _, end = acting.integrated.step(self.q, self.qd, self.effort + self._pushed, dt, self._settings.integrator,
+                                        friction=True, limits=True)
+        return np.where(acting.locked | ~np.isfinite(end), 0.0, (end - self.qd) / dt)
+
+    @cached_property
+    def _pushed(self) -> np.ndarray:
+        return self.robot.external_torque(self.q, self.wrenches) if self.wrenches else np.zeros(self.robot.n)
+
+
+class Stretch(NamedTuple):
+    """Steps from `first` on in which the same acts; q, qd (steps, n), or (1, n) where the state stands still."""
+
+    first: int
+    q: np.ndarray
+    qd: np.ndarray
+    acting: Acting
+
+
+class Past:
+    """The states of the last `depth` steps, and what acted in each."""
+
+    def __init__(self, depth: int):
+        self.depth = depth
+        self._stretches: list[Stretch] = []
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._stretches.clear()
+
+    def record(self, stretch: Stretch) -> None:
+        """Add the states of steps that were made, each with what acted from it on."""
+        self._stretches.append(stretch)
+        oldest = stretch.first - self.depth
+        while len(self._stretches) > 1 and self._stretches[1].first <= oldest:
+            self._stretches.pop(0)
+
+    def at(self, step: int) -> tuple[np.ndarray, np.ndarray, Acting]:
+        """q, qd and what acted at a step that was recorded."""
+        stretch = self._stretches[bisect_right(self._stretches, step, key=lambda stretch: stretch.first) - 1]
+        k = min(step - stretch.first, len(stretch.q) - 1)
+        return stretch.q[k], stretch.qd[k], stretch.acting

@@ -1,0 +1,57 @@
+"""Force-torque sensors in joints, by a model whose links can come apart there."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from screw_dynamics.robot import Robot
+from screw_dynamics.urdf.reader import FREE
+
+from ..moment import Moment
+from ..settings import Settings
+
+
+class ForceTorques:
+    """The wrenches that act in joints, fixed ones too, between the child link and its parent.
+
+    instrumented: the same robot, of `model_of(..., apart=joints)`, with a free joint in series with each of these. It
+    never moves, and the six efforts that keep it at rest are the wrench that it transmits: one pass of inverse dynamics
+    gives those of all sensors. ValueError names a joint without."""
+
+    def __init__(self, settings: Settings, robot: Robot, instrumented: Robot | None):
+        self._settings, self._joints = settings, tuple(joint for joint in settings.force_torques if joint)
+        self._bias = np.concatenate([settings.torque_bias, settings.force_bias])
+        self._deviation = np.repeat([settings.torque_noise, settings.force_noise], 3)
+        self._instrumented = instrumented
+        names = instrumented.joint_names if instrumented is not None else ()
+        index = {name: i for i, name in enumerate(names)}
+        self._rows = {}
+        for joint in self._joints:
+            axes = [f"{FREE}{joint}_{axis}" for axis in ("rx", "ry", "rz", "x", "y", "z")]
+            if not set(axes) <= index.keys():
+                raise ValueError(f"force_torques: no model in which joint '{joint}' can come apart is given")
+            self._rows[joint] = [index[axis] for axis in axes]
+        self._moving = [index[name] for name in robot.joint_names] if self._joints else []
+
+    def measure(self, moment: Moment) -> Mapping[str, np.ndarray]:
+        """For each joint the wrench (6,), (torque, force), in the frame of the child link and about its origin.
+
+        It is what the child link exerts on its parent: gravity and pushes on all that the joint carries, less the rate
+        of change of its momentum. A weight at rest pulls down; a push on the tool reads as this push."""
+        robot = self._instrumented
+        if robot is None:
+            return {}
+        if not np.array_equal(robot.gravity, moment.robot.gravity):
+            robot = self._instrumented = robot.with_gravity(moment.robot.gravity)
+        q, qd, qdd = np.zeros((3, robot.n))
+        q[self._moving], qd[self._moving], qdd[self._moving] = moment.q, moment.qd, moment.qdd
+        held = robot.inverse_dynamics(q, qd, qdd, moment.wrenches or None)
+        return {joint: self._with_errors(-held[rows], k, moment.step) for k, (joint, rows)
+                in enumerate(self._rows.items())}
+
+    def _with_errors(self, wrench: np.ndarray, stream: int, step: int) -> np.ndarray:
+        wrench = wrench + self._bias
+        if self._deviation.any():
+            rng = np.random.default_rng([self._settings.seed, 5, stream, step])
+            wrench += self._deviation * rng.standard_normal(6)
+        return wrench

@@ -1,0 +1,49 @@
+"""An inertial measurement unit in the origin of a link's frame, along its axes."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..moment import Moment
+from ..settings import Settings
+
+
+class ImuSample(NamedTuple):
+    """What an IMU reports. rotation (3, 3): of the link's frame in the root link's.
+
+    angular_velocity (3,), rad/s, and linear_acceleration (3,), m/s^2, in the link's frame. The latter is the specific
+    force, acceleration minus gravity: +9.81 m/s^2 upwards at rest, 0 in free fall. The variances are those of the noise
+    of each axis."""
+
+    rotation: np.ndarray
+    angular_velocity: np.ndarray
+    linear_acceleration: np.ndarray
+    angular_velocity_variance: float
+    linear_acceleration_variance: float
+
+
+class Imu:
+    """The IMU of a link, one of those fixed to others or to the root, too; `stream` numbers its random numbers."""
+
+    def __init__(self, settings: Settings, link: str, stream: int):
+        self._link, self._stream = link, (settings.seed, 4, stream)
+        self._bias = np.array([settings.gyroscope_bias, settings.accelerometer_bias])
+        densities = np.array([settings.gyroscope_noise, settings.accelerometer_noise])
+        self._deviation = densities * np.sqrt(settings.imu_rate)    # of white noise, sampled at that rate
+        self._variance = tuple((self._deviation**2).tolist())
+
+    def measure(self, moment: Moment) -> ImuSample:
+        """The measurement at a moment.
+
+        The body-fixed twist is V = (w, v) = J qd, its derivative (w', v') = J qdd + J' qd, and the acceleration of the
+        link's origin, resolved in the link's frame, v' + w x v."""
+        robot, q, qd, link = moment.robot, moment.q, moment.qd, self._link
+        R = robot.forward_kinematics(q, link)[:3, :3]
+        J = robot.jacobian(q, link)
+        w, v = (J @ qd).reshape(2, 3)
+        a = (J @ moment.qdd + robot.jacobian_derivative(q, qd, link) @ qd)[3:] + np.cross(w, v)
+        measured = np.stack([w, a - R.T @ robot.gravity]) + self._bias
+        if self._deviation.any():
+            rng = np.random.default_rng([*self._stream, moment.step])
+            measured += self._deviation[:, None] * rng.standard_normal((2, 3))
+        return ImuSample(R, *measured, *self._variance)
