@@ -4,7 +4,9 @@ Each has a first step and a last one, so that a run under the same schedule, see
 
 import math
 import shlex
+from collections import deque
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +24,7 @@ class Kind(NamedTuple):
 
     target: str
     value: str = ""                 # "": it has none
-    most: float = math.inf
+    most: float = 0.0
     least: float = 0.0
 
 
@@ -31,9 +33,9 @@ KINDS = {
     "joint_weak": Kind(JOINT, "the share of its effort that is left", most=1.0),
     "joint_lost": Kind(JOINT),
     "sensor_frozen": Kind(SENSOR),
-    "sensor_offset": Kind(SENSOR, "what the sensor adds", least=-math.inf),
+    "sensor_offset": Kind(SENSOR, "what the sensor adds", most=1e6, least=-1e6),
     "sensor_dropped": Kind(SENSOR, "the share of samples that is lost", most=1.0),
-    "commands_late": Kind("", "seconds"),
+    "commands_late": Kind("", "seconds", most=10.0),        # as many commands are kept
     "commands_dropped": Kind("", "the share of commands that is lost", most=1.0),
 }
 
@@ -109,13 +111,14 @@ class Faults:
     def reset(self) -> None:
         """End all faults, forget all commands under way, and arm the schedule: step 0 is now."""
         self._sent = 0          # commands since the reset
-        self._under_way: list[tuple[int, np.ndarray]] = []      # step at which it arrives, command
+        self._under_way: deque[tuple[int, np.ndarray]] = deque()      # step at which it arrives, in order; command
         self._all = [self._fault(line, 0) for line in self._schedule]
         self.update(0)
 
     def clear(self, step: int) -> None:
         """End all faults, those that are waiting too; commands that are under way arrive at once."""
-        self._all, self._under_way = [], [(step, command) for _, command in self._under_way]
+        self._all = []
+        self._hurry(step)
         self.update(step)
 
     def inject(self, fault: Scheduled, step: int) -> None:
@@ -151,7 +154,7 @@ class Faults:
     def next_change(self, step: int) -> int:
         """The next step after this one at which a fault begins or ends, or a command arrives."""
         edges = [edge for fault in self._all for edge in (fault.begin, fault.end) if edge > step]
-        return min((*edges, *(due for due, _ in self._under_way)), default=NEVER)
+        return min((*edges, *(due for due, _ in islice(self._under_way, 1))), default=NEVER)
 
     def _of_joints(self) -> tuple[np.ndarray, np.ndarray]:
         """The mask (n,) of stuck joints, and the share (n,) of its effort that each actuator gives."""
@@ -184,13 +187,19 @@ class Faults:
         self._sent += 1
         if not self._lost("commands_dropped", "", 2, self._sent):
             due = step + self._settings.steps(self._sum("commands_late", ""))
-            self._under_way = [(min(earlier, due), command) for earlier, command in self._under_way]
+            self._hurry(due)
             self._under_way.append((due, command))
+
+    def _hurry(self, due: int) -> None:
+        """Let all commands under way arrive at a step at the latest."""
+        if self._under_way and self._under_way[-1][0] > due:
+            self._under_way = deque((min(earlier, due), command) for earlier, command in self._under_way)
 
     def arrivals(self, step: int) -> list[np.ndarray]:
         """The commands that arrive at a step, in the order in which they were sent; each is returned once."""
-        arrived = [command for due, command in self._under_way if due <= step]
-        self._under_way = self._under_way[len(arrived):]
+        arrived = []
+        while self._under_way and self._under_way[0][0] <= step:
+            arrived.append(self._under_way.popleft()[1])
         return arrived
 
     def offset(self, sensor: str) -> float:

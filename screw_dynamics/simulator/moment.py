@@ -48,7 +48,7 @@ class Acting(NamedTuple):
 class Moment:
     """What sensors can measure at a step, with simulated time time_ns: robot, q, qd, and what follows from what acts.
 
-    wrenches: the pushes {link: (6,)}, (torque, force) in each link's frame. effort (n,): of motors, servos and brakes."""
+    wrenches: the pushes {link: (6,)}, (torque, force) in each link's frame."""
 
     def __init__(self, step: int, time_ns: int, q: np.ndarray, qd: np.ndarray, acting: Acting, actuators: Actuators,
                  settings: Settings):
@@ -58,7 +58,7 @@ class Moment:
 
     @cached_property
     def effort(self) -> np.ndarray:
-        """The efforts (n,) of the actuators; none while the robot is stopped by a fault."""
+        """The efforts (n,) of motors, servos and brakes; none while the robot is stopped by a fault."""
         acting, n = self._acting, self.robot.n
         if acting.stopped:
             return np.zeros(n)
@@ -77,7 +77,8 @@ class Moment:
             return np.zeros(self.robot.n)
         _, end = acting.integrated.step(self.q, self.qd, self.effort + self._pushed, dt, self._settings.integrator,
                                         friction=True, limits=True)
-        return np.where(acting.locked | ~np.isfinite(end), 0.0, (end - self.qd) / dt)
+        end = np.where(acting.locked, 0.0, end)
+        return np.where(np.isfinite(end), (end - self.qd) / dt, 0.0)
 
     @cached_property
     def _pushed(self) -> np.ndarray:

@@ -32,8 +32,8 @@ class SensorSettings:
         upper=1.0)
 
     imus: tuple[str, ...] = setting((), "links that carry an IMU, which publishes on imu/<link>")
-    imu_rate: float = setting(0.0, "rate of the IMUs in simulated time, in whole steps; 0: publish_rate", "Hz",
-                              lower=0.0, upper=1e6)
+    imu_rate: float = setting(
+        100.0, "rate of the IMUs in simulated time, rounded to whole steps", "Hz", lower=1e-3, upper=1e6)
     gyroscope_noise: float = setting(0.0, "noise density of angular velocities", "rad/s/sqrt(Hz)", lower=0.0)
     gyroscope_bias: tuple[float, ...] = setting(
         ZERO, "constant error of angular velocities in the link's frame", "rad/s", length=3)
@@ -43,8 +43,9 @@ class SensorSettings:
 
     force_torques: tuple[str, ...] = setting(
         (), "joints, fixed ones too, with a force-torque sensor, which publishes on force_torque/<joint>")
-    force_torque_rate: float = setting(0.0, "rate of the force-torque sensors in simulated time, in whole steps; "
-                                       "0: publish_rate", "Hz", lower=0.0, upper=1e6)
+    force_torque_rate: float = setting(
+        100.0, "rate of the force-torque sensors in simulated time, rounded to whole steps", "Hz", lower=1e-3,
+        upper=1e6)
     force_noise: float = setting(0.0, "standard deviation of reported forces", "N", lower=0.0)
     force_bias: tuple[float, ...] = setting(ZERO, "constant error of forces in the child link's frame", "N", length=3)
     torque_noise: float = setting(0.0, "standard deviation of reported torques", "N m", lower=0.0)

@@ -204,7 +204,9 @@ class Simulation:
         self.faults.send(command, self.steps)
         self._update_drives()
 
-    def inject(self, kind: str, target: str = "", value: float = 0.0, delay: float = 0.0, duration: float = 0.0) -> None:
+    def inject(
+        self, kind: str, target: str = "", value: float = 0.0, delay: float = 0.0, duration: float = 0.0
+    ) -> None:
         """Make something fail, of faults.KINDS, after a delay and for a duration (0: until `clear_faults` or a reset).
 
         ValueError names what a fault of this kind cannot have, or the robot does not have; nothing is changed then."""

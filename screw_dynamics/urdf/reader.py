@@ -46,8 +46,8 @@ def model_of(source: Source, base_link: str | None = None, tip_link: str | None 
              lock: Mapping[str, float] | None = None, apart: Sequence[str] = ()) -> Model:
     """The model of read_urdf, without a UrdfWarning: for those who show the model's `warnings` in their own way.
 
-    apart: joints, fixed ones too, whose links can come apart: at the child link's frame each has a free joint in series,
-    of the coordinates FREE + <joint> + _rx, _ry, _rz, _x, _y and _z. The efforts that keep these at rest are the wrench
+    apart: joints, fixed ones too, whose links can come apart: each has a free joint in series, in the child link's
+    frame, of coordinates FREE + <joint> + _rx, _ry, _rz, _x, _y and _z. The efforts that keep these at 0 are the wrench
     on the child link."""
     try:
         return _read(source, base_link, tip_link, lock or {}, apart)

@@ -52,7 +52,8 @@ class Sensors:
         mimics = robot.model.mimics
         self._joint_names, self._names = robot.joint_names, (*robot.joint_names, *mimics)
         self._leader = np.array([robot.joint_names.index(leader) for leader, _, _ in mimics.values()], dtype=np.intp)
-        self._multiplier, self._offset = np.array([mimic[1:] for mimic in mimics.values()], dtype=float).reshape(-1, 2).T
+        followed = np.array([mimic[1:] for mimic in mimics.values()], dtype=float).reshape(-1, 2)
+        self._multiplier, self._offset = followed.T
         self.reset()
 
     def reset(self) -> None:
