@@ -1,5 +1,6 @@
 """The efforts by which motors, servos and brakes of the simulated robot follow its commands."""
 
+from bisect import bisect
 from dataclasses import replace
 
 import numpy as np
@@ -113,10 +114,16 @@ def singular_joint(mass: np.ndarray, smallest: float = 1e-12) -> int | None:
 
     Eliminates from the last joint to the first, so that the pivot of a joint is its articulated-body inertia;
     `smallest` is relative to the largest diagonal entry."""
-    rest = np.array(mass, dtype=float)
-    threshold = smallest * rest.diagonal().max(initial=0.0)
-    for i in reversed(range(len(rest))):
-        if not rest[i, i] > threshold:
-            return i
-        rest[:i, :i] -= np.outer(rest[:i, i], rest[i, :i]) / rest[i, i]
-    return None
+    backwards = np.array(mass, dtype=float)[::-1, ::-1]
+    threshold = smallest * backwards.diagonal().max(initial=0.0)
+
+    def regular(k: int) -> bool:
+        """Whether the pivots of the last k joints are above the threshold."""
+        try:
+            return bool((np.linalg.cholesky(backwards[:k, :k]).diagonal() ** 2 > threshold).all())
+        except np.linalg.LinAlgError:
+            return False
+
+    if regular(len(backwards)):
+        return None
+    return len(backwards) - 1 - bisect(range(1, len(backwards) + 1), False, key=lambda k: not regular(k))

@@ -24,13 +24,14 @@ class NodeProcess:
 
     As a context it ends with the block: by the signal `end`, on which the node must stop without a fault."""
 
-    def __init__(self, module, namespace, log, parameters=None, params_file=None, end=signal.SIGINT):
+    def __init__(self, module, namespace, log, parameters=None, params_file=None, end=signal.SIGINT, remap=()):
         file = ["--params-file", str(params_file)] if params_file else []
         settings = [part for name, value in (parameters or {}).items() for part in ("-p", f"{name}:={value}")]
         self.log, self._end = log, end
         with open(log, "w") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", module, "--ros-args", "-r", f"__ns:=/{namespace}", *file, *settings],
+                [sys.executable, "-m", module, "--ros-args", "-r", f"__ns:=/{namespace}",
+             *(part for rule in remap for part in ("-r", rule)), *file, *settings],
                 stdout=output, stderr=subprocess.STDOUT,
             )
 

@@ -51,7 +51,7 @@ class ExternalTorque(StateOutput):
     """Publishes on ~/external_torque, ~/contact and ~/external_wrench of `node`, a DynamicsNode being configured."""
 
     def __init__(self, node):
-        self._settings, self._log = node.settings, node.get_logger()
+        self._settings, self._log = node.settings, node.log
         self._root_frame = lambda: node.root_frame
         self._torque_publisher = node.publisher(JointState, "~/external_torque")
         self._contact_publisher = node.publisher(Bool, "~/contact")

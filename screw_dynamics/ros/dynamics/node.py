@@ -124,7 +124,7 @@ class DynamicsNode(ManagedNode):
     def use(self, robot: Robot) -> None:
         """Compute with another robot; payloads stay on the links that it has."""
         for link in self._loaded.describe(robot):
-            self.get_logger().warning(f"payload of link '{link}' removed: the new robot has no such link")
+            self.log.warning(f"payload of link '{link}' removed: the new robot has no such link")
         self._compute_with(self._loaded.robot)
 
     def _compute_with(self, robot: Robot) -> None:
@@ -155,8 +155,8 @@ class DynamicsNode(ManagedNode):
         if self.state_label != "active":
             return OK, self.state_label, values
         level, message, more = self._stream.health()
-        if level == OK and description.error:
-            level, message = WARN, description.state
+        if level == OK and (description.error or self._stream.withheld):
+            level, message = WARN, self._stream.withheld or description.state
         values |= more | self._stream.latencies()
         for output in self._outputs:
             output_level, output_message, more = output.health()

@@ -14,7 +14,7 @@ from screw_dynamics.robot import Robot
 from ..node.cdr import ReceivedJointState
 from ..node.description import output_order
 from ..node.diagnostics import OK, STALE, WARN, Diagnostics
-from ..node.joint_state import Fault, JointStateCache, all_finite
+from ..node.joint_state import Fault, JointStateCache, all_finite, listed
 from ..node.latency import Latency
 from ..node.parameters import Parameters
 from ..node.timing import SECOND, timeout
@@ -51,6 +51,7 @@ class TorqueStream:
         self._state = JointStateCache(())
         self._acceleration = ZeroAcceleration(0)
         self._outputs: dict[str, list[Output]] = {}
+        self._withheld: dict[str, str] = {}   # by term, why its subscribers got nothing for the latest state
         self._stamp: Time | ReceivedJointState = Time()   # its sec and nanosec count
         self._received = False
         self.observers: list[Callable[[JointStateCache], None]] = []
@@ -60,6 +61,7 @@ class TorqueStream:
         """Compute with another robot. The state is kept if the joints are the same."""
         same_joints = self._robot is not None and robot.joint_names == self._robot.joint_names
         self._robot = robot
+        self._withheld.clear()
         if not same_joints:
             self._state = JointStateCache(robot.joint_names, self._parameters.velocity_fallback, self._notice)
             self._received = False
@@ -96,7 +98,7 @@ class TorqueStream:
             self._acceleration.take(msg, self._now())
 
     def publish(self) -> None:
-        """Publish the torques at the state unless it is incomplete or stale; `Fault` for one that is not finite."""
+        """Publish the torques at the state unless it is incomplete or stale; those that are not finite are faults."""
         self._publish(self._now())
 
     def _publish(self, now: int) -> None:
@@ -106,14 +108,18 @@ class TorqueStream:
             return
         for term, outputs in self._outputs.items():
             subscribed = [output for output in outputs if output.subscribed]
+            self._withheld.pop(term, None)
             if subscribed:
-                self._publish_term(term, subscribed, now)
+                try:
+                    self._publish_term(term, subscribed, now)
+                except Fault as fault:
+                    self._withheld[term] = str(fault)
+                    (self._diagnostics.drop if fault.severity == "error" else self._diagnostics.notice)(term, fault)
 
     def _publish_term(self, term: str, outputs: list[Output], now: int) -> None:
         acceleration = self._acceleration.value(now) if term == "inverse_dynamics" else None
         if term == "inverse_dynamics" and acceleration is None:
-            self._diagnostics.log(term, f"inverse_dynamics waits for {self._acceleration.waiting}")
-            return
+            raise Fault("no acceleration", f"inverse_dynamics waits for {self._acceleration.waiting}")
         torque = TERMS[term](self._robot, self._state.position, self._state.velocity, acceleration)
         if not all_finite(torque):
             name = self._robot.joint_names[np.flatnonzero(~np.isfinite(torque))[0]]
@@ -135,6 +141,11 @@ class TorqueStream:
         """Percentiles for the diagnostics, of what came since the call before."""
         return self.latency.report("latency") | self.stamp_age.report("stamp age")
 
+    @property
+    def withheld(self) -> str:
+        """Why subscribers of some torque got none for the latest state, or ""."""
+        return "; ".join(self._withheld.values())
+
     def fresh_state(self) -> Motion:
         """The state, when it is complete and fresh; else ValueError saying why not."""
         level, message, _ = self.health()
@@ -149,9 +160,12 @@ class TorqueStream:
         if self._robot is not None and self._robot.n == 0:
             return OK, "the robot has no joints", {}
         if self._robot is None or not self._received and len(state.missing) == self._robot.n:
+            if state.strangers:
+                return WARN, (f"joint_states have no joint of the robot: {listed(state.strangers)} arrive, "
+                              f"{listed(state.joint_names)} are expected"), {}
             return WARN, "no joint_states yet", {}
         if not state.complete:
-            return WARN, f"joint_states lack {', '.join(state.missing)}", {"missing joints": ", ".join(state.missing)}
+            return WARN, f"joint_states lack {listed(state.missing)}", {"missing joints": listed(state.missing)}
         age = state.age(self._now())
         values = {"state age [s]": f"{age / SECOND:.3f}"}
         limit = self._parameters.state_timeout

@@ -16,6 +16,7 @@ from screw_dynamics.robot import Robot
 from screw_dynamics.urdf.reader import model_of
 
 from .endpoints import LATCHED, OVERRIDABLE_LATCHED, STEADY
+from .joint_state import listed
 
 RCLError = rclpy_implementation.RCLError
 REMINDER = 5.0   # seconds between warnings while there is no robot
@@ -67,7 +68,7 @@ class RobotDescription:
     def __init__(
         self, node, on_robot: Callable[[Robot], None], prepare: Callable[[Robot, Callable[[str], None]], None]
     ):
-        self._parameters, self._log = node.settings, node.get_logger()
+        self._parameters, self._log = node.settings, node.log
         self._on_robot, self._prepare = on_robot, prepare
         self.robot: Robot | None = None
         self.error = ""
@@ -173,5 +174,5 @@ class RobotDescription:
             return
         for warning in robot.warnings:
             self._log.warning(f"model: {warning}")
-        self._log.info(f"robot of {robot.n} joints: {', '.join(robot.joint_names)}")
+        self._log.info(f"robot of {robot.n} joints: {listed(robot.joint_names)}")
         self.offer(robot)

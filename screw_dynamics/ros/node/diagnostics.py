@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.impl.rcutils_logger import RcutilsLogger
-from rclpy.node import Node
 
 from .endpoints import OVERRIDABLE, RELIABLE, STEADY
 from .joint_state import Fault
+from .log import BoundedLog
+from .watches import ClockWatch, namesakes
 
 OK, WARN, ERROR, STALE = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE
 Report = tuple[bytes, str, Mapping[str, object]]   # level, message, values
@@ -20,8 +20,8 @@ LOG_INTERVAL = 5.0   # seconds between log lines of one reason
 class ThrottledLog:
     """Logs a reason at most every LOG_INTERVAL seconds of real time. rclpy throttles by line of code, not by reason."""
 
-    def __init__(self, logger: RcutilsLogger):
-        self._logger = logger
+    def __init__(self, log: BoundedLog):
+        self._log = log
         self._next: dict[str, float] = {}
 
     def log(self, reason: str, text: str, severity: str) -> None:
@@ -30,29 +30,25 @@ class ThrottledLog:
         if now < self._next.get(reason, 0.0):
             return
         self._next[reason] = now + LOG_INTERVAL
-        # rclpy allows one severity for each place that logs.
-        if severity == "error":
-            self._logger.error(text)
-        elif severity == "warn":
-            self._logger.warning(text)
-        elif severity == "info":
-            self._logger.info(text)
-        else:
-            self._logger.debug(text)
+        write = {"error": self._log.error, "warn": self._log.warning, "info": self._log.info}
+        write.get(severity, self._log.debug)(text)
 
 
 class Diagnostics:
-    """Publishes one DiagnosticStatus a second on /diagnostics: what `report` returns, then rates, drops and notices.
+    """Publishes one DiagnosticStatus of a ManagedNode a second: what `report` returns, then rates, drops and notices.
 
     `report()` returns (level, message, values): the level is OK, WARN, ERROR or STALE, the values have str keys. Every
     reason that messages were dropped for stays listed as "dropped: <reason>" with its count since the start, and every
-    topic of which messages were lost as "lost: <topic>"; a status that would be OK is WARN when there are new ones."""
+    topic of which messages were lost as "lost: <topic>"; a status that would be OK is WARN when there are new ones.
 
-    def __init__(self, node: Node, report: Callable[[], Report], title: str):
+    watches: each returns "" or a warning, which makes a status that would be OK one of WARN."""
+
+    def __init__(self, node, report: Callable[[], Report], title: str):
         self._node = node
         self._report = report
         self._title = title
-        self._log = ThrottledLog(node.get_logger())
+        self._log = ThrottledLog(node.log)
+        self.watches: list[Callable[[], str]] = [ClockWatch(node), lambda: namesakes(node)]
         self._dropped: Counter[str] = Counter()
         self._noticed: Counter[str] = Counter()
         self._lost: Counter[str] = Counter()
@@ -91,7 +87,7 @@ class Diagnostics:
         now = time.monotonic()
         elapsed = max(now - self._reported_at, 1e-9)
         self._reported_at = now
-        level, message, values = self._report()
+        level, message, values = self._watched(*self._report())
         values = {str(key): str(value) for key, value in values.items()}
         for what, count in self._ticks.items():
             values[f"{what} rate [Hz]"] = f"{count / elapsed:.1f}"
@@ -110,6 +106,13 @@ class Diagnostics:
             hardware_id=self._node.get_fully_qualified_name(),
             values=[KeyValue(key=key, value=value) for key, value in values.items()],
         )
+
+    def _watched(self, level: bytes, message: str, values: Mapping[str, object]) -> Report:
+        """The report with the warnings of the watches."""
+        warnings = "; ".join(warning for watch in self.watches if (warning := watch()))
+        if warnings and level == OK:
+            level, message = WARN, warnings
+        return level, message, {**values, "warnings": warnings or "none"}
 
     def _publish(self) -> None:
         array = DiagnosticArray(status=[self.status()])

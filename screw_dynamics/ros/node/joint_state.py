@@ -154,6 +154,7 @@ class JointStateCache:
         self.effort = np.full(n, np.nan)
         self.stamps = np.zeros(n, dtype=np.int64)
         self._received = np.zeros(n, dtype=np.int64)
+        self.strangers: tuple[str, ...] = ()   # the last message's names, of those with no joint of the model
         self.clear()
 
     def clear(self) -> None:
@@ -187,6 +188,7 @@ class JointStateCache:
         check_lengths(msg)
         selection = self._map.select(msg.name)
         if not len(selection.target):
+            self.strangers = tuple(msg.name)
             return False
         position, velocity = self._positions(msg, selection), self._velocities(msg, selection)
         self._check_time(stamp, selection)

@@ -24,6 +24,7 @@ from .endpoints import OVERRIDABLE, STREAM
 from .guarded import GuardedExecutor
 from .hot_subscription import HotSubscription
 from .joint_state import Fault
+from .log import BoundedLog
 from .parameters import Parameters, Setting
 from .preparation import STEPS, Step, prepare
 from .turns import Turns
@@ -32,12 +33,14 @@ from .turns import Turns
 class ManagedNode(LifecycleNode):
     """A lifecycle node for the robot of `robot_description`, to be completed by a subclass.
 
-    settings: the parameters of the table. state_label: "unconfigured", "inactive", "active" or "finalized". endpoints:
-    an exit stack that undoes `create_endpoints`. description: None while unconfigured. diagnostics: published from the
-    start on, whatever the state. turns: the lock of the callbacks, in whichever thread, where `run` runs the node."""
+    log: a logger that cannot be flooded. settings: the parameters of the table. state_label: "unconfigured",
+    "inactive", "active" or "finalized". endpoints: an exit stack that undoes `create_endpoints`. description: None when
+    unconfigured. diagnostics: published from the start on, whatever the state. turns: the lock of the callbacks, in
+    whichever thread, where `run` runs the node."""
 
     def __init__(self, name: str, table: Sequence[Setting], title: str, **node_options):
         super().__init__(name, **node_options)
+        self.log = BoundedLog(self.get_logger())
         self.settings = Parameters(self, table)
         self.state_label = "unconfigured"
         self.endpoints = contextlib.ExitStack()

@@ -62,7 +62,7 @@ class _Answering:
             message = str(error)
         except Exception as error:   # a defect of ours must not take the node down
             message = f"internal error: {error!r}"
-            self._node.get_logger().error(f"{row.handler.__name__}: {message}")
+            self._node.log.error(f"{row.handler.__name__}: {message}")
         finally:
             self.pending -= 1
         return row.kind.Response(success=False, message=message)

@@ -26,10 +26,11 @@ from ..node.cdr import ReceivedJointState, joint_state_template
 from ..node.description import output_order
 from ..node.diagnostics import ERROR, OK, WARN, Report
 from ..node.endpoints import STREAM
-from ..node.joint_state import Fault
+from ..node.joint_state import Fault, listed
 from ..node.managed_node import ManagedNode, run
 from ..node.preparation import STEPS
 from ..node.timing import SECOND
+from ..node.watches import rivals
 from .command_reader import CommandReader
 from .services import SimulatorServices
 from .settings import COMMAND_INTERFACES, INITIAL_POSITIONS, SETTINGS, JointParameters
@@ -58,6 +59,7 @@ class SimulatorNode(ManagedNode):
         self._interfaces = JointParameters(self, COMMAND_INTERFACES)
         self._keeps_clock = keeps_clock
         self.stamp = Time()   # of the state published last
+        self.diagnostics.watches.append(lambda: rivals(self, "joint_states", "joint_commands"))
 
     def forget(self) -> None:
         """Forget the robot, and simulated time."""
@@ -128,7 +130,7 @@ class SimulatorNode(ManagedNode):
         self._homes.declare(robot.model, at_defaults.limits.middle().tolist(), at_defaults.check_position)
         self._interfaces.declare(robot.model, [settings.command_mode] * robot.n)
         for name in (*self._homes.misnamed(), *self._interfaces.misnamed()):
-            self.get_logger().warning(f"parameter {name}: unknown joint, the model has {', '.join(names)}")
+            self.log.warning(f"parameter {name}: unknown joint, the model has {listed(names)}")
         simulation = Simulation(robot, settings, self._homes.by_joint(), time_ns, self._interfaces.by_joint())
         self._abort("robot_description changed")
         paused = self.settings.start_paused if self._runner is None else self._runner.paused

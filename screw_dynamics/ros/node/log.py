@@ -1,0 +1,58 @@
+"""A logger that nothing can flood."""
+
+import threading
+import time
+from collections.abc import Callable
+
+from rclpy.impl.rcutils_logger import RcutilsLogger
+
+LINES = 20      # of one severity in a period
+PERIOD = 5.0    # seconds
+LENGTH = 2000   # characters of a line
+
+
+class BoundedLog:
+    """Writes at most LINES lines of each severity in PERIOD seconds of real time, of at most LENGTH characters each.
+
+    The next line that is written says how many were left out. Any thread may write."""
+
+    def __init__(self, logger: RcutilsLogger, now: Callable[[], float] = time.monotonic):
+        self._logger, self._now = logger, now
+        self._lock = threading.Lock()
+        self._periods: dict[str, tuple[float, int]] = {}   # severity: the period's start, and the lines in it
+
+    # rclpy allows one severity for each place that logs.
+    def debug(self, text: str) -> None:
+        """A line that is of use to whoever looks for a fault."""
+        for line in self._admitted("debug", text):
+            self._logger.debug(line)
+
+    def info(self, text: str) -> None:
+        """A line on what happens."""
+        for line in self._admitted("info", text):
+            self._logger.info(line)
+
+    def warning(self, text: str) -> None:
+        """A line on what is odd."""
+        for line in self._admitted("warning", text):
+            self._logger.warning(line)
+
+    def error(self, text: str) -> None:
+        """A line on what is wrong."""
+        for line in self._admitted("error", text):
+            self._logger.error(line)
+
+    def _admitted(self, severity: str, text: str) -> list[str]:
+        """The line to write, if any."""
+        now = self._now()
+        with self._lock:
+            start, lines = self._periods.get(severity, (now, 0))
+            left_out = 0
+            if now - start >= PERIOD:
+                start, lines, left_out = now, 0, max(0, lines - LINES)
+            self._periods[severity] = start, lines + 1
+        if lines >= LINES:
+            return []
+        if len(text) > LENGTH:
+            text = f"{text[:LENGTH // 2]} ... ({len(text)} characters) ... {text[-LENGTH // 2:]}"
+        return [f"{text} ({left_out} lines like this were left out before)" if left_out else text]

@@ -1,0 +1,49 @@
+"""What a node watches beside its messages: the clock and the graph. Each watch returns a warning, or ""."""
+
+from rclpy.node import Node
+
+from .timing import SECOND
+
+
+class ClockWatch:
+    """Warns while simulated time, which the node follows, does not move between two calls."""
+
+    def __init__(self, node: Node):
+        self._node = node
+        self._before: int | None = None
+
+    def __call__(self) -> str:
+        """The warning, or ""."""
+        clock = self._node.get_clock()
+        before, self._before = self._before, clock.now().nanoseconds
+        if not clock.ros_time_is_active:
+            self._before = None
+            return ""
+        if before != self._before:
+            return ""
+        if before == 0:
+            return "use_sim_time is true, and no time has come on /clock"
+        return f"simulated time stands still at {before / SECOND:.3f} s: /clock has stopped, or its source is paused"
+
+
+def namesakes(node: Node) -> str:
+    """A warning while several nodes have this node's name: they share its topics and services."""
+    own = node.get_name(), node.get_namespace()
+    count = node.get_node_names_and_namespaces().count(own)
+    if count < 2:
+        return ""
+    return f"{count} nodes are named {node.get_fully_qualified_name()}: they share topics and services"
+
+
+def rivals(node: Node, published: str, subscribed: str) -> str:
+    """A warning while other nodes publish the topic `published` and subscribe to `subscribed` as this one does."""
+    takers = {_full_name(info) for info in node.get_subscriptions_info_by_topic(node.resolve_topic_name(subscribed))}
+    givers = {_full_name(info) for info in node.get_publishers_info_by_topic(node.resolve_topic_name(published))}
+    others = sorted(takers & givers - {node.get_fully_qualified_name()})
+    if not others:
+        return ""
+    return f"{', '.join(others)} simulates on {node.resolve_topic_name(published)} too"
+
+
+def _full_name(info) -> str:
+    return f"{info.node_namespace.rstrip('/')}/{info.node_name}"

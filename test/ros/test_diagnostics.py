@@ -1,0 +1,94 @@
+"""What /diagnostics says when something is wrong that no single message shows."""
+
+import signal
+
+import pytest
+import rclpy
+from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import Inertia, Vector3
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from screw_dynamics_interfaces.srv import SetPayload
+from support import planar_arm as arm
+from support import simulator_driver
+from support.arm_driver import MODULE, ArmDriver
+from support.graph import NodeProcess
+
+OK, WARN = DiagnosticStatus.OK, DiagnosticStatus.WARN
+DESCRIPTION = {"robot_description": f"'{arm.urdf()}'"}
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory, ros):
+    log = tmp_path_factory.mktemp("diagnostics") / "log"
+    with NodeProcess(MODULE, "watched", log, {**DESCRIPTION, "state_timeout": 0}, end=signal.SIGTERM):
+        yield ArmDriver("watched")
+
+
+def says(driver, level, text, while_waiting=lambda: None):
+    """Wait for a status of this level with this text."""
+    return driver.status(lambda status, values: status.level == level and text in status.message, while_waiting)
+
+
+def test_joints_of_another_robot_are_named_beside_those_expected(driver):
+    says(driver, WARN, "no joint_states yet")
+    says(driver, WARN, "joint_states have no joint of the robot: left_shoulder, left_elbow arrive, shoulder, elbow are",
+         lambda: driver.send(names=("left_shoulder", "left_elbow")))
+    says(driver, OK, "publishing", driver.send)
+
+
+def test_a_torque_that_cannot_be_published_is_said(driver):
+    def payload(mass):
+        inertia = Inertia(m=mass, com=Vector3(x=0.3), ixx=0.0, iyy=0.0, izz=0.0)
+        return driver.call(SetPayload, "~/set_payload", link="forearm", inertia=inertia)
+
+    assert payload(1e308).success
+    says(driver, WARN, "of joint 'shoulder' is not finite", driver.send)
+    assert payload(0.0).success
+    says(driver, OK, "publishing", driver.send)
+
+
+def test_an_acceleration_that_does_not_come_is_said(driver):
+    with driver.parameter("acceleration_source", "topic", "zero"):
+        says(driver, WARN, "inverse_dynamics waits for fresh accelerations of every joint on ~/desired", driver.send)
+        assert driver.received[f"{driver.peer}/gravity"]
+        desired = JointTrajectory(
+            joint_names=list(arm.NAMES), points=[JointTrajectoryPoint(accelerations=[0.1, 0.2])])
+        publisher = driver.publisher(JointTrajectory, "~/desired")
+        says(driver, OK, "publishing", lambda: (publisher.publish(desired), driver.send()))
+
+
+def test_a_clock_that_stands_still_is_said(driver):
+    with driver.parameter("use_sim_time", True, False):
+        says(driver, WARN, "no time has come on /clock", driver.send)
+        clock, message = driver.node.create_publisher(Clock, "/clock", 10), Clock()
+
+        def tick():
+            message.clock.sec += 1
+            clock.publish(message)
+
+        says(driver, OK, "publishing", lambda: (tick(), driver.send()))
+        says(driver, WARN, f"simulated time stands still at {message.clock.sec}.000 s", driver.send)
+        driver.node.destroy_publisher(clock)
+
+
+def test_a_node_of_the_same_name_is_said(driver):
+    double = rclpy.create_node("screw_dynamics", namespace="watched")
+    says(driver, WARN, "2 nodes are named /watched/screw_dynamics", driver.send)
+    double.destroy_node()
+    says(driver, OK, "publishing", driver.send)
+
+
+def test_two_simulators_on_one_topic_are_said(tmp_path, ros):
+    with NodeProcess(simulator_driver.MODULE, "rivals", tmp_path / "log", DESCRIPTION, end=signal.SIGTERM):
+        simulator = simulator_driver.Simulator("rivals")
+        says(simulator, OK, "running")
+        with NodeProcess(simulator_driver.MODULE, "rivals", tmp_path / "log2", DESCRIPTION, end=signal.SIGTERM,
+                         remap=["__node:=other"]):
+            says(simulator, WARN, "/rivals/other simulates on /rivals/joint_states too")
+        says(simulator, OK, "running")
+        simulator.node.create_publisher(JointState, "joint_states", 10)   # of a gripper's driver, say
+        simulator.fresh()
+        says(simulator, OK, "running")
