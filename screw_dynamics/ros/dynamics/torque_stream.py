@@ -98,7 +98,7 @@ class TorqueStream:
             self._acceleration.take(msg, self._now())
 
     def publish(self) -> None:
-        """Publish the torques at the state unless it is incomplete or stale; those that are not finite are faults."""
+        """Publish the torques at the state unless it is incomplete or stale; `Fault` when some are not finite."""
         self._publish(self._now())
 
     def _publish(self, now: int) -> None:
@@ -106,20 +106,26 @@ class TorqueStream:
             return
         if self._state.age(now) > timeout(self._parameters.state_timeout):
             return
+        self._withheld.clear()
+        faults = []
         for term, outputs in self._outputs.items():
             subscribed = [output for output in outputs if output.subscribed]
-            self._withheld.pop(term, None)
             if subscribed:
                 try:
                     self._publish_term(term, subscribed, now)
-                except Fault as fault:
+                except Fault as fault:   # of this term: the others may do
                     self._withheld[term] = str(fault)
-                    (self._diagnostics.drop if fault.severity == "error" else self._diagnostics.notice)(term, fault)
+                    faults.append(fault)
+        if faults:
+            raise faults[0]
 
     def _publish_term(self, term: str, outputs: list[Output], now: int) -> None:
         acceleration = self._acceleration.value(now) if term == "inverse_dynamics" else None
         if term == "inverse_dynamics" and acceleration is None:
-            raise Fault("no acceleration", f"inverse_dynamics waits for {self._acceleration.waiting}")
+            fault = Fault("no acceleration", f"inverse_dynamics waits for {self._acceleration.waiting}")
+            self._withheld[term] = str(fault)
+            self._diagnostics.notice(term, fault)
+            return
         torque = TERMS[term](self._robot, self._state.position, self._state.velocity, acceleration)
         if not all_finite(torque):
             name = self._robot.joint_names[np.flatnonzero(~np.isfinite(torque))[0]]
