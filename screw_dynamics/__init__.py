@@ -19,13 +19,18 @@ _MODULES = {name.rpartition(".")[2]: name for name in (
     "screws.arrays", "se3", "so3", "model.macro_joints", "compiled.counting", "algorithms.twists",
     "algorithms.inverse_dynamics", "algorithms.forward_dynamics", "estimation", "formulations", "symbolic")}
 
+# Functions of modules that are imported when they are first used, since they take extras.
+_FUNCTIONS = {"view": "viewer.page"}
+
 __all__ = ["ControllerError", "DivergenceWarning", "Limits", "Mimic", "Model", "ModelBuilder", "Robot", "UrdfError",
-           "UrdfWarning", "__version__", "inertia_matrix", "read_urdf", *_MODULES]
+           "UrdfWarning", "__version__", "inertia_matrix", "read_urdf", *_FUNCTIONS, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f".{_MODULES[name]}", __name__)
+    if name in _FUNCTIONS:
+        return getattr(importlib.import_module(f".{_FUNCTIONS[name]}", __name__), name)
     if name == "__version__":
         from importlib.metadata import version
         return version(__name__)

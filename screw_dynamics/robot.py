@@ -24,7 +24,7 @@ from screw_dynamics.model.model import Model
 from screw_dynamics.peers import WithHints
 from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.urdf import read_urdf
-from screw_dynamics.urdf.source import Source
+from screw_dynamics.urdf.source import Source, kept
 
 GRAVITY = (0.0, 0.0, -9.81)
 Out: TypeAlias = np.ndarray | None
@@ -47,14 +47,18 @@ class Robot(metaclass=WithHints):
 
     A batch runs on SIMD lanes and on `threads` threads; by default as many as the process may use, fewer if
     NUMBA_NUM_THREADS or OMP_NUM_THREADS is less. Its results equal those of single states to rounding. A robot is
-    immutable, and may be used from several threads at once."""
+    immutable, and may be used from several threads at once.
+
+    source: the path or text of the URDF that a robot was read from, None for others. Shapes and meshes, which dynamics
+    does without, are looked up there by those who show a robot (`view`)."""
 
     _sealed = False         # True once every attribute is set
 
-    def __init__(self, model: Model, gravity: ArrayLike = GRAVITY, representation: str | None = None):
+    def __init__(self, model: Model, gravity: ArrayLike = GRAVITY, representation: str | None = None,
+                 source: str | None = None):
         if representation is not None:
             checks.one_of("representation", representation, REPRESENTATIONS)
-        self.model, self.representation = checks.model(model, Model), representation
+        self.model, self.representation, self.source = checks.model(model, Model), representation, source
         self.gravity = checks.vector("gravity", gravity, 3)
         self.gravity.setflags(write=False)
         self.n, self._twists = model.n, (6, model.n)
@@ -95,22 +99,22 @@ class Robot(metaclass=WithHints):
         """Read a URDF: a path, XML text or an open file. Raises UrdfError; what is odd is a UrdfWarning.
 
         See read_urdf for `base_link`, `tip_link` and `lock`, {joint name: position} of joints to be fixed."""
-        return cls(read_urdf(source, base_link, tip_link, lock), gravity, representation)
+        return cls(read_urdf(source, base_link, tip_link, lock), gravity, representation, kept(source))
 
     def __repr__(self):
         return f"<Robot of {len(self.link_names)} links, {self.n} joints: {', '.join(self.joint_names)}>"
 
     def __reduce__(self):
-        return Robot, (self.model, self.gravity, self.representation)
+        return Robot, (self.model, self.gravity, self.representation, self.source)
 
     def with_gravity(self, gravity: ArrayLike) -> Robot:
         """The same robot under another gravity (3,)."""
-        return Robot(self.model, gravity, self.representation)
+        return Robot(self.model, gravity, self.representation, self.source)
 
     def with_payload(self, link: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0),
                      inertia: ArrayLike | None = None) -> Robot:
         """The same robot with a load on a link: mass, com (3,), inertia (3, 3) about com; see Model.with_payload."""
-        return Robot(self.model.with_payload(link, mass, com, inertia), self.gravity, self.representation)
+        return Robot(self.model.with_payload(link, mass, com, inertia), self.gravity, self.representation, self.source)
 
     def specialize(self, jacobians: Iterable[tuple[str, ...]] = ()) -> Robot:
         """The same robot with straight-line kernels of its own, also in rollouts: up to some 30 joints twice as fast.
@@ -119,7 +123,7 @@ class Robot(metaclass=WithHints):
         kernel is compiled at its first use, which takes seconds once on a machine; an algorithm that would need more
         operations than specialize.LONGEST remains a loop. Numbers of joints and frames within 1e-15 of 0, 1 or -1 are
         rounded to that. Kernels contain payload and gravity: with_payload and with_gravity return ordinary robots."""
-        special = Robot(self.model, self.gravity, self.representation)
+        special = Robot(self.model, self.gravity, self.representation, self.source)
         loops, lines = (choice(self.representation, self.model.shares_coordinates, lines) for lines in (False, True))
         special._use(lines.specialized(lambda entry: straight_line(entry, self._links, self._frames), loops))
         for link, representation, *references in checks.jacobian_names(jacobians, self.link_names):

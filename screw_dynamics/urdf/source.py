@@ -59,6 +59,16 @@ def read_source(source: Source) -> str:
     return data.removeprefix("\ufeff")
 
 
+def kept(source: Source) -> str | None:
+    """What is kept of a source to read it again: its absolute path, address or text; None for a file without a name."""
+    path = path_of(source)
+    if path is not None:
+        return path if "://" in path else os.path.abspath(os.path.expanduser(path))
+    if isinstance(source, str):
+        return source
+    return decode(bytes(source)) if isinstance(source, (bytes, bytearray, memoryview)) else None
+
+
 def _read_file(location):
     path = resolve(location)
     try:

@@ -1,0 +1,316 @@
+"""The page: a server, the scene of a robot, and the panel that moves it."""
+import atexit
+import contextlib
+import io
+import threading
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.robot import Robot
+from screw_dynamics.screws import arrays
+
+from .glyphs import along
+from .player import Player
+from .scene import Scene, home, quaternion
+
+GHOSTS = 5              # pale robots beside the first, of a batch
+LONGEST_WARNING = 500   # characters
+READOUT = 0.15          # s between updates of sliders and numbers
+FIELD_OF_VIEW = np.radians(38.0)
+LABELS = {"visual": "shapes", "collision": "collision shapes", "screws": "joint screws", "centres": "centres of mass",
+          "efforts": "efforts", "names": "joint names"}
+
+
+class View:
+    """A web page with a robot, served at `url` until `close()`. `view(robot)` opens one.
+
+    live: the robot is moved from outside by `show`, and its sliders only tell where it is."""
+
+    def __init__(self, host: str = "127.0.0.1", port: int = 8080, title: str = "screw_dynamics", live: bool = False):
+        try:
+            import viser
+        except ImportError:
+            raise ImportError("view shows robots with viser, which is not installed: pip install viser") from None
+        with contextlib.redirect_stdout(io.StringIO()):     # a panel with the address; whoever opens a page tells it
+            self.server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
+        atexit.unregister(self.server.stop)     # which tells that it did
+        atexit.register(self.close)
+        self.server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(22, 104, 189))
+        self._live, self._lock, self._closed = live, threading.RLock(), threading.Event()
+        self.robot: Robot | None = None
+        self.player: Player | None = None
+        self.notes: list[str] = []
+
+    @property
+    def url(self) -> str:
+        """The page's address."""
+        host = self.server.get_host()
+        return f"http://{'localhost' if host in ('0.0.0.0', '127.0.0.1', '::') else host}:{self.server.get_port()}"
+
+    def __repr__(self):
+        return f"<View of {self.robot!r} at {self.url}>"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self) -> None:
+        """Stop serving."""
+        if not self._closed.is_set():
+            self._closed.set()
+            atexit.unregister(self.close)
+            self.stop()
+            with contextlib.redirect_stdout(io.StringIO()):     # it says so itself
+                self.server.stop()
+
+    def wait(self) -> None:
+        """Serve until Ctrl-C, in a script that would end otherwise."""
+        try:
+            while not self._closed.wait(0.5):
+                pass
+        except KeyboardInterrupt:
+            self.close()
+
+    # --------------------------------------------------------------------------------------------- the robot
+    def use(self, robot: Robot, source: str | None = None, q: ArrayLike | None = None) -> None:
+        """Show another robot. source: its URDF, a path or text; by default the one that it was read from. q (n,):
+        where it is, and is seen whole."""
+        self.stop()
+        with self._lock, self.server.atomic():
+            self.server.scene.reset()
+            self.server.gui.reset()
+            self.robot, self._told = robot, 0.0
+            self.q = home(robot.model) if q is None else checks.vector("q", q, robot.n)
+            self.scene = Scene(self.server, robot, robot.source if source is None else source, self.q)
+            self.notes = self.scene.notes
+            self._stage()
+            self._panel()
+            self.show(self.q)
+
+    def show(self, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None) -> None:
+        """Move the robot to the positions q (n,); with rates qd its kinetic energy, with efforts tau their arrows.
+
+        Positions that are not finite move nothing."""
+        q = checks.real_numbers("q", q, self.robot.n).reshape(self.robot.n)
+        with self._lock, self.server.atomic():
+            if np.isfinite(q).all():
+                self.q = q
+                self.scene.place(q)
+            self.scene.push(self.robot.gravity_torque(self.q) if tau is None else np.asarray(tau, dtype=float))
+            now = time.monotonic()
+            if now - self._told > READOUT or not self.player or not self.player.runs:
+                self._told = now
+                self._tell(qd)
+
+    def layer(self, name: str, visible: bool = True) -> None:
+        """Show or hide a layer, as its checkbox does: visual, collision, screws, centres, efforts or names."""
+        self._boxes[checks.one_of("layer", name, self._boxes)].value = visible
+
+    def status(self, text: str) -> None:
+        """A line, or Markdown, at the top of the panel."""
+        self._status.content = text
+
+    def play(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None,
+             speed: float = 1.0, loop: bool = True) -> "View":
+        """Play a motion as `rollout` returns it: times t (samples,), positions q and rates qd (..., samples, n).
+
+        Of a batch the first is the robot, the next GHOSTS pale copies. tau (samples, n): the efforts whose arrows are
+        shown, by default those of gravity. speed: seconds of the motion in a second. Returns the view itself."""
+        n, t = self.robot.n, np.asarray(t, dtype=float)
+        if t.ndim != 1 or not len(t) or (np.diff(t) < 0.0).any():
+            raise ValueError(f"t must be ascending times (samples,), and has the shape {t.shape}")
+        motions = {name: checks.real_numbers(name, x, n) for name, x in (("q", q), ("qd", qd), ("tau", tau))
+                   if x is not None}
+        for name, x in motions.items():
+            if x.ndim < 2 or x.shape[-2] != len(t):
+                raise ValueError(f"{name} has the shape {x.shape}, not (..., {len(t)}, {n})")
+        motions = {name: x.reshape(-1, len(t), n) for name, x in motions.items()}
+        self.stop()
+        with self._lock, self.server.atomic():
+            self._t, self._motions = t - t[0], motions
+            self.scene.ghosts(min(len(motions["q"]) - 1, GHOSTS))
+            self.player = Player(float(self._t[-1]), self._at, self._show_playing)
+            self.player.speed, self.player.loop = checks.positive("speed", speed), loop
+            self._motion_panel()
+            self._at(0.0)
+        self.player.play()
+        return self
+
+    def stop(self) -> None:
+        """Stop a motion that is played."""
+        player, self.player = self.player, None
+        if player is not None:
+            player.pause()
+            with self._lock:
+                self._motion.remove()
+                self.scene.ghosts(0)
+
+    def _at(self, time: float) -> None:
+        """Show the motion at a time, between samples by interpolation."""
+        k = int(np.clip(np.searchsorted(self._t, time, side="right") - 1, 0, max(len(self._t) - 2, 0)))
+        last = min(k + 1, len(self._t) - 1)
+        step = self._t[last] - self._t[k]
+        s = min(max((time - self._t[k]) / step, 0.0), 1.0) if step > 0.0 else 0.0
+        now = {name: (1.0 - s) * x[:, k] + s * x[:, last] for name, x in self._motions.items()}
+        with self._lock, self.server.atomic():
+            if self.player is None:
+                return
+            self.show(now["q"][0], *(now[name][0] if name in now else None for name in ("qd", "tau")))
+            others = now["q"][1:1 + GHOSTS]
+            self.scene.place_ghosts(np.where(np.isfinite(others).all(axis=1, keepdims=True), others, self.q))
+            self._time.value = float(time)
+
+    # --------------------------------------------------------------------------------------------- the panel
+    def _stage(self) -> None:
+        """Floor, camera and light, to the robot's size, upwards against gravity."""
+        scene, size = self.server.scene, self.scene.size
+        g = self.robot.gravity
+        up = -g / np.linalg.norm(g) if g.any() else np.array([0.0, 0.0, 1.0])
+        centre = (self.scene.low + self.scene.high) / 2.0
+        frame = along(up, centre)
+        corners = np.array(np.meshgrid(*np.stack([self.scene.low, self.scene.high]).T)).reshape(3, -1)
+        floor = centre + up * ((up @ corners).min() - up @ centre)
+        section = 10.0 ** np.floor(np.log10(size))      # m
+        scene.set_up_direction(tuple(up))
+        scene.add_grid("/floor", infinite_grid=True, cell_size=section / 5.0, section_size=section,
+                       cell_color=(222, 226, 231),
+                       section_color=(196, 203, 211), fade_distance=12.0 * size, shadow_opacity=0.25, position=floor,
+                       plane_color=(238, 241, 244), plane_opacity=1.0, wxyz=quaternion(frame[:3, :3]))
+        scene.add_frame("/root", axes_length=0.08 * size, axes_radius=0.004 * size)
+        scene.configure_environment_map("studio", background=False, environment_intensity=0.25)
+        # From the front right, since robots face x; looking past the robot, whose right the panel covers.
+        front = np.array([1.0, 0.0, 0.0]) if abs(up[0]) < 0.9 else np.array([0.0, 0.0, 1.0])
+        front = front - (front @ up) * up
+        front /= np.linalg.norm(front)
+        side = np.cross(up, front)
+        towards = front - 0.75 * side + 0.45 * up
+        distance = 0.52 * size / np.tan(FIELD_OF_VIEW / 2.0)
+        camera = self.server.initial_camera
+        camera.fov, camera.up = FIELD_OF_VIEW, tuple(up)
+        right = np.cross(-towards, up)
+        target = centre + 0.17 * size * right / np.linalg.norm(right)
+        camera.look_at, camera.position = target, target + distance * towards / np.linalg.norm(towards)
+
+    def _panel(self) -> None:
+        gui, model = self.server.gui, self.robot.model
+        masses = sum(arrays.inertia(M).mass for M in (model.root_inertia, *model.inertias))
+        with gui.add_folder("Robot"):
+            self._status = gui.add_markdown(f"{self.robot.n} joints, {masses:.4g} kg")
+            self._numbers = gui.add_markdown("")
+            for note in self.notes[:3]:
+                gui.add_markdown(f"*{note[:300]}*")
+        self._boxes: dict[str, Any] = {}
+        with gui.add_folder("Show"):
+            for layer, label in LABELS.items():
+                if layer == "collision" and not self.scene.shapes.collision:
+                    continue
+                self._checkbox(label, layer)
+            transparent = gui.add_checkbox("see through", False)
+            transparent.on_update(lambda event: self._change(self.scene.see_through, transparent.value))
+        with gui.add_folder("Joints (rad or m)"):
+            self._sliders = [self._slider(k) for k in range(self.robot.n)]
+            if not self._live and self.robot.n:
+                gui.add_button("reset").on_click(lambda event: self._reset())
+
+    def _checkbox(self, label: str, layer: str) -> None:
+        box = self.server.gui.add_checkbox(label, layer in ("visual", "screws"))
+        box.on_update(lambda event: self._change(self.scene.show, layer, box.value))
+        self._boxes[layer] = box
+
+    def _change(self, change, *values) -> None:
+        with self._lock, self.server.atomic():
+            change(*values)
+
+    def _slider(self, k: int) -> Any:
+        """The slider of a joint: within its limits, a turn where there are none, or a metre to both sides."""
+        model = self.robot.model
+        reach = 1.0 if model.joint_kinds[k] == "prismatic" else np.pi
+        low, high = (float(np.clip(x, -100.0, 100.0)) if np.isfinite(x) else sign * reach
+                     for x, sign in ((model.lower[k], -1.0), (model.upper[k], 1.0)))
+        low, high = min(low, self.q[k]), max(high, self.q[k], low + 1e-6)
+        slider = self.server.gui.add_slider(model.joint_names[k], float(low), float(high),
+                                            max((high - low) / 1000.0, 1e-7), float(self.q[k]), disabled=self._live)
+        slider.on_update(lambda event: self._slide(k, event))
+        return slider
+
+    def _slide(self, k: int, event: Any) -> None:
+        if event.client is None:        # set by _tell, not by a person
+            return
+        if self.player is not None and self.player.runs:
+            self.player.pause()
+        q = self.q.copy()
+        q[k] = self._sliders[k].value
+        self.show(q)
+
+    def _reset(self) -> None:
+        if self.player is not None:
+            self.player.pause()
+        self.show(home(self.robot.model))
+
+    def _tell(self, qd: ArrayLike | None) -> None:
+        """The numbers: sliders and energies."""
+        for slider, x in zip(self._sliders, self.q, strict=True):
+            slider.value = float(np.clip(x, slider.min, slider.max))
+        potential = float(self.robot.potential_energy(self.q))
+        if qd is None:
+            self._numbers.content = f"potential energy {potential:.4g} J"
+        else:
+            kinetic = float(self.robot.kinetic_energy(self.q, qd))
+            self._numbers.content = (f"energy {kinetic + potential:.4g} J: kinetic {kinetic:.4g} J, potential "
+                                     f"{potential:.4g} J")
+
+    def _motion_panel(self) -> None:
+        gui, player = self.server.gui, self.player
+        with gui.add_folder("Motion", order=-1.0) as self._motion:
+            self._play = gui.add_button("pause")
+            self._play.on_click(lambda event: player.pause() if player.runs else player.play())
+            end = max(player.end, 1e-3)
+            self._time = gui.add_slider("time (s)", 0.0, end, end / 1000.0, 0.0)
+            self._time.on_update(lambda event: self._seek(player, event))
+            speeds = sorted({0.1, 0.25, 0.5, 1.0, 2.0, 5.0, player.speed})
+            speed = gui.add_dropdown("speed", tuple(f"{x:g} x" for x in speeds), initial_value=f"{player.speed:g} x")
+            speed.on_update(lambda event: setattr(player, "speed", float(speed.value.split()[0])))
+            loop = gui.add_checkbox("again and again", player.loop)
+            loop.on_update(lambda event: setattr(player, "loop", loop.value))
+
+    def _seek(self, player: Player, event: Any) -> None:
+        if event.client is not None:
+            player.pause()
+            player.seek(self._time.value)
+
+    def _show_playing(self, runs: bool) -> None:
+        with self._lock:
+            if self.player is not None:
+                self._play.label = "pause" if runs else "play"
+
+
+def view(robot: Robot, t: ArrayLike | None = None, q: ArrayLike | None = None, *, urdf: str | None = None,
+         host: str = "127.0.0.1", port: int = 8080, speed: float = 1.0) -> View:
+    """Open a web page with a robot, and return its View; `view(robot).wait()` in a script serves it until Ctrl-C.
+
+    t, q: a motion (samples,), (..., samples, n) to play, as `rollout` returns it; q (n,) alone: positions to show.
+    urdf: path or text of the URDF whose shapes are shown, by default the one that the robot was read from. Without any,
+    and where meshes are missing, bodies are boxes of their inertia. host: 127.0.0.1 serves this machine alone, 0.0.0.0
+    everybody. port: the first free one from here on. ImportError without viser, the extra [view]."""
+    start = None if q is None else checks.real_numbers("q", q, robot.n)
+    if start is not None and t is not None:
+        start = start.reshape(-1, robot.n)[0]
+    page = View(host, port)
+    try:
+        page.use(robot, urdf, start)
+        if t is not None:
+            page.play(t, q, speed=speed)
+    except BaseException:
+        page.close()
+        raise
+    if page.notes:
+        warnings.warn(f"view: {'; '.join(page.notes)}"[:LONGEST_WARNING], stacklevel=2)
+    print(f"view: {page.url}", flush=True)
+    return page

@@ -1,0 +1,254 @@
+"""A robot in a viser scene: its shapes on frames that follow the bodies; on them screws, centres of mass, efforts."""
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from screw_dynamics.model.model import Model
+from screw_dynamics.robot import Robot
+from screw_dynamics.screws import arrays
+from screw_dynamics.urdf.error import UrdfError, listed
+
+from . import glyphs
+from .meshes import Part, parts_of
+from .shapes import Shape, Shapes, locate, read_shapes
+
+SCREWS = {"turns": (22, 104, 189), "slides": (226, 120, 18), "helical": (140, 60, 170)}
+EFFORT, CENTRE, TOTAL, BOX, GHOST = (214, 39, 40), (245, 190, 20), (30, 30, 30), (160, 176, 190), (120, 150, 185)
+LAYERS = ("visual", "collision", "screws", "centres", "efforts", "names")
+SEE_THROUGH = 0.35      # opacity
+
+
+def home(model: Model) -> np.ndarray:
+    """Positions (n,) to begin with: zero, or the middle of a range that does not contain zero."""
+    inside = (model.lower <= 0.0) & (0.0 <= model.upper)
+    return np.where(inside, 0.0, (np.where(inside, 0.0, model.lower) + np.where(inside, 0.0, model.upper)) / 2.0)
+
+
+class Scene:
+    """The nodes of one robot. `layers`: by name, the handles that are shown or hidden together; notes: what is missing.
+
+    low, high (3,): the corners of what is shown, in the root frame, at the positions `q`."""
+
+    def __init__(self, server: Any, robot: Robot, source: str | None, q: np.ndarray):
+        self._scene, self._robot, self._source = server.scene, robot, source
+        self.model, self.notes = robot.model, []
+        self.layers: dict[str, list[Any]] = defaultdict(list)
+        self._shown = Counter({"visual": 1, "screws": 1})
+        self.shapes = self._read()
+        # Slot 0 is the root, as in the recursions.
+        self._frames = [self._scene.add_frame(f"/robot/{slot}", show_axes=False)
+                        for slot in range(1 + len(self.model.parents))]
+        self._drawn = {kind: self._load(kind) for kind in ("visual", "collision")}
+        self._show_shapes()
+        bodies = self._poses(q)
+        self.low, self.high = self._corners(bodies)
+        self.size = float(np.linalg.norm(self.high - self.low))
+        # Of arrows: as far apart as joints are, or those of a hand would hide it.
+        steps = np.linalg.norm(self.model.relative_poses[:, :3, 3], axis=1)
+        steps = steps[steps > 0.01 * self.size]
+        self._length = float(np.clip(1.1 * np.median(steps) if len(steps) else 0.0, 0.07 * self.size, 0.2 * self.size))
+        self._show_glyphs()
+        self._total = self._scene.add_icosphere("/total", 0.02 * self.size, TOTAL, visible=False)
+        self.layers["centres"].append(self._total)
+        self._ghosts: list[list[Any]] = []
+        self.place(q)
+
+    # --------------------------------------------------------------------------------------------- where it is
+    def place(self, q: np.ndarray) -> None:
+        """Move to the positions q (n,)."""
+        poses = self._poses(q)
+        for frame, C in zip(self._frames, poses, strict=True):
+            _set(frame, C)
+        masses, centres = glyphs.centres(self.model)
+        if masses.sum() > 0.0:
+            at = np.einsum("bij,bj->bi", poses[1:, :3, :3], centres) + poses[1:, :3, 3]
+            self._total.position = masses @ at / masses.sum()
+
+    def push(self, tau: np.ndarray) -> None:
+        """Show efforts tau (n,) as arrows along the joints' axes: as long as a joint's arrow at its effort limit."""
+        limit = self.model.effort_limit
+        self._largest = np.maximum(self._largest, np.where(np.isfinite(tau), np.abs(tau), 0.0))
+        fractions = np.divide(tau, np.where(np.isfinite(limit), limit, self._largest), out=np.zeros(len(tau)),
+                              where=np.isfinite(tau) & (np.where(np.isfinite(limit), limit, self._largest) > 0.0))
+        for k, handle, axis, outside in self._arrows:
+            share = max(min(abs(fractions[k]), 1.5), 1e-4)
+            back = fractions[k] < 0.0
+            along = -axis.direction if back else axis.direction
+            _set(handle, glyphs.along(along, axis.point + outside[int(back)] * along))
+            handle.scale = (float(np.sqrt(share)),) * 2 + (float(share),)   # so that a small one is still an arrow
+
+    def show(self, layer: str, visible: bool) -> None:
+        """Show or hide a layer."""
+        self._shown[layer] = int(visible)
+        if layer == "collision" and visible and not self.layers["collision"]:
+            self._add_parts("collision")
+        for handle in self.layers[layer]:
+            handle.visible = visible
+
+    def see_through(self, on: bool) -> None:
+        """Make the shapes transparent, or what they were."""
+        for handle, opacity in self._opacities:
+            handle.opacity = SEE_THROUGH if on else opacity
+
+    def ghosts(self, count: int) -> None:
+        """Have so many pale copies of the shapes, and remove others."""
+        for frames in self._ghosts:
+            for frame in frames:
+                frame.remove()
+        self._ghosts = []
+        for k in range(count):
+            frames = [self._scene.add_frame(f"/ghost{k}/{slot}", show_axes=False) for slot in range(len(self._frames))]
+            for i, (slot, C, part) in enumerate(self._drawn["visual"]):
+                handle = self._scene.add_mesh_simple(f"/ghost{k}/{slot}/{i}", *part.mesh, color=GHOST, opacity=0.25,
+                                                     cast_shadow=False, receive_shadow=False)
+                _set(handle, C)
+            self._ghosts.append(frames)
+
+    def place_ghosts(self, q: np.ndarray) -> None:
+        """Move the copies to positions (ghosts, n)."""
+        for frames, positions in zip(self._ghosts, q, strict=True):
+            for frame, C in zip(frames, self._poses(positions), strict=True):
+                _set(frame, C)
+
+    def _poses(self, q):
+        """The poses (1 + b, 4, 4) of the root and the bodies."""
+        return np.concatenate([np.eye(4)[None], self._robot.body_poses(np.asarray(q, dtype=float))])
+
+    # --------------------------------------------------------------------------------------------- shapes
+    def _read(self) -> Shapes:
+        if self._source is None:
+            return Shapes()
+        try:
+            shapes = read_shapes(self._source)
+        except (UrdfError, OSError) as error:
+            self.notes.append(f"no shapes: {error}")
+            return Shapes()
+        self.notes += shapes.notes
+        return shapes
+
+    def _load(self, kind: str) -> list[tuple[int, np.ndarray, Part]]:
+        """(slot, pose in the body, part) of each shape of a kind; bodies that miss one are boxes."""
+        found, missing, boxes = [], {}, set()
+        shapes: Iterable[Shape] = getattr(self.shapes, kind)
+        for shape in shapes:
+            if shape.link not in self.model.frames:     # above base_link, or cut off by tip_link
+                continue
+            body, C = self.model.frames[shape.link]
+            try:
+                parts = parts_of(shape, lambda file: locate(file, self._source))
+            except (ValueError, OSError) as error:
+                missing[shape.file or shape.link] = str(error)
+                boxes.add(body + 1)
+                continue
+            found += [(body + 1, C @ shape.pose, part) for part in parts]
+        if kind == "visual":
+            self._note(missing)
+            slots = range(len(self._frames))
+            found += [part for slot in (boxes if found or boxes else slots) for part in self._box(slot)]
+        return found
+
+    def _note(self, missing: Mapping[str, str]) -> None:
+        if missing:
+            reasons = Counter(missing.values()).most_common(1)[0][0]
+            self.notes.append(f"{len(missing)} of the robot's meshes are boxes: {listed(missing)} ({reasons})")
+
+    def _box(self, slot: int) -> list[tuple[int, np.ndarray, Part]]:
+        matrix = self.model.inertias[slot - 1] if slot else self.model.root_inertia
+        if arrays.inertia(matrix).mass <= 0.0:
+            return []
+        sides, C = glyphs.inertia_box(matrix)
+        return [(slot, C, Part(glyphs.box_mesh(sides), (*(x / 255.0 for x in BOX), 1.0)))]
+
+    def _show_shapes(self) -> None:
+        self._opacities: list[tuple[Any, float | None]] = []
+        self._add_parts("visual")
+
+    def _add_parts(self, kind: str) -> None:
+        for i, (slot, C, part) in enumerate(self._drawn[kind]):
+            *rgb, alpha = part.colour
+            opacity = 0.5 if kind == "collision" else None if alpha > 0.99 or alpha <= 0.0 else alpha
+            colour = (120, 200, 120) if kind == "collision" else tuple(round(255 * x) for x in rgb)
+            handle = self._scene.add_mesh_simple(
+                f"/robot/{slot}/{kind}{i}", *part.mesh, color=colour, opacity=opacity, side="double")
+            _set(handle, C)
+            self.layers[kind].append(handle)
+            if kind == "visual":
+                self._opacities.append((handle, opacity))
+
+    def _corners(self, bodies) -> tuple[np.ndarray, np.ndarray]:
+        """The corners (3,), (3,) of all shapes and frames."""
+        points = [bodies[:, :3, 3]]
+        for slot, C, part in self._drawn["visual"]:
+            corners = np.array(np.meshgrid(*np.stack([part.mesh.vertices.min(0), part.mesh.vertices.max(0)]).T))
+            T = bodies[slot] @ C
+            points.append(corners.reshape(3, -1).T @ T[:3, :3].T + T[:3, 3])
+        cloud = np.concatenate(points)
+        low, high = cloud.min(0), cloud.max(0)
+        least = max(0.1, 0.1 * float(np.linalg.norm(high - low)))      # or one body would have no size
+        return np.minimum(low, high - least), high
+
+    # --------------------------------------------------------------------------------------------- glyphs
+    def _show_glyphs(self) -> None:
+        model, size = self.model, self._length
+        masses, centres = glyphs.centres(model)
+        heaviest = masses.max(initial=0.0)
+        self._largest = np.zeros(model.n)
+        self._arrows = []
+        for i, X in enumerate(model.screws_body):
+            parent, axis = f"/robot/{i + 1}", glyphs.axis_of(X)
+            outside = [self._way_out(i, axis.point, side) for side in (axis.direction, -axis.direction)]
+            base = axis.point + max(0.0, outside[0] - 0.25 * size) * axis.direction
+            self._add("screws", f"{parent}/screw", glyphs.screw_mesh(axis.kind, size),
+                      glyphs.along(axis.direction, base), SCREWS[axis.kind])
+            label = self._scene.add_label(f"{parent}/name", model.body_joints[i], position=axis.point, visible=False,
+                                          font_screen_scale=0.8, anchor="center-left")
+            self.layers["names"].append(label)
+            if masses[i] > 0.0:
+                radius = 0.1 * size * (0.4 + 0.6 * (masses[i] / heaviest) ** (1 / 3))
+                self._add("centres", f"{parent}/centre", glyphs.sphere_mesh(radius), _at(centres[i]), CENTRE)
+            if model.joint_names[model.coordinates[i]] == model.body_joints[i]:
+                arrow = self._add("efforts", f"{parent}/effort", glyphs.arrow_mesh(1.6 * size), np.eye(4), EFFORT)
+                self._arrows.append((int(model.coordinates[i]), arrow, axis, outside))
+
+    def _way_out(self, i, point, direction):
+        """How far from a point of body i the line leaves its shapes, and those of the body that carries it."""
+        ways = [0.0]
+        to_parent = self.model.relative_poses[i]
+        for slot, C, part in self._drawn["visual"]:
+            if slot == i + 1:
+                frame = arrays.inverse_pose(C)
+            elif slot == self.model.parents[i] + 1:
+                frame = arrays.inverse_pose(C) @ to_parent
+            else:
+                continue
+            ways.append(glyphs.way_out(part.mesh, frame[:3, :3] @ point + frame[:3, 3], frame[:3, :3] @ direction))
+        return min(max(ways), 6.0 * self._length)
+
+    def _add(self, layer, name, mesh, C, colour):
+        handle = self._scene.add_mesh_simple(name, *mesh, color=colour, visible=bool(self._shown[layer]), side="double",
+                                             cast_shadow=False, receive_shadow=False)
+        _set(handle, C)
+        self.layers[layer].append(handle)
+        return handle
+
+
+def _at(point):
+    C = np.eye(4)
+    C[:3, 3] = point
+    return C
+
+
+def _set(handle, C):
+    """Place a node at a pose (4, 4)."""
+    handle.position, handle.wxyz = C[:3, 3], quaternion(C[:3, :3])
+
+
+def quaternion(R: np.ndarray) -> np.ndarray:
+    """The unit quaternion (w, x, y, z) of a rotation matrix: the column of 4 q q' with the largest diagonal entry."""
+    (a, b, c), (d, e, f), (g, h, i) = R.tolist()
+    outer = np.array([[1 + a + e + i, h - f, c - g, d - b], [h - f, 1 + a - e - i, d + b, c + g],
+                      [c - g, d + b, 1 - a + e - i, h + f], [d - b, c + g, h + f, 1 - a - e + i]])
+    q = outer[outer.diagonal().argmax()]
+    return q / np.linalg.norm(q)
