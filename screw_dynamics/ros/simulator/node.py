@@ -34,6 +34,8 @@ from ..node.watches import rivals
 from .command_reader import CommandReader
 from .services import SimulatorServices
 from .settings import COMMAND_INTERFACES, INITIAL_POSITIONS, SETTINGS, JointParameters
+from .trajectory_actions import TrajectoryGroups
+from .trajectory_settings import GroupParameters
 
 STATE_FIELDS = ("position", "velocity", "effort")
 
@@ -57,6 +59,7 @@ class SimulatorNode(ManagedNode):
         self._simulation_settings = Settings(**{f.name: getattr(self.settings, f.name) for f in fields(Settings)})
         self._homes = JointParameters(self, INITIAL_POSITIONS)
         self._interfaces = JointParameters(self, COMMAND_INTERFACES)
+        self._group_parameters = GroupParameters(self, self.settings.trajectory_groups)
         self._keeps_clock = keeps_clock
         self.stamp = Time()   # of the state published last
         self.diagnostics.watches.append(lambda: rivals(self, "joint_states", "joint_commands"))
@@ -75,6 +78,10 @@ class SimulatorNode(ManagedNode):
             raise ValueError(f"no robot yet: {self.description.state}")
         return self._runner
 
+    def clock_ns(self) -> int:
+        """The time of stamps: simulated time if it is published, else the system's."""
+        return self._runner.simulation.time_ns if self.settings.publish_clock else self.get_clock().now().nanoseconds
+
     @property
     def restart_clock(self) -> bool:
         """Whether a reset restarts simulated time at zero."""
@@ -92,7 +99,7 @@ class SimulatorNode(ManagedNode):
         """Let time stand still and publish nothing; commands are dropped, services refuse."""
         if self._runner is not None:
             self._runner.catch_up()
-        self._abort("the simulator was deactivated")
+        self.abort("the simulator was deactivated")
         self._commands.schedule(None)
         return super().on_deactivate(state)
 
@@ -104,15 +111,18 @@ class SimulatorNode(ManagedNode):
         self._lockstep = Lockstep(self.settings.lockstep, self.settings.lockstep_commands)
         self._commands = self.subscribe_hot("joint_commands", self._on_command, STREAM, self._work)
         SimulatorServices(self)
+        self._trajectories = TrajectoryGroups(self, self._group_parameters)
         for parameters, listener in (
                 (self._homes, self._on_initial_positions), (self._interfaces, self._on_command_interfaces)):
             parameters.listen(listener)
             self.endpoints.callback(parameters.forget)
-        self.endpoints.callback(self._abort, "the simulator was shut down")
+        self.endpoints.callback(self.abort, "the simulator was shut down")
 
-    def _abort(self, reason: str) -> None:
+    def abort(self, reason: str) -> None:
+        """End the steps and the trajectories under way, if any."""
         if self._runner is not None:
             self._runner.abort(reason)
+        self._trajectories.abort(reason)
 
     # --------------------------------------------------------------------------------------------- robot
     def use(self, robot: Robot) -> None:
@@ -132,7 +142,7 @@ class SimulatorNode(ManagedNode):
         for name in (*self._homes.misnamed(), *self._interfaces.misnamed()):
             self.log.warning(f"parameter {name}: unknown joint, the model has {listed(names)}")
         simulation = Simulation(robot, settings, self._homes.by_joint(), time_ns, self._interfaces.by_joint())
-        self._abort("robot_description changed")
+        self.abort("robot_description changed")
         paused = self.settings.start_paused if self._runner is None else self._runner.paused
         every = max(1, round(1.0 / (self.settings.publish_rate * settings.dt)))
         self._reader = CommandReader(robot.model, self._interfaces.by_joint(), self._notice)
@@ -141,6 +151,7 @@ class SimulatorNode(ManagedNode):
         self._runner = Runner(
             simulation, self.settings.real_time_factor, every, self._publish, paused, wake=self._schedule,
             lockstep=self._lockstep)
+        self._trajectories.use(self._runner)
         if self.state_label == "active":
             self._runner.resume()
 
@@ -185,6 +196,7 @@ class SimulatorNode(ManagedNode):
             self._schedule(wait)
         simulation = self._runner.simulation
         if simulation.fault:
+            self._trajectories.abort(simulation.fault)
             self.diagnostics.log("fault", simulation.fault, "error")
         if simulation.given_up is not self._given_up_joints:
             if (simulation.given_up & ~self._given_up_joints).any():
@@ -207,6 +219,7 @@ class SimulatorNode(ManagedNode):
             raise Fault("not active", "there is no active simulation", "debug")
         command = self._reader.read(msg)
         self._runner.catch_up()   # up to now under the commands before
+        self._trajectories.commanded(~np.isnan(command))
         self._runner.simulation.command(command)
         self.diagnostics.tick("command")
         if not self._runner.answered(msg.stamp) and self._lockstep.on:
@@ -217,10 +230,7 @@ class SimulatorNode(ManagedNode):
 
     def _publish(self) -> None:
         """Publish state and clock, last what the controller answers: the other one is there when it does."""
-        if self.settings.publish_clock:
-            self.stamp = messages.time_message(self._runner.simulation.time_ns)
-        else:
-            self.stamp = self.get_clock().now().to_msg()
+        self.stamp = messages.time_message(self.clock_ns())
         topics = [self._publish_clock, self._publish_state]
         for publish in reversed(topics) if self._lockstep.trigger == "clock" else topics:
             publish()
@@ -254,6 +264,7 @@ class SimulatorNode(ManagedNode):
             "simulated time [s]": simulation.time_ns / SECOND,
             "steps since the last reset": simulation.steps,
             "paused": runner.paused,
+            "trajectories": ", ".join(self._trajectories.running()) or "none",
             "real-time factor": f"{runner.measured_factor():.3f}",
             "wall time given up [s]": runner.given_up / SECOND,
             "saturated efforts [steps]": int(simulation.saturated.sum()),

@@ -20,7 +20,7 @@ from ..node.timing import SECOND
 
 class SimulatorServices:
     """Serves `node`, which offers: `runner() -> Runner` (ValueError when nothing can be simulated), `restart_clock`,
-    `stamp` (of the state published last), and what `serve` needs."""
+    `abort`, `stamp` (of the state published last), and what `serve` needs."""
 
     def __init__(self, node):
         self._node = node
@@ -34,13 +34,13 @@ class SimulatorServices:
         ))
 
     def _reset(self, runner: Runner, request, response) -> None:
-        runner.abort("~/reset was called")
+        self._node.abort("~/reset was called")
         runner.simulation.reset(self._node.restart_clock)
         runner.resume()
 
     def _reset_to(self, runner: Runner, request, response) -> None:
         names, position, velocity = read_state(runner.simulation, request.state)
-        runner.abort("~/reset_to was called")
+        self._node.abort("~/reset_to was called")
         runner.simulation.reset_to(names, position, velocity, self._node.restart_clock)
         runner.resume()
 

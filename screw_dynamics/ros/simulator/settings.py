@@ -28,6 +28,14 @@ SETTINGS = (
     Setting("lockstep_commands", 1, "messages on joint_commands that make up an answer, one of each controller",
             lower=1, read_only=True),
     Setting("reset_clock", False, "a reset restarts simulated time at zero; false: it goes on"),
+    Setting("trajectory_groups", ("joint_trajectory_controller",), "groups of joints that follow trajectories, by "
+            "<group>/follow_joint_trajectory and <group>/joint_trajectory; ['']: none", read_only=True),
+    Setting("trajectory_execution", "computed_torque", "what servos follow of a trajectory: position, velocity and "
+            "acceleration, or position only", choices=("computed_torque", "position_servo"), read_only=True),
+    Setting("trajectory_rate", 100.0, "rate in simulated time at which tolerances are checked, and goals found "
+            "reached; rounded to whole steps", "Hz", lower=1e-3, upper=1e6, read_only=True),
+    Setting("action_monitor_rate", 20.0, "rate of feedback in simulated time, rounded to whole steps", "Hz", lower=1e-3,
+            upper=1e6, read_only=True),
 )
 # Of each joint, as <name>.<joint>; the default is that of the simulation.
 INITIAL_POSITIONS = Setting("initial_positions", 0.0, "position of {joint} after a reset", "rad or m")

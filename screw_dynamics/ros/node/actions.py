@@ -1,0 +1,91 @@
+"""Actions of a node whose goals are carried out by its other callbacks, so that none of them blocks the executor."""
+
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.task import Future
+
+from .endpoints import STEADY
+from .managed_node import ManagedNode
+from .services import LINGER
+
+
+class RunningGoal:
+    """A goal that was accepted: `request` is its message; exactly one call of `finish` ends it."""
+
+    def __init__(self, handle: Any):
+        self._handle = handle
+        self.request = handle.request
+        self.outcome = Future()
+
+    def feedback(self, message: Any) -> None:
+        """Send feedback."""
+        self._handle.publish_feedback(message)
+
+    def finish(self, succeeded: bool, result: Any) -> None:
+        """End it with a result: succeeded, else cancelled if that was asked for, else aborted."""
+        if not self.outcome.done():
+            self.outcome.set_result((succeeded, result))
+
+
+class Action:
+    """The action `name` of type `kind` on a node, whose `endpoints` destroy it once results are delivered.
+
+    Every goal is accepted, as only a result can say why it is refused. `start(goal)` begins it, `cancel(goal)` stops
+    it; either leads to `goal.finish`, at once or later. What `start` raises is logged as internal error."""
+
+    def __init__(
+        self,
+        node: ManagedNode,
+        kind: Any,
+        name: str,
+        start: Callable[[RunningGoal], None],
+        cancel: Callable[[RunningGoal], None],
+    ):
+        self._node, self._kind, self._name = node, kind, name
+        self._start, self._cancel = start, cancel
+        self._running: dict[bytes, RunningGoal] = {}
+        node.lingering.close()   # a name is served once
+        self._server = ActionServer(
+            node, kind, name, self._execute, handle_accepted_callback=self._on_accepted,
+            cancel_callback=self._on_cancel)
+        node.endpoints.callback(self._destroy)
+
+    def _on_accepted(self, handle: Any) -> None:
+        goal = self._running[bytes(handle.goal_id.uuid)] = RunningGoal(handle)
+        handle.execute()
+        try:
+            self._start(goal)
+        except Exception:   # a defect of ours must not take the node down
+            self._node.failed(traceback.format_exc(), self._name)
+            goal.finish(False, self._kind.Result())
+
+    def _on_cancel(self, handle: Any) -> CancelResponse:
+        goal = self._running.get(bytes(handle.goal_id.uuid))
+        if goal is None or goal.outcome.done():
+            return CancelResponse.REJECT
+        self._cancel(goal)
+        return CancelResponse.ACCEPT
+
+    async def _execute(self, handle: Any) -> Any:
+        key = bytes(handle.goal_id.uuid)
+        succeeded, result = await self._running[key].outcome
+        del self._running[key]
+        if handle.is_cancel_requested:
+            handle.canceled()
+        elif succeeded:
+            handle.succeed()
+        else:
+            handle.abort()
+        return result
+
+    def _destroy(self) -> None:
+        """Destroy the server; where a result is under way, after the time to deliver it."""
+        if not self._running:
+            self._server.destroy()
+            return
+        timer = self._node.create_timer(LINGER, self._node.lingering.close, clock=STEADY)
+        self._node.lingering.callback(self._node.destroy_timer, timer)
+        self._node.lingering.callback(self._server.destroy)

@@ -1,0 +1,171 @@
+"""Trajectories of simulator_node, as with joint_trajectory_controller: each group of joints has the topic
+<group>/joint_trajectory and, where control_msgs is installed, the action <group>/follow_joint_trajectory."""
+
+import numpy as np
+from builtin_interfaces.msg import Duration
+from rclpy.duration import Duration as RclpyDuration
+from std_msgs.msg import Header
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from screw_dynamics.simulator.runner import Runner
+from screw_dynamics.simulator.trajectory_following import Goal, TrajectoryFollower
+from screw_dynamics.simulator.trajectory_goal import (
+    Code,
+    GoalError,
+    Outcome,
+    Tolerances,
+    begin_of,
+    read_points,
+    read_tolerances,
+)
+
+from ..node import messages
+from ..node.actions import Action, RunningGoal
+from ..node.endpoints import RELIABLE
+from ..node.joint_state import Fault
+from ..node.optional import optional_interfaces
+from .trajectory_settings import GroupParameters
+
+
+class TrajectoryGroups:
+    """The groups of a node, which offers `runner() -> Runner` (ValueError when nothing can be simulated), `clock_ns()`,
+    the time of stamps, `settings`, `diagnostics` and what endpoints need.
+
+    A trajectory is checked and followed in simulated time, at steps that are multiples of the period of
+    trajectory_rate; feedback comes at those of action_monitor_rate."""
+
+    def __init__(self, node, parameters: GroupParameters):
+        self._node, self._parameters = node, parameters
+        self._groups = parameters.groups
+        self._follower: TrajectoryFollower | None = None
+        self._runner: Runner | None = None
+        self._waiting: dict[str, RunningGoal] = {}   # goals of the action, by group
+        for group in self._groups:
+            node.subscribe(
+                JointTrajectory, f"{group}/joint_trajectory", lambda msg, group=group: self._on_topic(group, msg),
+                RELIABLE)
+        control_msgs = self._groups and optional_interfaces(
+            "control_msgs.action", "actions follow_joint_trajectory", node.get_logger())
+        self._kind = control_msgs.FollowJointTrajectory if control_msgs else None
+        for group in self._groups if self._kind else ():
+            Action(node, self._kind, f"{group}/follow_joint_trajectory",
+                   lambda goal, group=group: self._on_goal(group, goal),
+                   lambda goal, group=group: self._on_cancel(group))
+
+    # --------------------------------------------------------------------------------------------- for the node
+    def use(self, runner: Runner) -> None:
+        """Follow trajectories with another robot."""
+        model = runner.simulation.robot.model
+        self._parameters.declare(model)
+        for group in self._groups:
+            for joint in self._parameters.unknown_joints(group, model):
+                why = f"mimics {model.mimics[joint].joint}" if joint in model.mimics else "is not a joint of the model"
+                self._node.get_logger().warning(f"parameter {group}.joints: '{joint}' {why}, it is left out")
+        self._runner = runner
+        self._follower = TrajectoryFollower(
+            runner.simulation, self._node.settings.trajectory_execution == "computed_torque")
+
+    def abort(self, reason: str) -> None:
+        """End all goals; the joints that followed them rest."""
+        if self._follower is not None:
+            self._follower.abort(reason)
+
+    def commanded(self, joints: np.ndarray) -> None:
+        """The joints of a mask (n,) were commanded otherwise."""
+        self._follower.release(joints, "a message on joint_commands took it over")
+
+    def running(self) -> list[str]:
+        """The groups with a goal under way."""
+        return list(self._follower.goals) if self._follower is not None else []
+
+    # --------------------------------------------------------------------------------------------- goals
+    def _on_topic(self, group: str, msg: JointTrajectory) -> None:
+        try:
+            self._start(group, msg, None, lambda outcome: self._log(group, outcome))
+        except ValueError as error:
+            raise Fault("trajectory refused", str(error), "error") from error
+
+    def _on_goal(self, group: str, goal: RunningGoal) -> None:
+        def finished(outcome: Outcome) -> None:
+            self._waiting.pop(group, None)
+            self._log(group, outcome)
+            result = self._kind.Result(error_code=int(outcome.code), error_string=outcome.text)
+            goal.finish(outcome.code == Code.SUCCESSFUL, result)
+
+        try:
+            if len(goal.request.multi_dof_trajectory.points):
+                raise GoalError(Code.INVALID_JOINTS, "multi_dof_trajectory: no joint has several degrees of freedom")
+            self._start(group, goal.request.trajectory, goal.request, finished)
+        except ValueError as error:
+            refusal = Outcome(getattr(error, "code", Code.INVALID_GOAL), str(error))
+            self._log(group, refusal)
+            goal.finish(False, self._kind.Result(error_code=int(refusal.code), error_string=refusal.text))
+        else:
+            self._waiting[group] = goal
+
+    def _start(self, group: str, msg: JointTrajectory, request, finished) -> None:
+        """Follow a trajectory from now on; request: the goal with its tolerances, None for the defaults. ValueError
+        says why not, and what runs goes on."""
+        runner = self._node.runner()
+        runner.catch_up()
+        if runner.simulation.fault:
+            raise GoalError(Code.INVALID_GOAL, runner.simulation.fault)
+        simulation, model = runner.simulation, runner.simulation.robot.model
+        points = read_points(msg, self._parameters.rules(group, model), model, simulation.limits)
+        stamp = messages.nanoseconds(msg.header.stamp)
+        begin = begin_of(stamp, points, simulation.time_ns, self._node.clock_ns())
+        tolerances = self._tolerances(group, request)
+        self._follower.start(group, points, begin, tolerances, finished)
+        for call, rate in ((self._check, self._node.settings.trajectory_rate),
+                           (self._send_feedback, self._node.settings.action_monitor_rate)):
+            runner.watches[call] = max(1, round(1.0 / (rate * simulation.settings.dt)))
+
+    def _tolerances(self, group: str, request) -> Tolerances:
+        model = self._runner.simulation.robot.model
+        defaults = self._parameters.tolerances(group, model)
+        if request is None:
+            return defaults
+        joints = {name: model.joint_names.index(name) for name in self._parameters.joints(group, model)}
+        return read_tolerances(
+            request, defaults, joints,
+            lambda text: self._node.diagnostics.log(f"tolerance {group}", f"{group}: {text}", "error"))
+
+    def _on_cancel(self, group: str) -> None:
+        self._runner.catch_up()
+        self._follower.cancel(group, Outcome(Code.SUCCESSFUL, "cancelled"))
+
+    def _log(self, group: str, outcome: Outcome) -> None:
+        severity = "info" if outcome.code == Code.SUCCESSFUL else "warn"
+        self._node.diagnostics.log(
+            f"{group} {outcome.code.name}", f"{group}: {outcome.code.name}: {outcome.text}", severity)
+
+    # --------------------------------------------------------------------------------------------- progress
+    def _check(self) -> None:
+        self._follower.check()
+        if not self._follower.goals:
+            self._runner.watches.pop(self._check, None)
+            self._runner.watches.pop(self._send_feedback, None)
+
+    def _send_feedback(self) -> None:
+        for group, waiting in self._waiting.items():
+            waiting.feedback(self._feedback(self._follower.goals[group]))
+
+    def _feedback(self, goal: Goal):
+        simulation = self._runner.simulation
+        desired, error = self._follower.error(goal)
+        joints, now = goal.trajectory.joints, simulation.time_ns
+        elapsed = RclpyDuration(nanoseconds=now - goal.trajectory.begin).to_msg()
+        feedback = self._kind.Feedback(
+            header=Header(stamp=messages.time_message(self._node.clock_ns())),
+            joint_names=[simulation.robot.joint_names[i] for i in joints], index=goal.trajectory.next_point(now))
+        feedback.desired = _point(elapsed, desired.position[0], desired.velocity[0], desired.acceleration[0])
+        feedback.desired.effort = messages.floats(np.nan_to_num(desired.effort[0]))
+        feedback.actual = _point(elapsed, simulation.q[joints], simulation.qd[joints])
+        feedback.error = _point(elapsed, error[0], error[1])
+        return feedback
+
+
+def _point(time: Duration, position: np.ndarray, velocity: np.ndarray, acceleration=()) -> JointTrajectoryPoint:
+    return JointTrajectoryPoint(
+        time_from_start=time, positions=messages.floats(position), velocities=messages.floats(velocity),
+        accelerations=messages.floats(acceleration))

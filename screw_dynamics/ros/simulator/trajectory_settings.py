@@ -1,0 +1,90 @@
+"""The parameters of groups of joints that follow trajectories; their names are those of joint_trajectory_controller."""
+
+from collections.abc import Sequence
+
+from rclpy.node import Node
+
+from screw_dynamics.model.model import Model
+from screw_dynamics.simulator.trajectory_goal import GoalRules, Tolerances, enforced
+
+from ..node.parameters import Parameters, Setting
+from ..node.timing import SECOND
+
+MOST = 1e6   # of any tolerance
+
+GROUP = (
+    Setting("joints", (), "joints of the group; empty: every joint of the model", read_only=True),
+    Setting("allow_partial_joints_goal", False, "accept trajectories for some of the joints"),
+    Setting("allow_nonzero_velocity_at_trajectory_end", False, "accept trajectories that end in motion"),
+    Setting("constraints.goal_time", 0.0, "time after the end until the goal must be reached; 0: any", "s", lower=0.0,
+            upper=MOST),
+    Setting("constraints.stopped_velocity_tolerance", 0.01, "largest velocity at the goal; 0: any", "rad/s or m/s",
+            lower=0.0, upper=MOST),
+)
+JOINT = (
+    Setting("trajectory", 0.0, "largest deviation on the way; 0: any", "rad or m", lower=0.0, upper=MOST),
+    Setting("goal", 0.0, "largest deviation at the goal; 0: any", "rad or m", lower=0.0, upper=MOST),
+)
+
+
+class GroupParameters(Parameters):
+    """The parameters <group>.<name> of `groups`, and <group>.constraints.<joint>.<name> of the joints of a model.
+
+    ValueError when the name of a group cannot be that of a parameter and a topic."""
+
+    def __init__(self, node: Node, groups: Sequence[str]):
+        self.groups = [group for group in groups if group]   # [''] is no group
+        for group in self.groups:
+            if not all(part.isidentifier() and part.isascii() for part in group.split("/")):
+                raise ValueError(f"parameter trajectory_groups: '{group}' must be of letters, digits and underscores")
+            if self.groups.count(group) > 1:
+                raise ValueError(f"parameter trajectory_groups: '{group}' is named twice")
+        table = [row._replace(name=f"{group}.{row.name}") for group in self.groups for row in GROUP]
+        super().__init__(node, table)
+        self._fixed = set(self._table)
+        self._model: Model | None = None
+
+    def joints(self, group: str, model: Model) -> tuple[str, ...]:
+        """The joints of a group in a model; those that the model does not have, and mimic joints, are left out."""
+        named = [name for name in getattr(self, f"{group}.joints") if name]
+        return tuple(name for name in named if name in model.joint_names) if named else model.joint_names
+
+    def unknown_joints(self, group: str, model: Model) -> list[str]:
+        """The joints that are left out."""
+        return [name for name in getattr(self, f"{group}.joints") if name and name not in model.joint_names]
+
+    def declare(self, model: Model) -> None:
+        """Declare the tolerances of the joints of a model and no others. ValueError when an override does not fit."""
+        if model is self._model:
+            return
+        self._model = None
+        for name in set(self._table) - self._fixed:
+            self._node.undeclare_parameter(name)
+            del self._table[name]
+        for group in self.groups:
+            for joint in self.joints(group, model):
+                for row in JOINT:
+                    setting = row._replace(
+                        name=f"{group}.constraints.{joint}.{row.name}", description=f"{row.description}, of {joint}")
+                    if self._node.has_parameter(setting.name):   # its override was refused
+                        self._node.undeclare_parameter(setting.name)
+                    self._declare(setting)
+                    self._table[setting.name] = setting
+        self._model = model
+
+    def rules(self, group: str, model: Model) -> GoalRules:
+        """What a group accepts."""
+        return GoalRules(
+            self.joints(group, model), getattr(self, f"{group}.allow_partial_joints_goal"),
+            getattr(self, f"{group}.allow_nonzero_velocity_at_trajectory_end"))
+
+    def tolerances(self, group: str, model: Model) -> Tolerances:
+        """The default tolerances of a group."""
+        result = Tolerances.of(model.n)._replace(
+            goal_time=enforced(getattr(self, f"{group}.constraints.goal_time")) * SECOND)
+        result.goal[1] = enforced(getattr(self, f"{group}.constraints.stopped_velocity_tolerance"))
+        for joint in self.joints(group, model):
+            i = model.joint_names.index(joint)
+            result.path[0, i] = enforced(getattr(self, f"{group}.constraints.{joint}.trajectory"))
+            result.goal[0, i] = enforced(getattr(self, f"{group}.constraints.{joint}.goal"))
+        return result
