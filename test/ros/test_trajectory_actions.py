@@ -236,7 +236,7 @@ def test_reset_and_deactivation_end_goals_with_the_reason(simulator):
     assert sent.result()[0] == "succeeded"
     sent = simulator.follow(trajectory([0.6, 0.6]))
     change(Transition.TRANSITION_DEACTIVATE)
-    change(Transition.TRANSITION_CLEANUP)
+    change(Transition.TRANSITION_CLEANUP)       # before the result is asked for, perhaps
     assert sent.result()[1].error_string == "the simulator was deactivated"
     change(Transition.TRANSITION_CONFIGURE)
     change(Transition.TRANSITION_ACTIVATE)

@@ -1,5 +1,6 @@
 """Actions of a node whose goals are carried out by its other callbacks, so that none of them blocks the executor."""
 
+import time
 import traceback
 from collections.abc import Callable
 from typing import Any
@@ -47,6 +48,7 @@ class Action:
         self._node, self._kind, self._name = node, kind, name
         self._start, self._cancel = start, cancel
         self._running: dict[bytes, RunningGoal] = {}
+        self._owing = 0.0   # until when a result may be asked for, or be on its way
         node.lingering.close()   # a name is served once
         self._server = ActionServer(
             node, kind, name, self._execute, handle_accepted_callback=self._on_accepted,
@@ -73,6 +75,7 @@ class Action:
         key = bytes(handle.goal_id.uuid)
         succeeded, result = await self._running[key].outcome
         del self._running[key]
+        self._owing = time.monotonic() + LINGER
         if handle.is_cancel_requested:
             handle.canceled()
         elif succeeded:
@@ -83,7 +86,7 @@ class Action:
 
     def _destroy(self) -> None:
         """Destroy the server; where a result is under way, after the time to deliver it."""
-        if not self._running:
+        if not self._running and time.monotonic() > self._owing:
             self._server.destroy()
             return
         timer = self._node.create_timer(LINGER, self._node.lingering.close, clock=STEADY)
