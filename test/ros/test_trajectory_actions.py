@@ -154,7 +154,6 @@ def test_goal_that_is_refused_says_why_and_what_runs_goes_on(simulator, msg, cod
 
 
 def test_path_and_goal_tolerances_of_the_goal_and_of_the_parameters(simulator):
-    simulator.command(["elbow"], effort=[0.0])
     tight = JointTolerance(name="elbow", position=1e-9)
     sent = simulator.follow(trajectory([0.3, 0.2]), path_tolerance=[tight])
     simulator.step(500)

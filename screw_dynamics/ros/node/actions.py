@@ -16,10 +16,10 @@ from .services import LINGER
 class RunningGoal:
     """A goal that was accepted: `request` is its message; exactly one call of `finish` ends it."""
 
-    def __init__(self, handle: Any):
+    def __init__(self, handle: Any, outcome: Future):
         self._handle = handle
         self.request = handle.request
-        self.outcome = Future()
+        self.outcome = outcome
 
     def feedback(self, message: Any) -> None:
         """Send feedback."""
@@ -56,7 +56,7 @@ class Action:
         node.endpoints.callback(self._destroy)
 
     def _on_accepted(self, handle: Any) -> None:
-        goal = self._running[bytes(handle.goal_id.uuid)] = RunningGoal(handle)
+        goal = self._running[bytes(handle.goal_id.uuid)] = RunningGoal(handle, self._node.future())
         handle.execute()
         try:
             self._start(goal)

@@ -88,6 +88,11 @@ class RobotDescription:
         self._update()
 
     @property
+    def loading(self) -> bool:
+        """Whether a description is being read, or the robot prepared."""
+        return self._loading is not None
+
+    @property
     def state(self) -> str:
         """One line on where the description stands."""
         if self._loading is not None:

@@ -14,11 +14,18 @@ LINGER = 1.0            # seconds between the end of a service and its destructi
 MOST_ENTRIES = 10_000   # in a field of a request, unless its row has another number
 
 
+def _encode(response: Any, error: Exception | None) -> None:
+    response.success = error is None
+    if error is not None:
+        response.message = str(error)
+
+
 class Service(NamedTuple):
     """A service ~/name of type `kind`. `handler(subject, request, response)` fills the response; it may be a coroutine
     function, which answers when it is done.
 
-    most: entries that any field of a request may have. infinite: fields of the answer that need not be finite."""
+    most: entries that any field of a request may have. infinite: fields of the answer that need not be finite.
+    encode(response, error): writes into a response that all went well (None), or what did not."""
 
     name: str
     kind: type
@@ -26,6 +33,7 @@ class Service(NamedTuple):
     group: CallbackGroup | None = None
     most: int = MOST_ENTRIES
     infinite: Collection[str] = ()
+    encode: Callable[[Any, Exception | None], None] = _encode
 
 
 def serve(node: ManagedNode, subject: Callable[[], Any], services: Iterable[Service]) -> None:
@@ -56,16 +64,18 @@ class _Answering:
             _refuse(too_long(request, row.most))
             await await_or_execute(row.handler, self._subject(), request, response)
             _refuse(not_finite(response, row.infinite))
-            response.success = True
+            row.encode(response, None)
             return response
         except ValueError as error:
-            message = str(error)
+            reason = error
         except Exception as error:   # a defect of ours must not take the node down
-            message = f"internal error: {error!r}"
-            self._node.log.error(f"{row.handler.__name__}: {message}")
+            reason = RuntimeError(f"internal error: {error!r}")
+            self._node.log.error(f"{row.handler.__name__}: {reason}")
         finally:
             self.pending -= 1
-        return row.kind.Response(success=False, message=message)
+        response = row.kind.Response()
+        row.encode(response, reason)
+        return response
 
 
 def _refuse(reason: str) -> None:

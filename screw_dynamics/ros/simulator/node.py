@@ -29,11 +29,13 @@ from ..node.endpoints import STREAM
 from ..node.joint_state import Fault, listed
 from ..node.managed_node import ManagedNode, run
 from ..node.preparation import STEPS
+from ..node.services import LINGER
 from ..node.timing import SECOND
 from ..node.watches import rivals
 from .command_reader import CommandReader
 from .services import SimulatorServices
 from .settings import COMMAND_INTERFACES, INITIAL_POSITIONS, SETTINGS, JointParameters
+from .simulation_control import SimulationControl
 from .trajectory_actions import TrajectoryGroups
 from .trajectory_settings import GroupParameters
 
@@ -82,6 +84,10 @@ class SimulatorNode(ManagedNode):
         """The time of stamps: simulated time if it is published, else the system's."""
         return self._runner.simulation.time_ns if self.settings.publish_clock else self.get_clock().now().nanoseconds
 
+    def quit(self) -> None:
+        """End the process as on SIGINT, once the answers under way are delivered."""
+        self.create_timer(LINGER, self.context.try_shutdown, clock=STEADY)
+
     @property
     def restart_clock(self) -> bool:
         """Whether a reset restarts simulated time at zero."""
@@ -111,6 +117,7 @@ class SimulatorNode(ManagedNode):
         self._lockstep = Lockstep(self.settings.lockstep, self.settings.lockstep_commands)
         self._commands = self.subscribe_hot("joint_commands", self._on_command, STREAM, self._work)
         SimulatorServices(self)
+        SimulationControl(self)
         self._trajectories = TrajectoryGroups(self, self._group_parameters)
         for parameters, listener in (
                 (self._homes, self._on_initial_positions), (self._interfaces, self._on_command_interfaces)):

@@ -1,0 +1,195 @@
+"""The interfaces of the package simulation_interfaces: features, state, reset and steps of simulator_node.
+
+The comments of that package are the specification; docs/simulator_interfaces.md says how this simulator reads them."""
+
+from types import ModuleType
+
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+
+from screw_dynamics.simulator.runner import Runner
+
+from ..node.actions import Action, RunningGoal
+from ..node.optional import optional_interfaces
+from ..node.services import Service, serve
+
+ABOUT = "screw_dynamics: one robot, of robot_description; nothing is spawned, no world is loaded"
+NO_WORLD, LOADING_WORLD = 4, 5   # states that older versions of the package do not name
+
+
+class Refusal(ValueError):
+    """Why a request is not carried out: a result code, and its text."""
+
+    def __init__(self, code: int, text: str):
+        super().__init__(text)
+        self.code = code
+
+
+class SimulationControl:
+    """Serves `node`, which offers what `SimulatorServices` needs, and `quit()`. Nothing, but a line of log, where
+    simulation_interfaces is missing."""
+
+    def __init__(self, node):
+        msg = optional_interfaces(
+            "simulation_interfaces.msg", "~/get_simulator_features, ~/set_simulation_state and the like",
+            node.get_logger())
+        if msg is not None:
+            self._serve(node, msg)
+
+    def _serve(self, node, msg: ModuleType) -> None:
+        from simulation_interfaces import srv
+        from simulation_interfaces.action import SimulateSteps
+
+        self._node = node
+        self._result, self._state, self._features = msg.Result, msg.SimulationState, msg.SimulatorFeatures
+        self._set, self._scope = srv.SetSimulationState.Response, srv.ResetSimulation.Request
+        self._steps = SimulateSteps
+        self._stopped = None       # velocities of the state in which the simulation was stopped; each state has its own
+        self._quitting = False
+        group = MutuallyExclusiveCallbackGroup()   # steps may take long, and keep only further steps waiting
+        rows = (
+            ("get_simulator_features", srv.GetSimulatorFeatures, self._get_features),
+            ("get_simulation_state", srv.GetSimulationState, self._get_state),
+            ("set_simulation_state", srv.SetSimulationState, self._set_state),
+            ("reset_simulation", srv.ResetSimulation, self._reset),
+            ("step_simulation", srv.StepSimulation, self._step, group),
+        )
+        serve(node, lambda: None, [Service(*row, encode=self._encode) for row in rows])
+        Action(node, SimulateSteps, "~/simulate_steps", self._on_steps, self._on_cancel)
+
+    def _encode(self, response, error: Exception | None) -> None:
+        """Write into a response how it went; features have no result."""
+        if hasattr(response, "result"):
+            response.result = self._told(error)
+
+    def _told(self, error: Exception | None):
+        if error is None:
+            return self._result(result=self._result.RESULT_OK)
+        return self._result(
+            result=getattr(error, "code", self._result.RESULT_OPERATION_FAILED), error_message=str(error))
+
+    # --------------------------------------------------------------------------------------------- state
+    def _get_features(self, _, request, response) -> None:
+        features = self._features
+        response.features = features(custom_info=ABOUT, features=[
+            features.SIMULATION_RESET, features.SIMULATION_RESET_TIME, features.SIMULATION_RESET_STATE,
+            features.SIMULATION_STATE_GETTING, features.SIMULATION_STATE_SETTING, features.SIMULATION_STATE_PAUSE,
+            features.STEP_SIMULATION_SINGLE, features.STEP_SIMULATION_MULTIPLE, features.STEP_SIMULATION_ACTION])
+
+    def _get_state(self, _, request, response) -> None:
+        response.state.state = self._present()
+
+    def _present(self) -> int:
+        if self._quitting:
+            return self._state.STATE_QUITTING
+        try:
+            runner = self._node.runner()
+        except ValueError:
+            return LOADING_WORLD if self._node.description.loading else NO_WORLD
+        if not runner.paused:
+            return self._state.STATE_PLAYING
+        return self._state.STATE_STOPPED if runner.simulation.qd is self._stopped else self._state.STATE_PAUSED
+
+    def _set_state(self, _, request, response) -> None:
+        target, state = request.state.state, self._state
+        if target not in (state.STATE_STOPPED, state.STATE_PLAYING, state.STATE_PAUSED, state.STATE_QUITTING):
+            raise Refusal(self._result.RESULT_FEATURE_UNSUPPORTED, f"state {target} cannot be set")
+        if target == self._present():
+            raise Refusal(self._set.ALREADY_IN_TARGET_STATE, "the simulation already is in this state")
+        if target == state.STATE_QUITTING:
+            self._quitting = True
+            self._node.abort("the simulator is quitting")
+            self._node.quit()
+            return
+        runner = self._runner(self._set.INCORRECT_TRANSITION)
+        if target == state.STATE_STOPPED:
+            runner.paused = True
+            self._restart(runner, True, self._node.restart_clock, "the simulation was stopped")
+            self._stopped = runner.simulation.qd
+            return
+        if runner.stepping:
+            raise Refusal(self._set.STATE_TRANSITION_ERROR, "steps are under way")
+        if target == state.STATE_PLAYING and runner.simulation.fault:
+            raise Refusal(self._set.STATE_TRANSITION_ERROR, runner.simulation.fault)
+        self._stopped = None
+        runner.set_paused(target == state.STATE_PAUSED)
+
+    def _runner(self, code: int) -> Runner:
+        """The simulation at work; `Refusal` with the code when there is none."""
+        if self._quitting:
+            raise Refusal(code, "the simulator is quitting")
+        try:
+            return self._node.runner()
+        except ValueError as error:
+            raise Refusal(code, str(error)) from error
+
+    # --------------------------------------------------------------------------------------------- reset
+    def _reset(self, _, request, response) -> None:
+        runner, scope = self._runner(self._result.RESULT_INCORRECT_STATE), self._scope
+        if request.scope not in (scope.SCOPE_DEFAULT, scope.SCOPE_ALL) and \
+                request.scope & ~(scope.SCOPE_TIME | scope.SCOPE_STATE):
+            raise Refusal(
+                self._result.RESULT_FEATURE_UNSUPPORTED,
+                f"scope {request.scope}: only SCOPE_TIME, SCOPE_STATE, SCOPE_ALL and SCOPE_DEFAULT are supported")
+        state = request.scope == scope.SCOPE_DEFAULT or request.scope & scope.SCOPE_STATE
+        time = self._node.restart_clock if request.scope == scope.SCOPE_DEFAULT else request.scope & scope.SCOPE_TIME
+        self._restart(runner, bool(state), bool(time), "~/reset_simulation was called")
+
+    def _restart(self, runner: Runner, state: bool, time: bool, reason: str) -> None:
+        runner.catch_up()
+        self._node.abort(reason)
+        if state:
+            runner.simulation.reset(time)
+        else:
+            runner.simulation.restart_clock()
+        runner.resume()
+
+    # --------------------------------------------------------------------------------------------- steps
+    def _steppable(self) -> Runner:
+        """The simulation, paused; `Refusal` otherwise."""
+        runner = self._runner(self._result.RESULT_INCORRECT_STATE)
+        failed = self._result.RESULT_OPERATION_FAILED
+        if self._present() != self._state.STATE_PAUSED:
+            now = "stopped" if runner.paused else "playing"
+            raise Refusal(failed, f"the simulation is {now}, it must be paused: ~/set_simulation_state")
+        if runner.simulation.fault:
+            raise Refusal(failed, runner.simulation.fault)
+        return runner
+
+    async def _step(self, _, request, response) -> None:
+        finished = self._node.future()
+        self._steppable().step(request.steps, finished.set_result)
+        reason = await finished
+        if reason:
+            raise ValueError(reason)
+
+    def _on_steps(self, goal: RunningGoal) -> None:
+        try:
+            runner = self._steppable()
+            watch = self._watch(runner, goal)
+
+            def finished(reason: str) -> None:
+                runner.watches.pop(watch, None)
+                error = ValueError(reason) if reason else None
+                goal.finish(error is None, self._steps.Result(result=self._told(error)))
+
+            if runner.stepping:
+                raise ValueError("other steps are under way")
+            runner.watches[watch] = 1
+            runner.step(goal.request.steps, finished)
+        except ValueError as error:
+            goal.finish(False, self._steps.Result(result=self._told(error)))
+
+    def _watch(self, runner: Runner, goal: RunningGoal):
+        """What sends feedback after each step."""
+        first, total = runner.simulation.steps, goal.request.steps
+
+        def send() -> None:
+            made = runner.simulation.steps - first
+            goal.feedback(self._steps.Feedback(completed_steps=made, remaining_steps=total - made))
+
+        return send
+
+    def _on_cancel(self, goal: RunningGoal) -> None:
+        runner = self._node.runner()
+        runner.resume()     # publishes the state that the steps led to
+        runner.abort("cancelled")
