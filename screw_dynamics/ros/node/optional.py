@@ -3,10 +3,10 @@
 from importlib import import_module
 from types import ModuleType
 
-from rclpy.impl.rcutils_logger import RcutilsLogger
+from .log import BoundedLog
 
 
-def optional_interfaces(module: str, offers: str, log: RcutilsLogger) -> ModuleType | None:
+def optional_interfaces(module: str, offers: str, log: BoundedLog) -> ModuleType | None:
     """A module of an interface package, "control_msgs.action" say; None, and a line of log, where it is missing."""
     try:
         return import_module(module)

@@ -25,7 +25,7 @@ from ..node import messages
 from ..node.cdr import ReceivedJointState, joint_state_template
 from ..node.description import output_order
 from ..node.diagnostics import ERROR, OK, WARN, Report
-from ..node.endpoints import STREAM
+from ..node.endpoints import STEADY, STREAM
 from ..node.joint_state import Fault, listed
 from ..node.managed_node import ManagedNode, run
 from ..node.preparation import STEPS

@@ -31,7 +31,7 @@ class SimulationControl:
     def __init__(self, node):
         msg = optional_interfaces(
             "simulation_interfaces.msg", "~/get_simulator_features, ~/set_simulation_state and the like",
-            node.get_logger())
+            node.log)
         if msg is not None:
             self._serve(node, msg)
 

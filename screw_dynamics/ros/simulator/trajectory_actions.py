@@ -45,7 +45,7 @@ class TrajectoryGroups:
                 JointTrajectory, f"{group}/joint_trajectory", lambda msg, group=group: self._on_topic(group, msg),
                 RELIABLE)
         control_msgs = self._groups and optional_interfaces(
-            "control_msgs.action", "actions follow_joint_trajectory", node.get_logger())
+            "control_msgs.action", "actions follow_joint_trajectory", node.log)
         self._kind = control_msgs.FollowJointTrajectory if control_msgs else None
         for group in self._groups if self._kind else ():
             Action(node, self._kind, f"{group}/follow_joint_trajectory",
@@ -60,7 +60,7 @@ class TrajectoryGroups:
         for group in self._groups:
             for joint in self._parameters.unknown_joints(group, model):
                 why = f"mimics {model.mimics[joint].joint}" if joint in model.mimics else "is not a joint of the model"
-                self._node.get_logger().warning(f"parameter {group}.joints: '{joint}' {why}, it is left out")
+                self._node.log.warning(f"parameter {group}.joints: '{joint}' {why}, it is left out")
         self._runner = runner
         self._follower = TrajectoryFollower(
             runner.simulation, self._node.settings.trajectory_execution == "computed_torque")
