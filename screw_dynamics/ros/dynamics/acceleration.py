@@ -34,9 +34,13 @@ class Source:
 class ZeroAcceleration(Source):
     """Zero: the torque is that which keeps the velocity, gravity and Coriolis."""
 
+    def __init__(self, n: int):
+        super().__init__(n)
+        self._zero = np.zeros(n)
+
     def value(self, now: int) -> np.ndarray | None:
         """(n,) zeros."""
-        return np.zeros_like(self._acceleration)
+        return self._zero
 
 
 class FiniteDifference(Source):

@@ -50,9 +50,13 @@ class JointMap:
     """From a message's list of joint names to its `Selection`, computed once for each list.
 
     Any list may come: those with far more names than the model are refused, and what is remembered is bounded.
-    `notify` receives a `Fault` for each new list with names that the model does not have."""
+    `notify` receives a `Fault` for each new list with names that the model does not have. sort: joints of a selection
+    are in the order of the model, not of the list."""
 
-    def __init__(self, joint_names: Sequence[str], notify: Callable[[Fault], None] = lambda fault: None):
+    def __init__(
+        self, joint_names: Sequence[str], notify: Callable[[Fault], None] = lambda fault: None, sort: bool = False,
+    ):
+        self._sort = sort
         self.joint_names = tuple(joint_names)
         self._notify = notify
         self._index = {name: i for i, name in enumerate(self.joint_names)}
@@ -75,6 +79,8 @@ class JointMap:
                 raise Fault("duplicate joint", f"joint '{name}' is named twice", "error")
             if name in self._index:
                 source[name] = k
+        if self._sort:
+            source = {name: source[name] for name in self.joint_names if name in source}
         target = [self._index[name] for name in source]
         missing = tuple(name for name in self.joint_names if name not in source)
         selection = Selection(np.array([*source.values()], dtype=np.intp), np.array(target, dtype=np.intp), missing)
@@ -119,7 +125,7 @@ def check_lengths(msg: JointStateLike) -> None:
 
 def all_finite(x: np.ndarray) -> bool:
     """Whether no entry is NaN or infinite."""
-    return bool(np.isfinite(x).all())
+    return b"\0" not in np.isfinite(x).tobytes()   # half the time of all(), for every number of a hot topic
 
 
 class JointStateCache:
@@ -146,7 +152,7 @@ class JointStateCache:
     ):
         self.velocity_fallback = velocity_fallback
         self._notify = notify
-        self._map = JointMap(joint_names, notify)
+        self._map = JointMap(joint_names, notify, sort=True)
         self.joint_names = self._map.joint_names
         n = len(self.joint_names)
         self.position = np.full(n, np.nan)
@@ -192,10 +198,10 @@ class JointStateCache:
             return False
         position, velocity = self._positions(msg, selection), self._velocities(msg, selection)
         self._check_time(stamp, selection)
-        target = selection.target
+        target = slice(None) if selection.complete else selection.target   # the case that must be fast
         self.position[target] = position
         self.velocity[target] = velocity
-        self.effort[target] = np.asarray(msg.effort)[selection.source] if len(msg.effort) else np.nan
+        self.effort[target] = np.asarray(msg.effort).take(selection.source) if len(msg.effort) else np.nan
         self.stamps[target] = stamp
         self._received[target] = now
         self.stamp = max(stamp, self.stamp)
@@ -205,14 +211,14 @@ class JointStateCache:
     def _positions(self, msg: JointStateLike, selection: Selection) -> np.ndarray:
         if not len(msg.position):
             raise Fault("no position", "position is empty")
-        position = np.asarray(msg.position)[selection.source]
+        position = np.asarray(msg.position).take(selection.source)
         self._map.check_finite(position, selection.target, "position")
         return position
 
     def _velocities(self, msg: JointStateLike, selection: Selection) -> np.ndarray | float:
         if len(msg.velocity):
-            velocity = np.asarray(msg.velocity)[selection.source]
-            if not np.isnan(velocity).all():
+            velocity = np.asarray(msg.velocity).take(selection.source)
+            if all_finite(velocity) or not np.isnan(velocity).all():
                 self._map.check_finite(velocity, selection.target, "velocity")
                 return velocity
         if self.velocity_fallback == "error":
