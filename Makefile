@@ -12,12 +12,13 @@ BIN := .venv/bin
 # A process for each of up to four cores; a file's tests stay together.
 PARALLEL := -n auto --maxprocesses 4 --dist loadfile
 
-.PHONY: help demo bench bench-publish comparison test test-all test-arm lint setup interfaces clean
+.PHONY: help demo bench bench-publish bench-ros comparison test test-all test-arm lint setup interfaces clean
 
 help:
 	@echo "make demo [URDF=path]  simulate a robot and hold it up with the dynamics node's torques, over ROS 2"
 	@echo "make bench             measure against other libraries, some minutes; OPTIONS=--quick to see that it works"
 	@echo "make bench-publish     the same, with the pictures to docs/images and the table for README.md"
+	@echo "make bench-ros         measure the nodes against a plain rclpy node, and a closed loop; OPTIONS=--quick"
 	@echo "make comparison        compare the representations of twists, some minutes; writes docs/comparison.md"
 	@echo "make test              lint, check imports and types, and run the tests"
 	@echo "make test-all          the same with the slow tests"
@@ -43,6 +44,9 @@ bench:
 
 bench-publish:
 	@$(MAKE) --no-print-directory bench OPTIONS="--publish $(OPTIONS)"
+
+bench-ros: setup
+	$(BIN)/python -m benchmarks.ros $(OPTIONS)
 
 comparison:
 	@tools/setup bench
