@@ -22,15 +22,16 @@ class Runner:
 
     watches {call: every}: each is called whenever the number of steps becomes a multiple of its `every`.
 
-    In lockstep time waits after each publication until it has been answered, and each state is published once: the
-    first one not before a step is due, and none again while it stands still."""
+    In lockstep time waits after each publication until it has been answered, unless `publish` returned False because
+    what is to be answered was lost; and each state is published once: the first one not before a step is due, and none
+    again while it stands still."""
 
     def __init__(
         self,
         simulation: Simulation,
         factor: float,
         every: int,
-        publish: Callable[[], None],
+        publish: Callable[[], bool | None],
         paused: bool = False,
         now: Callable[[], int] = time.monotonic_ns,
         wake: Callable[[], None] = lambda: None,
@@ -193,5 +194,5 @@ class Runner:
 
     def _publish_now(self) -> None:
         self._published = (self.simulation.steps, self._now())
-        self._publish()
-        self.lockstep.published(self.simulation.time_ns)
+        if self._publish() is not False:
+            self.lockstep.published(self.simulation.time_ns)

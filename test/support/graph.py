@@ -95,7 +95,7 @@ class Driver:
             rclpy.spin_once(self.node, timeout_sec=0.02)
         return value
 
-    def begin(self, kind, name, **fields):
+    def begin(self, kind, name, /, **fields):
         """The future answer of a service of the peer."""
         name = name.replace("~", self.peer)
         if name not in self._clients:
@@ -103,7 +103,7 @@ class Driver:
             self.wait(client.service_is_ready, f"service {name}")
         return self._clients[name].call_async(kind.Request(**fields))
 
-    def call(self, kind, name, **fields):
+    def call(self, kind, name, /, **fields):
         """Call a service of the peer."""
         future = self.begin(kind, name, **fields)
         self.wait(future.done, f"an answer of {name}")

@@ -61,7 +61,8 @@ class RobotDescription:
     thread of their own: the node stays alive meanwhile.
 
     * `robot`: the last good robot, None before the first; `refused`: the last one that on_robot refused, None after a
-      good one; `error`: why the last description was refused, else ""; `state`: one line on all of this.
+      good one; `error`: why the last description was refused, else ""; `state`: one line on all of this; `text`: that
+      of the robot that on_robot got last.
     * The parameter robot_description wins while it is not empty; a bad text is refused when it is set.
     * A change of the parameter gravity gives a new robot of the same model."""
 
@@ -73,6 +74,7 @@ class RobotDescription:
         self.robot: Robot | None = None
         self.error = ""
         self.refused: Robot | None = None
+        self.text = ""
         self._topic_text = ""
         self._wanted = ""                   # the text that is being loaded, or was loaded last
         self._loading: threading.Thread | None = None
@@ -180,4 +182,5 @@ class RobotDescription:
         for warning in robot.warnings:
             self._log.warning(f"model: {warning}")
         self._log.info(f"robot of {robot.n} joints: {listed(robot.joint_names)}")
+        self.text = text
         self.offer(robot)

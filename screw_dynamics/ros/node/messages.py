@@ -40,10 +40,14 @@ def wrench(w: Wrench) -> np.ndarray:
     return np.concatenate([vector(w.torque), vector(w.force)])
 
 
+def vector_message(v: np.ndarray) -> Vector3:
+    """Vector3 of (3,)."""
+    return Vector3(x=float(v[0]), y=float(v[1]), z=float(v[2]))
+
+
 def wrench_message(w: np.ndarray) -> Wrench:
     """Wrench of (6,) torque, force."""
-    torque, force = (Vector3(x=float(v[0]), y=float(v[1]), z=float(v[2])) for v in (w[:3], w[3:]))
-    return Wrench(torque=torque, force=force)
+    return Wrench(torque=vector_message(w[:3]), force=vector_message(w[3:]))
 
 
 def inertia(i: Inertia) -> tuple[float, np.ndarray, np.ndarray]:

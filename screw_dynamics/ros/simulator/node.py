@@ -3,9 +3,11 @@
 A node around a `Simulation` and the `Runner` that paces it. Commands and steps have a thread of their own, and
 take turns with services and all else."""
 
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
+from functools import partial
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -16,10 +18,13 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 from screw_dynamics.robot import Robot
+from screw_dynamics.simulator.faults import Fault as InjectedFault
 from screw_dynamics.simulator.lockstep import Lockstep
 from screw_dynamics.simulator.runner import IDLE, Runner
+from screw_dynamics.simulator.sensors.sensors import JointState as Reported
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
+from screw_dynamics.urdf.reader import model_of
 
 from ..node import messages
 from ..node.cdr import ReceivedJointState, joint_state_template
@@ -33,6 +38,7 @@ from ..node.services import LINGER
 from ..node.timing import SECOND
 from ..node.watches import rivals
 from .command_reader import CommandReader
+from .sensor_outputs import JointSensorParameters, SensorOutputs
 from .services import SimulatorServices
 from .settings import COMMAND_INTERFACES, INITIAL_POSITIONS, SETTINGS, JointParameters
 from .simulation_control import SimulationControl
@@ -40,6 +46,7 @@ from .trajectory_actions import TrajectoryGroups
 from .trajectory_settings import GroupParameters
 
 STATE_FIELDS = ("position", "velocity", "effort")
+SHOWN = 20   # active faults in the diagnostics
 
 
 class SimulatorNode(ManagedNode):
@@ -62,6 +69,10 @@ class SimulatorNode(ManagedNode):
         self._homes = JointParameters(self, INITIAL_POSITIONS)
         self._interfaces = JointParameters(self, COMMAND_INTERFACES)
         self._group_parameters = GroupParameters(self, self.settings.trajectory_groups)
+        self._joint_sensors = JointSensorParameters(self, SETTINGS)
+        if self.settings.imus:
+            kinematics = ("forward kinematics", "Jacobian", "Jacobian derivative")
+            self.steps = {**self.steps, **{name: STEPS[name] for name in kinematics}}
         self._keeps_clock = keeps_clock
         self.stamp = Time()   # of the state published last
         self.diagnostics.watches.append(lambda: rivals(self, "joint_states", "joint_commands"))
@@ -114,6 +125,7 @@ class SimulatorNode(ManagedNode):
         self._states = self.publisher(JointState, "joint_states")
         clock = self.settings.publish_clock and self._keeps_clock
         self._clock_publisher = self.publisher(Clock, "/clock") if clock else None
+        self._sensors = SensorOutputs(self, self._simulation_settings)
         self._lockstep = Lockstep(self.settings.lockstep, self.settings.lockstep_commands)
         self._commands = self.subscribe_hot("joint_commands", self._on_command, STREAM, self._work)
         SimulatorServices(self)
@@ -143,15 +155,16 @@ class SimulatorNode(ManagedNode):
 
     def _simulate(self, robot: Robot, time_ns: int) -> None:
         settings, names = self._simulation_settings, robot.joint_names
-        at_defaults = Simulation(robot, settings)
+        own = {"joint_sensors": self._joint_sensors.by_joint(names), "instrumented": self._instrumented(robot)}
+        at_defaults = Simulation(robot, settings, **own)
         self._homes.declare(robot.model, at_defaults.limits.middle().tolist(), at_defaults.check_position)
         self._interfaces.declare(robot.model, [settings.command_mode] * robot.n)
-        for name in (*self._homes.misnamed(), *self._interfaces.misnamed()):
+        for name in (*self._homes.misnamed(), *self._interfaces.misnamed(), *self._joint_sensors.misnamed(names)):
             self.log.warning(f"parameter {name}: unknown joint, the model has {listed(names)}")
-        simulation = Simulation(robot, settings, self._homes.by_joint(), time_ns, self._interfaces.by_joint())
+        simulation = Simulation(robot, settings, self._homes.by_joint(), time_ns, self._interfaces.by_joint(), **own)
         self.abort("robot_description changed")
         paused = self.settings.start_paused if self._runner is None else self._runner.paused
-        every = max(1, round(1.0 / (self.settings.publish_rate * settings.dt)))
+        every = self._every = max(1, round(1.0 / (self.settings.publish_rate * settings.dt)))
         self._reader = CommandReader(robot.model, self._interfaces.by_joint(), self._notice)
         self._given_up_joints = simulation.given_up
         self._describe_state(simulation)
@@ -159,8 +172,21 @@ class SimulatorNode(ManagedNode):
             simulation, self.settings.real_time_factor, every, self._publish, paused, wake=self._schedule,
             lockstep=self._lockstep)
         self._trajectories.use(self._runner)
+        self._last = -1   # step of the state published last
+        self._sensors.follow(self._runner, self._now)
         if self.state_label == "active":
             self._runner.resume()
+
+    def _instrumented(self, robot: Robot) -> Robot | None:
+        """The robot of the same description with what force-torque sensors need."""
+        joints = [joint for joint in self.settings.force_torques if joint]
+        if not joints:
+            return None
+        base_link, tip_link = self.settings.base_link or None, self.settings.tip_link or None
+        try:
+            return Robot(model_of(self.description.text, base_link, tip_link, apart=joints), robot.gravity)
+        except ValueError as error:
+            raise ValueError(f"parameter force_torques: {error}") from None
 
     def _describe_state(self, simulation: Simulation) -> None:
         """Determine the entries of a simulation's state that are published; their message is made with the next one."""
@@ -235,27 +261,41 @@ class SimulatorNode(ManagedNode):
     def _notice(self, fault: Fault) -> None:
         self.diagnostics.notice("joint_commands", fault)
 
-    def _publish(self) -> None:
-        """Publish state and clock, last what the controller answers: the other one is there when it does."""
-        self.stamp = messages.time_message(self.clock_ns())
-        topics = [self._publish_clock, self._publish_state]
+    def _now(self) -> Time:
+        """The stamp of the state of now."""
+        return messages.time_message(self.clock_ns())
+
+    def _publish(self) -> bool:
+        """Publish state and clock, last what the controller answers: the other one is there when it does. False if that
+        is a state that the robot's sensors lose."""
+        self.stamp, steps = self._now(), self._runner.simulation.steps
+        if steps == self._last or steps % self._every:
+            self._sensors.publish(again=steps == self._last)
+        self._last = steps
+        state = self._runner.simulation.joint_state()
+        topics = [self._publish_clock, partial(self._publish_state, state)]
         for publish in reversed(topics) if self._lockstep.trigger == "clock" else topics:
             publish()
         self.diagnostics.tick("publish")
+        return self._lockstep.trigger != "joint_states" or not state.lost.all()
 
     def _publish_clock(self) -> None:
         if self._clock_publisher is not None:
             self._clock_publisher.publish(Clock(clock=self.stamp))
 
-    def _publish_state(self) -> None:
-        simulation = self._runner.simulation
-        frame_id = self.settings.frame_id or simulation.robot.model.root
+    def _publish_state(self, state: Reported) -> None:
+        frame_id = self.settings.frame_id or self._runner.simulation.robot.model.root
         if frame_id != self._frame_id:   # a parameter that may change
             self._frame_id, self._template = frame_id, joint_state_template(self._reported, STATE_FIELDS, frame_id)
-        state, template = simulation.joint_state(), self._template
+        template, order = self._template, self._order
+        if state.lost.any():
+            order = order[~state.lost[order]]
+            if not len(order):
+                return
+            template = joint_state_template([state.names[i] for i in order], STATE_FIELDS, frame_id)
         template.stamp(self.stamp.sec, self.stamp.nanosec)
         for field in STATE_FIELDS:
-            getattr(state, field).take(self._order, out=template.fields[field])
+            getattr(state, field).take(order, out=template.fields[field])
         self._states.publish(template.encode())
 
     # --------------------------------------------------------------------------------------------- diagnostics
@@ -277,6 +317,10 @@ class SimulatorNode(ManagedNode):
             "saturated efforts [steps]": int(simulation.saturated.sum()),
         }
         values |= {f"saturated: {names[i]}": int(simulation.saturated[i]) for i in simulation.saturated.nonzero()[0]}
+        failing = [described(fault, simulation) for fault in simulation.faults.active[:SHOWN]]
+        if failing:
+            values["active faults"] = len(simulation.faults.active)
+            values |= {f"fault {k}": text for k, text in enumerate(failing, 1)}
         if self._lockstep.on:
             values["lockstep"] = self._lockstep.awaited or "answered"
         behind, self._given_up = runner.given_up > self._given_up, runner.given_up
@@ -286,11 +330,19 @@ class SimulatorNode(ManagedNode):
             return WARN, self.description.state, values
         if self.state_label != "active":
             return OK, self.state_label, values
+        if failing:
+            return WARN, f"faults of the simulated robot: {listed(failing)}", values
         if simulation.given_up.any():
             return WARN, self._without_commands(simulation), values
         if behind:
             return WARN, f"cannot keep the real-time factor {self.settings.real_time_factor}", values
         return OK, "stepping" if runner.stepping else "paused" if runner.paused else "running", values
+
+
+def described(fault: InjectedFault, simulation: Simulation) -> str:
+    """An active fault, and how long it lasts."""
+    remaining = simulation.faults.remaining(fault, simulation.steps)
+    return f"{fault}" + ("" if remaining == math.inf else f" for another {remaining:.3f} s")
 
 
 def refuse_sim_time(parameters: Sequence[Parameter]) -> SetParametersResult:

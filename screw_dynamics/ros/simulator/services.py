@@ -10,7 +10,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from screw_dynamics.simulator.runner import Runner
 from screw_dynamics.simulator.simulation import Simulation
-from screw_dynamics_interfaces.srv import ApplyWrench, ResetTo, Step
+from screw_dynamics_interfaces.srv import ApplyWrench, InjectFault, ResetTo, Step
 
 from ..node import messages
 from ..node.joint_state import JointMap, check_lengths
@@ -31,6 +31,8 @@ class SimulatorServices:
             Service("set_pause", SetBool, self._set_pause),
             Service("step", Step, self._step, MutuallyExclusiveCallbackGroup()),
             Service("apply_wrench", ApplyWrench, self._apply_wrench),
+            Service("inject_fault", InjectFault, self._inject_fault),
+            Service("clear_faults", Trigger, self._clear_faults),
         ))
 
     def _reset(self, runner: Runner, request, response) -> None:
@@ -69,6 +71,15 @@ class SimulatorServices:
         runner.catch_up()
         duration = messages.nanoseconds(request.duration) / SECOND
         runner.simulation.push(link, messages.wrench(request.wrench.wrench), duration)
+
+    def _inject_fault(self, runner: Runner, request, response) -> None:
+        runner.catch_up()
+        delay, duration = (messages.nanoseconds(time) / SECOND for time in (request.delay, request.duration))
+        runner.simulation.inject(request.kind, request.target, request.value, delay, duration)
+
+    def _clear_faults(self, runner: Runner, request, response) -> None:
+        runner.catch_up()
+        runner.simulation.clear_faults()
 
 
 def read_state(

@@ -16,7 +16,7 @@ class ForceTorques:
 
     instrumented: the same robot, of `model_of(..., apart=joints)`, with a free joint in series with each of these. It
     never moves, and the six efforts that keep it at rest are the wrench that it transmits: one pass of inverse dynamics
-    gives those of all sensors. ValueError names a joint without."""
+    gives those of all sensors. child_links {joint: link}. ValueError names a joint without."""
 
     def __init__(self, settings: Settings, robot: Robot, instrumented: Robot | None):
         self._settings, self._joints = settings, tuple(joint for joint in settings.force_torques if joint)
@@ -25,12 +25,15 @@ class ForceTorques:
         self._instrumented = instrumented
         names = instrumented.joint_names if instrumented is not None else ()
         index = {name: i for i, name in enumerate(names)}
-        self._rows = {}
+        self._rows: dict[str, list[int]] = {}
+        self.child_links: dict[str, str] = {}
         for joint in self._joints:
             axes = [f"{FREE}{joint}_{axis}" for axis in ("rx", "ry", "rz", "x", "y", "z")]
             if not set(axes) <= index.keys():
                 raise ValueError(f"force_torques: no model in which joint '{joint}' can come apart is given")
             self._rows[joint] = [index[axis] for axis in axes]
+            model = instrumented.model
+            self.child_links[joint] = model.body_names[model.body_joints.index(f"{FREE}{joint}_rz")]     # the last one
         self._moving = [index[name] for name in robot.joint_names] if self._joints else []
 
     def measure(self, moment: Moment) -> Mapping[str, np.ndarray]:

@@ -124,6 +124,10 @@ class Sensors:
             return self._held[name]
         return self._force_torques.measure(moment)[joint] + np.repeat([0.0, self._faults.offset(name)], 3)
 
+    def child_link(self, joint: str) -> str:
+        """The link in whose frame the force-torque sensor of a joint reports."""
+        return self._force_torques.child_links[joint]
+
     def lost(self, name: str, step: int) -> bool:
         """Whether the sample of a step is lost, of one of `names` or of all joints."""
         share, stream = self._settings.sensor_dropout, (JOINT_STATES, *self.names).index(name)

@@ -1,0 +1,132 @@
+"""The topics of the simulated robot's IMUs and force-torque sensors, and the parameters of single joints' sensors."""
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Quaternion, WrenchStamped
+from rclpy.lifecycle import LifecyclePublisher
+from sensor_msgs.msg import Imu
+
+from screw_dynamics.simulator.runner import Runner
+from screw_dynamics.simulator.sensor_settings import OF_JOINTS
+from screw_dynamics.simulator.sensors.sensors import FORCE_TORQUE, IMU
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
+
+from ..node import messages
+from ..node.managed_node import ManagedNode
+from ..node.parameters import Parameters, Setting
+
+
+class Sensor(NamedTuple):
+    """An IMU of a link, or a force-torque sensor in a joint: where it is, its publisher, and every how many steps
+    `message(simulation, target)` is published, unless it is None."""
+
+    target: str
+    publisher: LifecyclePublisher
+    every: int
+    message: Callable[[Simulation, str], Imu | WrenchStamped | None]
+
+
+def topic(name: str) -> str:
+    """The topic of a sensor: its name, with _ for what the name of a topic cannot contain."""
+    kind, _, target = name.partition("/")
+    token = re.sub(r"[^A-Za-z0-9_]", "_", target)
+    return f"{kind}/{'_' if token[:1].isdigit() else ''}{token}"
+
+
+class SensorOutputs:
+    """Publishes what the sensors of a simulation report: sensor_msgs/Imu on imu/<link>, geometry_msgs/WrenchStamped on
+    force_torque/<joint>. ValueError when two sensors would publish on one topic."""
+
+    def __init__(self, node: ManagedNode, settings: Settings):
+        self._sensors: dict[str, Sensor] = {}
+        for prefix, targets, kind, rate, message in (
+                (IMU, settings.imus, Imu, settings.imu_rate, imu_message),
+                (FORCE_TORQUE, settings.force_torques, WrenchStamped, settings.force_torque_rate, wrench_message)):
+            for target in filter(None, targets):
+                name = topic(prefix + target)
+                if name in self._sensors:
+                    raise ValueError(f"two sensors, of '{self._sensors[name].target}' and '{target}', would publish on "
+                                     f"{name}")
+                every = max(1, round(1.0 / (rate * settings.step)))
+                self._sensors[name] = Sensor(target, node.publisher(kind, name), every, message)
+        self._published: dict[str, int] = {}    # simulated time of the last sample
+
+    def follow(self, runner: Runner, stamp: Callable[[], Time]) -> None:
+        """Publish at the steps of a runner with the stamp of now."""
+        self._simulation, self._stamp = runner.simulation, stamp
+        for name, sensor in self._sensors.items():
+            runner.watches[partial(self._publish, name)] = sensor.every
+
+    def publish(self, again: bool) -> None:
+        """Publish what was not published of the state of now, or all of it again."""
+        for name in self._sensors:
+            if again or self._published.get(name) != self._simulation.time_ns:
+                self._publish(name)
+
+    def _publish(self, name: str) -> None:
+        sensor, simulation = self._sensors[name], self._simulation
+        self._published[name] = simulation.time_ns
+        message = sensor.message(simulation, sensor.target)
+        if message is not None:
+            message.header.stamp = self._stamp()
+            sensor.publisher.publish(message)
+
+
+def imu_message(simulation: Simulation, link: str) -> Imu | None:
+    """What the IMU of a link reports; the frame is the link's, the orientation that in the root link's frame. Exact
+    quantities have the covariance 0. None when the sample is lost."""
+    sample = simulation.imu(link)
+    if sample is None:
+        return None
+    x, y, z, w = messages.quaternion(sample.rotation)
+    message = Imu(orientation=Quaternion(x=x, y=y, z=z, w=w),
+                  angular_velocity=messages.vector_message(sample.angular_velocity),
+                  linear_acceleration=messages.vector_message(sample.linear_acceleration),
+                  angular_velocity_covariance=_covariance(sample.angular_velocity_variance),
+                  linear_acceleration_covariance=_covariance(sample.linear_acceleration_variance))
+    message.header.frame_id = link
+    return message
+
+
+def wrench_message(simulation: Simulation, joint: str) -> WrenchStamped | None:
+    """What the force-torque sensor in a joint reports; the frame is that of the child link. None when the sample is
+    lost."""
+    wrench = simulation.force_torque(joint)
+    if wrench is None:
+        return None
+    message = WrenchStamped(wrench=messages.wrench_message(wrench))
+    message.header.frame_id = simulation.sensors.child_link(joint)
+    return message
+
+
+def _covariance(variance: float) -> tuple[float, ...]:
+    return tuple(variance if i in (0, 4, 8) else 0.0 for i in range(9))
+
+
+class JointSensorParameters(Parameters):
+    """The parameters <setting>.<joint> that were given at the start, of settings that joints may have values of."""
+
+    def __init__(self, node: ManagedNode, table: tuple[Setting, ...]):
+        rows = {setting.name: setting for setting in table if setting.name in OF_JOINTS}
+        given = (name.partition(".") for name in node._parameter_overrides)   # rclpy shows declared ones only
+        super().__init__(node, tuple(
+            rows[name]._replace(name=f"{name}.{joint}", description=f"{rows[name].description} of {joint}")
+            for name, _, joint in given if name in rows and joint))
+
+    def by_joint(self, joint_names: tuple[str, ...]) -> dict[str, dict[str, float]]:
+        """{joint: {setting: value}} for those of these joints that have values of their own."""
+        own: dict[str, dict[str, float]] = {}
+        for name in self._table:
+            setting, _, joint = name.partition(".")
+            if joint in joint_names:
+                own.setdefault(joint, {})[setting] = getattr(self, name)
+        return own
+
+    def misnamed(self, joint_names: tuple[str, ...]) -> list[str]:
+        """The parameters of joints that a model does not have; they do nothing."""
+        return [name for name in self._table if name.partition(".")[2] not in joint_names]
