@@ -145,6 +145,7 @@ setup(
             "inspect = screw_dynamics.inspect:main",
             "dynamics_node = screw_dynamics.ros.dynamics.node:main",
             "simulator_node = screw_dynamics.ros.simulator.node:main",
+            "view_node = screw_dynamics.ros.view.view_node:main",
         ]
     },
     data_files=[

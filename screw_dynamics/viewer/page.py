@@ -105,7 +105,7 @@ class View:
                 self.scene.place(q)
             self.scene.push(self.robot.gravity_torque(self.q) if tau is None else np.asarray(tau, dtype=float))
             now = time.monotonic()
-            if now - self._told > READOUT or not self.player or not self.player.runs:
+            if now - self._told > READOUT or not (self._live or self.player and self.player.runs):
                 self._told = now
                 self._tell(qd)
 

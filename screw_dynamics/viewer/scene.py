@@ -1,4 +1,5 @@
 """A robot in a viser scene: its shapes on frames that follow the bodies; on them screws, centres of mass, efforts."""
+import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -24,6 +25,15 @@ def home(model: Model) -> np.ndarray:
     """Positions (n,) to begin with: zero, or the middle of a range that does not contain zero."""
     inside = (model.lower <= 0.0) & (0.0 <= model.upper)
     return np.where(inside, 0.0, (np.where(inside, 0.0, model.lower) + np.where(inside, 0.0, model.upper)) / 2.0)
+
+
+def preload(robot: Robot) -> None:
+    """Read the files of a robot's meshes, so that a scene of it is there at once; faults are left to the scene."""
+    if robot.source is not None:
+        with contextlib.suppress(ValueError, OSError):
+            for shape in read_shapes(robot.source).visual:
+                with contextlib.suppress(ValueError, OSError):
+                    parts_of(shape, lambda file: locate(file, robot.source))
 
 
 class Scene:

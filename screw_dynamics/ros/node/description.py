@@ -32,7 +32,7 @@ def parse(
     if not text.lstrip("\ufeff \t\r\n").startswith("<"):   # the core would take it for a path, but topics name no files
         raise ValueError(f"robot_description is not XML: it starts with {text[:40]!r}")
     # Not Robot.from_urdf: warnings are logged, where the robot comes into use.
-    robot = Robot(model_of(text, base_link or None, tip_link or None), tuple(gravity))
+    robot = Robot(model_of(text, base_link or None, tip_link or None), tuple(gravity), source=text)
     output_order(robot.joint_names, joints)
     return robot
 

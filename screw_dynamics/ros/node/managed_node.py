@@ -101,18 +101,22 @@ class ManagedNode(LifecycleNode):
 
     def subscribe_hot(
         self, topic: str, callback: Callable[[ReceivedJointState], None], qos: QoSProfile,
-        work: Callable[[], None] | None = None,
+        work: Callable[[], None] | None = None, count_losses: bool = True,
     ) -> HotSubscription:
-        """As `subscribe` to joint states, every one of which counts: in a thread of its own, and losses are counted.
-        `work()` is called in the same thread when the subscription's `schedule` says so."""
+        """As `subscribe` to joint states, every one of which counts: in a thread of its own, and losses are counted
+        unless `count_losses` is False. `work()` is called in that thread when the subscription's `schedule` says so."""
         reader = JointStateReader()
+
+        def lost(count: int) -> None:
+            if count_losses:
+                self.diagnostics.lose(topic, count)
 
         def read(data: bytes) -> None:
             message = reader.read(data)
             callback(received(data) if message is None else message)
 
         subscription = HotSubscription(
-            self, JointState, topic, self.guarded(topic, read), lambda count: self.diagnostics.lose(topic, count), qos,
+            self, JointState, topic, self.guarded(topic, read), lost, qos,
             self.guarded("work", work) if work else None)
         self._hot = [subscription]
         self.endpoints.callback(subscription.close)

@@ -1,0 +1,66 @@
+"""What is shown of a robot that is alive: the state of its joints, efforts, and the faults that diagnostics tell.
+
+Pure Python and NumPy; times are nanoseconds."""
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+import numpy as np
+
+from ..node.joint_state import Fault, JointMap, JointStateCache, JointStateLike, check_lengths
+
+MOST_FAULTS = 12    # that are listed
+
+
+class StatusLike(Protocol):
+    """A diagnostic_msgs/DiagnosticStatus."""
+
+    name: str
+    level: bytes
+    message: str
+    hardware_id: str
+
+
+class LiveState:
+    """The latest of everything, for one robot. changed: whether something came since `taken()`."""
+
+    def __init__(self, joint_names: Iterable[str], notify: Callable[[Fault], None] = lambda fault: None):
+        self.cache = JointStateCache(tuple(joint_names), notify=notify)
+        self._map = JointMap(self.cache.joint_names)
+        self.efforts = np.full(len(self.cache.joint_names), np.nan)
+        self._from_topic = False
+        self._faults: dict[str, str] = {}
+        self.changed = False
+
+    def take_state(self, msg: JointStateLike, stamp: int, now: int) -> None:
+        """Merge joint_states; its efforts count until some come on a topic of their own. Fault for a bad message."""
+        if self.cache.update(msg, stamp, now):
+            self.changed = True
+            if not self._from_topic:
+                self.efforts[:] = self.cache.effort
+
+    def take_efforts(self, msg: JointStateLike) -> None:
+        """Take the efforts of joints by their names. Fault for a bad message."""
+        check_lengths(msg)
+        selection = self._map.select(msg.name)
+        if len(msg.effort) and len(selection.target):
+            self.efforts[selection.target] = np.asarray(msg.effort)[selection.source]
+            self._from_topic = self.changed = True
+
+    def take_status(self, statuses: Iterable[StatusLike]) -> None:
+        """Take diagnostics: of each source the last that was not OK, until it is OK."""
+        for status in statuses:
+            source = status.hardware_id or status.name
+            self._faults.pop(source, None)
+            if status.level != b"\x00" and len(self._faults) < MOST_FAULTS:
+                self._faults[source] = status.message
+
+    @property
+    def faults(self) -> list[str]:
+        """A line for each source that is not OK."""
+        return [f"{source}: {message}"[:200] for source, message in sorted(self._faults.items())]
+
+    def taken(self) -> bool:
+        """Whether something came since the last call, and the state is complete."""
+        changed, self.changed = self.changed, False
+        return changed and self.cache.complete

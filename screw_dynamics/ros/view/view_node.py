@@ -1,0 +1,85 @@
+"""view_node: a web page of the robot as it moves, with its efforts, energy, and the faults that diagnostics tell.
+
+The page is that of screw_dynamics.view: it needs viser, the extra [view]."""
+
+import sys
+from collections.abc import Sequence
+
+from screw_dynamics.robot import Robot
+from screw_dynamics.viewer.page import View
+from screw_dynamics.viewer.scene import preload
+
+from ..node.endpoints import STEADY
+from ..node.managed_node import run
+from ..node.parameters import Setting
+from ..node.preparation import STEPS
+from . import showing_node
+
+SETTINGS = (
+    *showing_node.SETTINGS,
+    Setting("host", "127.0.0.1", "address that the page is served at; 0.0.0.0: to everybody", read_only=True),
+    Setting("port", 8080, "port of the page; the first free one from here on", lower=1024, upper=65535, read_only=True),
+)
+SILENCE = 1.0   # s without joint_states that are told of
+
+
+class ViewNode(showing_node.ShowingNode):
+    """The node `screw_view`. Topics and parameters: docs/viewing.md and config/view.yaml."""
+
+    steps = {
+        "gravity torque": STEPS["gravity torque"],
+        "poses of bodies": lambda robot, q, link: robot.body_poses(q),
+        "energy": lambda robot, q, link: robot.potential_energy(q) + robot.kinetic_energy(q, q),
+        "shapes": lambda robot, q, link: preload(robot),
+    }
+
+    def __init__(self, **node_options):
+        super().__init__("screw_view", SETTINGS, "web page", **node_options)
+
+    def create_endpoints(self) -> None:
+        """Open the page, and subscribe."""
+        self._view = View(self.settings.host, self.settings.port, "screw_dynamics, live", live=True)
+        self.endpoints.callback(self._view.close)
+        self.log.info(f"page: {self._view.url}")
+        super().create_endpoints()
+        timer = self.create_timer(0.5, self.guarded("timer", self._tell), clock=STEADY)
+        self.endpoints.callback(self.destroy_timer, timer)
+
+    def use(self, robot: Robot) -> None:
+        """Show another robot."""
+        super().use(robot)
+        self._view.use(robot)
+        for note in self._view.notes:
+            self.log.warning(f"view: {note}")
+
+    def present(self) -> None:
+        """Move the robot of the page."""
+        state = self.live.cache
+        self._view.show(state.position, state.velocity, self.live.efforts)
+
+    def _tell(self) -> None:
+        if self.live is not None:
+            faults = (f"**fault:** {plain(line)}" for line in self.live.faults)
+            self._view.status("\n\n".join([self._state_of_topic(), *faults]))
+
+    def _state_of_topic(self) -> str:
+        if self.state_label != "active":
+            return f"view_node is {self.state_label}"
+        if not self.live.cache.complete:
+            return f"waiting for joint_states of {plain(', '.join(self.live.cache.missing[:5]))}"
+        age = self.age()
+        return f"**no joint_states for {age:.0f} s**" if age > SILENCE else f"live, {len(self.live.faults)} faults"
+
+
+def plain(text: str) -> str:
+    """Text from outside as Markdown that shows it, and does nothing else."""
+    return "".join(f"&#{ord(c)};" if not c.isalnum() and c not in " ,.:/_-" else c for c in text)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run view_node; the exit code."""
+    return run(ViewNode, args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+"""view_node shows what is on the graph: joint states, efforts, faults; and survives what is odd there."""
+import threading
+import urllib.request
+
+import numpy as np
+import pytest
+import yaml
+
+pytest.importorskip("viser", reason="pages need viser, the extra [view]")
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
+from rclpy.parameter import Parameter  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+
+import screw_dynamics as sd  # noqa: E402
+from screw_dynamics.ros.node.guarded import GuardedExecutor  # noqa: E402
+from screw_dynamics.ros.node.joint_state import Fault  # noqa: E402
+from screw_dynamics.ros.view.live_state import LiveState  # noqa: E402
+from screw_dynamics.ros.view.view_node import SETTINGS, ViewNode, plain  # noqa: E402
+from support import planar_arm as arm  # noqa: E402
+from support.graph import Driver, NodeProcess  # noqa: E402
+from support.paths import ROOT  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def node(ros):
+    """view_node in this process, so that what its page shows can be looked at."""
+    node = ViewNode(namespace="page", parameter_overrides=[Parameter("port", value=8710)])
+    executor = GuardedExecutor(node.failed, node.turns)
+    executor.add_node(node)
+    node.start()
+    thread = threading.Thread(target=executor.spin, daemon=True)
+    thread.start()
+    yield node
+    executor.shutdown()
+    thread.join(60.0)
+    node.end()
+    node.destroy_node()
+
+
+@pytest.fixture(scope="module")
+def driver(node):
+    driver = Driver("page", "screw_view")
+    driver.describe(arm.urdf())
+    driver.wait(lambda: node.robot is not None, "a robot")
+    return driver
+
+
+@pytest.fixture
+def send(driver):
+    """Publishes a JointState."""
+    def send(topic="joint_states", name=arm.NAMES, **fields):
+        driver.publisher(JointState, topic).publish(JointState(name=list(name), **fields))
+    return send
+
+
+def shows(node, q):
+    return lambda: node._view.q == pytest.approx(q)
+
+
+def test_the_page_follows_states_that_come_in_parts_and_efforts_of_a_topic(node, driver, send):
+    robot = sd.Robot.from_urdf(arm.urdf())
+    q, qd = dict(zip(arm.NAMES, (0.3, -0.7), strict=True)), dict(zip(arm.NAMES, (1.0, 2.0), strict=True))
+    at, rate = ([values[name] for name in robot.joint_names] for values in (q, qd))
+    for name in arm.NAMES:
+        send(name=[name], position=[q[name]], velocity=[qd[name]], effort=[1.0])
+    driver.wait(shows(node, at), "the state on the page")
+    assert node.live.efforts.tolist() == [1.0, 1.0]
+    send("screw_dynamics/gravity", position=[], effort=[5.0, -7.0])
+    driver.wait(lambda: sorted(node.live.efforts.tolist()) == [-7.0, 5.0], "the efforts of the topic")
+    energy = robot.kinetic_energy(at, rate) + robot.potential_energy(at)
+
+    def told():
+        send(position=list(q.values()), velocity=list(qd.values()), effort=[9.0, 9.0])
+        return f"energy {energy:.4g} J" in node._view._numbers.content
+    driver.wait(told, "the energy on the page")
+    assert sorted(node.live.efforts.tolist()) == [-7.0, 5.0]      # the topic's, from now on
+    status, _ = driver.status(lambda status, values: status.message == "following joint_states")
+    assert status.level == DiagnosticStatus.OK
+
+
+def test_messages_that_are_odd_move_nothing(node, driver, send):
+    send(position=[0.1, 0.2])
+    driver.wait(shows(node, [0.1, 0.2]), "a state")
+    for fields in ({"position": [np.nan, 1.0]}, {"position": [1.0]}, {"position": [1e400, 0.0]}, {}):
+        send(**fields)
+    send("screw_dynamics/gravity", effort=[1.0])
+    driver.wait(lambda: node.diagnostics._dropped.total() >= 4, "faults that are counted")
+    assert node._view.q == pytest.approx([0.1, 0.2])
+    send(position=[0.5, 0.5])
+    driver.wait(shows(node, [0.5, 0.5]), "the next state")
+
+
+def test_faults_of_other_nodes_are_told_and_forgotten(node, driver):
+    def tell(level):
+        driver.publisher(DiagnosticArray, "/diagnostics").publish(DiagnosticArray(status=[DiagnosticStatus(
+            hardware_id="/motor", name="motor", level=level, message="hot <b>")]))
+    status = node._view._status
+    driver.wait(lambda: "hot &#60;b&#62;" in status.content, "the fault", lambda: tell(DiagnosticStatus.WARN))
+    driver.wait(lambda: "hot" not in status.content, "no fault", lambda: tell(DiagnosticStatus.OK))
+
+
+def test_another_description_gives_another_robot_and_a_bad_one_keeps_the_last(node, driver, send):
+    driver.describe("<robot")
+    driver.status(lambda status, values: "robot_description refused" in values["robot_description"])
+    assert node.robot.joint_names
+    driver.describe(arm.urdf(elbow="other_elbow"))
+    driver.wait(lambda: [slider.label for slider in node._view._sliders] == ["shoulder", "other_elbow"], "the other")
+    driver.describe(arm.urdf())
+    driver.wait(lambda: "elbow" in node.robot.joint_names, "the first robot")
+    send(position=[0.4, 0.6])
+    driver.wait(shows(node, [0.4, 0.6]), "a state of the first robot")
+
+
+def test_the_process_serves_its_page_and_ends_on_a_signal(tmp_path, ros):
+    with NodeProcess("screw_dynamics.ros.view.view_node", "process", tmp_path / "log", {
+            "robot_description": f"'{arm.urdf()}'", "port": 8720}) as process:
+        driver = Driver("process", "screw_view")
+        driver.wait(lambda: "page: http://" in process.output(), "the page's address")
+        url = process.output().split("page: ")[1].split()[0]
+        with urllib.request.urlopen(url, timeout=60.0) as page:
+            assert page.status == 200 and b"<html" in page.read().lower()
+        driver.status(lambda status, values: "no joint_states yet" in status.message)
+
+
+def test_the_file_of_parameters_is_theirs():
+    values = yaml.safe_load((ROOT / "config" / "view.yaml").read_text())["/**/screw_view"]["ros__parameters"]
+    assert list(values) == [setting.name for setting in SETTINGS]
+    assert all((tuple(value) if isinstance(value, list) else value) == setting.default
+               for value, setting in zip(values.values(), SETTINGS, strict=True))
+
+
+# ------------------------------------------------------------------------------------------------- without a graph
+def message(**fields):
+    return JointState(name=["a", "b"], **fields)
+
+
+def test_efforts_of_states_count_until_some_come_on_a_topic():
+    live = LiveState(["b", "a"])
+    live.take_state(message(position=[1.0, 2.0], effort=[3.0, 4.0]), 1, 1)
+    assert live.taken() and not live.taken() and live.efforts.tolist() == [4.0, 3.0]
+    live.take_efforts(JointState(name=["a", "x"], effort=[7.0, 8.0]))
+    live.take_state(message(position=[1.0, 2.0], effort=[5.0, 6.0]), 2, 2)
+    assert live.efforts.tolist() == [4.0, 7.0] and live.taken()
+    with pytest.raises(Fault, match="effort has 1 values for 2 names"):
+        live.take_efforts(message(effort=[1.0]))
+
+
+def test_the_list_of_faults_is_bounded():
+    live = LiveState(["a"])
+    live.take_status(DiagnosticStatus(name=f"s{k}", level=b"\x02", message="x" * 1000) for k in range(1000))
+    assert len(live.faults) == 12 and max(map(len, live.faults)) <= 200
+
+
+def test_text_from_outside_does_nothing_in_the_page():
+    assert plain("a <script> [x](y) *b*") == "a &#60;script&#62; &#91;x&#93;&#40;y&#41; &#42;b&#42;"
