@@ -7,4 +7,8 @@ from screw_dynamics.ros import launching
 
 
 def generate_launch_description():
-    return LaunchDescription([*launching.arguments(), launching.node("dynamics_node", "dynamics.yaml")])
+    return LaunchDescription([
+        *launching.arguments(),
+        launching.node("dynamics_node", "dynamics.yaml"),
+        *launching.sight(),
+    ])

@@ -14,4 +14,5 @@ def generate_launch_description():
         *launching.arguments(),
         launching.node("dynamics_node", "dynamics.yaml"),
         launching.node("simulator_node", "simulator.yaml", clock_parameter="publish_clock"),   # the source of time
+        *launching.sight(),
     ])

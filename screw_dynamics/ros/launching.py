@@ -9,7 +9,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
-from launch import LaunchContext
+from launch import Action, LaunchContext
 from screw_dynamics.urdf.file import read_urdf_file
 
 PACKAGE = "screw_dynamics"
@@ -22,6 +22,7 @@ ARGUMENTS = {   # name: default, description
     "base_link": ("", "root of the part of the robot in use; empty: as in params_file"),
     "tip_link": ("", "last link of a chain from base_link; empty: as in params_file"),
     "log_level": ("info", "debug, info, warn, error or fatal"),
+    "view": ("false", "true: a web page of the robot by view_node, which logs its address; needs the package viser"),
 }
 
 
@@ -41,6 +42,18 @@ def node(executable: str, config: str, clock_parameter: str = "use_sim_time", pa
     parameter that the argument use_sim_time sets. remappings {name: name} replace that of joint_states_topic, too."""
     return OpaqueFunction(
         function=lambda context: [_node(context, executable, config, clock_parameter, package, remappings)])
+
+
+def if_asked(argument: str, *actions: Action) -> OpaqueFunction:
+    """Actions that are taken if a launch argument is neither empty nor false."""
+    def take(context):
+        return list(actions) if LaunchConfiguration(argument).perform(context).lower() not in ("", "0", "false") else []
+    return OpaqueFunction(function=take)
+
+
+def sight() -> list[Action]:
+    """The nodes that show the robot, each if its argument asks for it."""
+    return [if_asked("view", node("view_node", "view.yaml"))]
 
 
 def spawner(controllers: Sequence[str], config: str, *options: str) -> OpaqueFunction:
