@@ -12,6 +12,8 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+ECHO = "echo"       # has the QoS that most have: SensorData, and 10 for what it publishes
+QUEUE = 100         # depth of the reliable queues of plain nodes that must lose nothing
 STARTING = 60.0     # seconds for a node to answer its first message
 
 
@@ -89,7 +91,7 @@ def pass_on(source, target, name):
     rclpy.init()
     counts, last = {"messages": 0, "lost": 0}, [0]
     node, answer = rclpy.create_node(name), JointState()
-    publisher = node.create_publisher(JointState, target, 10)
+    publisher = node.create_publisher(JointState, target, 10 if name == ECHO else QUEUE)
 
     def receive(message, info):
         number = info["publication_sequence_number"] or 0
@@ -100,9 +102,7 @@ def pass_on(source, target, name):
         answer.effort = message.effort if len(message.effort) else message.position
         publisher.publish(answer)
 
-    # A relay must hear every torque, as a controller does; an echo listens to states as others do.
-    qos = 100 if name == "relay" else qos_profile_sensor_data
-    node.create_subscription(JointState, source, receive, qos)
+    node.create_subscription(JointState, source, receive, qos_profile_sensor_data if name == ECHO else QUEUE)
     signal.signal(signal.SIGUSR1, lambda *_: print(json.dumps(counts), flush=True))
     try:
         rclpy.spin(node)

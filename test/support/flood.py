@@ -1,5 +1,5 @@
-"""A process that publishes joint states of the planar arm at a rate, each a nanosecond later than the one before, as a
-best-effort publisher at its best: python -m support.flood NAMESPACE TOPIC RATE [COUNT]."""
+"""A process that publishes states, or commands, of the planar arm at a rate, stamped one nanosecond after the other:
+python -m support.flood NAMESPACE TOPIC RATE FIELDS."""
 import os
 import signal
 import subprocess
@@ -15,13 +15,13 @@ from screw_dynamics.ros.node.cdr import joint_state_template
 from support import planar_arm as arm
 from support.paths import ROOT
 
-POSITION, EFFORT = (0.3, 0.7), (0.0, 0.0)
+POSITION = (0.3, 0.7)   # at rest, without effort
 
 
 @contextmanager
-def flood(namespace, topic="joint_states", rate=1000):
+def flood(namespace, topic="joint_states", rate=1000, fields=("position", "velocity", "effort")):
     """The flood, for a block."""
-    command = [sys.executable, "-m", "support.flood", namespace, topic, str(rate)]
+    command = [sys.executable, "-m", "support.flood", namespace, topic, str(rate), *fields]
     process = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'test'}"})
     try:
         yield process
@@ -30,13 +30,14 @@ def flood(namespace, topic="joint_states", rate=1000):
         process.wait()
 
 
-def main(namespace, topic, rate):
+def main(namespace, topic, rate, *fields):
     """Publish until killed."""
     rclpy.init()
     node = rclpy.create_node("flood", namespace=namespace)
     publisher = node.create_publisher(JointState, topic, QoSProfile(depth=1000))
-    message = joint_state_template(arm.NAMES, ["position", "velocity", "effort"])
-    message.fields["position"][:], message.fields["effort"][:] = POSITION, EFFORT
+    message = joint_state_template(arm.NAMES, fields)
+    if "position" in fields:
+        message.fields["position"][:] = POSITION
     period, due, count = 1.0 / float(rate), time.monotonic(), 0
     while True:
         count += 1
