@@ -16,6 +16,7 @@ from .trajectory import Points
 SECOND = 1_000_000_000     # nanoseconds
 AT_REST = 1.2e-7           # largest velocity of a last point: the rounding of a number of single precision
 BEYOND = 1e-6              # how far a point may lie outside the position limits: planners round
+MOST_POINTS = 100_000      # of a trajectory: they take half a second
 FIELDS = ("positions", "velocities", "accelerations")
 VARIABLES = ("position", "velocity", "acceleration")
 
@@ -59,8 +60,9 @@ def read_points(msg, rules: GoalRules, model: Model, limits: EnforcedLimits) -> 
 
     Efforts that are all zero count as not given."""
     joints = _read_joints(msg.joint_names, rules, model)
-    if not len(msg.points):
-        raise GoalError(Code.INVALID_GOAL, "the trajectory has no points")
+    if not 0 < len(msg.points) <= MOST_POINTS:
+        raise GoalError(
+            Code.INVALID_GOAL, f"the trajectory has {len(msg.points) or 'no'} points, must have 1 to {MOST_POINTS}")
     times = np.array([p.time_from_start.sec * SECOND + p.time_from_start.nanosec for p in msg.points], dtype=np.int64)
     _check_times(times)
     k, m = len(times), len(joints)

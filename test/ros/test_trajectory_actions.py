@@ -1,4 +1,6 @@
 """Trajectories to simulator_node over real DDS: what MoveIt 2 sends, groups, outcomes and their codes, who commands."""
+import os
+
 import numpy as np
 import pytest
 from lifecycle_msgs.msg import Transition
@@ -55,6 +57,7 @@ def process(tmp_path_factory):
         "robot_description": f"'{arm.urdf()}'", "publish_clock": "true", "start_paused": "true",
         "trajectory_groups": f"[{ALL}, {ARM}, {GRIPPER}]", "arm.joints": "[shoulder]",
         "gripper.joints": "[elbow, finger]", "gripper.constraints.elbow.goal": "0.01",
+        "gripper.constraints.elbo.goal": "0.01",
         "joint_trajectory_controller.constraints.shoulder.goal": "0.001",
     }
     with NodeProcess(MODULE, "trajectories", tmp_path_factory.mktemp("trajectories") / "log", parameters) as process:
@@ -242,6 +245,19 @@ def test_reset_and_deactivation_end_goals_with_the_reason(simulator):
     simulator.fresh()
 
 
+def test_same_goal_at_the_same_steps_gives_the_same_bits(simulator):
+    ends = []
+    for at_a_time in (460, 92, 20):
+        simulator.reset()
+        simulator.step(40)
+        sent = simulator.follow(trajectory([0.3, 0.2], [-0.4, 0.7], seconds=0.2))
+        for _ in range(460 // at_a_time):
+            state = simulator.step(at_a_time)
+        assert sent.result()[0] == "succeeded"
+        ends.append((state.position.tobytes(), state.velocity.tobytes(), state.effort.tobytes()))
+    assert len(set(ends)) == 1
+
+
 def test_runs_in_real_time_and_as_fast_as_possible(simulator):
     for factor, target in ((0.0, 0.2), (1.0, 0.4)):
         with simulator.parameter("real_time_factor", factor, afterwards=1.0):
@@ -250,8 +266,9 @@ def test_runs_in_real_time_and_as_fast_as_possible(simulator):
             assert is_near(simulator.fresh(), target, 0.3)
 
 
-def test_joint_that_mimics_is_left_out_of_its_group_with_a_line_of_log(process, running):
+def test_joint_that_mimics_and_parameters_without_meaning_have_a_line_of_log(process, running):
     assert "gripper.joints: 'finger' mimics elbow, it is left out" in process.output()
+    assert "parameter gripper.constraints.elbo.goal: there is none of this name" in process.output()
     status, result = running.follow(trajectory([0.1], names=["finger"]), GRIPPER).result()
     assert result.error_code == CODES.INVALID_JOINTS and "'finger' mimics 'elbow'" in result.error_string
 
@@ -295,3 +312,18 @@ def test_what_moveit_sends_for_a_panda_and_its_gripper(ros, tmp_path):
         end = dict(zip(state.name, state.position, strict=True))
         assert np.allclose([end[joint] for joint in joints], start + reach, atol=1e-3)
         assert end["panda_finger_joint1"] == pytest.approx(0.03, abs=1e-3) == end["panda_finger_joint2"]
+
+
+def test_where_packages_are_missing_a_line_says_so_and_the_topic_is_there(ros, tmp_path, monkeypatch):
+    for package in ("control_msgs", "simulation_interfaces"):
+        (tmp_path / f"{package}.py").write_text("raise ImportError('not installed')")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    with NodeProcess(MODULE, "bare", tmp_path / "log", {"robot_description": f"'{arm.urdf()}'"}) as process:
+        simulator = Trajectories("bare")
+        simulator.wait(lambda: simulator.states, "a state")
+        simulator.publisher(JointTrajectory, f"{ALL}/joint_trajectory", 10).publish(trajectory([0.3, 0.2]))
+        simulator.fresh(lambda state: is_near(state, 0.2, 0.3))
+        lines = [line for line in process.output().splitlines() if "not offered" in line]
+        assert len(lines) == 2 and "control_msgs" in lines[1] and "simulation_interfaces" in lines[0], lines
+        services = [name for name, _ in simulator.node.get_service_names_and_types() if name.startswith("/bare/screw")]
+        assert f"{simulator.peer}/step" in services and f"{simulator.peer}/step_simulation" not in services

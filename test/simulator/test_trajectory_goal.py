@@ -64,6 +64,7 @@ def test_efforts_that_are_all_zero_are_none(read):
         (trajectory(point(1.0), names=["elbow", "finger"]), Code.INVALID_JOINTS, ["'finger' mimics 'elbow'"]),
         (trajectory(point(1.0), names=["elbow"] * 2), Code.INVALID_JOINTS, ["'elbow' is named twice"]),
         (trajectory(), Code.INVALID_GOAL, ["no points"]),
+        (trajectory(*[point(1.0)] * 100_001), Code.INVALID_GOAL, ["100001 points", "1 to 100000"]),
         (trajectory(point(-0.5)), Code.INVALID_GOAL, ["point 0", "-0.5 s"]),
         (trajectory(point(1.0), point(1.0)), Code.INVALID_GOAL, ["point 1", "1.0 s", "later"]),
         (trajectory(point(1.0), point(2.0), point(1.5)), Code.INVALID_GOAL, ["point 2", "1.5 s", "2.0 s"]),

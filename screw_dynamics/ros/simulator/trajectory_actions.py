@@ -61,6 +61,8 @@ class TrajectoryGroups:
             for joint in self._parameters.unknown_joints(group, model):
                 why = f"mimics {model.mimics[joint].joint}" if joint in model.mimics else "is not a joint of the model"
                 self._node.log.warning(f"parameter {group}.joints: '{joint}' {why}, it is left out")
+        for name in self._parameters.misnamed():
+            self._node.log.warning(f"parameter {name}: there is none of this name, it does nothing")
         self._runner = runner
         self._follower = TrajectoryFollower(
             runner.simulation, self._node.settings.trajectory_execution == "computed_torque")
@@ -135,9 +137,11 @@ class TrajectoryGroups:
         self._follower.cancel(group, Outcome(Code.SUCCESSFUL, "cancelled"))
 
     def _log(self, group: str, outcome: Outcome) -> None:
-        severity = "info" if outcome.code == Code.SUCCESSFUL else "warn"
-        self._node.diagnostics.log(
-            f"{group} {outcome.code.name}", f"{group}: {outcome.code.name}: {outcome.text}", severity)
+        if outcome.code == Code.SUCCESSFUL:
+            self._node.diagnostics.log(f"{group} {outcome.text}", f"{group}: {outcome.text}", "info")
+        else:
+            self._node.diagnostics.log(
+                f"{group} {outcome.code.name}", f"{group}: {outcome.code.name}: {outcome.text}", "warn")
 
     # --------------------------------------------------------------------------------------------- progress
     def _check(self) -> None:

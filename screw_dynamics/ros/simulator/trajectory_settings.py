@@ -72,6 +72,11 @@ class GroupParameters(Parameters):
                     self._table[setting.name] = setting
         self._model = model
 
+    def misnamed(self) -> list[str]:
+        """Overrides below a group that are no parameter of it; they do nothing."""
+        overrides = self._node._parameter_overrides   # rclpy shows overrides only of parameters that are declared
+        return [name for name in overrides if name.partition(".")[0] in self.groups and name not in self._table]
+
     def rules(self, group: str, model: Model) -> GoalRules:
         """What a group accepts."""
         return GoalRules(
