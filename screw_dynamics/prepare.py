@@ -18,6 +18,7 @@ from functools import cache
 from multiprocessing import get_context
 from threading import Lock
 
+from screw_dynamics.algorithms import hybrid_dynamics
 from screw_dynamics.algorithms.choice import choice
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_IN
@@ -30,7 +31,8 @@ from screw_dynamics.compiled.cache import BATCHES, Form
 from screw_dynamics.compiled.cache import prepare as load_or_compile
 from screw_dynamics.compiled.threads import available_threads
 from screw_dynamics.numbers.values import PLAIN
-from screw_dynamics.simulation.integrators import INTEGRATORS
+from screw_dynamics.simulation import driven
+from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
 from screw_dynamics.simulation.rollout import OTHER_METHODS, form_of
 
 
@@ -49,6 +51,7 @@ def forms(everything: bool = False) -> dict[str, Form]:
     single, batches = ([
         *(form_of(integrator, lanes) for integrator in INTEGRATORS), *(entry.form_of_native(lanes) for entry in called),
         *(entry.form_of_many if lanes else entry.form_of_one for entry in entries)] for lanes in (False, True))
+    single += [*map(driven.form, FIXED_STEPS), *map(hybrid_dynamics.form, (False, True))]
     return {form.name: form for form in (*single, *batches)}
 
 

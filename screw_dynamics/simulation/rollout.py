@@ -201,6 +201,15 @@ class Rollouts:
                 integrator: str, friction: bool, limits: bool, every: int, rtol: float, atol: float,
                 threads: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Times and samples of a simulation, as Robot.rollout describes."""
+        found = self.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol, threads)
+        if found[3]:
+            warn_of_divergence(*found[:3], dt, integrator)
+        return found[:3]
+
+    def samples(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None, dt: float, steps: int,
+                integrator: str, friction: bool, limits: bool, every: int = 1, rtol: float = 1e-6, atol: float = 1e-9,
+                threads: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
+        """The same without a warning; last, whether a state ceased to be finite."""
         options = dt, steps, integrator, friction, limits, every, rtol, atol
         try:
             plan, samples = self._checked[options]
@@ -216,9 +225,7 @@ class Rollouts:
             found = self._from_one(integrator, plan, q0, qd0, effort, controller, dt, samples)
         if found is None:
             found = self._from_any(integrator, plan, q0, qd0, effort, controller, float(dt), samples, threads)
-        if found[3]:
-            warn_of_divergence(*found[:3], dt, integrator)
-        return found[:3]
+        return found
 
     def _check(self, dt, steps, integrator, friction, limits, every, rtol, atol):
         """The plan of a rollout of one state, and how many samples it has; kept for the next call."""

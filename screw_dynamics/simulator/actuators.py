@@ -1,83 +1,88 @@
 """The efforts by which motors, servos and brakes of the simulated robot follow its commands."""
 
 from bisect import bisect
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from screw_dynamics.algorithms.friction import resistance
 from screw_dynamics.robot import Robot
+from screw_dynamics.simulation.driven import BRAKE, EFFORT, GRAVITY, REFERENCE, SERVO, Driven
 
 from .commands import Drive, Drives
 from .limits import EnforcedLimits
 from .reference import Sample
 from .settings import Settings
 
-BRAKE = 1e12   # N m s/rad or N s/m: damping that stops any joint within a step
+STOPPING = 1e12   # N m s/rad or N s/m: damping that stops any joint within a step
+Wrenches = Mapping[str, np.ndarray]     # {link: (6,)}, (torque, force), in the link's frame
 
 
 class Actuators:
-    """Motors, servos and brakes, one a joint. The effort of motors and servos is limited, that of brakes is not."""
+    """Motors, servos and brakes, one a joint. The effort of motors and servos is limited, that of brakes is not.
+
+    Servos and brakes compensate wrenches on links, and friction. A weakened servo gives a share of what it would;
+    nothing compensates that."""
 
     def __init__(self, limits: EnforcedLimits, settings: Settings):
-        self._limit = limits.effort
-        self._settings = settings
+        self._limits, self._settings = limits, settings
+        self._robot: Robot | None = None
 
-    def effort(
-        self, robot: Robot, drives: Drives, sample: Sample, q: np.ndarray, qd: np.ndarray, pushed: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The efforts (n,) at a state, and the mask (n,) of the joints whose command or effort is clipped.
+    def effort(self, robot: Robot, drives: Drives, sample: Sample, q: np.ndarray, qd: np.ndarray,
+               wrenches: Wrenches) -> np.ndarray:
+        """The efforts (n,) at a state, under wrenches {link: (6,)}. sample: the reference, rows (1, n)."""
+        return self._run(robot, drives, sample, q.copy(), qd.copy(), wrenches, 0, np.zeros(len(q), dtype=np.int64))[1]
 
-        sample: the reference, rows (n,). pushed (n,): the joint efforts equivalent to external wrenches; servos and
-        brakes compensate them. A weakened servo gives a share of what it would; nothing compensates that."""
-        effort, beyond = self._of_sound_motors(robot, drives, sample, q, qd, pushed)
-        if drives.strength is not None:
-            scaled = (drives.kind != Drive.EFFORT) & (drives.kind != Drive.LOCKED)
-            effort = np.where(scaled, drives.strength * effort, effort)
-        return effort, beyond
+    def move(self, robot: Robot, drives: Drives, samples: Sample, q: np.ndarray, qd: np.ndarray, wrenches: Wrenches,
+             steps: int, clipped: np.ndarray, past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+        """Make steps with efforts that are renewed at the start of each. samples: the reference, rows (1 or steps, n).
 
-    def _of_sound_motors(
-        self, robot: Robot, drives: Drives, sample: Sample, q: np.ndarray, qd: np.ndarray, pushed: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        kind = drives.kind
-        effort = np.where(kind == Drive.EFFORT, drives.value, 0.0)
-        beyond = drives.beyond
-        if (kind == Drive.GRAVITY).any():
-            effort = np.where(kind == Drive.GRAVITY, robot.gravity_torque(q), effort)
-            beyond = beyond | (abs(effort) > self._limit)
-            effort = np.clip(effort, -self._limit, self._limit)
-        driven = kind >= Drive.VELOCITY
-        if not driven.any():
-            return effort, beyond
-        mass = robot.mass_matrix(q)
-        bias = robot.inverse_dynamics(q, qd, np.zeros(len(q))) - pushed
-        if self._settings.joint_friction:   # servos and brakes compensate it
-            resisting = resistance(robot.model.damping, robot.model.friction, qd)
-            bias += resisting * qd
-            mass += np.diag(resisting * (self._settings.step if self._settings.implicit else 0.0))
-        acceleration = self._prescribed(drives, sample, q, qd)
-        added = np.where(kind == Drive.REFERENCE, sample.effort, 0.0)
-        while True:
-            needed = hybrid_effort(mass, bias, effort, acceleration, driven) + driven * added
-            over = driven & (kind != Drive.LOCKED) & (abs(needed) > self._limit)
-            free = over | driven & (added != 0.0)
-            if not free.any():
-                return needed, beyond
-            # A servo that would need more gives its limit: its joint is then free, which the others compensate.
-            effort = np.where(free, np.clip(needed, -self._limit, self._limit), effort)
-            driven, beyond = driven & ~free, beyond | over
+        Returns how many were made, q and qd (n,) after them, and the mask (n,) of the joints whose numbers ceased to be
+        finite if these were fewer. clipped (n,) counts the steps in which a command or an effort was clipped; past (0
+        or steps, 2, n) becomes q and qd at the start of the steps."""
+        q, qd = q.copy(), qd.copy()
+        made, _, failing = self._run(robot, drives, samples, q, qd, wrenches, steps, clipped, past)
+        return made, q, qd, failing
 
-    def _prescribed(self, drives: Drives, sample: Sample, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Accelerations (n,): critically damped to a position or along the reference, first order to a velocity, within
-        a step to rest."""
-        kind, value, omega = drives.kind, drives.value, self._settings.servo_bandwidth
-        to_position = omega * omega * (value - q) - 2.0 * omega * qd
-        to_velocity = omega * (value - qd)
-        along = (sample.acceleration + 2.0 * omega * (sample.velocity - qd)
-                 + omega * omega * (sample.position - q))
-        to_rest = -qd / self._settings.step
-        kinds = [kind == Drive.POSITION, kind == Drive.VELOCITY, kind == Drive.REFERENCE, kind == Drive.LOCKED]
-        return np.select(kinds, [to_position, to_velocity, along, to_rest])
+    def _run(self, robot, drives, samples, q, qd, wrenches, steps, clipped, past=None):
+        if robot is not self._robot:
+            self._robot, self._driven = robot, Driven(robot, self._settings.integrator)
+        past = np.empty((0, 2, len(q))) if past is None else past
+        joints, reference = self._joints(robot, drives, q), _reference(drives, samples)
+        with np.errstate(all="ignore"):     # what overflows is told as a fault
+            wrenches = self._driven.wrenches(wrenches)
+        return self._driven.run(joints, wrenches, reference, steps, self._settings.step, q, qd, clipped, past)
+
+    def _joints(self, robot: Robot, drives: Drives, q: np.ndarray) -> np.ndarray:
+        """The table of the joints, see simulation/driven.py.
+
+        Servos are critically damped to a position and along the reference, and of first order to a velocity; a brake
+        brings its joint to rest within a step, and is a stop on both sides of it."""
+        kind, omega, h = drives.kind, self._settings.servo_bandwidth, self._settings.step
+        friction, locked = float(self._settings.joint_friction), kind == Drive.LOCKED
+        to_position = (kind == Drive.POSITION) | (kind == Drive.REFERENCE)
+        return np.array((
+            friction * robot.model.damping, friction * robot.model.friction,
+            np.where(locked, q, self._limits.lower), np.where(locked, q, self._limits.upper),
+            _DRIVES[kind], omega * omega * to_position,
+            np.select([to_position, kind == Drive.VELOCITY, locked], [2.0 * omega, omega, 1.0 / h]),
+            self._limits.effort, drives.beyond,
+            np.ones(robot.n) if drives.strength is None else np.where(kind == Drive.EFFORT, 1.0, drives.strength)))
+
+
+_DRIVES = np.array([EFFORT, GRAVITY, SERVO, SERVO, SERVO, BRAKE])       # by Drive
+
+
+def _reference(drives: Drives, samples: Sample) -> np.ndarray:
+    """The reference (rows, REFERENCE, n) of motors and servos."""
+    kind, value = drives.kind, drives.value
+    along = kind == Drive.REFERENCE
+    reference = np.empty((len(samples.position), REFERENCE, len(kind)))
+    reference[:, 0] = np.where(along, samples.position, np.where(kind == Drive.POSITION, value, 0.0))
+    reference[:, 1] = np.where(along, samples.velocity, np.where(kind == Drive.VELOCITY, value, 0.0))
+    reference[:, 2] = np.where(along, samples.acceleration, 0.0)
+    reference[:, 3] = np.where(along, samples.effort, np.where(kind == Drive.EFFORT, value, 0.0))
+    return reference
 
 
 def braked(robot: Robot, locked: np.ndarray, q: np.ndarray, limits: EnforcedLimits, settings: Settings) -> Robot:
@@ -90,23 +95,13 @@ def braked(robot: Robot, locked: np.ndarray, q: np.ndarray, limits: EnforcedLimi
     return Robot(
         replace(
             model,
-            damping=np.where(locked, BRAKE, damping) if settings.implicit else damping,
+            damping=np.where(locked, STOPPING, damping) if settings.implicit else damping,
             friction=friction,
             lower=np.where(locked, q, limits.lower),
             upper=np.where(locked, q, limits.upper),
         ),
         robot.gravity,
     )
-
-
-def hybrid_effort(
-    mass: np.ndarray, bias: np.ndarray, effort: np.ndarray, acceleration: np.ndarray, driven: np.ndarray
-) -> np.ndarray:
-    """The efforts (n,) of M qdd + bias = effort, where `driven` joints have a given acceleration, others an effort."""
-    free = ~driven
-    qdd = np.where(driven, acceleration, 0.0)
-    qdd[free] = np.linalg.solve(mass[np.ix_(free, free)], (effort - bias - mass @ qdd)[free])
-    return np.where(driven, mass @ qdd + bias, effort)
 
 
 def singular_joint(mass: np.ndarray, smallest: float = 1e-12) -> int | None:

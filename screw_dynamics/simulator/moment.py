@@ -62,11 +62,10 @@ class Moment:
         acting, n = self._acting, self.robot.n
         if acting.stopped:
             return np.zeros(n)
-        sample = Sample(acting.tracked, *np.zeros((4, n)))
+        sample = Sample(acting.tracked, *np.zeros((4, 1, n)))
         if acting.reference is not None:
-            mask, *rows = acting.reference.sample(np.array([self.time_ns]))
-            sample = Sample(mask, *(row[0] for row in rows))
-        return self._actuators.effort(self.robot, acting.drives, sample, self.q, self.qd, self._pushed)[0]
+            sample = acting.reference.sample(np.array([self.time_ns]))
+        return self._actuators.effort(self.robot, acting.drives, sample, self.q, self.qd, self.wrenches)
 
     @cached_property
     def qdd(self) -> np.ndarray:

@@ -3,13 +3,11 @@
 Everything is counted in whole steps and integer nanoseconds, so that the same seed and the same commands at the same
 steps give the same bits, however many steps are made at a time."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from screw_dynamics.robot import Robot
-from screw_dynamics.simulation.divergence import DivergenceWarning
 
 from .actuators import Actuators, braked, singular_joint
 from .commands import NEVER, Commands, Drive
@@ -102,9 +100,9 @@ class Simulation:
         return sample
 
     def _samples(self, steps: int) -> Sample:
-        """The reference at each of the steps to come; zeros without one."""
+        """The reference at each of the steps to come, rows (steps, n); zeros (1, n) without one."""
         if self._reference is None:
-            return Sample(self._tracked, *np.zeros((4, 1, self.robot.n)).repeat(steps, axis=1))
+            return Sample(self._tracked, *np.zeros((4, 1, self.robot.n)))
         times = self.time_ns + self.settings.dt_ns * np.arange(steps)
         return self._checked(self._reference.sample(times), steps)
 
@@ -252,11 +250,6 @@ class Simulation:
             self._locked, self._integrated = locked, None
         self.sensors.follow(self.faults, self.moment)
 
-    def _pushed(self) -> np.ndarray:
-        """The joint efforts (n,) equivalent to all pushes at this state."""
-        wrenches = total(self._pushes)
-        return self.robot.external_torque(self.q, wrenches) if wrenches else np.zeros(self.robot.n)
-
     # --------------------------------------------------------------------------------------------- motion
     def advance(self, steps: int) -> int:
         """Make `steps` steps. Returns how many were made: fewer when the state would no longer be finite."""
@@ -279,35 +272,26 @@ class Simulation:
             self._integrate(np.where(efforts, self._drives.value, 0.0), steps)
             self.saturated += (self.steps - first) * self._drives.beyond
         else:   # efforts follow the state: they are renewed each step, as a digital controller does
-            samples = self._samples(steps)
-            while self.steps < first + steps and self.fault is None:
-                k = self.steps - first
-                self._controlled_step(Sample(samples.mask, *(rows[k] for rows in samples[1:])))
+            self._move(steps)
 
-    def _controlled_step(self, sample: Sample) -> None:
-        """Make a step with the efforts of servos, gravity compensation and pushes at its start."""
-        pushed = self._pushed()
-        try:
-            effort, beyond = self._actuators.effort(self.robot, self._drives, sample, self.q, self.qd, pushed)
-        except np.linalg.LinAlgError:
-            self._stop("the mass matrix is singular")
-            return
-        self._integrate(effort + pushed, 1)
-        self.saturated += beyond
+    def _move(self, steps: int) -> None:
+        """Make steps with servos, gravity compensation and pushes, up to the last finite state."""
+        past, wrenches = np.empty((steps if self._past.depth else 0, 2, self.robot.n)), total(self._pushes)
+        made, q, qd, failing = self._actuators.move(
+            self.robot, self._drives, self._samples(steps), self.q, self.qd, wrenches, steps, self.saturated, past)
+        if made:
+            self._record(past[:made, 0], past[:made, 1])
+        self.q, self.qd, self.steps = q, qd, self.steps + made
+        if made < steps:
+            self._stop(f"the effort on, or the state of, {self._names(failing)} is not finite")
 
     def _integrate(self, effort: np.ndarray, steps: int) -> None:
         """Make steps under joint efforts, up to the last finite state; braked joints stay exactly where they were."""
         if not np.isfinite(effort).all():   # position stops would turn it into a finite state
             self._stop(f"the effort on {self._names(~np.isfinite(effort))} is not finite")
             return
-        robot, dt, options = self._with_brakes(), self.settings.step, dict(friction=True, limits=True)
-        if steps == 1:
-            end = robot.step(self.q, self.qd, effort, dt, self.settings.integrator, **options)
-            q, qd = np.stack([self.q, end[0]]), np.stack([self.qd, end[1]])
-        else:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DivergenceWarning)          # a fault says so, below
-                _, q, qd = robot.rollout(self.q, self.qd, effort, dt, steps, self.settings.integrator, **options)
+        _, q, qd, _ = self._with_brakes()._rollouts.samples(    # without the warning of a divergence: a fault says so
+            self.q, self.qd, effort, self.settings.step, steps, self.settings.integrator, friction=True, limits=True)
         finite = np.isfinite(q) & np.isfinite(qd)
         good = steps if finite.all() else int(np.argmin(finite.all(axis=1))) - 1
         if good:

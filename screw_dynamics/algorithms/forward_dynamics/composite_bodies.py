@@ -39,22 +39,34 @@ class Body(NamedTuple):
 def composite_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
     """Set qdd to the joint accelerations, from the mass matrix and the bias efforts; [MD] (80) solved for q''.
 
-    [MD] (81) is summed over the pairs of bodies of which one carries the other, each pair once. Several joints may
-    share a coordinate, as mimic joints do, which articulated bodies cannot express."""
-    parent, k, n = links.parent, links.coordinate, len(qdd)
-    q, qd, tau, armature, R, r, J, w, Vd, S, M, P, own, H = body
+    Several joints may share a coordinate, as mimic joints do, which articulated bodies cannot express."""
+    k, q, tau = links.coordinate, body.q, body.tau
+    rest(links, body.R, body.w, body.Vd, body.S, q[0])
+    for i in range(1, len(k)):
+        body.M[i], body.P[i] = rigid_body(links, i, q, body.qd, body.R, body.r, body.J, body.w, body.Vd, body.S)
+        qdd[k[i]] = tau[i]
+    mass_matrix_and_bias(links, body, qdd)
+    solve_symmetric(body.H, qdd)
+
+
+@kernel
+def mass_matrix_and_bias(links: Link, body: Body, tau: np.ndarray) -> None:
+    """Set H to the mass matrix with armature, and subtract the bias efforts from tau (n), the wrenches P of the bodies
+    being those of the motion with q'' = 0.
+
+    [MD] (81) is summed over the pairs of bodies of which one carries the other, each pair once."""
+    parent, k, n = links.parent, links.coordinate, len(tau)
+    q, armature, r, J, M, P, own, H = (body.q, body.armature, body.r, body.J, body.M, body.P, body.own, body.H)
     for i in range(n):
         for j in range(n):
             H[i, j] = null(q[0])
-    rest(links, R, w, Vd, S, q[0])
     M[0], P[0] = zero(Inertia, q[0]), zero(Wrench, q[0])
     for i in range(1, len(k)):
-        M[i], P[i] = rigid_body(links, i, q, qd, R, r, J, w, Vd, S)
-        qdd[k[i]], own[k[i]] = tau[i], armature[i]
+        own[k[i]] = armature[i]
     for i in range(n):
         H[i, i] = own[i]
     for i in range(len(k) - 1, 0, -1):
-        qdd[k[i]] -= dot(P[i], J[i])
+        tau[k[i]] -= dot(P[i], J[i])
         W = M[i] @ J[i]                                     # the momentum of the composite body at unit rate
         H[k[i], k[i]] += dot(W, J[i])
         j = i
@@ -66,7 +78,6 @@ def composite_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
             H[k[j], k[i]] += h
         M[parent[i]] += shifted(r[i], M[i])
         P[parent[i]] += shifted_wrench(r[i], P[i])
-    solve_symmetric(H, qdd)
 
 
 @kernel

@@ -18,6 +18,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 from screw_dynamics.robot import Robot
+from screw_dynamics.simulation.driven import Driven
 from screw_dynamics.simulator.faults import Fault as InjectedFault
 from screw_dynamics.simulator.lockstep import Lockstep
 from screw_dynamics.simulator.runner import IDLE, Runner
@@ -57,6 +58,7 @@ class SimulatorNode(ManagedNode):
 
     steps = {
         "simulation": lambda robot, q, link: robot.rollout(q, q, q, steps=1),
+        "driven motion": lambda robot, q, link: Driven(robot, "semi_implicit_euler"),
         **{name: STEPS[name] for name in ("gravity torque", "inverse dynamics", "mass matrix", "external torque")},
     }
 

@@ -1,0 +1,240 @@
+"""Driven motion: joints with servos, motors, brakes and gravity compensation, and wrenches on links, in one kernel.
+
+Written for one state. Efforts are renewed at the start of each step, as a digital controller does."""
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+
+from screw_dynamics.algorithms import hybrid_dynamics
+from screw_dynamics.algorithms.choice import choice
+from screw_dynamics.algorithms.friction import resistance
+from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.compiled.cache import Form, compiled, prepare
+from screw_dynamics.compiled.native import at, call
+from screw_dynamics.numbers.tables import block
+from screw_dynamics.numbers.values import kernel, outlined
+from screw_dynamics.screws.se3 import Ad_dual, Wrench
+from screw_dynamics.screws.vectors import Vec3
+
+from .integrators import INTEGRATORS, ROWS
+from .motion import Motion, Stages, has_stops, stop_at_limits
+
+# Rows of a table of joints (10, n): friction, position stops, what drives the joint, its servo, its limit,
+# 1 where its command is clipped already, and the share of its effort that a servo or gravity compensation gives.
+DAMPING, FRICTION, LOWER, UPPER, DRIVE, STIFFNESS, RATE, LIMIT, CLIPPED, STRENGTH = range(10)
+EFFORT, GRAVITY, SERVO, BRAKE = 0.0, 1.0, 2.0, 3.0      # what drives a joint
+# Rows of a reference (REFERENCE, n): position, velocity and acceleration for a servo; effort, which a servo adds.
+POSITION, VELOCITY, ACCELERATION, ADDED = range(4)
+REFERENCE = 4
+FORWARD, CONTROLLER, HYBRID, STATICS = range(4)         # addresses of functions
+
+
+class Work(NamedTuple):
+    """Memory of `drive`: inputs and results of hybrid dynamics (5, n) and (2, n), and gravity torques (n)."""
+
+    inputs: np.ndarray
+    results: np.ndarray
+    gravity: np.ndarray
+
+
+@kernel
+def hybrid(memory: int, calls: np.ndarray, wrenches: np.ndarray, work: Work) -> None:
+    """work.results from work.inputs."""
+    call(calls[HYBRID], (memory, at(work.inputs), at(wrenches), at(work.results)))
+
+
+@outlined
+def drive(memory: int, calls: np.ndarray, joints: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, h: float,
+          q: np.ndarray, qd: np.ndarray, tau: np.ndarray, beyond: np.ndarray, work: Work) -> None:
+    """Set tau (n) to the efforts of motors, servos and brakes at a state, work.results[0] to the accelerations that
+    they cause, and beyond (n) to whether a command or an effort is clipped.
+
+    A servo prescribes the acceleration qdd_d + RATE (qd_d - qd) + STIFFNESS (q_d - q), and compensates friction, which
+    the integrator takes at the end of a step h > 0, and wrenches (slots, 6). One that would need more than its limit
+    gives its limit: its joint is then free, which the others compensate; for the strength of motors nothing does."""
+    x, n = work.inputs, len(q)
+    gravity = weak = False
+    for k in range(n):
+        gravity |= joints[DRIVE, k] == GRAVITY
+        weak |= joints[STRENGTH, k] != 1.0
+        x[0, k], x[1, k] = q[k], qd[k]
+    if gravity:
+        call(calls[STATICS], (memory, 0, at(x), at(x), at(x), at(x), at(work.gravity)))
+    for k in range(n):
+        kind, limit, d = joints[DRIVE, k], joints[LIMIT, k], resistance(joints[DAMPING, k], joints[FRICTION, k], qd[k])
+        beyond[k], x[3, k], x[4, k] = joints[CLIPPED, k] != 0.0, h * d, kind >= SERVO
+        if kind >= SERVO:
+            x[2, k] = (reference[ACCELERATION, k] + joints[RATE, k] * (reference[VELOCITY, k] - qd[k])
+                       + joints[STIFFNESS, k] * (reference[POSITION, k] - q[k]))
+        else:
+            tau[k] = work.gravity[k] if kind == GRAVITY else reference[ADDED, k]
+            beyond[k] |= abs(tau[k]) > limit
+            tau[k] = min(max(tau[k], -limit), limit)
+            x[2, k] = tau[k] - d * qd[k]
+    for _ in range(n + 1):
+        hybrid(memory, calls, wrenches, work)
+        freed = False
+        for k in range(n):
+            if x[4, k] == 0.0:
+                continue
+            d, limit = resistance(joints[DAMPING, k], joints[FRICTION, k], qd[k]), joints[LIMIT, k]
+            tau[k] = work.results[1, k] + d * qd[k]
+            added = reference[ADDED, k] if joints[DRIVE, k] == SERVO else 0.0
+            over = joints[DRIVE, k] == SERVO and abs(tau[k] + added) > limit
+            if over or added != 0.0:
+                tau[k] = min(max(tau[k] + added, -limit), limit)
+                x[2, k], x[4, k] = tau[k] - d * qd[k], 0.0
+                beyond[k] |= over
+                freed = True
+        if not freed:
+            break
+    if weak:
+        for k in range(n):
+            if joints[DRIVE, k] != BRAKE:
+                d = resistance(joints[DAMPING, k], joints[FRICTION, k], qd[k])
+                tau[k] *= joints[STRENGTH, k]
+                x[2, k], x[4, k] = tau[k] - d * qd[k], 0.0
+        hybrid(memory, calls, wrenches, work)
+        for k in range(n):
+            if joints[DRIVE, k] == BRAKE:
+                tau[k] = work.results[1, k] + resistance(joints[DAMPING, k], joints[FRICTION, k], qd[k]) * qd[k]
+
+
+@kernel
+def pushed(memory: int, calls: np.ndarray, wrenches: np.ndarray, q: np.ndarray, work: Work, tau: np.ndarray) -> None:
+    """Add to tau (n) the joint efforts that are equivalent to wrenches: the difference that they make at rest."""
+    nothing = np.zeros(wrenches.shape)
+    for sign in (1.0, -1.0):
+        for k in range(len(q)):
+            work.inputs[0, k], work.inputs[4, k] = q[k], 1.0
+            work.inputs[1, k] = work.inputs[2, k] = work.inputs[3, k] = 0.0
+        hybrid(memory, calls, wrenches if sign < 0.0 else nothing, work)
+        for k in range(len(q)):
+            tau[k] += sign * work.results[1, k]
+
+
+@kernel
+def finite(x: np.ndarray) -> bool:
+    """True if no number of x (n) is infinite or NaN."""
+    for k in range(len(x)):
+        if not x[k] - x[k] == 0.0:
+            return False
+    return True
+
+
+@kernel
+def driven_steps(implicit: bool, step: Callable, tableau: Any, memory: np.ndarray, calls: np.ndarray,
+                 joints: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, h: float, q: np.ndarray,
+                 qd: np.ndarray, tau: np.ndarray, clipped: np.ndarray, lost: np.ndarray, past: np.ndarray) -> int:
+    """Make steps of length h from q and qd (n), which become the last finite state. Returns how many were made.
+
+    reference (1 or steps, REFERENCE, n); wrenches (slots, 6), in the frames of the bodies; calls: see FORWARD. tau (n)
+    becomes the efforts in the last step, or without steps those at the state; clipped (n) counts the steps in which a
+    command or an effort was; lost (2, n): the accelerations and the state, as a sum, that are not finite, if any;
+    past (0 or steps, 2, n): q and qd at the start of each step."""
+    n = len(q)
+    rows, middle = block(0.0, (ROWS, n), memory, int(memory[ws.RESULT])), (10 + ROWS) // 2
+    x, v, where_, stops = rows[0], rows[1], at(memory), has_stops(joints)
+    motion = Motion(where_, calls, joints, ws.watch_in(memory), rows[2], rows[3], rows[4], rows[5], rows[6], rows[7])
+    stages, work = Stages(rows[10:middle], rows[middle:], rows[8], rows[9]), Work(
+        np.empty((hybrid_dynamics.INPUTS, n)), np.empty((2, n)), np.empty(n))
+    beyond, pushes = np.zeros(n, dtype=np.bool_), wrenches.any()
+    for i in range(max(steps, 1)):
+        row = reference[min(i, len(reference) - 1)]
+        drive(where_, calls, joints, wrenches, row, h if implicit else 0.0, q, qd, tau, beyond, work)
+        if steps == 0:
+            break
+        for k in range(n):
+            x[k], v[k], lost[0, k], lost[1, k] = q[k], qd[k], work.results[0, k], 0.0
+        if not (finite(lost[0]) and finite(tau)):
+            for k in range(n):
+                lost[0, k] += tau[k]
+            return i
+        if implicit:
+            for k in range(n):
+                v[k] += h * lost[0, k]
+                x[k] += h * v[k]
+            brake(joints, q, x, v)
+        else:
+            for k in range(n):
+                motion.tau[k] = tau[k]
+            if pushes:
+                pushed(where_, calls, wrenches, q, work, motion.tau)
+            step(tableau, motion, 0.0, h, x, v, stages)
+        if stops:
+            stop_at_limits(motion, x, v, stages)
+        brake(joints, q, x, v)
+        for k in range(n):
+            lost[1, k] = (x[k] - x[k]) + (v[k] - v[k])
+        if not finite(lost[1]):
+            return i
+        for k in range(n):
+            if len(past):
+                past[i, 0, k], past[i, 1, k] = q[k], qd[k]
+            q[k], qd[k] = x[k], v[k]
+            clipped[k] += beyond[k]
+    return steps
+
+
+@kernel
+def brake(joints: np.ndarray, q: np.ndarray, x: np.ndarray, v: np.ndarray) -> None:
+    """Put the joints with a brake back to q, at rest."""
+    for k in range(len(q)):
+        if joints[DRIVE, k] == BRAKE:
+            x[k], v[k] = q[k], 0.0
+
+
+# ------------------------------------------------------------------------------------------------- entry points
+_VECTOR, _ROWS, _WORDS = ws.numbers_type(1), ws.numbers_type(2), types.int64[::1]
+SIGNATURE = (_VECTOR, _WORDS, _ROWS, _ROWS, ws.numbers_type(3), types.int64, types.float64, _VECTOR, _VECTOR, _VECTOR,
+             _WORDS, _ROWS, ws.numbers_type(3))
+
+
+def form(integrator: str) -> Form:
+    """What is compiled of an integrator for driven motion, for all robots."""
+    _, step, tableau, implicit = INTEGRATORS[integrator]
+
+    @compiled(f"driven.{integrator}", nogil=True)
+    def run(memory, calls, joints, wrenches, reference, steps, h, q, qd, tau, clipped, lost, past):
+        return driven_steps(implicit, step, tableau, memory, calls, joints, wrenches, reference, steps, h, q, qd, tau,
+                            clipped, lost, past)
+    return Form(run, SIGNATURE)
+
+
+@cache
+def _entry_point(integrator):
+    return prepare(*form(integrator)).entry_point
+
+
+class Driven:
+    """The driven motion of one robot, by an integrator with steps of fixed length. Not for several threads at once."""
+
+    def __init__(self, robot: Any, integrator: str):
+        model = robot.model
+        self._links, self._frames = model.links(robot.gravity), model.frame_rows(robot.gravity)
+        self._place = {name: i for i, name in enumerate(model.frame_names) if name is not None}
+        self._memory, self._run = ws.workspace(self._links, self._frames, model.n), _entry_point(integrator)
+        entries, self._lost = choice(None, model.shares_coordinates), np.zeros((2, model.n))
+        self._calls = np.array([entries.acceleration.address(False), 0, hybrid_dynamics.entry(
+            model.shares_coordinates)[1], entries.gravity_torque.address(False)])
+
+    def wrenches(self, external: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Wrenches {link: (6,)} as those on the bodies (slots, 6), in their frames."""
+        on_bodies = np.zeros((len(self._links), 6))
+        for link, wrench in external.items():
+            slot, C = self._frames[self._place[link]]
+            W = Ad_dual(C, Wrench(Vec3(*wrench[:3]), Vec3(*wrench[3:])))
+            on_bodies[slot] += (*W.torque, *W.force)
+        return on_bodies
+
+    def run(self, joints: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, h: float,
+            q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+        """Make steps, see `driven_steps`; q, qd (n), clipped (n), int64, and past are changed. Returns how many were
+        made, the efforts tau (n), and the mask (n,) of the joints that ended the motion."""
+        tau, self._lost[...] = np.zeros(len(q)), 0.0
+        made = self._run(self._memory, self._calls, joints, wrenches, reference, steps, h, q, qd, tau, clipped,
+                         self._lost, past)
+        return made, tau, ~np.isfinite(self._lost.sum(axis=0))

@@ -1,0 +1,112 @@
+"""Driven motion: hybrid dynamics is what forward and inverse dynamics say together, with and without mimic joints."""
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.simulation.driven import BRAKE, EFFORT, GRAVITY, SERVO, Driven
+from support.paths import ROOT
+from support.random_trees import model_of, random_tree
+from support.real_robots import real_robot
+
+H = 1e-3
+
+
+def table(drive, **rows):
+    """A table of joints without friction, stops and limits, whose servos do without feedback unless told."""
+    values = {"damping": 0.0, "friction": 0.0, "lower": -np.inf, "upper": np.inf, "drive": drive, "stiffness": 0.0,
+              "rate": 0.0, "limit": np.inf, "clipped": 0.0, "strength": 1.0, **rows}
+    return np.array([np.broadcast_to(value, np.shape(drive)) for value in values.values()], dtype=float)
+
+
+def step(robot, joints, reference, q, qd, external=None, integrator="semi_implicit_euler", steps=1):
+    """Accelerations in a step, and the efforts in it."""
+    driven, end, rate, clipped = Driven(robot, integrator), q.copy(), qd.copy(), np.zeros(robot.n, dtype=np.int64)
+    made, tau, failing = driven.run(joints, driven.wrenches(external or {}), reference, steps, H, end, rate, clipped,
+                                    np.empty((0, 2, robot.n)))
+    assert made == steps and not failing.any()
+    return (rate - qd) / H, tau
+
+
+def robots():
+    rng = np.random.default_rng(3)
+    for joints in (1, 2, 5, 12):
+        yield sd.Robot(model_of(random_tree(rng, joints)), gravity=rng.uniform(-10, 10, 3))
+    yield real_robot("panda_description/urdf/panda.urdf")       # its fingers share a coordinate
+    yield real_robot("talos_data/robots/talos_full_v2.urdf")
+
+
+ROBOTS = list(robots())
+
+
+@pytest.mark.parametrize("robot", ROBOTS, ids=lambda robot: f"{robot.n} joints")
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_efforts_and_accelerations_fulfil_the_equation_of_motion(robot, share):
+    """Those that were given are those that come out; M qdd + C qd + g = tau + J^T W for all of them."""
+    rng = np.random.default_rng(7)
+    n, links = robot.n, robot.link_names
+    for _ in range(3):
+        q, qd, given = rng.uniform(-1.5, 1.5, (3, n))
+        driven, external = rng.random(n) < share, {links[-1]: rng.normal(size=6), links[len(links) // 2]: np.ones(6)}
+        reference = np.zeros((1, 4, n))
+        reference[0, 2], reference[0, 3] = np.where(driven, given, 0.0), np.where(driven, 0.0, given)
+        qdd, tau = step(robot, table(np.where(driven, SERVO, EFFORT)), reference, q, qd, external)
+        largest = max(1.0, abs(tau).max())
+        assert (tau[~driven] == given[~driven]).all() and np.allclose(qdd[driven], given[driven], atol=1e-11 * largest)
+        # the accelerations come from a difference of velocities, which the largest rounds
+        rounded = 1e-12 * largest + np.finfo(float).eps * abs(qdd).max() / H
+        expected = robot.inverse_dynamics(q, qd, qdd, external)
+        assert np.allclose(tau, expected, atol=rounded * abs(robot.mass_matrix(q)).sum() + 1e-11 * largest)
+
+
+@pytest.mark.parametrize("robot", ROBOTS, ids=lambda robot: f"{robot.n} joints")
+def test_servos_brakes_and_gravity_compensation_at_rest(robot):
+    """All at rest in their places: each gives the gravity torque."""
+    rng = np.random.default_rng(8)
+    q = rng.uniform(-1.0, 1.0, robot.n)
+    reference = np.zeros((1, 4, robot.n))
+    reference[0, 0] = q
+    joints = table(rng.choice([GRAVITY, SERVO, BRAKE], robot.n), stiffness=100.0, rate=20.0)
+    qdd, tau = step(robot, joints, reference, q, np.zeros(robot.n))
+    expected = robot.gravity_torque(q)
+    assert np.allclose(tau, expected, atol=1e-12 * abs(expected).max()) and np.allclose(qdd, 0.0, atol=1e-9)
+
+
+def test_rk4_holds_the_efforts_of_the_start_over_its_step():
+    """And a push is the joint efforts that it is equivalent to at the start."""
+    robot, rng = ROBOTS[2], np.random.default_rng(9)
+    q, qd, given = rng.uniform(-1.0, 1.0, (3, robot.n))
+    external, reference = {robot.link_names[-1]: rng.normal(size=6)}, np.zeros((1, 4, robot.n))
+    reference[0, 2] = given
+    qdd, tau = step(robot, table(np.full(robot.n, SERVO)), reference, q, qd, external, "rk4")
+    assert np.allclose(tau, robot.inverse_dynamics(q, qd, given, external), atol=1e-12)
+    _, end = robot.step(q, qd, tau + robot.external_torque(q, external), H, "rk4")
+    assert np.allclose(qd + H * qdd, end, atol=1e-13)
+
+
+def test_plain_python_gives_the_same():
+    script = """
+import sys; sys.path.insert(0, 'test')
+import numpy as np
+from support.planar_arm import urdf
+import screw_dynamics as sd
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
+for integrator in ("semi_implicit_euler", "rk4"):
+    s = Simulation(sd.Robot.from_urdf(urdf()), Settings(integrator=integrator), modes={"elbow": "position"})
+    s.command(np.array([2.0, 0.4]))
+    s.push("flange", (0, 0.3, 0, 1, 0, -2), 0.03)
+    s.advance(60)
+    print(*s.q, *s.qd, *s.joint_state().effort)
+"""
+    found = []
+    for disabled in ("0", "1"):
+        environment = os.environ | {"NUMBA_DISABLE_JIT": disabled, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, cwd=ROOT,
+                              env=environment)
+        assert done.returncode == 0, done.stderr
+        found.append([[float(x) for x in line.split()] for line in done.stdout.splitlines()])
+    assert np.allclose(*found, rtol=1e-11, atol=1e-12) and np.shape(found[0]) == (2, 7)
