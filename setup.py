@@ -134,19 +134,22 @@ setup(
         "record": RECORD,
         "symbolic": SYMBOLIC,
         "demo": [*ROS, *PLOT, *ROBOTS],
+        "ci": [*ROS, *PYTEST, *PLOT],
         "test": [*ROS, *TEST],
         "bench": BENCH,
         "dev": sorted({*ROS, *INTERFACES, *TEST, *BENCH}),
     },
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
-    package_data={NAME: ["py.typed"]},
+    py_modules=["pytest_screw_dynamics"],
+    package_data={NAME: ["py.typed"], f"{NAME}.testing": ["*.xml"]},
     entry_points={
         "console_scripts": [
             "inspect = screw_dynamics.inspect:main",
             "dynamics_node = screw_dynamics.ros.dynamics.node:main",
             "simulator_node = screw_dynamics.ros.simulator.node:main",
             "view_node = screw_dynamics.ros.view.view_node:main",
-        ]
+        ],
+        "pytest11": ["pytest_screw_dynamics = pytest_screw_dynamics"],
     },
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),

@@ -36,9 +36,10 @@ for module in sys.argv[1:]:
 
 
 def core_modules():
-    """Names of all modules of the package outside screw_dynamics.ros."""
+    """Names of all modules of the package but those that need ROS: screw_dynamics.ros, and what drives its nodes."""
     found = pkgutil.walk_packages(screw_dynamics.__path__, "screw_dynamics.", onerror=lambda name: None)
-    return [module.name for module in found if not module.name.startswith("screw_dynamics.ros")]
+    ros = "screw_dynamics.ros", "screw_dynamics.testing.driver", "screw_dynamics.testing.simulator"
+    return [module.name for module in found if not module.name.startswith(ros)]
 
 
 def import_without_ros(*modules):

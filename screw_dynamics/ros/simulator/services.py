@@ -3,6 +3,8 @@
 A handler raises ValueError for a bad request, which is answered as `success = false` with its text.
 The comments of the .srv files in screw_dynamics_interfaces are the specification."""
 
+import json
+
 import numpy as np
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from sensor_msgs.msg import JointState
@@ -16,6 +18,7 @@ from ..node import messages
 from ..node.joint_state import JointMap, check_lengths
 from ..node.services import Service, serve
 from ..node.timing import SECOND
+from .connections import TOPICS, connect
 
 
 class SimulatorServices:
@@ -33,6 +36,7 @@ class SimulatorServices:
             Service("apply_wrench", ApplyWrench, self._apply_wrench),
             Service("inject_fault", InjectFault, self._inject_fault),
             Service("clear_faults", Trigger, self._clear_faults),
+            Service("connected", Trigger, self._connected, MutuallyExclusiveCallbackGroup()),
         ))
 
     def _reset(self, runner: Runner, request, response) -> None:
@@ -80,6 +84,9 @@ class SimulatorServices:
     def _clear_faults(self, runner: Runner, request, response) -> None:
         runner.catch_up()
         runner.simulation.clear_faults()
+
+    async def _connected(self, runner: Runner, request, response) -> None:
+        response.message = json.dumps(await connect(self._node, TOPICS))
 
 
 def read_state(

@@ -1,0 +1,100 @@
+"""The pytest plugin of screw_dynamics: tests of ROS 2 nodes against a simulated robot. docs/testing.md tells how.
+
+Beside the package and not in it, since pytest imports its plugins at every start, and importing screw_dynamics loads
+Numba. Nothing here imports more than pytest before a test asks for a fixture. PYTEST_DONT_REWRITE, it asserts nothing.
+"""
+
+import fcntl
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+DOMAINS = range(1, 51)   # 0 is everybody's default, the demo has 51 to 100, and later ports are Linux's ephemeral ones
+DISCOVERY = Path(__file__).with_name("screw_dynamics") / "testing" / "discovery.xml"
+SIMULATORS = pytest.StashKey[list]()   # those that a test has started
+_claimed = {}
+
+
+def isolate() -> int:
+    """Give this process, and those that it starts, a DDS domain that no other test run of this machine has; its id.
+
+    To be called before rclpy is initialised: it sets ROS_DOMAIN_ID, and keeps discovery on this machine."""
+    if not _claimed:
+        domain, lock = claim_domain()
+        _claimed.update(domain=domain, lock=lock)
+        os.environ["ROS_DOMAIN_ID"] = str(domain)
+        os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+        if "FASTRTPS_DEFAULT_PROFILES_FILE" not in os.environ:   # its name in older versions
+            os.environ.setdefault("FASTDDS_DEFAULT_PROFILES_FILE", str(DISCOVERY))
+    return _claimed["domain"]
+
+
+def claim_domain():
+    """A DDS domain id that no other test run on this machine has, and the open lock that keeps it."""
+    for shift in DOMAINS:
+        domain = DOMAINS[(os.getpid() + shift) % len(DOMAINS)]
+        lock = open(Path(tempfile.gettempdir()) / f"screw_dynamics_{os.getuid()}_domain_{domain}", "w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return domain, lock
+        except OSError:
+            lock.close()
+    raise RuntimeError(f"test runs on this machine hold all {len(DOMAINS)} DDS domains")
+
+
+def pytest_addoption(parser):
+    """The option --robot-report."""
+    parser.getgroup("screw_dynamics").addoption(
+        "--robot-report", metavar="DIR", type=Path,
+        help="folder for the pictures and logs of tests that fail with a robot_simulator (default: pytest's tmp_path)")
+
+
+@pytest.fixture(scope="session")
+def ros_domain():
+    """The DDS domain of this test run, its own: that of the environment from now on."""
+    return isolate()
+
+
+@pytest.fixture
+def robot_simulator(ros_domain, request, tmp_path):
+    """Starts simulated robots: robot_simulator(urdf, controllers, ...) is a `screw_dynamics.testing.RobotSimulator`,
+    started, and closed when the test ends. Called again it starts another one."""
+    try:
+        from screw_dynamics.testing import RobotSimulator
+    except ModuleNotFoundError as error:
+        pytest.fail(f"robot_simulator needs ROS 2, and there is no {error.name}: source a ROS 2 installation, or "
+                    "pip install 'screw_dynamics[ros]'", pytrace=False)
+    started = request.node.stash.setdefault(SIMULATORS, [])
+
+    def start(urdf, controllers=(), **options):
+        options.setdefault("folder", tmp_path / f"robot_{len(started)}")
+        simulator = RobotSimulator(urdf, controllers, **options)
+        started.append(simulator)
+        return simulator.start()
+
+    yield start
+    for simulator in reversed(started):
+        simulator.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A test that fails shows what its robots did: a picture of the run, and the end of each log."""
+    report = yield
+    simulators = item.stash.get(SIMULATORS, [])
+    if call.when != "call" or not report.failed or not simulators:
+        return report
+    from screw_dynamics.testing.failure import describe
+
+    folder = item.config.getoption("--robot-report")
+    pictures, text = describe(simulators, folder and folder / item.name.replace("/", "_"))
+    report.sections.append(("robot simulator", text))
+    html = item.config.pluginmanager.getplugin("html")
+    if html is not None:
+        import base64
+
+        found = [html.extras.png(base64.b64encode(path.read_bytes()).decode()) for path in pictures]
+        report.extras = [*getattr(report, "extras", []), *found]
+    return report

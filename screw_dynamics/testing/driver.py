@@ -1,0 +1,113 @@
+"""The test's own node on the graph: it calls services, finds endpoints, records topics, and spins while it waits."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
+
+from screw_dynamics.ros.simulator.connections import AGAIN, Greeting, endpoints
+
+from .errors import LockstepError
+
+DEPTH = 10_000   # messages that a recording may lag behind
+
+
+class Driver:
+    """A node `test_driver` in a namespace, and the nodes of the test that are spun with it.
+
+    check(): called while waiting; raises when waiting is in vain. patience: wall seconds without progress."""
+
+    def __init__(self, namespace: str, nodes: Iterable[Node], check: Callable[[], None], patience: float):
+        self._owns_context = not rclpy.ok()
+        if self._owns_context:
+            rclpy.init(signal_handler_options=SignalHandlerOptions.NO)   # Ctrl-C is pytest's
+        self.node = Node("test_driver", namespace=namespace)
+        self._executor = SingleThreadedExecutor()
+        for node in (self.node, *nodes):
+            self._executor.add_node(node)
+        self._check, self._patience = check, patience
+        self._clients: dict[str, Any] = {}
+
+    def close(self) -> None:
+        """Remove the node; the nodes of the test stay."""
+        self._executor.shutdown()
+        self.node.destroy_node()
+        if self._owns_context:
+            rclpy.try_shutdown()
+
+    def wait(self, condition: Callable[[], Any], what: str | Callable[[], str],
+             progress: Callable[[], Any] = lambda: None) -> Any:
+        """Spin until the condition holds; its value. LockstepError after `patience` without a change of `progress()`,
+        with what was waited for."""
+        seen, end = progress(), time.monotonic() + self._patience
+        while not (value := condition()):
+            if (now := progress()) != seen:
+                seen, end = now, time.monotonic() + self._patience
+            if time.monotonic() > end:
+                raise LockstepError(f"waited {self._patience:g} s of wall time for "
+                                    + (what if isinstance(what, str) else what()))
+            self._executor.spin_once(0.05)
+            self._check()
+        return value
+
+    def client(self, kind: type, name: str) -> Any:
+        """A client of a service, made once, when the service is there."""
+        if name not in self._clients:
+            client = self._clients[name] = self.node.create_client(kind, name)
+            self.wait(client.service_is_ready, f"the service {client.srv_name}")
+        return self._clients[name]
+
+    def request(self, kind: type, name: str, **fields: Any) -> Any:
+        """The future of a service's answer."""
+        return self.client(kind, name).call_async(kind.Request(**fields))
+
+    def call(self, kind: type, name: str, **fields: Any) -> Any:
+        """The answer of a service."""
+        future = self.request(kind, name, **fields)
+        self.wait(future.done, f"an answer of the service {self.node.resolve_service_name(name)}")
+        return future.result()
+
+    def ask(self, kind: type, name: str, **fields: Any) -> Any:
+        """As `call`, of a service that may be asked repeatedly: an answer to a new client can get lost."""
+        futures, asked = [], 0.0
+
+        def answered():
+            nonlocal asked
+            if time.monotonic() > asked + AGAIN:
+                futures.append(self.request(kind, name, **fields))
+                asked = time.monotonic()
+            return any(future.done() for future in futures)
+
+        self.wait(answered, f"an answer of the service {self.node.resolve_service_name(name)}")
+        return next(future.result() for future in futures if future.done())
+
+    # --------------------------------------------------------------------------------------------- topics
+    def publishers(self, topic: str) -> list:
+        """Those of a topic."""
+        return self.node.get_publishers_info_by_topic(self.node.resolve_topic_name(topic))
+
+    def subscriptions(self, topic: str) -> list:
+        """Those of a topic but for this node's."""
+        found = self.node.get_subscriptions_info_by_topic(self.node.resolve_topic_name(topic))
+        return [info for info in found if info.node_name != self.node.get_name()]
+
+    def record(self, kind: type, topic: str, messages: list) -> Any:
+        """Append every message of a topic to a list: reliably, if all of its publishers of now offer that."""
+        offered = [info.qos_profile.reliability for info in self.publishers(topic)]
+        best_effort = ReliabilityPolicy.BEST_EFFORT in offered
+        qos = QoSProfile(
+            depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT if best_effort else ReliabilityPolicy.RELIABLE)
+        return self.node.create_subscription(kind, topic, messages.append, qos)
+
+    def greet(self, topics: Sequence[str]) -> None:
+        """Wait until every node of these topics knows this one's subscriptions."""
+        greeting = Greeting(self.node, endpoints(self.node, topics))
+        try:
+            self.wait(greeting.answered, "answers of all nodes")
+        finally:
+            greeting.close()

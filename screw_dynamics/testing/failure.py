@@ -1,0 +1,37 @@
+"""What a failed test shows of its robots."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from .recording import Recording, matrix
+
+
+def draw(recording: Recording, robot: Any, path: Path) -> None:
+    """Draw positions, velocities and efforts over time into a file. ImportError without matplotlib."""
+    q, qd, effort = (matrix(recording, field, robot.joint_names) for field in ("position", "velocity", "effort"))
+    robot.plot(recording.time, q, qd, effort, path=path)
+
+
+def describe(simulators: Sequence[Any], folder: Path | None = None) -> tuple[list[Path], str]:
+    """The pictures of the runs of RobotSimulators, and a text with their paths, states and the end of each log.
+
+    folder: where pictures and logs go, instead of the folder of each simulator."""
+    pictures, lines = [], []
+    for k, simulator in enumerate(simulators):
+        place = simulator.folder if folder is None else folder / f"robot_{k}"
+        place.mkdir(parents=True, exist_ok=True)
+        lines.append(f"robot {simulator.namespace or '/'}: {simulator.recording}")
+        path = place / "run.png"
+        try:
+            draw(simulator.recording, simulator.robot, path)
+            pictures.append(path)
+            lines.append(f"picture: {path}")
+        except Exception as error:   # a test's own failure is what must be seen
+            lines.append(f"no picture: {error}")
+        for process in simulator.processes:
+            if place != simulator.folder:
+                shutil.copy(process.log, place)
+            lines += [f"--- {place / process.log.name}: {process}", process.tail() or "(no output)"]
+    return pictures, "\n".join(lines)

@@ -1,0 +1,63 @@
+"""Commands that run beside a test, their output in files."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .errors import LockstepError
+
+TAIL = 20        # lines of output in a message
+PATIENCE = 10.0  # seconds for a process to end by itself
+# Linux kills it when the process that started it dies: a run that was killed must not haunt the domain of the next one.
+UNTIL_PARENT_ENDS = [
+    sys.executable, "-IS", "-c",
+    "import ctypes, os, signal, sys; ctypes.CDLL(None).prctl(1, signal.SIGKILL)\n"
+    "if os.getppid() != int(sys.argv[1]): sys.exit(1)\n"
+    "try: os.execvp(sys.argv[2], sys.argv[2:])\n"
+    "except OSError as error: sys.exit(f'{sys.argv[2]} does not start: {error}')",
+] if sys.platform == "linux" else []
+
+
+class Process:
+    """A command as a process, with arguments appended; its output goes to the file `log`."""
+
+    def __init__(self, command: Sequence[str] | str, log: Path, arguments: Sequence[str] = ()):
+        self.command = shlex.split(command) if isinstance(command, str) else [str(part) for part in command]
+        self.command += arguments
+        self.log = log
+        guard = [*UNTIL_PARENT_ENDS, str(os.getpid())] if UNTIL_PARENT_ENDS else []
+        with open(log, "wb") as output:
+            self._process = subprocess.Popen(
+                [*guard, *self.command], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                env={**os.environ, "PYTHONUNBUFFERED": "1"})
+
+    def __str__(self) -> str:
+        text = shlex.join(self.command)
+        return text if len(text) < 120 else text[:117] + "..."
+
+    def tail(self) -> str:
+        """The last lines of its output."""
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-TAIL:])
+
+    def check(self) -> None:
+        """LockstepError when it has ended."""
+        code = self._process.poll()
+        if code is not None:
+            raise LockstepError(f"{self} has ended with exit code {code}:\n{self.tail()}")
+
+    def interrupt(self) -> None:
+        """Ask it to end, as Ctrl-C does."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+
+    def end(self) -> None:
+        """Wait until it has ended, and kill it if it does not."""
+        try:
+            self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()

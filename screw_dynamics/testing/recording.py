@@ -1,0 +1,205 @@
+"""What was on the topics in a run, as arrays over simulated time, and assertions on it."""
+
+import hashlib
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+FIELDS = ("position", "velocity", "effort")
+MOST = 5   # names in a message
+
+
+class Series:
+    """The JointState messages of one topic: arrays over time of each field and joint. Times are in seconds.
+
+    times(stamps): the time of each message from their stamps, (samples,)."""
+
+    def __init__(self, messages: Sequence[Any], times: Callable[[np.ndarray], np.ndarray] = lambda stamps: stamps):
+        self.messages = messages
+        self._times = times
+
+    @property
+    def time(self) -> np.ndarray:
+        """(samples,)."""
+        stamps = (message.header.stamp for message in self.messages)
+        return self._times(np.array([stamp.sec + stamp.nanosec * 1e-9 for stamp in stamps], dtype=float))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The joints, in the order in which they came."""
+        return tuple(dict.fromkeys(name for message in self.messages[:1] for name in message.name))
+
+    def values(self, field: str, joint: str) -> np.ndarray:
+        """A field of a joint, (samples,); NaN where a message has none. KeyError for a joint that is in no message."""
+        index, found = {}, np.full(len(self.messages), np.nan)
+        for k, message in enumerate(self.messages):
+            names = tuple(message.name)
+            if names not in index:
+                index[names] = names.index(joint) if joint in names else None
+            i, values = index[names], getattr(message, field)
+            if i is not None and i < len(values):
+                found[k] = values[i]
+        if all(i is None for i in index.values()):
+            named = sorted({name for names in index for name in names})
+            raise KeyError(f"joint '{joint}' is in none of the {len(self.messages)} messages, which have "
+                           + (", ".join(named) or "no joints"))
+        return found
+
+
+class Recording:
+    """What a simulated robot did: `states` and `commands`, each a `Series`, and `topics`, {name: messages}.
+
+    Quantities are the fields "position", "velocity" and "effort" of joint_states, or "command", of joint_commands: the
+    first of their fields that commands the joint. `after` and `before` are simulated seconds and include their ends."""
+
+    def __init__(self):
+        self.topics: dict[str, list] = {}
+        self._states, self._commands = [], []
+        self.states = Series(self._states)
+        self.answers = 1   # commands for each state
+        self.commands = Series(self._commands, self._times_of_commands)
+
+    def _times_of_commands(self, stamps: np.ndarray) -> np.ndarray:
+        """The times of commands: the stamps, but for those without one or of another clock, which have the time of the
+        state that they answer by their number."""
+        t = self.time
+        if not len(t):
+            return np.full(len(stamps), math.nan)
+        answered = t[np.minimum(np.arange(len(stamps)) // max(self.answers, 1), len(t) - 1)]
+        return np.where((stamps > 0.0) & (stamps <= t[-1]), stamps, answered)
+
+    def clear(self) -> None:
+        """Forget all."""
+        for messages in (self._states, self._commands, *self.topics.values()):
+            messages.clear()
+
+    # --------------------------------------------------------------------------------------------- arrays
+    @property
+    def time(self) -> np.ndarray:
+        """The simulated time of each state, (samples,)."""
+        return self.states.time
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """The joints in joint_states."""
+        return self.states.names
+
+    def position(self, joint: str) -> np.ndarray:
+        """(samples,), rad or m."""
+        return self.states.values("position", joint)
+
+    def velocity(self, joint: str) -> np.ndarray:
+        """(samples,), rad/s or m/s."""
+        return self.states.values("velocity", joint)
+
+    def effort(self, joint: str) -> np.ndarray:
+        """(samples,), N m or N: what the actuator gives."""
+        return self.states.values("effort", joint)
+
+    def command(self, joint: str, field: str | None = None) -> np.ndarray:
+        """(commands,): a field of the joint's commands; None: the first that is not empty."""
+        if field is not None:
+            return self.commands.values(field, joint)
+        for each in FIELDS:
+            values = self.commands.values(each, joint)
+            if not np.isnan(values).all():
+                return values
+        return np.full(len(self._commands), np.nan)
+
+    def series(self, joint: str, quantity: str = "position", after: float = -math.inf, before: float = math.inf
+               ) -> tuple[np.ndarray, np.ndarray]:
+        """Times and values of a quantity of a joint, where it has a value, from `after` to `before`."""
+        if quantity == "command":
+            t, values = self.commands.time, self.command(joint)
+        elif quantity in FIELDS:
+            t, values = self.time, self.states.values(quantity, joint)
+        else:
+            raise ValueError(f"quantity is '{quantity}', must be one of {', '.join((*FIELDS, 'command'))}")
+        inside = (t >= after - 1e-9) & (t <= before + 1e-9) & ~np.isnan(values)
+        if not inside.any():
+            span = f"of {t[0]:g} to {t[-1]:g} s" if len(t) else "which is empty"
+            raise ValueError(f"no {quantity} of {joint} from {after:g} to {before:g} s in the recording {span}")
+        return t[inside], values[inside]
+
+    def array(self, topic: str, field: Callable[[Any], Any]) -> np.ndarray:
+        """(messages, ...) of a recorded topic: `field(message)` of each."""
+        return np.array([field(message) for message in self.topics[topic]])
+
+    # --------------------------------------------------------------------------------------------- questions
+    def max_abs(self, joint: str, quantity: str = "position", target: float = 0.0, **span: float) -> float:
+        """The largest distance of a quantity from `target`."""
+        return float(np.abs(self.series(joint, quantity, **span)[1] - target).max())
+
+    def settling_time(self, joint: str, target: float, tolerance: float, quantity: str = "position", **span: float
+                      ) -> float:
+        """The time from which on a quantity stays within `tolerance` of `target`; inf if it does not at the end."""
+        t, values = self.series(joint, quantity, **span)
+        outside = np.flatnonzero(np.abs(values - target) > tolerance)
+        if not len(outside):
+            return float(t[0])
+        return float(t[outside[-1] + 1]) if outside[-1] + 1 < len(t) else math.inf
+
+    def settled(self, joint: str, target: float, tolerance: float, by: float | None = None, **span: Any) -> bool:
+        """Whether a quantity is within `tolerance` of `target` at the end, and has been since the time `by`."""
+        return self.settling_time(joint, target, tolerance, **span) <= (math.inf if by is None else by) + 1e-9 and (
+            math.isfinite(self.settling_time(joint, target, tolerance, **span)))
+
+    def digest(self) -> str:
+        """A hash of the names and numbers on joint_states and joint_commands, and of the times of the states."""
+        found = hashlib.sha256(self.time.tobytes())
+        for message in (*self._states, *self._commands):
+            found.update("\0".join(message.name).encode())
+            for field in FIELDS:
+                found.update(np.array([len(getattr(message, field)), *getattr(message, field)]).tobytes())
+        return found.hexdigest()
+
+    # --------------------------------------------------------------------------------------------- assertions
+    def assert_within(self, joint: str, target: float, tolerance: float, quantity: str = "position", **span: float
+                      ) -> None:
+        """AssertionError unless a quantity stays within `tolerance` of `target`."""
+        t, values = self.series(joint, quantity, **span)
+        self._assert(t, values, np.abs(values - target), tolerance, f"{quantity} of {joint}", f"off {target:g}")
+
+    def assert_below(self, joint: str, limit: float, quantity: str = "effort", **span: float) -> None:
+        """AssertionError unless the size of a quantity stays at or below `limit`."""
+        t, values = self.series(joint, quantity, **span)
+        self._assert(t, values, np.abs(values), limit, f"{quantity} of {joint}", "in size")
+
+    def assert_settled(self, joint: str, target: float, tolerance: float, by: float | None = None, **span: Any) -> None:
+        """AssertionError unless a quantity is within `tolerance` of `target` at the end, and since the time `by`."""
+        if self.settled(joint, target, tolerance, by, **span):
+            return
+        t, values = self.series(joint, **span)
+        since = self.settling_time(joint, target, tolerance, **span)
+        quantity = span.get("quantity", "position")
+        if math.isinf(since):
+            raise AssertionError(
+                f"{quantity} of {joint} is {values[-1]:.6g} at the end, t = {t[-1]:g} s: "
+                f"{abs(values[-1] - target):.3g} off {target:g}, tolerance {tolerance:g}")
+        raise AssertionError(f"{quantity} of {joint} settles within {tolerance:g} of {target:g} at t = {since:g} s, "
+                             f"must by {by:g} s")
+
+    @staticmethod
+    def _assert(t: np.ndarray, values: np.ndarray, distance: np.ndarray, tolerance: float, what: str, off: str) -> None:
+        bad = np.flatnonzero(~(distance <= tolerance))
+        if len(bad):
+            first, worst = bad[0], int(np.nanargmax(distance))
+            raise AssertionError(
+                f"{what} is {values[first]:.6g} at t = {t[first]:g} s: {distance[first]:.3g} {off}, tolerance "
+                f"{tolerance:g}; {len(bad)} of {len(t)} samples, the worst {values[worst]:.6g} at t = {t[worst]:g} s")
+
+    def __str__(self) -> str:
+        if not self._states:
+            return "nothing recorded"
+        last = self._states[-1]
+        named = ", ".join(f"{name} {x:.4g}" for name, x in zip(last.name[:MOST], last.position[:MOST], strict=True))
+        t = self.time
+        return (f"{len(t)} states from t = {t[0]:g} to {t[-1]:g} s, {len(self._commands)} commands; last: {named}"
+                + (", ..." if len(last.name) > MOST else ""))
+
+
+def matrix(recording: Recording, quantity: str, joints: Iterable[str]) -> np.ndarray:
+    """(samples, joints) of a field of joint_states."""
+    return np.stack([recording.states.values(quantity, joint) for joint in joints], axis=-1)

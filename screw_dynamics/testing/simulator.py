@@ -1,0 +1,291 @@
+"""simulator_node in a process of its own, controllers beside it, and simulated time that the test advances."""
+
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from geometry_msgs.msg import Wrench
+from rclpy.duration import Duration
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool, Trigger
+
+from screw_dynamics.robot import Robot
+from screw_dynamics.ros.simulator.connections import TOPICS, endpoints, full_name
+from screw_dynamics.urdf.file import read_urdf_file
+from screw_dynamics_interfaces.srv import ApplyWrench, ResetTo, Step
+
+from .driver import Driver
+from .errors import DeadlineError, LockstepError
+from .processes import Process
+from .recording import Recording
+
+MODULE, SIMULATOR = "screw_dynamics.ros.simulator.node", "screw_simulator"
+CHUNK = 50   # periods in one request, so that the recording keeps up
+
+
+class RobotSimulator:
+    """A simulated robot, paused; `advance` and `advance_until` make its time go on, `recording` has what it did.
+
+    * urdf: path of a URDF or xacro file, or XML text. robot: the same as a `Robot`, for the test's own calculations.
+    * controllers: command lines of nodes, run with simulated time in the same namespace; or rclpy nodes made by the
+      test, which are spun while time advances.
+    * period: seconds of simulated time between two states. trigger: what controllers answer: "joint_states", each
+      state; "clock", on a timer of this period. answers: the messages on joint_commands that make up an answer; None:
+      one of each controller. awaits {topic: type}: topics that have to answer too, by a message each.
+    * record {topic: type}: more topics in the recording. parameters: of simulator_node. initial_positions {joint:
+      position}. namespace: of all nodes. keeps_clock: false for all but the first of several robots.
+    * patience: wall seconds without progress, after which the run fails. folder: for logs.
+
+    A context, or `start` and `close`. `LockstepError` says which process has ended, or what was not answered."""
+
+    def __init__(
+        self, urdf: str | Path, controllers: Sequence[Any] = (), *, period: float = 0.01, trigger: str = "joint_states",
+        answers: int | None = None, awaits: Mapping[str, type] | None = None, record: Mapping[str, type] | None = None,
+        parameters: Mapping[str, Any] | None = None, initial_positions: Mapping[str, float] | None = None,
+        namespace: str = "", keeps_clock: bool = True, patience: float = 60.0, folder: Path | None = None,
+    ):
+        given = dict(parameters or {})
+        self.urdf = str(urdf) if str(urdf).lstrip("\ufeff \t\r\n").startswith("<") else read_urdf_file(str(urdf))
+        self.robot = Robot.from_urdf(self.urdf, given.get("base_link") or None, given.get("tip_link") or None)
+        self.namespace = "/" + namespace.strip("/")
+        self.folder = Path(tempfile.mkdtemp(prefix="robot_simulator_") if folder is None else folder)
+        self.recording = Recording()
+        self.processes: list[Process] = []
+        self._commands = [controller for controller in controllers if not isinstance(controller, Node)]
+        self._nodes = [controller for controller in controllers if isinstance(controller, Node)]
+        self._answers = self.recording.answers = len(controllers) if answers is None else answers
+        self._awaits, self._topics = dict(awaits or {}), {**(record or {}), **(awaits or {})}
+        self._trigger, self._patience, self._keeps_clock = trigger, patience, keeps_clock
+        self._every = steps_of(period, given.get("dt", 1e-3), "period")
+        self.period = period
+        self._parameters = {
+            "robot_description": self.urdf, "publish_clock": True, "start_paused": True, "publish_rate": 1.0 / period,
+            "lockstep": trigger, "lockstep_commands": self._answers,
+            **{f"initial_positions.{joint}": float(q) for joint, q in (initial_positions or {}).items()}, **given}
+        self._driver: Driver | None = None
+        self._expected = {"states": 0, "commands": 0}
+        self._settled = False
+
+    # --------------------------------------------------------------------------------------------- start and end
+    def start(self) -> "RobotSimulator":
+        """Start all processes, and wait until the robot is loaded and everybody has found each other."""
+        try:
+            self._start_processes()
+            self._driver = Driver(self.namespace, self._nodes, self._check, self._patience)
+            self._load()
+            self._connect()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def close(self) -> None:
+        """End all processes, and remove the test's node."""
+        for process in self.processes:
+            process.interrupt()
+        for process in self.processes:
+            process.end()
+        if self._driver is not None:
+            self._driver.close()
+            self._driver = None
+
+    __enter__ = start
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _start_processes(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        file = self.folder / "simulator.yaml"
+        parameters = {f"/**/{SIMULATOR}": {"ros__parameters": self._parameters}}
+        file.write_text(json.dumps(parameters, ensure_ascii=False), encoding="utf-8")   # JSON is YAML
+        names = ["--ros-args", "-r", f"__ns:={self.namespace}"]
+        clock = [] if self._keeps_clock else ["-r", "/clock:=clock"]
+        simulator = [sys.executable, "-m", MODULE, *names, *clock, "--params-file", str(file)]
+        self.processes.append(Process(simulator, self.folder / "simulator.log"))
+        for k, command in enumerate(self._commands):
+            log = self.folder / f"controller_{k}.log"
+            self.processes.append(Process(command, log, [*names, "-p", "use_sim_time:=true"]))
+
+    def _check(self) -> None:
+        for process in self.processes:
+            process.check()
+
+    def _load(self) -> None:
+        """Wait until the simulator has loaded the robot."""
+        answer = None
+
+        def loaded():
+            nonlocal answer
+            answer = self._driver.ask(SetBool, f"{SIMULATOR}/set_pause", data=True)
+            if "refused" in answer.message:
+                raise LockstepError(f"simulator_node: {answer.message}")
+            return answer.success
+
+        self._driver.wait(loaded, lambda: f"the robot: {answer.message}")
+
+    def _connect(self) -> None:
+        """Wait until all endpoints have found each other, and record."""
+        driver = self._driver
+        heard = "/clock" if self._trigger == "clock" else "joint_states"
+        if self._answers:
+            driver.wait(lambda: len(driver.publishers("joint_commands")) >= self._answers,
+                        f"{self._answers} publishers of {driver.node.resolve_topic_name('joint_commands')}")
+            driver.wait(lambda: driver.subscriptions(heard),
+                        f"a controller that subscribes to {driver.node.resolve_topic_name(heard)}")
+        others = sorted(full_name(info) for info in driver.publishers("joint_states"))
+        if len(others) > 1:
+            raise LockstepError(f"{driver.node.resolve_topic_name('joint_states')} has several publishers: "
+                                f"{', '.join(others)}; another robot is in this domain and namespace")
+        for topic in self._awaits:
+            driver.wait(lambda topic=topic: driver.publishers(topic), f"a publisher of {topic}")
+        recorded = [driver.record(JointState, "joint_states", self.recording.states.messages),
+                    driver.record(JointState, "joint_commands", self.recording.commands.messages)]
+        for topic, kind in self._topics.items():
+            self.recording.topics[topic] = []
+            recorded.append(driver.record(kind, topic, self.recording.topics[topic]))
+        driver.wait(lambda: all(s.get_publisher_count() >= len(driver.publishers(s.topic_name)) for s in recorded),
+                    "the recording to find all publishers")
+        driver.greet([*TOPICS, *self._topics])
+        for kind, name in ((Step, "step"), (Trigger, "reset"), (ResetTo, "reset_to"), (ApplyWrench, "apply_wrench")):
+            driver.client(kind, f"{SIMULATOR}/{name}")
+        self._compare()   # last, by a new client: its answer shows that the simulator knows all before it
+
+    def _compare(self) -> None:
+        """Wait until the simulator has found all nodes that this one has found, and they it."""
+        topics = ("joint_states", "joint_commands", "/clock" if self._keeps_clock else "clock")
+        seen, here = None, None
+
+        def agreed():
+            nonlocal seen, here
+            answer = self._driver.ask(Trigger, f"{SIMULATOR}/connected")
+            seen = json.loads(answer.message) if answer.success else answer.message
+            here = endpoints(self.node, topics)
+            return seen == here
+
+        self._driver.wait(agreed, lambda: f"simulator_node to find all nodes: it sees {seen}, the test {here}")
+
+    # --------------------------------------------------------------------------------------------- time
+    @property
+    def node(self) -> Node:
+        """The test's own node, to publish or to call services with."""
+        return self._driver.node
+
+    @property
+    def time(self) -> float:
+        """The simulated time of the last state [s]."""
+        return float(self.recording.time[-1]) if len(self.recording.states.messages) else 0.0
+
+    def advance(self, seconds: float) -> Recording:
+        """Let simulated time advance by a multiple of the period. The recording.
+
+        Every state on the way is published once, and answered before time goes on."""
+        periods = steps_of(seconds, self.period, "seconds")
+        self._settle()
+        chunk = 1 if self._awaits else CHUNK
+        for first in range(0, periods, chunk):
+            self._step(min(chunk, periods - first))
+        return self.recording
+
+    def advance_until(self, condition: Callable[[Recording], Any], deadline: float) -> Any:
+        """Advance period by period until `condition(recording)` holds; its value.
+
+        DeadlineError, an AssertionError, when it does not within `deadline` seconds of simulated time."""
+        periods = steps_of(deadline, self.period, "deadline")
+        self._settle()
+        for k in range(periods + 1):
+            if value := condition(self.recording):
+                return value
+            if k < periods:
+                self._step(1)
+        name = getattr(condition, "__name__", str(condition))
+        raise DeadlineError(f"{name} does not hold within {deadline:g} s of simulated time; {self.recording}")
+
+    def _settle(self) -> None:
+        """Have the present state published and answered, if it is not yet."""
+        if not self._settled:
+            self._expected["states"] += 1
+            self._expected["commands"] += self._answers if self._trigger == "joint_states" else 0
+            self._request(0)
+            self._settled = True
+
+    def _step(self, periods: int) -> None:
+        self._expected["states"] += periods
+        self._expected["commands"] += self._answers * periods
+        self._request(self._every * periods)
+
+    def _request(self, steps: int) -> None:
+        """Make steps, and wait until all that they caused is recorded."""
+        driver, recording = self._driver, self.recording
+        states, commands = recording.states.messages, recording.commands.messages
+        before = {topic: len(recording.topics[topic]) for topic in self._awaits}
+        future = driver.request(Step, f"{SIMULATOR}/step", steps=steps)
+        driver.wait(future.done, self._unanswered, progress=lambda: (len(states), len(commands)))
+        if not future.result().success:
+            raise LockstepError(f"simulator_node: {future.result().message}")
+        driver.wait(lambda: len(states) >= self._expected["states"] and len(commands) >= self._expected["commands"],
+                    lambda: f"states and commands to be recorded, {self._expected}: {recording}")
+        for topic, count in before.items():
+            driver.wait(lambda topic=topic, count=count: len(recording.topics[topic]) > count,
+                        lambda topic=topic: f"an answer on {topic} to the state of t = {self.time:g} s")
+
+    def _unanswered(self) -> str:
+        topic = self.node.resolve_topic_name("joint_commands")
+        there = len(self._driver.publishers(topic))
+        what = "tick of the clock" if self._trigger == "clock" else "state"
+        return (f"{self._answers} command(s) on {topic} that answer the {what} of t = {self.time:g} s; the topic has "
+                f"{there} publisher(s), {len(self.recording.commands.messages)} commands came in all\n"
+                + "\n".join(f"--- {process}\n{process.tail()}" for process in self.processes[1:]))
+
+    # --------------------------------------------------------------------------------------------- services
+    def call(self, kind: type, name: str, **fields: Any) -> Any:
+        """The answer of any service; LockstepError when it has a field `success` that is false."""
+        answer = self._driver.call(kind, name, **fields)
+        if not getattr(answer, "success", True):
+            raise LockstepError(f"{name}: {answer.message}")
+        return answer
+
+    def reset(self, position: Mapping[str, float] | None = None, velocity: Mapping[str, float] | None = None) -> None:
+        """Back to the initial state, or to that of the joints named; the recording starts anew, time goes on.
+
+        velocity: of joints in `position`; zero for others."""
+        if position is None:
+            self.call(Trigger, f"{SIMULATOR}/reset")
+        else:
+            speed = [float((velocity or {}).get(joint, 0.0)) for joint in position]
+            state = JointState(name=list(position), position=[float(q) for q in position.values()], velocity=speed)
+            self.call(ResetTo, f"{SIMULATOR}/reset_to", state=state)
+        self.recording.clear()
+        self._expected, self._settled = {"states": 0, "commands": 0}, False
+
+    def push(self, link: str, force: Sequence[float] = (0, 0, 0), torque: Sequence[float] = (0, 0, 0),
+             duration: float = 0.0) -> None:
+        """Apply a wrench to a link, in its frame, for some simulated seconds from now on; 0: until a reset."""
+        wrench = Wrench()
+        for vector, values in ((wrench.force, force), (wrench.torque, torque)):
+            vector.x, vector.y, vector.z = map(float, values)
+        request = ApplyWrench.Request(duration=Duration(seconds=duration).to_msg())
+        request.wrench.header.frame_id, request.wrench.wrench = link, wrench
+        self.call(ApplyWrench, f"{SIMULATOR}/apply_wrench", wrench=request.wrench, duration=request.duration)
+
+
+def advance(simulators: Sequence[RobotSimulator], seconds: float) -> None:
+    """Let the time of several robots advance together, period by period; the one that keeps the clock comes first."""
+    periods = {simulator.period for simulator in simulators}
+    if len(periods) != 1:
+        raise ValueError(f"the robots have the periods {sorted(periods)} s, must have the same")
+    for _ in range(steps_of(seconds, periods.pop(), "seconds")):
+        for simulator in simulators:
+            simulator.advance(simulator.period)
+
+
+def steps_of(duration: float, step: float, name: str) -> int:
+    """A duration as a number of steps; ValueError unless it is a multiple, >= 0."""
+    steps = round(duration / step)
+    if steps < 0 or abs(steps * step - duration) > 1e-6 * step:
+        raise ValueError(f"{name} is {duration} s, must be a multiple of {step} s")
+    return steps

@@ -1,0 +1,220 @@
+"""The simulator of the pytest plugin: real processes over real DDS, in lockstep with what answers them."""
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import rclpy
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64
+
+import screw_dynamics as sd
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
+from screw_dynamics.testing import DeadlineError, LockstepError, RobotSimulator
+from support import planar_arm as arm
+from support.paths import ROOT
+
+START = {"shoulder": 0.3, "elbow": -0.4}
+TOOL = ROOT / "tools" / "repeat_lockstep.py"
+
+
+class Spring(Node):
+    """Answers each state, or by a timer, in the test's process; `gain` and `silent_from` [s] may be changed."""
+
+    def __init__(self, namespace="", commands="joint_commands", timer=None, **options):
+        super().__init__("spring", namespace=namespace, **options)
+        self.gain, self.silent_from, self.answered = 20.0, np.inf, 0
+        self.commands = self.create_publisher(JointState, commands, 1)
+        self.create_subscription(JointState, "joint_states", self.answer if timer is None else self.keep, 1)
+        if timer is not None:
+            self.create_timer(timer, lambda: self.answer(self.last))
+        self.estimates = self.create_publisher(Float64, "energy", 1)
+
+    def effort(self, position, velocity):
+        return [-self.gain * q - 0.5 * qd for q, qd in zip(position, velocity, strict=True)]
+
+    def keep(self, state):
+        self.last = state
+
+    def answer(self, state):
+        if state.header.stamp.sec + state.header.stamp.nanosec * 1e-9 >= self.silent_from:
+            return
+        self.answered += 1
+        self.commands.publish(JointState(
+            name=state.name[:2], effort=self.effort(state.position[:2], state.velocity[:2])))
+        self.estimates.publish(Float64(data=float(self.answered)))
+
+
+@pytest.fixture(scope="module")
+def spring(ros_domain, ros):
+    node = Spring()
+    yield node
+    node.destroy_node()
+
+
+@pytest.fixture(scope="module")
+def shared(spring, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("simulator")
+    with RobotSimulator(arm.urdf(), [spring], initial_positions=START, awaits={"energy": Float64}, folder=folder,
+                        patience=30.0) as simulator:
+        yield simulator
+
+
+@pytest.fixture
+def simulator(shared, spring):
+    spring.silent_from, spring.answered = np.inf, 0
+    shared.reset()
+    return shared
+
+
+def test_the_loop_is_that_of_the_core_bit_for_bit(simulator, spring):
+    """A command acts from the very step on whose state it answers."""
+    recording = simulator.advance(0.3)
+    twin = Simulation(sd.Robot.from_urdf(arm.urdf()), Settings(), START)
+    for k in range(31):
+        state = twin.joint_state()
+        for i, joint in enumerate(twin.robot.joint_names):
+            assert recording.position(joint)[k] == state.position[i]
+            assert recording.velocity(joint)[k] == state.velocity[i]
+        efforts = dict(zip(state.names, spring.effort(state.position[:2], state.velocity[:2]), strict=False))
+        for joint in efforts:
+            assert recording.command(joint)[k] == efforts[joint]
+        twin.command(np.array([efforts[joint] for joint in twin.robot.joint_names]))
+        twin.advance(10)
+    assert np.allclose(np.diff(recording.time), 0.01) and np.array_equal(recording.commands.time, recording.time)
+    assert spring.answered == 31 and len(recording.topics["energy"]) == 31
+
+
+def test_it_advances_until_a_condition_holds_or_the_deadline_is_over(simulator):
+    begin = simulator.time
+    moving = simulator.advance_until(lambda recording: recording.max_abs("elbow", "velocity") > 0.5, deadline=2.0)
+    assert moving and 0.0 < simulator.recording.time[-1] - simulator.recording.time[0] < 2.0
+    simulator.reset()
+
+    def never(recording):
+        return False
+
+    with pytest.raises(DeadlineError, match=r"never does not hold within 0\.05 s of simulated time; 6 states"):
+        simulator.advance_until(never, deadline=0.05)
+    assert simulator.recording.time[-1] - simulator.recording.time[0] == pytest.approx(0.05) and begin < simulator.time
+
+
+def test_who_does_not_answer_is_named_with_the_time(simulator, spring, monkeypatch):
+    simulator.advance(0.1)
+    spring.silent_from = simulator.time + 0.045
+    monkeypatch.setattr(simulator._driver, "_patience", 1.0)
+    with pytest.raises(LockstepError, match=rf"1 command\(s\) on /joint_commands that answer the state of "
+                                            rf"t = {simulator.time + 0.05:g} s; the topic has 1 publisher"):
+        simulator.advance(0.2)
+
+
+def test_states_to_start_from_and_pushes(simulator, spring, monkeypatch):
+    monkeypatch.setattr(spring, "gain", 0.0)
+    simulator.reset({"elbow": 0.5}, {"elbow": 0.2})
+    recording = simulator.advance(0.0)
+    assert (recording.position("elbow")[0], recording.velocity("elbow")[0]) == (0.5, 0.2)
+    assert recording.position("shoulder")[0] == START["shoulder"]
+    recording = simulator.advance(0.1)
+    fallen = recording.position("elbow")[-1]
+    simulator.reset({"elbow": 0.5}, {"elbow": 0.2})
+    simulator.push("forearm", torque=(0.0, -10.0, 0.0))
+    assert simulator.advance(0.1).position("elbow")[-1] > fallen + 0.1
+    with pytest.raises(LockstepError, match="unknown link 'wing'"):
+        simulator.push("wing")
+
+
+@pytest.mark.parametrize("duration", [0.005, -0.01])
+def test_only_whole_periods(simulator, duration):
+    with pytest.raises(ValueError, match=r"seconds is .* s, must be a multiple of 0\.01 s"):
+        simulator.advance(duration)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trigger", ["joint_states", "clock"])
+def test_runs_give_the_same_bits(trigger):
+    """With a controller that remembers how often it was called, in a process of its own each time."""
+    done = subprocess.run([sys.executable, TOOL, "--runs", "10", "--jobs", "2", "--trigger", trigger],
+                          capture_output=True, text=True)
+    assert done.returncode == 0 and "1 different: [10]" in done.stdout, done.stdout
+
+
+def test_a_process_that_ends_is_named_with_its_last_words(tmp_path):
+    command = [sys.executable, "-c", "import sys; print('no motor found'); sys.exit(3)"]
+    with pytest.raises(LockstepError, match="has ended with exit code 3:\nno motor found"):
+        RobotSimulator(arm.urdf(), [command], folder=tmp_path).start()
+
+
+def test_a_command_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(LockstepError, match="no_such_controller does not start: .*No such file"):
+        RobotSimulator(arm.urdf(), ["no_such_controller --fast"], folder=tmp_path).start()
+
+
+def test_nothing_outlives_a_run_that_is_killed(tmp_path):
+    """Or it would answer in the next run's domain."""
+    script = tmp_path / "run.py"
+    script.write_text(f"""
+import os, sys, time
+sys.path.insert(0, {str(ROOT)!r})
+from pathlib import Path
+from screw_dynamics.testing.processes import Process
+process = Process([sys.executable, "-c", "import os, time; print(os.getpid()); time.sleep(600)"], Path("log"))
+while not process.tail():
+    time.sleep(0.01)
+print(process.tail(), flush=True)
+time.sleep(600)
+""")
+    with subprocess.Popen([sys.executable, script], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as run:
+        child = int(run.stdout.readline())
+        run.kill()
+    end = time.monotonic() + 60.0
+    while lives(child) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not lives(child)
+
+
+def lives(process):
+    status = Path(f"/proc/{process}/status")
+    return status.exists() and "State:\tZ" not in status.read_text()
+
+
+def test_a_robot_that_is_refused_is_named(tmp_path):
+    with pytest.raises(LockstepError, match="robot_description refused: .*joint 'shoulder'"):
+        RobotSimulator(arm.urdf(), initial_positions={"shoulder": 9.0}, folder=tmp_path, namespace="refused").start()
+
+
+def test_a_reader_of_states_that_commands_nothing(tmp_path, ros):
+    """Each state is published once all the same; the awaited topic answers it."""
+    node = Spring("reader", "nowhere")
+    with RobotSimulator(arm.urdf(), [node], answers=0, awaits={"energy": Float64}, folder=tmp_path, namespace="reader"
+                        ) as simulator:
+        recording = simulator.advance(0.2)
+        assert recording.array("energy", lambda message: message.data).tolist() == list(range(1, 22))
+        assert not recording.commands.messages and np.ptp(recording.position("elbow")) == 0.0   # held by its brakes
+    node.destroy_node()
+
+
+def test_a_timer_on_simulated_time_acts_on_the_state_of_its_tick(tmp_path, ros):
+    """The first tick is one period after the start; until then brakes hold the robot."""
+    node = Spring("timer", timer=0.02, parameter_overrides=[Parameter("use_sim_time", value=True)])
+    with RobotSimulator(arm.urdf(), [node], trigger="clock", period=0.02, namespace="timer", folder=tmp_path,
+                        initial_positions=START) as simulator:
+        recording = simulator.advance(0.4)
+    twin = Simulation(sd.Robot.from_urdf(arm.urdf()), Settings(), START)
+    for k in range(21):
+        state = twin.joint_state()
+        for i, joint in enumerate(twin.robot.joint_names):
+            assert recording.position(joint)[k] == state.position[i]
+        if k > 0:
+            twin.command(np.array(node.effort(state.position[:2], state.velocity[:2])))
+        twin.advance(20)
+    assert len(recording.commands.messages) == 20
+    node.destroy_node()
+
+
+def test_rclpy_is_left_as_it_was(ros):
+    assert rclpy.ok()
