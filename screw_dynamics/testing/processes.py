@@ -11,6 +11,7 @@ from pathlib import Path
 from .errors import LockstepError
 
 TAIL = 20        # lines of output in a message
+LONG = 300       # characters of a command line in a message
 PATIENCE = 10.0  # seconds for a process to end by itself
 # Linux kills it when the process that started it dies: a run that was killed must not haunt the domain of the next one.
 UNTIL_PARENT_ENDS = [
@@ -36,8 +37,11 @@ class Process:
                 env={**os.environ, "PYTHONUNBUFFERED": "1"})
 
     def __str__(self) -> str:
-        text = shlex.join(self.command)
-        return text if len(text) < 120 else text[:117] + "..."
+        program, *arguments = self.command
+        if "--ros-args" in arguments:
+            arguments = arguments[:arguments.index("--ros-args")]
+        text = shlex.join([Path(program).name, *arguments])
+        return text if len(text) < LONG else f"{text[:LONG]}..."
 
     def tail(self) -> str:
         """The last lines of its output."""
