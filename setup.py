@@ -147,6 +147,7 @@ setup(
             "inspect = screw_dynamics.inspect:main",
             "dynamics_node = screw_dynamics.ros.dynamics.node:main",
             "simulator_node = screw_dynamics.ros.simulator.node:main",
+            "recorder_node = screw_dynamics.ros.view.recorder_node:main",
             "view_node = screw_dynamics.ros.view.view_node:main",
         ],
         "pytest11": ["pytest_screw_dynamics = pytest_screw_dynamics"],

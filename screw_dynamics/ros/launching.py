@@ -22,6 +22,7 @@ ARGUMENTS = {   # name: default, description
     "base_link": ("", "root of the part of the robot in use; empty: as in params_file"),
     "tip_link": ("", "last link of a chain from base_link; empty: as in params_file"),
     "log_level": ("info", "debug, info, warn, error or fatal"),
+    "record": ("", "MCAP file to which recorder_node writes our topics; empty: none; needs the package mcap"),
     "view": ("false", "true: a web page of the robot by view_node, which logs its address; needs the package viser"),
 }
 
@@ -35,13 +36,15 @@ def arguments() -> list[DeclareLaunchArgument]:
 
 
 def node(executable: str, config: str, clock_parameter: str = "use_sim_time", package: str = PACKAGE,
-         remappings: Mapping[str, str] = MappingProxyType({})) -> OpaqueFunction:
+         remappings: Mapping[str, str] = MappingProxyType({}),
+         values: Mapping[str, str] = MappingProxyType({})) -> OpaqueFunction:
     """The node of an executable, made once the arguments are known. Empty arguments set no parameters.
 
     config: the file in the package's config folder, which the argument params_file replaces. clock_parameter: the
-    parameter that the argument use_sim_time sets. remappings {name: name} replace that of joint_states_topic, too."""
+    parameter that the argument use_sim_time sets. remappings {name: name} replace that of joint_states_topic, too.
+    values: {parameter: launch argument that sets it}."""
     return OpaqueFunction(
-        function=lambda context: [_node(context, executable, config, clock_parameter, package, remappings)])
+        function=lambda context: [_node(context, executable, config, clock_parameter, package, remappings, values)])
 
 
 def if_asked(argument: str, *actions: Action) -> OpaqueFunction:
@@ -53,7 +56,8 @@ def if_asked(argument: str, *actions: Action) -> OpaqueFunction:
 
 def sight() -> list[Action]:
     """The nodes that show the robot, each if its argument asks for it."""
-    return [if_asked("view", node("view_node", "view.yaml"))]
+    return [if_asked("view", node("view_node", "view.yaml")),
+            if_asked("record", node("recorder_node", "recorder.yaml", values={"file": "record"}))]
 
 
 def spawner(controllers: Sequence[str], config: str, *options: str) -> OpaqueFunction:
@@ -74,9 +78,10 @@ def _file(context: LaunchContext, given: Mapping[str, str], config: str) -> str:
 
 
 def _node(context: LaunchContext, executable: str, config: str, clock_parameter: str, package: str,
-          remappings: Mapping[str, str]) -> Node:
+          remappings: Mapping[str, str], more: Mapping[str, str]) -> Node:
     given = _given(context)
     values: dict[str, str | bool] = {name: given[name] for name in ("base_link", "tip_link") if given[name]}
+    values |= {parameter: given[name] for parameter, name in more.items()}
     if given["use_sim_time"]:
         values[clock_parameter] = given["use_sim_time"].lower() in ("true", "1")
     if given["urdf"]:
