@@ -119,3 +119,10 @@ def test_running_it_waits_too(robot, factor):
 def test_an_unknown_trigger_is_refused():
     with pytest.raises(ValueError, match="lockstep is 'effort', must be one of"):
         Lockstep("effort")
+
+
+def test_a_state_that_is_lost_on_the_way_is_not_waited_for(robot):
+    finished = []
+    runner = Runner(Simulation(robot, Settings()), 0.0, 10, lambda: False, paused=True, lockstep=Lockstep("joint_states"))
+    runner.step(50, finished.append)
+    assert finished == [""] and not runner.lockstep.waiting

@@ -22,13 +22,14 @@ from ..node.parameters import Parameters, Setting
 
 
 class Sensor(NamedTuple):
-    """An IMU of a link, or a force-torque sensor in a joint: where it is, its publisher, and every how many steps
-    `message(simulation, target)` is published, unless it is None."""
+    """An IMU of a link, or a force-torque sensor in a joint: where it is, its publisher and its message, which is
+    published every so many steps if `fill(message, simulation, target)` says that there is a sample."""
 
     target: str
     publisher: LifecyclePublisher
     every: int
-    message: Callable[[Simulation, str], Imu | WrenchStamped | None]
+    message: Imu | WrenchStamped
+    fill: Callable[[Imu | WrenchStamped, Simulation, str], bool]
 
 
 def topic(name: str) -> str:
@@ -44,16 +45,16 @@ class SensorOutputs:
 
     def __init__(self, node: ManagedNode, settings: Settings):
         self._sensors: dict[str, Sensor] = {}
-        for prefix, targets, kind, rate, message in (
-                (IMU, settings.imus, Imu, settings.imu_rate, imu_message),
-                (FORCE_TORQUE, settings.force_torques, WrenchStamped, settings.force_torque_rate, wrench_message)):
+        for prefix, targets, kind, rate, fill in (
+                (IMU, settings.imus, Imu, settings.imu_rate, fill_imu),
+                (FORCE_TORQUE, settings.force_torques, WrenchStamped, settings.force_torque_rate, fill_wrench)):
             for target in filter(None, targets):
                 name = topic(prefix + target)
                 if name in self._sensors:
                     raise ValueError(f"two sensors, of '{self._sensors[name].target}' and '{target}', would publish on "
                                      f"{name}")
                 every = max(1, round(1.0 / (rate * settings.step)))
-                self._sensors[name] = Sensor(target, node.publisher(kind, name), every, message)
+                self._sensors[name] = Sensor(target, node.publisher(kind, name), every, kind(), fill)
         self._published: dict[str, int] = {}    # simulated time of the last sample
 
     def follow(self, runner: Runner, stamp: Callable[[], Time]) -> None:
@@ -71,37 +72,38 @@ class SensorOutputs:
     def _publish(self, name: str) -> None:
         sensor, simulation = self._sensors[name], self._simulation
         self._published[name] = simulation.time_ns
-        message = sensor.message(simulation, sensor.target)
-        if message is not None:
-            message.header.stamp = self._stamp()
-            sensor.publisher.publish(message)
+        if sensor.fill(sensor.message, simulation, sensor.target):
+            sensor.message.header.stamp = self._stamp()
+            sensor.publisher.publish(sensor.message)
 
 
-def imu_message(simulation: Simulation, link: str) -> Imu | None:
-    """What the IMU of a link reports; the frame is the link's, the orientation that in the root link's frame. Exact
-    quantities have the covariance 0. None when the sample is lost."""
+def fill_imu(message: Imu, simulation: Simulation, link: str) -> bool:
+    """Write what the IMU of a link reports into a message used before, or not; False when the sample is lost.
+
+    The frame is the link's, the orientation that in the root link's frame. Exact quantities have the covariance 0."""
     sample = simulation.imu(link)
     if sample is None:
-        return None
+        return False
+    if message.header.frame_id != link:     # the first time; covariances take long
+        message.header.frame_id = link
+        message.angular_velocity_covariance = _covariance(sample.angular_velocity_variance)
+        message.linear_acceleration_covariance = _covariance(sample.linear_acceleration_variance)
     x, y, z, w = messages.quaternion(sample.rotation)
-    message = Imu(orientation=Quaternion(x=x, y=y, z=z, w=w),
-                  angular_velocity=messages.vector_message(sample.angular_velocity),
-                  linear_acceleration=messages.vector_message(sample.linear_acceleration),
-                  angular_velocity_covariance=_covariance(sample.angular_velocity_variance),
-                  linear_acceleration_covariance=_covariance(sample.linear_acceleration_variance))
-    message.header.frame_id = link
-    return message
+    message.orientation = Quaternion(x=x, y=y, z=z, w=w)
+    message.angular_velocity = messages.vector_message(sample.angular_velocity)
+    message.linear_acceleration = messages.vector_message(sample.linear_acceleration)
+    return True
 
 
-def wrench_message(simulation: Simulation, joint: str) -> WrenchStamped | None:
-    """What the force-torque sensor in a joint reports; the frame is that of the child link. None when the sample is
-    lost."""
+def fill_wrench(message: WrenchStamped, simulation: Simulation, joint: str) -> bool:
+    """Write what the force-torque sensor in a joint reports; False when the sample is lost. The frame is that of the
+    child link."""
     wrench = simulation.force_torque(joint)
     if wrench is None:
-        return None
-    message = WrenchStamped(wrench=messages.wrench_message(wrench))
+        return False
+    message.wrench = messages.wrench_message(wrench)
     message.header.frame_id = simulation.sensors.child_link(joint)
-    return message
+    return True
 
 
 def _covariance(variance: float) -> tuple[float, ...]:

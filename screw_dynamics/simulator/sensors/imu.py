@@ -29,8 +29,9 @@ class Imu:
         self._link, self._stream = link, (settings.seed, 4, stream)
         self._bias = np.array([settings.gyroscope_bias, settings.accelerometer_bias])
         densities = np.array([settings.gyroscope_noise, settings.accelerometer_noise])
-        self._deviation = densities * np.sqrt(settings.imu_rate)    # of white noise, sampled at that rate
-        self._variance = tuple((self._deviation**2).tolist())
+        deviation = densities * np.sqrt(settings.imu_rate)      # of white noise, sampled at that rate
+        self._deviation, self._noisy = deviation[:, None], deviation.any()
+        self._variance = tuple((deviation**2).tolist())
 
     def measure(self, moment: Moment) -> ImuSample:
         """The measurement at a moment.
@@ -40,10 +41,11 @@ class Imu:
         robot, q, qd, link = moment.robot, moment.q, moment.qd, self._link
         R = robot.forward_kinematics(q, link)[:3, :3]
         J = robot.jacobian(q, link)
-        w, v = (J @ qd).reshape(2, 3)
-        a = (J @ moment.qdd + robot.jacobian_derivative(q, qd, link) @ qd)[3:] + np.cross(w, v)
-        measured = np.stack([w, a - R.T @ robot.gravity]) + self._bias
-        if self._deviation.any():
+        V, Vd = J @ qd, J @ moment.qdd + robot.jacobian_derivative(q, qd, link) @ qd
+        (wx, wy, wz, vx, vy, vz), measured = V.tolist(), self._bias.copy()
+        measured[0] += V[:3]
+        measured[1] += Vd[3:] + (wy * vz - wz * vy, wz * vx - wx * vz, wx * vy - wy * vx) - R.T @ robot.gravity
+        if self._noisy:
             rng = np.random.default_rng([*self._stream, moment.step])
-            measured += self._deviation[:, None] * rng.standard_normal((2, 3))
+            measured += self._deviation * rng.standard_normal((2, 3))
         return ImuSample(R, *measured, *self._variance)

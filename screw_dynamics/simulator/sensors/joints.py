@@ -32,23 +32,20 @@ class JointSensors:
                     raise ValueError(f"{name} of joint '{joint}' is {value}, must be finite"
                                      + ("" if "bias" in name else " and >= 0"))
                 values[name][list(joint_names).index(joint)] = value
-        self._noise = [values[f"{quantity}_noise"] for quantity in QUANTITIES]
-        self._bias = [values[f"{quantity}_bias"] for quantity in QUANTITIES]
-        self._resolution = values["encoder_resolution"]
-        self._noisy = any(noise.any() for noise in self._noise)
+        self._noise, self._bias = (
+            np.stack([values[f"{quantity}_{error}"] for quantity in QUANTITIES]) for error in ("noise", "bias"))
+        self._coarse = values["encoder_resolution"] > 0.0
+        self._resolution = values["encoder_resolution"][self._coarse]
+        self._noisy, self._biased, self._rounded = self._noise.any(), self._bias.any(), self._coarse.any()
 
     def measure(self, moment: Moment) -> np.ndarray:
         """Positions, velocities and efforts, rows of (3, n)."""
-        measured = np.stack([moment.q, moment.qd, moment.effort])
+        measured = np.array((moment.q, moment.qd, moment.effort))
         if self._noisy:
             rng = np.random.default_rng([self._seed, 1, moment.step])
-            for row, noise in zip(measured, self._noise, strict=True):
-                row += noise * rng.standard_normal(len(noise))
-        for row, bias in zip(measured, self._bias, strict=True):
-            if bias.any():
-                row += bias
-        coarse = self._resolution > 0.0
-        if coarse.any():
-            step = self._resolution[coarse]
-            measured[0, coarse] = step * np.round(measured[0, coarse] / step)
+            measured += self._noise * rng.standard_normal(measured.shape)
+        if self._biased:
+            measured += self._bias
+        if self._rounded:
+            measured[0, self._coarse] = self._resolution * np.round(measured[0, self._coarse] / self._resolution)
         return measured
