@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
+from rcl_interfaces.srv import ListParameters
+from rclpy.qos import ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
@@ -37,6 +39,8 @@ class Pushed(Driver):
         wrench.header.frame_id = "tool0"
         assert self.call(Trigger, "/ur5/screw_simulator/reset").success
         assert self.call(ApplyWrench, "/ur5/screw_simulator/apply_wrench", wrench=wrench).success
+        self.states.clear()
+        self.wait(lambda: self.states and np.allclose(self.position(), list(START.values())), "the start")
 
     def estimate(self, accept, **tolerances):
         """The estimate in the robot's order, once it is close to what is accepted."""
@@ -63,11 +67,13 @@ def robot():
 def pushed(tmp_path_factory, ros):
     logs = tmp_path_factory.mktemp("external_torque")
     # Stamps of simulated time: those of a busy machine are not the times that the robot was there.
-    simulator = {"command_mode": "position", "command_timeout": 0.0, "servo_bandwidth": 4.0, "publish_clock": True,
-                 "publish_rate": 250.0,
+    simulator = {"command_mode": "position", "command_timeout": 0.0, "servo_bandwidth": 2.0, "publish_clock": True,
                  **{f"initial_positions.{joint}": position for joint, position in START.items()}}
     dynamics = {"external_torque": True, "external_torque_gain": "[20.0]", "external_wrench_link": "tool0",
-                "external_torque_threshold": "[2.0]", "use_sim_time": True, "state_timeout": PATIENCE}
+                "external_torque_threshold": "[2.0]", "use_sim_time": True,
+                "state_timeout": PATIENCE, "publish_mass_matrix": True, "jacobian_links": "[tool0]",
+                "effort_commands": "gravity",
+                "qos_overrides./ur5/screw_dynamics/mass_matrix.publisher.reliability": "best_effort"}
     with (NodeProcess("screw_dynamics.ros.simulator.node", "ur5", logs / "simulator", simulator),
           NodeProcess("screw_dynamics.ros.dynamics.node", "ur5", logs / "dynamics", dynamics)):
         driver = Pushed()
@@ -141,3 +147,19 @@ def test_parameters_are_followed_and_checked_against_the_robot(pushed, robot):
     ):
         assert says in pushed.set_parameter(name, value)
     pushed.estimate(expected, atol=0.01)
+
+
+def test_the_quality_of_service_of_every_topic_can_be_overridden(pushed):
+    node = pushed.node
+    infos = node.get_publishers_info_by_topic("/ur5/screw_dynamics/mass_matrix")
+    assert [info.qos_profile.reliability for info in infos] == [ReliabilityPolicy.BEST_EFFORT]
+    overridable = pushed.call(ListParameters, "~/list_parameters", prefixes=["qos_overrides"]).result.names
+    # What rclpy makes by itself, and what it makes for lifecycles and parameters.
+    others = {"/parameter_events", "/rosout", "/clock", "/ur5/screw_dynamics/transition_event"}
+    for kind, found in (("publisher", node.get_publisher_names_and_types_by_node("screw_dynamics", "/ur5")),
+                        ("subscription", node.get_subscriber_names_and_types_by_node("screw_dynamics", "/ur5"))):
+        topics = {topic for topic, _ in found} - others
+        assert topics, kind
+        missing = {topic for topic in topics if f"qos_overrides.{topic}.{kind}.reliability" not in overridable}
+        assert not missing, f"no QoS override of {kind} {missing}"
+    assert "qos_overrides./ur5/screw_dynamics/trajectory.subscription.depth" in overridable

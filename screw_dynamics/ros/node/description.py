@@ -15,7 +15,7 @@ from std_msgs.msg import String
 from screw_dynamics.robot import Robot
 from screw_dynamics.urdf.reader import model_of
 
-from .endpoints import LATCHED, OVERRIDABLE_LATCHED, STEADY
+from .endpoints import LATCHED, OVERRIDABLE_LATCHED, STEADY, own
 from .joint_state import listed
 
 RCLError = rclpy_implementation.RCLError
@@ -84,7 +84,7 @@ class RobotDescription:
         self._loaded = node.create_guard_condition(self._deliver)
         node.endpoints.callback(node.destroy_guard_condition, self._loaded)
         self._subscription = node.create_subscription(
-            String, "robot_description", self._on_topic, LATCHED, qos_overriding_options=OVERRIDABLE_LATCHED)
+            String, "robot_description", self._on_topic, own(LATCHED), qos_overriding_options=OVERRIDABLE_LATCHED)
         node.endpoints.callback(node.destroy_subscription, self._subscription)
         node.endpoints.callback(node.destroy_timer, node.create_timer(REMINDER, self._remind, clock=STEADY))
         self._update()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
-from .endpoints import OVERRIDABLE, RELIABLE, STEADY
+from .endpoints import OVERRIDABLE, RELIABLE, STEADY, own
 from .joint_state import Fault
 from .log import BoundedLog
 from .watches import ClockWatch, namesakes
@@ -56,7 +56,7 @@ class Diagnostics:
         self._ticks: Counter[str] = Counter()
         self._reported_at = time.monotonic()
         self._publisher = node.create_publisher(
-            DiagnosticArray, "/diagnostics", RELIABLE, qos_overriding_options=OVERRIDABLE)
+            DiagnosticArray, "/diagnostics", own(RELIABLE), qos_overriding_options=OVERRIDABLE)
         node.create_timer(PERIOD, self._publish, clock=STEADY)
 
     def tick(self, what: str) -> None:

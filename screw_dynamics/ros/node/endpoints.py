@@ -1,5 +1,7 @@
 """What endpoints share: quality of service, the parameters that override it, and the clock of timers."""
 
+from copy import copy
+
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.qos import QoSDurabilityPolicy, QoSPolicyKind, QoSProfile, QoSReliabilityPolicy
@@ -16,3 +18,8 @@ OVERRIDABLE = QoSOverridingOptions.with_default_policies()
 OVERRIDABLE_LATCHED = QoSOverridingOptions([*OVERRIDABLE.policy_kinds, QoSPolicyKind.DURABILITY])
 
 STEADY = Clock(clock_type=ClockType.STEADY_TIME)   # for timers that must run while simulated time stands still
+
+
+def own(qos: QoSProfile) -> QoSProfile:
+    """A copy for one endpoint: rclpy writes an override into the profile that it is given, whoever else has that."""
+    return copy(qos)

@@ -21,7 +21,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 
-from .endpoints import OVERRIDABLE, STEADY
+from .endpoints import OVERRIDABLE, STEADY, own
 from .timing import NEVER, SECOND
 from .turns import TurnExecutor
 
@@ -97,7 +97,8 @@ class HotSubscription:
         if self._timer is not None:
             self._timer.cancel()
         self._subscription = node.create_subscription(
-            kind, topic, self._receive, qos, callback_group=self._group, qos_overriding_options=OVERRIDABLE, raw=True)
+            kind, topic, self._receive, own(qos), callback_group=self._group, qos_overriding_options=OVERRIDABLE,
+            raw=True)
         self._guard = node.create_guard_condition(lambda: None, callback_group=self._group)
         self._losses = Losses(self._subscription.get_publisher_count)
         self._thread: threading.Thread | None = None

@@ -20,7 +20,7 @@ from screw_dynamics.robot import Robot
 from .cdr import JointStateReader, ReceivedJointState
 from .description import RobotDescription
 from .diagnostics import OK, Diagnostics, Report
-from .endpoints import OVERRIDABLE, STREAM
+from .endpoints import OVERRIDABLE, STREAM, own
 from .guarded import GuardedExecutor
 from .hot_subscription import HotSubscription
 from .joint_state import Fault
@@ -89,14 +89,14 @@ class ManagedNode(LifecycleNode):
 
     def publisher(self, kind: type, topic: str) -> LifecyclePublisher:
         """A publisher that is silent unless the node is active; its QoS can be overridden by parameters."""
-        publisher = self.create_lifecycle_publisher(kind, topic, STREAM, qos_overriding_options=OVERRIDABLE)
+        publisher = self.create_lifecycle_publisher(kind, topic, own(STREAM), qos_overriding_options=OVERRIDABLE)
         self.endpoints.callback(self.destroy_lifecycle_publisher, publisher)
         return publisher
 
     def subscribe(self, kind: type, topic: str, callback: Callable, qos: QoSProfile) -> None:
         """Subscribe with a callback that may raise; the QoS can be overridden by parameters."""
         subscription = self.create_subscription(
-            kind, topic, self.guarded(topic, callback), qos, qos_overriding_options=OVERRIDABLE)
+            kind, topic, self.guarded(topic, callback), own(qos), qos_overriding_options=OVERRIDABLE)
         self.endpoints.callback(self.destroy_subscription, subscription)
 
     def subscribe_hot(
