@@ -68,8 +68,9 @@ def pushed(tmp_path_factory, ros):
     logs = tmp_path_factory.mktemp("external_torque")
     # Stamps of simulated time: those of a busy machine are not the times that the robot was there.
     simulator = {"command_mode": "position", "command_timeout": 0.0, "servo_bandwidth": 2.0, "publish_clock": True,
+                 "publish_rate": 25.0,   # what a driver in Python keeps up with beside a load
                  **{f"initial_positions.{joint}": position for joint, position in START.items()}}
-    dynamics = {"external_torque": True, "external_torque_gain": "[20.0]", "external_wrench_link": "tool0",
+    dynamics = {"external_torque": True, "external_torque_gain": "[5.0]", "external_wrench_link": "tool0",
                 "external_torque_threshold": "[2.0]", "use_sim_time": True,
                 "state_timeout": PATIENCE, "publish_mass_matrix": True, "jacobian_links": "[tool0]",
                 "effort_commands": "gravity",
@@ -119,7 +120,8 @@ def test_while_the_robot_moves_the_estimate_stays_near_zero(pushed):
         return np.abs(pushed.position() - goal).max() < 1e-4
 
     pushed.torques.clear()
-    pushed.wait(moved, "the goal", lambda: publisher.publish(command))
+    publisher.publish(command)      # once: a late one would release the brakes after a reset
+    pushed.wait(moved, "the goal")
     pushed.estimate(0.0, atol=0.01)
     assert 0.0 < max(largest) < 2.0, "no contact is seen"
 
@@ -136,7 +138,7 @@ def test_parameters_are_followed_and_checked_against_the_robot(pushed, robot):
         pushed.wait(lambda: pushed.wrenches and pushed.wrenches[-1].header.frame_id == "forearm_link", "its wrench")
         status, values = pushed.status(lambda status, values: status.level == DiagnosticStatus.WARN)
         assert status.message == "joint torques show 3 of 6 components of a wrench at link 'forearm_link'"
-    assert pushed.set_parameter("external_torque_gain", [50.0] * 6) == ""
+    assert pushed.set_parameter("external_torque_gain", [8.0] * 6) == ""
     pushed.estimate(expected, atol=0.01)
     for name, value, says in (
         ("external_torque_gain", [1.0, 2.0], "external_torque_gain has 2 values, must have 1, or 6 for shoulder_pan"),

@@ -37,6 +37,10 @@ class LoadedRobot:
         self.robot = _carrying(self._described, payloads)
         self._payloads = payloads
 
+    def without(self, link: str) -> Robot:
+        """The robot without the payload of a link."""
+        return _carrying(self._described, {other: load for other, load in self._payloads.items() if other != link})
+
 
 def _carrying(robot: Robot, payloads: dict[str, Payload]) -> Robot:
     for link, (mass, com, inertia) in payloads.items():

@@ -21,17 +21,23 @@ from ..node.cdr import ReceivedJointState
 from ..node.diagnostics import ERROR, OK, WARN, Report
 from ..node.endpoints import STATES
 from ..node.managed_node import ManagedNode, run
+from ..node.preparation import BATCH_STEPS, STEPS
 from .external_torque import ExternalTorque
 from .loaded_robot import LoadedRobot
+from .matrix_outputs import MatrixOutputs
+from .payload_recording import PayloadRecording
 from .services import DynamicsServices
 from .settings import SETTINGS
 from .state_output import StateOutput
 from .torque_outputs import TERMS
 from .torque_stream import Motion, TorqueStream
+from .trajectory_efforts import TrajectoryEfforts
 
 
 class DynamicsNode(ManagedNode):
     """The node `screw_dynamics`. Topics, services and parameters: README.md and config/dynamics.yaml."""
+
+    steps = {**STEPS, **BATCH_STEPS}
 
     def __init__(self, **node_options):
         super().__init__("screw_dynamics", SETTINGS, "model and state", **node_options)
@@ -66,6 +72,10 @@ class DynamicsNode(ManagedNode):
         self._loaded.set_payload(link, mass, com, inertia)
         self._compute_with(self._loaded.robot)
 
+    def without_payload(self, link: str) -> Robot:
+        """The robot in use without what was set as the payload of a link."""
+        return self._loaded.without(link)
+
     def set_gravity(self, gravity: Sequence[float]) -> None:
         """Set gravity (3,) in the root frame, by the parameter. ValueError when it is refused."""
         self.settings.assign("gravity", tuple(float(x) for x in gravity))
@@ -77,7 +87,8 @@ class DynamicsNode(ManagedNode):
         with_commands = self.settings.effort_commands != "none"
         commands = self.publisher(Float64MultiArray, "~/effort_commands") if with_commands else None
         self._stream = TorqueStream(self.settings, self.diagnostics, self._now, outgoing, commands)
-        self._outputs = [ExternalTorque(self)] if self.settings.external_torque else []
+        kinds = [MatrixOutputs, PayloadRecording, TrajectoryEfforts] + [ExternalTorque] * self.settings.external_torque
+        self._outputs = [kind(self) for kind in kinds]
         self._stream.observers += [self.guarded("joint_states", output.observe) for output in self._outputs]
         self.subscribe_hot("joint_states", self._on_joint_states, STATES)
         self.subscribe(JointTrajectory, "~/desired", self._on_desired, qos_profile_sensor_data)

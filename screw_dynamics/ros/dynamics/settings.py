@@ -1,7 +1,7 @@
 """The parameters of dynamics_node; config/dynamics.yaml has the same, with their defaults."""
 
 from ..node.parameters import LONGEST, SHARED, Setting
-from . import external_torque
+from . import external_torque, matrix_outputs, payload_recording
 from .acceleration import SOURCES
 from .torque_outputs import TERMS
 
@@ -31,5 +31,7 @@ SETTINGS = (
         "effort_commands", "none", "the torque that is published on ~/effort_commands as well",
         choices=("none", *TERMS), read_only=True,
     ),
+    *matrix_outputs.SETTINGS,
     *external_torque.SETTINGS,
+    *payload_recording.SETTINGS,
 )

@@ -35,14 +35,14 @@ def vector(v: Vector3 | Point) -> np.ndarray:
     return np.array([v.x, v.y, v.z])
 
 
-def wrench(w: Wrench) -> np.ndarray:
-    """(6,) torque, force of a Wrench."""
-    return np.concatenate([vector(w.torque), vector(w.force)])
-
-
 def vector_message(v: np.ndarray) -> Vector3:
     """Vector3 of (3,)."""
     return Vector3(x=float(v[0]), y=float(v[1]), z=float(v[2]))
+
+
+def wrench(w: Wrench) -> np.ndarray:
+    """(6,) torque, force of a Wrench."""
+    return np.concatenate([vector(w.torque), vector(w.force)])
 
 
 def wrench_message(w: np.ndarray) -> Wrench:
@@ -54,6 +54,12 @@ def inertia(i: Inertia) -> tuple[float, np.ndarray, np.ndarray]:
     """Mass, centre of mass (3,) and rotational inertia (3, 3) about the centre of mass."""
     rotational = np.array([[i.ixx, i.ixy, i.ixz], [i.ixy, i.iyy, i.iyz], [i.ixz, i.iyz, i.izz]])
     return i.m, vector(i.com), rotational
+
+
+def inertia_message(mass: float, com: np.ndarray, rotational: np.ndarray) -> Inertia:
+    """Inertia of mass, centre of mass (3,) and rotational inertia (3, 3) about it."""
+    (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = np.asarray(rotational, dtype=float).tolist()
+    return Inertia(m=float(mass), com=vector_message(com), ixx=ixx, ixy=ixy, ixz=ixz, iyy=iyy, iyz=iyz, izz=izz)
 
 
 def pose_message(pose: np.ndarray) -> Pose:

@@ -24,6 +24,12 @@ STEPS: dict[str, Step] = {
     "friction": lambda robot, q, link: robot.friction_torque(q),
 }
 
+# What is called for many states at once, by trajectories and the identification of payloads.
+BATCH_STEPS: dict[str, Step] = {
+    f"{name} of a batch": lambda robot, q, link, step=STEPS[name]: step(robot, np.stack([q, q]), link)
+    for name in ("inverse dynamics", "mass matrix", "forward kinematics", "Jacobian", "Jacobian derivative")
+}
+
 
 def prepare(steps: Mapping[str, Step], robot: Robot, log: Callable[[str], None]) -> None:
     """Take every step at q = 0, with lines to `log` on what has to be compiled."""
