@@ -123,6 +123,7 @@ def test_an_unknown_trigger_is_refused():
 
 def test_a_state_that_is_lost_on_the_way_is_not_waited_for(robot):
     finished = []
-    runner = Runner(Simulation(robot, Settings()), 0.0, 10, lambda: False, paused=True, lockstep=Lockstep("joint_states"))
+    simulation, lockstep = Simulation(robot, Settings()), Lockstep("joint_states")
+    runner = Runner(simulation, 0.0, 10, lambda: False, paused=True, lockstep=lockstep)
     runner.step(50, finished.append)
-    assert finished == [""] and not runner.lockstep.waiting
+    assert finished == [""] and not lockstep.waiting
