@@ -318,11 +318,16 @@ def test_where_packages_are_missing_a_line_says_so_and_the_topic_is_there(ros, t
     for package in ("control_msgs", "simulation_interfaces"):
         (tmp_path / f"{package}.py").write_text("raise ImportError('not installed')")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
-    with NodeProcess(MODULE, "bare", tmp_path / "log", {"robot_description": f"'{arm.urdf()}'"}) as process:
+    parameters = {
+        "robot_description": f"'{arm.urdf()}'", "start_paused": "true", "trajectory_execution": "position_servo"}
+    with NodeProcess(MODULE, "bare", tmp_path / "log", parameters) as process:
         simulator = Trajectories("bare")
         simulator.wait(lambda: simulator.states, "a state")
         simulator.publisher(JointTrajectory, f"{ALL}/joint_trajectory", 10).publish(trajectory([0.3, 0.2]))
-        simulator.fresh(lambda state: is_near(state, 0.2, 0.3))
+        simulator.status(lambda status, values: values.get("trajectories") == ALL)
+        lag = 2 * 0.75 / 50.0      # 2 v / servo_bandwidth, half-way
+        assert simulator.step(250).position[0] == pytest.approx(0.1 - lag, abs=5e-3)
+        assert is_near(simulator.step(500), 0.2, 0.3)
         lines = [line for line in process.output().splitlines() if "not offered" in line]
         assert len(lines) == 2 and "control_msgs" in lines[1] and "simulation_interfaces" in lines[0], lines
         services = [name for name, _ in simulator.node.get_service_names_and_types() if name.startswith("/bare/screw")]

@@ -84,7 +84,8 @@ class SimulationControl:
         try:
             runner = self._node.runner()
         except ValueError:
-            return LOADING_WORLD if self._node.description.loading else NO_WORLD
+            description = self._node.description    # None while a service lingers
+            return LOADING_WORLD if description is not None and description.loading else NO_WORLD
         if not runner.paused:
             return self._state.STATE_PLAYING
         return self._state.STATE_STOPPED if runner.simulation.qd is self._stopped else self._state.STATE_PAUSED
