@@ -147,6 +147,7 @@ setup(
             "inspect = screw_dynamics.inspect:main",
             "dynamics_node = screw_dynamics.ros.dynamics.node:main",
             "simulator_node = screw_dynamics.ros.simulator.node:main",
+            "markers_node = screw_dynamics.ros.view.markers_node:main",
             "recorder_node = screw_dynamics.ros.view.recorder_node:main",
             "view_node = screw_dynamics.ros.view.view_node:main",
         ],

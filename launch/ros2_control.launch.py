@@ -22,5 +22,5 @@ def generate_launch_description():
         launching.node("dynamics_node", CONFIG, remappings=EFFORTS),
         launching.spawner(["joint_state_broadcaster", "gravity_compensation"], CONFIG),
         launching.spawner(["joint_trajectory_controller"], CONFIG, "--inactive"),
-        *launching.sight(),
+        *launching.sight(tf=False),     # there is one above
     ])

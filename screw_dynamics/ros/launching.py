@@ -22,6 +22,7 @@ ARGUMENTS = {   # name: default, description
     "base_link": ("", "root of the part of the robot in use; empty: as in params_file"),
     "tip_link": ("", "last link of a chain from base_link; empty: as in params_file"),
     "log_level": ("info", "debug, info, warn, error or fatal"),
+    "rviz": ("false", "true: what RViz needs of the robot: robot_state_publisher, if urdf is given, and markers_node"),
     "record": ("", "MCAP file to which recorder_node writes our topics; empty: none; needs the package mcap"),
     "view": ("false", "true: a web page of the robot by view_node, which logs its address; needs the package viser"),
 }
@@ -54,9 +55,11 @@ def if_asked(argument: str, *actions: Action) -> OpaqueFunction:
     return OpaqueFunction(function=take)
 
 
-def sight() -> list[Action]:
-    """The nodes that show the robot, each if its argument asks for it."""
+def sight(tf: bool = True) -> list[Action]:
+    """The nodes that show the robot, each if its argument asks for it. tf: robot_state_publisher too, for RViz."""
+    publisher = node("robot_state_publisher", "markers.yaml", package="robot_state_publisher")
     return [if_asked("view", node("view_node", "view.yaml")),
+            if_asked("rviz", node("markers_node", "markers.yaml"), *([if_asked("urdf", publisher)] if tf else [])),
             if_asked("record", node("recorder_node", "recorder.yaml", values={"file": "record"}))]
 
 
