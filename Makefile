@@ -41,6 +41,7 @@ demo:
 bench:
 	@tools/setup bench
 	$(BIN)/python -m benchmarks $(OPTIONS)
+	$(BIN)/python -m benchmarks.simulator $(filter --quick,$(OPTIONS))
 
 bench-publish:
 	@$(MAKE) --no-print-directory bench OPTIONS="--publish $(OPTIONS)"

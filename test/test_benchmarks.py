@@ -3,7 +3,8 @@ import json
 
 import pytest
 
-from benchmarks import machine, pictures, report, robots, startup, targets, work
+import screw_dynamics as sd
+from benchmarks import machine, pictures, report, robots, simulator, startup, targets, work
 from benchmarks.agreement import Disagreement, those_who_agree
 from benchmarks.calls import Call
 from benchmarks.contestants import OURS, Contestants, Who
@@ -86,3 +87,11 @@ def test_the_report_is_complete(measurements, contestants, tmp_path):
     assert "| inverse dynamics, one state" in report.as_markdown(facts, contestants, rows)
     for picture in pictures.draw(measurements, rows, facts, contestants.versions, tmp_path):
         assert picture.stat().st_size > 10_000
+
+
+def test_the_simulator_is_measured_in_each_mode():
+    case = robots.real("UR5")
+    robot = sd.Robot.from_urdf(case.urdf)
+    found = simulator.measure({**simulator.ours(robot), **simulator.mujocos(case, robot)}, repeats=1)
+    assert {"effort", "velocity", "position", "gravity compensation", "effort with a push"} < set(found)
+    assert any("MuJoCo" in name for name in found) and all(0.0 < seconds < 1.0 for seconds in found.values())

@@ -27,15 +27,17 @@ class Actuators:
     def __init__(self, limits: EnforcedLimits, settings: Settings):
         self._limits, self._settings = limits, settings
         self._robot: Robot | None = None
+        self._drives: Drives | None = None
 
-    def effort(self, robot: Robot, drives: Drives, sample: Sample, q: np.ndarray, qd: np.ndarray,
+    def effort(self, robot: Robot, drives: Drives, sample: Sample | None, q: np.ndarray, qd: np.ndarray,
                wrenches: Wrenches) -> np.ndarray:
-        """The efforts (n,) at a state, under wrenches {link: (6,)}. sample: the reference, rows (1, n)."""
+        """The efforts (n,) at a state, under wrenches {link: (6,)}. sample: the reference, if any, rows (1, n)."""
         return self._run(robot, drives, sample, q.copy(), qd.copy(), wrenches, 0, np.zeros(len(q), dtype=np.int64))[1]
 
-    def move(self, robot: Robot, drives: Drives, samples: Sample, q: np.ndarray, qd: np.ndarray, wrenches: Wrenches,
-             steps: int, clipped: np.ndarray, past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
-        """Make steps with efforts that are renewed at the start of each. samples: the reference, rows (1 or steps, n).
+    def move(self, robot: Robot, drives: Drives, samples: Sample | None, q: np.ndarray, qd: np.ndarray,
+             wrenches: Wrenches, steps: int, clipped: np.ndarray,
+             past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+        """Make steps with new efforts at the start of each. samples: the reference, if any, rows (steps, n).
 
         Returns how many were made, q and qd (n,) after them, and the mask (n,) of the joints whose numbers ceased to be
         finite if these were fewer. clipped (n,) counts the steps in which a command or an effort was clipped; past (0
@@ -46,12 +48,16 @@ class Actuators:
 
     def _run(self, robot, drives, samples, q, qd, wrenches, steps, clipped, past=None):
         if robot is not self._robot:
-            self._robot, self._driven = robot, Driven(robot, self._settings.integrator)
+            self._robot, self._drives, self._driven = robot, None, Driven(robot, self._settings.integrator)
+            self._unpushed = self._driven.wrenches({})
+        if drives is not self._drives:      # brakes stay where they are as long as the same drives the joints
+            self._drives, self._table = drives, self._joints(robot, drives, q)
+            self._constant = _reference(drives, Sample(drives.kind, *np.zeros((4, 1, robot.n))))
+        reference = self._constant if samples is None else _reference(drives, samples)
         past = np.empty((0, 2, len(q))) if past is None else past
-        joints, reference = self._joints(robot, drives, q), _reference(drives, samples)
         with np.errstate(all="ignore"):     # what overflows is told as a fault
-            wrenches = self._driven.wrenches(wrenches)
-        return self._driven.run(joints, wrenches, reference, steps, self._settings.step, q, qd, clipped, past)
+            on_bodies = self._driven.wrenches(wrenches) if wrenches else self._unpushed
+        return self._driven.run(self._table, on_bodies, reference, steps, self._settings.step, q, qd, clipped, past)
 
     def _joints(self, robot: Robot, drives: Drives, q: np.ndarray) -> np.ndarray:
         """The table of the joints, see simulation/driven.py.

@@ -11,7 +11,7 @@ from screw_dynamics.robot import Robot
 
 from .actuators import Actuators
 from .commands import Drives
-from .reference import Reference, Sample
+from .reference import Reference
 from .settings import Settings
 
 
@@ -32,14 +32,13 @@ def total(pushes: Iterable[Push]) -> dict[str, np.ndarray]:
 
 
 class Acting(NamedTuple):
-    """What acts on a robot in a step. reference: of the joints `tracked` (n,); locked (n,): those that brakes hold;
+    """What acts on a robot in a step. locked (n,): the joints that brakes hold;
     integrated: the robot with its friction, brakes and stops, None where all are locked; stopped: until a reset."""
 
     robot: Robot
     drives: Drives
     pushes: tuple[Push, ...]
     reference: Reference | None
-    tracked: np.ndarray
     locked: np.ndarray
     integrated: Robot | None
     stopped: bool
@@ -59,12 +58,10 @@ class Moment:
     @cached_property
     def effort(self) -> np.ndarray:
         """The efforts (n,) of motors, servos and brakes; none while the robot is stopped by a fault."""
-        acting, n = self._acting, self.robot.n
+        acting = self._acting
         if acting.stopped:
-            return np.zeros(n)
-        sample = Sample(acting.tracked, *np.zeros((4, 1, n)))
-        if acting.reference is not None:
-            sample = acting.reference.sample(np.array([self.time_ns]))
+            return np.zeros(self.robot.n)
+        sample = None if acting.reference is None else acting.reference.sample(np.array([self.time_ns]))
         return self._actuators.effort(self.robot, acting.drives, sample, self.q, self.qd, self.wrenches)
 
     @cached_property

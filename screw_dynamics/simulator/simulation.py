@@ -99,10 +99,10 @@ class Simulation:
                 raise ValueError(f"reference: {name} has shape {np.shape(getattr(sample, name))}, must have {shape}")
         return sample
 
-    def _samples(self, steps: int) -> Sample:
-        """The reference at each of the steps to come, rows (steps, n); zeros (1, n) without one."""
+    def _samples(self, steps: int) -> Sample | None:
+        """The reference at each of the steps to come, rows (steps, n)."""
         if self._reference is None:
-            return Sample(self._tracked, *np.zeros((4, 1, self.robot.n)))
+            return None
         times = self.time_ns + self.settings.dt_ns * np.arange(steps)
         return self._checked(self._reference.sample(times), steps)
 
@@ -341,5 +341,5 @@ class Simulation:
 
     def _acting(self) -> Acting:
         integrated = None if self._locked.all() else self._with_brakes()
-        return Acting(self.robot, self._drives, tuple(self._pushes), self._reference, self._tracked, self._locked,
+        return Acting(self.robot, self._drives, tuple(self._pushes), self._reference, self._locked,
                       integrated, self.fault is not None)
