@@ -12,7 +12,8 @@ BIN := .venv/bin
 # A process for each of up to four cores; a file's tests stay together.
 PARALLEL := -n auto --maxprocesses 4 --dist loadfile
 
-.PHONY: help demo bench bench-publish bench-ros comparison test test-all test-arm lint setup interfaces clean
+.PHONY: help demo bench bench-publish bench-ros comparison test test-all test-arm faults soak fuzz lint setup
+.PHONY: interfaces clean
 
 help:
 	@echo "make demo [URDF=path]  simulate a robot and hold it up with the dynamics node's torques, over ROS 2"
@@ -23,6 +24,9 @@ help:
 	@echo "make test              lint, check imports and types, and run the tests"
 	@echo "make test-all          the same with the slow tests"
 	@echo "make test-arm          run some tests of the core on an emulated AArch64, ten minutes; TESTS=path for others"
+	@echo "make faults            do to both nodes all that can happen, ten minutes; NAMES=part of a fault's name for some"
+	@echo "make soak              run both nodes at 1 kHz for MINUTES=10, with a picture of latency and memory"
+	@echo "make fuzz              fuzz the URDF reader for SECONDS=600, guided by coverage"
 	@echo "make lint              only ruff, import-linter and mypy"
 	@echo "make setup             only set up .venv with everything for development"
 	@echo "make interfaces        build the ROS 2 services into .venv again"
@@ -63,6 +67,20 @@ test: lint
 
 test-all: lint
 	$(BIN)/python -m pytest $(PARALLEL) -m "slow or not slow"
+
+# Namespaces do not separate /clock and /diagnostics: no other node should run in this domain.
+faults: setup
+	PYTHONPATH=$(CURDIR):$(CURDIR)/test $(BIN)/python -m campaign faults $(NAMES)
+
+soak: setup
+	PYTHONPATH=$(CURDIR):$(CURDIR)/test $(BIN)/python -m campaign soak --minutes $(or $(MINUTES),10)
+
+# Atheris has an environment of its own, which sees .venv: the nodes need nothing of it.
+fuzz: setup
+	$(BIN)/python -m venv build/fuzz_venv
+	build/fuzz_venv/bin/pip install -q atheris
+	PYTHONPATH=$(CURDIR):$$($(BIN)/python -c "import site; print(site.getsitepackages()[0])") \
+		build/fuzz_venv/bin/python tools/fuzz_urdf.py --seconds $(or $(SECONDS),600)
 
 # Needs apt, for Debian's packages; no root.
 test-arm: setup

@@ -1,6 +1,7 @@
 """A node in a process of its own, and a driver on the same graph that talks to it: shared by the tests of nodes."""
 
 import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -22,17 +23,20 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 class NodeProcess:
     """A node's executable module as a process with its own namespace. Its output goes to `log`, a path.
 
-    As a context it ends with the block: by the signal `end`, on which the node must stop without a fault."""
+    shell: a command of the shell that starts it, such as a ulimit. As a context it ends with the block: by the signal
+    `end`, on which the node must stop without a fault."""
 
-    def __init__(self, module, namespace, log, parameters=None, params_file=None, end=signal.SIGINT, remap=()):
+    def __init__(self, module, namespace, log, parameters=None, params_file=None, end=signal.SIGINT, remap=(),
+                 environment=None, shell=""):
         file = ["--params-file", str(params_file)] if params_file else []
+        rules = [part for rule in (f"__ns:=/{namespace}", *remap) for part in ("-r", rule)]
         settings = [part for name, value in (parameters or {}).items() for part in ("-p", f"{name}:={value}")]
         self.log, self._end = log, end
+        prefix = ["bash", "-c", f'{shell}; exec "$@"', "bash"] if shell else []
         with open(log, "w") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", module, "--ros-args", "-r", f"__ns:=/{namespace}",
-             *(part for rule in remap for part in ("-r", rule)), *file, *settings],
-                stdout=output, stderr=subprocess.STDOUT,
+                [*prefix, sys.executable, "-m", module, "--ros-args", *rules, *file, *settings],
+                stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})},
             )
 
     def __enter__(self):

@@ -14,6 +14,7 @@ from std_msgs.msg import String
 
 from screw_dynamics.robot import Robot
 from screw_dynamics.urdf.reader import model_of
+from screw_dynamics.urdf.source import LARGEST_SOURCE
 
 from .endpoints import LATCHED, OVERRIDABLE_LATCHED, STEADY, own
 from .joint_state import listed
@@ -125,6 +126,11 @@ class RobotDescription:
         return parse(text, p.base_link, p.tip_link, p.joints, p.gravity)
 
     def _on_topic(self, msg: String) -> None:
+        if len(msg.data) > LARGEST_SOURCE:   # not to be kept, nor looked at
+            self.error = f"{len(msg.data)} characters, at most {LARGEST_SOURCE} are taken"
+            self._topic_text = self._wanted = ""
+            self._log.error(self.state)
+            return
         self._topic_text = msg.data
         if self._parameters.robot_description:
             self._log.info("robot_description on the topic is not used: the parameter robot_description is set")
@@ -173,7 +179,8 @@ class RobotDescription:
         self._loading = None
         text, robot, error = outcome
         if text != self._wanted:   # another description has arrived meanwhile: the last one counts
-            self._start(self._wanted)
+            if self._wanted:
+                self._start(self._wanted)
             return
         if robot is None:
             self.error = error
