@@ -86,7 +86,7 @@ class View:
         with self._lock, self.server.atomic():
             self.server.scene.reset()
             self.server.gui.reset()
-            self.robot, self._told = robot, 0.0
+            self.robot, self._told, self._qd = robot, 0.0, None
             self.q = home(robot.model) if q is None else checks.vector("q", q, robot.n)
             self.scene = Scene(self.server, robot, robot.source if source is None else source, self.q)
             self.notes = self.scene.notes
@@ -104,7 +104,7 @@ class View:
                 self.q = q
                 self.scene.place(q)
             self.scene.push(self.robot.gravity_torque(self.q) if tau is None else np.asarray(tau, dtype=float))
-            now = time.monotonic()
+            now, self._qd = time.monotonic(), qd
             if now - self._told > READOUT or not (self._live or self.player and self.player.runs):
                 self._told = now
                 self._tell(qd)
@@ -114,8 +114,10 @@ class View:
         self._boxes[checks.one_of("layer", name, self._boxes)].value = visible
 
     def status(self, text: str) -> None:
-        """A line, or Markdown, at the top of the panel."""
-        self._status.content = text
+        """A line, or Markdown, at the top of the panel; the numbers of the last state are told, too."""
+        with self._lock, self.server.atomic():
+            self._status.content = text
+            self._tell(self._qd)
 
     def play(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None,
              speed: float = 1.0, loop: bool = True) -> "View":

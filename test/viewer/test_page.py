@@ -202,6 +202,18 @@ def test_a_part_of_a_robot_shows_its_own_shapes_alone(show):
     assert 7 <= len(page.scene.layers["visual"]) < 20 and len(page.scene._frames) == 8
 
 
+def test_a_live_page_tells_the_last_state_however_fast_they_came(arm):
+    from screw_dynamics.viewer.page import View
+
+    with View(port=8300, live=True) as page:
+        page.use(arm)
+        for k in range(20):
+            page.show([0.01 * k, 0.0, 0.0], [0.0, 0.1 * k, 0.0])
+        page.status("live")
+        assert page._sliders[0].value == pytest.approx(0.19) and page._sliders[0].disabled
+        assert f"kinetic {arm.kinetic_energy(page.q, [0.0, 1.9, 0.0]):.4g} J" in page._numbers.content
+
+
 def test_gravity_may_point_anywhere_or_nowhere(show, arm):
     for g in (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 3.0, 4.0):
         assert np.isfinite(show(arm.with_gravity(g)).server.initial_camera.position).all()
