@@ -159,16 +159,19 @@ class Recording:
     def assert_within(self, joint: str, target: float, tolerance: float, quantity: str = "position", **span: float
                       ) -> None:
         """AssertionError unless a quantity stays within `tolerance` of `target`."""
+        __tracebackhide__ = True
         t, values = self.series(joint, quantity, **span)
         self._assert(t, values, np.abs(values - target), tolerance, f"{quantity} of {joint}", f"off {target:g}")
 
     def assert_below(self, joint: str, limit: float, quantity: str = "effort", **span: float) -> None:
         """AssertionError unless the size of a quantity stays at or below `limit`."""
+        __tracebackhide__ = True
         t, values = self.series(joint, quantity, **span)
         self._assert(t, values, np.abs(values), limit, f"{quantity} of {joint}", "in size")
 
     def assert_settled(self, joint: str, target: float, tolerance: float, by: float | None = None, **span: Any) -> None:
         """AssertionError unless a quantity is within `tolerance` of `target` at the end, and since the time `by`."""
+        __tracebackhide__ = True
         if self.settled(joint, target, tolerance, by, **span):
             return
         t, values = self.series(joint, **span)
@@ -183,6 +186,7 @@ class Recording:
 
     @staticmethod
     def _assert(t: np.ndarray, values: np.ndarray, distance: np.ndarray, tolerance: float, what: str, off: str) -> None:
+        __tracebackhide__ = True   # pytest shows the line of the test
         bad = np.flatnonzero(~(distance <= tolerance))
         if len(bad):
             first, worst = bad[0], int(np.nanargmax(distance))
