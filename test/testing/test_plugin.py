@@ -1,7 +1,10 @@
 """The pytest plugin: it starts and imports nothing that a test does not ask for, and shows how a test failed."""
 import os
+import re
 import subprocess
 import sys
+
+import yaml
 
 from support.paths import ROOT
 from support.ros import needs_ros
@@ -61,3 +64,14 @@ def test_the_example_catches_a_sign_error_and_shows_it(tmp_path):
     assert picture.stat().st_size > 10_000 and "picture: " in done.stdout
     assert "--- " in done.stdout and "gravity_controller.py" in done.stdout
     assert {path.name for path in picture.parent.iterdir()} == {"run.png", "simulator.log", "controller_0.log"}
+
+
+def test_the_workflow_and_the_image_call_what_there_is():
+    workflow = yaml.safe_load((EXAMPLE / "workflow.yml").read_text())
+    called = [step["run"] for step in workflow["jobs"]["test"]["steps"] if "run" in step]
+    instructions = [line.partition(" ")[2] for line in (EXAMPLE / "Dockerfile").read_text().splitlines()
+                    if line.startswith(("RUN", "CMD"))]
+    text = "\n".join([*called, *instructions])
+    assert "make setup PYTHON=" in text and re.search("^setup:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    for option in "-p pytest_screw_dynamics", "--robot-report":
+        assert option in text or option.replace(" ", '", "') in text
