@@ -182,7 +182,7 @@ class DynamicsNode(ManagedNode):
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run dynamics_node; the exit code."""
-    return run(DynamicsNode, args)
+    return run(DynamicsNode, args=args)
 
 
 if __name__ == "__main__":

@@ -212,15 +212,19 @@ def received(data: bytes) -> ReceivedJointState:
             np.asarray, (msg.position, msg.velocity, msg.effort)))
 
 
-def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> int:
-    """Run a node until SIGINT or SIGTERM; 0 then, 1 and one line when a parameter is wrong from the start."""
+def run(*make_nodes: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> int:
+    """Run nodes, whose callbacks take turns, until SIGINT or SIGTERM; 0 then, 1 and one line when a parameter is wrong
+    from the start."""
     rclpy.init(args=args)
-    node = None
+    nodes: list[ManagedNode] = []
     try:
-        node = make_node()
-        executor = GuardedExecutor(node.failed, node.turns)
-        executor.add_node(node)
-        node.start()
+        for make_node in make_nodes:
+            nodes.append(make_node())
+            nodes[-1].turns = nodes[0].turns
+        executor = GuardedExecutor(nodes[0].failed, nodes[0].turns)
+        for node in nodes:
+            executor.add_node(node)
+            node.start()
         executor.spin()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
@@ -231,7 +235,7 @@ def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None)
         if rclpy.ok():   # else a signal arrived while the node was being made
             raise
     finally:
-        if node is not None:
+        for node in nodes:
             node.end()
         rclpy.try_shutdown()
     return 0

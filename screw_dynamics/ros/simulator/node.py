@@ -3,6 +3,7 @@
 A node around a `Simulation` and the `Runner` that paces it. Commands and steps have a thread of their own, and
 take turns with services and all else."""
 
+import argparse
 import math
 import sys
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from builtin_interfaces.msg import Time
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
+from rclpy.utilities import remove_ros_args
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
@@ -354,8 +356,14 @@ def refuse_sim_time(parameters: Sequence[Parameter]) -> SetParametersResult:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run simulator_node; the exit code."""
-    return run(SimulatorNode, args)
+    """Run simulator_node, or one of each namespace that `--robots` names, in one process; the exit code."""
+    parser = argparse.ArgumentParser(prog="simulator_node", description="A simulated robot.", allow_abbrev=False)
+    parser.add_argument("--robots", nargs="+", metavar="NAMESPACE", help="a robot in each namespace, in one process")
+    options, _ = parser.parse_known_args(remove_ros_args(args)[1:])
+    if not options.robots:
+        return run(SimulatorNode, args=args)
+    return run(*(partial(SimulatorNode, keeps_clock=k == 0, namespace=namespace)
+                 for k, namespace in enumerate(options.robots)), args=args)
 
 
 if __name__ == "__main__":

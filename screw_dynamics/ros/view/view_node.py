@@ -78,7 +78,7 @@ def plain(text: str) -> str:
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run view_node; the exit code."""
-    return run(ViewNode, args)
+    return run(ViewNode, args=args)
 
 
 if __name__ == "__main__":
