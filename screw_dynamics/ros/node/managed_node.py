@@ -213,8 +213,8 @@ def received(data: bytes) -> ReceivedJointState:
 
 
 def run(*make_nodes: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> int:
-    """Run nodes, whose callbacks take turns, until SIGINT or SIGTERM; 0 then, 1 and one line when a parameter is wrong
-    from the start."""
+    """Run nodes, whose callbacks take turns, until SIGINT or SIGTERM; 0 then, or 1 and one line when a parameter is
+    wrong at the start."""
     rclpy.init(args=args)
     nodes: list[ManagedNode] = []
     try:
