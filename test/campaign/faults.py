@@ -190,7 +190,7 @@ def publishers(rig):
         rig.node.destroy_publisher(publisher)
 
 
-FLOOD = """
+FLOOD = f"""
 import sys, time, rclpy
 from sensor_msgs.msg import JointState
 from rclpy.serialization import serialize_message
@@ -201,7 +201,7 @@ publisher = node.create_publisher(JointState, topic, 100)
 while not publisher.get_subscription_count():
     time.sleep(0.01)
 message = JointState(name=["shoulder", "elbow"], position=[0.1, 0.2], velocity=[0.0, 0.0], effort=[0.0, 0.0])
-message.header.frame_id = "%s"
+message.header.frame_id = "{INJECTED}"
 start, sent = time.monotonic(), 0
 while (now := time.monotonic() - start) < seconds:
     while sent < now * rate:
@@ -211,7 +211,7 @@ while (now := time.monotonic() - start) < seconds:
     time.sleep(0.0005)
 print(sent)
 rclpy.shutdown()
-""" % INJECTED
+"""
 
 
 def flood(rig, topic, rate=5000, seconds=3):
