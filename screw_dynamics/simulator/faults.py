@@ -102,6 +102,8 @@ class Faults:
         self._settings, self._joints = settings, tuple(joint_names)
         self._index = {name: i for i, name in enumerate(joint_names)}
         self._sensors = (*joint_names, JOINT_STATES, *sensors)
+        self.active: tuple[Fault, ...] = ()
+        self._mechanical = False            # whether a joint is stuck, weak or lost
         self._schedule = [scheduled(line) for line in settings.fault_schedule if line]
         for line in self._schedule:
             self._fault(line, 0)
@@ -148,8 +150,11 @@ class Faults:
     def update(self, step: int) -> None:
         """Begin and end the faults that are due at a step."""
         self._all = [fault for fault in self._all if fault.end > step]
-        self.active = tuple(fault for fault in self._all if fault.begin <= step)
-        self._stuck, self._strength = self._of_joints()
+        active = tuple(fault for fault in self._all if fault.begin <= step)
+        if active != self.active:
+            self.active = active
+            self._stuck, self._strength = self._of_joints()
+            self._mechanical = self._stuck.any() or (self._strength != 1.0).any()
 
     def next_change(self, step: int) -> int:
         """The next step after this one at which a fault begins or ends, or a command arrives."""
@@ -175,7 +180,7 @@ class Faults:
         """What drives the joints: the brakes of those that are stuck, and what is left of the effort of the others.
 
         A lost actuator gives nothing, not even as a brake."""
-        if not self._stuck.any() and (self._strength == 1.0).all():
+        if not self._mechanical:
             return drives
         kind = np.where(self._strength == 0.0, Drive.EFFORT, drives.kind)
         value = np.where(kind == Drive.EFFORT, self._strength * drives.value, drives.value)
