@@ -190,7 +190,7 @@ def publishers(rig):
         rig.node.destroy_publisher(publisher)
 
 
-FLOOD = f"""
+FLOOD = """
 import sys, time, rclpy
 from sensor_msgs.msg import JointState
 from rclpy.serialization import serialize_message
@@ -201,7 +201,7 @@ publisher = node.create_publisher(JointState, topic, 100)
 while not publisher.get_subscription_count():
     time.sleep(0.01)
 message = JointState(name=["shoulder", "elbow"], position=[0.1, 0.2], velocity=[0.0, 0.0], effort=[0.0, 0.0])
-message.header.frame_id = "{INJECTED}"
+message.header.frame_id = sys.argv[4]
 start, sent = time.monotonic(), 0
 while (now := time.monotonic() - start) < seconds:
     while sent < now * rate:
@@ -216,7 +216,8 @@ rclpy.shutdown()
 
 def flood(rig, topic, rate=5000, seconds=3):
     process = subprocess.Popen(
-        [sys.executable, "-c", FLOOD, f"/{rig.namespace}/{topic}", str(rate), str(seconds)], stdout=subprocess.PIPE)
+        [sys.executable, "-c", FLOOD, f"/{rig.namespace}/{topic}", str(rate), str(seconds), INJECTED],
+        stdout=subprocess.PIPE)
     rig.wait(lambda: process.poll() is not None, "the end of a flood")
 
 
