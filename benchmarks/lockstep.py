@@ -1,7 +1,7 @@
 """How much faster than real time a robot runs in tests: python -m benchmarks.lockstep, from the root of the repository.
 
-simulator_node and the controller of examples/ci as processes, over DDS. In lockstep time waits for the controller at each
-state; without a controller the simulator steps as fast as it can, and publishes the same states."""
+simulator_node and the controller of examples/ci as processes, over DDS. In lockstep time waits for the controller at
+each state; without a controller the simulator steps as fast as it can, and publishes the same states."""
 import sys
 import time
 from pathlib import Path
