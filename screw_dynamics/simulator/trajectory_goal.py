@@ -4,7 +4,7 @@ Messages are whatever has the fields of trajectory_msgs/JointTrajectory and cont
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class GoalRules(NamedTuple):
     allow_end_velocity: bool = False       # a last point in motion
 
 
-def read_points(msg, rules: GoalRules, model: Model, limits: EnforcedLimits) -> Points:
+def read_points(msg: Any, rules: GoalRules, model: Model, limits: EnforcedLimits) -> Points:
     """The points of a JointTrajectory, joints in the order of the message. `GoalError` says what is wrong.
 
     Efforts that are all zero count as not given."""
@@ -170,7 +170,7 @@ def enforced(value: float) -> float:
 
 
 def read_tolerances(
-    goal, defaults: Tolerances, joints: Mapping[str, int], warn: Callable[[str], None]
+    goal: Any, defaults: Tolerances, joints: Mapping[str, int], warn: Callable[[str], None]
 ) -> Tolerances:
     """The tolerances of a FollowJointTrajectory goal over the defaults of its group; `joints`: indices of its joints.
 

@@ -42,17 +42,17 @@ class Aside(CallbackGroup):
     left_to_executor = False
     heard = -QUIET   # when a message came, in seconds of a steady clock
 
-    def can_execute(self, entity) -> bool:
+    def can_execute(self, entity: object) -> bool:
         """Whether the executor may wait for it."""
         if self.left_to_executor:
             return True
         return not isinstance(entity, (Subscription, GuardCondition)) and time.monotonic() - self.heard > QUIET
 
-    def beginning_execution(self, entity) -> bool:
+    def beginning_execution(self, entity: object) -> bool:
         """Whether the executor may begin with it."""
         return self.can_execute(entity)
 
-    def ending_execution(self, entity) -> None:
+    def ending_execution(self, entity: object) -> None:
         """Nothing to be done."""
 
 

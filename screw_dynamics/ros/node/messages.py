@@ -5,6 +5,7 @@ Core twists and wrenches are (angular, linear) and (torque, force); poses are ho
 import array
 import math
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
@@ -89,7 +90,7 @@ def quaternion(rotation: ArrayLike) -> tuple[float, float, float, float]:
     return x, y, z, w
 
 
-def too_long(message, most: int) -> str:
+def too_long(message: Any, most: int) -> str:
     """"" or why a message is refused: a field that has more than `most` entries."""
     for field in message.get_fields_and_field_types():
         value = getattr(message, field)
@@ -100,7 +101,7 @@ def too_long(message, most: int) -> str:
     return ""
 
 
-def not_finite(message, excepted: Collection[str] = ()) -> str:
+def not_finite(message: Any, excepted: Collection[str] = ()) -> str:
     """"" or which number of a message is NaN or infinite; the fields `excepted` are not looked at."""
     for field in message.get_fields_and_field_types():
         if field not in excepted and (reason := _not_finite(getattr(message, field))):

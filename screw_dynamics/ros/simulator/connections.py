@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from rclpy.task import Future
+from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from ..node.endpoints import STEADY
 
@@ -31,7 +32,7 @@ def endpoints(node: Node, topics: Iterable[str]) -> dict[str, list[list[str]]]:
     return found
 
 
-def full_name(info) -> str:
+def full_name(info: TopicEndpointInfo) -> str:
     """The full name of an endpoint's node."""
     return f"{info.node_namespace.rstrip('/')}/{info.node_name}"
 
