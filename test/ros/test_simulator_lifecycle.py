@@ -18,7 +18,8 @@ from support.simulator_driver import MODULE, Simulator, nanoseconds
 
 @pytest.fixture(scope="module")
 def process(tmp_path_factory):
-    parameters = {"autostart": "false", "initial_positions.elbow": "2", "command_mode": "position"}
+    parameters = {"autostart": "false", "initial_positions.elbow": "2", "command_mode": "position",
+                  "joint_trajectory_controller.constraints.wrist.goal": "-1"}
     log = tmp_path_factory.mktemp("simulator_lifecycle") / "log"
     with NodeProcess(MODULE, "late", log, parameters, end=signal.SIGTERM) as process:
         yield process
@@ -62,6 +63,10 @@ def test_life_of_a_simulator_whose_description_comes_late(process, ros):
     massless = arm.urdf().replace('<mimic joint="elbow" multiplier="-0.5"/>', "")
     node.describe(massless)
     reports(DiagnosticStatus.WARN, "'finger'")          # no longer a mimic, and it moves a link without mass
+    node.describe(arm.urdf(elbow="wrist"))              # whose tolerance is negative
+    reports(DiagnosticStatus.WARN, "constraints.wrist.goal is -1")
+    node.command(position=[0.3, 0.1])                   # to the robot before, which goes on
+    node.fresh(lambda state: "elbow" in state.name and np.allclose(state.position[:2], (0.3, 0.1), atol=1e-3))
     node.describe(arm.urdf(elbow="hinge"))           # another robot starts at its own initial positions
     state = node.fresh(lambda state: "hinge" in state.name)
     assert dict(zip(state.name, state.position, strict=True)) == {"shoulder": 0.0, "hinge": 0.0, "finger": 0.0}

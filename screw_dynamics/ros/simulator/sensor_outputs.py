@@ -1,4 +1,4 @@
-"""The topics of the simulated robot's IMUs and force-torque sensors, and the parameters of single joints' sensors."""
+"""The topics of the simulated robot's IMUs and force-torque sensors."""
 
 import re
 from collections.abc import Callable
@@ -11,14 +11,12 @@ from rclpy.lifecycle import LifecyclePublisher
 from sensor_msgs.msg import Imu
 
 from screw_dynamics.simulator.runner import Runner
-from screw_dynamics.simulator.sensor_settings import OF_JOINTS
 from screw_dynamics.simulator.sensors.sensors import FORCE_TORQUE, IMU
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 
 from ..node import messages
 from ..node.managed_node import ManagedNode
-from ..node.parameters import Parameters, Setting
 
 
 class Sensor(NamedTuple):
@@ -53,8 +51,7 @@ class SensorOutputs:
                 if name in self._sensors:
                     raise ValueError(f"two sensors, of '{self._sensors[name].target}' and '{target}', would publish on "
                                      f"{name}")
-                every = max(1, round(1.0 / (rate * settings.step)))
-                self._sensors[name] = Sensor(target, node.publisher(kind, name), every, kind(), fill)
+                self._sensors[name] = Sensor(target, node.publisher(kind, name), settings.every(rate), kind(), fill)
         self._published: dict[str, int] = {}    # simulated time of the last sample
 
     def follow(self, runner: Runner, stamp: Callable[[], Time]) -> None:
@@ -108,27 +105,3 @@ def fill_wrench(message: WrenchStamped, simulation: Simulation, joint: str) -> b
 
 def _covariance(variance: float) -> tuple[float, ...]:
     return tuple(variance if i in (0, 4, 8) else 0.0 for i in range(9))
-
-
-class JointSensorParameters(Parameters):
-    """The parameters <setting>.<joint> that were given at the start, of settings that joints may have values of."""
-
-    def __init__(self, node: ManagedNode, table: tuple[Setting, ...]):
-        rows = {setting.name: setting for setting in table if setting.name in OF_JOINTS}
-        given = (name.partition(".") for name in node._parameter_overrides)   # rclpy shows declared ones only
-        super().__init__(node, tuple(
-            rows[name]._replace(name=f"{name}.{joint}", description=f"{rows[name].description} of {joint}")
-            for name, _, joint in given if name in rows and joint))
-
-    def by_joint(self, joint_names: tuple[str, ...]) -> dict[str, dict[str, float]]:
-        """{joint: {setting: value}} for those of these joints that have values of their own."""
-        own: dict[str, dict[str, float]] = {}
-        for name in self._table:
-            setting, _, joint = name.partition(".")
-            if joint in joint_names:
-                own.setdefault(joint, {})[setting] = getattr(self, name)
-        return own
-
-    def misnamed(self, joint_names: tuple[str, ...]) -> list[str]:
-        """The parameters of joints that a model does not have; they do nothing."""
-        return [name for name in self._table if name.partition(".")[2] not in joint_names]

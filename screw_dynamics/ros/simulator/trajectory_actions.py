@@ -54,9 +54,8 @@ class TrajectoryGroups:
 
     # --------------------------------------------------------------------------------------------- for the node
     def use(self, runner: Runner) -> None:
-        """Follow trajectories with another robot."""
+        """Follow trajectories with another robot, whose parameters are declared."""
         model = runner.simulation.robot.model
-        self._parameters.declare(model)
         for group in self._groups:
             for joint in self._parameters.unknown_joints(group, model):
                 why = f"mimics {model.mimics[joint].joint}" if joint in model.mimics else "is not a joint of the model"
@@ -120,7 +119,7 @@ class TrajectoryGroups:
         self._follower.start(group, points, begin, tolerances, finished)
         for call, rate in ((self._check, self._node.settings.trajectory_rate),
                            (self._send_feedback, self._node.settings.action_monitor_rate)):
-            runner.watches[call] = max(1, round(1.0 / (rate * simulation.settings.dt)))
+            runner.watches[call] = simulation.settings.every(rate)
 
     def _tolerances(self, group: str, request) -> Tolerances:
         model = self._runner.simulation.robot.model

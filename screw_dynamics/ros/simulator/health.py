@@ -1,0 +1,108 @@
+"""What the log and the diagnostics say of a simulated robot."""
+
+import math
+
+import numpy as np
+
+from screw_dynamics.simulator.faults import Fault
+from screw_dynamics.simulator.lockstep import Lockstep
+from screw_dynamics.simulator.runner import Runner
+from screw_dynamics.simulator.simulation import Simulation
+
+from ..node.diagnostics import ERROR, OK, WARN, Report
+from ..node.joint_state import listed
+from ..node.timing import SECOND
+
+SHOWN = 20   # active faults in the diagnostics
+
+
+class SimulationHealth:
+    """Reports on the simulation of a node, which offers `description`, `state_label`, `settings` and `diagnostics`."""
+
+    def __init__(self, node, lockstep: Lockstep):
+        self._node, self._lockstep = node, lockstep
+        self._runner: Runner | None = None
+        self._wall_time_given_up = 0    # as of the last report
+
+    def follow(self, runner: Runner) -> None:
+        """Report on this one from now on."""
+        self._runner, self._stale = runner, runner.simulation.given_up
+
+    def log(self) -> None:
+        """Log a fault, and commands that ceased to come since this was last called."""
+        simulation = self._runner.simulation
+        if simulation.fault:
+            self._node.diagnostics.log("fault", simulation.fault, "error")
+        if simulation.given_up is not self._stale:
+            if (simulation.given_up & ~self._stale).any():
+                self._node.diagnostics.log("stale commands", explained_timeout(simulation))
+            self._stale = simulation.given_up
+
+    def report(self, trajectories: list[str]) -> Report:
+        """Level, message and values for the diagnostics; trajectories: the groups that follow one."""
+        if self._runner is None:
+            return ERROR if self._node.description.error else WARN, self._node.description.state, {}
+        level, message = self._verdict(self._runner, self._runner.simulation)
+        return level, message, self._values(self._runner, trajectories)
+
+    def _values(self, runner: Runner, trajectories: list[str]) -> dict:
+        simulation = runner.simulation
+        names, saturated, faults = simulation.robot.joint_names, simulation.saturated, active_faults(simulation)
+        values = {
+            "joints": simulation.robot.n,
+            "simulated time [s]": simulation.time_ns / SECOND,
+            "steps since the last reset": simulation.steps,
+            "paused": runner.paused,
+            "trajectories": ", ".join(trajectories) or "none",
+            "real-time factor": f"{runner.measured_factor():.3f}",
+            "wall time given up [s]": runner.given_up / SECOND,
+            "saturated efforts [steps]": int(saturated.sum()),
+        }
+        values |= {f"saturated: {names[i]}": int(saturated[i]) for i in saturated.nonzero()[0]}
+        if faults:
+            values["active faults"] = len(simulation.faults.active)
+            values |= {f"fault {k}": text for k, text in enumerate(faults, 1)}
+        if self._lockstep.on:
+            values["lockstep"] = self._lockstep.awaited or "answered"
+        return values
+
+    def _verdict(self, runner: Runner, simulation: Simulation) -> tuple[bytes, str]:
+        behind, self._wall_time_given_up = runner.given_up > self._wall_time_given_up, runner.given_up
+        if simulation.fault:
+            return ERROR, simulation.fault
+        if self._node.description.error:
+            return WARN, self._node.description.state
+        if self._node.state_label != "active":
+            return OK, self._node.state_label
+        if faults := active_faults(simulation):
+            return WARN, f"faults of the simulated robot: {listed(faults)}"
+        if simulation.given_up.any():
+            return WARN, without_commands(simulation)
+        if behind:
+            return WARN, f"cannot keep the real-time factor {self._node.settings.real_time_factor}"
+        return OK, "stepping" if runner.stepping else "paused" if runner.paused else "running"
+
+
+def active_faults(simulation: Simulation) -> list[str]:
+    """The faults that are active, SHOWN at most, each with how long it lasts."""
+    return [described(fault, simulation) for fault in simulation.faults.active[:SHOWN]]
+
+
+def described(fault: Fault, simulation: Simulation) -> str:
+    """An active fault, and how long it lasts."""
+    remaining = simulation.faults.remaining(fault, simulation.steps)
+    return f"{fault}" + ("" if remaining == math.inf else f" for another {remaining:.3f} s")
+
+
+def without_commands(simulation: Simulation) -> str:
+    """Which joints are without commands."""
+    joints = ", ".join(np.array(simulation.robot.joint_names)[simulation.given_up])
+    return f"no joint_commands for {simulation.settings.command_timeout:g} s (command_timeout) for {joints}"
+
+
+def explained_timeout(simulation: Simulation) -> str:
+    """The same when commands have just ceased to come: what happens now, and what it may be due to."""
+    silent = (
+        ". The last commands equal the reported state, where ros2_control's JointStateTopicSystem is silent: set "
+        "its trigger_joint_command_threshold to -1, or command_timeout to 0") if simulation.at_command else ""
+    return f"{without_commands(simulation)}: on_timeout is {simulation.settings.on_timeout}{silent}"

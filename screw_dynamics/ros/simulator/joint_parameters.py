@@ -1,0 +1,75 @@
+"""The parameters of simulator_node that single joints have, <setting>.<joint>."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rclpy.node import Node
+
+from screw_dynamics.model.model import Model
+from screw_dynamics.simulator.sensor_settings import OF_JOINTS
+
+from ..node.parameters import Parameters, Setting
+
+
+class JointParameters(Parameters):
+    """The parameters <name>.<joint> of one row, declared for the joints of a model once there is one."""
+
+    def __init__(self, node: Node, row: Setting):
+        super().__init__(node, ())
+        self._row, self._prefix = row, f"{row.name}."
+        self.model: Model | None = None
+
+    def declare(self, model: Model, defaults: Sequence[Any],
+                check: Callable[[str, Any], None] = lambda joint, value: None) -> None:
+        """Declare them for the joints of a model and no others; values set for the same model stay.
+
+        `check(joint, value)` raises ValueError to refuse a change. ValueError when an override does not fit the row."""
+        if model is self.model:
+            return
+        self.model = None
+        for name in self._table:
+            self._node.undeclare_parameter(name)
+            self._validators.pop(name, None)
+        self._table = {}
+        for joint, default in zip(model.joint_names, defaults, strict=True):
+            description = self._row.description.format(joint=joint)
+            setting = self._row._replace(name=self._prefix + joint, default=default, description=description)
+            if self._node.has_parameter(setting.name):     # its override was refused
+                self._node.undeclare_parameter(setting.name)
+            self._declare(setting)
+            self._table[setting.name] = setting
+            self.validate(setting.name, lambda value, joint=joint: check(joint, value))
+        self.model = model
+
+    def by_joint(self) -> dict[str, Any]:
+        """The value for each joint."""
+        return {name.removeprefix(self._prefix): getattr(self, name) for name in self._table}
+
+    def misnamed(self) -> list[str]:
+        """Overrides for joints that the model does not have; they do nothing."""
+        overrides = self._node._parameter_overrides   # rclpy shows overrides only of parameters that are declared
+        return [name for name in overrides if name.startswith(self._prefix) and name not in self._table]
+
+
+class JointSensorParameters(Parameters):
+    """The parameters <setting>.<joint> that were given at the start, of settings that joints may have values of."""
+
+    def __init__(self, node: Node, table: Sequence[Setting]):
+        rows = {setting.name: setting for setting in table if setting.name in OF_JOINTS}
+        given = (name.partition(".") for name in node._parameter_overrides)   # rclpy shows declared ones only
+        super().__init__(node, tuple(
+            rows[name]._replace(name=f"{name}.{joint}", description=f"{rows[name].description} of {joint}")
+            for name, _, joint in given if name in rows and joint))
+
+    def by_joint(self, joint_names: tuple[str, ...]) -> dict[str, dict[str, float]]:
+        """{joint: {setting: value}} for those of these joints that have values of their own."""
+        own: dict[str, dict[str, float]] = {}
+        for name in self._table:
+            setting, _, joint = name.partition(".")
+            if joint in joint_names:
+                own.setdefault(joint, {})[setting] = getattr(self, name)
+        return own
+
+    def misnamed(self, joint_names: tuple[str, ...]) -> list[str]:
+        """The parameters of joints that a model does not have; they do nothing."""
+        return [name for name in self._table if name.partition(".")[2] not in joint_names]

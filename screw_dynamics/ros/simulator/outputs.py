@@ -1,0 +1,85 @@
+"""What simulator_node publishes: joint_states, /clock, and the topics of its sensors."""
+
+from functools import partial
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+
+from screw_dynamics.simulator.lockstep import Lockstep
+from screw_dynamics.simulator.runner import Runner
+from screw_dynamics.simulator.sensors.sensors import JointState as Reported
+from screw_dynamics.simulator.settings import Settings
+
+from ..node import messages
+from ..node.cdr import joint_state_template
+from ..node.managed_node import ManagedNode
+from .sensor_outputs import SensorOutputs
+
+STATE_FIELDS = ("position", "velocity", "effort")
+
+
+class Outputs:
+    """Publishes the states of a simulation for a node, which offers `clock_ns()`, the time of stamps.
+
+    every: the steps between two states. stamp: of the state published last. keeps_clock: whether /clock is this node's
+    to publish."""
+
+    def __init__(self, node: ManagedNode, settings: Settings, lockstep: Lockstep, keeps_clock: bool):
+        self._node, self._lockstep = node, lockstep
+        self._states = node.publisher(JointState, "joint_states")
+        clock = node.settings.publish_clock and keeps_clock
+        self._clock = node.publisher(Clock, "/clock") if clock else None
+        self._sensors = SensorOutputs(node, settings)
+        self.every = settings.every(node.settings.publish_rate)
+        self.stamp = Time()
+
+    def follow(self, runner: Runner, order: np.ndarray) -> None:
+        """Publish the states of a simulation; order: the indices of its joints that joint_states has."""
+        self._simulation = runner.simulation
+        reported, n = self._simulation.joint_state().names, self._simulation.robot.n
+        self._order = np.concatenate((order, np.arange(n, len(reported))))      # and all that mimic others
+        self._reported = [reported[i] for i in self._order]
+        self._frame_id: str | None = None
+        self._last = -1   # step of the state published last
+        self._sensors.follow(runner, self._now)
+
+    def _now(self) -> Time:
+        """The stamp of the state of now."""
+        return messages.time_message(self._node.clock_ns())
+
+    def publish(self) -> bool:
+        """Publish state and clock, last what the controller answers: the other one is there when it does. False if that
+        is a state that the robot's sensors lose."""
+        self.stamp, steps = self._now(), self._simulation.steps
+        if steps == self._last or steps % self.every:
+            self._sensors.publish(again=steps == self._last)
+        self._last = steps
+        state = self._simulation.joint_state()
+        lost = state.lost[self._order]
+        topics = [self._publish_clock, partial(self._publish_state, state, lost)]
+        for publish in reversed(topics) if self._lockstep.trigger == "clock" else topics:
+            publish()
+        self._node.diagnostics.tick("publish")
+        return self._lockstep.trigger != "joint_states" or not (lost.any() and lost.all())
+
+    def _publish_clock(self) -> None:
+        if self._clock is not None:
+            self._clock.publish(Clock(clock=self.stamp))
+
+    def _publish_state(self, state: Reported, lost: np.ndarray) -> None:
+        """Publish a state; lost: which of the published joints' samples are."""
+        frame_id = self._node.settings.frame_id or self._simulation.robot.model.root
+        if frame_id != self._frame_id:   # a parameter that may change
+            self._frame_id, self._template = frame_id, joint_state_template(self._reported, STATE_FIELDS, frame_id)
+        template, order = self._template, self._order
+        if lost.any():
+            order = order[~lost]
+            if not len(order):
+                return
+            template = joint_state_template([state.names[i] for i in order], STATE_FIELDS, frame_id)
+        template.stamp(self.stamp.sec, self.stamp.nanosec)
+        for field in STATE_FIELDS:
+            getattr(state, field).take(order, out=template.fields[field])
+        self._states.publish(template.encode())

@@ -1,0 +1,50 @@
+"""How a simulation of a robot is made of the parameters of simulator_node."""
+
+from dataclasses import fields
+
+from screw_dynamics.robot import Robot
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
+from screw_dynamics.urdf.reader import model_of
+
+from ..node.joint_state import listed
+from .joint_parameters import JointParameters, JointSensorParameters
+from .settings import COMMAND_INTERFACES, INITIAL_POSITIONS, SETTINGS
+
+
+class SimulationParameters:
+    """The parameters of a node that make simulations: `settings`, and those of single joints.
+
+    homes, interfaces: the initial positions and the command interfaces of the joints of the robot seen last. The node
+    offers `settings`, `description` and `log`. ValueError when an override does not fit."""
+
+    def __init__(self, node):
+        self._node = node
+        self.settings = Settings(**{field.name: getattr(node.settings, field.name) for field in fields(Settings)})
+        self.homes = JointParameters(node, INITIAL_POSITIONS)
+        self.interfaces = JointParameters(node, COMMAND_INTERFACES)
+        self._sensors = JointSensorParameters(node, SETTINGS)
+
+    def simulation(self, robot: Robot, time_ns: int) -> Simulation:
+        """A new simulation, whose time starts at time_ns; the joints' parameters become those of this robot.
+
+        ValueError when a parameter does not fit the robot, or the robot cannot be simulated."""
+        names = robot.joint_names
+        own = {"joint_sensors": self._sensors.by_joint(names), "instrumented": self._instrumented(robot)}
+        at_defaults = Simulation(robot, self.settings, **own)
+        self.homes.declare(robot.model, at_defaults.limits.middle().tolist(), at_defaults.check_position)
+        self.interfaces.declare(robot.model, [self.settings.command_mode] * robot.n)
+        for name in (*self.homes.misnamed(), *self.interfaces.misnamed(), *self._sensors.misnamed(names)):
+            self._node.log.warning(f"parameter {name}: unknown joint, the model has {listed(names)}")
+        return Simulation(robot, self.settings, self.homes.by_joint(), time_ns, self.interfaces.by_joint(), **own)
+
+    def _instrumented(self, robot: Robot) -> Robot | None:
+        """The robot of the same description with what force-torque sensors need."""
+        joints = [joint for joint in self.settings.force_torques if joint]
+        if not joints:
+            return None
+        base_link, tip_link = self._node.settings.base_link or None, self._node.settings.tip_link or None
+        try:
+            return Robot(model_of(self._node.description.text, base_link, tip_link, apart=joints), robot.gravity)
+        except ValueError as error:
+            raise ValueError(f"parameter force_torques: {error}") from None
