@@ -9,7 +9,8 @@ class Sample(NamedTuple):
     """A motion at k times. mask (n,): the joints that follow it; what the rows have for others is not read.
 
     position, velocity, acceleration (k, n): where these joints are to be; effort (k, n): added to what their servos
-    give, 0 for none. The servos account for the robot's dynamics, gravity and friction by themselves."""
+    give, 0 for none. The servos account for the robot's dynamics, gravity and friction by themselves: efforts that are
+    to replace the model's are given less the model's, as `TrajectoryFollower` does."""
 
     mask: np.ndarray
     position: np.ndarray

@@ -174,6 +174,8 @@ class Runner:
         if self.lockstep.waiting or self.lockstep.on and self.paused and not self.stepping:
             return IDLE
         if not self.stepping and (self.paused or self.simulation.fault):
+            if self.lockstep.on and self._published[0] == steps:
+                return IDLE
             since = now - self._published[1]
             if since < IDLE:
                 return IDLE - since

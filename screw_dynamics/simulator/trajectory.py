@@ -64,6 +64,11 @@ class Trajectory:
         return cls(points, now, now, Desired(position[None], zero, zero, effort[None]))
 
     @property
+    def moves(self) -> bool:
+        """Whether it is more than one position to hold."""
+        return len(self._spans) > 0
+
+    @property
     def end(self) -> int:
         """The time of the last point."""
         return int(self._times[-1])
@@ -75,7 +80,7 @@ class Trajectory:
     def sample(self, times: np.ndarray) -> Desired:
         """What is to be done at times (T,)."""
         times = np.asarray(times)
-        if not len(self._spans):
+        if not self.moves:
             zero = np.zeros((len(times), len(self.joints)))
             return Desired(zero + self._last, zero, zero.copy(), zero + self._effort[-1])
         k = np.clip(np.searchsorted(self._times, times, side="right") - 1, 0, len(self._spans) - 1)

@@ -73,9 +73,9 @@ class TrajectoryFollower:
         position, velocity, acceleration, effort = desired
         if not self._feed_forward:
             velocity, acceleration = np.zeros_like(velocity), np.zeros_like(acceleration)
-        added = np.where(np.isnan(effort), 0.0, effort)
-        if added.any():
-            added = np.where(np.isnan(effort), 0.0, effort - self._model_effort(position, velocity, acceleration))
+        given, added = ~np.isnan(effort), np.zeros_like(effort)
+        if given.any():
+            added[given] = (effort - self._model_effort(position, velocity, acceleration))[given]
         return Sample(self._mask, position, velocity, acceleration, added)
 
     def _desired(self, times: np.ndarray) -> Desired:
@@ -158,7 +158,7 @@ class TrajectoryFollower:
         for group in list(self.goals):
             self.cancel(group, Outcome(Code.INVALID_GOAL, reason))
         for owner in dict.fromkeys(self._owner):
-            if owner is not None and owner.end > self._simulation.time_ns:
+            if owner is not None and owner.moves:   # also one that has ended: time may restart
                 self._rest(owner)   # left over from a goal for other joints of the same group
 
     def release(self, joints: np.ndarray, reason: str) -> None:

@@ -116,6 +116,16 @@ def test_running_it_waits_too(robot, factor):
     assert recorded.steps == [0, 10, 20, 30]
 
 
+def test_a_state_in_which_a_fault_stopped_the_robot_is_published_once(robot):
+    recorded = Recorded(robot, paused=False)
+    recorded.work()
+    recorded.simulation.inject("joint_lost", "shoulder")
+    recorded.simulation.qd = recorded.simulation.qd + (1e200, 0.0)
+    for _ in range(4):
+        recorded.answer()
+    assert "not finite" in recorded.simulation.fault and recorded.steps == [0]
+
+
 def test_an_unknown_trigger_is_refused():
     with pytest.raises(ValueError, match="lockstep is 'effort', must be one of"):
         Lockstep("effort")

@@ -239,6 +239,32 @@ def test_bits_and_outcomes_do_not_depend_on_how_many_steps_are_made_at_a_time(ro
     assert len(set(results)) == 1
 
 
+def test_efforts_of_zero_among_others_replace_those_of_the_model_however_many_steps_at_a_time(robot):
+    target, w, states = np.array([0.5, -0.5]), 50.0, []
+    for at_a_time in (10, 1, 7):
+        run = Run(robot, {"shoulder": 0.5, "elbow": -0.5}, servo_bandwidth=w, joint_friction=False)
+        efforts = [[20.0, 5.0], [0.0, 0.0], [0.0, 0.0]]
+        run.start("arm", points_to(*[target] * 3, seconds=0.2025, effort=efforts))      # zero from 0.405 s on
+        run.advance(600, at_a_time)
+        states.append(run.simulation.q.tobytes() + run.simulation.qd.tobytes())
+    assert len(set(states)) == 1
+    lacking = np.linalg.solve(robot.mass_matrix(target), -robot.gravity_torque(target)) / w**2
+    assert np.allclose(run.simulation.q - target, lacking, rtol=0.05)
+
+
+def test_what_has_ended_stays_where_it_is_when_time_restarts(robot):
+    run = Run(robot)
+    run.start("arm", points_to([0.5], joints=(0,)))
+    run.start("arm", points_to([0.3], joints=(1,)), name="others")    # the shoulder goes on, without a goal
+    run.advance(1500)
+    assert np.allclose(run.simulation.q, (0.5, 0.3), atol=1e-3)
+    before = run.simulation.q
+    run.follower.abort("time restarts")
+    run.simulation.restart_clock()
+    run.advance(500)
+    assert np.allclose(run.simulation.q, before, atol=1e-5)
+
+
 # ------------------------------------------------------------------------------------------------- watches
 def test_watches_are_called_at_their_steps_however_many_are_made_at_a_time(robot):
     simulation = simulate(robot)
