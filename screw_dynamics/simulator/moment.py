@@ -1,7 +1,6 @@
 """A moment of a simulation: the state at a step and what acts on it, now or a while ago."""
 
 from bisect import bisect_right
-from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,24 +10,9 @@ from screw_dynamics.robot import Robot
 
 from .actuators import Actuators
 from .commands import Drives
+from .pushes import Push, total
 from .reference import Reference
 from .settings import Settings
-
-
-class Push(NamedTuple):
-    """A wrench (6,), (torque, force), on a link, in the link's frame, until the step `until`."""
-
-    link: str
-    wrench: np.ndarray
-    until: int
-
-
-def total(pushes: Iterable[Push]) -> dict[str, np.ndarray]:
-    """The sum of the pushes on each link, {link: (6,)}."""
-    wrenches: dict[str, np.ndarray] = {}
-    for push in pushes:
-        wrenches[push.link] = wrenches.get(push.link, 0.0) + push.wrench
-    return wrenches
 
 
 class Acting(NamedTuple):

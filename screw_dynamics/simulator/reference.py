@@ -27,3 +27,31 @@ class Reference(Protocol):
 
         It must be a function of the times alone, the mask not even of these, or the motion would depend on how many
         steps are made at a time; the times after its end, too, need an answer, its last position at rest, say."""
+
+
+class Tracking:
+    """The reference of a simulation with n joints, None for none, and the mask (n,) of the joints that follow it."""
+
+    def __init__(self, n: int):
+        self._n = n
+        self.follow(None, 0)
+
+    def follow(self, reference: Reference | None, time_ns: int) -> None:
+        """Replace the reference at a simulated time; ValueError, and nothing changes, if its shapes do not fit."""
+        mask = np.zeros(self._n, dtype=bool)
+        if reference is not None:
+            mask |= self._checked(reference.sample(np.array([time_ns])), 1).mask
+        self.reference, self.mask = reference, mask
+
+    def samples(self, first_ns: int, dt_ns: int, k: int) -> Sample | None:
+        """The reference at k times, dt_ns apart; None if there is none."""
+        if self.reference is None:
+            return None
+        return self._checked(self.reference.sample(first_ns + dt_ns * np.arange(k)), k)
+
+    def _checked(self, sample: Sample, k: int) -> Sample:
+        shapes = {"mask": (self._n,), **dict.fromkeys(Sample._fields[1:], (k, self._n))}
+        for name, shape in shapes.items():
+            if np.shape(getattr(sample, name)) != shape:
+                raise ValueError(f"reference: {name} has shape {np.shape(getattr(sample, name))}, must have {shape}")
+        return sample

@@ -10,11 +10,13 @@ import numpy as np
 from screw_dynamics.robot import Robot
 
 from .actuators import Actuators, braked, singular_joint
-from .commands import NEVER, Commands, Drive
+from .commands import Commands, Drive
 from .faults import Faults, Scheduled
+from .home import Home
 from .limits import EnforcedLimits
-from .moment import Acting, Moment, Past, Push, Stretch, total
-from .reference import Reference, Sample
+from .moment import Acting, Moment, Past, Stretch
+from .pushes import Pushes, total
+from .reference import Reference, Tracking
 from .sensors.imu import ImuSample
 from .sensors.sensors import FORCE_TORQUE, IMU, JointState, Sensors
 from .settings import COMMAND_MODES, Settings
@@ -29,7 +31,7 @@ class Simulation:
     * q, qd (n,): the state; replaced, never changed in place. steps: made since the last reset.
     * saturated (n,): the steps, since the start, in which a command or an effort was clipped to a limit.
     * fault: None, or why the robot stopped until a reset. The state always is finite.
-
+    * home: where the next reset leads to.
     * given_up (n,): the joints whose command is stale and no longer acts; at_command: whether their state was as good
       as their last command then, by ros2_control's sum of differences.
 
@@ -50,14 +52,15 @@ class Simulation:
     ):
         self._robot = robot
         self.settings = settings or Settings()
-        self._index = {name: i for i, name in enumerate(robot.joint_names)}
         self.limits = EnforcedLimits(robot.model, self.settings.enforce_limits)
-        self.set_home(initial_positions or {})
+        self.home = Home(robot.joint_names, self.limits)
+        self.home.change(initial_positions or {})
         self._check_inertia()
         self._actuators = Actuators(self.limits, self.settings)
         self._commands = Commands(self.settings, self.limits, self._modes(modes or {}))
         self.sensors = Sensors(self.settings, robot, joint_sensors, instrumented)
         self.faults = Faults(self.settings, robot.joint_names, self.sensors.names)
+        self._tracking = Tracking(robot.n)
         self._past = Past(self.settings.steps(self.settings.sensor_delay))
         self.saturated = np.zeros(robot.n, dtype=np.int64)
         self._origin_ns = time_ns
@@ -74,77 +77,15 @@ class Simulation:
         self._robot, self._integrated = robot, None
 
     @property
-    def reference(self) -> Reference | None:
-        """The motion that the joints of its mask are driven along from now on, whatever their commands and brakes.
-
-        Their servos prescribe the acceleration qdd_d + 2 w (qd_d - qd) + w^2 (q_d - q), w the servo_bandwidth, where
-        q_d, qd_d and qdd_d are the sample at the start of each step, and give the effort that this takes, or its limit;
-        other joints follow their commands meanwhile. It ends when it is replaced, by None say, or by a reset.
-        ValueError, and nothing changes, if a sample of it does not have the shapes of this robot."""
-        return self._reference
-
-    @reference.setter
-    def reference(self, reference: Reference | None) -> None:
-        tracked = np.zeros(self.robot.n, dtype=bool)
-        if reference is not None:
-            tracked |= self._checked(reference.sample(np.array([self.time_ns])), 1).mask
-        self._reference, self._tracked = reference, tracked
-        self._update_drives()
-
-    def _checked(self, sample: Sample, steps: int) -> Sample:
-        n = self.robot.n
-        shapes = {"mask": (n,), **dict.fromkeys(Sample._fields[1:], (steps, n))}
-        for name, shape in shapes.items():
-            if np.shape(getattr(sample, name)) != shape:
-                raise ValueError(f"reference: {name} has shape {np.shape(getattr(sample, name))}, must have {shape}")
-        return sample
-
-    def _samples(self, steps: int) -> Sample | None:
-        """The reference at each of the steps to come, rows (steps, n)."""
-        if self._reference is None:
-            return None
-        times = self.time_ns + self.settings.dt_ns * np.arange(steps)
-        return self._checked(self._reference.sample(times), steps)
-
-    @property
     def time_ns(self) -> int:
         """Simulated time in nanoseconds since the start or the last restart of the clock."""
         return self._origin_ns + self.steps * self.settings.dt_ns
 
     # --------------------------------------------------------------------------------------------- start
-    def set_home(self, initial_positions: Mapping[str, float]) -> None:
-        """Change where the next reset leads to. ValueError names the joint; nothing is changed then."""
-        home = self.limits.middle()
-        for joint, position in initial_positions.items():
-            home[self._known(joint)] = position
-        self.limits.check(home)
-        self._home = home
-
-    def check_position(self, joint: str, position: float) -> None:
-        """ValueError unless a position of the joint is within its limits."""
-        self.limits.check_joint(self._known(joint), position)
-
-    def _known(self, joint: str) -> int:
-        if joint not in self._index:
-            raise ValueError(f"unknown joint '{joint}'")
-        return self._index[joint]
-
-    def set_modes(self, modes: Mapping[str, str]) -> None:
-        """Let other quantities command the joints, as `modes` at the start. A joint whose mode changes is as it was
-        before its first command. ValueError names the joint; nothing is changed then."""
-        self._commands.set_modes(self._modes(modes), self.q)
-        self._update_drives()
-
-    def _modes(self, modes: Mapping[str, str]) -> list[str]:
-        for joint, mode in modes.items():
-            self._known(joint)
-            if mode not in COMMAND_MODES:
-                raise ValueError(f"joint '{joint}': command mode '{mode}' must be one of {', '.join(COMMAND_MODES)}")
-        return [modes.get(joint, self.settings.command_mode) for joint in self.robot.joint_names]
-
     def _check_inertia(self) -> None:
-        anywhere = self._home + np.random.default_rng(0).uniform(-1.0, 1.0, self.robot.n)
-        for q, where in ((anywhere, "everywhere"), (self._home, "at the initial positions")):
+        home = self.home.position
+        anywhere = home + np.random.default_rng(0).uniform(-1.0, 1.0, self.robot.n)
+        for q, where in ((anywhere, "everywhere"), (home, "at the initial positions")):
             i = singular_joint(self.robot.mass_matrix(q))
             if i is not None:
                 joint = self.robot.joint_names[i]
@@ -157,9 +98,7 @@ class Simulation:
     def reset(self, restart_clock: bool = False) -> None:
         """Return to the initial state, without commands and pushes, and with the faults of the schedule to come;
         simulated time goes on, or restarts at zero."""
-        rng = np.random.default_rng([self.settings.seed, 0])
-        q = self._home + self.settings.initial_noise * rng.standard_normal(self.robot.n)
-        self._start(np.clip(q, self.limits.lower, self.limits.upper), np.zeros(self.robot.n), restart_clock)
+        self._start(self.home.with_noise(self.settings), np.zeros(self.robot.n), restart_clock)
 
     def reset_to(
         self,
@@ -172,13 +111,7 @@ class Simulation:
 
         A start in motion releases all joints at once, whatever hold_until_first_command is. ValueError names the
         joint and changes nothing."""
-        q, qd = self._home.copy(), np.zeros(self.robot.n)
-        for k, name in enumerate(names):
-            i = self._known(name)
-            q[i], qd[i] = position[k], 0.0 if velocity is None else velocity[k]
-            if not np.isfinite(qd[i]):
-                raise ValueError(f"joint '{name}': velocity {qd[i]} must be finite")
-        self.limits.check(q)
+        q, qd = self.home.with_joints(names, position, velocity)
         self._start(q, qd, restart_clock)
         if qd.any():
             self._commands.release()
@@ -188,7 +121,7 @@ class Simulation:
         self._origin_ns = 0 if restart_clock else self.time_ns
         self.q, self.qd, self.steps, self.fault = q, qd, 0, None
         self._integrated: Robot | None = None
-        self._pushes: list[Push] = []
+        self._pushes = Pushes(self.robot.link_names)
         self._commands.clear(q)
         self.faults.reset()
         self.sensors.reset()
@@ -201,6 +134,19 @@ class Simulation:
         """Command the joints, (n,), each in the unit of its mode; NaN leaves a joint with its last command."""
         self.faults.send(command, self.steps)
         self._update_drives()
+
+    def set_modes(self, modes: Mapping[str, str]) -> None:
+        """Let other quantities command the joints, as `modes` at the start. A joint whose mode changes is as it was
+        before its first command. ValueError names the joint; nothing is changed then."""
+        self._commands.set_modes(self._modes(modes), self.q)
+        self._update_drives()
+
+    def _modes(self, modes: Mapping[str, str]) -> list[str]:
+        for joint, mode in modes.items():
+            self.home.index(joint)
+            if mode not in COMMAND_MODES:
+                raise ValueError(f"joint '{joint}': command mode '{mode}' must be one of {', '.join(COMMAND_MODES)}")
+        return [modes.get(joint, self.settings.command_mode) for joint in self.robot.joint_names]
 
     def inject(
         self, kind: str, target: str = "", value: float = 0.0, delay: float = 0.0, duration: float = 0.0
@@ -216,21 +162,27 @@ class Simulation:
         self.faults.clear(self.steps)
         self._update_drives()
 
+    @property
+    def reference(self) -> Reference | None:
+        """The motion that the joints of its mask are driven along from now on, whatever their commands and brakes.
+
+        Their servos prescribe the acceleration qdd_d + 2 w (qd_d - qd) + w^2 (q_d - q), w the servo_bandwidth, where
+        q_d, qd_d and qdd_d are the sample at the start of each step, and give the effort that this takes, or its limit;
+        other joints follow their commands meanwhile. It ends when it is replaced, by None say, or by a reset.
+        ValueError, and nothing changes, if a sample of it does not have the shapes of this robot."""
+        return self._tracking.reference
+
+    @reference.setter
+    def reference(self, reference: Reference | None) -> None:
+        self._tracking.follow(reference, self.time_ns)
+        self._update_drives()
+
     def push(self, link: str, wrench: Sequence[float], duration: float = 0.0) -> None:
         """Apply a wrench (6,), (torque, force) in the link's frame, for some seconds: they add up; 0: until a reset,
         in place of the one on this link that was to last until a reset. A zero wrench ends that one."""
-        if link not in self.robot.link_names:
-            raise ValueError(f"unknown link '{link}'")
-        wrench = np.array(wrench, dtype=float)
-        if wrench.shape != (6,) or not np.isfinite(wrench).all():
-            raise ValueError(f"wrench on link '{link}': {wrench.tolist()}, must be six finite numbers")
         if not 0.0 <= duration < np.inf:
             raise ValueError(f"duration: {duration} s, must be finite and >= 0")
-        steps = self.settings.steps(duration)
-        if not steps:
-            self._pushes = [push for push in self._pushes if (push.link, push.until) != (link, NEVER)]
-        if wrench.any():
-            self._pushes.append(Push(link, wrench, self.steps + steps if steps else NEVER))
+        self._pushes.add(link, wrench, self.steps, self.settings.steps(duration))
 
     def _update_drives(self) -> None:
         """Determine what acts from the present step on."""
@@ -238,10 +190,10 @@ class Simulation:
         for command in self.faults.arrivals(self.steps):
             self._commands.accept(command, self.steps)
         drives = self._commands.drives(self.steps)
-        kind = np.where(self._tracked, Drive.REFERENCE, drives.kind)
-        self._drives = self.faults.drives(drives._replace(kind=kind, beyond=drives.beyond & ~self._tracked))
-        self._pushes = [push for push in self._pushes if push.until > self.steps]
-        given_up = self._commands.given_up(self.steps) & ~self._tracked
+        kind = np.where(self._tracking.mask, Drive.REFERENCE, drives.kind)
+        self._drives = self.faults.drives(drives._replace(kind=kind, beyond=drives.beyond & ~self._tracking.mask))
+        self._pushes.expire(self.steps)
+        given_up = self._commands.given_up(self.steps) & ~self._tracking.mask
         if (given_up & ~self.given_up).any():
             self.at_command = bool(self._commands.distance(self.q, self.qd)[given_up].sum() < AT_COMMAND)
         self.given_up = given_up
@@ -255,7 +207,7 @@ class Simulation:
         """Make `steps` steps. Returns how many were made: fewer when the state would no longer be finite."""
         first, last = self.steps, self.steps + steps
         while self.steps < last and self.fault is None:
-            event = min(self._drives.until, *(push.until for push in self._pushes), self.faults.next_change(self.steps))
+            event = min(self._drives.until, self._pushes.until, self.faults.next_change(self.steps))
             self._run(min(last, event, self.steps + CHUNK) - self.steps)
             if self.steps == event:
                 self._update_drives()
@@ -268,7 +220,7 @@ class Simulation:
             self.qd = np.zeros(self.robot.n)
             self._record(self.q[None], self.qd[None])
             self.steps += steps
-        elif (efforts | self._locked).all() and not self._pushes:
+        elif (efforts | self._locked).all() and not self._pushes.active:
             self._integrate(np.where(efforts, self._drives.value, 0.0), steps)
             self.saturated += (self.steps - first) * self._drives.beyond
         else:   # efforts follow the state: they are renewed each step, as a digital controller does
@@ -276,9 +228,11 @@ class Simulation:
 
     def _move(self, steps: int) -> None:
         """Make steps with servos, gravity compensation and pushes, up to the last finite state."""
-        past, wrenches = np.empty((steps if self._past.depth else 0, 2, self.robot.n)), total(self._pushes)
+        past = np.empty((steps if self._past.depth else 0, 2, self.robot.n))
+        samples = self._tracking.samples(self.time_ns, self.settings.dt_ns, steps)
+        wrenches = total(self._pushes.active)
         made, q, qd, failing = self._actuators.move(
-            self.robot, self._drives, self._samples(steps), self.q, self.qd, wrenches, steps, self.saturated, past)
+            self.robot, self._drives, samples, self.q, self.qd, wrenches, steps, self.saturated, past)
         if made:
             self._record(past[:made, 0], past[:made, 1])
         self.q, self.qd, self.steps = q, qd, self.steps + made
@@ -341,5 +295,5 @@ class Simulation:
 
     def _acting(self) -> Acting:
         integrated = None if self._locked.all() else self._with_brakes()
-        return Acting(self.robot, self._drives, tuple(self._pushes), self._reference, self._locked,
+        return Acting(self.robot, self._drives, tuple(self._pushes.active), self._tracking.reference, self._locked,
                       integrated, self.fault is not None)

@@ -32,7 +32,7 @@ class SimulationParameters:
         names = robot.joint_names
         own = {"joint_sensors": self._sensors.by_joint(names), "instrumented": self._instrumented(robot)}
         at_defaults = Simulation(robot, self.settings, **own)
-        self.homes.declare(robot.model, at_defaults.limits.middle().tolist(), at_defaults.check_position)
+        self.homes.declare(robot.model, at_defaults.limits.middle().tolist(), at_defaults.home.check)
         self.interfaces.declare(robot.model, [self.settings.command_mode] * robot.n)
         for name in (*self.homes.misnamed(), *self.interfaces.misnamed(), *self._sensors.misnamed(names)):
             self._node.log.warning(f"parameter {name}: unknown joint, the model has {listed(names)}")

@@ -1,0 +1,54 @@
+"""The wrenches that are applied to links, for a while or until a reset."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .commands import NEVER
+
+
+class Push(NamedTuple):
+    """A wrench (6,), (torque, force), on a link, in the link's frame, until the step `until`."""
+
+    link: str
+    wrench: np.ndarray
+    until: int
+
+
+def total(pushes: Iterable[Push]) -> dict[str, np.ndarray]:
+    """The sum of the pushes on each link, {link: (6,)}."""
+    wrenches: dict[str, np.ndarray] = {}
+    for push in pushes:
+        wrenches[push.link] = wrenches.get(push.link, 0.0) + push.wrench
+    return wrenches
+
+
+class Pushes:
+    """The pushes on the links of a robot: `active`, and the step `until` which these do not change."""
+
+    def __init__(self, links: Sequence[str]):
+        self._links = links
+        self.active: list[Push] = []
+
+    def add(self, link: str, wrench: Sequence[float], first: int, steps: int) -> None:
+        """Apply a wrench from a step on, for so many steps: they add up; 0: until a reset, in place of the one on this
+        link that was to last until a reset. A zero wrench ends that one. ValueError names what cannot be applied."""
+        if link not in self._links:
+            raise ValueError(f"unknown link '{link}'")
+        wrench = np.array(wrench, dtype=float)
+        if wrench.shape != (6,) or not np.isfinite(wrench).all():
+            raise ValueError(f"wrench on link '{link}': {wrench.tolist()}, must be six finite numbers")
+        if not steps:
+            self.active = [push for push in self.active if (push.link, push.until) != (link, NEVER)]
+        if wrench.any():
+            self.active.append(Push(link, wrench, first + steps if steps else NEVER))
+
+    def expire(self, step: int) -> None:
+        """End those that are over at a step."""
+        self.active = [push for push in self.active if push.until > step]
+
+    @property
+    def until(self) -> int:
+        """The step at which the next one ends."""
+        return min((push.until for push in self.active), default=NEVER)
