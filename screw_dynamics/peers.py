@@ -76,6 +76,8 @@ _OTHERWISE = {
     "randomConfiguration random_configuration random_q rand": "take rng.uniform(robot.model.lower, robot.model.upper)",
     "total_mass computeTotalMass getTotalMass mass CalcTotalMass":
         "it is robot.model.inertias[:, 5, 5].sum() + robot.model.root_inertia[5, 5]",
+    "show teach animate display visualize viewer initViewer render draw":
+        "sd.view(robot) shows it on a web page, robot.plot(t, q) draws a motion",
     "manipulability": "with J = robot.jacobian(q, link) it is np.sqrt(np.linalg.det(J @ J.T))",
     "computeMinverse inverse_mass_matrix mass_matrix_inverse Minv mj_solveM":
         "use np.linalg.solve(robot.mass_matrix(q), b)",
@@ -107,8 +109,6 @@ _NOT_YET = {
     "from_usd from_xacro": "only URDF is read; convert the description, then Robot.from_urdf(source)",
     "constraintDynamics forwardDynamicsContact contact_dynamics computeCollisions collision self_collision distance":
         "contacts and collisions are no part of this package",
-    "plot show teach animate display visualize viewer initViewer render draw":
-        "a viewer is no part of this package; simulator_node publishes joint states for RViz",
 }
 
 

@@ -20,7 +20,7 @@ INTERVAL = SECOND // 500    # between recorded states: of a slow motion, more sa
 SETTINGS = (
     Setting(
         "payload_recording", 0.0, "how long the states of the joints are kept for ~/identify_payload; 0: not at all",
-        unit="s", lower=0.0, upper=600.0,
+        unit="s", lower=0.0, upper=600.0, least=1e-3,
     ),
     Setting(
         "payload_friction", "model", "friction in ~/identify_payload: that of the model, one that is estimated along, "

@@ -62,7 +62,7 @@ class MarkersNode(showing_node.ShowingNode):
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run markers_node; the exit code."""
-    return run(MarkersNode, args)
+    return run(MarkersNode, args=args)
 
 
 if __name__ == "__main__":
