@@ -20,6 +20,9 @@ PACE = 2e-3        # seconds between two messages that are sent while waiting: n
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
+RUNNING = []       # node processes
+
+
 class NodeProcess:
     """A node's executable module as a process with its own namespace. Its output goes to `log`, a path.
 
@@ -40,9 +43,11 @@ class NodeProcess:
             )
 
     def __enter__(self):
+        RUNNING.append(self)
         return self
 
     def __exit__(self, failure, *_):
+        RUNNING.remove(self)
         try:
             self.process.send_signal(self._end)
             code = self.process.wait(PATIENCE)
@@ -54,6 +59,10 @@ class NodeProcess:
     def output(self):
         """What the process has written so far."""
         return self.log.read_text()
+
+    def broken(self):
+        """What a process that ended by an exception has written, else ""."""
+        return self.output() if self.process.poll() == 1 and "Traceback" in self.output() else ""
 
 
 class Driver:
@@ -93,6 +102,7 @@ class Driver:
         while not (value := condition()):
             now = time.monotonic()
             assert now < end, f"waited {PATIENCE} s for {what}"
+            assert not any(process.broken() for process in RUNNING), next(filter(None, (p.broken() for p in RUNNING)))
             if now >= due:
                 due = now + PACE
                 while_waiting()
