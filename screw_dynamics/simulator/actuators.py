@@ -55,7 +55,7 @@ class Actuators:
             self._constant = _reference(drives, Sample(drives.kind, *np.zeros((4, 1, robot.n))))
         reference = self._constant if samples is None else _reference(drives, samples)
         past = np.empty((0, 2, len(q))) if past is None else past
-        with np.errstate(all="ignore"):     # what overflows is told as a fault
+        with np.errstate(all="ignore"):     # what overflows becomes a fault
             on_bodies = self._driven.wrenches(wrenches) if wrenches else self._unpushed
         return self._driven.run(self._table, on_bodies, reference, steps, self._settings.step, q, qd, clipped, past)
 

@@ -4,7 +4,7 @@ TRIGGERS = ("", "joint_states", "clock")
 
 
 class Lockstep:
-    """Whether time waits, told of what is published and of the commands that come. Times are in nanoseconds.
+    """Whether time waits, by what is published and which commands come. Times are in nanoseconds.
 
     trigger: what the controller answers. "joint_states": every state. "clock": time that has moved on, as a timer on
     simulated time does. "": nothing, and time never waits. commands: how many make up an answer, one of each

@@ -72,15 +72,21 @@ def simulator(shared, spring):
     return shared
 
 
+def same_state(recording, k, twin):
+    """The state of a simulation without ROS, once the recorded one has the same bits."""
+    state = twin.joint_state()
+    for i, joint in enumerate(twin.robot.joint_names):
+        assert recording.position(joint)[k] == state.position[i]
+        assert recording.velocity(joint)[k] == state.velocity[i]
+    return state
+
+
 def test_the_loop_is_that_of_the_core_bit_for_bit(simulator, spring):
     """A command acts from the very step on whose state it answers."""
     recording = simulator.advance(0.3)
     twin = Simulation(sd.Robot.from_urdf(arm.urdf()), Settings(), START)
     for k in range(31):
-        state = twin.joint_state()
-        for i, joint in enumerate(twin.robot.joint_names):
-            assert recording.position(joint)[k] == state.position[i]
-            assert recording.velocity(joint)[k] == state.velocity[i]
+        state = same_state(recording, k, twin)
         efforts = dict(zip(state.names, spring.effort(state.position[:2], state.velocity[:2]), strict=False))
         for joint in efforts:
             assert recording.command(joint)[k] == efforts[joint]
@@ -206,9 +212,7 @@ def test_a_timer_on_simulated_time_acts_on_the_state_of_its_tick(tmp_path, ros):
         recording = simulator.advance(0.4)
     twin = Simulation(sd.Robot.from_urdf(arm.urdf()), Settings(), START)
     for k in range(21):
-        state = twin.joint_state()
-        for i, joint in enumerate(twin.robot.joint_names):
-            assert recording.position(joint)[k] == state.position[i]
+        state = same_state(recording, k, twin)
         if k > 0:
             twin.command(np.array(node.effort(state.position[:2], state.velocity[:2])))
         twin.advance(20)

@@ -195,3 +195,14 @@ def test_what_the_robot_does_not_have_is_refused_with_what_it_has(ros, tmp_path,
         driver = Simulator(f"refused_{name}")
         status, _ = driver.status(lambda status, values: status.level == b"\x02")
         assert message in status.message
+
+
+def test_lockstep_does_not_wait_for_the_answer_to_a_state_that_is_not_published(ros, tmp_path):
+    """The samples of all joints that joint_states has are lost, those of other joints are not."""
+    parameters = {"robot_description": f"'{tool.urdf()}'", "start_paused": "true", "lockstep": "joint_states",
+                  "joints": "[elbow]", "fault_schedule": "['sensor_dropped elbow 1']"}
+    with NodeProcess(MODULE, "lost", tmp_path / "log", parameters):
+        driver = Simulator("lost")
+        driver.status(lambda status, values: values.get("paused") == "True")
+        answer = driver.call(Step, "~/step", steps=50)
+        assert answer.success and not driver.states, answer.message

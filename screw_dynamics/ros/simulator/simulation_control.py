@@ -59,9 +59,9 @@ class SimulationControl:
     def _encode(self, response, error: Exception | None) -> None:
         """Write into a response how it went; features have no result."""
         if hasattr(response, "result"):
-            response.result = self._told(error)
+            response.result = self._result_of(error)
 
-    def _told(self, error: Exception | None):
+    def _result_of(self, error: Exception | None):
         if error is None:
             return self._result(result=self._result.RESULT_OK)
         return self._result(
@@ -171,14 +171,14 @@ class SimulationControl:
             def finished(reason: str) -> None:
                 runner.watches.pop(watch, None)
                 error = ValueError(reason) if reason else None
-                goal.finish(error is None, self._steps.Result(result=self._told(error)))
+                goal.finish(error is None, self._steps.Result(result=self._result_of(error)))
 
             if runner.stepping:
                 raise ValueError("other steps are under way")
             runner.watches[watch] = 1
             runner.step(goal.request.steps, finished)
         except ValueError as error:
-            goal.finish(False, self._steps.Result(result=self._told(error)))
+            goal.finish(False, self._steps.Result(result=self._result_of(error)))
 
     def _watch(self, runner: Runner, goal: RunningGoal):
         """What sends feedback after each step."""
