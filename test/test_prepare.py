@@ -49,6 +49,7 @@ def test_every_representation_can_be_compiled_beforehand():
             assert {f"{quantity}.{representation}", f"{quantity}.{representation}, batches"} <= everything.keys()
 
 
+@pytest.mark.slow
 def test_kernels_are_compiled_in_parallel_once_and_cleared(folder):
     single = run("--single", "potential_energy")
     assert single.stdout.splitlines()[-1] == f"kernels ready: 1, compiled now, in {folder}: 1"

@@ -121,7 +121,7 @@ def test_what_branches_runs_on_one_state_after_another(rng):
         np.testing.assert_allclose(q[i], PANDA.rollout(q0[i], 0.1 * q0[i], branching, steps=10)[1], atol=1e-12)
 
 
-@pytest.mark.parametrize("robot", [FINGERS, FINGERS.specialize(), *(
+@pytest.mark.parametrize("robot", [FINGERS, pytest.param(FINGERS.specialize(), marks=pytest.mark.slow), *(
     sd.Robot(model_of(random_tree(np.random.default_rng(5), 4), damping=0.3, friction=0.2), representation=form)
     for form in REPRESENTATIONS)], ids=["mimic joints", "specialized", *REPRESENTATIONS])
 @pytest.mark.parametrize("lead", [(), (9,)])
@@ -267,6 +267,7 @@ print(repr(float(one)), abs(one - many) < 1e-14, len(compiled.buffer))
 """
 
 
+@pytest.mark.slow
 def test_a_second_process_compiles_nothing_unless_a_gain_or_a_helper_changes(tmp_path):
     def run(gain, factor):
         file = tmp_path / "script.py"
