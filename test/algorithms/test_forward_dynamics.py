@@ -124,6 +124,7 @@ def both(request):
     return tuple(sd.Robot(model_of(parts), representation=name) for name in ("body", request.param))
 
 
+@pytest.mark.slow    # each representation compiles for seconds
 def test_compiled_recursions_on_one_state_and_on_lanes(both):
     reference, robot = both
     states = np.random.default_rng(12).uniform(-2, 2, (3, 19, robot.n))     # some lanes, and a part of one

@@ -62,6 +62,7 @@ def test_recursive_inverse_dynamics_against_pinocchio(representation, mimics):
         assert error(efforts(representation, robot, state.tolist()), oracle.inverse_dynamics(*state)) < 1e-12
 
 
+@pytest.mark.slow    # each representation compiles for seconds
 @pytest.mark.parametrize("representation", OTHERS)
 def test_compiled_recursions_on_one_state_and_on_lanes(representation):
     rng = np.random.default_rng(5)

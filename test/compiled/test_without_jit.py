@@ -29,6 +29,7 @@ def plain(tmp_path_factory):
     return dict(np.load(path))
 
 
+@pytest.mark.slow
 def test_every_method_gives_the_same_in_plain_python(plain):
     compiled = results()
     assert plain.keys() == compiled.keys()
@@ -37,6 +38,7 @@ def test_every_method_gives_the_same_in_plain_python(plain):
         assert error(plain[name], expected) < (2e-12 if "rk45" in name else 1e-13), name
 
 
+@pytest.mark.slow
 def test_every_method_is_called(plain):
     called = {word for name in plain for word in name.replace(",", " ").split()}
     assert {name for name in dir(sd.Robot) if not name.startswith("_")} - {"from_urdf", "plot"} <= called

@@ -122,7 +122,8 @@ def test_what_branches_runs_on_one_state_after_another(rng):
 
 
 @pytest.mark.parametrize("robot", [FINGERS, pytest.param(FINGERS.specialize(), marks=pytest.mark.slow), *(
-    sd.Robot(model_of(random_tree(np.random.default_rng(5), 4), damping=0.3, friction=0.2), representation=form)
+    pytest.param(sd.Robot(model_of(random_tree(np.random.default_rng(5), 4), damping=0.3, friction=0.2),
+                          representation=form), marks=[] if form == "body" else pytest.mark.slow)
     for form in REPRESENTATIONS)], ids=["mimic joints", "specialized", *REPRESENTATIONS])
 @pytest.mark.parametrize("lead", [(), (9,)])
 def test_exact_compensation_leaves_nothing(robot, lead):
