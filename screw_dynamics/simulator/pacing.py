@@ -6,11 +6,12 @@ class Pacer:
 
     Steps are due by the wall time since `start`, not since the last step, so that late wake-ups do not add up. A
     simulation that fell behind by more than `patience` of wall time, because the machine is too slow or was suspended,
-    does not catch up: `resync` moves the start. All times are integer nanoseconds of a steady clock."""
+    does not catch up: `resync` moves the start. All times are integer nanoseconds of a steady clock. Whoever changes
+    the factor must call `start`."""
 
     def __init__(self, dt_ns: int, factor: float, patience: int = 200_000_000):
         self._dt_ns = dt_ns
-        self._factor = factor
+        self.factor = factor
         self._patience = patience
         self.given_up = 0   # wall time lost by `resync`, in total
         self.start(0, 0)
@@ -18,7 +19,7 @@ class Pacer:
     @property
     def paced(self) -> bool:
         """Whether steps are due at wall times."""
-        return self._factor > 0.0
+        return self.factor > 0.0
 
     def start(self, now: int, step: int) -> None:
         """Run on from `step` at wall time `now`."""
@@ -26,20 +27,20 @@ class Pacer:
 
     def due(self, now: int) -> int:
         """The step that is due at `now`. Only of a paced simulation."""
-        return self._step + int((now - self._now) * self._factor / self._dt_ns)
+        return self._step + int((now - self._now) * self.factor / self._dt_ns)
 
     def wait(self, now: int, step: int) -> int:
         """The wall time until a step is due, >= 0."""
         if not self.paced:
             return 0
         # One nanosecond more than its share, so that rounding does not wake up the caller just before.
-        return max(0, self._now - now + 1 + int((step - self._step) * self._dt_ns / self._factor))
+        return max(0, self._now - now + 1 + int((step - self._step) * self._dt_ns / self.factor))
 
     def resync(self, now: int, step: int) -> None:
         """Move the start if the step that follows `step` is late by more than the patience.
 
         Before its time nothing is late, however long a step lasts."""
-        behind = now - self._now - int((step + 1 - self._step) * self._dt_ns / self._factor)
+        behind = now - self._now - int((step + 1 - self._step) * self._dt_ns / self.factor)
         if behind > self._patience:
             self.given_up += behind
             self.start(now, step)

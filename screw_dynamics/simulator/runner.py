@@ -50,7 +50,9 @@ class Runner:
         self._published = (-1, 0)   # step and wall time of the last publication
         self._made = 0              # steps since `measured_factor` was called
         self._measured_at = now()
-        self.set_factor(factor)
+        self._pacer = Pacer(simulation.settings.dt_ns, factor)
+        self._pacer.start(now(), simulation.steps)
+        wake()
 
     @property
     def stepping(self) -> bool:
@@ -70,7 +72,7 @@ class Runner:
 
     def set_factor(self, factor: float) -> None:
         """Run at another real-time factor from now on."""
-        self._pacer = Pacer(self.simulation.settings.dt_ns, factor)
+        self._pacer.factor = factor
         self._pacer.start(self._now(), self.simulation.steps)
         self._wake()
 

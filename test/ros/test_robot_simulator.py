@@ -9,7 +9,7 @@ import pytest
 import rclpy
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64
 
 import screw_dynamics as sd
@@ -202,6 +202,14 @@ def test_a_reader_of_states_that_commands_nothing(tmp_path, ros):
         assert recording.array("energy", lambda message: message.data).tolist() == list(range(1, 22))
         assert not recording.commands.messages and np.ptp(recording.position("elbow")) == 0.0   # held by its brakes
     node.destroy_node()
+
+
+def test_sensors_measure_the_first_state_too(tmp_path, ros):
+    with RobotSimulator(arm.urdf(), [], awaits={"imu/forearm": Imu}, parameters={"imus": ["forearm"], "imu_rate": 100.0},
+                        namespace="first", folder=tmp_path) as simulator:
+        recording = simulator.advance(0.1)
+        stamps = recording.array("imu/forearm", lambda message: message.header.stamp.nanosec * 1e-6)
+    assert stamps.tolist() == list(range(0, 101, 10))
 
 
 def test_a_timer_on_simulated_time_acts_on_the_state_of_its_tick(tmp_path, ros):

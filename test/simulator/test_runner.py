@@ -80,6 +80,9 @@ def test_time_that_cannot_be_caught_up_is_given_up(robot):
     made = runner.simulation.steps
     assert 0 < made < 10_000
     assert runner.given_up > 3590 * SECOND
+    runner.set_factor(0.5)
+    assert runner.given_up > 3590 * SECOND   # since the start, at whatever pace
+    runner.set_factor(1.0)
     runner.live(1 * SECOND)
     assert runner.simulation.steps <= made + 1001
 

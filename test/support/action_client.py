@@ -34,6 +34,10 @@ class Sent:
         self._result = self._handle.get_result_async()
 
     @property
+    def goal_id(self):
+        return bytes(self._handle.goal_id.uuid)
+
+    @property
     def done(self):
         return self._result.done()
 

@@ -8,9 +8,8 @@ from typing import Any
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.task import Future
 
-from .endpoints import STEADY
+from .endpoints import LINGER
 from .managed_node import ManagedNode
-from .services import LINGER
 
 
 class RunningGoal:
@@ -89,6 +88,4 @@ class Action:
         if not self._running and time.monotonic() > self._owing:
             self._server.destroy()
             return
-        timer = self._node.create_timer(LINGER, self._node.lingering.close, clock=STEADY)
-        self._node.lingering.callback(self._node.destroy_timer, timer)
-        self._node.lingering.callback(self._server.destroy)
+        self._node.linger(self._server.destroy)

@@ -17,6 +17,7 @@ LATCHED = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.RELIABLE, durabil
 OVERRIDABLE = QoSOverridingOptions.with_default_policies()
 OVERRIDABLE_LATCHED = QoSOverridingOptions([*OVERRIDABLE.policy_kinds, QoSPolicyKind.DURABILITY])
 
+LINGER = 1.0    # seconds that a server which owes an answer lives on after its end
 STEADY = Clock(clock_type=ClockType.STEADY_TIME)   # for timers that must run while simulated time stands still
 
 

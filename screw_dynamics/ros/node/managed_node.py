@@ -5,6 +5,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import rclpy
@@ -20,7 +21,7 @@ from screw_dynamics.robot import Robot
 from .cdr import JointStateReader, ReceivedJointState
 from .description import RobotDescription
 from .diagnostics import OK, Diagnostics, Report
-from .endpoints import OVERRIDABLE, STREAM, own
+from .endpoints import LINGER, OVERRIDABLE, STEADY, STREAM, own
 from .guarded import GuardedExecutor
 from .hot_subscription import HotSubscription
 from .joint_state import Fault
@@ -121,6 +122,13 @@ class ManagedNode(LifecycleNode):
         self._hot = [subscription]
         self.endpoints.callback(subscription.close)
         return subscription
+
+    def linger(self, destroy: Callable[..., None], *arguments: Any) -> None:
+        """Call destroy(*arguments) a while after the end of a server that owes an answer, or when its name is served
+        again."""
+        timer = self.create_timer(LINGER, self.lingering.close, clock=STEADY)
+        self.lingering.callback(self.destroy_timer, timer)
+        self.lingering.callback(destroy, *arguments)
 
     def future(self) -> Future:
         """A future to await in a callback, whichever thread completes it."""

@@ -6,11 +6,9 @@ from typing import Any, NamedTuple
 from rclpy.callback_groups import CallbackGroup
 from rclpy.executors import await_or_execute
 
-from .endpoints import STEADY
 from .managed_node import ManagedNode
 from .messages import not_finite, too_long
 
-LINGER = 1.0            # seconds between the end of a service and its destruction, while it owes an answer
 MOST_ENTRIES = 10_000   # in a field of a request, unless its row has another number
 
 
@@ -88,6 +86,4 @@ def _destroy(node: ManagedNode, service, answering: _Answering) -> None:
     if not answering.pending:
         node.destroy_service(service)
         return
-    timer = node.create_timer(LINGER, node.lingering.close, clock=STEADY)
-    node.lingering.callback(node.destroy_timer, timer)
-    node.lingering.callback(node.destroy_service, service)
+    node.linger(node.destroy_service, service)

@@ -24,11 +24,10 @@ from screw_dynamics.simulator.simulation import Simulation
 from ..node.cdr import ReceivedJointState
 from ..node.description import output_order
 from ..node.diagnostics import Report
-from ..node.endpoints import STEADY, STREAM
+from ..node.endpoints import LINGER, STEADY, STREAM
 from ..node.joint_state import Fault
 from ..node.managed_node import ManagedNode, run
 from ..node.preparation import STEPS
-from ..node.services import LINGER
 from ..node.watches import rivals
 from .command_reader import CommandReader
 from .health import SimulationHealth

@@ -53,7 +53,7 @@ class Outputs:
         """Publish state and clock, last what the controller answers: the other one is there when it does. False if that
         is a state that the robot's sensors lose."""
         self.stamp, steps = self._now(), self._simulation.steps
-        if steps == self._last or steps % self.every:
+        if steps == self._last or steps % self.every or steps == 0:     # others are published when they are due
             self._sensors.publish(again=steps == self._last)
         self._last = steps
         state = self._simulation.joint_state()
