@@ -33,7 +33,7 @@ STATE = VENV / "setup.json"
 BUILD = ROOT / "build"
 LOG = BUILD / "setup.log"
 INTERFACES = ROOT / "screw_dynamics_interfaces"
-INCLUDES_FIX = ROOT / "tools" / "drop_missing_includes.cmake"
+INTERFACES_CMAKE = ROOT / "tools" / "interfaces.cmake"
 PACKAGE = ROOT / "screw_dynamics"
 # What the nodes of the demo call; tests and benchmarks call everything.
 DEMO_KERNELS = ["--single", "gravity", "coriolis", "inverse_dynamics", "mass_matrix", "forward", "jacobian", "kinetic",
@@ -243,7 +243,7 @@ def build_interfaces(again):
     done = read_state().get("interfaces", {})
     done = dict(done) if isinstance(done, dict) else {}      # what an older set-up has left is one hash
     for package in [INTERFACES, *extra_interfaces()]:
-        key = fingerprint(package, INCLUDES_FIX, extra=" ".join(ros))
+        key = fingerprint(package, INTERFACES_CMAKE, extra=" ".join(ros))
         if again or done.get(package.name) != key:
             check_compilers()
             say(f"Building the ROS 2 interfaces of {package.name}")
@@ -261,7 +261,7 @@ def build_interface_package(package):
     configure = [
         cmake, "-S", package, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF",
         f"-DCMAKE_PREFIX_PATH={VENV}", f"-DCMAKE_INSTALL_PREFIX={VENV}", f"-DPython3_EXECUTABLE={PYTHON}",
-        f"-DCMAKE_PROJECT_INCLUDE={INCLUDES_FIX}",
+        f"-DCMAKE_PROJECT_INCLUDE={INTERFACES_CMAKE}",
     ]
     try:
         for command in (configure, [cmake, "--build", build], [cmake, "--install", build]):

@@ -1,11 +1,11 @@
 # Read by setup_environment.py's CMake run through CMAKE_PROJECT_INCLUDE; not needed on a ROS installation.
-#
+cmake_language(DEFER CALL _drop_missing_includes)
+cmake_language(DEFER CALL _compile_quickly)
+
 # The message packages of the Python registry export CMake targets whose include folders are those of the machine that built
 # the wheels (/opt/python/cp3XX-cp3XX/include/python3.XX and NumPy's below it). CMake stops at an imported target with a
 # folder that does not exist. rosidl_generator_py adds the right Python and NumPy folders to our targets itself, so the
 # missing ones are dropped: here, when all packages have been found, rather than in the files of the environment.
-cmake_language(DEFER CALL _drop_missing_includes)
-
 function(_drop_missing_includes)
   get_property(targets DIRECTORY PROPERTY IMPORTED_TARGETS)
   foreach(target IN LISTS targets)
@@ -13,6 +13,21 @@ function(_drop_missing_includes)
     if(folders MATCHES "/opt/python/")
       list(FILTER folders EXCLUDE REGEX "^/opt/python/")
       set_target_properties(${target} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${folders}")
+    endif()
+  endforeach()
+endfunction()
+
+# Nearly all of the time goes into headers that every message reads again: the files of a type support are compiled as
+# one. C++ nodes, for which the libraries *_cpp are, do not run here, so that these need not be optimised.
+function(_compile_quickly)
+  get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(kind ${target} TYPE)
+    if(kind STREQUAL "SHARED_LIBRARY" AND target MATCHES "__rosidl_typesupport_")
+      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+      if(target MATCHES "_cpp$")
+        target_compile_options(${target} PRIVATE -O0)
+      endif()
     endif()
   endforeach()
 endfunction()
