@@ -205,8 +205,9 @@ def test_a_reader_of_states_that_commands_nothing(tmp_path, ros):
 
 
 def test_sensors_measure_the_first_state_too(tmp_path, ros):
-    with RobotSimulator(arm.urdf(), [], awaits={"imu/forearm": Imu}, parameters={"imus": ["forearm"], "imu_rate": 100.0},
-                        namespace="first", folder=tmp_path) as simulator:
+    parameters = {"imus": ["forearm"], "imu_rate": 100.0}
+    with RobotSimulator(arm.urdf(), [], awaits={"imu/forearm": Imu}, parameters=parameters, namespace="first",
+                        folder=tmp_path) as simulator:
         recording = simulator.advance(0.1)
         stamps = recording.array("imu/forearm", lambda message: message.header.stamp.nanosec * 1e-6)
     assert stamps.tolist() == list(range(0, 101, 10))
