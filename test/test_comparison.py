@@ -20,12 +20,14 @@ def polynomials():
 
 
 # ------------------------------------------------------------------------------------------------- operations
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["totals", "details", "printed"])
 def test_page_has_the_exact_counts(polynomials, part):
     """If a kernel was changed on purpose: make comparison."""
     assert getattr(page, part)(polynomials) in PAGE
 
 
+@pytest.mark.slow
 def test_page_has_the_exact_counts_of_real_robots():
     assert page.real_counts() in PAGE
 

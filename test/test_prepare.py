@@ -73,6 +73,7 @@ def test_a_wrong_name_is_refused(folder):
     assert done.returncode == 2 and "no kernel is called 'gravity_force'; known are " in done.stderr
 
 
+@pytest.mark.slow
 def test_a_place_that_cannot_be_written_is_an_error(folder):
     folder.write_text("a file")
     done = run("potential_energy")

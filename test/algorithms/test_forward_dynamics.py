@@ -135,6 +135,7 @@ def test_compiled_recursions_on_one_state_and_on_lanes(both):
         assert error(accelerations(robot.representation, reference, s), qdd) < TOLERANCE
 
 
+@pytest.mark.slow
 def test_robots_made_of_a_robot_keep_its_representation(both):
     reference, robot = both
     state = np.random.default_rng(13).uniform(-2, 2, (3, robot.n))

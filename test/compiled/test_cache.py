@@ -325,6 +325,7 @@ def test_code_is_kept_in_the_users_cache_and_not_in_the_package(package):
         assert files(home / folder if folder == "own" else home / folder / "screw_dynamics")
 
 
+@pytest.mark.slow
 def test_code_that_came_with_the_package_is_used_wherever_it_lies(package):
     """Compiled in the place where a wheel is made, loaded in the place where that is installed."""
     number, _ = outcome(start(package, SCREW_DYNAMICS_CACHE_DIR=str(package / "machine_code")))
@@ -334,6 +335,7 @@ def test_code_that_came_with_the_package_is_used_wherever_it_lies(package):
     assert outcome(start(moved)) == (number, False)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("x86-64-v3" not in [name for _, name, _ in cache._processors(cpu_target.target_context.codegen())],
                     reason="this processor is older than x86-64-v3, or another kind")
 def test_code_for_a_level_of_processors_is_used_by_those_that_have_it(package):

@@ -34,6 +34,7 @@ def panda():
     return real_robot("panda_description/urdf/panda.urdf")
 
 
+@pytest.mark.slow
 def test_tree_with_a_mimic_joint(tree):
     check(tree, tree.specialize(), ["inverse_dynamics"])
 
@@ -78,6 +79,7 @@ def test_kernel_that_would_be_too_long_stays_as_it_is(tree, monkeypatch):
     assert tree.specialize()._inverse_dynamics is tree._inverse_dynamics
 
 
+@pytest.mark.slow
 def test_robot_that_ends_in_a_link_without_mass():
     """The joint of that link has no acceleration that would fit: not finite, as the loops answer."""
     builder = sd.ModelBuilder("root")
@@ -91,6 +93,7 @@ def test_robot_that_ends_in_a_link_without_mass():
         assert not np.isfinite(special.forward_dynamics(*state)).any()
 
 
+@pytest.mark.slow
 def test_robot_without_joints():
     special = sd.Robot(sd.ModelBuilder("root").build()).specialize()
     for lead in ((), (9,)):

@@ -100,6 +100,7 @@ def pendulum():
     return robot, k, np.array([0.3, 0.5, 0.1]), np.array([0.8, -0.4, 0.2])
 
 
+@pytest.mark.slow
 def test_cyclic_momentum_stays_and_energy_is_bounded_over_thousands_of_steps(pendulum):
     """With the same step rk4 in (q, q') loses both: of its energy more and more."""
     robot, k, q0, qd0 = pendulum

@@ -78,6 +78,7 @@ def test_compiled_as_in_plain_python(controller):
     np.testing.assert_allclose((q[-1], qd[-1]), in_python(PANDA, controller, q0, 50, 2e-3), rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.slow
 @EACH
 @pytest.mark.parametrize("threads", [1, 2])
 def test_on_lanes_as_alone(rng, controller, threads):
@@ -113,6 +114,7 @@ def branching(robot, t, q, qd, tau):
         tau[0] += np.linalg.solve(robot.mass_matrix(q), qd)[0]
 
 
+@pytest.mark.slow
 def test_what_branches_runs_on_one_state_after_another(rng):
     q0 = HOME + 0.2 * rng.normal(size=(9, 7))
     _, q, _ = PANDA.rollout(q0, 0.1 * q0, branching, steps=10)
@@ -146,6 +148,7 @@ def test_a_payload_and_another_gravity_are_those_of_the_robot():
         np.testing.assert_allclose(q[-1], HOME, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_gains_may_change_between_rollouts():
     """A global or closure value is part of the code: never that of an earlier call."""
     def factory(gain):
@@ -288,6 +291,7 @@ def test_a_second_process_compiles_nothing_unless_a_gain_or_a_helper_changes(tmp
     assert run(odd, 2.0) == (first, 0)
 
 
+@pytest.mark.slow
 def test_the_example_reaches_its_goals():
     command = [sys.executable, "-W", "ignore", ROOT / "examples" / "controllers.py", PANDA_URDF]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
