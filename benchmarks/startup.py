@@ -58,6 +58,7 @@ try:
             print(time.perf_counter() - started)
             break
         client.remove_pending_request(answer)
+        time.sleep(0.02)    # "no robot yet" comes at once: asked without a pause, the node would do little else
 finally:
     process.terminate()
     process.wait()

@@ -56,6 +56,9 @@ def ur5(tmp_path_factory, ros):
         driver = Ur5()
         driver.describe(PATHS[UR5].read_text())
         driver.status(lambda status, values: values.get("robot_description") == "robot loaded")
+        while not (answer := driver.call(
+                srv.FillTrajectoryEfforts, "~/fill_trajectory_efforts", trajectory=trajectory([]))).success:
+            assert "not ready yet" in answer.message     # torques do not wait for what this takes
         yield driver
 
 

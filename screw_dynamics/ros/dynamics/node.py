@@ -37,7 +37,7 @@ from .trajectory_efforts import TrajectoryEfforts
 class DynamicsNode(ManagedNode):
     """The node `screw_dynamics`. Topics, services and parameters: README.md and config/dynamics.yaml."""
 
-    steps = {**STEPS, **BATCH_STEPS}
+    steps, rare_steps = STEPS, BATCH_STEPS
 
     def __init__(self, **node_options):
         super().__init__("screw_dynamics", SETTINGS, "model and state", **node_options)
@@ -55,6 +55,13 @@ class DynamicsNode(ManagedNode):
         if self._loaded.robot is None:
             raise ValueError(f"no robot yet: {self.description.state}")
         return self._loaded.robot
+
+    def robot_for_batches(self) -> Robot:
+        """The same, once what takes many states at a time is compiled; until then a call would hold up torques."""
+        robot = self.robot()
+        if not self.description.finished:
+            raise ValueError("not ready yet: what computes many states at a time is being loaded or compiled")
+        return robot
 
     @property
     def root_frame(self) -> str:

@@ -39,7 +39,7 @@ class PayloadRecording(StateOutput):
         self._joint_names: tuple[str, ...] = ()
         self._unstamped = False
         self._make_ring()
-        serve(node, node.robot, [
+        serve(node, node.robot_for_batches, [
             Service("identify_payload", IdentifyPayload, self._answer, infinite=["standard_deviations"])])
 
     def _make_ring(self) -> None:

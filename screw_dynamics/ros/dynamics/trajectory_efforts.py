@@ -30,13 +30,13 @@ class TrajectoryEfforts(StateOutput):
         self._exceeded, self._until = "", 0.0
         self._publisher = node.publisher(JointTrajectory, "~/trajectory_with_efforts")
         node.subscribe(JointTrajectory, "~/trajectory", self._on_trajectory, RELIABLE)
-        serve(node, node.robot, [Service("fill_trajectory_efforts", FillTrajectoryEfforts, self._answer)])
+        serve(node, node.robot_for_batches, [Service("fill_trajectory_efforts", FillTrajectoryEfforts, self._answer)])
 
     def _on_trajectory(self, trajectory: JointTrajectory) -> None:
         if self._node.state_label != "active":
             return
         try:
-            self._warn(fill(self._node.robot(), trajectory))
+            self._warn(fill(self._node.robot_for_batches(), trajectory))
         except Fault:
             raise
         except ValueError as error:

@@ -59,19 +59,22 @@ class RobotDescription:
 
     `on_robot(robot)` is called in the node's executor with each new robot, and refuses it by a ValueError. Parsing, and
     `prepare(robot, log)`, meant for compiling what the node will call, with `log` taking lines of progress, run in a
-    thread of their own: the node stays alive meanwhile.
+    thread of their own: the node stays alive meanwhile. So does `finish(robot, log)`, for what is called rarely, after
+    the robot was handed over.
 
     * `robot`: the last good robot, None before the first; `refused`: the last one that on_robot refused, None after a
-      good one; `error`: why the last description was refused, else ""; `state`: one line on all of this; `text`: that
+      good one; `finished`: whether `finish` has run for some robot; `error`: why the last description was refused, else ""; `state`: one line on all of this; `text`: that
       of the robot that on_robot got last.
     * The parameter robot_description wins while it is not empty; a bad text is refused when it is set.
     * A change of the parameter gravity gives a new robot of the same model."""
 
     def __init__(
-        self, node, on_robot: Callable[[Robot], None], prepare: Callable[[Robot, Callable[[str], None]], None]
+        self, node, on_robot: Callable[[Robot], None], prepare: Callable[[Robot, Callable[[str], None]], None],
+        finish: Callable[[Robot, Callable[[str], None]], None],
     ):
         self._parameters, self._log = node.settings, node.log
-        self._on_robot, self._prepare = on_robot, prepare
+        self._on_robot, self._prepare, self._finish = on_robot, prepare, finish
+        self.finished = False
         self.robot: Robot | None = None
         self.error = ""
         self.refused: Robot | None = None
@@ -168,9 +171,15 @@ class RobotDescription:
             self._prepare(robot, self._log.info)
             self._outcome = text, robot, ""
         except Exception as error:   # whatever a description does, the node goes on
-            self._outcome = text, None, str(error) or repr(error)
+            robot, self._outcome = None, (text, None, str(error) or repr(error))
         with contextlib.suppress(InvalidHandle, RCLError):   # the node was cleaned up or shut down meanwhile
             self._loaded.trigger()
+        if robot is not None and not self.finished:
+            try:
+                self._finish(robot, self._log.info)
+            except Exception as error:   # who calls it will be told again
+                self._log.error(f"preparing what is called rarely: {error!r}")
+            self.finished = True
 
     def _deliver(self) -> None:
         outcome, self._outcome = self._outcome, None

@@ -66,7 +66,8 @@ class ManagedNode(LifecycleNode):
             subscription.join()
 
     # --------------------------------------------------------------------------------------------- for subclasses
-    steps: Mapping[str, Step] = STEPS   # what a robot is prepared for
+    steps: Mapping[str, Step] = STEPS   # what a robot is prepared for before it is used
+    rare_steps: Mapping[str, Step] = {}   # and afterwards
 
     def create_endpoints(self) -> None:
         """Create topics, services and timers, and register with `endpoints` how to remove each."""
@@ -168,7 +169,8 @@ class ManagedNode(LifecycleNode):
         """Create topics and services, and load a robot as soon as there is a description."""
         try:
             self.create_endpoints()
-            self.description = RobotDescription(self, self.use, partial(prepare, self.steps))
+            self.description = RobotDescription(
+                self, self.use, partial(prepare, self.steps), partial(prepare, self.rare_steps))
             self.settings.listen(self.parameters_changed)
         except Exception as error:   # rclpy would swallow it
             self.get_logger().error(f"cannot be configured: {error}")
