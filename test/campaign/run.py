@@ -50,7 +50,7 @@ def happen(rig, fault):
     try:
         fault.inject(rig)
     except AssertionError as error:
-        wrong.append(str(error).partition("\n")[0])
+        wrong.append(str(error).partition("\n")[0] or f"line {error.__traceback__.tb_next.tb_lineno} does not hold")
     injected = time.monotonic()
     rig.right_at, rig.since = 0.0, rig.node.get_clock().now().nanoseconds   # the simulator stamps by the same clock
     while not rig.right_at and time.monotonic() < injected + 2.0 * fault.within + 10.0 and not rig.alive():

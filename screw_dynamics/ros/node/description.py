@@ -63,8 +63,8 @@ class RobotDescription:
     the robot was handed over.
 
     * `robot`: the last good robot, None before the first; `refused`: the last one that on_robot refused, None after a
-      good one; `finished`: whether `finish` has run for some robot; `error`: why the last description was refused, else ""; `state`: one line on all of this; `text`: that
-      of the robot that on_robot got last.
+      good one; `finished`: whether `finish` has run for some robot; `error`: why the last description was refused, else
+      ""; `state`: one line on all of this; `text`: that of the robot that on_robot got last.
     * The parameter robot_description wins while it is not empty; a bad text is refused when it is set.
     * A change of the parameter gravity gives a new robot of the same model."""
 
