@@ -19,14 +19,16 @@ def faults(names):
     outcomes = []
     with tempfile.TemporaryDirectory() as folder:
         rig = Rig(Path(folder))
-        ready(rig)
-        for fault in chosen:
-            outcomes.append(happen(rig, fault))
-            print(row(outcomes[-1]), flush=True)
-            if rig.alive():
-                print("\n".join(log.read_text()[-3000:] for logs in rig.logs.values() for log in logs[-1:]))
-                break
-        ended = rig.stop()
+        try:
+            ready(rig)
+            for fault in chosen:
+                outcomes.append(happen(rig, fault))
+                print(row(outcomes[-1]), flush=True)
+                if rig.alive():
+                    print("\n".join(log.read_text()[-3000:] for logs in rig.logs.values() for log in logs[-1:]))
+                    break
+        finally:    # nodes that outlive an interrupted campaign would disturb the next
+            ended = rig.stop()
     failed = [outcome.name for outcome in outcomes if outcome.wrong] + ended
     print(f"{len(outcomes)} faults, {len(failed)} failed" + "".join(f"\n  {name}" for name in failed))
     return len(failed)
