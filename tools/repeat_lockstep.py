@@ -93,6 +93,8 @@ def main():
             found[digest] += 1
             if found[digest] == 1:
                 print(f"run {k}: {digest}", flush=True)
+            if k % 50 == 0:
+                print(f"{k} runs in {time.monotonic() - begin:.0f} s, {len(found)} different", flush=True)
     print(f"{options.runs} runs in {time.monotonic() - begin:.0f} s, {len(found)} different: {sorted(found.values())}")
     return 0 if len(found) == 1 and not next(iter(found)).startswith("failed") else 1
 
