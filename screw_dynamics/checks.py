@@ -36,16 +36,16 @@ def vector(name: str, x: Any, size: int) -> np.ndarray:
     return a
 
 
-def broadcast(arrays: Mapping[str, np.ndarray], n: int) -> list[np.ndarray]:
-    """The arrays {name: (..., n)} as views over common leading axes."""
-    if len({a.shape for a in arrays.values()}) == 1:
+def broadcast(arrays: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    """The arrays {name: (..., entries)} as views over common leading axes."""
+    if len({a.shape[:-1] for a in arrays.values()}) == 1:
         return list(arrays.values())
     try:
         lead = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
     except ValueError:
         shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
         raise ValueError(f"the leading axes do not broadcast: {shapes}") from None
-    return [np.broadcast_to(a, (*lead, n)) for a in arrays.values()]
+    return [np.broadcast_to(a, (*lead, a.shape[-1])) for a in arrays.values()]
 
 
 def result_array(out: Any, shape: tuple[int, ...]) -> np.ndarray:
@@ -122,6 +122,14 @@ def model(x: T, kind: type[T]) -> T:
     hint = {"ModelBuilder": "; call its build()", "Robot": "; pass its model"}.get(type(x).__name__, "")
     raise TypeError("Robot(model) takes a Model, as read_urdf and ModelBuilder.build return it, "
                     f"not the {type(x).__name__} {described(x)}{hint}")
+
+
+def coordinates_alone(what: str, model: Any) -> None:
+    """ValueError if the configuration of some joint of a model is an element of a group: `what` does not take that."""
+    if model.on_groups:
+        joint = next(iter(model.joint_frames))
+        kind = model.joint_kinds[model.joint_names.index(joint)]
+        raise ValueError(f"{what}: only joints of one degree of freedom are supported, and joint {joint!r} is {kind}")
 
 
 def known_link(name: str, links: Collection[str]) -> str:

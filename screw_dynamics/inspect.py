@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from screw_dynamics.model import group_joints
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays
 from screw_dynamics.urdf.error import UrdfError
@@ -49,6 +50,7 @@ def _tree(model: Model) -> Iterator[str]:
     """The bodies depth-first, as they are ordered: |- where the tree branches, and -> down a chain, which keeps its
     column."""
     merged, branches, indents = defaultdict(list), Counter(model.parents.tolist()), {-1: 0}
+    kinds = [model.kind_of(joint) for joint in model.body_joints]
     for link, (body, _) in model.frames.items():
         if link not in (model.root, *model.body_names):
             merged[body].append(link)
@@ -57,8 +59,9 @@ def _tree(model: Model) -> Iterator[str]:
     for i, parent in enumerate(model.parents.tolist()):
         branch, indent = branches[parent] > 1, "   " * min(indents[parent], DEEPEST)
         indents[i] = indents[parent] + branch
-        kind = model.joint_kinds[model.coordinates[i]]
-        yield f"{indent}{'|-' if branch else '->'} {model.body_names[i]}   {kind} {model.body_joints[i]}"
+        if i + 1 < len(model.parents) and model.body_joints[i] == model.body_joints[i + 1]:
+            continue                        # of a joint on a group the last body is the link
+        yield f"{indent}{'|-' if branch else '->'} {model.body_names[i]}   {kinds[i]} {model.body_joints[i]}"
         yield from _fixed(merged[i], indent)
 
 
@@ -71,8 +74,10 @@ def _fixed(links: Iterable[str], indent: str) -> list[str]:
 def _joints(model: Model) -> Iterator[str]:
     limits = zip(model.lower, model.upper, model.velocity_limit, model.effort_limit, model.damping, model.friction,
                  strict=True)
-    rows = [(str(k), name, kind, *map(_number, values)) for k, (name, kind, values) in enumerate(
-        zip(model.joint_names, model.joint_kinds, limits, strict=True))]
+    names = [(name, kind) if len(group_joints.motions(kind)) == 1 else (f"{name} {motion}", kind)
+             for name, kind in zip(model.joint_names, model.joint_kinds, strict=True)
+             for motion in group_joints.motions(kind)]
+    rows = [(str(k), *name, *map(_number, values)) for k, (name, values) in enumerate(zip(names, limits, strict=True))]
     return _table(("", "joint", "type", "lower", "upper", "velocity", "effort", "damping", "friction"), rows, names=3)
 
 

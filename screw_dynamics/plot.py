@@ -40,6 +40,7 @@ def plot(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, ta
     t = np.asarray(t, dtype=float)
     if t.ndim != 1 or not len(t):
         raise ValueError(f"t has the shape {t.shape}, not (samples,)")
+    checks.coordinates_alone("plot", robot.model)
     quantities = _quantities(robot.model, t, q, qd, tau)
     with pyplot.rc_context(STYLE):
         figure = _draw(pyplot, robot, t, quantities)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
+from screw_dynamics import checks, configuration_space
 from screw_dynamics.algorithms.choice import Choice, choice
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.friction import friction_torque
@@ -19,7 +19,7 @@ from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
 from screw_dynamics.compiled.batch import Workspaces, evaluate
 from screw_dynamics.compiled.entry import Entry, Target
 from screw_dynamics.compiled.specialize import straight_line
-from screw_dynamics.compiled.workspace import workspace
+from screw_dynamics.compiled.workspace import Rows, workspace
 from screw_dynamics.model.model import Model
 from screw_dynamics.peers import WithHints
 from screw_dynamics.simulation.rollout import Rollouts
@@ -61,15 +61,18 @@ class Robot(metaclass=WithHints):
         self.model, self.representation, self.source = checks.model(model, Model), representation, source
         self.gravity = checks.vector("gravity", gravity, 3)
         self.gravity.setflags(write=False)
-        self.n, self._twists = model.n, (6, model.n)
+        self.n, self.nq, self._twists = model.n, model.nq, (6, model.n)
+        self.q_slices, self.v_slices = model.q_slices, model.v_slices
         self.joint_names, self.link_names, self.warnings = model.joint_names, tuple(model.frames), model.warnings
         self._frame = {name: i for i, name in enumerate(model.frame_names) if name is not None}
         self._root = Target(0, self._frame[model.root]).packed       # of all bodies, in the frame of the root
         self._links, self._frames = model.links(self.gravity), model.frame_rows(self.gravity)
-        self._memory = workspace(self._links, self._frames, self.n)
-        self._on_lanes = Workspaces(self._links, self._frames, self.n)
+        rows = Rows(self._links, self._frames, self.n, self.nq, model.places())
+        self._memory, self._on_lanes = workspace(rows), Workspaces(rows)
+        self._forward_kinematics, self._jacobian, self._jacobian_derivative = map(
+            self._of, (FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE))
         self._jacobians: dict = {}          # by link, representation and reference: entry point, and packed target
-        self._use(choice(representation, model.shares_coordinates))
+        self._use(Choice(*map(self._of, choice(representation, model.shares_coordinates))))
 
     def _use(self, algorithms: Choice):
         object.__setattr__(self, "_sealed", False)
@@ -78,6 +81,10 @@ class Robot(metaclass=WithHints):
         self._rollouts = Rollouts(self, algorithms, self._on_lanes)
         self._steps: dict = {}              # by options: entry point of one state, and plan
         self._sealed = True
+
+    def _of(self, entry: Entry) -> Entry:
+        """The entry points of an algorithm for this robot."""
+        return entry.on_groups if self.model.on_groups else entry
 
     def __setattr__(self, name: str, *value: Any) -> None:
         if self._sealed:
@@ -95,11 +102,12 @@ class Robot(metaclass=WithHints):
     @classmethod
     def from_urdf(cls, source: Source, base_link: str | None = None, tip_link: str | None = None,
                   gravity: ArrayLike = GRAVITY, representation: str | None = None,
-                  lock: Mapping[str, float] | None = None) -> Robot:
+                  lock: Mapping[str, float] | None = None, floating_base: bool = False) -> Robot:
         """Read a URDF: a path, XML text or an open file. Raises UrdfError; what is odd is a UrdfWarning.
 
-        See read_urdf for `base_link`, `tip_link` and `lock`, {joint name: position} of joints to be fixed."""
-        return cls(read_urdf(source, base_link, tip_link, lock), gravity, representation, kept(source))
+        See read_urdf for `base_link`, `tip_link`, `lock`, {joint name: position} of joints to be fixed, and
+        `floating_base`."""
+        return cls(read_urdf(source, base_link, tip_link, lock, floating_base), gravity, representation, kept(source))
 
     def __repr__(self):
         return f"<Robot of {len(self.link_names)} links, {self.n} joints: {', '.join(self.joint_names)}>"
@@ -121,9 +129,12 @@ class Robot(metaclass=WithHints):
 
         jacobians: (link, representation) pairs, or triples with a reference link, whose Jacobians get kernels too. Each
         kernel is compiled at its first use, which takes seconds once on a machine; an algorithm that would need more
-        operations than specialize.LONGEST remains a loop. Numbers of joints and frames within 1e-15 of 0, 1 or -1 are
-        rounded to that. Kernels contain payload and gravity: with_payload and with_gravity return ordinary robots."""
+        operations than specialize.LONGEST remains a loop, as do all of a robot with joints on groups. Numbers of joints
+        and frames within 1e-15 of 0, 1 or -1 are rounded to that. Kernels contain payload and gravity: with_payload and
+        with_gravity return ordinary robots."""
         special = Robot(self.model, self.gravity, self.representation, self.source)
+        if self.model.on_groups:
+            return special
         loops, lines = (choice(self.representation, self.model.shares_coordinates, lines) for lines in (False, True))
         special._use(lines.specialized(lambda entry: straight_line(entry, self._links, self._frames), loops))
         for link, representation, *references in checks.jacobian_names(jacobians, self.link_names):
@@ -131,6 +142,46 @@ class Robot(metaclass=WithHints):
             kernel = straight_line(JACOBIAN, self._links, self._frames, self._target(link, reference, representation))
             special._keep_jacobian(link, reference, representation, kernel)
         return special
+
+    # --------------------------------------------------------------------------------------------- configurations
+    def neutral(self) -> np.ndarray:
+        """The configuration (nq,) of the model's poses: 0, and the identity of joints on groups."""
+        return configuration_space.neutral(self.model)
+
+    def integrate(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """The configuration (..., nq) to which a constant velocity v (..., n) leads in unit time: q + v, or g
+        exp(v)."""
+        return configuration_space.integrated(self.model, *self._states(q=q, v=v))
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
+        """The velocity v (..., n) with integrate(q0, v) = q1: q1 - q0, or log(g0^-1 g1), its angles at most pi."""
+        return configuration_space.difference(self.model, *self._states(q0=q0, q1=q1))
+
+    def interpolate(self, q0: ArrayLike, q1: ArrayLike, s: ArrayLike) -> np.ndarray:
+        """The configurations (..., nq) at the shares s (...) of the way from q0 to q1, at constant velocity."""
+        return self.integrate(q0, np.asarray(s, dtype=float)[..., None] * self.difference(q0, q1))
+
+    def distance(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
+        """The length (...) of difference(q0, q1), of radians and metres alike."""
+        return np.linalg.norm(self.difference(q0, q1), axis=-1)
+
+    def normalize(self, q: ArrayLike) -> np.ndarray:
+        """The same configurations (..., nq) with quaternions of unit length; ValueError for the quaternion 0.
+
+        Dynamics takes quaternions of any length but 0, and divides it out."""
+        return configuration_space.normalized(self.model, *self._states(q=q))
+
+    def random_configuration(self, rng: np.random.Generator | int | None = None, shape: int | tuple[int, ...] = ()
+                             ) -> np.ndarray:
+        """Configurations (*shape, nq): uniform within limits, angles in [-pi, pi] and lengths in [-1, 1] m without;
+        uniform rotations."""
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        return configuration_space.random(self.model, np.random.default_rng(rng), shape)
+
+    def _states(self, **given):
+        """Configurations q, q0, q1 and velocities v, as arrays."""
+        return [checks.real_numbers(name, x, self.n if name == "v" else self.nq).astype(float)
+                for name, x in given.items()]
 
     # --------------------------------------------------------------------------------------------- dynamics
     # Each method calls the compiled entry point first, which does nothing and returns False unless its arguments are
@@ -203,7 +254,7 @@ class Robot(metaclass=WithHints):
     def _with_load(self, name, x, q, external):
         """A vector (..., n) and the efforts of external wrenches, over common leading axes."""
         load = self.external_torque(q, external)
-        return checks.broadcast({name: checks.real_numbers(name, x, self.n), "external": load}, self.n)
+        return checks.broadcast({name: checks.real_numbers(name, x, self.n), "external": load})
 
     def friction_torque(self, qd: ArrayLike, out: Out = None) -> np.ndarray:
         """The efforts (..., n) that friction takes: damping qd + friction sign(qd). No other method includes it."""
@@ -219,9 +270,9 @@ class Robot(metaclass=WithHints):
         except (KeyError, TypeError):
             _, target = self._keep_jacobian(link, reference, "body")
         C = empty((4, 4)) if out is None else out
-        if FORWARD_KINEMATICS.one(self._memory, target, q, C):
+        if self._forward_kinematics.one(self._memory, target, q, C):
             return C
-        return self._evaluate(FORWARD_KINEMATICS, {"q": q}, out, threads, target)
+        return self._evaluate(self._forward_kinematics, {"q": q}, out, threads, target)
 
     def body_poses(self, q: ArrayLike, form: str = "body_fixed", reference: str | None = None, out: Out = None,
                    threads: Threads = None) -> np.ndarray:
@@ -229,7 +280,7 @@ class Robot(metaclass=WithHints):
         of model.body_names, by the product of exponentials in body-fixed, [MK] (8), or spatial form, [MK] (10)."""
         forms = {"body_fixed": BODY_POSES, "spatial": BODY_POSES_SPATIAL}
         target = self._target(self.model.root, reference, "body").packed
-        return self._evaluate(forms[checks.one_of("form", form, forms)], {"q": q}, out, threads, target)
+        return self._evaluate(self._of(forms[checks.one_of("form", form, forms)]), {"q": q}, out, threads, target)
 
     def jacobian(self, q: ArrayLike, link: str, representation: str = "body", reference: str | None = None,
                  out: Out = None, threads: Threads = None) -> np.ndarray:
@@ -255,32 +306,32 @@ class Robot(metaclass=WithHints):
         except (KeyError, TypeError):
             _, target = self._keep_jacobian(link, reference, representation)
         Jd = empty(self._twists) if out is None else out
-        if JACOBIAN_DERIVATIVE.one(self._memory, target, q, qd, Jd):
+        if self._jacobian_derivative.one(self._memory, target, q, qd, Jd):
             return Jd
-        return self._evaluate(JACOBIAN_DERIVATIVE, {"q": q, "qd": qd}, out, threads, target)
+        return self._evaluate(self._jacobian_derivative, {"q": q, "qd": qd}, out, threads, target)
 
     def body_twists(self, q: ArrayLike, qd: ArrayLike, representation: str = "body", out: Out = None,
                     threads: Threads = None) -> np.ndarray:
         """The twists (..., b, 6) of all bodies, in the order of model.body_names; [MK] (14), (30), (42), (52).
 
         representation as in `jacobian`, of body frames relative to the root frame."""
-        entry = BODY_TWISTS_IN[checks.one_of("representation", representation, BODY_TWISTS_IN)]
+        entry = self._of(BODY_TWISTS_IN[checks.one_of("representation", representation, BODY_TWISTS_IN)])
         return self._evaluate(entry, {"q": q, "qd": qd}, out, threads, self._root)
 
     def body_jacobians(self, q: ArrayLike, representation: str = "body", out: Out = None,
                        threads: Threads = None) -> np.ndarray:
         """The Jacobians (..., b, 6, n) of all bodies, with J qd their twists; [MK] (19), (29), (41), (51)."""
-        entry = BODY_JACOBIANS_IN[checks.one_of("representation", representation, BODY_JACOBIANS_IN)]
+        entry = self._of(BODY_JACOBIANS_IN[checks.one_of("representation", representation, BODY_JACOBIANS_IN)])
         return self._evaluate(entry, {"q": q}, out, threads, self._root)
 
     # --------------------------------------------------------------------------------------------- energy and motion
     def kinetic_energy(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The kinetic energy (...), J."""
-        return self._number(KINETIC_ENERGY, {"q": q, "qd": qd}, out, threads)
+        return self._number(self._of(KINETIC_ENERGY), {"q": q, "qd": qd}, out, threads)
 
     def potential_energy(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The potential energy (...) of all links, the root too; 0 where a mass lies at the root frame's origin, J."""
-        return self._number(POTENTIAL_ENERGY, {"q": q}, out, threads)
+        return self._number(self._of(POTENTIAL_ENERGY), {"q": q}, out, threads)
 
     def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None = None, dt: float = 1e-3,
                 steps: int = 1000, integrator: str = "semi_implicit_euler", *, friction: bool = False,
@@ -306,7 +357,7 @@ class Robot(metaclass=WithHints):
         loops in Python. integrator: "semi_implicit_euler" or "rk4". out: arrays (q, qd) for it; may be the inputs."""
         key = (integrator, bool(friction), bool(limits)) if friction or limits else integrator
         try:
-            here, rate = (empty(self.n), empty(self.n)) if out is None else out
+            here, rate = (empty(self.nq), empty(self.n)) if out is None else out
             one, plan = self._steps[key]
             if one(self._memory, plan, q, qd, tau, None, here, rate, dt):
                 return here, rate
@@ -340,14 +391,15 @@ class Robot(metaclass=WithHints):
                             for name in (link, self.model.root if reference is None else reference))
         return Target(frame, seen_from, kind)
 
-    def _keep_jacobian(self, link, reference, representation, entry=JACOBIAN):
+    def _keep_jacobian(self, link, reference, representation, entry=None):
         """The entry point of a Jacobian and its packed target, kept for the next call."""
-        found = entry, self._target(link, reference, representation).packed
+        found = entry or self._jacobian, self._target(link, reference, representation).packed
         return self._jacobians.setdefault(link, {}).setdefault(representation, {}).setdefault(reference, found)
 
     def _evaluate(self, entry: Entry, inputs: Mapping[str, ArrayLike], out, threads, *target: int) -> np.ndarray:
         """Check the inputs {name: array-like} and evaluate an entry point on one state or on each of a batch."""
         n = self.n
-        arrays = checks.broadcast({name: checks.real_numbers(name, x, n) for name, x in inputs.items()}, n)
+        arrays = checks.broadcast({
+            name: checks.real_numbers(name, x, self.nq if name == "q" else n) for name, x in inputs.items()})
         out = checks.result_array(out, (*arrays[0].shape[:-1], *entry.shape(n, len(self.model.parents))))
         return evaluate(entry, self._memory, self._on_lanes, target, arrays, out, threads)

@@ -7,8 +7,8 @@ from screw_dynamics.compiled.entry import Entry, per_pair
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, infix, kernel, linear, over, zero
 from screw_dynamics.screws.inertia import Inertia, moved
-from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, dot
+from screw_dynamics.screws.joint import inner, pose
+from screw_dynamics.screws.se3 import Ad, Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, dot
 from screw_dynamics.screws.so3 import rotate_matrix
 from screw_dynamics.screws.vectors import Matrix3, Vec3, cross_columns, cross_rows, full, tilde
 
@@ -75,10 +75,12 @@ def coriolis_matrix(links: Link, body: Body, H: np.ndarray) -> None:
     for i in range(1, n + 1):
         C[i] = pose(E[i], q[i])
         V[i] = Ad_inv(C[i], V[parent[i]]) + qd[i] * X[i]
-        Xd[i] = over(ad(V[i], X[i]), q[0])
         Mc[i] = over(M[i], q[0])
         B[i] = gyration(M[i], V[i])
+    child = V[n]                            # the twist of the child of the joint, which the last of its bodies has
     for i in range(n, 0, -1):
+        child = Ad(C[i + 1], child) if i < n and inner(q[i + 1]) else V[i]
+        Xd[i] = over(ad(child, X[i]), q[0])
         Mc[parent[i]] += moved(C[i], Mc[i])
         B[parent[i]] += moved_gyration(C[i], B[i])
     for i in range(1, n + 1):

@@ -6,6 +6,7 @@ import numpy as np
 from screw_dynamics.compiled.entry import Entry, Target, per_twist
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.values import Scalar, kernel, zero
+from screw_dynamics.screws.joint import inner
 from screw_dynamics.screws.se3 import Ad_inv, Pose, Twist, ad, inverse
 from screw_dynamics.screws.vectors import Vec3
 
@@ -104,10 +105,12 @@ def jacobian_derivative(links: Link, body: MovingBody, frames: Frame, target: Ta
             V += qd[i] * J[i]
             i = parent[i]
     for end, between, sign in ((target.frame, zero(Twist, q[0]), 1.0), (target.reference, V, -1.0)):
-        i = frames.body[end]
+        i, passed = frames.body[end], between
         while i != meet:
             add_column(out, k[i], represent_rate(target.representation, H, V, J[i], ad(J[i], between)))
-            between += sign * qd[i] * J[i]
+            passed += sign * qd[i] * J[i]
+            if not inner(q[i]):             # the screws of one joint are constant in one frame
+                between = passed
             i = parent[i]
 
 

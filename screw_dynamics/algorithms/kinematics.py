@@ -3,12 +3,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import types
+from numba.extending import overload
 
 from screw_dynamics.compiled.entry import Entry, Target, per_body, per_frame
 from screw_dynamics.model.links import Frame, Link
-from screw_dynamics.numbers.values import Scalar, kernel, over
-from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.se3 import Ad, Pose, exp, identity, inverse
+from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null, over
+from screw_dynamics.screws.joint import Placement, pose
+from screw_dynamics.screws.se3 import Ad, Pose, Twist, exp, identity, inverse
 
 
 class Body(NamedTuple):
@@ -30,6 +32,20 @@ def body_fixed_poses(links: Link, body: Body) -> None:
         C[i] = C[parent[i]] @ pose(E[i], q[i])
 
 
+def displacement(Ap: Pose, A: Pose, X: Twist, q: Scalar | Placement) -> Pose:
+    """exp(Y q), Y = Ad_A X: the motion of a joint in the world frame, its parent in the reference pose Ap.
+
+    Of a Placement C it is Ap C A^-1."""
+    return Ap @ q.C @ inverse(A) if isinstance(q, Placement) else exp(q * Ad(A, X))
+
+
+@overload(displacement, jit_options=INLINE)
+def _displacement(Ap, A, X, q):
+    if isinstance(q, types.BaseNamedTuple):
+        return lambda Ap, A, X, q: Ap @ q.C @ inverse(A)
+    return lambda Ap, A, X, q: exp(q * Ad(A, X))
+
+
 @kernel
 def spatial_poses(links: Link, body: Body) -> None:
     """Fill body.C with poses C_i = exp(Y_1 q_1) ... exp(Y_i q_i) A_i of all bodies, Y_i = Ad_(A_i) X_i; [MK] (10)."""
@@ -38,8 +54,8 @@ def spatial_poses(links: Link, body: Body) -> None:
     A[0] = f[0] = C[0] = identity(q[0])
     for i in range(1, len(parent)):
         p = parent[i]
-        A[i] = A[p] @ pose(E[i], 0.0 * q[i])
-        f[i] = f[p] @ exp(q[i] * Ad(A[i], X[i]))
+        A[i] = A[p] @ pose(E[i], null(q[i]))
+        f[i] = f[p] @ displacement(A[p], A[i], X[i], q[i])
         C[i] = f[i] @ A[i]
 
 

@@ -8,12 +8,11 @@ from math import prod
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.lanes import WIDTH
 
 from .entry import Entry
 from .threads import on_threads, thread_count
-from .workspace import workspace
+from .workspace import Rows, workspace
 
 TILE = 1024             # states that are copied at once where an array cannot be read in place
 SHARE = 1 << 13         # bodies (states times slots) below which another thread costs more than it saves
@@ -68,15 +67,15 @@ def evaluate_batch(entry: Entry, workspaces: Workspaces, target: tuple[int, ...]
 class Workspaces:
     """Workspaces for lanes: one for each thread at work, kept for reuse."""
 
-    def __init__(self, links: Sequence[Link], frames: Sequence[Frame], n: int):
-        self.slots, self._model, self._idle = len(links), (links, frames, n), []
+    def __init__(self, robot: Rows):
+        self.slots, self._robot, self._idle = len(robot.links), robot, []
 
     def take(self) -> np.ndarray:
         """A workspace that no other thread uses, until it is given back."""
         try:
             return self._idle.pop()             # atomic, and so is append
         except IndexError:
-            return workspace(*self._model, WIDTH)
+            return workspace(self._robot, WIDTH)
 
     def give_back(self, memory: np.ndarray) -> None:
         """Return a workspace after its use."""

@@ -11,6 +11,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
+from screw_dynamics.model.group_joints import Place, configure
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.lanes import splat
 from screw_dynamics.numbers.tables import columns, table
@@ -20,7 +21,7 @@ from . import workspace as ws
 from .borrow import BORROWED, borrowed, layout_is_known
 from .cache import BATCHES, Form, compiled, prepare
 from .native import address, array_at
-from .tiles import clear, first_tile, gather, identity_order, load, next_tile, store, unowned
+from .tiles import clear, first_tile, gather, identity_order, load, load_rows, next_tile, store, unowned
 
 # ------------------------------------------------------------------------------------------------- shapes of one result
 # For n coordinates and b bodies.
@@ -67,15 +68,17 @@ def _frames_and_target(memory, packed):
 
 
 # ------------------------------------------------------------------------------------------------- one state, and many
-def each(function: Callable, source: Any, inputs: Sequence, columns: Sequence) -> bool:
-    """True if function(source, input, column) is true for each input and its column of a table."""
-    return all(function(source, x, column) for x, column in zip(inputs, columns, strict=False))
+def each(first: Callable, others: Callable, source: Any, inputs: Sequence, columns: Sequence) -> bool:
+    """True if function(source, input, column) is true for each input and its column of a table: the function `first`
+    for the first input, which is q."""
+    pairs = zip(inputs, columns, strict=False)
+    return all((others if k else first)(source, x, column) for k, (x, column) in enumerate(pairs))
 
 
 @overload(each, jit_options=INLINE)
-def _each(function, source, inputs, columns):
-    calls = (f"function(source, inputs[{k}], columns[{k}])" for k in range(len(inputs)))
-    return eval(f"lambda function, source, inputs, columns: {' and '.join(calls)}")
+def _each(first, others, source, inputs, columns):
+    calls = (f"{'others' if k else 'first'}(source, inputs[{k}], columns[{k}])" for k in range(len(inputs)))
+    return eval(f"lambda first, others, source, inputs, columns: {' and '.join(calls)}")
 
 
 @kernel
@@ -89,22 +92,42 @@ def take(source: Any, x: Any, column: Sequence) -> bool:
 
 
 @kernel
-def take_tile(source: Any, x: Any, column: Sequence) -> bool:
-    """Gather the coordinates of WIDTH rows of an array into a column on lanes; always True."""
-    coordinate, in_order, first = source
-    load(coordinate, in_order, x, first, column)
+def take_configuration(source: Any, x: Any, column: Sequence) -> bool:
+    """Fill a column of Placements with those of the configuration in an array object; False if it is none."""
+    links, memory = source
+    if not ws.is_configuration(x, memory):
+        return False
+    configure(links, ws.places_in(memory), ws.configuration(x, memory), column)
     return True
 
 
 @kernel
-def evaluate(algorithm: Callable, Body: type, shape: Callable, workspace: Any, packed: tuple[int, ...],
-             inputs: Sequence, out: Any) -> bool:
-    """Evaluate an algorithm on one state. Returns False, with `out` unchanged, unless inputs and `out` are arrays of
-    the right shapes that borrow.py can read."""
+def take_tile(source: Any, x: Any, column: Sequence) -> bool:
+    """Gather the coordinates of WIDTH rows of an array into a column on lanes; always True."""
+    links, memory, in_order, first = source
+    load(links.coordinate, in_order, x, first, column)
+    return True
+
+
+@kernel
+def take_configurations(source: Any, x: Any, column: Sequence) -> bool:
+    """Fill a column of Placements on lanes with those of the configurations in WIDTH rows of an array; always True."""
+    links, memory, in_order, first = source
+    q = ws.configuration_on_lanes(memory)
+    load_rows(x, first, q, 0)
+    configure(links, ws.places_in(memory), q, column)
+    return True
+
+
+@kernel
+def evaluate(take_q: Callable, algorithm: Callable, Body: type, shape: Callable, workspace: Any,
+             packed: tuple[int, ...], inputs: Sequence, out: Any) -> bool:
+    """Evaluate an algorithm on one state; take_q: how q is taken. Returns False, with `out` unchanged, unless inputs
+    and `out` are arrays of the right shapes that borrow.py can read."""
     memory = ws.borrowed_memory(workspace)
     size = shape(int(memory[ws.COORDINATES]), int(memory[ws.SLOTS]) - 1)
     links, body = ws.links_in(memory), ws.body_in(Body, memory)
-    if not (each(take, (links, memory), inputs, body) and ws.is_result(out, size, memory)):
+    if not (each(take_q, take, (links, memory), inputs, body) and ws.is_result(out, size, memory)):
         return False
     result = borrowed(out, size)
     result[...] = 0.0
@@ -113,14 +136,14 @@ def evaluate(algorithm: Callable, Body: type, shape: Callable, workspace: Any, p
 
 
 @kernel
-def evaluate_many(algorithm: Callable, Body: type, shape: Callable, memory: np.ndarray, packed: tuple[int, ...],
-                  inputs: Sequence, out: Any, counter: np.ndarray) -> None:
+def evaluate_many(take_q: Callable, algorithm: Callable, Body: type, shape: Callable, memory: np.ndarray,
+                  packed: tuple[int, ...], inputs: Sequence, out: Any, counter: np.ndarray) -> None:
     """Evaluate an algorithm on lanes, on the tiles of a batch that an atomic counter gives to this thread."""
     links, body, results = ws.links_in(memory), ws.body_on_lanes(Body, memory), ws.result_on_lanes(shape, memory)
-    in_order, inputs = identity_order(links.coordinate, inputs[0].shape[1]), unowned(inputs)
+    in_order, inputs = identity_order(links.coordinate, int(memory[ws.COORDINATES])), unowned(inputs)
     first = first_tile(counter)
     while first < len(out):
-        each(take_tile, (links.coordinate, in_order, first), inputs, body)
+        each(take_q, take_tile, (links, memory, in_order, first), inputs, body)
         clear(results)
         algorithm(links, body, *frames_and_target(memory, packed), results)
         store(results, out, first)
@@ -142,18 +165,27 @@ def lane() -> Any:
 @kernel
 def take_at(source: Any, position: int, column: Sequence) -> bool:
     """Gather the coordinates at one of several addresses into a column; always True."""
-    coordinate, like, n, addresses = source
-    gather(coordinate, array_at(like, addresses[position], (n,)), column)
+    links, memory, like, addresses = source
+    gather(links.coordinate, array_at(like, addresses[position], (int(memory[ws.COORDINATES]),)), column)
     return True
 
 
 @kernel
-def evaluate_at(algorithm: Callable, Body: type, shape: Callable, like: Any, memory: np.ndarray,
+def take_configuration_at(source: Any, position: int, column: Sequence) -> bool:
+    """Fill a column of Placements with those of the configuration at one of several addresses; always True."""
+    links, memory, like, addresses = source
+    q = array_at(like, addresses[position], (int(memory[ws.CONFIGURATION]),))
+    configure(links, ws.places_in(memory), q, column)
+    return True
+
+
+@kernel
+def evaluate_at(take_q: Callable, algorithm: Callable, Body: type, shape: Callable, like: Any, memory: np.ndarray,
                 packed: tuple[int, ...], positions: tuple[int, ...], addresses: tuple[int, ...], out: int) -> None:
     """Evaluate an algorithm on inputs at addresses, with results at an address, all of the kind of `like`."""
     n, slots, links = int(memory[ws.COORDINATES]), int(memory[ws.SLOTS]), ws.links_in(memory)
     body, result = table(Body, like, slots, memory, int(memory[ws.BODY])), array_at(like, out, shape(n, slots - 1))
-    each(take_at, (links.coordinate, like, n, addresses), positions, body)
+    each(take_q, take_at, (links, memory, like, addresses), positions, body)
     clear(result)
     algorithm(links, body, *frames_and_target(memory, packed), result)
 
@@ -167,14 +199,25 @@ class Entry:
     arrays (N, n), out (N, entries of one result), on lanes and without the GIL. A call works on the tiles that the
     counter gives it (tiles.next_tile), in a workspace of its own, and checks nothing. shape(n, bodies): the shape of
     one result. targeted: the algorithm requires a target, which calls pass as Target.packed, or in a tuple of one.
-    name: of the algorithm, if it is not that of its function."""
+    name: of the algorithm, if it is not that of its function. on_groups: the algorithm for robots with joints on
+    groups, if it is not the same."""
+
+    takes = take, take_tile, take_at        # how q is taken: of one state, on lanes, and at an address
 
     def __init__(self, algorithm: Callable, Body: type, inputs: int, shape: Callable, targeted: bool = False,
-                 name: str = ""):
+                 name: str = "", on_groups: Callable | None = None):
         ws.reserve(Body, shape)
         self.algorithm, self.Body, self.inputs = algorithm, Body, inputs
         self.shape, self.targeted, self.name = shape, targeted, name or algorithm.__name__
+        self._on_groups = on_groups or algorithm
         self._native: dict = {}
+
+    @cached_property
+    def on_groups(self) -> "Entry":
+        """The entry points for robots with joints on groups, of nq numbers in q: a kernel of its own, in which the
+        column q holds Placements."""
+        return _OnGroups(self._on_groups, ws.placed(self.Body), self.inputs, self.shape, self.targeted,
+                         f"{self.name}.groups")
 
     @cached_property
     def one(self) -> Callable[..., bool]:
@@ -191,7 +234,7 @@ class Entry:
     @property
     def form_of_one(self) -> Form:
         """What is compiled for one state."""
-        entry_point = _one(self.name, self.algorithm, self.Body, self.shape, self.targeted, self.inputs)
+        entry_point = _one(self.takes[0], self.name, self.algorithm, self.Body, self.shape, self.targeted, self.inputs)
         target = (types.int64,) * self.targeted
         return Form(entry_point, (BORROWED, *target, *(BORROWED,) * self.inputs, BORROWED))
 
@@ -201,7 +244,7 @@ class Entry:
         states = types.UniTuple(ws.numbers_type(2, "A", readonly=True), self.inputs)
         targets = types.UniTuple(types.int64, int(self.targeted))
         signature = ws.numbers_type(1), targets, states, ws.numbers_type(2, "A"), types.int64[::1]
-        return Form(_many(self.name, self.algorithm, self.Body, self.shape), signature)
+        return Form(_many(self.takes[1], self.name, self.algorithm, self.Body, self.shape), signature)
 
     def address(self, lanes: bool) -> int:
         """The address of the entry point for compiled code, native.call: for one state, or for WIDTH on lanes.
@@ -215,55 +258,67 @@ class Entry:
     def form_of_native(self, lanes: bool) -> Form:
         """What is compiled for calls from compiled code."""
         name, like = f"rollout.{self.name}{BATCHES * lanes}", lane if lanes else number
-        form = _native(name, self.algorithm, self.Body, self.shape, self.targeted, self.inputs, like)
+        form = _native(self.takes[2], name, self.algorithm, self.Body, self.shape, self.targeted, self.inputs, like)
         return Form(form, (types.intp,) * 7)
 
     def plain(self, links: Sequence[Link], *inputs: Sequence, frames: Sequence[Frame] = (),
-              target: Target | None = None) -> np.ndarray:
-        """The algorithm in plain Python on any numbers: lists of Link and Frame, and sequences of n numbers."""
-        n = len(inputs[0])
+              target: Target | None = None, places: Sequence[Place] = ()) -> np.ndarray:
+        """The algorithm in plain Python on any numbers: lists of Link and Frame, and sequences of n numbers; with
+        places, of nq numbers the first."""
+        n = 1 + max((link.coordinate for link in links[1:]), default=-1)
         body, rows = table(self.Body, None, len(links)), columns(Link, links)
-        for column, coordinates in zip(body, inputs, strict=False):
-            gather(rows.coordinate, coordinates, column)
+        for k, (column, coordinates) in enumerate(zip(body, inputs, strict=False)):
+            if places and k == 0:
+                configure(rows, columns(Place, places), coordinates, column)
+            else:
+                gather(rows.coordinate, coordinates, column)
         out = np.full(self.shape(n, len(links) - 1), 0, dtype=object)
         self.algorithm(rows, body, *((columns(Frame, frames), target) if self.targeted else ()), out)
         return out
 
 
-def _one(name, algorithm, Body, shape, targeted, inputs):
+class _OnGroups(Entry):
+    """The entry points for robots with joints on groups."""
+
+    takes = take_configuration, take_configurations, take_configuration_at
+
+
+def _one(take_q, name, algorithm, Body, shape, targeted, inputs):
     """The entry point for one state. Its arguments are passed one by one, since a tuple would cost 20 ns."""
     forms = {
-        (False, 1): lambda memory, x, out: evaluate(algorithm, Body, shape, memory, (), (x,), out),
-        (False, 2): lambda memory, x, y, out: evaluate(algorithm, Body, shape, memory, (), (x, y), out),
-        (False, 3): lambda memory, x, y, z, out: evaluate(algorithm, Body, shape, memory, (), (x, y, z), out),
-        (True, 1): lambda memory, target, x, out: evaluate(algorithm, Body, shape, memory, (target,), (x,), out),
-        (True, 2): lambda memory, target, x, y, out: evaluate(algorithm, Body, shape, memory, (target,), (x, y), out),
+        (False, 1): lambda memory, x, out: evaluate(take_q, algorithm, Body, shape, memory, (), (x,), out),
+        (False, 2): lambda memory, x, y, out: evaluate(take_q, algorithm, Body, shape, memory, (), (x, y), out),
+        (False, 3): lambda memory, x, y, z, out: evaluate(take_q, algorithm, Body, shape, memory, (), (x, y, z), out),
+        (True, 1): lambda memory, target, x, out: evaluate(
+            take_q, algorithm, Body, shape, memory, (target,), (x,), out),
+        (True, 2): lambda memory, target, x, y, out: evaluate(
+            take_q, algorithm, Body, shape, memory, (target,), (x, y), out),
         (True, 3): lambda memory, target, x, y, z, out: evaluate(
             algorithm, Body, shape, memory, (target,), (x, y, z), out),
     }
     return compiled(name)(forms[targeted, inputs])
 
 
-def _native(name, algorithm, Body, shape, targeted, inputs, like):
+def _native(take_q, name, algorithm, Body, shape, targeted, inputs, like):
     """The entry point for compiled code; like(): a number of its kind."""
     positions = 0, 1, 2, 3
     positions = positions[:inputs]
     if targeted:
         @compiled(name)
         def native(memory, packed, x, y, z, w, out):
-            evaluate_at(algorithm, Body, shape, like(), ws.memory_at(memory), (packed,), positions,
+            evaluate_at(take_q, algorithm, Body, shape, like(), ws.memory_at(memory), (packed,), positions,
                         (x, y, z, w), out)
     else:
         @compiled(name)
         def native(memory, packed, x, y, z, w, out):
-            evaluate_at(algorithm, Body, shape, like(), ws.memory_at(memory), (), positions,
+            evaluate_at(take_q, algorithm, Body, shape, like(), ws.memory_at(memory), (), positions,
                         (x, y, z, w), out)
     return native
 
 
-def _many(name, algorithm, Body, shape):
+def _many(take_q, name, algorithm, Body, shape):
     """The entry point for many states."""
     @compiled(name + BATCHES, nogil=True)
     def many(memory, packed, inputs, out, counter):
-        evaluate_many(algorithm, Body, shape, memory, packed, inputs, out, counter)
+        evaluate_many(take_q, algorithm, Body, shape, memory, packed, inputs, out, counter)
     return many

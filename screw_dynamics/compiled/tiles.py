@@ -202,23 +202,40 @@ def gather(coordinate: list[int], state: list, column: list) -> None:
 
 
 @kernel
-def load(coordinate: list[int], in_order: bool, states: np.ndarray, first: int, column: list) -> None:
-    """Put coordinate[i] of WIDTH states from the first on into the places of column[i], i > 0; past the end, the last
-    state is repeated. `in_order` is identity_order(coordinate, n)."""
+def load_rows(states: np.ndarray, first: int, lanes: list, start: int) -> None:
+    """Put entry k of WIDTH states from the first on into the places of lanes[start + k]; past the end, the last state
+    is repeated."""
     n, last = states.shape[1], len(states) - 1
-    if in_order and contiguous(states):
+    if contiguous(states):
         for k in range(0, n, WIDTH):
-            lanes = _read(states, first, last, k)
+            read = _read(states, first, last, k)
             for i in range(min(WIDTH, n - k)):
-                column[k + i + 1] = lanes[i]
+                lanes[start + k + i] = read[i]
             for place in range(WIDTH):
                 _fetch(states, min(first + AHEAD + place, last), k)
     else:
+        for k in range(n):
+            lanes[start + k] = _lane(states, first, last, k)
+
+
+@kernel
+def _lane(states, first, last, k):
+    """Entry k of WIDTH states from the first on; past the end, of the last."""
+    lane = splat(0.0)
+    for place in range(WIDTH):
+        lane = insert(lane, place, states[min(first + place, last), k])
+    return lane
+
+
+@kernel
+def load(coordinate: list[int], in_order: bool, states: np.ndarray, first: int, column: list) -> None:
+    """Put coordinate[i] of WIDTH states from the first on into the places of column[i], i > 0; past the end, the last
+    state is repeated. `in_order` is identity_order(coordinate, n)."""
+    if in_order:
+        load_rows(states, first, column, 1)
+    else:
         for i in range(1, len(column)):
-            lane = splat(0.0)
-            for place in range(WIDTH):
-                lane = insert(lane, place, states[min(first + place, last), coordinate[i]])
-            column[i] = lane
+            column[i] = _lane(states, first, len(states) - 1, coordinate[i])
 
 
 def _flat(results):

@@ -3,15 +3,18 @@
 One array, since every array argument costs a call from Python 33 ns; made outside, as allocating inside costs more."""
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 from numba import types
 
+from screw_dynamics.model.group_joints import Place
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.lanes import splat
 from screw_dynamics.numbers.tables import block, packed, size, table
 from screw_dynamics.numbers.values import kernel
+from screw_dynamics.screws.joint import Placement
 
 from .borrow import ARRAY_DTYPE, ARRAY_TYPE, READABLE, WRITABLE, bits, borrowed, is_array
 from .interrupt import WORDS
@@ -19,7 +22,8 @@ from .native import array_at, at
 
 # Positions in the header of a workspace: counts, where the parts begin, and addresses of NumPy's types.
 SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, FRAME_COUNT, LENGTH, WATCH = range(10)
-HEADER = 24                                             # a watch of interrupt.py has nine words
+CONFIGURATION, PLACES, LANES = 18, 19, 20               # a watch of interrupt.py has nine words
+HEADER = 24
 _needs = []                                             # (Body, shape) of all entry points: one workspace serves all
 
 
@@ -28,19 +32,41 @@ def numbers_type(ndim: int, layout: str = 'C', readonly: bool = False) -> types.
     return types.Array(types.float64, ndim, layout, readonly=readonly)
 
 
-def workspace(links: Sequence[Link], frames: Sequence[Frame], n: int, lanes: int = 1) -> np.ndarray:
-    """The array that every entry point takes first: header, links, frames, memory for `lanes` states at once."""
-    rows, places = packed(links), packed(frames)
-    slots, start = len(links), HEADER + rows.size + places.size
+class Rows(NamedTuple):
+    """A robot as compiled code reads it: a Link for each body and a Frame for each frame; n velocities and nq numbers
+    in q; a Place for each body where some joint's configuration is an element of a group."""
+
+    links: Sequence[Link]
+    frames: Sequence[Frame]
+    n: int
+    nq: int
+    places: Sequence[Place] = ()
+
+
+def workspace(robot: Rows, lanes: int = 1) -> np.ndarray:
+    """The array that every entry point takes first: header, links, frames, places, memory for `lanes` states at
+    once."""
+    parts = [packed(rows).ravel() for rows in (robot.links, robot.frames, robot.places) if rows]
+    frames, places, start = np.cumsum([HEADER, *(part.size for part in parts)])[[1, 2, -1]]
+    slots, n, nq = len(robot.links), robot.n, robot.nq
     start += -start % 8                                       # on a cache line
-    result = start + lanes * max(size(Body, slots) for Body, _ in _needs)
-    memory = aligned(result + lanes * max(math.prod(shape(n, slots - 1)) for _, shape in _needs))
-    memory[[SLOTS, COORDINATES, FRAMES, BODY, RESULT]] = slots, n, HEADER + rows.size, start, result
-    memory[[FRAME_COUNT, LENGTH]] = len(frames), len(memory)
+    result = start + lanes * max(size(placed(Body) if robot.places else Body, slots) for Body, _ in _needs)
+    on_lanes = result + lanes * max(math.prod(shape(max(n, nq), slots - 1)) for _, shape in _needs)
+    memory = aligned(on_lanes + lanes * nq * bool(robot.places))
+    memory[[SLOTS, COORDINATES, CONFIGURATION, FRAME_COUNT, LENGTH]] = slots, n, nq, len(robot.frames), len(memory)
+    memory[[FRAMES, PLACES, BODY, RESULT, LANES]] = frames, places, start, result, on_lanes
     memory[[ARRAY, DTYPE]] = np.array([ARRAY_TYPE, ARRAY_DTYPE]).view(float)     # addresses as bits, not as numbers
-    memory[HEADER:HEADER + rows.size] = rows.ravel()
-    memory[HEADER + rows.size:HEADER + rows.size + places.size] = places.ravel()
+    memory[HEADER:HEADER + sum(part.size for part in parts)] = np.concatenate(parts)
     return memory
+
+
+@cache
+def placed(Body: type) -> type:
+    """The table whose column q holds Placements in place of numbers, for joints on groups."""
+    kinds = {name: Placement if name == "q" else kind for name, kind in get_type_hints(Body).items()}
+    table = NamedTuple(f"Placed{Body.__name__}", list(kinds.items()))     # type: ignore[misc]
+    table.__module__, table.__qualname__ = Body.__module__, f"Placed{Body.__qualname__}"    # by which caches tell it
+    return table
 
 
 def reserve(Body: type, shape: Callable) -> None:
@@ -74,6 +100,12 @@ def frames_in(memory: np.ndarray) -> Frame:
 
 
 @kernel
+def places_in(memory: np.ndarray) -> Place:
+    """How the poses of bodies follow from q, of a robot with joints on groups."""
+    return table(Place, 0.0, int(memory[SLOTS]), memory, int(memory[PLACES]))
+
+
+@kernel
 def watch_in(memory: np.ndarray) -> np.ndarray:
     """The watch of a loop that works in this workspace: see interrupt.py."""
     return array_at(0, at(memory) + 8 * WATCH, (WORDS,))
@@ -102,6 +134,25 @@ def is_result(out: Any, shape: tuple[int, ...], memory: np.ndarray) -> bool:
 def state(x: Any, memory: np.ndarray) -> np.ndarray:
     """The n coordinates of an array object."""
     return borrowed(x, (int(memory[COORDINATES]),))
+
+
+@kernel
+def is_configuration(x: Any, memory: np.ndarray) -> bool:
+    """True if a Python object is an array of nq numbers, in a layout that compiled code reads."""
+    array_type, dtype = bits(memory[ARRAY]), bits(memory[DTYPE])
+    return is_array(x, (int(memory[CONFIGURATION]),), READABLE, array_type, dtype)
+
+
+@kernel
+def configuration(x: Any, memory: np.ndarray) -> np.ndarray:
+    """The nq numbers of an array object."""
+    return borrowed(x, (int(memory[CONFIGURATION]),))
+
+
+@kernel
+def configuration_on_lanes(memory: np.ndarray) -> np.ndarray:
+    """Memory for the nq numbers of WIDTH states."""
+    return block(splat(0.0), (int(memory[CONFIGURATION]),), memory, int(memory[LANES]))
 
 
 @kernel

@@ -63,6 +63,7 @@ def identify_payload(robot: Robot, link: str, t: ArrayLike, q: ArrayLike, tau: A
     times its standard deviation. Noise of q in the accelerations, which makes inertias look smaller, is compensated."""
     checks.known_link(link, robot.link_names)
     checks.one_of("friction", friction, FRICTION)
+    checks.coordinates_alone("identify_payload", robot.model)
     q, tau = (checks.real_numbers(name, x, robot.n) for name, x in (("q", q), ("tau", tau)))
     t = checks.real_numbers("t", t, len(q))
     found = list(pieces(t, q, tau, checks.positive("window", window)))

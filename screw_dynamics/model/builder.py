@@ -1,13 +1,16 @@
 """ModelBuilder: a Model from links and joints, added one by one, parents before children."""
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from screw_dynamics.checks import one_of
 from screw_dynamics.screws import arrays, se3
 
 from . import checks, macro_joints
+from .group_joints import GROUPS
 from .mimic import Mimic, followed
 from .model import Model
 
@@ -34,6 +37,7 @@ class _Moving(NamedTuple):
     damping: float
     friction: float
     mimic: Mimic | None
+    frame: np.ndarray | None = None     # of a joint on a group, in the link
 
 
 class ModelBuilder:
@@ -139,10 +143,52 @@ class ModelBuilder:
             raise
         return tuple(names)
 
+    def add_group_joint(self, kind: str, joint: str, link: str, parent: str, placement: ArrayLike | None = None,
+                        inertia: ArrayLike | None = None, *, frame: ArrayLike | None = None,
+                        limits: Limits | Mapping[str, Limits] | None = None,
+                        damping: float | Mapping[str, float] = 0.0,
+                        friction: float | Mapping[str, float] = 0.0) -> None:
+        """Add a link by a joint whose configuration is an element g of a group: no chart, and no singularity.
+
+        kind: "spherical", of q = x y z w, a quaternion; "planar", in the x-y plane of the joint frame, of q = x, y and
+        angle; or "free", of q = x y z and a quaternion x y z w. A quaternion may have any length but 0, which is
+        divided out. Velocities, accelerations and efforts: three, three and six, of the twist of the link against its
+        parent in the joint frame that the link carries, the angular part first.
+
+        C(q) = placement F g F^-1, F = frame (4, 4): the pose of the joint frame in the link's. Options as in add_joint,
+        for all velocities or as {"rx": value, ...}; of limits those of velocity and effort count, positions of elements
+        of a group have none. Other joints of several degrees of freedom have charts without singularity:
+        add_macro_joint."""
+        name = f"joint '{checks.new_name('joint', joint, self._joints)}'"
+        checks.named(name, one_of, "kind", kind, tuple(GROUPS))
+        F = checks.pose(name, frame)
+        degrees = [macro_joints.degree(motion) for motion in GROUPS[kind].motions]
+        given = {"limits": limits or Limits(), "damping": damping, "friction": friction}
+        options = checks.named(name, macro_joints.options_of, degrees, {
+            option: dict(value) if isinstance(value, Mapping) else value for option, value in given.items()})
+        parent_body, C = self._frame(parent, name)
+        placement = C @ checks.pose(name, placement)
+        checks.new_name("link", link, self._frames)
+        moved = checks.inertia(link, inertia)
+        to_link = arrays.Ad_matrix(F)
+        for degree, chosen in zip(degrees, options, strict=True):
+            last = degree is degrees[-1]
+            bounds = Limits(*checks.limits(name, chosen.get("limits") or Limits()))
+            bounds = bounds._replace(lower=-math.inf, upper=math.inf)
+            self._moving.append(_Moving(
+                joint, link if last else f"{link}_{degree.name}", parent_body, placement, to_link @ degree.screw, kind,
+                bounds, checks.number(name, "damping", chosen.get("damping", 0.0), 0.0),
+                checks.number(name, "friction", chosen.get("friction", 0.0), 0.0), None, F))
+            self._inertias.append(moved if last else np.zeros((6, 6)))
+            parent_body, placement = len(self._moving) - 1, np.eye(4)
+        self._joints.add(joint)
+        self._frames[link] = parent_body, np.eye(4)
+
     def build(self) -> Model:
         """The model of all that was added. ValueError if a mimic joint cannot follow."""
         leaders = [m for m in self._moving if m.mimic is None]
-        index = {m.joint: k for k, m in enumerate(leaders)}
+        kinds = {m.joint: m.kind for m in leaders}
+        index = {id(m): k for k, m in enumerate(leaders)} | {m.joint: k for k, m in enumerate(leaders)}
         mimics = {m.joint: m.mimic for m in self._moving if m.mimic}
         leading = followed((m.joint for m in self._moving), mimics)
         motion = [leading[m.joint] for m in self._moving]
@@ -150,17 +196,19 @@ class ModelBuilder:
         screws = [multiplier * m.screw for m, (_, multiplier, _) in zip(self._moving, motion, strict=True)]
         limits = np.array([m.limits for m in leaders], dtype=float).reshape(-1, 4).T.copy()
         return Model(
-            root=self.root, joint_names=tuple(index), joint_kinds=tuple(m.kind for m in leaders),
+            root=self.root, joint_names=tuple(kinds), joint_kinds=tuple(kinds.values()),
             body_names=tuple(m.link for m in self._moving), body_joints=tuple(m.joint for m in self._moving),
             parents=np.array([m.parent for m in self._moving], dtype=np.int64),
-            coordinates=np.array([index[leader] for leader, _, _ in motion], dtype=np.int64),
+            coordinates=np.array([index.get(id(m), index[leader]) for m, (leader, _, _) in
+                                  zip(self._moving, motion, strict=True)], dtype=np.int64),
             screws_body=np.array(screws, dtype=float).reshape(-1, 6),
             relative_poses=np.array(poses, dtype=float).reshape(-1, 4, 4),
             inertias=np.array(self._inertias, dtype=float).reshape(-1, 6, 6), root_inertia=self._root_inertia.copy(),
             lower=limits[0], upper=limits[1], velocity_limit=limits[2], effort_limit=limits[3],
             damping=np.array([m.damping for m in leaders], dtype=float),
             friction=np.array([m.friction for m in leaders], dtype=float), frames=dict(self._frames),
-            mimics={joint: leading[joint] for joint in mimics}, warnings=tuple(self._warnings))
+            mimics={joint: leading[joint] for joint in mimics}, warnings=tuple(self._warnings),
+            joint_frames={m.joint: m.frame for m in self._moving if m.frame is not None})
 
     def _forget(self, count):
         """Take back all moving links from this one on."""

@@ -48,13 +48,17 @@ def degrees(kind: str, order: str | None = None, pitch: float | None = None) -> 
     motions, h = _motions(kind, order), _pitch(kind, pitch)
     found: dict[str, np.ndarray] = {}
     for motion in motions:
-        Z = np.zeros(6)
-        axis = "xyz".index(motion[-1])
-        Z[axis if len(motion) > 1 else 3 + axis] = 1.0
-        if motion[0] == "h":
-            Z[3 + axis] = h
-        found[motion if motion not in found else f"{motion}2"] = Z
+        found[motion if motion not in found else f"{motion}2"] = degree(motion, h).screw
     return [Degree(*item) for item in found.items()]
+
+
+def degree(motion: str, pitch: float = 0.0) -> Degree:
+    """The Degree of one motion: "x", "rx", "hz" with its pitch (m/rad), ..."""
+    Z, axis = np.zeros(6), "xyz".index(motion[-1])
+    Z[axis if len(motion) > 1 else 3 + axis] = 1.0
+    if motion[0] == "h":
+        Z[3 + axis] = pitch
+    return Degree(motion, Z)
 
 
 def options_of(degrees: Sequence[Degree], options: Mapping[str, Any]) -> list[dict[str, Any]]:

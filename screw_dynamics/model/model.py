@@ -1,7 +1,8 @@
 """Model: a robot as a tree of screws, in immutable arrays. ModelBuilder (builder.py) and read_urdf (urdf) make it."""
 from collections.abc import Mapping
-from dataclasses import FrozenInstanceError, dataclass, replace
+from dataclasses import FrozenInstanceError, dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -12,24 +13,28 @@ from screw_dynamics.checks import known_link
 from screw_dynamics.screws import arrays
 from screw_dynamics.screws.se3 import compose, inverse
 
-from . import checks
+from . import checks, group_joints
+from .group_joints import Place
 from .links import Frame, Link, Placed, on_axes, placed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model:
-    """A tree of b bodies moved by n coordinates; every array is read-only.
+    """A tree of b bodies moved with n velocities; every array is read-only.
 
     A body is a link that a joint moves, with all links fixed to it merged into it; its frame is that link's frame.
-    Parents come before children. b = n unless mimic joints share the coordinate of the joint they follow."""
+    Parents come before children. b = n unless mimic joints share the coordinate of the joint they follow.
+
+    A joint of k degrees of freedom, whose configuration is an element of a group (group_joints.py), moves k bodies, all
+    but the last without inertia and not a link; their velocities, one a screw, are those of the twist of the last."""
 
     root: str                           # the link that does not move; its frame is the world frame
-    joint_names: tuple[str, ...]        # (n) the coordinates: q[k] belongs to joint_names[k]
-    joint_kinds: tuple[str, ...]        # (n) "revolute", "continuous", "prismatic" or "helical"
+    joint_names: tuple[str, ...]        # (j) one a joint; j = n unless there are joints on groups
+    joint_kinds: tuple[str, ...]        # (j) "revolute", "continuous", "prismatic", "helical", or one of GROUPS
     body_names: tuple[str, ...]         # (b) the link that moves
     body_joints: tuple[str, ...]        # (b) the joint that moves it, mimic joints included
     parents: np.ndarray                 # (b) int: the parent body, -1 for the root
-    coordinates: np.ndarray             # (b) int: the coordinate that drives the body
+    coordinates: np.ndarray             # (b) int: the velocity that drives the body
     screws_body: np.ndarray             # (b, 6) joint screw in the body frame, per rad or m of the coordinate
     relative_poses: np.ndarray          # (b, 4, 4) B_i, the pose in the parent body at q = 0
     inertias: np.ndarray                # (b, 6, 6) about the origin of the body frame, merged links included
@@ -43,6 +48,8 @@ class Model:
     frames: Mapping[str, tuple[int, np.ndarray]]         # every link: its body (-1: root) and pose (4, 4) in the body
     mimics: Mapping[str, tuple[str, float, float]]       # mimic joint: leader, multiplier, offset
     warnings: tuple[str, ...]           # what was odd about the source but could be used
+    # joint on a group: the pose (4, 4) in its link of the joint frame, in which its group moves
+    joint_frames: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -50,13 +57,12 @@ class Model:
                 value.setflags(write=False)
             elif isinstance(value, dict):
                 object.__setattr__(self, name, MappingProxyType(value))
-        for _, pose in self.frames.values():
+        for pose in (*(pose for _, pose in self.frames.values()), *self.joint_frames.values()):
             pose.setflags(write=False)
 
     def __repr__(self) -> str:
-        kinds = (self.joint_kinds[k] for k in self.coordinates)
-        joints = [f"{kind} {joint}" for kind, joint in zip(kinds, self.body_joints, strict=True)]
-        return f"<Model of {len(joints)} bodies on {self.root}{': ' if joints else ''}{', '.join(joints)}>"
+        joints = [f"{self.kind_of(joint)} {joint}" for joint in dict.fromkeys(self.body_joints)]
+        return f"<Model of {len(self.parents)} bodies on {self.root}{': ' if joints else ''}{', '.join(joints)}>"
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in vars(self).items()}
@@ -65,10 +71,48 @@ class Model:
         self.__dict__.update(state)
         self.__post_init__()
 
+    def kind_of(self, joint: str) -> str:
+        """The kind of a joint, of joint_kinds; of one that mimics another, that of its leader."""
+        return self.joint_kinds[self.joint_names.index(self.mimics.get(joint, (joint,))[0])]
+
     @property
     def n(self) -> int:
-        """The number of coordinates."""
-        return len(self.joint_names)
+        """The number of velocities."""
+        return len(self.lower)
+
+    @cached_property
+    def nq(self) -> int:
+        """The number of numbers in q: n unless there are joints on groups."""
+        return sum(len(group_joints.identity(kind)) for kind in self.joint_kinds)
+
+    @cached_property
+    def q_slices(self) -> Mapping[str, slice]:
+        """Where in q the numbers of each joint are."""
+        return self._slices(group_joints.identity)
+
+    @cached_property
+    def v_slices(self) -> Mapping[str, slice]:
+        """Where the velocities of each joint are."""
+        return self._slices(group_joints.motions)
+
+    @cached_property
+    def places_in_q(self) -> np.ndarray:
+        """Where in q the coordinate of each velocity is (n,); -1 for those of joints on groups."""
+        places = np.full(self.n, -1)
+        for kind, numbers, rates in zip(self.joint_kinds, self.q_slices.values(), self.v_slices.values(), strict=True):
+            if kind not in group_joints.GROUPS:
+                places[rates] = numbers.start
+        return places
+
+    def _slices(self, numbers):
+        ends = np.cumsum([0, *(len(numbers(kind)) for kind in self.joint_kinds)]).tolist()
+        return MappingProxyType({joint: slice(*span) for joint, span in
+                                 zip(self.joint_names, pairwise(ends), strict=True)})
+
+    @property
+    def on_groups(self) -> bool:
+        """True if the configuration of some joint is an element of a group other than that of one coordinate."""
+        return bool(self.joint_frames)
 
     @cached_property
     def reference_poses(self) -> np.ndarray:
@@ -101,6 +145,18 @@ class Model:
     def links(self, gravity: ArrayLike) -> list[Link]:
         """One Link for each slot."""
         return on_axes(self.placed(gravity))[0]
+
+    def places(self) -> list[Place]:
+        """One Place for each slot; none for a robot without joints on groups."""
+        if not self.on_groups:
+            return []
+        where = [(group_joints.INNER, 0, np.eye(4))]
+        for before, joint in pairwise((None, *self.body_joints)):
+            leader = self.mimics.get(joint, (joint,))[0]
+            kind = group_joints.INNER if joint == before else group_joints.index(self.kind_of(joint))
+            where.append((kind, self.q_slices[leader].start, self.joint_frames.get(joint, np.eye(4))))
+        return group_joints.places(self.placed(np.zeros(3)), *zip(
+            *((kind, start, arrays.pose(F)) for kind, start, F in where), strict=True))
 
     @cached_property
     def frame_names(self) -> tuple[str | None, ...]:

@@ -179,6 +179,11 @@ def numba_type(kind: type, scalar: types.Type) -> types.Type:
     return types.BaseTuple.from_types([numba_type(k, scalar) for k in fields(kind)], getattr(kind, "stands_for", kind))
 
 
+def scalar_of(like: types.Type) -> types.Type:
+    """The Numba type of the scalars in a value: that of its first number; a type of numbers itself."""
+    return scalar_of(like.types[0]) if isinstance(like, types.BaseTuple) else like
+
+
 @singledispatch
 def present(x: Any) -> Any:
     """The number x. Kinds of numbers that leave out operations with a 0 register what it is where they may not."""
@@ -196,12 +201,12 @@ def _over(x, like):
         cls = getattr(x.instance_class, "stands_for", x.instance_class)
         parts = ", ".join(f"over(x.{field}, like)" for field in x.fields)
         return eval(f"lambda x, like: cls({parts})", {"cls": cls, "over": over})
-    return (lambda x, like: x) if x == like else (lambda x, like: null(like) + x)
+    return (lambda x, like: x) if x == scalar_of(like) else (lambda x, like: null(like) + x)
 
 
 @intrinsic
 def _zero(typing, cls, like):
-    result = numba_type(cls.instance_class, like)
+    result = numba_type(cls.instance_class, scalar_of(like))
     return result(cls, like), lambda context, builder, signature, args: context.get_constant_null(result)
 
 
@@ -212,7 +217,8 @@ def _zero_value(cls, like):
 
 @intrinsic
 def _null(typing, like):
-    return like(like), lambda context, builder, signature, args: context.get_constant_null(like)
+    number = scalar_of(like)
+    return number(like), lambda context, builder, signature, args: context.get_constant_null(number)
 
 
 @overload(null, jit_options=INLINE)

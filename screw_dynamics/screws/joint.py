@@ -4,8 +4,11 @@ In a frame on its axis every screw lies along z (Chasles). The recursions use su
 is a rotation about z and a translation along it, and most entries of X are 0."""
 from typing import NamedTuple
 
+from numba import types
+from numba.extending import overload
+
 from screw_dynamics.numbers.scalars import sincos, sqrt
-from screw_dynamics.numbers.values import Scalar, form_of, kernel, value
+from screw_dynamics.numbers.values import INLINE, Scalar, form_of, kernel, value
 
 from . import so3
 from .se3 import Ad_inv, Pose, Twist, identity, over
@@ -64,12 +67,42 @@ def axial_joint(B: Pose, X: Twist) -> Joint:
                                 (y, -x, none))), B.p, none, none, X.linear.z * z)
 
 
+class Placement(NamedTuple):
+    """In place of a coordinate: the pose of a body in its parent, where it does not follow from one number.
+
+    A joint of k degrees of freedom whose configuration is an element of a group moves k bodies, all but the last
+    massless, one screw each. The pose of the first in its parent is that of the joint, B g T; those of the others are
+    constant. inner: 1 for these others, else 0."""
+
+    C: Pose
+    inner: int
+
+
 @kernel
-def pose(E: Joint, q: Scalar) -> Pose:
-    """C(q), [MK] (8)."""
+def _pose(E, q):
     s, c = sincos(E.rate * q)
     R = E.R0 + c * E.R1 + s * E.R2
     return over(Pose(Rotation(R.x, R.y, R.z), E.p0 + c * E.p1 + s * E.p2 + q * E.p3), q)
+
+
+def pose(E: Joint, q: Scalar | Placement) -> Pose:
+    """C(q), [MK] (8), of a coordinate; of a Placement the pose that it holds."""
+    return q.C if isinstance(q, Placement) else _pose(E, q)
+
+
+@overload(pose, jit_options=INLINE)
+def _compiled_pose(E, q):
+    return (lambda E, q: q.C) if isinstance(q, types.BaseNamedTuple) else (lambda E, q: _pose(E, q))
+
+
+def inner(q: Scalar | Placement) -> bool:
+    """Whether the body's joint is also that of the body before it."""
+    return isinstance(q, Placement) and q.inner == 1
+
+
+@overload(inner, jit_options=INLINE)
+def _compiled_inner(q):
+    return (lambda q: q.inner == 1) if isinstance(q, types.BaseNamedTuple) else (lambda q: False)
 
 
 def on_axis(X: Twist) -> tuple[Pose, Twist]:

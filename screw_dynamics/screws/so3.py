@@ -149,6 +149,17 @@ def log(R: Rotation) -> Vec3:
 
 
 @kernel
+def of_quaternion(v: Vec3, w: Scalar) -> Rotation:
+    """R of the quaternion w + v, v the vector part, of any length but 0: I + s (w v~ + v~^2), s = 2 / (w^2 + |v|^2)."""
+    s = 2.0 / (w * w + v @ v)
+    a, b = (s * w) * v, s * v
+    one = 1.0 - b @ v                                              # s v~^2 = s v v^T - s |v|^2 I
+    return Rotation(Vec3(one + b.x * v.x, b.x * v.y - a.z, b.x * v.z + a.y),
+                    Vec3(b.x * v.y + a.z, one + b.y * v.y, b.y * v.z - a.x),
+                    Vec3(b.x * v.z - a.y, b.y * v.z + a.x, one + b.z * v.z))
+
+
+@kernel
 def dexp(xi: Vec3, a: Vec3) -> Vec3:
     """dexp_xi a = a + c_2 xi x a + c_3 xi x (xi x a), the right-trivialised differential of exp; [MT] (40).
 

@@ -108,7 +108,8 @@ def plain_controller(function: Callable, robot: Any) -> CompiledController:
     with_robot = function.__code__.co_argcount == 5
 
     def adapter(memory, calls, t, q, qd, tau):
-        state = array_at(0.0, t, (1,))[0], *(array_at(0.0, x, (robot.n,)) for x in (q, qd, tau))
+        state = (array_at(0.0, t, (1,))[0], array_at(0.0, q, (robot.nq,)), array_at(0.0, qd, (robot.n,)),
+                 array_at(0.0, tau, (robot.n,)))
         function(robot, *state) if with_robot else function(*state)
     return CompiledController(address(SimpleNamespace(entry_point=adapter)), False, frozenset())
 
@@ -126,19 +127,23 @@ def _adapter(controller, kind, form, with_robot, key):
 
     @compiled(name, key)
     def directly(memory, calls, t, q, qd, tau):
-        shape = (int(ws.memory_at(memory)[ws.COORDINATES]),)
-        call(memory, calls, array_at(like(), t, shape)[0], array_at(like(), q, shape), array_at(like(), qd, shape),
+        header = ws.memory_at(memory)
+        shape, numbers = (int(header[ws.COORDINATES]),), (int(header[ws.CONFIGURATION]),)
+        call(memory, calls, array_at(like(), t, shape)[0], array_at(like(), q, numbers), array_at(like(), qd, shape),
              array_at(like(), tau, shape))
 
     @compiled(name, key)
     def by_places(memory, calls, t, q, qd, tau):
-        n = int(ws.memory_at(memory)[ws.COORDINATES])
-        t, q, qd, tau = (array_at(lane(), t, (n,))[0], array_at(lane(), q, (n,)), array_at(lane(), qd, (n,)),
+        header = ws.memory_at(memory)
+        n, nq = int(header[ws.COORDINATES]), int(header[ws.CONFIGURATION])
+        t, q, qd, tau = (array_at(lane(), t, (n,))[0], array_at(lane(), q, (nq,)), array_at(lane(), qd, (n,)),
                          array_at(lane(), tau, (n,)))
-        x, v, u = np.empty(n), np.empty(n), np.empty(n)
+        x, v, u = np.empty(nq), np.empty(n), np.empty(n)
         for place in range(WIDTH):
+            for k in range(nq):
+                x[k] = extract(q[k], place)
             for k in range(n):
-                x[k], v[k], u[k] = extract(q[k], place), extract(qd[k], place), 0.0
+                v[k], u[k] = extract(qd[k], place), 0.0
             call(memory, calls, extract(t, place), x, v, u)
             for k in range(n):
                 tau[k] = insert(tau[k], place, u[k])

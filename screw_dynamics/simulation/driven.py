@@ -14,13 +14,14 @@ from screw_dynamics.algorithms.friction import resistance
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.cache import Form, compiled, prepare
 from screw_dynamics.compiled.native import at, call
-from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, outlined
 from screw_dynamics.screws.se3 import Ad_dual, Wrench
 from screw_dynamics.screws.vectors import Vec3
 
-from .integrators import INTEGRATORS, ROWS
-from .motion import Motion, Stages, has_stops, stop_at_limits
+from .integrators import INTEGRATORS
+from .motion import has_stops, stop_at_limits
+from .space import coordinates_alone
+from .steps import prepare_motion
 
 # Rows of a table of joints (10, n): friction, position stops, what drives the joint, its servo, its limit,
 # 1 where its command is clipped already, and the share of its effort that a servo or gravity compensation gives.
@@ -136,11 +137,9 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, memory: np.ndarra
     command or an effort was; lost (2, n): the accelerations and the state, as a sum, that are not finite, if any;
     past (0 or steps, 2, n): q and qd at the start of each step."""
     n = len(q)
-    rows, middle = block(0.0, (ROWS, n), memory, int(memory[ws.RESULT])), (10 + ROWS) // 2
-    x, v, where_, stops = rows[0], rows[1], at(memory), has_stops(joints)
-    motion = Motion(where_, calls, joints, ws.watch_in(memory), rows[2], rows[3], rows[4], rows[5], rows[6], rows[7])
-    stages, work = Stages(rows[10:middle], rows[middle:], rows[8], rows[9]), Work(
-        np.empty((hybrid_dynamics.INPUTS, n)), np.empty((2, n)), np.empty(n))
+    where_, stops = at(memory), has_stops(joints)
+    x, v, motion, stages = prepare_motion(tableau, 0.0, coordinates_alone, calls, joints, memory)
+    work = Work(np.empty((hybrid_dynamics.INPUTS, n)), np.empty((2, n)), np.empty(n))
     beyond, pushes = np.zeros(n, dtype=np.bool_), wrenches.any()
     for i in range(max(steps, 1)):
         row = reference[min(i, len(reference) - 1)]
@@ -216,7 +215,8 @@ class Driven:
         model = robot.model
         self._links, self._frames = model.links(robot.gravity), model.frame_rows(robot.gravity)
         self._place = {name: i for i, name in enumerate(model.frame_names) if name is not None}
-        self._memory, self._run = ws.workspace(self._links, self._frames, model.n), _entry_point(integrator)
+        self._memory = ws.workspace(ws.Rows(self._links, self._frames, model.n, model.nq))
+        self._run = _entry_point(integrator)
         entries, self._lost = choice(None, model.shares_coordinates), np.zeros((2, model.n))
         self._calls = np.array([entries.acceleration.address(False), 0, hybrid_dynamics.entry(
             model.shares_coordinates)[1], entries.gravity_torque.address(False)])

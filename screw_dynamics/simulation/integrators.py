@@ -8,6 +8,7 @@ from screw_dynamics.numbers.values import Scalar, kernel
 
 from .motion import Motion, Stages, accelerate
 from .runge_kutta import Tableau, runge_kutta
+from .space import displace
 from .steps import adaptive_steps, fixed_steps, work_rows
 
 
@@ -24,12 +25,14 @@ class Integrator(NamedTuple):
 @kernel
 def semi_implicit_euler(tableau: Tableau, motion: Motion, t: Scalar, h: Scalar, q: list, qd: list,
                         stages: Stages) -> None:
-    """qd += h qdd(q, qd), then q += h qd: order 1, symplectic; friction implicit, however strong."""
+    """qd += h qdd(q, qd), then q += h qd, or g exp(h qd): order 1, symplectic; friction implicit, however strong."""
     qdd = stages.dv[0]
     accelerate(motion, t, q, qd, h, qdd)
-    for k in range(len(q)):
+    for k in range(len(qd)):
         qd[k] += h * qdd[k]
-        q[k] += h * qd[k]
+    displace(motion.space, q, h, qd, stages.q)
+    for k in range(len(q)):
+        q[k] = stages.q[k]
 
 
 EULER = Tableau(a=np.array([[0.0]]), b=np.array([1.0]), c=np.array([0.0]))

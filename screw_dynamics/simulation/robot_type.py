@@ -18,7 +18,7 @@ from screw_dynamics.numbers.lanes import LANE, splat
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.values import FLAGS, kernel, null, over
 
-from .steps import ADDRESSES, JOINTS
+from .steps import ADDRESSES, JOINTS, OF_JOINT
 
 # Positions of the methods among the addresses of a plan.
 METHODS = {name: 2 + i for i, name in enumerate((
@@ -129,10 +129,10 @@ def _absent(kind):
 def _evaluate(robot, index, shape, target, inputs, out):
     """Call the algorithm of a method on its inputs (n,)."""
     memory = ws.memory_at(_memory(robot))
-    n, like = int(memory[ws.COORDINATES]), _like(robot)
+    n, nq, like = int(memory[ws.COORDINATES]), int(memory[ws.CONFIGURATION]), _like(robot)
     x, y, z = _vector(like, inputs[0]), _vector(like, inputs[1]), _vector(like, inputs[2])
-    if len(x) != n or len(y) != n or len(z) != n:
-        raise ValueError("q, qd, qdd and tau must have robot.n entries each")
+    if len(x) != nq or len(y) != n and at(y) != at(x) or len(z) != n and at(z) != at(x):    # q again: not an input
+        raise ValueError("q must have robot.nq entries, and qd, qdd and tau robot.n each")
     result = _result(like, out, shape(n, int(memory[ws.SLOTS]) - 1))
     calls = array_at(0, _calls(robot), (JOINTS - ADDRESSES,))
     if calls[index] == 0:
@@ -264,7 +264,7 @@ def _jacobian_derivative(robot, q, qd, link, representation="body", reference=No
 def _friction(robot, qd, out):
     """damping qd + friction sign(qd), from the last two rows of a plan's joints."""
     n, like = int(ws.memory_at(_memory(robot))[ws.COORDINATES]), _like(robot)
-    joints, v = array_at(0.0, _calls(robot) + 8 * (JOINTS - ADDRESSES), (6, n)), _vector(like, qd)
+    joints, v = array_at(0.0, _calls(robot) + 8 * (JOINTS - ADDRESSES), (OF_JOINT, n)), _vector(like, qd)
     if len(v) != n:
         raise ValueError("qd must have robot.n entries")
     tau = _result(like, out, (n,))
@@ -284,3 +284,8 @@ def _friction_torque(robot, qd, out=None):
 @overload_attribute(RobotType, "n")
 def _n(robot):
     return lambda robot: int(ws.memory_at(_memory(robot))[ws.COORDINATES])
+
+
+@overload_attribute(RobotType, "nq")
+def _nq(robot):
+    return lambda robot: int(ws.memory_at(_memory(robot))[ws.CONFIGURATION])

@@ -29,7 +29,8 @@ from .controllers import compiled_controller, plain_controller
 from .divergence import warn_of_divergence
 from .integrators import FIXED_STEPS, INTEGRATORS, ROWS
 from .robot_type import METHODS
-from .steps import ABSOLUTE, ADDRESSES, EVERY, JOINTS, LONG, MAIN, RELATIVE, STEPS, Job
+from .space import coordinates_alone, groups
+from .steps import ABSOLUTE, ADDRESSES, EVERY, JOINTS, LONG, MAIN, OF_JOINT, RELATIVE, STEPS, Job
 
 OTHER_METHODS = {"kinetic_energy": KINETIC_ENERGY, "potential_energy": POTENTIAL_ENERGY,
                  "forward_kinematics": FORWARD_KINEMATICS, "jacobian": JACOBIAN,
@@ -54,48 +55,51 @@ ws.reserve(State, lambda n, b: (ROWS, n))
 def fit(memory: np.ndarray, plan: np.ndarray, q0: Any, qd0: Any, effort: Any, t: Any, q: Any, qd: Any) -> int:
     """0 if the array objects of a rollout of one state are not such as roll_one reads. Else 1, 2 more if q and qd are
     for the last state alone, and 4 more if the efforts are constant."""
-    n, steps = int(memory[ws.COORDINATES]), int(plan[STEPS])
+    n, nq, steps = int(memory[ws.COORDINATES]), int(memory[ws.CONFIGURATION]), int(plan[STEPS])
     samples, constant = steps // int(plan[EVERY]), ws.is_state(effort, memory)
-    if not (ws.is_state(q0, memory) and ws.is_state(qd0, memory) and (
+    if not (ws.is_configuration(q0, memory) and ws.is_state(qd0, memory) and (
             constant or is_array(effort, (steps, n), READABLE, bits(memory[ws.ARRAY]), bits(memory[ws.DTYPE])))):
         return 0
-    if ws.is_result(q, (n,), memory) and ws.is_result(qd, (n,), memory):
+    if ws.is_result(q, (nq,), memory) and ws.is_result(qd, (n,), memory):
         return 3 + 4 * constant
-    rows = samples + 1, n
-    fits = ws.is_result(q, rows, memory) and ws.is_result(qd, rows, memory) and ws.is_result(t, rows[:1], memory)
+    rows = samples + 1
+    fits = (ws.is_result(q, (rows, nq), memory) and ws.is_result(qd, (rows, n), memory)
+            and ws.is_result(t, (rows,), memory))
     return 1 + 4 * constant if fits else 0
 
 
 @outlined
-def roll_one(advance: Callable, step: Callable, tableau: Any, workspace: Any, plan: Any, q0: Any, qd0: Any,
-             effort: Any, t: Any, q: Any, qd: Any, dt: float) -> int:
+def roll_one(advance: Callable, step: Callable, tableau: Any, space: Callable, workspace: Any, plan: Any, q0: Any,
+             qd0: Any, effort: Any, t: Any, q: Any, qd: Any, dt: float) -> int:
     """A rollout from one state: 1, or 2 if it diverged. Returns 0, and changes nothing, unless dt is positive and the
-    others are arrays that borrow.py can read: q0, qd0 (n,); effort (n,) or (steps, n); for results t (samples + 1,), q
-    and qd (samples + 1, n); or q and qd (n,), for the last state alone, and anything as t."""
+    others are arrays that borrow.py can read: q0 (nq,), qd0 (n,); effort (n,) or (steps, n); for results t (samples +
+    1,), q (samples + 1, nq) and qd (samples + 1, n); or q and qd of the last state alone, and anything as t."""
     memory = ws.borrowed_memory(workspace)
-    n = int(memory[ws.COORDINATES])
-    plan = borrowed(plan, (JOINTS + 6 * n,))
+    n, nq = int(memory[ws.COORDINATES]), int(memory[ws.CONFIGURATION])
+    plan = borrowed(plan, (JOINTS + OF_JOINT * n,))
     fits = fit(memory, plan, q0, qd0, effort, t, q, qd)
     if not (fits and 0.0 < dt < math.inf):
         return 0
     last, constant, steps, watch = fits & 2, fits & 4, int(plan[STEPS]), ws.watch_in(memory)
     samples = 1 if last else steps // int(plan[EVERY])
-    shape, skipped = (1, samples, n), 0 if last else 8 * n
+    skipped = 0 if last else 8
     if not last:
         interval, times = int(plan[EVERY]) * dt, borrowed(t, (samples + 1,))
         for i in range(samples + 1):
             times[i] = interval * i
-        here, rate, x, v = borrowed(q, (n,)), borrowed(qd, (n,)), ws.state(q0, memory), ws.state(qd0, memory)
+        here, rate, x, v = borrowed(q, (nq,)), borrowed(qd, (n,)), ws.configuration(q0, memory), ws.state(qd0, memory)
+        for k in range(nq):
+            here[k] = x[k]
         for k in range(n):
-            here[k], rate[k] = x[k], v[k]
+            rate[k] = v[k]
     begin(watch, plan[MAIN] != 0.0)
-    job = Job(memory, plan, borrowed(q0, (1, 1, n)), borrowed(qd0, (1, 1, n)),
+    job = Job(memory, plan, borrowed(q0, (1, 1, nq)), borrowed(qd0, (1, 1, n)),
               borrowed(effort, (1, 1 if constant else steps, n)),
-              array_at(0.0, at(borrowed(q, (n,))) + skipped, shape),
-              array_at(0.0, at(borrowed(qd, (n,))) + skipped, shape), dt,
+              array_at(0.0, at(borrowed(q, (nq,))) + skipped * nq, (1, samples, nq)),
+              array_at(0.0, at(borrowed(qd, (n,))) + skipped * n, (1, samples, n)), dt,
               array_at(0, at(watch) + 8 * OWN, (1,)), array_at(0, at(watch) + 8 * OWN + 8, (1,)))
     released = release_gil(plan[LONG] != 0.0)
-    advance(step, tableau, 0.0, job)
+    advance(step, tableau, 0.0, space, job)
     retake_gil(released)
     finish(watch)
     return 1 + watch[OWN + 1]
@@ -107,29 +111,31 @@ MANY = (ws.numbers_type(1), ws.numbers_type(1), STATES, STATES, STATES, NUMBERS,
         types.boolean)
 
 
-def form_of(integrator: str, lanes: bool) -> Form:
-    """What is compiled of an integrator, for all robots: for one state, or on lanes."""
+def form_of(integrator: str, lanes: bool, on_groups: bool = False) -> Form:
+    """What is compiled of an integrator, for all robots with joints on groups, or for all without: for one state, or on
+    lanes."""
     advance, step, tableau, _ = INTEGRATORS[integrator]
+    space, name = groups if on_groups else coordinates_alone, f"rollout.{integrator}{'.groups' * on_groups}"
 
-    @compiled(f"rollout.{integrator}")
+    @compiled(name)
     def one(workspace, plan, q0, qd0, effort, t, q, qd, dt):
-        return roll_one(advance, step, tableau, workspace, plan, q0, qd0, effort, t, q, qd, dt)
+        return roll_one(advance, step, tableau, space, workspace, plan, q0, qd0, effort, t, q, qd, dt)
 
-    @compiled(f"rollout.{integrator}{BATCHES}", nogil=True)
+    @compiled(f"{name}{BATCHES}", nogil=True)
     def many(memory, plan, q0, qd0, effort, q, qd, dt, stop, diverged, main):
         watch = ws.watch_in(memory)
         begin(watch, main)
-        advance(step, tableau, splat(0.0), Job(memory, plan, q0, qd0, effort, q, qd, dt, stop, diverged))
+        advance(step, tableau, splat(0.0), space, Job(memory, plan, q0, qd0, effort, q, qd, dt, stop, diverged))
         finish(watch)
     return Form(many, MANY) if lanes else Form(one, ONE)
 
 
 @cache
-def entry_point(integrator: str, lanes: bool) -> Callable:
+def entry_point(integrator: str, lanes: bool, on_groups: bool) -> Callable:
     """The compiled form of an integrator."""
     if not (lanes or KNOWN):
         return lambda *arguments: 0
-    return prepare(*form_of(integrator, lanes)).entry_point
+    return prepare(*form_of(integrator, lanes, on_groups)).entry_point
 
 
 # ------------------------------------------------------------------------------------------------- rollouts
@@ -139,16 +145,18 @@ class Rollouts:
     def __init__(self, robot: Any, entries: Choice, workspaces: Workspaces):
         self._robot, self._model, self._entries, self._workspaces = robot, robot.model, entries, workspaces
         self._checked: dict = {}            # by options: plan, and number of samples
-        self._methods = {**entries._asdict(), **OTHER_METHODS}
+        self._on_groups = self._model.on_groups
+        self._methods = {**entries._asdict(), **{
+            name: entry.on_groups if self._on_groups else entry for name, entry in OTHER_METHODS.items()}}
         self._no_effort = np.zeros(self._model.n)
 
     # --------------------------------------------------------------------------------------------- plans
     def _plan(self, friction, limits):
         """A new plan of one step, with friction and limits or without, but no addresses."""
-        model, plan = self._model, np.zeros(JOINTS + 6 * self._model.n)
+        model, plan = self._model, np.zeros(JOINTS + OF_JOINT * self._model.n)
         plan[[STEPS, EVERY]] = 1
-        damping, dry, lower, upper, *both = plan[JOINTS:].reshape(6, model.n)
-        both[0][:], both[1][:] = model.damping, model.friction
+        damping, dry, lower, upper, *others = plan[JOINTS:].reshape(OF_JOINT, model.n)
+        others[0][:], others[1][:], others[2][:] = model.damping, model.friction, model.places_in_q
         lower[:], upper[:] = (model.lower, model.upper) if limits else (-np.inf, np.inf)
         if friction:
             damping[:], dry[:] = model.damping, model.friction
@@ -172,7 +180,8 @@ class Rollouts:
     def step_entry(self, integrator: str, friction: bool, limits: bool) -> tuple[Callable, np.ndarray]:
         """The entry point of one state and the plan of one step. ValueError for an adaptive integrator."""
         one_of("integrator", integrator, FIXED_STEPS)
-        return entry_point(integrator, False), self._with_calls(self._plan(friction, limits), None, False)
+        plan = self._with_calls(self._plan(friction, limits), None, False)
+        return entry_point(integrator, False, self._on_groups), plan
 
     # --------------------------------------------------------------------------------------------- one step
     def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float, integrator: str, friction: bool,
@@ -181,17 +190,18 @@ class Rollouts:
         n, dt = self._model.n, positive("dt", dt)
         one_of("integrator", integrator, FIXED_STEPS)
         given = {"q": q, "qd": qd, "tau": tau}
-        q, qd, tau = broadcast({name: real_numbers(name, x, n) for name, x in given.items()}, n)
-        results, lead, count = _results(out, q.shape), q.shape[:-1], prod(q.shape[:-1])
-        ends = np.empty((2, count, 1, n))
-        inputs = [np.require(x, float, ["C", "A"]).reshape(count, 1, n) for x in (q, qd, tau)]
+        q, qd, tau = broadcast({
+            name: real_numbers(name, x, self._model.nq if name == "q" else n) for name, x in given.items()})
+        results, lead, count = _results(out, q.shape, qd.shape), q.shape[:-1], prod(q.shape[:-1])
+        ends = np.empty((count, 1, self._model.nq)), np.empty((count, 1, n))
+        inputs = [np.require(x, float, ["C", "A"]).reshape(count, 1, x.shape[-1]) for x in (q, qd, tau)]
         if lead or not KNOWN:
             plan = self._with_calls(self._plan(friction, limits), None, True)
             self._many(integrator, plan, *inputs, *ends, dt, threads)
         else:
             with self._workspaces.borrowed() as memory:
                 one, plan = self.step_entry(integrator, friction, limits)
-                one(memory, plan, *(x[0, 0] for x in inputs), None, *ends[:, 0, 0], dt)
+                one(memory, plan, *(x[0, 0] for x in inputs), None, *(x[0, 0] for x in ends), dt)
         for result, end in zip(results, ends, strict=True):
             result[...] = end.reshape(result.shape)
         return results
@@ -253,9 +263,9 @@ class Rollouts:
             plan = plan.copy()
             plan[MAIN] = get_ident() == main_thread().ident
         n, memory = self._model.n, self._workspaces.take()
-        t, q, qd = empty(samples + 1), empty((samples + 1, n)), empty((samples + 1, n))
+        t, q, qd = empty(samples + 1), empty((samples + 1, self._model.nq)), empty((samples + 1, n))
         try:
-            done = entry_point(integrator, False)(
+            done = entry_point(integrator, False, self._on_groups)(
                 memory, plan, q0, qd0, self._no_effort if effort is None else effort, t, q, qd, dt)
         finally:
             self._workspaces.give_back(memory)
@@ -264,7 +274,7 @@ class Rollouts:
     def _from_any(self, integrator, plan, q0, qd0, effort, controller, dt, samples, threads):
         """The same of array-likes of one state or many."""
         n, steps, every = self._model.n, int(plan[STEPS]), int(plan[EVERY])
-        q0, qd0 = broadcast({"q0": real_numbers("q0", q0, n), "qd0": real_numbers("qd0", qd0, n)}, n)
+        q0, qd0 = broadcast({"q0": real_numbers("q0", q0, self._model.nq), "qd0": real_numbers("qd0", qd0, n)})
         lead, count = q0.shape[:-1], prod(q0.shape[:-1])
         effort = _efforts(effort, lead, steps, n)
         if KNOWN and not lead:
@@ -272,9 +282,9 @@ class Rollouts:
             effort = effort if len(effort) == steps else effort[0]
             return self._from_one(integrator, plan, q0, qd0, effort, controller, dt, samples)
         plan = self._with_calls(plan, controller, True)
-        q, qd = np.empty((2, *lead, samples + 1, n))
+        q, qd = np.empty((*lead, samples + 1, self._model.nq)), np.empty((*lead, samples + 1, n))
         q[..., 0, :], qd[..., 0, :] = q0, qd0
-        rows, rates = q.reshape(count, samples + 1, n), qd.reshape(count, samples + 1, n)
+        rows, rates = q.reshape(count, samples + 1, -1), qd.reshape(count, samples + 1, n)
         effort = effort.reshape(count, *effort.shape[-2:])
         diverged = self._many(integrator, plan, rows[:, :1], rates[:, :1], effort, rows[:, 1:], rates[:, 1:], dt,
                               threads)
@@ -283,7 +293,7 @@ class Rollouts:
     def _many(self, integrator, plan, q0, qd0, effort, q, qd, dt, threads):
         """Fill q and qd (N, samples, n) from the states (N, 1, n) on, WIDTH at a time, in pieces on threads; True if a
         state diverged."""
-        count, run = len(q), entry_point(integrator, True)
+        count, run = len(q), entry_point(integrator, True, self._on_groups)
         shares = max(1, min(thread_count(threads), -(-count // WIDTH)))
         size = -(-count // (shares if shares == 1 else 4 * shares))     # small pieces: a slow core delays no other
         size += -size % WIDTH
@@ -300,13 +310,15 @@ class Rollouts:
         return diverged[0] != 0
 
 
-def _results(out, shape):
+def _results(out, *shapes):
     """The two arrays that a step writes."""
     if out is None:
-        return np.empty(shape), np.empty(shape)
+        return tuple(map(np.empty, shapes))
     good = isinstance(out, (tuple, list)) and len(out) == 2 and all(
-        isinstance(x, np.ndarray) and x.dtype == float and x.shape == shape and x.flags.writeable for x in out)
+        isinstance(x, np.ndarray) and x.dtype == float and x.shape == shape and x.flags.writeable
+        for x, shape in zip(out, shapes, strict=True))
     if not good:
+        shape = shapes[0] if shapes[0] == shapes[1] else " and ".join(map(str, shapes))
         raise ValueError(f"out must be two writable float64 arrays (q, qd) of shape {shape}")
     return tuple(out)
 

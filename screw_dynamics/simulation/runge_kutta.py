@@ -8,6 +8,7 @@ from screw_dynamics.numbers.scalars import absolute, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
 from .motion import Motion, Stages, accelerate
+from .space import displace, sizes, trivialize
 
 
 class Tableau(NamedTuple):
@@ -31,13 +32,14 @@ def runge_kutta_stages(tableau: Tableau, motion: Motion, t: Scalar, h: Scalar, q
     """Fill the rates of change at the stages."""
     a, c = tableau.a, tableau.c
     for s in range(len(c)):
-        for k in range(len(q)):
-            dq = dv = null(q[k])
+        for k in range(len(qd)):
+            du = dv = null(qd[k])
             for j in range(s):
-                dq += a[s, j] * stages.dq[j, k]
+                du += a[s, j] * stages.dq[j, k]
                 dv += a[s, j] * stages.dv[j, k]
-            stages.q[k], stages.v[k] = q[k] + h * dq, qd[k] + h * dv
-            stages.dq[s, k] = stages.v[k]
+            stages.u[k], stages.v[k] = h * du, qd[k] + h * dv
+        displace(motion.space, q, 1.0, stages.u, stages.q)
+        trivialize(motion.space, stages.u, stages.v, stages.dq[s])
         accelerate(motion, t + c[s] * h, stages.q, stages.v, 0.0, stages.dv[s])
 
 
@@ -55,23 +57,27 @@ def runge_kutta(tableau: Tableau, motion: Motion, t: Scalar, h: Scalar, q: list,
                 stages: Stages) -> None:
     """A step of length h by an explicit Runge-Kutta method."""
     runge_kutta_stages(tableau, motion, t, h, q, qd, stages)
-    for k in range(len(q)):
-        q[k] += h * weighted(tableau.b, stages.dq, k)
+    for k in range(len(qd)):
+        stages.u[k] = h * weighted(tableau.b, stages.dq, k)
         qd[k] += h * weighted(tableau.b, stages.dv, k)
+    displace(motion.space, q, 1.0, stages.u, stages.q)
+    for k in range(len(q)):
+        q[k] = stages.q[k]
 
 
 # ------------------------------------------------------------------------------------------------- adaptive steps
 @kernel
-def error_norm(tableau: Tableau, h: Scalar, q: list, qd: list, stages: Stages, relative: float,
+def error_norm(tableau: Tableau, motion: Motion, h: Scalar, q: list, qd: list, stages: Stages, relative: float,
                absolute_tolerance: float) -> Scalar:
     """The estimated error of a step whose last stage is the new state: root mean square in units of the tolerance."""
-    total = null(h)
-    for k in range(len(q)):
-        for y, new, rates in ((q, stages.q, stages.dq), (qd, stages.v, stages.dv)):
-            old, end = absolute(y[k]), absolute(new[k])
+    total, before, after = null(h), motion.net, motion.armature         # of which each call of solve sets its own
+    sizes(motion.space, q, before)
+    sizes(motion.space, stages.q, after)
+    for k in range(len(qd)):
+        for old, end, rates in ((before[k], after[k], stages.dq), (absolute(qd[k]), absolute(stages.v[k]), stages.dv)):
             e = h * weighted(tableau.error, rates, k) / (absolute_tolerance + relative * where(old > end, old, end))
             total += e * e
-    return sqrt(total / (2.0 * len(q)))
+    return sqrt(total / (2.0 * len(qd)))
 
 
 @kernel
@@ -96,22 +102,25 @@ def first_step(tableau: Tableau, motion: Motion, t: Scalar, q: list, qd: list, s
                relative: float, absolute_tolerance: float, longest: float) -> Scalar:
     """A first step from the size of the state and of its first two derivatives (Hairer, Norsett, Wanner II.4)."""
     accelerate(motion, t, q, qd, 0.0, stages.dv[0])
-    zero = null(q[0])
+    zero, size = null(qd[0]), motion.net
     d0 = d1 = d2 = zero
-    for k in range(len(q)):
+    sizes(motion.space, q, size)
+    for k in range(len(qd)):
         stages.dq[0, k] = qd[k]
-        a, b = absolute_tolerance + relative * absolute(q[k]), absolute_tolerance + relative * absolute(qd[k])
-        d0 += (q[k] / a) * (q[k] / a) + (qd[k] / b) * (qd[k] / b)
+        a, b = absolute_tolerance + relative * size[k], absolute_tolerance + relative * absolute(qd[k])
+        d0 += (size[k] / a) * (size[k] / a) + (qd[k] / b) * (qd[k] / b)
         d1 += (qd[k] / a) * (qd[k] / a) + (stages.dv[0, k] / b) * (stages.dv[0, k] / b)
-    count = 2.0 * len(q)
+    count = 2.0 * len(qd)
     d0, d1 = sqrt(d0 / count), sqrt(d1 / count)
     small = where(d0 < 1e-5, zero, where(d1 < 1e-5, zero, d1)) <= 0.0
     h = where(small, over(1e-6, zero), 0.01 * d0 / where(small, over(1.0, zero), d1))
-    for k in range(len(q)):
-        stages.q[k], stages.v[k] = q[k] + h * qd[k], qd[k] + h * stages.dv[0, k]
+    displace(motion.space, q, h, qd, stages.q)
+    for k in range(len(qd)):
+        stages.v[k] = qd[k] + h * stages.dv[0, k]
     accelerate(motion, t + h, stages.q, stages.v, 0.0, stages.dv[1])
-    for k in range(len(q)):
-        a, b = absolute_tolerance + relative * absolute(q[k]), absolute_tolerance + relative * absolute(qd[k])
+    sizes(motion.space, q, size)
+    for k in range(len(qd)):
+        a, b = absolute_tolerance + relative * size[k], absolute_tolerance + relative * absolute(qd[k])
         u, w = (stages.v[k] - qd[k]) / a, (stages.dv[1, k] - stages.dv[0, k]) / b
         d2 += u * u + w * w
     d2 = sqrt(d2 / count) / h
@@ -135,10 +144,15 @@ def dense_weights(tableau: Tableau, theta: float, weights: np.ndarray) -> None:
 
 
 @kernel
-def dense(weights: np.ndarray, h: float, q: list, qd: list, stages: Stages, k: int, place: int) -> tuple[float, float]:
-    """Position and velocity within a step, coordinate k of one place."""
-    dq = dv = 0.0
-    for s in range(len(weights)):
-        dq += weights[s] * extract(stages.dq[s, k], place)
-        dv += weights[s] * extract(stages.dv[s, k], place)
-    return extract(q[k], place) + h * dq, extract(qd[k], place) + h * dv
+def dense(weights: np.ndarray, motion: Motion, h: float, q: list, qd: list, stages: Stages, place: int, out: np.ndarray,
+          v: np.ndarray, start: np.ndarray, u: np.ndarray) -> None:
+    """Write position and velocity of one place within a step to out (nq) and v (n); start (nq) and u (n) are memory."""
+    for k in range(len(q)):
+        start[k] = extract(q[k], place)
+    for k in range(len(qd)):
+        dq = dv = 0.0
+        for s in range(len(weights)):
+            dq += weights[s] * extract(stages.dq[s, k], place)
+            dv += weights[s] * extract(stages.dv[s, k], place)
+        u[k], v[k] = dq, extract(qd[k], place) + h * dv
+    displace(motion.space, start, h, u, out)

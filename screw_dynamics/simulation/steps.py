@@ -2,13 +2,13 @@
 
 Written once for any scalar: on lanes every state has its own time, and in adaptive steps its own step."""
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from screw_dynamics.compiled.interrupt import ended
 from screw_dynamics.compiled.native import array_at, at
-from screw_dynamics.compiled.workspace import COORDINATES, RESULT, watch_in
+from screw_dynamics.compiled.workspace import CONFIGURATION, COORDINATES, RESULT, watch_in
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.tables import block
@@ -17,18 +17,21 @@ from screw_dynamics.numbers.values import Scalar, kernel, null, over
 from .motion import Motion, Stages, has_stops, stop_at_limits
 from .runge_kutta import Tableau, dense, dense_weights, error_norm, first_step, next_step, runge_kutta_stages
 
-# A plan is a float64 array: numbers of a rollout, addresses of CALLS functions (bits, not numbers), and six numbers of
-# each joint: damping, friction and stops in the rollout, and the model's damping and friction (6, n).
+# A plan is a float64 array: numbers of a rollout, addresses of CALLS functions (bits, not numbers), and for each
+# velocity seven numbers (OF_JOINT, n): damping, friction and stops in the rollout, the model's damping and friction,
+# and where in q its coordinate is, or -1.
 STEPS, EVERY, RELATIVE, ABSOLUTE, LONG, MAIN, ADDRESSES, CALLS = 0, 1, 2, 3, 4, 5, 8, 16
-JOINTS = ADDRESSES + CALLS
+STAGES = 11         # rows of working memory before those of the stages
+JOINTS, OF_JOINT = ADDRESSES + CALLS, 7
 
 
 class Job(NamedTuple):
     """The inputs of a rollout, and where its results go.
 
-    memory: a workspace; plan: see above; initial states q0, qd0 (N, 1, n); effort (N, 1 or steps, n); q and qd (N,
-    samples, n): samples after the initial state, which may overlap with it; dt: length of a step, s; stop (1,): other
-    than 0 to end all rollouts that share it; diverged (1,): becomes 1 where a last sample is not finite."""
+    memory: a workspace; plan: see above; initial states q0 (N, 1, nq), qd0 (N, 1, n); effort (N, 1 or steps, n); q (N,
+    samples, nq) and qd (N, samples, n): samples after the initial state, which may overlap with it; dt: length of a
+    step, s; stop (1,): other than 0 to end all rollouts that share it; diverged (1,): becomes 1 where a last sample is
+    not finite."""
 
     memory: np.ndarray
     plan: np.ndarray
@@ -44,19 +47,30 @@ class Job(NamedTuple):
 
 @kernel
 def work_rows(tableau: Tableau) -> int:
-    """How many vectors (n) of working memory a rollout needs: state, efforts, five that Motion needs, state of a stage,
-    and the rates of all stages, at least two, which stops need."""
-    return 10 + 2 * max(2, len(tableau.c))
+    """How many vectors (nq) of working memory a rollout needs: state, efforts, five that Motion needs, state and
+    displacement of a stage, and the rates of all stages, at least two, which stops need."""
+    return STAGES + 2 * max(2, len(tableau.c))
 
 
 @kernel
-def prepare_motion(tableau: Tableau, like: Scalar, job: Job) -> tuple[list, list, Motion, Stages]:
-    """The state, the Motion and the Stages of a rollout, over scalars of the kind of `like`."""
-    n, memory, count = int(job.memory[COORDINATES]), job.memory, work_rows(tableau)
-    rows, middle = block(like, (count, n), memory, int(memory[RESULT])), (10 + count) // 2
-    calls, joints = array_at(0, at(job.plan) + 8 * ADDRESSES, (CALLS,)), block(0.0, (6, n), job.plan, JOINTS)
-    motion = Motion(at(memory), calls, joints, watch_in(memory), rows[2], rows[3], rows[4], rows[5], rows[6], rows[7])
-    return rows[0], rows[1], motion, Stages(rows[10:middle], rows[middle:], rows[8], rows[9])
+def prepare_motion(tableau: Tableau, like: Scalar, space: Callable, calls: Any, joints: np.ndarray,
+                   memory: np.ndarray) -> tuple[list, list, Motion, Stages]:
+    """The state, the Motion and the Stages of a rollout, over scalars of the kind of `like`, in a workspace.
+
+    space(memory): Motion.space."""
+    n, nq, count = int(memory[COORDINATES]), int(memory[CONFIGURATION]), work_rows(tableau)
+    rows, middle = block(like, (count, nq), memory, int(memory[RESULT])), (STAGES + count) // 2
+    motion = Motion(space(memory), at(memory), calls, joints, watch_in(memory), rows[2][:n], rows[3][:n], rows[4][:n],
+                    rows[5], rows[6][:n], rows[7])
+    return rows[0], rows[1][:n], motion, Stages(rows[STAGES:middle], rows[middle:], rows[8], rows[9][:n], rows[10][:n])
+
+
+@kernel
+def motion_of(tableau: Tableau, like: Scalar, space: Callable, job: Job) -> tuple[list, list, Motion, Stages]:
+    """prepare_motion of a job."""
+    calls = array_at(0, at(job.plan) + 8 * ADDRESSES, (CALLS,))
+    joints = block(0.0, (OF_JOINT, int(job.memory[COORDINATES])), job.plan, JOINTS)
+    return prepare_motion(tableau, like, space, calls, joints, job.memory)
 
 
 @kernel
@@ -79,15 +93,17 @@ def store_rows(rows: np.ndarray, first: int, sample: int, column: list) -> None:
 def note_divergence(job: Job, x: list, v: list) -> None:
     """Set job.diverged if any number of the state is not finite."""
     for k in range(len(x)):
-        rest = (x[k] - x[k]) + (v[k] - v[k])                # NaN for an infinity too
-        if some(rest != 0.0):
+        if some(x[k] - x[k] != 0.0):                            # NaN for an infinity too
+            job.diverged[0] = 1
+    for k in range(len(v)):
+        if some(v[k] - v[k] != 0.0):
             job.diverged[0] = 1
 
 
 @kernel
-def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, job: Job) -> None:
+def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable, job: Job) -> None:
     """Steps of length dt; every `every`-th of them ends in a sample."""
-    x, v, motion, stages = prepare_motion(tableau, like, job)
+    x, v, motion, stages = motion_of(tableau, like, space, job)
     steps, every, stops = int(job.plan[STEPS]), int(job.plan[EVERY]), has_stops(motion.joints)
     for first in range(0, len(job.q0), places(like)):
         load_rows(job.q0, first, 0, x)
@@ -107,31 +123,33 @@ def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, job: Job) -> Non
 
 
 @kernel
-def write_samples(tableau: Tableau, place: int, t: Scalar, h: Scalar, until: float, lost: bool, sample: int,
-                  interval: float, x: list, v: list, stages: Stages, weights: np.ndarray, q: np.ndarray,
-                  qd: np.ndarray) -> int:
-    """Write the samples (samples, n) of one place, every `interval` seconds after the initial state, number 0, that lie
-    in a step from t to `until`; NaN if the state is lost. Returns the number of the next sample."""
-    start, length = extract(t, place), extract(h, place)
+def write_samples(tableau: Tableau, motion: Motion, place: int, t: Scalar, h: Scalar, until: float, lost: bool,
+                  sample: int, interval: float, x: list, v: list, stages: Stages, weights: np.ndarray,
+                  start: np.ndarray, u: np.ndarray, q: np.ndarray, qd: np.ndarray) -> int:
+    """Write the samples (samples, nq or n) of one place, every `interval` seconds after the initial state, number 0,
+    that lie in a step from t to `until`; NaN if the state is lost. Returns the number of the next sample."""
+    begin, length = extract(t, place), extract(h, place)
     while sample <= len(q) and sample * interval <= until:
-        dense_weights(tableau, (sample * interval - start) / length, weights)
-        for k in range(len(x)):
-            q[sample - 1, k], qd[sample - 1, k] = dense(weights, length, x, v, stages, k, place)
-            if lost:
-                q[sample - 1, k] = qd[sample - 1, k] = np.nan
+        dense_weights(tableau, (sample * interval - begin) / length, weights)
+        dense(weights, motion, length, x, v, stages, place, q[sample - 1], qd[sample - 1], start, u)
+        if lost:
+            for k in range(len(x)):
+                q[sample - 1, k] = np.nan
+            for k in range(len(v)):
+                qd[sample - 1, k] = np.nan
         sample += 1
     return sample
 
 
 @kernel
-def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, job: Job) -> None:
+def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable, job: Job) -> None:
     """Runge-Kutta steps with SciPy's step control, sampled at every dt * every by dense output; each place has a time
     of its own. With efforts that vary, and with stops, a step ends at every dt. A state is NaN from where its
     step size underflows or its numbers cease to be finite."""
-    x, v, motion, stages = prepare_motion(tableau, like, job)
+    x, v, motion, stages = motion_of(tableau, like, space, job)
     plan, dt, effort, q, qd, stops = job.plan, job.dt, job.effort, job.q, job.qd, has_stops(motion.joints)
     every, relative, tolerance = int(plan[EVERY]), plan[RELATIVE], plan[ABSOLUTE]
-    varying, weights = effort.shape[1] > 1, np.empty(len(tableau.c))
+    varying, weights, start, u = effort.shape[1] > 1, np.empty(len(tableau.c)), np.empty(len(x)), np.empty(len(v))
     end = q.shape[1] * every * dt
     for first in range(0, len(q), places(like)):
         count = min(places(like), len(q) - first)
@@ -147,18 +165,20 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, job: Job) -> 
             active, last = t < end, t + h >= horizon
             length = where(active, where(last, horizon - t, h), null(like))
             runge_kutta_stages(tableau, motion, t, length, x, v, stages)
-            error = error_norm(tableau, length, x, v, stages, relative, tolerance)
+            error = error_norm(tableau, motion, length, x, v, stages, relative, tolerance)
             accepted, lost = active & (error < 1.0), active & (h < 1e-15 * t + 1e-300)
             arrival = where(lost, over(end, like), where(accepted, where(last, horizon, t + length), t))
             if some(lost):
                 job.diverged[0] = 1
             for place in range(count):
                 number, s = int(extract(sample, place)), first + place
-                number = write_samples(tableau, place, t, length, extract(arrival, place), extract(lost, place), number,
-                                       every * dt, x, v, stages, weights, q[s], qd[s])
+                number = write_samples(tableau, motion, place, t, length, extract(arrival, place), extract(lost, place),
+                                       number, every * dt, x, v, stages, weights, start, u, q[s], qd[s])
                 sample = insert(sample, place, float(number))
             for k in range(len(x)):
-                x[k], v[k] = where(accepted, stages.q[k], x[k]), where(accepted, stages.v[k], v[k])
+                x[k] = where(accepted, stages.q[k], x[k])
+            for k in range(len(v)):
+                v[k] = where(accepted, stages.v[k], v[k])
             h = where(active & (last & accepted), h, next_step(tableau, length, error, retried))
             retried = active & (error >= 1.0)
             t = arrival
@@ -170,9 +190,12 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, job: Job) -> 
                     s = min(first + place, len(q) - 1)
                     interval = insert(interval, place, float(i))
                     horizon = insert(horizon, place, min((i + 1) * dt, end))
-                    for k in range(len(x)):
-                        if number * every == i:             # the state after the stop, not before
-                            q[s, number - 1, k], qd[s, number - 1, k] = extract(x[k], place), extract(v[k], place)
+                    if number * every == i:                 # the state after the stop, not before
+                        for k in range(len(x)):
+                            q[s, number - 1, k] = extract(x[k], place)
+                        for k in range(len(v)):
+                            qd[s, number - 1, k] = extract(v[k], place)
+                    for k in range(len(v)):
                         if varying and i < effort.shape[1]:
                             motion.tau[k] = insert(motion.tau[k], place, effort[s, i, k])
             if ended(motion.watch, job.stop):

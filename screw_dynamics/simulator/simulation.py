@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from screw_dynamics.checks import coordinates_alone
 from screw_dynamics.robot import Robot
 
 from .actuators import Actuators, braked, singular_joint
@@ -50,6 +51,7 @@ class Simulation:
         joint_sensors: Mapping[str, Mapping[str, float]] | None = None,
         instrumented: Robot | None = None,
     ):
+        coordinates_alone("the simulator", robot.model)
         self._robot = robot
         self.settings = settings or Settings()
         self.limits = EnforcedLimits(robot.model, self.settings.enforce_limits)

@@ -15,7 +15,7 @@ from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
 from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.checks import known_link, one_of
+from screw_dynamics.checks import coordinates_alone, known_link, one_of
 from screw_dynamics.compiled.entry import Target
 from screw_dynamics.model.links import Frame, Link, Placed
 from screw_dynamics.model.model import Model
@@ -54,6 +54,8 @@ def equations_of_motion(robot: facade.Robot | Model | Sequence[Placed], gravity:
     of one, become that; False takes only integers for exact. simplify: True expands and collects terms, by rules that
     end soon for robots of a few joints; False leaves the formulas nested as the recursion builds them, for larger ones;
     a function, such as sympy.trigsimp, is applied to each collected entry."""
+    if not isinstance(robot, Sequence):
+        coordinates_alone("equations_of_motion", getattr(robot, "model", robot))
     if not (isinstance(tolerance, Real) and 0.0 <= tolerance < 1.0):
         raise ValueError(f"tolerance {tolerance!r} must be in [0, 1)")
     if not (simplify in (True, False) or callable(simplify)):

@@ -35,8 +35,9 @@ class Link(NamedTuple):
 class Joint(NamedTuple):
     """A joint and how its child link moves in its parent link.
 
-    placement (4, 4) is the pose of the child in the parent at q = 0; axis (3,) is a unit vector in the child's frame.
-    A joint that is fixed, or that we do not support, has no axis and nothing after it."""
+    placement (4, 4) is the pose of the child in the parent at q = 0; axis (3,) is a unit vector in the child's frame. A
+    joint that is fixed, floating or planar has no axis and nothing after it, but a planar one the unit normal (3,) of
+    its plane."""
 
     name: str
     line: int
@@ -49,6 +50,7 @@ class Joint(NamedTuple):
     damping: float = 0.0
     friction: float = 0.0
     mimic: Mimic | None = None
+    normal: np.ndarray | None = None
 
     @property
     def screw(self) -> np.ndarray:
@@ -142,7 +144,7 @@ def _joint(joint, line, notes):
     if joint.type not in MOVING_KINDS:
         if joint.mimic:
             notes.add(f"<mimic> of a {joint.type} joint is ignored", joint.name)
-        return still
+        return still._replace(normal=_axis(joint, where, line, notes)) if joint.type == "planar" else still
     damping, friction = (getattr(joint.dynamics, name, None) or 0.0 for name in ("damping", "friction"))
     return still._replace(axis=_axis(joint, where, line, notes), limits=_limits(joint, notes),
                           damping=damping, friction=friction, mimic=_mimic(joint))

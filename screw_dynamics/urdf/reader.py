@@ -1,12 +1,14 @@
 """From a URDF to a Model, step by step; their remarks become the model's warnings."""
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from screw_dynamics.model.builder import ModelBuilder
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays
 
-from .description import SMALLEST_RADIUS, describe
-from .error import Notes, UrdfError, fault, issue, listed, quote
+from .description import SMALLEST_RADIUS, Joint, describe
+from .error import Notes, UrdfError, issue, listed, quote
 from .lock import locked
 from .mimic import check_mimics
 from .schema import needed_part
@@ -15,10 +17,11 @@ from .tree import Tree
 from .xml import parse_xml
 
 FREE = "free/"      # before the names of joints and links of `apart`
+WORLD, FLOATING_BASE = "world", "floating_base"
 
 
 def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None = None,
-              lock: Mapping[str, float] | None = None) -> Model:
+              lock: Mapping[str, float] | None = None, floating_base: bool = False) -> Model:
     """The Model of a URDF: a path, XML text (str or bytes), or an open file.
 
     A path may begin with ~, or be a file:// or package://<package>/<path> address; packages are those of
@@ -34,23 +37,28 @@ def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None
     Bodies, and so joint names, come depth-first from the root, the children of a link in the order of their joints'
     names (as strings; Pinocchio's order too). The order of the file's elements has no influence on the model.
 
+    floating_base: the root link, or base_link, moves freely against a new root link `world`, by the joint
+    `floating_base`, of which q has x y z and a quaternion x y z w first; see ModelBuilder.add_group_joint. Joints of
+    the types floating and planar are such joints anywhere: a floating one "free", the axis of a planar one is the
+    normal of its plane.
+
     UrdfError names the line, the element and the value of what leaves dynamics undefined, or of a wrong argument. What
     does not, a limit that cannot be read, say, or is surely a mistake, is a UrdfWarning, and in `Model.warnings`."""
-    model = model_of(source, base_link, tip_link, lock)
+    model = model_of(source, base_link, tip_link, lock, floating_base=floating_base)
     path = path_of(source)
     issue(model.warnings if path is None else [f"{path}: {text}" for text in model.warnings])
     return model
 
 
 def model_of(source: Source, base_link: str | None = None, tip_link: str | None = None,
-             lock: Mapping[str, float] | None = None, apart: Sequence[str] = ()) -> Model:
+             lock: Mapping[str, float] | None = None, apart: Sequence[str] = (), floating_base: bool = False) -> Model:
     """The model of read_urdf, without a UrdfWarning: for those who show the model's `warnings` in their own way.
 
     apart: joints, fixed ones too, whose links can come apart: each has a free joint in series, in the child link's
     frame, of coordinates FREE + <joint> + _rx, _ry, _rz, _x, _y and _z. The efforts that keep these at 0 are the wrench
     on the child link."""
     try:
-        return _read(source, base_link, tip_link, lock or {}, apart)
+        return _read(source, base_link, tip_link, lock or {}, apart, floating_base)
     except ValueError as error:
         path = path_of(source)
         known = isinstance(error, UrdfError)
@@ -59,19 +67,27 @@ def model_of(source: Source, base_link: str | None = None, tip_link: str | None 
         raise UrdfError(f"{path}: {error}" if path is not None else str(error)) from None if known else error
 
 
-def _read(source, base_link, tip_link, lock, apart):
+def _read(source, base_link, tip_link, lock, apart, floating_base):
     notes = Notes()
     robot = needed_part(parse_xml(read_source(source)), notes)
     links, joints = describe(robot, notes)
     tree = Tree(links, locked(joints, lock, notes))
     branch = tree.select(base_link, tip_link)
-    # Refused only in the part of the tree in use.
-    for joint in branch.joints:
-        if joint.axis is None and joint.kind != "fixed":
-            raise fault(f"joint {quote(joint.name)}: type {quote(joint.kind)} is not supported; base_link="
-                        f"{quote(joint.child)} takes the tree below it", joint.line)
+    if floating_base:
+        branch = _floating(branch)
     _check_apart(apart, branch)
     return _model(tree, branch._replace(joints=check_mimics(tree, branch.joints, notes)), notes, apart)
+
+
+def _floating(branch):
+    """The branch with a floating joint above its root."""
+    for kind, name, taken in (("link", WORLD, {branch.root, *(joint.child for joint in branch.joints)}),
+                              ("joint", FLOATING_BASE, {joint.name for joint in branch.joints})):
+        if name in taken:
+            raise UrdfError(f"floating_base: a {kind} already is called {quote(name)}" + (
+                "; base_link= takes the tree below it" if kind == "link" else ""))
+    joint = Joint(FLOATING_BASE, 0, "floating", WORLD, branch.root, np.eye(4))
+    return branch._replace(root=WORLD, joints=(joint, *branch.joints))
 
 
 def _check_apart(apart, branch):
@@ -83,7 +99,8 @@ def _check_apart(apart, branch):
 
 
 def _model(tree, branch, notes, apart):
-    inertias = {name: _inertia(tree.links[name]) for name in (branch.root, *(joint.child for joint in branch.joints))}
+    inertias = {name: _inertia(tree.links[name]) if name in tree.links else np.zeros((6, 6))
+                for name in (branch.root, *(joint.child for joint in branch.joints))}
     builder = ModelBuilder(branch.root, inertias[branch.root])
     for joint in branch.joints:
         placement, inertia, child = joint.placement, inertias[joint.child], joint.child
@@ -91,13 +108,18 @@ def _model(tree, branch, notes, apart):
             inertia, child = None, FREE + joint.child
         if joint.kind == "fixed":
             builder.add_fixed(child, joint.parent, placement, inertia)
+        elif joint.kind == "floating":
+            builder.add_group_joint("free", joint.name, child, joint.parent, placement, inertia)
+        elif joint.kind == "planar":
+            builder.add_group_joint("planar", joint.name, child, joint.parent, placement, inertia,
+                                    frame=_with_z_along(joint.normal))
         else:
             builder.add_joint(joint.name, child, joint.parent, joint.screw, placement, inertia, kind=joint.kind,
                               limits=joint.limits, damping=joint.damping, friction=joint.friction,
                               mimic=joint.mimic)
         if joint.name in apart:
             builder.add_macro_joint("free", FREE + joint.name, joint.child, child, inertia=inertias[joint.child])
-    if all(joint.axis is None for joint in branch.joints):
+    if all(joint.kind == "fixed" for joint in branch.joints):
         notes.add("a robot without joints that move", branch.root)
     _note_idle_joints(branch, inertias, notes)
     for text in notes.texts():
@@ -106,6 +128,19 @@ def _model(tree, branch, notes, apart):
         builder.warn(f"tip_link cuts off joint {quote(joint.name)} and the {tree.mass_below(joint):g} kg that it moves "
                      "(lock it to keep them)")
     return builder.build()
+
+
+def _with_z_along(normal):
+    """The pose of the frame with z along a unit vector that is turned the least."""
+    x, y, z = normal
+    C = np.eye(4)
+    if z < -0.5:                                # from the frame that is turned by pi about x
+        C[:3, :3] = _with_z_along((x, -y, -z))[:3, :3] * ((1.0,), (-1.0,), (-1.0,)) * (1.0, -1.0, -1.0)
+        C[:3, 1:3] *= -1.0
+        return C
+    k = 1.0 / (1.0 + z)
+    C[:3, :3] = [[1.0 - k * x * x, -k * x * y, x], [-k * x * y, 1.0 - k * y * y, y], [-x, -y, z]]
+    return C
 
 
 def _inertia(link):

@@ -99,7 +99,7 @@ _STILL = ("axis", "limit", "dynamics")
 _FIXED = _JOINT._replace(elements={tag: form for tag, form in _JOINT.elements.items() if tag not in _STILL},
                          passed=_JOINT.passed.union(_STILL))
 _ROBOT = Form(optional={"name": _any_text, "version": _name},
-              elements={"link": _LINK, "joint": _JOINT._replace(kinds={"fixed": _FIXED})},
+              elements={"link": _LINK, "joint": _JOINT._replace(kinds={"fixed": _FIXED, "floating": _FIXED})},
               many=("link", "joint"),
               passed=frozenset(("material", "transmission", "gazebo", "sensor", "ros2_control", "group")))
 

@@ -301,6 +301,7 @@ def view(robot: Robot, t: ArrayLike | None = None, q: ArrayLike | None = None, *
     urdf: path or text of the URDF whose shapes are shown, by default the one that the robot was read from. Without any,
     and where meshes are missing, bodies are boxes of their inertia. host: 127.0.0.1 serves this machine alone, 0.0.0.0
     everybody. port: the first free one from here on. ImportError without viser, the extra [view]."""
+    checks.coordinates_alone("view", robot.model)
     start = None if q is None else checks.real_numbers("q", q, robot.n)
     if start is not None and t is not None:
         start = start.reshape(-1, robot.n)[0]

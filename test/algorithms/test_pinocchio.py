@@ -7,7 +7,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from support.pinocchio_oracle import oracle_of_parts, oracle_of_urdf
-from support.random_trees import model_of, random_tree
+from support.random_trees import GROUPS, KINDS, model_of, random_tree
 from support.real_robots import LOADED, PATHS, real_robot
 
 BOUND = 1e-10           # largest error of a state, relative to the largest number Pinocchio gives for it
@@ -61,7 +61,8 @@ def worst(quantity, robot, oracle, states):
 
 def compare(robot, oracle, count):
     """Compare everything on so many random states, and hold it to the bound; the largest error and of what."""
-    states = State(*np.random.default_rng(3).uniform(-3, 3, (4, count, robot.n)))
+    rng = np.random.default_rng(3)
+    states = State(rng.uniform(-3, 3, (count, robot.nq)), *rng.uniform(-3, 3, (3, count, robot.n)))
     links = robot.link_names[::-(-len(robot.link_names) // LINKS)]
     quantities = {**QUANTITIES, **{k: f for link in links for k, f in quantities_of(link).items()}}
     bounds = dict.fromkeys(quantities, BOUND)
@@ -83,8 +84,20 @@ def test_real_robot(name, report):
     report(name, robot.n, *compare(robot, oracle_of_urdf(PATHS[name], robot), STATES))
 
 
+@pytest.mark.parametrize("name", LOADED)
+def test_real_robot_with_a_floating_base(name, report):
+    try:
+        robot = real_robot(name, floating_base=True)
+    except sd.UrdfError as error:
+        assert "already is called 'world'" in str(error)
+        pytest.skip(str(error))
+    report(f"{name}, floating", robot.n, *compare(robot, oracle_of_urdf(PATHS[name], robot), STATES // 10))
+
+
+@pytest.mark.parametrize("of", [KINDS, (*GROUPS, *KINDS)], ids=["joints of one degree", "joints on groups"])
 @pytest.mark.parametrize("seed", range(TREES))
-def test_random_tree(seed, report):
-    parts = random_tree(np.random.default_rng(seed), joints=3 + seed % 10, mimics=seed % 3 // 2)
+def test_random_tree(seed, of, report):
+    parts = random_tree(np.random.default_rng(seed), joints=3 + seed % 10, mimics=seed % 3 // 2, of=of)
     robot = sd.Robot(model_of(parts))
-    report(f"random tree {seed}", robot.n, *compare(robot, oracle_of_parts(parts, robot), TREE_STATES))
+    name = f"random tree {seed}{', joints on groups' * (of != KINDS)}"
+    report(name, robot.n, *compare(robot, oracle_of_parts(parts, robot), TREE_STATES))

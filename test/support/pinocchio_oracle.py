@@ -1,4 +1,4 @@
-"""Pinocchio with the methods of our Robot, one state at a time: angular parts first, q one number a joint.
+"""Pinocchio with the methods of our Robot, one state at a time: angular parts first, our numbers in q.
 
 Pinocchio's algorithms run on the tree with all joints free, q_full = G q + o, and G takes what they give to the
 coordinates. Its own reduction of mimic joints serves inverse dynamics and the mass matrix only; version 4.1's
@@ -8,29 +8,41 @@ import numpy as np
 import pinocchio as pin
 
 ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
+# Which of its velocities are ours, of joints on groups.
+VELOCITIES = {"JointModelFreeFlyer": ANGULAR_FIRST, "JointModelPlanar": [2, 0, 1], "JointModelSpherical": [0, 1, 2]}
 FRAMES = {"body": pin.LOCAL, "spatial": pin.WORLD, "hybrid": pin.LOCAL_WORLD_ALIGNED}
 
 
 class Oracle:
-    """A Pinocchio model over the coordinates `joint_names`; mimics: {joint: (leader, multiplier, offset)}."""
+    """A Pinocchio model over the configurations and velocities of our robot."""
 
-    def __init__(self, model, joint_names, mimics):
+    def __init__(self, model, robot):
+        mimics = robot.model.mimics
         model.armature[:] = model.friction[:] = model.damping[:] = 0.0
         self.model, self.data = model, model.createData()
         self.weightless = pin.Model(model)
         self.weightless.gravity.setZero()
-        self.joints, self.mimics = model.joints[1:], mimics
-        self.G, self.offset = np.zeros((model.nv, len(joint_names))), np.zeros(model.nv)
-        for name, joint in zip(model.names[1:], self.joints, strict=True):
+        self.mimics, self.G = mimics, np.zeros((model.nv, robot.n))
+        self.joints = []        # type, and of our q which numbers, multiplied and shifted by how much
+        for name, joint in zip(model.names[1:], model.joints[1:], strict=True):
             leader, multiplier, offset = mimics.get(name, (name, 1.0, 0.0))
-            self.G[joint.idx_v, list(joint_names).index(leader)] = multiplier
-            self.offset[joint.idx_v] = offset
+            order = VELOCITIES.get(joint.shortname(), [0])
+            ours = np.arange(robot.n)[robot.v_slices[leader]]
+            self.G[joint.idx_v + np.array(order), ours] = multiplier
+            self.joints.append((joint, robot.q_slices[leader], multiplier, offset))
 
     def _q(self, q):
-        """Pinocchio's configuration, with cosine and sine of a continuous joint."""
-        full = self.G @ q + self.offset
-        turns = ((j.nq, full[j.idx_v]) for j in self.joints)
-        return np.array([x for nq, a in turns for x in ((a,) if nq == 1 else (np.cos(a), np.sin(a)))])
+        """Pinocchio's configuration, with cosine and sine of the angles of continuous and planar joints, and unit
+        quaternions."""
+        full = np.empty(self.model.nq)
+        for joint, numbers, multiplier, offset in self.joints:
+            x = multiplier * q[numbers] + offset
+            if joint.nq > joint.nv and len(x) > 3:
+                x[-4:] /= np.linalg.norm(x[-4:])
+            elif joint.nq > joint.nv:
+                x = np.r_[x[:-1], np.cos(x[-1]), np.sin(x[-1])]
+            full[joint.idx_q:joint.idx_q + joint.nq] = x
+        return full
 
     def inverse_dynamics(self, q, qd, qdd):
         return self.G.T @ pin.rnea(self.model, self.data, self._q(q), self.G @ qd, self.G @ qdd)
@@ -74,7 +86,7 @@ class Oracle:
     def jacobian_derivative(self, q, qd, link, representation):
         if representation == "mixed":
             return self._mixed(self.jacobian_derivative, q, qd, link)
-        if not len(q):
+        if not len(qd):
             return np.zeros((6, 0))             # Pinocchio 4.1 reads past its memory
         pin.computeJointJacobiansTimeVariation(self.model, self.data, self._q(q), self.G @ qd)
         pin.updateFramePlacements(self.model, self.data)
@@ -91,15 +103,18 @@ class Oracle:
 
 
 def oracle_of_urdf(path, robot):
-    """The oracle of a URDF, over the coordinates of our robot."""
-    return Oracle(pin.buildModelFromUrdf(str(path)), robot.joint_names, robot.model.mimics)
+    """The oracle of a URDF, over the configurations of our robot, with its floating base if it has one."""
+    base = (pin.JointModelFreeFlyer(), "floating_base") if "floating_base" in robot.joint_names else ()
+    return Oracle(pin.buildModelFromUrdf(str(path), *base), robot)
 
 
 def oracle_of_parts(parts, robot):
     """The oracle of a tree of random_trees.py, over the coordinates of our robot."""
     make = {"revolute": lambda part: pin.JointModelRevoluteUnaligned(part.axis),
             "prismatic": lambda part: pin.JointModelPrismaticUnaligned(part.axis),
-            "helical": lambda part: pin.JointModelHelicalUnaligned(part.axis, part.pitch)}
+            "helical": lambda part: pin.JointModelHelicalUnaligned(part.axis, part.pitch),
+            "spherical": lambda part: pin.JointModelSpherical(), "planar": lambda part: pin.JointModelPlanar(),
+            "free": lambda part: pin.JointModelFreeFlyer()}
     model = pin.Model()
     model.addBodyFrame("root", 0, pin.SE3.Identity(), 0)
 
@@ -114,4 +129,4 @@ def oracle_of_parts(parts, robot):
             model.addBodyFrame(part.link, joint, C, 0)
             grow(part.link, joint, C)
     grow("root", 0, pin.SE3.Identity())
-    return Oracle(model, robot.joint_names, robot.model.mimics)
+    return Oracle(model, robot)

@@ -8,6 +8,7 @@ import screw_dynamics as sd
 from support import matrices
 
 KINDS = ("revolute", "prismatic", "helical")
+GROUPS = ("spherical", "planar", "free")
 
 
 class Part(NamedTuple):
@@ -58,17 +59,18 @@ def random_body(rng):
     return masses.sum(), com, sum(-m * arm @ arm for m, arm in zip(masses, arms, strict=True))
 
 
-def random_tree(rng, joints, mimics=0):
-    """The parts of a branching tree with so many joints of all kinds, some links fixed in between, and mimic joints."""
+def random_tree(rng, joints, mimics=0, of=KINDS):
+    """The parts of a branching tree with so many joints of these kinds, some links fixed in between, and mimic
+    joints."""
     parts, kinds = [], []
     while len(kinds) < joints:
-        kind = "fixed" if rng.random() < 0.25 else KINDS[len(kinds) % 3]
+        kind = "fixed" if rng.random() < 0.25 else of[len(kinds) % len(of)]
         parents = ["root", *(part.link for part in parts)][-4:]
         axis = rng.normal(size=3)
         parts.append(Part(f"link {len(parts)}", parents[rng.integers(len(parents))], kind, axis / np.linalg.norm(axis),
                           rng.uniform(-0.3, 0.3), random_pose(rng), random_pose(rng), *random_body(rng)))
         kinds += [kind] if kind != "fixed" else []
-    moving = [i for i, part in enumerate(parts) if part.kind != "fixed"]
+    moving = [i for i, part in enumerate(parts) if part.kind in KINDS]
     for follower, leader in rng.permutation(moving)[:2 * mimics].reshape(mimics, 2):
         mimic = sd.Mimic(parts[leader].joint, rng.uniform(-2, 2), rng.uniform(-1, 1))
         parts[follower] = parts[follower]._replace(mimic=mimic)
@@ -81,6 +83,9 @@ def model_of(parts, **joint_options):
     for part in parts:
         if part.kind == "fixed":
             builder.add_fixed(part.link, part.parent, part.placement, part.inertia)
+        elif part.kind in GROUPS:
+            builder.add_group_joint(part.kind, part.joint, part.link, part.parent, part.placement, part.inertia,
+                                    frame=part.joint_frame, **joint_options)
         else:
             builder.add_joint(part.joint, part.link, part.parent, part.screw, part.placement, part.inertia,
                               mimic=part.mimic, **joint_options)

@@ -5,12 +5,15 @@
 `classical` is a fifth, outside the four representations, with the fewest operations."""
 from screw_dynamics.compiled.entry import Entry, per_joint
 
+from ..group_rates import prescribed
 from . import body_fixed, classical, hybrid, mixed, spatial
+from .body_fixed import without_acceleration, without_gravity
 
 _MODULES = {"body": body_fixed, "spatial": spatial, "hybrid": hybrid, "mixed": mixed, "classical": classical}
 # The same efforts by each representation, named as in representations.REPRESENTATIONS, and by the classical one.
-INVERSE_DYNAMICS_IN = {name: Entry(form.inverse_dynamics, form.Body, 3, per_joint, name=f"inverse_dynamics.{name}")
-                       for name, form in _MODULES.items()}
+INVERSE_DYNAMICS_IN = {name: Entry(form.inverse_dynamics, form.Body, 3, per_joint, name=f"inverse_dynamics.{name}",
+                                   on_groups=prescribed(form.inverse_dynamics)) for name, form in _MODULES.items()}
 INVERSE_DYNAMICS_CLASSICAL = INVERSE_DYNAMICS_IN.pop("classical")
 INVERSE_DYNAMICS = INVERSE_DYNAMICS_IN["body"]
-CORIOLIS_TORQUE = Entry(body_fixed.coriolis_torque, body_fixed.Body, 2, per_joint)
+CORIOLIS_TORQUE = Entry(without_acceleration(without_gravity), body_fixed.Body, 2, per_joint,
+                        on_groups=without_acceleration(prescribed(without_gravity)))

@@ -1,4 +1,5 @@
 """Inverse dynamics in body-fixed twists: the recursive Newton-Euler algorithm on a tree, O(n), for any scalar."""
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -51,8 +52,16 @@ def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
 
 
 @kernel
-def coriolis_torque(links: Link, body: Body, tau: np.ndarray) -> None:
-    """tau = C(q, q') q': what the motion requires without gravity and acceleration."""
-    for i in range(1, len(body.q)):
-        body.qdd[i] = null(body.q[0])
+def without_gravity(links: Link, body: Body, tau: np.ndarray) -> None:
+    """tau = M(q) q'' + C(q, q') q'."""
     newton_euler(links, body, zero(Twist, body.q[0]), tau)
+
+
+def without_acceleration(algorithm: Callable) -> Callable:
+    """The algorithm of inverse dynamics for q'' = 0."""
+    @kernel
+    def coriolis_torque(links, body, tau):
+        for i in range(1, len(body.q)):
+            body.qdd[i] = null(body.q[0])
+        algorithm(links, body, tau)
+    return coriolis_torque

@@ -7,6 +7,7 @@ hold for all of them and on trees, where those bodies l count that all three joi
 import numpy as np
 from numpy.typing import ArrayLike
 
+from screw_dynamics.checks import coordinates_alone
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws import arrays
 
@@ -17,6 +18,7 @@ from ..screw_derivatives.tree import selection
 
 def christoffel_symbols(robot: Robot, q: ArrayLike) -> np.ndarray:
     """2 Gamma_ijk = sum_l (J_lk^T M_l [J_li, J_lj] + J_lj^T M_l [J_li, J_lk] + J_li^T M_l [J_ls, J_lr]); [MD] (86)."""
+    coordinates_alone("christoffel_symbols", robot.model)
     J = joint_screws(robot, q)                                                              # (..., l, j, x)
     momentum = times(robot.model.inertias[:, None], J)
     product = ad(J[..., :, None, :], J[..., None, :, :])                                    # (..., l, i, j, x)
@@ -30,6 +32,7 @@ def christoffel_symbols_binet(robot: Robot, q: ArrayLike) -> np.ndarray:
     """Gamma_ijk = sum_l J_li^T G_l(w_ls) J_lr with Binet's inertia, w_ls the angular part of J_ls; for [MD] (87).
 
     This is the integral of v_i . (w_s x v_r) over the mass, v_i being the velocity of a particle for q_i' = 1."""
+    coordinates_alone("christoffel_symbols_binet", robot.model)
     J = joint_screws(robot, q)
     G = binet_gyration(robot.model.inertias[:, None], J[..., :3])                           # (..., l, s, x, y)
     T = np.einsum("...lix,...lsxy,...lry->...isr", J, G, J, optimize=True)

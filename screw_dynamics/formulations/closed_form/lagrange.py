@@ -9,6 +9,7 @@ whose difference is [MD] (83), and simpler (84), because A (a J + b X) = b J. Al
 import numpy as np
 from numpy.typing import ArrayLike
 
+from screw_dynamics.checks import coordinates_alone
 from screw_dynamics.robot import Robot
 
 from ..newton_euler.screws import ad_matrix, checked
@@ -31,6 +32,7 @@ def coriolis_matrix(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
 
     C q' are the Coriolis efforts. C is not the matrix of the Christoffel symbols, and M' - 2 C is not skew: its
     symmetric part is J^T (b^T M + M b) J, which only q' turns into 0, as b J q' = 0."""
+    coordinates_alone("coriolis_matrix", robot.model)
     A, J, a, b, _ = _moving(robot, q, qd)
     M = system_inertia(robot)
     return -_T(J) @ (M @ A @ a + _T(b) @ M) @ J
@@ -38,6 +40,7 @@ def coriolis_matrix(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
 
 def coriolis_matrix_of_energy(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     """C = -(a J + b X)^T A^T M J - J^T M A a J, (..., n, n), as it comes from the energy; [MD] (83)."""
+    coordinates_alone("coriolis_matrix_of_energy", robot.model)
     A, J, a, b, X = _moving(robot, q, qd)
     M = system_inertia(robot)
     return -_T(a @ J + b @ X) @ _T(A) @ M @ J - _T(J) @ M @ A @ a @ J
@@ -45,6 +48,7 @@ def coriolis_matrix_of_energy(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.n
 
 def mass_matrix_rate(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     """M' = -J^T ((M A a)^T + M A a) J, (..., n, n); [MD] before (82)."""
+    coordinates_alone("mass_matrix_rate", robot.model)
     A, J, a, _, _ = _moving(robot, q, qd)
     product = _T(J) @ system_inertia(robot) @ A @ a @ J
     return -product - _T(product)
@@ -52,6 +56,7 @@ def mass_matrix_rate(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
 
 def energy_gradient(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     """dT/dq = (M A b X)^T J q', (..., n), of the kinetic energy T; [MD] before (82)."""
+    coordinates_alone("energy_gradient", robot.model)
     A, J, _, b, X = _moving(robot, q, qd)
     return (_T(system_inertia(robot) @ A @ b @ X) @ J @ np.asarray(qd)[..., None])[..., 0]
 

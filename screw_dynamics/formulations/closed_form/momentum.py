@@ -7,6 +7,7 @@ no wrench acts p' = 0, whatever the other joints do."""
 import numpy as np
 from numpy.typing import ArrayLike
 
+from screw_dynamics.checks import coordinates_alone
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import Ad_matrix
 
@@ -26,6 +27,7 @@ def phase_space_rate(robot: Robot, q: ArrayLike, p: ArrayLike,
 
     J_j is the screw of a joint, V_j the twist of its body, Pi = M V are momenta and G weights, all in the world frame,
     the sums over all bodies that the joint carries. tau (..., n) are the efforts, none unless given."""
+    coordinates_alone("phase_space_rate", robot.model)
     model, (p,) = robot.model, checked(p=(p, robot.n))
     L, C = support(model), robot.body_poses(q)
     qd = np.linalg.solve(robot.mass_matrix(q), p[..., None])[..., 0]

@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import one_of, positive, whole
+from screw_dynamics.checks import coordinates_alone, one_of, positive, whole
 from screw_dynamics.robot import Robot
 
 from ..newton_euler.screws import checked
@@ -28,6 +28,7 @@ def integrate(robot: Robot, q0: ArrayLike, p0: ArrayLike, tau: ArrayLike | None 
     points: 1 is the implicit midpoint rule, which is symplectic: the energy error stays bounded. More Gauss points keep
     the energy itself, up to O(dt^(2 points)). order: 2, or 4 by Yoshida's composition of three steps, with the same
     invariants. ValueError if a step is so long that its equations are not solved by iteration."""
+    coordinates_alone("integrate", robot.model)
     one_of("order", order, WEIGHTS)
     dt, steps = positive("dt", dt), whole("steps", steps, 0)
     n, nodes = robot.n, _gauss(whole("points", points, 1))

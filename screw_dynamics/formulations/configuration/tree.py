@@ -4,6 +4,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from screw_dynamics.checks import coordinates_alone
 from screw_dynamics.robot import Robot
 
 from ..newton_euler.screws import split, times
@@ -20,6 +21,7 @@ class Tree(NamedTuple):
 
 def tree_of(robot: Robot) -> Tree:
     """The tree of a robot."""
+    coordinates_alone("tree_of", robot.model)
     return Tree(robot.model.parents, robot.model.coordinates)
 
 

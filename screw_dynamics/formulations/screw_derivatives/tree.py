@@ -9,6 +9,7 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike
 
+from screw_dynamics.checks import coordinates_alone
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import Ad_matrix
@@ -34,6 +35,7 @@ def motion(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> tuple[np.ndarray, l
     """q (..., n), and its time derivatives (..., b) as those of each joint of the tree, with common leading axes.
 
     ValueError unless all of them are (..., n) and their leading axes broadcast."""
+    coordinates_alone("motion", robot.model)
     arrays = [np.asarray(x, dtype=float) for x in (q, *rates)]
     for order, x in enumerate(arrays):
         if x.ndim == 0 or x.shape[-1] != robot.n:

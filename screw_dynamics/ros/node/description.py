@@ -12,6 +12,7 @@ from rclpy.exceptions import InvalidHandle
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from std_msgs.msg import String
 
+from screw_dynamics.checks import coordinates_alone
 from screw_dynamics.robot import Robot
 from screw_dynamics.urdf.reader import model_of
 from screw_dynamics.urdf.source import LARGEST_SOURCE
@@ -168,6 +169,7 @@ class RobotDescription:
     def _load(self, text: str) -> None:
         try:
             robot = self._parse(text)
+            coordinates_alone("the nodes", robot.model)
             self._prepare(robot, self._log.info)
             self._outcome = text, robot, ""
         except Exception as error:   # whatever a description does, the node goes on

@@ -1,0 +1,68 @@
+"""What distinguishes the velocities of joints on groups from rates of coordinates: the products of their accelerations.
+
+At each moment a joint on a group moves as a chain of joints of one degree of freedom with screws X_1 ... X_k and
+coordinates theta = 0: C = B g exp(X_1 theta_1) ... exp(X_k theta_k). The twist of the child, in its frame, is sum_j
+Ad_exp(-X_k theta_k) ... Ad_exp(-X_(j+1) theta_(j+1)) X_j theta_j', so that at theta = 0
+    V = sum_j theta_j' X_j,    V' = sum_j theta_j'' X_j + sum_(m < j) theta_m' theta_j' [X_m, X_j].
+With V_j = theta_j' the recursions serve with theta'' in place of V'. The sum of products is in the span of the screws,
+since they span an algebra."""
+from collections.abc import Callable
+
+from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.values import kernel, null, zero
+from screw_dynamics.screws.joint import inner
+from screw_dynamics.screws.se3 import Ad, Ad_inv, Twist, ad
+
+
+@kernel
+def add_products(links: Link, q: list, qd: list, sign: float, column: list) -> None:
+    """Add sign (V_i' - theta_i'') to column[i], which is 0 for joints of one degree of freedom.
+
+    Rotations come first among the screws of a joint: what is left of the sum when their shares are taken away is a
+    slide, which has the same direction at every point."""
+    X, n = links.X, len(q) - 1
+    first = 1
+    while first <= n:
+        last = first
+        while last < n and inner(q[last + 1]):
+            last += 1
+        V, A = zero(Twist, q[0]), zero(Twist, q[0])
+        for j in range(first, last + 1):
+            if j > first:
+                V, A = Ad_inv(q[j].C, V), Ad_inv(q[j].C, A)
+            Xqd = qd[j] * X[j]
+            A += ad(V, Xqd)
+            V += Xqd
+        for j in range(last, first, -1):
+            A = Ad(q[j].C, A)
+        for j in range(first, last + 1):
+            if j > first:
+                A = Ad_inv(q[j].C, A)
+            turn, slide = X[j].angular.z, X[j].linear.z                                 # of unit screws
+            share = turn * A.angular.z if turn != 0.0 else slide * A.linear.z
+            column[j] += sign * share
+            A -= share * X[j]
+        first = last + 1
+
+
+def prescribed(algorithm: Callable) -> Callable:
+    """The algorithm of inverse dynamics, for velocities of joints on groups: theta'' in place of V'."""
+    @kernel
+    def inverse_dynamics(links, body, tau):
+        add_products(links, body.q, body.qd, -1.0, body.qdd)
+        algorithm(links, body, tau)
+    return inverse_dynamics
+
+
+def caused(algorithm: Callable) -> Callable:
+    """The algorithm of forward dynamics, for velocities of joints on groups: V' in place of theta''."""
+    @kernel
+    def forward_dynamics(links, body, qdd):
+        algorithm(links, body, qdd)
+        change = body.tau                   # a column that has served
+        for i in range(1, len(change)):
+            change[i] = null(change[i])
+        add_products(links, body.q, body.qd, 1.0, change)
+        for i in range(1, len(change)):
+            qdd[links.coordinate[i]] += change[i]
+    return forward_dynamics

@@ -1,0 +1,165 @@
+"""The configuration space of a model: one number for each joint of one degree of freedom, and an element of a group for
+others; its exponential and logarithm, joint by joint, on batches of configurations (..., nq) and velocities (...,
+n)."""
+from collections.abc import Iterator
+
+import numpy as np
+
+from . import so3
+from .model.group_joints import identity
+from .model.model import Model
+
+QUATERNION = slice(-4, None)    # of a spherical or a free joint, in its numbers
+
+
+def neutral(model: Model) -> np.ndarray:
+    """The configuration (nq,) of which the model's poses are: coordinates 0, and the identity of each group."""
+    return np.concatenate([np.zeros(0), *(identity(kind) for kind in model.joint_kinds)])
+
+
+def normalized(model: Model, q: np.ndarray) -> np.ndarray:
+    """The same configurations with quaternions of unit length. ValueError names a joint with the quaternion 0."""
+    q = np.array(q, dtype=float)
+    for joint, kind, numbers, _ in _joints(model):
+        if kind in ("spherical", "free"):
+            quaternion = q[..., numbers][..., QUATERNION]
+            length = np.linalg.norm(quaternion, axis=-1, keepdims=True)
+            if (length == 0.0).any():
+                raise ValueError(f"joint {joint!r}: the quaternion 0 0 0 0 has no direction")
+            q[..., numbers][..., QUATERNION] = quaternion / length
+    return q
+
+
+def integrated(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """g exp(v) of each joint's configuration g: where a constant velocity v leads in unit time."""
+    lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+    result = np.empty((*lead, model.nq))
+    for _, kind, numbers, rates in _joints(model):
+        result[..., numbers] = _displaced(kind, q[..., numbers], v[..., rates])
+    return result
+
+
+def difference(model: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
+    """v with integrated(q0, v) = q1: log(g0^-1 g1) of each joint, of the angles at most pi."""
+    lead = np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1])
+    v = np.empty((*lead, model.n))
+    for _, kind, numbers, rates in _joints(model):
+        v[..., rates] = _logarithm(kind, q0[..., numbers], q1[..., numbers])
+    return v
+
+
+def random(model: Model, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Configurations (*shape, nq): uniform within limits, angles in [-pi, pi] and lengths in [-1, 1] where there are
+    none; rotations uniform on SO(3)."""
+    q = np.empty((*shape, model.nq))
+    for _, kind, numbers, rates in _joints(model):
+        if kind in ("spherical", "free"):
+            q[..., numbers] = rng.uniform(-1.0, 1.0, (*shape, numbers.stop - numbers.start))
+            q[..., numbers][..., QUATERNION] = rng.standard_normal((*shape, 4))
+        elif kind == "planar":
+            q[..., numbers] = rng.uniform(-1.0, 1.0, (*shape, 3)) * (1.0, 1.0, np.pi)
+        else:
+            reach = 1.0 if kind == "prismatic" else np.pi
+            lower, upper = model.lower[rates.start], model.upper[rates.start]
+            low, high = (lower if lower > -np.inf else min(-reach, upper - reach),
+                         upper if upper < np.inf else max(reach, lower + reach))
+            q[..., numbers] = rng.uniform(low, high, (*shape, 1))
+    return normalized(model, q)
+
+
+def _joints(model: Model) -> Iterator[tuple[str, str, slice, slice]]:
+    """Name, kind, and where its numbers in q and its velocities are, of each joint."""
+    for joint, kind in zip(model.joint_names, model.joint_kinds, strict=True):
+        yield joint, kind, model.q_slices[joint], model.v_slices[joint]
+
+
+def _displaced(kind, q, v):
+    """g exp(v)."""
+    if kind == "spherical":
+        return _product(q, _exp(v))
+    if kind == "free":
+        w, u = v[..., :3], v[..., 3:]
+        turned = _product(q[..., QUATERNION], _exp(w))
+        p = q[..., :3] + rotated(q[..., QUATERNION], so3.dexp(w, u))
+        return np.concatenate((p, np.broadcast_to(turned, (*p.shape[:-1], 4))), axis=-1)
+    if kind == "planar":
+        w, u = v[..., :1], v[..., 1:]
+        return np.concatenate((q[..., :2] + _turned(q[..., 2:], _slide(w, u)), q[..., 2:] + w), axis=-1)
+    return q + v
+
+
+def _logarithm(kind, q0, q1):
+    """log(g0^-1 g1)."""
+    if kind == "spherical":
+        return _log(_product(_conjugate(q0), q1))
+    if kind == "free":
+        inverse = _conjugate(q0[..., QUATERNION])
+        w = _log(_product(inverse, q1[..., QUATERNION]))
+        return np.concatenate(
+            np.broadcast_arrays(w, so3.dexp_inv(w, rotated(inverse, q1[..., :3] - q0[..., :3]))), axis=-1)
+    if kind == "planar":
+        w = q1[..., 2:] - q0[..., 2:]
+        w = w - 2.0 * np.pi * np.round(w / (2.0 * np.pi))
+        step = _turned(-q0[..., 2:], q1[..., :2] - q0[..., :2])
+        a, b = _sinc(w), _cosc(w)
+        d = a * a + b * b
+        return np.concatenate((w, (a * step[..., :1] + b * step[..., 1:]) / d,
+                               (a * step[..., 1:] - b * step[..., :1]) / d), axis=-1)
+    return q1 - q0
+
+
+# ------------------------------------------------------------------------------------------------- the plane
+def _turned(angle, p):
+    """Vectors (..., 2), turned by angles (..., 1)."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.concatenate((c * p[..., :1] - s * p[..., 1:], s * p[..., :1] + c * p[..., 1:]), axis=-1)
+
+
+def _sinc(w):
+    """sin w / w."""
+    return np.sinc(w / np.pi)
+
+
+def _cosc(w):
+    """(1 - cos w) / w."""
+    return np.sin(0.5 * w) * np.sinc(0.5 * w / np.pi)
+
+
+def _slide(w, u):
+    """Where a velocity u (..., 2) of a frame that turns at w (..., 1) leads in unit time."""
+    a, b = _sinc(w), _cosc(w)
+    return np.concatenate((a * u[..., :1] - b * u[..., 1:], b * u[..., :1] + a * u[..., 1:]), axis=-1)
+
+
+# ------------------------------------------------------------------------------------------------- quaternions x y z w
+def _product(a, b):
+    """The product, of unit length where both factors are, to rounding."""
+    (u, s), (v, t) = ((x[..., :3], x[..., 3:]) for x in (a, b))
+    vector = s * v + t * u + np.cross(u, v)
+    return np.concatenate((vector, s * t - (u * v).sum(axis=-1, keepdims=True)), axis=-1)
+
+
+def _conjugate(a):
+    return a * (-1.0, -1.0, -1.0, 1.0) / (a * a).sum(axis=-1, keepdims=True)
+
+
+def _exp(w):
+    """The unit quaternion of a rotation vector."""
+    angle = np.linalg.norm(w, axis=-1, keepdims=True)
+    return np.concatenate((0.5 * np.sinc(0.5 * angle / np.pi) * w, np.cos(0.5 * angle)), axis=-1)
+
+
+def _log(a):
+    """The rotation vector, of at most pi."""
+    a = np.where(a[..., 3:] < 0.0, -a, a)
+    size = np.linalg.norm(a[..., :3], axis=-1, keepdims=True)
+    tiny = size < 1e-150
+    angle = 2.0 * np.arctan2(size, a[..., 3:])
+    return np.where(tiny, 2.0 / a[..., 3:], angle / np.where(tiny, 1.0, size)) * a[..., :3]
+
+
+def rotated(a: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Vectors p (..., 3), turned by quaternions (..., 4)."""
+    v, w = a[..., :3], a[..., 3:]
+    return p + 2.0 / (a * a).sum(axis=-1, keepdims=True) * (
+        w * np.cross(v, p) + np.cross(v, np.cross(v, p)))

@@ -1,0 +1,111 @@
+"""Joints whose configuration is an element of a group: their numbers in q, and how the poses of bodies follow from q.
+
+Velocities are twists of the child against the parent in the child's joint frame, angular part first: V = g^-1 g'. At
+each configuration such a joint moves as a chain of joints of one degree of freedom does that stands at 0 with the pose
+g before it: its coordinates theta, canonical ones of the second kind, have theta = 0, theta' = V, and theta'' = V' less
+the products of `algorithms/group_rates.py`. So every recursion for joints of one degree serves unchanged."""
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from screw_dynamics.numbers.scalars import sincos
+from screw_dynamics.numbers.values import kernel, null, over
+from screw_dynamics.screws import so3
+from screw_dynamics.screws.joint import Placement, pose
+from screw_dynamics.screws.se3 import Pose, inverse
+from screw_dynamics.screws.so3 import Rotation
+from screw_dynamics.screws.vectors import Vec3
+
+from .links import Link, Placed, on_axes
+
+
+class Group(NamedTuple):
+    """A group of motions: motions of its degrees of freedom, as in macro_joints, how many numbers an element has in q,
+    and these numbers for the identity."""
+
+    motions: tuple[str, ...]
+    identity: tuple[float, ...]
+
+
+# q: x y z w of a unit quaternion; x, y and angle; x y z, then x y z w of a unit quaternion.
+GROUPS = {
+    "spherical": Group(("rx", "ry", "rz"), (0.0, 0.0, 0.0, 1.0)),                                    # SO(3)
+    "planar": Group(("rz", "x", "y"), (0.0, 0.0, 0.0)),                                              # SE(2)
+    "free": Group(("rx", "ry", "rz", "x", "y", "z"), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)),           # SE(3)
+}
+
+
+# How the pose of a body in its parent follows from q: from one coordinate, as a constant, or from an element of a
+# group.
+COORDINATE, INNER = -2, -1
+SPHERICAL, PLANAR, FREE = range(len(GROUPS))
+
+
+def index(kind: str) -> int:
+    """The number of a kind of joint: COORDINATE, or its place in GROUPS."""
+    return list(GROUPS).index(kind) if kind in GROUPS else COORDINATE
+
+
+def identity(kind: str) -> tuple[float, ...]:
+    """The numbers in q of a joint of a kind at the identity."""
+    return GROUPS[kind].identity if kind in GROUPS else (0.0,)
+
+
+def motions(kind: str) -> tuple[str, ...]:
+    """The motions of a joint of a kind; of one degree of freedom, its kind."""
+    return GROUPS[kind].motions if kind in GROUPS else (kind,)
+
+
+class Place(NamedTuple):
+    """Of the body of a Link: the kind, where in q its numbers begin, and the constant parts of its pose in its parent,
+    left g right; of an INNER one left."""
+
+    kind: int
+    start: int
+    left: Pose
+    right: Pose
+
+
+def places(bodies: Sequence[Placed], kinds: Sequence[int], starts: Sequence[int],
+           frames: Sequence[Pose]) -> list[Place]:
+    """The Place of each body of `placed`: of its kind, the first of its numbers in q, and the pose of the joint frame
+    of its group in the body."""
+    _, axes = on_axes(bodies)
+    found = []
+    for i, (body, kind, start, F) in enumerate(zip(bodies, kinds, starts, frames, strict=True)):
+        left = inverse(axes[body.parent]) @ body.B
+        if kind >= 0:
+            found.append(Place(kind, start, left @ F, inverse(F) @ axes[i]))
+        else:
+            found.append(Place(kind, start, left @ axes[i], F))
+    return found
+
+
+@kernel
+def quaternion_pose(q: list, v: int, p: Vec3) -> Pose:
+    """The pose of a quaternion x y z w, which begins at q[v], and a position."""
+    return Pose(so3.of_quaternion(Vec3(q[v], q[v + 1], q[v + 2]), q[v + 3]), p)
+
+
+@kernel
+def group_pose(kind: int, q: list, k: int) -> Pose:
+    """g, the element of a group whose numbers begin at q[k]."""
+    o = null(q[0])
+    if kind == FREE:
+        return quaternion_pose(q, k + 3, Vec3(q[k], q[k + 1], q[k + 2]))
+    if kind == SPHERICAL:
+        return quaternion_pose(q, k, Vec3(o, o, o))
+    s, c = sincos(q[k + 2])
+    return Pose(Rotation(Vec3(c, -s, o), Vec3(s, c, o), Vec3(o, o, o + 1.0)), Vec3(q[k], q[k + 1], o))
+
+
+@kernel
+def configure(links: Link, places: Place, q: list, column: list) -> None:
+    """Fill a column of Placements with those of a configuration q (nq)."""
+    for i in range(1, len(column)):
+        kind, k = places.kind[i], places.start[i]
+        if kind == COORDINATE:
+            column[i] = Placement(pose(links.E[i], q[k]), 0)
+        elif kind == INNER:
+            column[i] = Placement(over(places.left[i], q[0]), 1)
+        else:
+            column[i] = Placement(places.left[i] @ group_pose(kind, q, k) @ places.right[i], 0)

@@ -1,0 +1,204 @@
+"""How a configuration changes: coordinates by sums, elements of groups by products with exponentials.
+
+The integrators are Munthe-Kaas methods: within a step the configuration is q exp(u) joint by joint, u in the algebra,
+and u' = dexp_(-u)^-1 v for the velocities v, which are twists in the moving frame; [MT] (83). For coordinates that is q
++ u and u' = v."""
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from screw_dynamics.compiled.workspace import links_in, places_in
+from screw_dynamics.model.group_joints import COORDINATE, FREE, PLANAR, SPHERICAL, group_pose
+from screw_dynamics.numbers.scalars import absolute, sqrt
+from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null
+from screw_dynamics.screws import se3, so3
+from screw_dynamics.screws.se3 import Twist
+from screw_dynamics.screws.so3 import stumpff
+from screw_dynamics.screws.vectors import Vec3, cross
+
+PLACE = 6       # the row of a plan's joints, see steps.py, with where in q the coordinate of each velocity is, or -1
+
+
+class Groups(NamedTuple):
+    """The joints of a robot, body by body: kind and place of their numbers in q, and their first velocity."""
+
+    kind: Any
+    start: Any
+    velocity: Any
+
+
+@kernel
+def coordinates_alone(memory: np.ndarray) -> None:
+    """The space of a robot without joints on groups."""
+    return None
+
+
+@kernel
+def groups(memory: np.ndarray) -> Groups:
+    """The space of a robot with joints on groups, from its workspace."""
+    places = places_in(memory)
+    return Groups(places.kind, places.start, links_in(memory).coordinate)
+
+
+# ------------------------------------------------------------------------------------------------- on groups
+@kernel
+def vector_at(x: list, k: int) -> Vec3:
+    """Three numbers."""
+    return Vec3(x[k], x[k + 1], x[k + 2])
+
+
+@kernel
+def put_vector(x: list, k: int, a: Vec3) -> None:
+    """Write three numbers."""
+    x[k], x[k + 1], x[k + 2] = a.x, a.y, a.z
+
+
+@kernel
+def turn(q: list, k: int, w: Vec3, out: list) -> None:
+    """Write at out[k] the unit quaternion x y z w at q[k], times exp(w)."""
+    c = stumpff(0.25 * (w @ w))
+    a, s = vector_at(q, k), q[k + 3]
+    b, t = (0.5 * c.c1) * w, 1.0 - 0.25 * (w @ w) * c.c2                # sin and cos of half the angle
+    v, r = s * b + t * a + cross(a, b), s * t - a @ b
+    unit = 1.0 / sqrt(v @ v + r * r)
+    put_vector(out, k, unit * v)
+    out[k + 3] = unit * r
+
+
+@kernel
+def planar_twist(w: Scalar, x: Scalar, y: Scalar) -> Twist:
+    """The twist of a motion in the x-y plane."""
+    o = null(w)
+    return Twist(Vec3(o, o, w), Vec3(x, y, o))
+
+
+@kernel
+def displace_on_groups(space: Groups, q: list, h: Scalar, u: list, out: list) -> None:
+    """out (nq) becomes q exp(h u); it is not q."""
+    for i in range(1, len(space.kind)):
+        kind, k, j = space.kind[i], space.start[i], space.velocity[i]
+        if kind == COORDINATE:
+            out[k] = q[k] + h * u[j]
+        elif kind == SPHERICAL:
+            turn(q, k, h * vector_at(u, j), out)
+        elif kind == FREE:
+            w = h * vector_at(u, j)
+            slide = group_pose(kind, q, k).R @ so3.dexp(w, h * vector_at(u, j + 3))
+            put_vector(out, k, vector_at(q, k) + slide)
+            turn(q, k + 3, w, out)
+        elif kind == PLANAR:
+            X = planar_twist(h * u[j], h * u[j + 1], h * u[j + 2])
+            slide = group_pose(kind, q, k).R @ so3.dexp(X.angular, X.linear)
+            out[k], out[k + 1], out[k + 2] = q[k] + slide.x, q[k + 1] + slide.y, q[k + 2] + X.angular.z
+
+
+@kernel
+def trivialize_on_groups(space: Groups, u: list, v: list, out: list) -> None:
+    """out (n) becomes u', the rate of u where the velocities at q exp(u) are v."""
+    for i in range(1, len(space.kind)):
+        kind, j = space.kind[i], space.velocity[i]
+        if kind == COORDINATE:
+            out[j] = v[j]
+        elif kind == SPHERICAL:
+            put_vector(out, j, so3.dexp_inv(-vector_at(u, j), vector_at(v, j)))
+        elif kind == FREE:
+            V = se3.dexp_inv(Twist(-vector_at(u, j), -vector_at(u, j + 3)), Twist(vector_at(v, j), vector_at(v, j + 3)))
+            put_vector(out, j, V.angular)
+            put_vector(out, j + 3, V.linear)
+        elif kind == PLANAR:
+            V = se3.dexp_inv(planar_twist(-u[j], -u[j + 1], -u[j + 2]), planar_twist(v[j], v[j + 1], v[j + 2]))
+            out[j], out[j + 1], out[j + 2] = V.angular.z, V.linear.x, V.linear.y
+
+
+@kernel
+def sizes_on_groups(space: Groups, q: list, out: list) -> None:
+    """out (n) becomes the size of what each velocity changes: of a coordinate, a position, or 1 for a rotation."""
+    for i in range(1, len(space.kind)):
+        kind, k, j = space.kind[i], space.start[i], space.velocity[i]
+        if kind == COORDINATE:
+            out[j] = absolute(q[k])
+        elif kind == PLANAR:
+            out[j], out[j + 1], out[j + 2] = null(q[k]) + 1.0, absolute(q[k]), absolute(q[k + 1])
+        elif kind >= 0:
+            for m in range(3):
+                out[j + m] = null(q[k]) + 1.0
+                if kind == FREE:
+                    out[j + 3 + m] = absolute(q[k + m])
+
+
+# ------------------------------------------------------------------------------------------------- in either space
+def displace(space: Groups | None, q: list, h: Scalar, u: list, out: list) -> None:
+    """out (nq) becomes q exp(h u), or q + h u; out is not q."""
+    if space is None:
+        _sum(space, q, h, u, out)
+    else:
+        displace_on_groups(space, q, h, u, out)
+
+
+@kernel
+def _sum(space, q, h, u, out):
+    for k in range(len(q)):
+        out[k] = q[k] + h * u[k]
+
+
+@overload(displace, jit_options=INLINE)
+def _displace(space, q, h, u, out):
+    if isinstance(space, types.NoneType):
+        return lambda space, q, h, u, out: _sum(space, q, h, u, out)
+    return lambda space, q, h, u, out: displace_on_groups(space, q, h, u, out)
+
+
+def trivialize(space: Groups | None, u: list, v: list, out: list) -> None:
+    """out (n) becomes u', the rate of u where the velocities at q exp(u) are v."""
+    if space is None:
+        _copy(space, u, v, out)
+    else:
+        trivialize_on_groups(space, u, v, out)
+
+
+@kernel
+def _copy(space, u, v, out):
+    for k in range(len(v)):
+        out[k] = v[k]
+
+
+@overload(trivialize, jit_options=INLINE)
+def _trivialize(space, u, v, out):
+    if isinstance(space, types.NoneType):
+        return lambda space, u, v, out: _copy(space, u, v, out)
+    return lambda space, u, v, out: trivialize_on_groups(space, u, v, out)
+
+
+def sizes(space: Groups | None, q: list, out: list) -> None:
+    """out (n) becomes the size of what each velocity changes."""
+    if space is None:
+        _sizes_of_coordinates(space, q, out)
+    else:
+        sizes_on_groups(space, q, out)
+
+
+@kernel
+def _sizes_of_coordinates(space, q, out):
+    for k in range(len(q)):
+        out[k] = absolute(q[k])
+
+
+@overload(sizes, jit_options=INLINE)
+def _sizes(space, q, out):
+    if isinstance(space, types.NoneType):
+        return lambda space, q, out: _sizes_of_coordinates(space, q, out)
+    return lambda space, q, out: sizes_on_groups(space, q, out)
+
+
+def place_in_q(space: Groups | None, joints: np.ndarray, k: int) -> int:
+    """Where in q the coordinate of a velocity is; -1 for the velocity of a joint on a group."""
+    return k if space is None else int(joints[PLACE, k])
+
+
+@overload(place_in_q, jit_options=INLINE)
+def _place_in_q(space, joints, k):
+    if isinstance(space, types.NoneType):
+        return lambda space, joints, k: k
+    return lambda space, joints, k: int(joints[PLACE, k])
