@@ -167,7 +167,7 @@ class ModelBuilder:
         options = checks.named(name, macro_joints.options_of, degrees, {
             option: dict(value) if isinstance(value, Mapping) else value for option, value in given.items()})
         parent_body, C = self._frame(parent, name)
-        placement = C @ checks.pose(name, placement)
+        at = C @ checks.pose(name, placement)
         checks.new_name("link", link, self._frames)
         moved = checks.inertia(link, inertia)
         to_link = arrays.Ad_matrix(F)
@@ -176,11 +176,11 @@ class ModelBuilder:
             bounds = Limits(*checks.limits(name, chosen.get("limits") or Limits()))
             bounds = bounds._replace(lower=-math.inf, upper=math.inf)
             self._moving.append(_Moving(
-                joint, link if last else f"{link}_{degree.name}", parent_body, placement, to_link @ degree.screw, kind,
+                joint, link if last else f"{link}_{degree.name}", parent_body, at, to_link @ degree.screw, kind,
                 bounds, checks.number(name, "damping", chosen.get("damping", 0.0), 0.0),
                 checks.number(name, "friction", chosen.get("friction", 0.0), 0.0), None, F))
             self._inertias.append(moved if last else np.zeros((6, 6)))
-            parent_body, placement = len(self._moving) - 1, np.eye(4)
+            parent_body, at = len(self._moving) - 1, np.eye(4)
         self._joints.add(joint)
         self._frames[link] = parent_body, np.eye(4)
 

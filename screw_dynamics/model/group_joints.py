@@ -5,7 +5,7 @@ each configuration such a joint moves as a chain of joints of one degree of free
 g before it: its coordinates theta, canonical ones of the second kind, have theta = 0, theta' = V, and theta'' = V' less
 the products of `algorithms/group_rates.py`. So every recursion for joints of one degree serves unchanged."""
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from screw_dynamics.numbers.scalars import sincos
 from screw_dynamics.numbers.values import kernel, null, over
@@ -15,7 +15,7 @@ from screw_dynamics.screws.se3 import Pose, inverse
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3
 
-from .links import Link, Placed, on_axes
+from .links import Placed, on_axes
 
 
 class Group(NamedTuple):
@@ -99,8 +99,8 @@ def group_pose(kind: int, q: list, k: int) -> Pose:
 
 
 @kernel
-def configure(links: Link, places: Place, q: list, column: list) -> None:
-    """Fill a column of Placements with those of a configuration q (nq)."""
+def configure(links: Any, places: Any, q: list, column: list) -> None:
+    """Fill a column of Placements with those of a configuration q (nq), from tables of Link and Place."""
     for i in range(1, len(column)):
         kind, k = places.kind[i], places.start[i]
         if kind == COORDINATE:

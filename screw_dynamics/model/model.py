@@ -151,7 +151,7 @@ class Model:
         if not self.on_groups:
             return []
         where = [(group_joints.INNER, 0, np.eye(4))]
-        for before, joint in pairwise((None, *self.body_joints)):
+        for before, joint in pairwise(("", *self.body_joints)):
             leader = self.mimics.get(joint, (joint,))[0]
             kind = group_joints.INNER if joint == before else group_joints.index(self.kind_of(joint))
             where.append((kind, self.q_slices[leader].start, self.joint_frames.get(joint, np.eye(4))))

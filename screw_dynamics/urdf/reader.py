@@ -82,7 +82,7 @@ def _read(source, base_link, tip_link, lock, apart, floating_base):
 def _floating(branch):
     """The branch with a floating joint above its root."""
     for kind, name, taken in (("link", WORLD, {branch.root, *(joint.child for joint in branch.joints)}),
-                              ("joint", FLOATING_BASE, {joint.name for joint in branch.joints})):
+                              ("joint", FLOATING_BASE, {joint.name for joint in branch.joints if joint.kind != "fixed"})):
         if name in taken:
             raise UrdfError(f"floating_base: a {kind} already is called {quote(name)}" + (
                 "; base_link= takes the tree below it" if kind == "link" else ""))

@@ -94,7 +94,8 @@ class Oracle:
         return J[ANGULAR_FIRST] @ self.G
 
     def _frame(self, link):
-        return self.model.getFrameId(link, pin.FrameType.BODY)
+        known = self.model.existFrame(link, pin.FrameType.BODY)
+        return self.model.getFrameId(link, pin.FrameType.BODY) if known else 0      # the world below a floating base
 
     @staticmethod
     def _mixed(f, *arguments):

@@ -71,6 +71,7 @@ def random_tree(rng, joints, mimics=0, of=KINDS):
                           rng.uniform(-0.3, 0.3), random_pose(rng), random_pose(rng), *random_body(rng)))
         kinds += [kind] if kind != "fixed" else []
     moving = [i for i, part in enumerate(parts) if part.kind in KINDS]
+    mimics = min(mimics, len(moving) // 2)
     for follower, leader in rng.permutation(moving)[:2 * mimics].reshape(mimics, 2):
         mimic = sd.Mimic(parts[leader].joint, rng.uniform(-2, 2), rng.uniform(-1, 1))
         parts[follower] = parts[follower]._replace(mimic=mimic)

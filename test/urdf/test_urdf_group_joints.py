@@ -65,6 +65,11 @@ def test_names_that_are_taken(text, message):
         sd.read_urdf(text, floating_base=True)
 
 
+def test_a_fixed_joint_of_that_name_is_none():
+    text = robot(link("base"), link("trunk", 1), joint("floating_base", "base", "trunk", "fixed"))
+    assert sd.read_urdf(text, floating_base=True).joint_names == ("floating_base",)
+
+
 def test_a_joint_on_a_group_leads_no_other():
     text = robot(link("a"), link("b", 1), joint("j", "a", "b", "floating"), link("c", 1),
                  joint("k", "b", "c", "continuous", '<mimic joint="j"/>'))
