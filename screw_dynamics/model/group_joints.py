@@ -11,7 +11,7 @@ from screw_dynamics.numbers.scalars import sincos
 from screw_dynamics.numbers.values import kernel, null, over
 from screw_dynamics.screws import so3
 from screw_dynamics.screws.joint import Placement, pose
-from screw_dynamics.screws.se3 import Pose, inverse
+from screw_dynamics.screws.se3 import Pose, compose, inverse
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3
 
@@ -72,11 +72,11 @@ def places(bodies: Sequence[Placed], kinds: Sequence[int], starts: Sequence[int]
     _, axes = on_axes(bodies)
     found = []
     for i, (body, kind, start, F) in enumerate(zip(bodies, kinds, starts, frames, strict=True)):
-        left = inverse(axes[body.parent]) @ body.B
+        left = compose(inverse(axes[body.parent]), body.B)
         if kind >= 0:
-            found.append(Place(kind, start, left @ F, inverse(F) @ axes[i]))
+            found.append(Place(kind, start, compose(left, F), compose(inverse(F), axes[i])))
         else:
-            found.append(Place(kind, start, left @ axes[i], F))
+            found.append(Place(kind, start, compose(left, axes[i]), F))
     return found
 
 

@@ -7,7 +7,7 @@ from screw_dynamics.model.builder import ModelBuilder
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays
 
-from .description import SMALLEST_RADIUS, Joint, describe
+from .description import SMALLEST_RADIUS, Joint, Link, describe
 from .error import Notes, UrdfError, issue, listed, quote
 from .lock import locked
 from .mimic import check_mimics
@@ -73,16 +73,18 @@ def _read(source, base_link, tip_link, lock, apart, floating_base):
     links, joints = describe(robot, notes)
     tree = Tree(links, locked(joints, lock, notes))
     branch = tree.select(base_link, tip_link)
+    links = tree.links
     if floating_base:
-        branch = _floating(branch)
+        branch, links = _floating(branch), {**links, WORLD: Link(WORLD, 0, 0.0, np.zeros(3), np.zeros((3, 3)))}
     _check_apart(apart, branch)
-    return _model(tree, branch._replace(joints=check_mimics(tree, branch.joints, notes)), notes, apart)
+    return _model(tree, links, branch._replace(joints=check_mimics(tree, branch.joints, notes)), notes, apart)
 
 
 def _floating(branch):
     """The branch with a floating joint above its root."""
-    for kind, name, taken in (("link", WORLD, {branch.root, *(joint.child for joint in branch.joints)}),
-                              ("joint", FLOATING_BASE, {joint.name for joint in branch.joints if joint.kind != "fixed"})):
+    links = {branch.root, *(joint.child for joint in branch.joints)}
+    joints = {joint.name for joint in branch.joints if joint.kind != "fixed"}
+    for kind, name, taken in (("link", WORLD, links), ("joint", FLOATING_BASE, joints)):
         if name in taken:
             raise UrdfError(f"floating_base: a {kind} already is called {quote(name)}" + (
                 "; base_link= takes the tree below it" if kind == "link" else ""))
@@ -98,9 +100,8 @@ def _check_apart(apart, branch):
                             f"{listed(names)}")
 
 
-def _model(tree, branch, notes, apart):
-    inertias = {name: _inertia(tree.links[name]) if name in tree.links else np.zeros((6, 6))
-                for name in (branch.root, *(joint.child for joint in branch.joints))}
+def _model(tree, links, branch, notes, apart):
+    inertias = {name: _inertia(links[name]) for name in (branch.root, *(joint.child for joint in branch.joints))}
     builder = ModelBuilder(branch.root, inertias[branch.root])
     for joint in branch.joints:
         placement, inertia, child = joint.placement, inertias[joint.child], joint.child
