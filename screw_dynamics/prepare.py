@@ -37,21 +37,26 @@ from screw_dynamics.simulation.rollout import OTHER_METHODS, form_of
 
 
 @cache
-def forms(everything: bool = False) -> dict[str, Form]:
+def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
     """What can be compiled beforehand, by name: all but specialized robots, and controllers of users. First what is for
     a single state, then what is for batches, as kernels of a kind have parts in common.
 
-    everything: with the dynamics in each representation, for robots that are made with `representation=`."""
+    everything: with the dynamics in each representation, for robots that are made with `representation=`. on_groups:
+    for robots with joints on groups, floating bases say, instead of those without."""
     chosen, mimic = choice(None, False), choice(None, True)
     entries = list(dict.fromkeys((
         *chosen[:-1], *mimic[:-1], FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE, KINETIC_ENERGY, POTENTIAL_ENERGY,
         BODY_POSES, BODY_POSES_SPATIAL, *BODY_TWISTS_IN.values(), *BODY_JACOBIANS_IN.values(),
         *(everything * (*INVERSE_DYNAMICS_IN.values(), *FORWARD_DYNAMICS_IN.values())))))
     called = [*dict.fromkeys((chosen.acceleration, mimic.acceleration, *chosen[:-1], *OTHER_METHODS.values()))]
+    if on_groups:
+        entries, called = ([entry.on_groups for entry in some] for some in (entries, called))
     single, batches = ([
-        *(form_of(integrator, lanes) for integrator in INTEGRATORS), *(entry.form_of_native(lanes) for entry in called),
+        *(form_of(integrator, lanes, on_groups) for integrator in INTEGRATORS),
+        *(entry.form_of_native(lanes) for entry in called),
         *(entry.form_of_many if lanes else entry.form_of_one for entry in entries)] for lanes in (False, True))
-    single += [*map(driven.form, FIXED_STEPS), *map(hybrid_dynamics.form, (False, True))]
+    if not on_groups:
+        single += [*map(driven.form, FIXED_STEPS), *map(hybrid_dynamics.form, (False, True))]
     return {form.name: form for form in (*single, *batches)}
 
 
@@ -83,10 +88,15 @@ def prepare(names: Sequence[str], workers: int, report: Callable[[str, float], N
             done.result()
 
 
+@cache
+def _known():
+    return forms(everything=True) | forms(everything=True, on_groups=True)
+
+
 def _prepare_one(name):
     logging.getLogger("screw_dynamics").setLevel(logging.ERROR)     # that it takes a while is on show already
     started = time.monotonic()
-    load_or_compile(*forms(everything=True)[name])
+    load_or_compile(*_known()[name])
     return time.monotonic() - started
 
 
@@ -122,6 +132,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         "all that begins with a name; by default what a Robot uses")
     parser.add_argument("-j", "--jobs", type=int, default=available_threads(), help="how many processes to use")
     parser.add_argument("--all", action="store_true", help="also the dynamics in every representation of twists")
+    parser.add_argument("--groups", action="store_true",
+                        help="instead what robots with floating bases, ball joints or planar joints use")
     parser.add_argument("--single", action="store_true", help="only what is for a single state, not for batches")
     parser.add_argument("--list", action="store_true", help="only list the names, and which are there")
     parser.add_argument("--clear", action="store_true", help="only remove what is in the user's cache")
@@ -132,9 +144,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if PLAIN:
         print("NUMBA_DISABLE_JIT is set: there is nothing to compile")
         return 0
-    standard, known = list(forms()), forms(everything=True)
+    standard, known = list(forms(options.all, options.groups)), _known()
     try:
-        names = select(options.names, list(known) if options.all else standard, list(known))
+        names = select(options.names, standard, list(known))
     except ValueError as error:
         parser.error(str(error))
     if options.single:

@@ -109,3 +109,10 @@ print(sd.__file__, len(compiled.buffer))"""
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=True,
                           env={"PYTHONPATH": str(site), "HOME": str(home), "PATH": os.environ["PATH"]}, cwd=tmp_path)
     assert done.stdout.split() == [str(site / "screw_dynamics" / "__init__.py"), "0"] and done.stderr == ""
+
+
+def test_kernels_of_joints_on_groups_are_named_so():
+    others, groups = prepare.forms(), prepare.forms(on_groups=True)
+    assert {"inverse_dynamics.classical.groups", "rollout.rk4.groups, batches", "jacobian.groups"} <= groups.keys()
+    assert all(".groups" in name for name in groups) and not others.keys() & groups.keys()
+    assert run("--groups", "--list", "gravity").stdout.split("\n")[0][2:] == "gravity_torque.groups"
