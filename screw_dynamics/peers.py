@@ -51,8 +51,17 @@ _OURS = {
     "with_gravity(gravity)": "set_gravity setGravity",
     "with_payload(link, mass, com, inertia)": "payload set_payload add_payload",
     "specialize()": "compile jit codegen",
-    "n": "nq nv nu njoints njnt dof ndof ndofs dofs num_joints n_joints num_dofs num_dof num_positions num_velocities "
+    "n": "nv nu njoints njnt dof ndof ndofs dofs num_joints n_joints num_dofs num_dof num_positions num_velocities "
          "numJoints getNrOfDOFs",
+    "neutral()": "zero_configuration qz",
+    "integrate(q, v)": "mj_integratePos",
+    "random_configuration(rng)": "randomConfiguration random_q rand",
+    "total_mass": "computeTotalMass getTotalMass mass CalcTotalMass",
+    "center_of_mass(q)": "com centerOfMass CoM_position CalcCenterOfMassPositionInWorld subtree_com "
+                         "getCenterOfMassPosition",
+    "center_of_mass_jacobian(q)": "jacobianCenterOfMass com_jacobian CoM_jacobian mj_jacSubtreeCom jacobian_com",
+    "centroidal_momentum_matrix(q)": "ccrba computeCentroidalMap momentum_matrix CMM",
+    "centroidal_momentum(q, qd)": "computeCentroidalMomentum momentum CalcSpatialMomentumInWorldAboutPoint",
     "joint_names": "names joints jointNames joint_map actuated_joint_names actuated_joints joint_name_list",
     "joint_names.index(joint)": "getJointId joint_index joint_id",
     "link_names": "links link_map frames bodies linkNames frame_names",
@@ -70,12 +79,6 @@ _OTHERWISE = {
     "getFrameId getBodyId existFrame frame_index link_index": "every method takes a link by its name",
     "data createData create_data MakeData makeData": "a Robot needs none: methods take q and return new arrays",
     "q qd qdd qpos qvel qacc state set_state setState": "a Robot holds no state: methods take q, qd and qdd",
-    "neutral zero_configuration qz": "it is np.zeros(robot.n): joints have one coordinate each",
-    "integrate mj_integratePos": "it is q + qd * dt: joints have one coordinate each; rollout() simulates",
-    "difference": "it is q1 - q0: joints have one coordinate each",
-    "randomConfiguration random_configuration random_q rand": "take rng.uniform(robot.model.lower, robot.model.upper)",
-    "total_mass computeTotalMass getTotalMass mass CalcTotalMass":
-        "it is robot.model.inertias[:, 5, 5].sum() + robot.model.root_inertia[5, 5]",
     "show teach animate display visualize viewer initViewer render draw":
         "sd.view(robot) shows it on a web page, robot.plot(t, q) draws a motion",
     "manipulability": "with J = robot.jacobian(q, link) it is np.sqrt(np.linalg.det(J @ J.T))",
@@ -93,13 +96,6 @@ _NOT_YET = {
     "inverse_kinematics ikine ik IK ikine_LM ikine_GN ikine_NR ik_LM IKinBody IKinSpace CartToJnt "
     "calculateInverseKinematics computeIK solve_ik":
         "scipy.optimize.least_squares on sd.se3.log(np.linalg.inv(goal) @ robot.forward_kinematics(q, link))",
-    "center_of_mass com centerOfMass CoM_position CalcCenterOfMassPositionInWorld subtree_com getCenterOfMassPosition":
-        "sum the bodies' centres of mass over robot.body_poses(q) and robot.model.inertias",
-    "jacobianCenterOfMass com_jacobian CoM_jacobian mj_jacSubtreeCom jacobian_com":
-        "sum the bodies' columns of robot.body_jacobians(q), weighted with robot.model.inertias",
-    "ccrba computeCentroidalMomentum computeCentroidalMap momentum momentum_matrix centroidal_momentum "
-    "centroidal_momentum_matrix CMM CalcSpatialMomentumInWorldAboutPoint":
-        "sum M V over robot.body_twists(q, qd) and robot.model.inertias",
     "computeRNEADerivatives computeABADerivatives rnea_derivatives aba_derivatives inverse_dynamics_derivatives "
     "forward_dynamics_derivatives mjd_transitionFD mjd_inverseFD linearize":
         "take differences over a batch: inverse_dynamics of 2 n states is one call",
@@ -107,7 +103,7 @@ _NOT_YET = {
         "columns are inverse_dynamics of models with one inertial parameter set to 1",
     "from_mjcf from_xml_path from_xml_string MJCF from_mjcf_file buildModelFromMJCF from_sdf SDF buildModelFromSdf "
     "from_usd from_xacro": "only URDF is read; convert the description, then Robot.from_urdf(source)",
-    "constraintDynamics forwardDynamicsContact contact_dynamics computeCollisions collision self_collision distance":
+    "constraintDynamics forwardDynamicsContact contact_dynamics computeCollisions collision self_collision":
         "contacts and collisions are no part of this package",
 }
 

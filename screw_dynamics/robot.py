@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks, configuration_space
+from screw_dynamics.algorithms.centroidal import CENTRE_OF_MASS, CENTROIDAL_MOMENTUM_MATRIX
 from screw_dynamics.algorithms.choice import Choice, choice
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.friction import friction_torque
@@ -69,8 +70,8 @@ class Robot(metaclass=WithHints):
         self._links, self._frames = model.links(self.gravity), model.frame_rows(self.gravity)
         rows = Rows(self._links, self._frames, self.n, self.nq, model.places())
         self._memory, self._on_lanes = workspace(rows), Workspaces(rows)
-        self._forward_kinematics, self._jacobian, self._jacobian_derivative = map(
-            self._of, (FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE))
+        (self._forward_kinematics, self._jacobian, self._jacobian_derivative, self._centroidal_momentum_matrix) = map(
+            self._of, (FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE, CENTROIDAL_MOMENTUM_MATRIX))
         self._jacobians: dict = {}          # by link, representation and reference: entry point, and packed target
         self._use(Choice(*map(self._of, choice(representation, model.shares_coordinates))))
 
@@ -323,6 +324,39 @@ class Robot(metaclass=WithHints):
         """The Jacobians (..., b, 6, n) of all bodies, with J qd their twists; [MK] (19), (29), (41), (51)."""
         entry = self._of(BODY_JACOBIANS_IN[checks.one_of("representation", representation, BODY_JACOBIANS_IN)])
         return self._evaluate(entry, {"q": q}, out, threads, self._root)
+
+    # --------------------------------------------------------------------------------------------- the whole robot
+    @property
+    def total_mass(self) -> float:
+        """The mass of all links, the root too, kg."""
+        return float(self.model.inertias[:, 5, 5].sum() + self.model.root_inertia[5, 5])
+
+    def center_of_mass(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+        """The centre of mass (..., 3) of all links, the root too, in the root link's frame, m. NaN without mass."""
+        return self._evaluate(self._of(CENTRE_OF_MASS), {"q": q}, out, threads, self._root)
+
+    def center_of_mass_jacobian(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+        """The Jacobian (..., 3, n) of the centre of mass: J qd is its velocity in the root link's frame."""
+        momentum = self.centroidal_momentum_matrix(q, threads=threads)
+        return np.multiply(momentum[..., 3:, :], 1.0 / self.total_mass, out=out)
+
+    def centroidal_momentum_matrix(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+        """The matrix A (..., 6, n): A qd is the momentum of all bodies about the centre of mass, in the root link's
+        axes.
+
+        Angular rows first; by composite bodies, O(n), Orin and Goswami (2008)."""
+        A = empty(self._twists) if out is None else out
+        if self._centroidal_momentum_matrix.one(self._memory, self._root, q, A):
+            return A
+        return self._evaluate(self._centroidal_momentum_matrix, {"q": q}, out, threads, self._root)
+
+    def centroidal_momentum(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+        """The momentum (..., 6), angular and linear, of all bodies about the centre of mass, in the root link's axes.
+
+        Without forces but gravity the angular part, N m s, is constant, and the linear part, N s, grows by weight times
+        time: for a robot with a floating base in free fall."""
+        A, qd = self.centroidal_momentum_matrix(q, threads=threads), checks.real_numbers("qd", qd, self.n)
+        return np.add(np.einsum("...ij,...j->...i", A, qd), 0.0, out=out)
 
     # --------------------------------------------------------------------------------------------- energy and motion
     def kinetic_energy(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:

@@ -28,9 +28,10 @@ Q = np.array([0.1, 0.2, 0.3])
     ("jacob0", 'robot.jacobian(q, link, "hybrid")'), ("jacobe", 'robot.jacobian(q, link, "body")'),
     ("JacobianSpace", 'robot.jacobian(q, link, "spatial")'),
     ("getFrameJacobian", "robot.jacobian(q, link, representation)"),
-    ("nv", "robot.n"), ("neutral", "np.zeros(robot.n)"), ("getFrameId", "takes a link by its name"),
+    ("nv", "robot.n"), ("qz", "robot.neutral()"), ("getFrameId", "takes a link by its name"),
     ("computeRNEADerivatives", "does not exist yet: take differences over a batch"),
-    ("ikine", "does not exist yet: scipy.optimize.least_squares"), ("com", "does not exist yet")])
+    ("ikine", "does not exist yet: scipy.optimize.least_squares"), ("com", "robot.center_of_mass(q)"),
+    ("from_mjcf", "does not exist yet")])
 def test_a_name_of_another_library_says_ours(robot, name, ours):
     for given in (robot, robot.specialize(), sd.Robot):
         with pytest.raises(AttributeError, match=f"^'Robot' has no attribute '{name}'; .*{re.escape(ours)}"):

@@ -284,7 +284,7 @@ class Rollouts:
         plan = self._with_calls(plan, controller, True)
         q, qd = np.empty((*lead, samples + 1, self._model.nq)), np.empty((*lead, samples + 1, n))
         q[..., 0, :], qd[..., 0, :] = q0, qd0
-        rows, rates = q.reshape(count, samples + 1, -1), qd.reshape(count, samples + 1, n)
+        rows, rates = q.reshape(count, samples + 1, self._model.nq), qd.reshape(count, samples + 1, n)
         effort = effort.reshape(count, *effort.shape[-2:])
         diverged = self._many(integrator, plan, rows[:, :1], rates[:, :1], effort, rows[:, 1:], rates[:, 1:], dt,
                               threads)

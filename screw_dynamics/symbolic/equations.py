@@ -54,8 +54,8 @@ def equations_of_motion(robot: facade.Robot | Model | Sequence[Placed], gravity:
     of one, become that; False takes only integers for exact. simplify: True expands and collects terms, by rules that
     end soon for robots of a few joints; False leaves the formulas nested as the recursion builds them, for larger ones;
     a function, such as sympy.trigsimp, is applied to each collected entry."""
-    if not isinstance(robot, Sequence):
-        coordinates_alone("equations_of_motion", getattr(robot, "model", robot))
+    if isinstance(robot, (facade.Robot, Model)):
+        coordinates_alone("equations_of_motion", robot.model if isinstance(robot, facade.Robot) else robot)
     if not (isinstance(tolerance, Real) and 0.0 <= tolerance < 1.0):
         raise ValueError(f"tolerance {tolerance!r} must be in [0, 1)")
     if not (simplify in (True, False) or callable(simplify)):

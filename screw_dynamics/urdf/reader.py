@@ -73,7 +73,7 @@ def _read(source, base_link, tip_link, lock, apart, floating_base):
     links, joints = describe(robot, notes)
     tree = Tree(links, locked(joints, lock, notes))
     branch = tree.select(base_link, tip_link)
-    links = tree.links
+    links = dict(tree.links)
     if floating_base:
         branch, links = _floating(branch), {**links, WORLD: Link(WORLD, 0, 0.0, np.zeros(3), np.zeros((3, 3)))}
     _check_apart(apart, branch)

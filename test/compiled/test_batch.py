@@ -9,7 +9,8 @@ from support.batches import ARM, METHODS, PENDULUM, ROBOTS, assert_equal_to_roun
 
 ALL_ROBOTS = ROBOTS | {"pendulum, specialized": PENDULUM.specialize()}
 EACH_ROBOT = pytest.mark.parametrize("robot", ALL_ROBOTS.values(), ids=ALL_ROBOTS)
-OTHERS = {"from_urdf", "with_gravity", "with_payload", "specialize", "rollout", "step", "plot"}
+OTHERS = {"from_urdf", "with_gravity", "with_payload", "specialize", "rollout", "step", "plot", "neutral", "integrate",
+          "difference", "interpolate", "distance", "normalize", "random_configuration"}
 
 
 def test_every_public_method_of_states_is_here():

@@ -30,6 +30,8 @@ FACADE = {
     "body_poses": lambda robot, s, f: robot.body_poses(s[0], reference=f[1]),
     "body_poses_spatial": lambda robot, s, f: robot.body_poses(s[0], "spatial", f[1]),
     "forward_kinematics": lambda robot, s, f: robot.forward_kinematics(s[0], f[0], f[1]),
+    "centre_of_mass": lambda robot, s, f: robot.center_of_mass(s[0]),
+    "centroidal_momentum_matrix": lambda robot, s, f: robot.centroidal_momentum_matrix(s[0]),
     "jacobian": lambda robot, s, f: robot.jacobian(s[0], f[0], f[2], f[1]),
     "jacobian_derivative": lambda robot, s, f: robot.jacobian_derivative(*s[:2], f[0], f[2], f[1]),
 }
@@ -49,7 +51,8 @@ def test_plain_and_compiled_give_the_same(name):
     entry, mimics = ENTRIES[name], 2 if name == "forward_dynamics_by_mass_matrix" else 0
     robot = robot_of(8, mimics)
     state = np.random.default_rng(1).uniform(-2, 2, (3, robot.n))
-    for frames in FRAMES if entry.targeted else FRAMES[:1]:
+    whole = name in ("centre_of_mass", "centroidal_momentum_matrix")        # always in the root's frame
+    for frames in [("root", "root", "body")] if whole else FRAMES if entry.targeted else FRAMES[:1]:
         target = target_of(robot, *frames) if entry.targeted else None
         expected = plain(robot, name, *state[:entry.inputs].tolist(), target=target)
         assert error(FACADE[name](robot, state, frames), expected.astype(float).squeeze()) < 1e-13

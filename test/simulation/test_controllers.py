@@ -244,7 +244,7 @@ def test_a_vector_of_another_length_raises():
     def controller(robot, t, q, qd, tau):
         tau[:] = robot.gravity_torque(q[:3])
     for lead in ((), (9,)):
-        with pytest.raises(ValueError, match="robot.n entries"):
+        with pytest.raises(ValueError, match="q must have robot.nq entries, and qd"):
             PANDA.rollout(np.zeros((*lead, 7)), HOME, controller, steps=3)
 
 

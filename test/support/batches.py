@@ -12,7 +12,7 @@ ROBOTS = {
     "arm with fingers, one a mimic": real_robot(PANDA),
     "tree": sd.Robot(model_of(random_tree(np.random.default_rng(4), 6), damping=0.3, friction=0.2)),
     "tree with mimics": sd.Robot(model_of(random_tree(np.random.default_rng(5), 6, mimics=2))),
-    "no joint": sd.Robot(sd.ModelBuilder("root").build()),
+    "no joint": sd.Robot(sd.ModelBuilder("root", sd.inertia_matrix(1.0, (0.1, 0.2, 0.3), np.eye(3))).build()),
 }
 ARM, PENDULUM = ROBOTS["arm"], sd.Robot.from_urdf(URDF / "double_pendulum.urdf")
 
@@ -22,7 +22,9 @@ ABOUT = dict(link=-1, reference=1)
 METHODS = {
     "inverse_dynamics": (3, {}), "gravity_torque": (1, {}), "coriolis_torque": (2, {}), "forward_dynamics": (3, {}),
     "mass_matrix": (1, {}), "coriolis_matrix": (2, {}), "kinetic_energy": (2, {}), "potential_energy": (1, {}),
-    "friction_torque": (1, {}), "body_poses": (1, {}), "body_poses, spatial": (1, dict(form="spatial")),
+    "friction_torque": (1, {}), "center_of_mass": (1, {}), "center_of_mass_jacobian": (1, {}),
+    "centroidal_momentum_matrix": (1, {}), "centroidal_momentum": (2, {}),
+    "body_poses": (1, {}), "body_poses, spatial": (1, dict(form="spatial")),
     "forward_kinematics": (1, dict(link=-1)), "forward_kinematics, reference": (1, ABOUT),
     "external_torque": (1, dict(external=-1)), "inverse_dynamics, external": (3, dict(external=-1)),
     "forward_dynamics, external": (3, dict(external=-1)),

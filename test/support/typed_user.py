@@ -35,6 +35,8 @@ def build() -> sd.Model:
                       mimic=sd.Mimic("shoulder", multiplier=-0.5, offset=0.1))
     builder.add_fixed("camera", "rod", np.eye(4))
     names: tuple[str, ...] = builder.add_macro_joint("spherical", "ball", "hand", "rod", inertia=inertia, order="zyx")
+    builder.add_group_joint("planar", "drive", "cart", "base", None, inertia, frame=np.eye(4), friction=0.0,
+                            limits=sd.Limits(effort=9.0), damping={"rz": 0.1})
     builder.warn(f"{len(names)} joints of the ball")
     return builder.build()
 
@@ -46,11 +48,13 @@ def look_at(model: sd.Model) -> int:
         model.parents, model.coordinates, model.screws_body, model.screws_spatial, model.relative_poses,
         model.reference_poses, model.inertias, model.root_inertia, model.lower, model.upper, model.velocity_limit,
         model.effort_limit, model.damping, model.friction]
+    slices: list[Mapping[str, slice]] = [model.q_slices, model.v_slices]
+    assert len(slices[0]) == len(slices[1]) and model.on_groups == bool(model.joint_frames) and model.nq >= model.n
     frames: Mapping[str, tuple[int, np.ndarray]] = model.frames
     mimics: Mapping[str, tuple[str, float, float]] = model.mimics
     root: str = model.root
     assert root in frames and all(joint in model.body_joints for joint in mimics)
-    assert len(names[0]) == model.n and arrays[0].shape == (len(names[2]),)
+    assert len(names[0]) == len(slices[0]) and arrays[0].shape == (len(names[2]),)
     return len(model.warnings)
 
 
@@ -89,6 +93,18 @@ def kinematics(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     return pose
 
 
+def configurations(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> float:
+    """Every method of configurations and of the robot as a whole; a distance and a mass."""
+    ahead: np.ndarray = robot.interpolate(robot.neutral(), robot.integrate(robot.normalize(q), qd), [0.0, 0.5])
+    anywhere: np.ndarray = robot.random_configuration(np.random.default_rng(0), (2,))
+    assert robot.difference(ahead, anywhere).shape == (2, robot.n) and anywhere.shape == (2, robot.nq)
+    assert robot.q_slices.keys() == robot.v_slices.keys() == set(robot.joint_names)
+    whole: list[np.ndarray] = [robot.center_of_mass(q), robot.center_of_mass_jacobian(q),
+                               robot.centroidal_momentum_matrix(q), robot.centroidal_momentum(q, qd)]
+    mass: float = robot.total_mass
+    return float(robot.distance(q, anywhere[0])) + mass + len(whole)
+
+
 def motion(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     """Rollouts under all kinds of efforts, and robots made of a robot; the last times."""
     t: np.ndarray = np.zeros(0)
@@ -98,7 +114,7 @@ def motion(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     efforts: list[ArrayLike | None] = [None, [0.0] * robot.n]
     for effort in efforts:
         t, positions, rates = heavy.rollout(q, qd, effort, dt=1e-3, steps=4, every=2, friction=True, limits=True)
-        assert positions.shape == rates.shape == (len(t), robot.n)
+        assert positions.shape == (len(t), robot.nq) and rates.shape == (len(t), robot.n)
     after: tuple[np.ndarray, np.ndarray] = heavy.step(q, qd, np.zeros(robot.n), 1e-3, "rk4", friction=True, limits=True)
     heavy.step(*after, tau=[0.0] * robot.n, dt=1e-3, out=after)
     heavy.rollout(q, qd, holding, steps=2)
@@ -119,4 +135,5 @@ def use(path: Path) -> None:
         q = [0.1] * robot.n
         dynamics(robot, q, q, q)
         kinematics(robot, q, q)
+        configurations(robot, q, q)
         motion(robot, q, q)
