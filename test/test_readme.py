@@ -23,8 +23,9 @@ PAGES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
 README = PAGES["README.md"]
 BLOCKS = [(page, language, text) for page in sorted(PAGES)
           for language, text in re.findall(r"^```(\w*)\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE)]
-PROGRAMS = [pytest.param(text, id=f"{page}, {k}") for k, (page, language, text) in enumerate(BLOCKS)
-            if language == "python"]
+# The controllers of their page are compiled.
+PROGRAMS = [pytest.param(text, id=f"{page}, {k}", marks=[pytest.mark.slow] * (page == "docs/controllers.md"))
+            for k, (page, language, text) in enumerate(BLOCKS) if language == "python"]
 
 
 def block(start):

@@ -61,6 +61,7 @@ def test_gravity_torque_is_the_gradient_of_the_potential_energy(robot, state):
     assert robot.gravity_torque(q) @ v == pytest.approx(float(rate(robot.potential_energy, robot, q, v)), rel=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 def test_dynamics_in_each_representation_and_rates_of_jacobians(robot, state, representation):
     q, v, vd = state
@@ -195,7 +196,7 @@ def momentum(robot, q, v):
                for k in range(len(robot.model.parents)))
 
 
-@pytest.mark.parametrize("integrator, bound", [("rk4", 1e-8), ("rk45", 1e-7)])
+@pytest.mark.parametrize("integrator, bound", [("rk4", 1e-8), pytest.param("rk45", 1e-7, marks=pytest.mark.slow)])
 def test_free_fall_keeps_momentum_and_energy(free, integrator, bound, rng):
     robot, q0, v0 = free.with_gravity((0, 0, 0)), free.random_configuration(rng), rng.standard_normal(free.n)
     t, q, v = robot.rollout(q0, v0, None, 1e-3, 1000, integrator, every=10, rtol=1e-9, atol=1e-10)
@@ -208,6 +209,7 @@ def test_free_fall_keeps_momentum_and_energy(free, integrator, bound, rng):
         assert np.abs(lengths - 1.0).max() < (1e-15 if integrator == "rk4" else 4e-16 * 10)
 
 
+@pytest.mark.slow
 def test_orders_of_the_integrators(free, rng):
     q0, v0 = free.random_configuration(rng), rng.standard_normal(free.n)
     exact = free.rollout(q0, v0, None, 1e-3, 200, "rk4")[1][-1]
@@ -217,6 +219,7 @@ def test_orders_of_the_integrators(free, rng):
         assert errors[0] / errors[1] == pytest.approx(2**order, rel=0.2)
 
 
+@pytest.mark.slow
 def test_dense_output_is_on_the_group(free, rng):
     q0, v0 = free.random_configuration(rng), rng.standard_normal(free.n)
     options = dict(rtol=1e-8, atol=1e-10)
@@ -227,6 +230,7 @@ def test_dense_output_is_on_the_group(free, rng):
     assert np.abs(np.linalg.norm(fine[:, 3:7], axis=1) - 1.0).max() < 4e-15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4", "rk45"])
 def test_batches_move_as_single_states(free, integrator, rng):
     q0, v0 = free.random_configuration(rng, 11), rng.standard_normal((11, free.n))
@@ -238,6 +242,7 @@ def test_batches_move_as_single_states(free, integrator, rng):
     assert np.array_equal(here, free.rollout(q0[0], v0[0], None, 1e-3, 1)[1][-1]) and rate.shape == (free.n,)
 
 
+@pytest.mark.slow
 def test_a_controller_sees_configuration_and_velocities(free, rng):
     def hold(robot, t, q, qd, tau):
         tau[:] = robot.gravity_torque(q) - 5.0 * qd + 0.0 * (len(q) - robot.nq)

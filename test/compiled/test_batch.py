@@ -8,7 +8,10 @@ import screw_dynamics as sd
 from support.batches import ARM, METHODS, PENDULUM, ROBOTS, assert_equal_to_rounding, method, one_by_one, states
 
 ALL_ROBOTS = ROBOTS | {"pendulum, specialized": PENDULUM.specialize()}
-EACH_ROBOT = pytest.mark.parametrize("robot", ALL_ROBOTS.values(), ids=ALL_ROBOTS)
+# Each kernel of a specialized robot is compiled.
+EACH_ROBOT = pytest.mark.parametrize("robot", [
+    pytest.param(robot, id=name, marks=[pytest.mark.slow] * ("specialized" in name))
+    for name, robot in ALL_ROBOTS.items()])
 OTHERS = {"from_urdf", "with_gravity", "with_payload", "specialize", "rollout", "step", "plot", "neutral", "integrate",
           "difference", "interpolate", "distance", "normalize", "random_configuration"}
 

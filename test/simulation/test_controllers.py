@@ -123,6 +123,7 @@ def test_what_branches_runs_on_one_state_after_another(rng):
         np.testing.assert_allclose(q[i], PANDA.rollout(q0[i], 0.1 * q0[i], branching, steps=10)[1], atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("robot", [FINGERS, pytest.param(FINGERS.specialize(), marks=pytest.mark.slow), *(
     pytest.param(sd.Robot(model_of(random_tree(np.random.default_rng(5), 4), damping=0.3, friction=0.2),
                           representation=form), marks=[] if form == "body" else pytest.mark.slow)

@@ -87,6 +87,7 @@ def test_rk4_holds_the_efforts_of_the_start_over_its_step():
     assert np.allclose(qd + H * qdd, end, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_plain_python_gives_the_same():
     script = """
 import sys; sys.path.insert(0, 'test')

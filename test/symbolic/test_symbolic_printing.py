@@ -76,6 +76,7 @@ def test_names_of_coordinates_are_the_caller_s():
     assert "q = (phi_1, phi_2)" in equations_of_motion(urdf_robot("double_pendulum"), coordinates=phi).text()
 
 
+@pytest.mark.slow
 def test_example_prints_text_latex_and_python():
     example = URDF.parent / "examples" / "symbolic_equations.py"
     done = subprocess.run([sys.executable, example], capture_output=True, text=True, check=True)
