@@ -14,11 +14,6 @@ pytest_plugins = ["pytest_screw_dynamics"]   # by its name as an entry point: wh
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-def pytest_xdist_auto_num_workers(config):
-    """One more than cores: nodes, and who waits for them, leave a fifth of the time unused."""
-    return (os.cpu_count() or 1) + 1
-
-
 @pytest.fixture
 def rng():
     """A generator of each test's own: its numbers do not depend on which tests ran before."""
