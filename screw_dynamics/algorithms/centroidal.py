@@ -48,7 +48,7 @@ def centre(M: Inertia) -> Vec3:
 
 
 @kernel
-def centre_of_mass(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
+def center_of_mass(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
     """The centre of mass of all links, the root too, in the reference frame, m."""
     D = composite(links, body, frames, target)
     c = D @ centre(body.M[0])
@@ -69,5 +69,5 @@ def centroidal_momentum_matrix(links: Link, body: Body, frames: Frame, target: T
         add_column(out, k[i], Twist(W.torque - cross(c, W.force), W.force))
 
 
-CENTRE_OF_MASS = Entry(centre_of_mass, Body, 1, kernel(lambda n, b: (3,)), targeted=True)
+CENTER_OF_MASS = Entry(center_of_mass, Body, 1, kernel(lambda n, b: (3,)), targeted=True)
 CENTROIDAL_MOMENTUM_MATRIX = Entry(centroidal_momentum_matrix, Body, 1, per_twist, targeted=True)

@@ -15,6 +15,20 @@ from screw_dynamics.screws.se3 import Ad, Ad_inv, Twist, ad
 
 
 @kernel
+def products(X: list, q: list, qd: list, first: int, last: int) -> Twist:
+    """The sum over m < j of qd_m qd_j [X_m, X_j] for the bodies of a joint, from the first to the last, in the last's
+    frame."""
+    V, A = zero(Twist, q[0]), zero(Twist, q[0])
+    for j in range(first, last + 1):
+        if j > first:
+            V, A = Ad_inv(q[j].C, V), Ad_inv(q[j].C, A)
+        Xqd = qd[j] * X[j]
+        A += ad(V, Xqd)
+        V += Xqd
+    return A
+
+
+@kernel
 def add_products(links: Link, q: list, qd: list, sign: float, column: list) -> None:
     """Add sign (V_i' - theta_i'') to column[i], which is 0 for joints of one degree of freedom.
 
@@ -26,13 +40,7 @@ def add_products(links: Link, q: list, qd: list, sign: float, column: list) -> N
         last = first
         while last < n and inner(q[last + 1]):
             last += 1
-        V, A = zero(Twist, q[0]), zero(Twist, q[0])
-        for j in range(first, last + 1):
-            if j > first:
-                V, A = Ad_inv(q[j].C, V), Ad_inv(q[j].C, A)
-            Xqd = qd[j] * X[j]
-            A += ad(V, Xqd)
-            V += Xqd
+        A = products(X, q, qd, first, last)
         for j in range(last, first, -1):
             A = Ad(q[j].C, A)
         for j in range(first, last + 1):

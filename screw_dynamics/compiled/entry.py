@@ -294,15 +294,14 @@ def _one(take_q, name, algorithm, Body, shape, targeted, inputs):
         (True, 2): lambda memory, target, x, y, out: evaluate(
             take_q, algorithm, Body, shape, memory, (target,), (x, y), out),
         (True, 3): lambda memory, target, x, y, z, out: evaluate(
-            algorithm, Body, shape, memory, (target,), (x, y, z), out),
+            take_q, algorithm, Body, shape, memory, (target,), (x, y, z), out),
     }
     return compiled(name)(forms[targeted, inputs])
 
 
 def _native(take_q, name, algorithm, Body, shape, targeted, inputs, like):
     """The entry point for compiled code; like(): a number of its kind."""
-    positions = 0, 1, 2, 3
-    positions = positions[:inputs]
+    positions = (0, 1, 2, 3)[:inputs]
     if targeted:
         @compiled(name)
         def native(memory, packed, x, y, z, w, out):

@@ -73,7 +73,11 @@ class Model:
 
     def kind_of(self, joint: str) -> str:
         """The kind of a joint, of joint_kinds; of one that mimics another, that of its leader."""
-        return self.joint_kinds[self.joint_names.index(self.mimics.get(joint, (joint,))[0])]
+        return self._kinds[self.mimics.get(joint, (joint,))[0]]
+
+    @cached_property
+    def _kinds(self):
+        return dict(zip(self.joint_names, self.joint_kinds, strict=True))
 
     @property
     def n(self) -> int:

@@ -129,11 +129,12 @@ def pictures(robot: sd.Robot, q: ArrayLike, qd: ArrayLike, path: Path) -> None:
 
 
 def use(path: Path) -> None:
-    """All of it but the pictures."""
-    for robot in (read(path), sd.Robot(build())):
-        look_at(robot.model)
-        q = [0.1] * robot.n
-        dynamics(robot, q, q, q)
-        kinematics(robot, q, q)
-        configurations(robot, q, q)
-        motion(robot, q, q)
+    """All of it but the pictures; the model that was built is only looked at, since its kernels are others."""
+    robot = read(path)
+    for model in (robot.model, build()):
+        look_at(model)
+    q = [0.1] * robot.n
+    dynamics(robot, q, q, q)
+    kinematics(robot, q, q)
+    configurations(robot, q, q)
+    motion(robot, q, q)

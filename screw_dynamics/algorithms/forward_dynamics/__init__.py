@@ -14,9 +14,9 @@ The articulated-body recursion, in the notations of several schools; [SY] table 
 """
 from screw_dynamics.compiled.entry import Entry, per_joint
 
+from ..columns import cleared
 from ..group_rates import caused
 from . import body_fixed, composite_bodies, hybrid, mixed, spatial
-from .armature import without_armature
 
 _ALGORITHMS = {"body": (body_fixed.articulated_bodies, body_fixed.Body),
                "spatial": (spatial.articulated_bodies, spatial.Body),
@@ -24,9 +24,10 @@ _ALGORITHMS = {"body": (body_fixed.articulated_bodies, body_fixed.Body),
                "mixed": (mixed.articulated_bodies, mixed.Body),
                "mass_matrix": (composite_bodies.composite_bodies, composite_bodies.Body)}
 # The same accelerations by way of each representation, named as in representations.REPRESENTATIONS, and by mass matrix.
-FORWARD_DYNAMICS_IN = {name: Entry(without_armature(algorithm), Body, 3, per_joint, name=f"forward_dynamics.{name}",
-                                   on_groups=caused(without_armature(algorithm)))
-                       for name, (algorithm, Body) in _ALGORITHMS.items()}
+FORWARD_DYNAMICS_IN = {name: Entry(without_armature, Body, 3, per_joint, name=f"forward_dynamics.{name}",
+                                   on_groups=caused(without_armature))
+                       for name, (algorithm, Body) in _ALGORITHMS.items()
+                       for without_armature in [cleared(lambda body: body.armature, algorithm)]}
 FORWARD_DYNAMICS_BY_MASS_MATRIX = FORWARD_DYNAMICS_IN.pop("mass_matrix")
 FORWARD_DYNAMICS = FORWARD_DYNAMICS_IN["body"]
 # With armature as the fourth input, which integrators set: never called alone.

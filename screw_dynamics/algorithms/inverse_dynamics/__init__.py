@@ -5,9 +5,10 @@
 `classical` is a fifth, outside the four representations, with the fewest operations."""
 from screw_dynamics.compiled.entry import Entry, per_joint
 
+from ..columns import cleared
 from ..group_rates import prescribed
 from . import body_fixed, classical, hybrid, mixed, spatial
-from .body_fixed import without_acceleration, without_gravity
+from .body_fixed import without_gravity
 
 _MODULES = {"body": body_fixed, "spatial": spatial, "hybrid": hybrid, "mixed": mixed, "classical": classical}
 # The same efforts by each representation, named as in representations.REPRESENTATIONS, and by the classical one.
@@ -15,5 +16,5 @@ INVERSE_DYNAMICS_IN = {name: Entry(form.inverse_dynamics, form.Body, 3, per_join
                                    on_groups=prescribed(form.inverse_dynamics)) for name, form in _MODULES.items()}
 INVERSE_DYNAMICS_CLASSICAL = INVERSE_DYNAMICS_IN.pop("classical")
 INVERSE_DYNAMICS = INVERSE_DYNAMICS_IN["body"]
-CORIOLIS_TORQUE = Entry(without_acceleration(without_gravity), body_fixed.Body, 2, per_joint,
-                        on_groups=without_acceleration(prescribed(without_gravity)))
+CORIOLIS_TORQUE = Entry(cleared(lambda body: body.qdd, without_gravity), body_fixed.Body, 2, per_joint,
+                        name="coriolis_torque", on_groups=cleared(lambda body: body.qdd, prescribed(without_gravity)))

@@ -1,11 +1,10 @@
 """Inverse dynamics in body-fixed twists: the recursive Newton-Euler algorithm on a tree, O(n), for any scalar."""
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.values import Scalar, kernel, null, over, zero
+from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, dot
 
@@ -55,13 +54,3 @@ def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
 def without_gravity(links: Link, body: Body, tau: np.ndarray) -> None:
     """tau = M(q) q'' + C(q, q') q'."""
     newton_euler(links, body, zero(Twist, body.q[0]), tau)
-
-
-def without_acceleration(algorithm: Callable) -> Callable:
-    """The algorithm of inverse dynamics for q'' = 0."""
-    @kernel
-    def coriolis_torque(links, body, tau):
-        for i in range(1, len(body.q)):
-            body.qdd[i] = null(body.q[0])
-        algorithm(links, body, tau)
-    return coriolis_torque

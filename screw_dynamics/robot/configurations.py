@@ -1,0 +1,52 @@
+"""Configurations of a robot: elements of a group, joint by joint; see configuration_space."""
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks, configuration_space
+
+from .evaluation import Evaluation
+
+
+class Configurations(Evaluation):
+    """Methods about configurations q (..., nq) and what leads from one to another."""
+
+    def neutral(self) -> np.ndarray:
+        """The configuration (nq,) of the model's poses: 0, and the identity of joints on groups."""
+        return configuration_space.neutral(self.model)
+
+    def integrate(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """The configuration (..., nq) to which a constant velocity v (..., n) leads in unit time: q + v, or g
+        exp(v)."""
+        return configuration_space.integrated(self.model, *self._states(q=q, v=v))
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
+        """The velocity v (..., n) with integrate(q0, v) = q1: q1 - q0, or log(g0^-1 g1), its angles at most pi."""
+        return configuration_space.difference(self.model, *self._states(q0=q0, q1=q1))
+
+    def interpolate(self, q0: ArrayLike, q1: ArrayLike, s: ArrayLike) -> np.ndarray:
+        """The configurations (..., nq) at the shares s (...) of the way from q0 to q1, at constant velocity."""
+        return self.integrate(q0, np.asarray(s, dtype=float)[..., None] * self.difference(q0, q1))
+
+    def distance(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
+        """The length (...) of difference(q0, q1), of radians and metres alike."""
+        return np.linalg.norm(self.difference(q0, q1), axis=-1)
+
+    def normalize(self, q: ArrayLike) -> np.ndarray:
+        """The same configurations (..., nq) with quaternions of unit length; ValueError for the quaternion 0.
+
+        Dynamics takes quaternions of any length but 0, and divides it out."""
+        return configuration_space.normalized(self.model, *self._states(q=q))
+
+    def random_configuration(self, rng: np.random.Generator | int | None = None, shape: int | tuple[int, ...] = ()
+                             ) -> np.ndarray:
+        """Configurations (*shape, nq): uniform within limits, angles in [-pi, pi] and lengths in [-1, 1] m without;
+        uniform rotations."""
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        return configuration_space.random(self.model, np.random.default_rng(rng), shape)
+
+    def _states(self, **given):
+        """Configurations q, q0, q1 and velocities v, as arrays."""
+        return [checks.real_numbers(name, x, self.n if name == "v" else self.nq).astype(float)
+                for name, x in given.items()]

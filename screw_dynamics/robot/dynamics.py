@@ -1,0 +1,102 @@
+"""Dynamics of a robot: efforts of motions, motions of efforts, and the matrices of the equations of motion.
+
+Each method calls the compiled entry point first, which does nothing and returns False unless its arguments are
+contiguous float64 arrays of one state; only then Python checks them, which takes longer than the dynamics."""
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.algorithms.friction import friction_torque
+from screw_dynamics.compiled.entry import Entry
+
+from .evaluation import Out, Threads, Wrenches
+from .kinematics import Kinematics
+
+empty = np.empty
+
+
+class Dynamics(Kinematics):
+    """Methods of dynamics; a wrench on a link acts through the link's Jacobian."""
+
+    _inverse_dynamics: Entry        # as chosen by representation, Choice
+    _coriolis_torque: Entry
+    _gravity_torque: Entry
+    _mass_matrix: Entry
+    _coriolis_matrix: Entry
+    _forward_dynamics: Entry
+
+    def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, external: Wrenches | None = None,
+                         out: Out = None, threads: Threads = None) -> np.ndarray:
+        """The efforts tau (..., n) = M(q) qdd + C(q, qd) qd + g(q) that a motion requires; [MD] (66), (67), (42).
+
+        external: {link: wrench (..., 6)}, torque and force on the link at its origin, resolved in its frame."""
+        if external is None:
+            tau = empty(self.n) if out is None else out
+            if self._inverse_dynamics.one(self._memory, q, qd, qdd, tau):
+                return tau
+        elif checks.wrenches(external, self.link_names):
+            qdd, load = self._with_load("qdd", qdd, q, external)
+            tau = self._evaluate(self._inverse_dynamics, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
+            return np.subtract(tau, load, out=tau)
+        return self._evaluate(self._inverse_dynamics, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
+
+    def gravity_torque(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+        """The efforts g(q) (..., n) that hold the robot still: the gradient of the potential energy."""
+        tau = empty(self.n) if out is None else out
+        if self._gravity_torque.one(self._memory, q, tau):
+            return tau
+        return self._evaluate(self._gravity_torque, {"q": q}, out, threads)
+
+    def coriolis_torque(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+        """The efforts C(q, qd) qd (..., n) of Coriolis and centrifugal forces."""
+        tau = empty(self.n) if out is None else out
+        if self._coriolis_torque.one(self._memory, q, qd, tau):
+            return tau
+        return self._evaluate(self._coriolis_torque, {"q": q, "qd": qd}, out, threads)
+
+    def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, external: Wrenches | None = None,
+                         out: Out = None, threads: Threads = None) -> np.ndarray:
+        """The accelerations qdd (..., n) that efforts cause; [SY] (15), or the mass matrix with mimic joints.
+
+        external as in inverse_dynamics. Where the mass matrix is singular the result is not finite."""
+        if external is None:
+            qdd = empty(self.n) if out is None else out
+            if self._forward_dynamics.one(self._memory, q, qd, tau, qdd):
+                return qdd
+        elif checks.wrenches(external, self.link_names):
+            tau = np.add(*self._with_load("tau", tau, q, external))
+        return self._evaluate(self._forward_dynamics, {"q": q, "qd": qd, "tau": tau}, out, threads)
+
+    def mass_matrix(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+        """The mass matrix M(q) (..., n, n), symmetric, by composite bodies; [MD] (81)."""
+        H = empty((self.n, self.n)) if out is None else out
+        if self._mass_matrix.one(self._memory, q, H):
+            return H
+        return self._evaluate(self._mass_matrix, {"q": q}, out, threads)
+
+    def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+        """The matrix C(q, qd) (..., n, n) of the Christoffel symbols of M: M' - 2 C is skew; [MD] (83), (85)."""
+        H = empty((self.n, self.n)) if out is None else out
+        if self._coriolis_matrix.one(self._memory, q, qd, H):
+            return H
+        return self._evaluate(self._coriolis_matrix, {"q": q, "qd": qd}, out, threads)
+
+    def external_torque(self, q: ArrayLike, external: Wrenches, out: Out = None, threads: Threads = None) -> np.ndarray:
+        """The efforts sum J^T W (..., n) that are equivalent to wrenches on links; external as in inverse_dynamics."""
+        tau = 0.0
+        for link, wrench in checks.wrenches(external, self.link_names).items():
+            wrench = checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
+            tau = tau + np.einsum("...ij,...i->...j", self.jacobian(q, link, threads=threads), wrench)
+        return np.add(tau, np.zeros(self.n), out=out)
+
+    def _with_load(self, name, x, q, external):
+        """A vector (..., n) and the efforts of external wrenches, over common leading axes."""
+        load = self.external_torque(q, external)
+        return checks.broadcast({name: checks.real_numbers(name, x, self.n), "external": load})
+
+    def friction_torque(self, qd: ArrayLike, out: Out = None) -> np.ndarray:
+        """The efforts (..., n) that friction takes: damping qd + friction sign(qd). No other method includes it."""
+        qd = checks.real_numbers("qd", qd, self.n)
+        return np.add(friction_torque(self.model.damping, self.model.friction, qd), 0.0, out=out)

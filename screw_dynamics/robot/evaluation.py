@@ -1,0 +1,54 @@
+"""What the methods of a robot share: their arguments, and the way from these to compiled code."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.compiled.batch import Workspaces, evaluate
+from screw_dynamics.compiled.entry import Entry, Target
+from screw_dynamics.compiled.workspace import Rows, workspace
+from screw_dynamics.model.model import Model
+
+Out: TypeAlias = np.ndarray | None
+Threads: TypeAlias = int | None
+Wrenches: TypeAlias = Mapping[str, ArrayLike]
+
+
+class Evaluation:
+    """A model under gravity (3,), also in memory that compiled code reads."""
+
+    def __init__(self, model: Model, gravity: ArrayLike):
+        self.model = checks.model(model, Model)
+        self.gravity = checks.vector("gravity", gravity, 3)
+        self.gravity.setflags(write=False)
+        self.n, self.nq, self._twists = model.n, model.nq, (6, model.n)
+        self.q_slices, self.v_slices = model.q_slices, model.v_slices
+        self.joint_names, self.link_names, self.warnings = model.joint_names, tuple(model.frames), model.warnings
+        self._frame = {name: i for i, name in enumerate(model.frame_names) if name is not None}
+        self._root = Target(0, self._frame[model.root]).packed       # of all bodies, in the frame of the root
+        self._links, self._frames = model.links(self.gravity), model.frame_rows(self.gravity)
+        rows = Rows(self._links, self._frames, self.n, self.nq, model.places())
+        self._memory, self._on_lanes = workspace(rows), Workspaces(rows)
+
+    def _of(self, entry: Entry) -> Entry:
+        """The entry points of an algorithm for this robot."""
+        return entry.on_groups if self.model.on_groups else entry
+
+    def _number(self, entry, inputs, out, threads):
+        """Evaluate an entry point whose result is a single number."""
+        if out is None:
+            return self._evaluate(entry, inputs, None, threads)[..., 0]
+        self._evaluate(entry, inputs, out[..., None] if isinstance(out, np.ndarray) else out, threads)
+        return out
+
+    def _evaluate(self, entry: Entry, inputs: Mapping[str, ArrayLike], out, threads, *target: int) -> np.ndarray:
+        """Check the inputs {name: array-like} and evaluate an entry point on one state or on each of a batch."""
+        n = self.n
+        arrays = checks.broadcast({
+            name: checks.real_numbers(name, x, self.nq if name == "q" else n) for name, x in inputs.items()})
+        out = checks.result_array(out, (*arrays[0].shape[:-1], *entry.shape(n, len(self.model.parents))))
+        return evaluate(entry, self._memory, self._on_lanes, target, arrays, out, threads)

@@ -1,0 +1,120 @@
+"""Robot: a model with names, checks, and one state or a batch of states at once. The facade of the package."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.algorithms.choice import Choice, choice
+from screw_dynamics.algorithms.jacobian import JACOBIAN
+from screw_dynamics.algorithms.representations import REPRESENTATIONS
+from screw_dynamics.compiled.specialize import straight_line
+from screw_dynamics.model.model import Model
+from screw_dynamics.peers import WithHints
+from screw_dynamics.simulation.rollout import Rollouts
+from screw_dynamics.urdf import read_urdf
+from screw_dynamics.urdf.source import Source, kept
+
+from .configurations import Configurations
+from .dynamics import Dynamics
+from .motion import Motion
+from .whole_robot import WholeRobot
+
+GRAVITY = (0.0, 0.0, -9.81)
+
+
+class Robot(Dynamics, WholeRobot, Motion, Configurations, metaclass=WithHints):
+    """Everything about how a robot moves, from its model and gravity (3,) in m/s^2, resolved in the root link's frame.
+
+    Joint coordinates q (rad or m), rates qd, accelerations qdd and efforts tau (N m or N) are array-likes (..., n) in
+    the order of `joint_names`; leading axes are a batch and broadcast. Results are new float64 arrays, or `out` where
+    one is given. A wrong shape, an unknown link or representation raises ValueError; NaN and infinities propagate as
+    in NumPy. Efforts are those of the rigid bodies and gravity alone: friction is a term of its own, `friction_torque`.
+
+    representation: the twists, "body", "spatial", "hybrid" or "mixed", in which the recursions of inverse_dynamics and
+    forward_dynamics are written; None: the fastest for each, by docs/comparison.md. Results differ by rounding alone.
+    With mimic joints forward dynamics uses the mass matrix in any case.
+
+    A batch runs on SIMD lanes and on `threads` threads; by default as many as the process may use, fewer if
+    NUMBA_NUM_THREADS or OMP_NUM_THREADS is less. Its results equal those of single states to rounding. A robot is
+    immutable, and may be used from several threads at once.
+
+    source: the path or text of the URDF that a robot was read from, None for others. Shapes and meshes, which dynamics
+    does without, are looked up there by those who show a robot (`view`)."""
+
+    _sealed = False         # True once every attribute is set
+
+    def __init__(self, model: Model, gravity: ArrayLike = GRAVITY, representation: str | None = None,
+                 source: str | None = None):
+        if representation is not None:
+            checks.one_of("representation", representation, REPRESENTATIONS)
+        super().__init__(model, gravity)
+        self.representation, self.source = representation, source
+        self._use(Choice(*map(self._of, choice(representation, model.shares_coordinates))))
+
+    def _use(self, algorithms: Choice):
+        object.__setattr__(self, "_sealed", False)
+        (self._inverse_dynamics, self._coriolis_torque, self._gravity_torque, self._mass_matrix, self._coriolis_matrix,
+         self._forward_dynamics, _) = algorithms
+        self._rollouts = Rollouts(self, algorithms, self._on_lanes)
+        self._steps: dict = {}              # by options: entry point of one state, and plan
+        self._sealed = True
+
+    def __setattr__(self, name: str, *value: Any) -> None:
+        if self._sealed:
+            instead = {"gravity": "robot.with_gravity(gravity) returns", "model": "Robot(model, robot.gravity) is",
+                       "representation": "Robot(robot.model, robot.gravity, representation) is"}.get(
+                           name, "with_gravity, with_payload and specialize return")
+            raise AttributeError(f"a Robot is immutable, and its {name!r} cannot be changed: {instead} another Robot")
+        object.__setattr__(self, name, *value)
+
+    __delattr__ = __setattr__
+
+    def __dir__(self) -> list[str]:
+        return sorted({*dir(type(self)), *vars(self)})
+
+    @classmethod
+    def from_urdf(cls, source: Source, base_link: str | None = None, tip_link: str | None = None,
+                  gravity: ArrayLike = GRAVITY, representation: str | None = None,
+                  lock: Mapping[str, float] | None = None, floating_base: bool = False) -> Robot:
+        """Read a URDF: a path, XML text or an open file. Raises UrdfError; what is odd is a UrdfWarning.
+
+        See read_urdf for `base_link`, `tip_link`, `lock`, {joint name: position} of joints to be fixed, and
+        `floating_base`."""
+        return cls(read_urdf(source, base_link, tip_link, lock, floating_base), gravity, representation, kept(source))
+
+    def __repr__(self):
+        return f"<Robot of {len(self.link_names)} links, {len(self.joint_names)} joints: {', '.join(self.joint_names)}>"
+
+    def __reduce__(self):
+        return Robot, (self.model, self.gravity, self.representation, self.source)
+
+    def with_gravity(self, gravity: ArrayLike) -> Robot:
+        """The same robot under another gravity (3,)."""
+        return Robot(self.model, gravity, self.representation, self.source)
+
+    def with_payload(self, link: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0),
+                     inertia: ArrayLike | None = None) -> Robot:
+        """The same robot with a load on a link: mass, com (3,), inertia (3, 3) about com; see Model.with_payload."""
+        return Robot(self.model.with_payload(link, mass, com, inertia), self.gravity, self.representation, self.source)
+
+    def specialize(self, jacobians: Iterable[tuple[str, ...]] = ()) -> Robot:
+        """The same robot with straight-line kernels of its own, also in rollouts: up to some 30 joints twice as fast.
+
+        jacobians: (link, representation) pairs, or triples with a reference link, whose Jacobians get kernels too. Each
+        kernel is compiled at its first use, which takes seconds once on a machine; an algorithm that would need more
+        operations than specialize.LONGEST remains a loop, as do all of a robot with joints on groups. Numbers of joints
+        and frames within 1e-15 of 0, 1 or -1 are rounded to that. Kernels contain payload and gravity: with_payload and
+        with_gravity return ordinary robots."""
+        special = Robot(self.model, self.gravity, self.representation, self.source)
+        if self.model.on_groups:
+            return special
+        loops, lines = (choice(self.representation, self.model.shares_coordinates, lines) for lines in (False, True))
+        special._use(lines.specialized(lambda entry: straight_line(entry, self._links, self._frames), loops))
+        for link, representation, *references in checks.jacobian_names(jacobians, self.link_names):
+            reference = references[0] if references else None
+            kernel = straight_line(JACOBIAN, self._links, self._frames, self._target(link, reference, representation))
+            special._keep_jacobian(link, reference, representation, kernel)
+        return special
