@@ -3,6 +3,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from support.paths import ROOT
 from support.real_robots import PATHS
 
@@ -23,6 +25,13 @@ def test_importing_the_package_imports_nothing_foreign():
     modules = run("import sys, screw_dynamics; print(*sys.modules)")
     assert "screw_dynamics.simulation.rollout" in modules
     assert not {module for module in modules for name in FOREIGN if f"{module}.".startswith(f"{name}.")}
+
+
+@pytest.mark.parametrize("node", ["dynamics", "simulator"])
+def test_a_node_starts_without_what_few_calls_need(node):
+    pytest.importorskip("rclpy")
+    modules = run(f"import sys, screw_dynamics.ros.{node}.node; print(*sys.modules)")
+    assert "rclpy" in modules and not {"scipy.signal", "scipy.stats", "scipy.interpolate", "matplotlib"} & {*modules}
 
 
 def test_formulations_are_imported_when_they_are_used():

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.signal import savgol_coeffs, savgol_filter
+import scipy  # its parts are imported when they are first used: signal takes 0.8 s, for which nodes would wait
 
 DEGREE = 3      # of the polynomial that fits each window
 
@@ -29,7 +29,7 @@ class Piece(NamedTuple):
 
     def smooth(self, x: np.ndarray) -> np.ndarray:
         """A signal (k, ...), smoothed as q is, at `kept`."""
-        return savgol_filter(x, self.points, DEGREE, axis=0, mode="nearest")[self.kept]
+        return scipy.signal.savgol_filter(x, self.points, DEGREE, axis=0, mode="nearest")[self.kept]
 
 
 def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float) -> Iterator[Piece]:
@@ -53,7 +53,7 @@ def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float) -> Iter
 def _piece(t, q, tau, step, points):
     times = np.arange(t[0], t[-1], step)
     position, effort = (np.stack([np.interp(times, t, x) for x in signal.T], axis=1) for signal in (q, tau))
-    smooth = [savgol_filter(position, points, DEGREE, d, step, axis=0) for d in range(3)]
+    smooth = [scipy.signal.savgol_filter(position, points, DEGREE, d, step, axis=0) for d in range(3)]
     noise = np.var(position - smooth[0], axis=0) * points / (points - DEGREE)
-    gain = np.sum(savgol_coeffs(points, DEGREE, 2, step) ** 2)
+    gain = np.sum(scipy.signal.savgol_coeffs(points, DEGREE, 2, step) ** 2)
     return Piece(*smooth, effort, gain * noise, points)
