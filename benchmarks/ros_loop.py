@@ -24,10 +24,10 @@ class Diagnostics:
             self._latest[name] = stamp, {entry.key: entry.value for entry in status.values}
 
     def next(self, *names, accept=lambda values: True):
-        """The next values of each of these nodes."""
-        end = time.monotonic() + STARTING
-        self._latest.clear()
-        while not all(name in self._latest and accept(self._latest[name][1]) for name in names):
+        """The first values of each of these nodes that are sent from now on: older ones may wait in the queue."""
+        begin, end = time.time(), time.monotonic() + STARTING
+        while not all(name in self._latest and self._latest[name][0] > begin and accept(self._latest[name][1])
+                      for name in names):
             if time.monotonic() > end:
                 raise RuntimeError(f"the loop does not run: {self._latest}")
             rclpy.spin_once(self._node, timeout_sec=0.1)
