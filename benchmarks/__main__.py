@@ -30,6 +30,10 @@ def measurements(options, contestants):
         yield from work.one_state(case, contestants, effort)
         yield from work.batch(case, contestants, effort, threads)
         yield from work.batch(case, contestants, effort, threads, work.LARGE)
+    for name in [name for name in options.robots if name in robots.WALKING]:
+        case = robots.real(name, floating=True)
+        yield from work.one_state(case, contestants, effort)
+        yield from work.batch(case, contestants, effort, threads[:1])
     for case in [*cases, robots.chain(ROLLOUT_CHAIN)]:
         yield from work.rollout(case, contestants, effort)
     yield from work.rollouts(robots.real("Panda"), contestants, effort, threads)

@@ -29,21 +29,33 @@ class Call(NamedTuple):
 
 
 class States:
-    """Random states of n joints: `count` rows of each of q, qd, qdd and tau, and one of them at a time as vectors."""
+    """Random states with n velocities: `count` rows of each of q, qd, qdd and tau, and one at a time as vectors.
+
+    On a floating base q begins with x y z and a unit quaternion x y z w. linear_first: the same numbers for those to
+    whom a free joint's velocity comes linear part first."""
 
     NAMES = ("q", "qd", "qdd", "tau")
 
-    def __init__(self, n, count, reach=1.5, seed=1):
+    def __init__(self, n, count, reach=1.5, seed=1, floating=False):
         rng = np.random.default_rng(seed)
         self.rows = {name: rng.uniform(-reach, reach, (count, n)) for name in self.NAMES}
-        self.one = {name: np.zeros(n) for name in self.NAMES}
+        if floating:
+            quaternions = rng.standard_normal((count, 4))
+            quaternions /= np.linalg.norm(quaternions, axis=1, keepdims=True)
+            q = self.rows["q"]
+            self.rows["q"] = np.hstack((q[:, :3], quaternions, q[:, 6:]))
+        self.one = {name: np.zeros(rows.shape[1]) for name, rows in self.rows.items()}
+        self.linear_first = {name: np.zeros(rows.shape[1]) for name, rows in self.rows.items()}
+        self.order = np.r_[3, 4, 5, 0, 1, 2, 6:n] if floating else np.arange(n)        # its own inverse
         self.count = count
         self.choose(0)
 
     def choose(self, k):
         """Make state k, counted round and round, the one in `one`: in place, for all who hold its vectors."""
         for name in self.NAMES:
-            self.one[name][:] = self.rows[name][k % self.count]
+            row = self.rows[name][k % self.count]
+            self.one[name][:] = row
+            self.linear_first[name][:] = row if name == "q" else row[self.order]
 
 
 def whole(upper):

@@ -11,6 +11,9 @@ TITLES = {
     ("one state", "specialized"): "One state, through out= of a specialized robot, against Pinocchio's binding",
     ("batch", ""): "Batch of 4096 states, against Pinocchio's parallel functions",
     ("batch", "specialized"): "Batch of 4096 states of a specialized robot, against Pinocchio's parallel functions",
+    ("floating base, one state", ""): "Floating base, one state, checked public method, against Pinocchio's binding",
+    ("floating base, one state", "out="): "Floating base, one state, through out=, against Pinocchio's binding",
+    ("floating base, batch", ""): "Floating base, batch of 4096 states, against Pinocchio's parallel functions",
     ("two threads", ""): "Two threads over one",
     ("simulation", ""): "Simulation, against MuJoCo without contact",
     ("simulation", "specialized"): "Simulation of a specialized robot, against MuJoCo without contact",
@@ -93,6 +96,8 @@ def verdict(rows):
 def as_markdown(machine, contestants, rows):
     """The table of the README: a row for each variant of a call, a column for each robot, one number a cell."""
     lines = {"one state": ("{}, one state", "Pinocchio"), "batch": ("{}, batch of 4096", "Pinocchio"),
+             "floating base, one state": ("floating base: {}, one state", "Pinocchio"),
+             "floating base, batch": ("floating base: {}, batch of 4096", "Pinocchio"),
              "simulation": ("simulation, {}", "MuJoCo"), "two threads": ("two threads, {}", "one thread")}
     groups = {}
     for row in rows:

@@ -20,12 +20,14 @@ FREE = {"lower": "-1e3", "upper": "1e3", "effort": "1e6", "velocity": "1e3"}
 
 
 class Case(NamedTuple):
-    """A robot: its number of joints, the link that stands for the end effector, and its URDF; None for a chain."""
+    """A robot: its number of velocities, the link that stands for the end effector, its URDF, None for a chain, and
+    whether its root link moves freely."""
 
     name: str
     joints: int
     tip: str
     urdf: str | None = None
+    floating: bool = False
 
 
 # ------------------------------------------------------------------------------------------------- real robots
@@ -36,16 +38,18 @@ REAL = {
     "ANYmal": (12, "LF_FOOT", "anymal_b_simple_description/robots/anymal.urdf", ()),
     "Talos": (32, "wrist_left_ft_tool_link", "talos_data/robots/talos_reduced.urdf", ()),
 }
+WALKING = "ANYmal", "Talos"         # those with legs: measured on a floating base too
 
 
-def real(name):
+def real(name, floating=False):
     """The case of a robot of example-robot-data."""
     joints, tip, path, locked = REAL[name]
     file = next(f for f in files("example-robot-data") if str(f).endswith(FOLDER + path))
-    return Case(name, joints, tip, plain_urdf(Path(file.locate()).read_text(), locked))
+    urdf = plain_urdf(Path(file.locate()).read_text(), locked, floating)
+    return Case(name, joints + 6 * floating, tip, urdf, floating)
 
 
-def plain_urdf(text, locked=()):
+def plain_urdf(text, locked=(), floating=False):
     """A URDF with nothing in it but the tree, its inertias and its axes; the `locked` joints are fixed at zero."""
     robot = ElementTree.fromstring(text)
     for element in [robot, *robot.findall("link"), *robot.findall("joint")]:
@@ -60,7 +64,7 @@ def plain_urdf(text, locked=()):
         elif joint.get("type") != "fixed":
             joint.set("type", "revolute" if joint.get("type") == "continuous" else joint.get("type"))
             ElementTree.SubElement(joint, "limit", FREE)
-    still = links_that_never_move(robot, joints)
+    still = set() if floating else links_that_never_move(robot, joints)
     for link in robot.findall("link"):
         if link.get("name") in still:
             link[:] = []

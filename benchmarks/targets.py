@@ -13,6 +13,17 @@ ONE_STATE = {                               # quantity: least ratio as it is, an
     "Coriolis matrix": (1.0, 1.0),
 }
 BATCH = {("inverse dynamics", 1): 15.0, ("forward dynamics", 1): 12.0}
+FLOATING = {                                # the same on a floating base
+    "inverse dynamics": 1.5,
+    "gravity": None,
+    "forward dynamics": 1.5,
+    "Jacobian": None,
+    "Jacobian derivative": None,
+    "mass matrix": None,
+    "Coriolis matrix": None,
+    "centroidal momentum matrix": 1.0,
+}
+FLOATING_BATCH = 12.0
 TWO_THREADS, ROLLOUT, ROLLOUTS = 1.8, 3.0, 15.0
 GROWTH = {"inverse dynamics": 11.0, "forward dynamics": 11.0}
 GROWTH_BETWEEN = (100, 1000)
@@ -40,7 +51,7 @@ class Row(NamedTuple):
 
 def rows(measurements):
     """All rows, in the order of the issue's table."""
-    parts = (one_state, batches, two_threads, simulations, chains, growth)
+    parts = (one_state, batches, floating, two_threads, simulations, chains, growth)
     return [row for part in parts for row in part(measurements) if row.cells]
 
 
@@ -83,6 +94,17 @@ def batches(measurements):
             for quantity in ("inverse dynamics", "forward dynamics"):
                 cells = ratios(measurements, "batch", quantity, against("Pinocchio", variant, threads=threads))
                 yield Row("batch", variant, f"{quantity}, {on(threads)}", targets.get((quantity, threads)), cells)
+
+
+def floating(measurements):
+    """Robots on a floating base: calls on one state, and batches on one thread."""
+    for variant in ("", "out="):
+        for quantity, target in FLOATING.items():
+            cells = ratios(measurements, "floating base, one state", quantity, against("Pinocchio", variant))
+            yield Row("floating base, one state", variant, quantity, target, cells)
+    for quantity in ("inverse dynamics", "forward dynamics"):
+        cells = ratios(measurements, "floating base, batch", quantity, against("Pinocchio", threads=1))
+        yield Row("floating base, batch", "", f"{quantity}, {on(1)}", FLOATING_BATCH, cells)
 
 
 def two_threads(measurements):

@@ -19,7 +19,8 @@ WARM = 20e-3            # s that a turn on a batch runs before it is timed
 
 def one_state(case, contestants, effort):
     """Every quantity at one state, by everybody who has it."""
-    for quantity, states, agreed in agreed_calls(case, contestants):
+    libraries = (OURS, "Pinocchio") if case.floating else None
+    for quantity, states, agreed in agreed_calls(case, contestants, libraries):
         yield measure(subject("one state", quantity, case), agreed, effort, prepare=states.choose)
 
 
@@ -41,7 +42,7 @@ def growth(contestants, effort, lengths=LENGTHS):
 
 def agreed_calls(case, contestants, libraries=None, **settings):
     """For each quantity: its name, the states, and the calls {Who: Call} that agree at three of them."""
-    states = States(case.joints, STATES)
+    states = States(case.joints, STATES, floating=case.floating)
     offers = {name: peer.calls(states) for name, peer in contestants.peers(case, libraries).items()}
     for quantity in offers[OURS]:
         calls = {name: offer[quantity] for name, offer in offers.items() if quantity in offer}
@@ -54,7 +55,7 @@ def agreed_calls(case, contestants, libraries=None, **settings):
 
 def batch(case, contestants, effort, threads, count=BATCH):
     """Inverse and forward dynamics of many states, on each number of threads."""
-    states = States(case.joints, count)
+    states = States(case.joints, count, floating=case.floating)
     peers = contestants.peers(case, (OURS, "Pinocchio"))
     offers = {k: {name: peer.batch_calls(states, k) for name, peer in peers.items()} for k in threads}
     for quantity in ("inverse dynamics", "forward dynamics"):
@@ -96,4 +97,5 @@ def rollouts(case, contestants, effort, threads):
 
 def subject(work, quantity, case):
     """What identifies a measurement."""
-    return {"work": work, "quantity": quantity, "robot": case.name, "joints": case.joints}
+    floating = "floating base, " if case.floating else ""
+    return {"work": floating + work, "quantity": quantity, "robot": case.name, "joints": case.joints}

@@ -21,9 +21,10 @@ def contestants():
 
 @pytest.fixture(scope="module")
 def measurements(contestants):
-    """UR5 only. Each piece of work raises if Pinocchio or MuJoCo computes something else than we do."""
-    case, two = robots.real("UR5"), (1, 2)
+    """UR5, and ANYmal on a floating base; raises if Pinocchio or MuJoCo computes something else than we do."""
+    case, walking, two = robots.real("UR5"), robots.real("ANYmal", floating=True), (1, 2)
     return [*work.one_state(case, contestants, LEAST), *work.batch(case, contestants, LEAST, two),
+            *work.one_state(walking, contestants, LEAST), *work.batch(walking, contestants, LEAST, two[:1]),
             *work.rollout(case, contestants, LEAST), *work.growth(contestants, LEAST, lengths=(3, 10))]
 
 
@@ -32,6 +33,9 @@ def test_everybody_who_is_needed_agrees_and_is_measured(measurements):
     for quantity in targets.ONE_STATE:
         assert found["one state", quantity] >= {OURS, "Pinocchio"}
     assert found["one state", "inverse dynamics"] >= {OURS, "Pinocchio", "MuJoCo"}
+    for quantity in targets.FLOATING:
+        assert found["floating base, one state", quantity] == {OURS, "Pinocchio"}
+    assert found["floating base, batch", "forward dynamics"] == {OURS, "Pinocchio"}
     assert found["batch", "forward dynamics"] == {OURS, "Pinocchio"}
     assert found["rollout", "semi-implicit Euler"] == {OURS, "MuJoCo"}
     assert found["growth", "mass matrix"] == {OURS, "Pinocchio"}

@@ -1,4 +1,6 @@
 """This library: the checked public method as it is, with the output passed in, and so on a specialized robot."""
+import warnings
+
 import numpy as np
 
 import screw_dynamics as sd
@@ -6,6 +8,7 @@ import screw_dynamics as sd
 from .. import robots
 from ..calls import Call
 
+warnings.simplefilter("ignore", sd.UrdfWarning)     # about robots that nobody here wrote
 METHODS = {
     "inverse dynamics": "inverse_dynamics(q, qd, qdd{out})",
     "gravity": "gravity_torque(q{out})",
@@ -15,6 +18,7 @@ METHODS = {
     "mass matrix": "mass_matrix(q{out})",
     "Coriolis matrix": "coriolis_matrix(q, qd{out})",
 }
+WALKING = {"centroidal momentum matrix": "centroidal_momentum_matrix(q{out})"}      # on a floating base
 
 
 class Peer:
@@ -23,16 +27,19 @@ class Peer:
     SPECIALIZED = 12
 
     def __init__(self, case):
-        self.tip, self.robot = case.tip, sd.Robot.from_urdf(case.urdf) if case.urdf else sd.Robot(chain(case.joints))
-        short = case.urdf and case.joints <= self.SPECIALIZED
+        self.tip, self.methods = case.tip, METHODS | (WALKING if case.floating else {})
+        self.robot = (sd.Robot.from_urdf(case.urdf, floating_base=case.floating) if case.urdf
+                      else sd.Robot(chain(case.joints)))
+        short = case.urdf and not case.floating and case.joints <= self.SPECIALIZED
         self.special = self.robot.specialize([(case.tip, "body")]) if short else None
 
     def calls(self, states):
         """Each quantity at one state; variants "out=" and "specialized": into an array that is already there."""
         n, names = self.robot.n, {"robot": self.robot, "tip": self.tip, **states.one}
-        shapes = {"Jacobian": (6, n), "Jacobian derivative": (6, n), "mass matrix": (n, n), "Coriolis matrix": (n, n)}
+        shapes = {"Jacobian": (6, n), "Jacobian derivative": (6, n), "mass matrix": (n, n), "Coriolis matrix": (n, n),
+                  "centroidal momentum matrix": (6, n)}
         calls = {}
-        for quantity, method in METHODS.items():
+        for quantity, method in self.methods.items():
             room = {**names, "result": np.empty(shapes.get(quantity, n))}
             calls[quantity] = {"": Call("robot." + method.format(out=""), names),
                                "out=": Call("robot." + method.format(out=", out=result"), room, "result")}

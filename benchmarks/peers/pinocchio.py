@@ -14,7 +14,8 @@ class Peer:
     """A model of Pinocchio and its data."""
 
     def __init__(self, case):
-        self.model = pin.buildModelFromXML(case.urdf) if case.urdf else chain(case.joints)
+        root = (pin.JointModelFreeFlyer(),) * case.floating
+        self.model = pin.buildModelFromXML(case.urdf, *root) if case.urdf else chain(case.joints)
         needed = 8 * 6 * self.model.nv ** 3                 # Data keeps the kinematic Hessian of all joints
         if needed > machine.memory("MemAvailable") / 2:
             raise Cannot(f"its Data takes 6 n^3 numbers, {needed / 1e9:.0f} GB, which this machine has not free")
@@ -24,35 +25,39 @@ class Peer:
     def calls(self, states):
         """Each quantity at one state; variant "world": with quantities resolved in the world frame."""
         names = {"pin": pin, "model": self.model, "data": self.data, "tip": self.tip, "LOCAL": pin.LOCAL,
-                 "WORLD": pin.Convention.WORLD, "whole": whole, **states.one}
+                 "WORLD": pin.Convention.WORLD, "whole": whole, "order": states.order, **states.linear_first}
 
         jacobian = "computeFrameJacobian(model, data, q, tip, LOCAL)"
         derivative = "frameJacobianTimeVariation(model, data, q, qd, tip, LOCAL)"
 
-        def call(statement, result=None):
-            return Call(f"pin.{statement}", names, result)
+        def call(statement, result="{}"):
+            return Call(f"pin.{statement}", names, result.format(f"pin.{statement}"))
+        vector, matrix, twists = "{}[order]", "{}[order][:, order]", f"{{}}{ANGULAR_FIRST}[:, order]"
+        mass = matrix.format("whole(data.M)")
         return {
-            "inverse dynamics": {"": call("rnea(model, data, q, qd, qdd)")},
-            "gravity": {"": call("computeGeneralizedGravity(model, data, q)")},
-            "forward dynamics": {"": call("aba(model, data, q, qd, tau)"),
-                                 "world": call("aba(model, data, q, qd, tau, WORLD)")},
-            "Jacobian": {"": call(jacobian, f"pin.{jacobian}{ANGULAR_FIRST}")},
-            "Jacobian derivative": {"": call(derivative, f"pin.{derivative}{ANGULAR_FIRST}")},
-            "mass matrix": {"": call("crba(model, data, q)", "whole(data.M)"),
-                            "world": call("crba(model, data, q, WORLD)", "whole(data.M)")},
-            "Coriolis matrix": {"": call("computeCoriolisMatrix(model, data, q, qd)")},
+            "inverse dynamics": {"": call("rnea(model, data, q, qd, qdd)", vector)},
+            "gravity": {"": call("computeGeneralizedGravity(model, data, q)", vector)},
+            "forward dynamics": {"": call("aba(model, data, q, qd, tau)", vector),
+                                 "world": call("aba(model, data, q, qd, tau, WORLD)", vector)},
+            "Jacobian": {"": call(jacobian, twists)},
+            "Jacobian derivative": {"": call(derivative, twists)},
+            "mass matrix": {"": call("crba(model, data, q)", mass), "world": call("crba(model, data, q, WORLD)", mass)},
+            "Coriolis matrix": {"": call("computeCoriolisMatrix(model, data, q, qd)", matrix)},
+            "centroidal momentum matrix": {"": call("computeCentroidalMap(model, data, q)", twists)},
         }
 
     def batch_calls(self, states, threads):
         """Inverse and forward dynamics of all states, one in each column, in Fortran's order, which is its own."""
-        columns = {name: np.asfortranarray(rows.T) for name, rows in states.rows.items()}
-        out = np.empty(columns["q"].shape, order="F")
-        names = {"pin": pin, "pool": pin.ModelPool(self.model, threads), "result": out, **columns}
+        rows = {name: x if name == "q" else x[:, states.order] for name, x in states.rows.items()}
+        columns = {name: np.asfortranarray(x.T) for name, x in rows.items()}
+        out = np.empty(columns["qd"].shape, order="F")
+        names = {"pin": pin, "pool": pin.ModelPool(self.model, threads), "order": states.order, "result": out,
+                 **columns}
         texts = {
             "inverse dynamics": f"pin.rneaInParallel({threads}, pool, q, qd, qdd, result)",
             "forward dynamics": f"pin.abaInParallel({threads}, pool, q, qd, tau, result)",
         }
-        return {quantity: {"": Call(text, names, "result.T")} for quantity, text in texts.items()}
+        return {quantity: {"": Call(text, names, "result.T[:, order]")} for quantity, text in texts.items()}
 
 
 def chain(n):

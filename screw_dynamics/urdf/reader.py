@@ -136,8 +136,7 @@ def _with_z_along(normal):
     x, y, z = normal
     C = np.eye(4)
     if z < -0.5:                                # from the frame that is turned by pi about x
-        C[:3, :3] = _with_z_along((x, -y, -z))[:3, :3] * ((1.0,), (-1.0,), (-1.0,)) * (1.0, -1.0, -1.0)
-        C[:3, 1:3] *= -1.0
+        C[:3, :3] = np.diag((1.0, -1.0, -1.0)) @ _with_z_along((x, -y, -z))[:3, :3]
         return C
     k = 1.0 / (1.0 + z)
     C[:3, :3] = [[1.0 - k * x * x, -k * x * y, x], [-k * x * y, 1.0 - k * y * y, y], [-x, -y, z]]
