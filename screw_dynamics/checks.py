@@ -57,6 +57,32 @@ def result_array(out: Any, shape: tuple[int, ...]) -> np.ndarray:
     return out
 
 
+def result_pair(out: Any, names: str, *shapes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """The two arrays of `out` if results of these shapes can be written to them; new ones for None."""
+    if out is None:
+        return np.empty(shapes[0]), np.empty(shapes[1])
+    good = isinstance(out, (tuple, list)) and len(out) == 2 and all(
+        isinstance(x, np.ndarray) and x.dtype == float and x.shape == shape and x.flags.writeable
+        for x, shape in zip(out, shapes, strict=True))
+    if not good:
+        shape = shapes[0] if shapes[0] == shapes[1] else " and ".join(map(str, shapes))
+        raise ValueError(f"out must be two writable float64 arrays ({names}) of shape {shape}")
+    return out[0], out[1]
+
+
+def joint_mask(name: str, x: Any, slices: Mapping[str, slice], n: int) -> np.ndarray:
+    """A mask (..., n) of velocities, from one or from names of joints."""
+    names = [x] if isinstance(x, str) else x
+    if not (isinstance(names, (list, tuple, set, frozenset)) and all(isinstance(joint, str) for joint in names)):
+        return real_numbers(name, x, n) != 0
+    mask = np.zeros(n, dtype=bool)
+    for joint in names:
+        if joint not in slices:
+            raise ValueError(f"{name}: joint {joint!r} does not exist; the robot has {', '.join(slices) or 'none'}")
+        mask[slices[joint]] = True
+    return mask
+
+
 def positive(what: str, x: Any) -> float:
     """A finite number > 0."""
     if type(x) is float and 0.0 < x < math.inf:             # isinstance of an abstract class takes longer than a step

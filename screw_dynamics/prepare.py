@@ -23,6 +23,7 @@ from screw_dynamics.algorithms.centroidal import CENTER_OF_MASS, CENTROIDAL_MOME
 from screw_dynamics.algorithms.choice import choice
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_IN
+from screw_dynamics.algorithms.hybrid_dynamics import HYBRID_DYNAMICS
 from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
 from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
@@ -46,9 +47,9 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
     for robots with joints on groups, floating bases say, instead of those without."""
     chosen, mimic = choice(None, False), choice(None, True)
     entries = list(dict.fromkeys((
-        *chosen[:-1], *mimic[:-1], FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE, KINETIC_ENERGY, POTENTIAL_ENERGY,
-        CENTER_OF_MASS, CENTROIDAL_MOMENTUM_MATRIX, BODY_POSES, BODY_POSES_SPATIAL, *BODY_TWISTS_IN.values(),
-        *BODY_JACOBIANS_IN.values(),
+        *chosen[:-1], *mimic[:-1], *HYBRID_DYNAMICS.values(), FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE,
+        KINETIC_ENERGY, POTENTIAL_ENERGY, CENTER_OF_MASS, CENTROIDAL_MOMENTUM_MATRIX, BODY_POSES, BODY_POSES_SPATIAL,
+        *BODY_TWISTS_IN.values(), *BODY_JACOBIANS_IN.values(),
         *(everything * (*INVERSE_DYNAMICS_IN.values(), *FORWARD_DYNAMICS_IN.values())))))
     called = [*dict.fromkeys((chosen.acceleration, mimic.acceleration, *chosen[:-1], *OTHER_METHODS.values()))]
     if on_groups:
@@ -57,8 +58,8 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
         *(form_of(integrator, lanes, on_groups) for integrator in INTEGRATORS),
         *(entry.form_of_native(lanes) for entry in called),
         *(entry.form_of_many if lanes else entry.form_of_one for entry in entries)] for lanes in (False, True))
-    if not on_groups:
-        single += [*map(driven.form, FIXED_STEPS), *map(hybrid_dynamics.form, (False, True))]
+    single += [*(driven.form(integrator, on_groups) for integrator in FIXED_STEPS),
+               *(hybrid_dynamics.form(shared, on_groups) for shared in (False, True))]
     return {form.name: form for form in (*single, *batches)}
 
 

@@ -11,11 +11,12 @@ from numba import types
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.cache import Form, compiled, prepare
+from screw_dynamics.compiled.entry import Entry, take_at, take_configuration_at
 from screw_dynamics.compiled.native import address, array_at
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.tables import Square
-from screw_dynamics.numbers.values import Scalar, kernel, zero
+from screw_dynamics.numbers.values import Scalar, kernel, null, zero
 from screw_dynamics.screws.inertia import Articulated, Inertia, articulated, shifted_articulated, square
 from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_twist, shifted_wrench
 from screw_dynamics.screws.so3 import Rotation
@@ -23,20 +24,23 @@ from screw_dynamics.screws.vectors import Matrix3, Vec3
 
 from .forward_dynamics.composite_bodies import mass_matrix_and_bias, solve_symmetric
 from .forward_dynamics.hybrid import rest, rigid_body
+from .group_rates import add_products
 
-INPUTS = 5      # vectors (n): q, qd, what is given, armature, and 1 where it is an acceleration, 0 where an effort
+INPUTS = 4      # vectors (n) beside q: qd, what is given, 1 where it is an acceleration or 0 where an effort, armature
 
 
 class Bodies(NamedTuple):
     """What the recursion holds of each body: the inputs of its joint, and the external wrench on it, in its frame about
-    its origin; resolved in the world frame the columns of forward_dynamics.hybrid.Body from R on."""
+    its origin; V' less theta'' of a joint on a group; resolved in the world frame the columns of
+    forward_dynamics.hybrid.Body from R on."""
 
     q: Scalar
     qd: Scalar
     given: Scalar
-    armature: Scalar
     driven: Scalar
+    armature: Scalar
     F: Wrench
+    product: Scalar
     R: Rotation
     r: Vec3
     J: Twist
@@ -51,13 +55,14 @@ class Bodies(NamedTuple):
 
 
 @kernel
-def articulated_bodies(links: Link, body: Bodies, qdd: np.ndarray, tau: np.ndarray) -> None:
-    """Add to qdd and tau the joint accelerations and efforts; Featherstone (2008) 9.2, [SY] (15) with given q''.
+def articulated_bodies(links: Link, body: Bodies, out: np.ndarray) -> None:
+    """Add to `out` (2, n) the joint accelerations and efforts; Featherstone (2008) 9.2, [SY] (15) with given q''.
 
     A driven joint passes on the whole inertia of what it carries, (13) with gain d = 0, and the bias that its
     acceleration causes. Its effort is that of the wrench through it. Requires a coordinate for every joint."""
     parent, k, n = links.parent, links.coordinate, len(links.parent) - 1
-    q, qd, given, armature, driven, F, R, r, J, w, Vd, S, A, P, U, d, u = body
+    q, qd, given, driven, armature, F, _, R, r, J, w, Vd, S, A, P, U, d, u = body
+    qdd, tau = out[0], out[1]
     rest(links, R, w, Vd, S, q[0])
     A[0], P[0] = zero(Articulated, q[0]), zero(Wrench, q[0])
     for i in range(1, n + 1):
@@ -66,7 +71,7 @@ def articulated_bodies(links: Link, body: Bodies, qdd: np.ndarray, tau: np.ndarr
     for i in range(n, 0, -1):
         p = parent[i]
         U[i] = A[i] @ J[i]
-        d[i] = where(driven[i] > 0.0, 0.0, 1.0 / (dot(U[i], J[i]) + armature[i]))
+        d[i] = where(driven[i] > 0.0, null(d[i]), 1.0 / (dot(U[i], J[i]) + armature[i]))
         u[i] = where(driven[i] > 0.0, given[i], (given[i] - dot(P[i], J[i])) * d[i])    # q'' for a parent at rest
         A[p] += shifted_articulated(r[i], A[i] - square(U[i], d[i]))                    # (13)
         P[p] += shifted_wrench(r[i], P[i] + u[i] * U[i])                                # (14)
@@ -87,9 +92,10 @@ class Coordinates(NamedTuple):
     q: Scalar
     qd: Scalar
     given: Scalar
-    armature: Scalar
     driven: Scalar
+    armature: Scalar
     F: Wrench
+    product: Scalar
     R: Rotation
     r: Vec3
     J: Twist
@@ -106,69 +112,105 @@ class Coordinates(NamedTuple):
 
 
 @kernel
-def composite_bodies(links: Link, body: Coordinates, qdd: np.ndarray, tau: np.ndarray) -> None:
-    """Set qdd and tau to the joint accelerations and efforts, from M q'' + bias = tau: Featherstone (2008) 9.1.
+def composite_bodies(links: Link, body: Coordinates, out: np.ndarray) -> None:
+    """Set `out` (2, n) to the joint accelerations and efforts, from M q'' + bias = tau: Featherstone (2008) 9.1.
 
     The upper triangle of M is reduced to the joints with given efforts and solved; the lower one gives the efforts of
     the others."""
+    qdd, tau = out[0], out[1]
     k, H, known, bias, diagonal, n = links.coordinate, body.H, body.known, body.bias, body.diagonal, len(qdd)
     rest(links, body.R, body.w, body.Vd, body.S, body.q[0])
     for i in range(1, len(k)):
         F = body.F[i]
         body.M[i], W = rigid_body(links, i, body.q, body.qd, body.R, body.r, body.J, body.w, body.Vd, body.S)
         body.P[i] = W - Wrench(body.R[i] @ F.torque, body.R[i] @ F.force)
-        known[k[i]], tau[k[i]], qdd[k[i]] = body.driven[i], body.given[i], 0.0
+        known[k[i]], tau[k[i]], qdd[k[i]] = body.driven[i], body.given[i], null(bias[i])
     mass_matrix_and_bias(links, body, qdd)
     for i in range(n):
+        none = null(bias[i])
         bias[i], diagonal[i] = qdd[i], H[i, i]              # minus the bias
         qdd[i] = where(known[i] > 0.0, tau[i], tau[i] + qdd[i])
+        H[i, i] = where(known[i] > 0.0, none + 1.0, H[i, i])
     for i in range(n):
-        if known[i] > 0.0:
-            for j in range(n):
-                if known[j] <= 0.0:
-                    qdd[j] -= H[max(i, j), min(i, j)] * tau[i]
-                if j != i:
-                    H[min(i, j), max(i, j)] = 0.0
-            H[i, i] = 1.0
+        for j in range(n):
+            if j != i:
+                none, h = null(bias[i]), H[max(i, j), min(i, j)]
+                qdd[j] -= where(known[i] > 0.0, where(known[j] > 0.0, none, h * tau[i]), none)
+                H[min(i, j), max(i, j)] = where(known[i] > 0.0, none, H[min(i, j), max(i, j)])
     solve_symmetric(H, qdd)
     for i in range(n):
-        if known[i] > 0.0:
-            tau[i] = diagonal[i] * qdd[i] - bias[i]
-            for j in range(n):
-                if j != i:
-                    tau[i] += H[max(i, j), min(i, j)] * qdd[j]
+        effort = diagonal[i] * qdd[i] - bias[i]
+        for j in range(n):
+            if j != i:
+                effort += H[max(i, j), min(i, j)] * qdd[j]
+        tau[i] = where(known[i] > 0.0, effort, tau[i])
 
 
-_ALGORITHMS = {False: (articulated_bodies, Bodies), True: (composite_bodies, Coordinates)}
-for _, _Body in _ALGORITHMS.values():
-    ws.reserve(_Body, lambda n, b: (2, n))
+def on_groups(algorithm: Callable) -> Callable:
+    """The algorithm for velocities of joints on groups: theta'' in place of V' where it is given, and V' where it is
+    found."""
+    @kernel
+    def hybrid_dynamics(links, body, out):
+        product = body.product
+        for i in range(1, len(product)):
+            product[i] = null(product[i])
+        add_products(links, body.q, body.qd, 1.0, product)
+        for i in range(1, len(product)):
+            body.given[i] -= where(body.driven[i] > 0.0, product[i], null(product[i]))
+        algorithm(links, body, out)
+        for i in range(1, len(product)):
+            out[0, links.coordinate[i]] += product[i]
+    return hybrid_dynamics
 
 
-def _native(name, algorithm, Body):
+def unloaded(algorithm: Callable) -> Callable:
+    """The algorithm without armature and external wrenches."""
+    @kernel
+    def without_load(links, body, out):
+        for i in range(1, len(body.armature)):
+            body.armature[i], body.F[i] = null(body.armature[i]), zero(Wrench, body.armature[i])
+        algorithm(links, body, out)
+    return without_load
+
+
+_ALGORITHMS = {False: ("hybrid_dynamics", articulated_bodies, Bodies),
+               True: ("hybrid_dynamics.mass_matrix", composite_bodies, Coordinates)}
+per_joint_twice = kernel(lambda n, b: (2, n))
+# By whether joints share coordinates. Inputs: q, qd, given, driven; result: accelerations and efforts.
+HYBRID_DYNAMICS = {shared: Entry(unloaded(algorithm), Body, 4, per_joint_twice, name=name,
+                                 on_groups=unloaded(on_groups(algorithm)))
+                   for shared, (name, algorithm, Body) in _ALGORITHMS.items()}
+
+
+def _native(take_q, name, algorithm, Body):
     @compiled(name)
-    def native(workspace, inputs, wrenches, out):
+    def native(workspace, q, inputs, wrenches, out):
         memory = ws.memory_at(workspace)
         n, links, body = int(memory[ws.COORDINATES]), ws.links_in(memory), ws.body_in(Body, memory)
         x, F = array_at(0.0, inputs, (INPUTS, n)), array_at(0.0, wrenches, (int(memory[ws.SLOTS]), 6))
         results, k = array_at(0.0, out, (2, n)), links.coordinate
+        take_q((links, memory, 0.0, (q,)), 0, body.q)
         for i in range(1, len(k)):
-            body.q[i], body.qd[i], body.given[i] = x[0, k[i]], x[1, k[i]], x[2, k[i]]
-            body.armature[i], body.driven[i] = x[3, k[i]], x[4, k[i]]
+            body.qd[i], body.given[i], body.driven[i], body.armature[i] = x[0, k[i]], x[1, k[i]], x[2, k[i]], x[3, k[i]]
             body.F[i] = Wrench(Vec3(F[i, 0], F[i, 1], F[i, 2]), Vec3(F[i, 3], F[i, 4], F[i, 5]))
         results[...] = 0.0
-        algorithm(links, body, results[0], results[1])
+        algorithm(links, body, results)
     return native
 
 
-def form(shares_coordinates: bool) -> Form:
-    """What is compiled for calls from compiled code, of a robot whose joints share coordinates or do not."""
-    name = "hybrid_dynamics.mass_matrix" if shares_coordinates else "hybrid_dynamics"
-    return Form(_native(name, *_ALGORITHMS[shares_coordinates]), (types.intp,) * 4)
+def form(shares_coordinates: bool, groups: bool) -> Form:
+    """What is compiled for calls from compiled code, of a robot whose joints share coordinates or do not, and with
+    joints on groups or without."""
+    name, algorithm, Body = _ALGORITHMS[shares_coordinates]
+    native = (_native(take_configuration_at, f"driven.{name}.groups", on_groups(algorithm), ws.placed(Body)) if groups
+              else _native(take_at, f"driven.{name}", algorithm, Body))
+    return Form(native, (types.intp,) * 5)
 
 
 @cache
-def entry(shares_coordinates: bool) -> tuple[Callable, int]:
-    """The compiled function of `form`, and its address. Its arguments are addresses of arrays: workspace; inputs
-    (INPUTS, n); external wrenches (slots, 6) on the bodies, in their frames; and qdd and tau (2, n), which it sets."""
-    native = form(shares_coordinates)
+def entry(shares_coordinates: bool, groups: bool) -> tuple[Callable, int]:
+    """The compiled function of `form`, and its address. Its arguments are addresses of arrays: workspace; q (nq);
+    inputs (INPUTS, n); external wrenches (slots, 6) on the bodies, in their frames; and qdd and tau (2, n), which it
+    sets."""
+    native = form(shares_coordinates, groups)
     return native.dispatcher, address(prepare(*native))

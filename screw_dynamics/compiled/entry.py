@@ -289,6 +289,8 @@ def _one(take_q, name, algorithm, Body, shape, targeted, inputs):
         (False, 1): lambda memory, x, out: evaluate(take_q, algorithm, Body, shape, memory, (), (x,), out),
         (False, 2): lambda memory, x, y, out: evaluate(take_q, algorithm, Body, shape, memory, (), (x, y), out),
         (False, 3): lambda memory, x, y, z, out: evaluate(take_q, algorithm, Body, shape, memory, (), (x, y, z), out),
+        (False, 4): lambda memory, x, y, z, w, out: evaluate(
+            take_q, algorithm, Body, shape, memory, (), (x, y, z, w), out),
         (True, 1): lambda memory, target, x, out: evaluate(
             take_q, algorithm, Body, shape, memory, (target,), (x,), out),
         (True, 2): lambda memory, target, x, y, out: evaluate(

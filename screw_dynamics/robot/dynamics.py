@@ -4,12 +4,16 @@ Each method calls the compiled entry point first, which does nothing and returns
 contiguous float64 arrays of one state; only then Python checks them, which takes longer than the dynamics."""
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.algorithms.friction import friction_torque
+from screw_dynamics.algorithms.hybrid_dynamics import HYBRID_DYNAMICS
 from screw_dynamics.compiled.entry import Entry
+from screw_dynamics.model.model import Model
 
 from .evaluation import Out, Threads, Wrenches
 from .kinematics import Kinematics
@@ -26,6 +30,10 @@ class Dynamics(Kinematics):
     _mass_matrix: Entry
     _coriolis_matrix: Entry
     _forward_dynamics: Entry
+
+    def __init__(self, model: Model, gravity: ArrayLike):
+        super().__init__(model, gravity)
+        self._hybrid_dynamics = self._of(HYBRID_DYNAMICS[model.shares_coordinates])
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, external: Wrenches | None = None,
                          out: Out = None, threads: Threads = None) -> np.ndarray:
@@ -68,6 +76,31 @@ class Dynamics(Kinematics):
         elif checks.wrenches(external, self.link_names):
             tau = np.add(*self._with_load("tau", tau, q, external))
         return self._evaluate(self._forward_dynamics, {"q": q, "qd": qd, "tau": tau}, out, threads)
+
+    def hybrid_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, tau: ArrayLike,
+                        driven: ArrayLike | Iterable[str], external: Wrenches | None = None,
+                        out: tuple[np.ndarray, np.ndarray] | None = None,
+                        threads: Threads = None) -> tuple[np.ndarray, np.ndarray]:
+        """The accelerations and efforts (qdd, tau), each (..., n), of a motion in which the accelerations of some
+        joints are given and the efforts of the others; O(n), or the mass matrix with mimic joints.
+
+        driven: the joints with given accelerations, by names, or as a mask (..., n) of velocities, also of single ones
+        of a joint on a group. qdd and tau (..., n): what is given; what is not is ignored, and may be NaN. out: arrays
+        (qdd, tau) for the result; may be the inputs. external as in inverse_dynamics. Featherstone (2008) 9."""
+        given: dict[str, ArrayLike] = {"q": q, "qd": qd, "qdd": qdd, "tau": tau}
+        arrays = {name: checks.real_numbers(name, x, self.nq if name == "q" else self.n) for name, x in given.items()}
+        arrays["driven"] = checks.joint_mask("driven", driven, self.v_slices, self.n)
+        if external is not None:
+            arrays["external"] = self.external_torque(q, external, threads=threads)
+        q, qd, qdd, tau, mask, *load = checks.broadcast(arrays)
+        results = checks.result_pair(out, "qdd, tau", qdd.shape, tau.shape)
+        effort = np.add(tau, *load) if load else tau
+        found = self._evaluate(self._hybrid_dynamics, {"q": q, "qd": qd, "given": np.where(mask, qdd, effort),
+                                                       "driven": mask}, None, threads)
+        effort = np.subtract(found[..., 1, :], *load) if load else found[..., 1, :]
+        acceleration, effort = np.where(mask, qdd, found[..., 0, :]), np.where(mask, effort, tau)
+        results[0][...], results[1][...] = acceleration, effort
+        return results
 
     def mass_matrix(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The mass matrix M(q) (..., n, n), symmetric, by composite bodies; [MD] (81)."""

@@ -20,12 +20,14 @@ from screw_dynamics.screws.vectors import Vec3
 
 from .integrators import INTEGRATORS
 from .motion import has_stops, stop_at_limits
-from .space import coordinates_alone
+from .space import PLACE, Groups, coordinates_alone, displace, groups, place_in_q, put_back, sizes
 from .steps import prepare_motion
 
-# Rows of a table of joints (10, n): friction, position stops, what drives the joint, its servo, its limit,
-# 1 where its command is clipped already, and the share of its effort that a servo or gravity compensation gives.
-DAMPING, FRICTION, LOWER, UPPER, DRIVE, STIFFNESS, RATE, LIMIT, CLIPPED, STRENGTH = range(10)
+# Rows of a table of joints (11, n), of each velocity: friction, position stops, what drives it, its servo, where in q
+# its coordinate is (-1: nowhere, of joints on groups, which have no stops, and whose servos follow velocities), its
+# limit, 1 where its command is clipped already, and the share of its effort that a servo or gravity compensation gives.
+DAMPING, FRICTION, LOWER, UPPER, DRIVE, STIFFNESS = range(PLACE)
+RATE, LIMIT, CLIPPED, STRENGTH = range(PLACE + 1, PLACE + 5)
 EFFORT, GRAVITY, SERVO, BRAKE = 0.0, 1.0, 2.0, 3.0      # what drives a joint
 # Rows of a reference (REFERENCE, n): position, velocity and acceleration for a servo; effort, which a servo adds.
 POSITION, VELOCITY, ACCELERATION, ADDED = range(4)
@@ -34,7 +36,7 @@ FORWARD, CONTROLLER, HYBRID, STATICS = range(4)         # addresses of functions
 
 
 class Work(NamedTuple):
-    """Memory of `drive`: inputs and results of hybrid dynamics (5, n) and (2, n), and gravity torques (n)."""
+    """Memory of `drive`: inputs and results of hybrid dynamics (INPUTS, n) and (2, n), and gravity torques (n)."""
 
     inputs: np.ndarray
     results: np.ndarray
@@ -42,44 +44,47 @@ class Work(NamedTuple):
 
 
 @kernel
-def hybrid(memory: int, calls: np.ndarray, wrenches: np.ndarray, work: Work) -> None:
-    """work.results from work.inputs."""
-    call(calls[HYBRID], (memory, at(work.inputs), at(wrenches), at(work.results)))
+def hybrid(memory: int, calls: np.ndarray, wrenches: np.ndarray, q: np.ndarray, work: Work) -> None:
+    """work.results from q (nq) and work.inputs."""
+    call(calls[HYBRID], (memory, at(q), at(work.inputs), at(wrenches), at(work.results)))
 
 
 @outlined
-def drive(memory: int, calls: np.ndarray, joints: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, h: float,
-          q: np.ndarray, qd: np.ndarray, tau: np.ndarray, beyond: np.ndarray, work: Work) -> None:
+def drive(space: Groups | None, memory: int, calls: np.ndarray, joints: np.ndarray, wrenches: np.ndarray,
+          reference: np.ndarray, h: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, beyond: np.ndarray,
+          work: Work) -> None:
     """Set tau (n) to the efforts of motors, servos and brakes at a state, work.results[0] to the accelerations that
     they cause, and beyond (n) to whether a command or an effort is clipped.
 
     A servo prescribes the acceleration qdd_d + RATE (qd_d - qd) + STIFFNESS (q_d - q), and compensates friction, which
     the integrator takes at the end of a step h > 0, and wrenches (slots, 6). One that would need more than its limit
     gives its limit: its joint is then free, which the others compensate; for the strength of motors nothing does."""
-    x, n = work.inputs, len(q)
+    x, n = work.inputs, len(qd)
     gravity = weak = False
     for k in range(n):
         gravity |= joints[DRIVE, k] == GRAVITY
         weak |= joints[STRENGTH, k] != 1.0
-        x[0, k], x[1, k] = q[k], qd[k]
+        x[0, k] = qd[k]
     if gravity:
-        call(calls[STATICS], (memory, 0, at(x), at(x), at(x), at(x), at(work.gravity)))
+        call(calls[STATICS], (memory, 0, at(q), at(q), at(q), at(q), at(work.gravity)))
     for k in range(n):
         kind, limit, d = joints[DRIVE, k], joints[LIMIT, k], resistance(joints[DAMPING, k], joints[FRICTION, k], qd[k])
-        beyond[k], x[3, k], x[4, k] = joints[CLIPPED, k] != 0.0, h * d, kind >= SERVO
+        beyond[k], x[2, k], x[3, k] = joints[CLIPPED, k] != 0.0, kind >= SERVO, h * d
         if kind >= SERVO:
-            x[2, k] = (reference[ACCELERATION, k] + joints[RATE, k] * (reference[VELOCITY, k] - qd[k])
-                       + joints[STIFFNESS, k] * (reference[POSITION, k] - q[k]))
+            m = place_in_q(space, joints, k)
+            off = reference[POSITION, k] - q[m] if m >= 0 else 0.0
+            x[1, k] = (reference[ACCELERATION, k] + joints[RATE, k] * (reference[VELOCITY, k] - qd[k])
+                       + joints[STIFFNESS, k] * off)
         else:
             tau[k] = work.gravity[k] if kind == GRAVITY else reference[ADDED, k]
             beyond[k] |= abs(tau[k]) > limit
             tau[k] = min(max(tau[k], -limit), limit)
-            x[2, k] = tau[k] - d * qd[k]
+            x[1, k] = tau[k] - d * qd[k]
     for _ in range(n + 1):
-        hybrid(memory, calls, wrenches, work)
+        hybrid(memory, calls, wrenches, q, work)
         freed = False
         for k in range(n):
-            if x[4, k] == 0.0:
+            if x[2, k] == 0.0:
                 continue
             d, limit = resistance(joints[DAMPING, k], joints[FRICTION, k], qd[k]), joints[LIMIT, k]
             tau[k] = work.results[1, k] + d * qd[k]
@@ -87,7 +92,7 @@ def drive(memory: int, calls: np.ndarray, joints: np.ndarray, wrenches: np.ndarr
             over = joints[DRIVE, k] == SERVO and abs(tau[k] + added) > limit
             if over or added != 0.0:
                 tau[k] = min(max(tau[k] + added, -limit), limit)
-                x[2, k], x[4, k] = tau[k] - d * qd[k], 0.0
+                x[1, k], x[2, k] = tau[k] - d * qd[k], 0.0
                 beyond[k] |= over
                 freed = True
         if not freed:
@@ -97,8 +102,8 @@ def drive(memory: int, calls: np.ndarray, joints: np.ndarray, wrenches: np.ndarr
             if joints[DRIVE, k] != BRAKE:
                 d = resistance(joints[DAMPING, k], joints[FRICTION, k], qd[k])
                 tau[k] *= joints[STRENGTH, k]
-                x[2, k], x[4, k] = tau[k] - d * qd[k], 0.0
-        hybrid(memory, calls, wrenches, work)
+                x[1, k], x[2, k] = tau[k] - d * qd[k], 0.0
+        hybrid(memory, calls, wrenches, q, work)
         for k in range(n):
             if joints[DRIVE, k] == BRAKE:
                 tau[k] = work.results[1, k] + resistance(joints[DAMPING, k], joints[FRICTION, k], qd[k]) * qd[k]
@@ -109,11 +114,11 @@ def pushed(memory: int, calls: np.ndarray, wrenches: np.ndarray, q: np.ndarray, 
     """Add to tau (n) the joint efforts that are equivalent to wrenches: the difference that they make at rest."""
     nothing = np.zeros(wrenches.shape)
     for sign in (1.0, -1.0):
-        for k in range(len(q)):
-            work.inputs[0, k], work.inputs[4, k] = q[k], 1.0
-            work.inputs[1, k] = work.inputs[2, k] = work.inputs[3, k] = 0.0
-        hybrid(memory, calls, wrenches if sign < 0.0 else nothing, work)
-        for k in range(len(q)):
+        for k in range(len(tau)):
+            work.inputs[0, k] = work.inputs[1, k] = work.inputs[3, k] = 0.0
+            work.inputs[2, k] = 1.0
+        hybrid(memory, calls, wrenches if sign < 0.0 else nothing, q, work)
+        for k in range(len(tau)):
             tau[k] += sign * work.results[1, k]
 
 
@@ -127,36 +132,37 @@ def finite(x: np.ndarray) -> bool:
 
 
 @kernel
-def driven_steps(implicit: bool, step: Callable, tableau: Any, memory: np.ndarray, calls: np.ndarray,
+def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, memory: np.ndarray, calls: np.ndarray,
                  joints: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, h: float, q: np.ndarray,
                  qd: np.ndarray, tau: np.ndarray, clipped: np.ndarray, lost: np.ndarray, past: np.ndarray) -> int:
-    """Make steps of length h from q and qd (n), which become the last finite state. Returns how many were made.
+    """Make steps of length h from q (nq) and qd (n), which become the last finite state. Returns how many were made.
 
-    reference (1 or steps, REFERENCE, n); wrenches (slots, 6), in the frames of the bodies; calls: see FORWARD. tau (n)
-    becomes the efforts in the last step, or without steps those at the state; clipped (n) counts the steps in which a
-    command or an effort was; lost (2, n): the accelerations and the state, as a sum, that are not finite, if any;
-    past (0 or steps, 2, n): q and qd at the start of each step."""
-    n = len(q)
+    space: as of prepare_motion; reference (1 or steps, REFERENCE, n); wrenches (slots, 6), in the frames of the bodies;
+    calls: see FORWARD. tau (n) becomes the efforts in the last step, or without steps those at the state; clipped (n)
+    counts the steps in which a command or an effort was; lost (2, n): the accelerations and the state, as a sum, that
+    are not finite, if any; past (0 or steps, 2, nq): q, and the n numbers of qd, at the start of each step."""
+    n, nq = len(qd), len(q)
     where_, stops = at(memory), has_stops(joints)
-    x, v, motion, stages = prepare_motion(tableau, 0.0, coordinates_alone, calls, joints, memory)
+    x, v, motion, stages = prepare_motion(tableau, 0.0, space, calls, joints, memory)
     work = Work(np.empty((hybrid_dynamics.INPUTS, n)), np.empty((2, n)), np.empty(n))
     beyond, pushes = np.zeros(n, dtype=np.bool_), wrenches.any()
     for i in range(max(steps, 1)):
         row = reference[min(i, len(reference) - 1)]
-        drive(where_, calls, joints, wrenches, row, h if implicit else 0.0, q, qd, tau, beyond, work)
+        drive(motion.space, where_, calls, joints, wrenches, row, h if implicit else 0.0, q, qd, tau, beyond, work)
         if steps == 0:
             break
+        for k in range(nq):
+            x[k] = q[k]
         for k in range(n):
-            x[k], v[k], lost[0, k], lost[1, k] = q[k], qd[k], work.results[0, k], 0.0
+            v[k], lost[0, k], lost[1, k] = qd[k], work.results[0, k], 0.0
         if not (finite(lost[0]) and finite(tau)):
             for k in range(n):
                 lost[0, k] += tau[k]
             return i
         if implicit:
             for k in range(n):
-                v[k] += h * lost[0, k]
-                x[k] += h * v[k]
-            brake(joints, q, x, v)
+                v[k] = v[k] + h * lost[0, k] if joints[DRIVE, k] != BRAKE else 0.0
+            displace(motion.space, q, h, v, x)
         else:
             for k in range(n):
                 motion.tau[k] = tau[k]
@@ -165,25 +171,26 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, memory: np.ndarra
             step(tableau, motion, 0.0, h, x, v, stages)
         if stops:
             stop_at_limits(motion, x, v, stages)
-        brake(joints, q, x, v)
         for k in range(n):
-            lost[1, k] = (x[k] - x[k]) + (v[k] - v[k])
-        if not finite(lost[1]):
+            motion.net[k] = joints[DRIVE, k] == BRAKE
+            if joints[DRIVE, k] == BRAKE:
+                v[k] = 0.0
+        put_back(motion.space, motion.net, q, x)
+        sizes(motion.space, x, lost[1])
+        for k in range(n):
+            lost[1, k] = (lost[1, k] - lost[1, k]) + (v[k] - v[k])
+        if not (finite(lost[1]) and finite(x)):
             return i
+        for k in range(nq):
+            if len(past):
+                past[i, 0, k] = q[k]
+            q[k] = x[k]
         for k in range(n):
             if len(past):
-                past[i, 0, k], past[i, 1, k] = q[k], qd[k]
-            q[k], qd[k] = x[k], v[k]
+                past[i, 1, k] = qd[k]
+            qd[k] = v[k]
             clipped[k] += beyond[k]
     return steps
-
-
-@kernel
-def brake(joints: np.ndarray, q: np.ndarray, x: np.ndarray, v: np.ndarray) -> None:
-    """Put the joints with a brake back to q, at rest."""
-    for k in range(len(q)):
-        if joints[DRIVE, k] == BRAKE:
-            x[k], v[k] = q[k], 0.0
 
 
 # ------------------------------------------------------------------------------------------------- entry points
@@ -192,20 +199,21 @@ SIGNATURE = (_VECTOR, _WORDS, _ROWS, _ROWS, ws.numbers_type(3), types.int64, typ
              _WORDS, _ROWS, ws.numbers_type(3))
 
 
-def form(integrator: str) -> Form:
-    """What is compiled of an integrator for driven motion, for all robots."""
+def form(integrator: str, on_groups: bool = False) -> Form:
+    """What is compiled of an integrator for driven motion, for all robots with joints on groups, or for all without."""
     _, step, tableau, implicit = INTEGRATORS[integrator]
+    space = groups if on_groups else coordinates_alone
 
-    @compiled(f"driven.{integrator}", nogil=True)
+    @compiled(f"driven.{integrator}{'.groups' * on_groups}", nogil=True)
     def run(memory, calls, joints, wrenches, reference, steps, h, q, qd, tau, clipped, lost, past):
-        return driven_steps(implicit, step, tableau, memory, calls, joints, wrenches, reference, steps, h, q, qd, tau,
-                            clipped, lost, past)
+        return driven_steps(implicit, step, tableau, space, memory, calls, joints, wrenches, reference, steps, h, q, qd,
+                            tau, clipped, lost, past)
     return Form(run, SIGNATURE)
 
 
 @cache
-def _entry_point(integrator):
-    return prepare(*form(integrator)).entry_point
+def _entry_point(integrator, on_groups):
+    return prepare(*form(integrator, on_groups)).entry_point
 
 
 class Driven:
@@ -215,11 +223,13 @@ class Driven:
         model = robot.model
         self._links, self._frames = model.links(robot.gravity), model.frame_rows(robot.gravity)
         self._place = {name: i for i, name in enumerate(model.frame_names) if name is not None}
-        self._memory = ws.workspace(ws.Rows(self._links, self._frames, model.n, model.nq))
-        self._run = _entry_point(integrator)
+        self._memory = ws.workspace(ws.Rows(self._links, self._frames, model.n, model.nq, model.places()))
+        self._run = _entry_point(integrator, model.on_groups)
         entries, self._lost = choice(None, model.shares_coordinates), np.zeros((2, model.n))
-        self._calls = np.array([entries.acceleration.address(False), 0, hybrid_dynamics.entry(
-            model.shares_coordinates)[1], entries.gravity_torque.address(False)])
+        acceleration, gravity_torque = (entry.on_groups if model.on_groups else entry
+                                        for entry in (entries.acceleration, entries.gravity_torque))
+        self._calls = np.array([acceleration.address(False), 0, hybrid_dynamics.entry(
+            model.shares_coordinates, model.on_groups)[1], gravity_torque.address(False)])
 
     def wrenches(self, external: Mapping[str, np.ndarray]) -> np.ndarray:
         """Wrenches {link: (6,)} as those on the bodies (slots, 6), in their frames."""
@@ -232,9 +242,9 @@ class Driven:
 
     def run(self, joints: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, h: float,
             q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
-        """Make steps, see `driven_steps`; q, qd (n), clipped (n), int64, and past are changed. Returns how many were
-        made, the efforts tau (n), and the mask (n,) of the joints that ended the motion."""
-        tau, self._lost[...] = np.zeros(len(q)), 0.0
+        """Make steps, see `driven_steps`; q (nq), qd (n), clipped (n), int64, and past are changed. Returns how many
+        were made, the efforts tau (n), and the mask (n,) of the velocities that ended the motion."""
+        tau, self._lost[...] = np.zeros(len(qd)), 0.0
         made = self._run(self._memory, self._calls, joints, wrenches, reference, steps, h, q, qd, tau, clipped,
                          self._lost, past)
         return made, tau, ~np.isfinite(self._lost.sum(axis=0))

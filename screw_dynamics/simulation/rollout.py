@@ -14,7 +14,7 @@ from screw_dynamics.algorithms.choice import Choice
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
-from screw_dynamics.checks import broadcast, one_of, positive, real_numbers, whole
+from screw_dynamics.checks import broadcast, one_of, positive, real_numbers, result_pair, whole
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.batch import Workspaces
 from screw_dynamics.compiled.borrow import BORROWED, READABLE, bits, borrowed, is_array, layout_is_known
@@ -192,7 +192,7 @@ class Rollouts:
         given = {"q": q, "qd": qd, "tau": tau}
         q, qd, tau = broadcast({
             name: real_numbers(name, x, self._model.nq if name == "q" else n) for name, x in given.items()})
-        results, lead, count = _results(out, q.shape, qd.shape), q.shape[:-1], prod(q.shape[:-1])
+        results, lead, count = result_pair(out, "q, qd", q.shape, qd.shape), q.shape[:-1], prod(q.shape[:-1])
         ends = np.empty((count, 1, self._model.nq)), np.empty((count, 1, n))
         inputs = [np.require(x, float, ["C", "A"]).reshape(count, 1, x.shape[-1]) for x in (q, qd, tau)]
         if lead or not KNOWN:
@@ -308,19 +308,6 @@ class Rollouts:
                     run(memory, plan, *arrays, dt, stop, diverged, main)
         on_threads(work, range(0, count, max(size, WIDTH)), shares, lambda: stop.fill(1))
         return diverged[0] != 0
-
-
-def _results(out, *shapes):
-    """The two arrays that a step writes."""
-    if out is None:
-        return tuple(map(np.empty, shapes))
-    good = isinstance(out, (tuple, list)) and len(out) == 2 and all(
-        isinstance(x, np.ndarray) and x.dtype == float and x.shape == shape and x.flags.writeable
-        for x, shape in zip(out, shapes, strict=True))
-    if not good:
-        shape = shapes[0] if shapes[0] == shapes[1] else " and ".join(map(str, shapes))
-        raise ValueError(f"out must be two writable float64 arrays (q, qd) of shape {shape}")
-    return tuple(out)
 
 
 def _efforts(effort, lead, steps, n):

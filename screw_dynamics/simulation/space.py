@@ -10,7 +10,7 @@ from numba import types
 from numba.extending import overload
 
 from screw_dynamics.compiled.workspace import links_in, places_in
-from screw_dynamics.model.group_joints import COORDINATE, FREE, PLANAR, SPHERICAL, group_pose
+from screw_dynamics.model.group_joints import COORDINATE, FREE, INNER, PLANAR, SPHERICAL, group_pose
 from screw_dynamics.numbers.scalars import absolute, sqrt
 from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null
 from screw_dynamics.screws import se3, so3
@@ -128,6 +128,22 @@ def sizes_on_groups(space: Groups, q: list, out: list) -> None:
                     out[j + 3 + m] = absolute(q[k + m])
 
 
+@kernel
+def put_back_on_groups(space: Groups, held: list, q: list, out: list) -> None:
+    """out (nq) becomes q at the joints whose velocities are all held, other than 0 in `held` (n)."""
+    for i in range(1, len(space.kind)):
+        kind, k, j = space.kind[i], space.start[i], space.velocity[i]
+        if kind != INNER:
+            velocities = 1 if kind == COORDINATE else 6 if kind == FREE else 3
+            numbers = 7 if kind == FREE else 4 if kind == SPHERICAL else velocities
+            whole = True
+            for m in range(velocities):
+                whole &= held[j + m] != 0.0
+            if whole:
+                for m in range(numbers):
+                    out[k + m] = q[k + m]
+
+
 # ------------------------------------------------------------------------------------------------- in either space
 def displace(space: Groups | None, q: list, h: Scalar, u: list, out: list) -> None:
     """out (nq) becomes q exp(h u), or q + h u; out is not q."""
@@ -190,6 +206,28 @@ def _sizes(space, q, out):
     if isinstance(space, types.NoneType):
         return lambda space, q, out: _sizes_of_coordinates(space, q, out)
     return lambda space, q, out: sizes_on_groups(space, q, out)
+
+
+def put_back(space: Groups | None, held: list, q: list, out: list) -> None:
+    """out (nq) becomes q at the joints whose velocities are all held, other than 0 in `held` (n)."""
+    if space is None:
+        _put_coordinates_back(space, held, q, out)
+    else:
+        put_back_on_groups(space, held, q, out)
+
+
+@kernel
+def _put_coordinates_back(space, held, q, out):
+    for k in range(len(q)):
+        if held[k] != 0.0:
+            out[k] = q[k]
+
+
+@overload(put_back, jit_options=INLINE)
+def _put_back(space, held, q, out):
+    if isinstance(space, types.NoneType):
+        return lambda space, held, q, out: _put_coordinates_back(space, held, q, out)
+    return lambda space, held, q, out: put_back_on_groups(space, held, q, out)
 
 
 def place_in_q(space: Groups | None, joints: np.ndarray, k: int) -> int:
