@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import shutil
 import sys
 import time
@@ -15,8 +16,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
-from multiprocessing import get_context
-from threading import Lock
+from multiprocessing import get_context, parent_process
+from threading import Lock, Thread
 
 from screw_dynamics.algorithms import hybrid_dynamics
 from screw_dynamics.algorithms.centroidal import CENTER_OF_MASS, CENTROIDAL_MOMENTUM_MATRIX
@@ -81,7 +82,7 @@ def prepare(names: Sequence[str], workers: int, report: Callable[[str, float], N
     left = deque(names)
 
     def work(take):
-        with ProcessPoolExecutor(1, get_context("spawn")) as process:
+        with ProcessPoolExecutor(1, get_context("spawn"), _end_with_parent) as process:
             while left:
                 with suppress(IndexError):              # another worker took the last
                     name = take()
@@ -89,6 +90,15 @@ def prepare(names: Sequence[str], workers: int, report: Callable[[str, float], N
     with ThreadPoolExecutor(workers) as threads:        # from both ends: kernels of a kind in the same process
         for done in [threads.submit(work, left.pop if k % 2 else left.popleft) for k in range(workers)]:
             done.result()
+
+
+def _end_with_parent():
+    """End this worker when the process that started it is gone, killed say: it would wait for work for ever, and
+    whoever reads the command's output with it."""
+    def watch():
+        parent_process().join()
+        os._exit(1)
+    Thread(target=watch, daemon=True).start()
 
 
 @cache

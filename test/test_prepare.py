@@ -49,6 +49,15 @@ def test_every_representation_can_be_compiled_beforehand():
             assert {f"{quantity}.{representation}", f"{quantity}.{representation}, batches"} <= everything.keys()
 
 
+def test_workers_end_with_a_command_that_is_killed(folder):
+    """Its output ends only when the last process that can write to it has ended."""
+    command = subprocess.Popen([sys.executable, "-m", "screw_dynamics.prepare", "-j", "2", *FEW], cwd=ROOT, text=True,
+                               stdout=subprocess.PIPE)
+    assert command.stdout.readline().startswith("1/4")      # both workers are at work
+    command.kill()
+    command.communicate(timeout=60)
+
+
 @pytest.mark.slow
 def test_kernels_are_compiled_in_parallel_once_and_cleared(folder):
     single = run("--single", "potential_energy")
