@@ -60,7 +60,13 @@ _OURS = {
     "center_of_mass(q)": "com centerOfMass CoM_position CalcCenterOfMassPositionInWorld subtree_com "
                          "getCenterOfMassPosition",
     "center_of_mass_jacobian(q)": "jacobianCenterOfMass com_jacobian CoM_jacobian mj_jacSubtreeCom jacobian_com",
+    "center_of_mass_velocity(q, qd)": "com_velocity getComVelocity mj_subtreeVel",
+    "center_of_mass_acceleration(q, qd, qdd)": "com_acceleration",
+    "composite_inertia(q)": "locked_inertia centroidal_inertia",
+    "average_twist(q, qd)": "average_spatial_velocity average_velocity",
     "centroidal_momentum_matrix(q)": "ccrba computeCentroidalMap momentum_matrix CMM",
+    "centroidal_momentum_matrix_derivative(q, qd)": "dccrba computeCentroidalMapTimeVariation dAg",
+    "centroidal_momentum_rate(q, qd, qdd)": "computeCentroidalMomentumTimeVariation momentum_rate",
     "centroidal_momentum(q, qd)": "computeCentroidalMomentum momentum CalcSpatialMomentumInWorldAboutPoint",
     "joint_names": "names joints jointNames joint_map actuated_joint_names actuated_joints joint_name_list",
     "joint_names.index(joint)": "getJointId joint_index joint_id",

@@ -20,7 +20,7 @@ from multiprocessing import get_context, parent_process
 from threading import Lock, Thread
 
 from screw_dynamics.algorithms import hybrid_dynamics
-from screw_dynamics.algorithms.centroidal import CENTER_OF_MASS, CENTROIDAL_MOMENTUM_MATRIX
+from screw_dynamics.algorithms.centroidal import CENTROIDAL
 from screw_dynamics.algorithms.choice import choice
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_IN
@@ -49,7 +49,7 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
     chosen, mimic = choice(None, False), choice(None, True)
     entries = list(dict.fromkeys((
         *chosen[:-1], *mimic[:-1], *HYBRID_DYNAMICS.values(), FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE,
-        KINETIC_ENERGY, POTENTIAL_ENERGY, CENTER_OF_MASS, CENTROIDAL_MOMENTUM_MATRIX, BODY_POSES, BODY_POSES_SPATIAL,
+        KINETIC_ENERGY, POTENTIAL_ENERGY, *CENTROIDAL, BODY_POSES, BODY_POSES_SPATIAL,
         *BODY_TWISTS_IN.values(), *BODY_JACOBIANS_IN.values(),
         *(everything * (*INVERSE_DYNAMICS_IN.values(), *FORWARD_DYNAMICS_IN.values())))))
     called = [*dict.fromkeys((chosen.acceleration, mimic.acceleration, *chosen[:-1], *OTHER_METHODS.values()))]

@@ -1,16 +1,17 @@
-"""The robot as a whole: centre of mass, and the momentum about it as a linear function of the velocities, O(n)."""
+"""The robot as a whole: centre of mass, inertia and momentum about it, and their rates, O(n)."""
 from typing import NamedTuple
 
 import numpy as np
 
 from screw_dynamics.compiled.entry import Entry, Target, per_twist
 from screw_dynamics.model.links import Frame, Link
-from screw_dynamics.numbers.values import Scalar, kernel, over
-from screw_dynamics.screws.inertia import Inertia, moved
-from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.se3 import Ad_dual, Pose, Twist, identity, inverse
+from screw_dynamics.numbers.values import Scalar, kernel, null, over, zero
+from screw_dynamics.screws.inertia import Inertia, inertia_rate, moved, shifted
+from screw_dynamics.screws.joint import inner, pose
+from screw_dynamics.screws.se3 import Ad, Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, ad_dual, identity, inverse
 from screw_dynamics.screws.vectors import Vec3, cross
 
+from .group_rates import add_products
 from .jacobian import add_column
 
 
@@ -69,5 +70,107 @@ def centroidal_momentum_matrix(links: Link, body: Body, frames: Frame, target: T
         add_column(out, k[i], Twist(W.torque - cross(c, W.force), W.force))
 
 
+class MovingBody(NamedTuple):
+    """As Body; besides the rate of the joint coordinate, and in the body's frame its twist and the time derivative of
+    the inertia of the body with all that it carries."""
+
+    q: Scalar
+    qd: Scalar
+    B: Pose
+    C: Pose
+    V: Twist
+    M: Inertia
+    N: Inertia
+
+
+@kernel
+def centroidal_momentum_matrix_derivative(links: Link, body: MovingBody, frames: Frame, target: Target,
+                                          out: np.ndarray) -> None:
+    """Add to `out` (6, n) the time derivative A' along q', in the reference frame's axes.
+
+    In a frame at rest (M^c X_k)' = N^c X_k + M^c X_k', N^c the sum of the bodies' rates of inertia and X_k' = ad_V X_k,
+    V the twist of the joint's child. The moment of N^c of the whole is the momentum."""
+    parent, k, X, M, E = links
+    q, qd, B, C, V, Mc, N = body
+    D = composite(links, Body(q, B, C, Mc), frames, target)
+    V[0], N[0] = zero(Twist, q[0]), zero(Inertia, q[0])
+    for i in range(1, len(k)):
+        V[i] = Ad_inv(B[i], V[parent[i]]) + qd[i] * X[i]
+        N[i] = inertia_rate(M[i], V[i])
+    for i in range(len(k) - 1, 0, -1):
+        N[parent[i]] += moved(B[i], N[i])
+    c, cd = D @ centre(Mc[0]), (1.0 / Mc[0].mass) * (D.R @ N[0].moment)
+    child = V[len(k) - 1]
+    for i in range(len(k) - 1, 0, -1):
+        child = Ad(B[i + 1], child) if i < len(k) - 1 and inner(q[i + 1]) else V[i]
+        W = Ad_dual(D @ C[i], Mc[i] @ X[i])
+        Wd = Ad_dual(D @ C[i], N[i] @ X[i] + Mc[i] @ ad(child, X[i]))
+        add_column(out, k[i], Twist(Wd.torque - cross(cd, W.force) - cross(c, Wd.force), Wd.force))
+
+
+class AcceleratedBody(NamedTuple):
+    """What the recursion holds of each body: coordinate, rate and acceleration of its joint, pose in the world, twist
+    and its derivative in the body's frame."""
+
+    q: Scalar
+    qd: Scalar
+    qdd: Scalar
+    C: Pose
+    V: Twist
+    Vd: Twist
+
+
+@kernel
+def centroidal_momentum_rate(links: Link, body: AcceleratedBody, frames: Frame, target: Target,
+                             out: np.ndarray) -> None:
+    """Set `out` (6,) to A q'' + A' q', the sum of the wrenches M V' - ad_V^T M V that move the bodies, about the centre
+    of mass, in the reference frame's axes."""
+    parent, _, X, M, E = links
+    q, qd, qdd, C, V, Vd = body
+    C[0], V[0], Vd[0] = identity(q[0]), zero(Twist, q[0]), zero(Twist, q[0])
+    mass, moment, W = over(M[0].mass, q[0]), over(M[0].moment, q[0]), zero(Wrench, q[0])
+    for i in range(1, len(parent)):
+        B, Xqd = pose(E[i], q[i]), qd[i] * X[i]
+        C[i] = C[parent[i]] @ B
+        V[i] = Ad_inv(B, V[parent[i]]) + Xqd
+        Vd[i] = Ad_inv(B, Vd[parent[i]]) + qdd[i] * X[i] + ad(V[i], Xqd)
+        mass, moment = mass + M[i].mass, moment + M[i].mass * C[i].p + C[i].R @ M[i].moment
+        W += Ad_dual(C[i], M[i] @ Vd[i] - ad_dual(V[i], M[i] @ V[i]))
+    D = inverse(C[frames.body[target.reference]] @ over(frames.C[target.reference], q[0]))
+    W, c = Ad_dual(D, W), D @ ((1.0 / mass) * moment)
+    torque, force = W.torque - cross(c, W.force), W.force
+    out[0], out[1], out[2], out[3], out[4], out[5] = torque.x, torque.y, torque.z, force.x, force.y, force.z
+
+
+@kernel
+def centroidal_momentum_rate_on_groups(links: Link, body: AcceleratedBody, frames: Frame, target: Target,
+                                       out: np.ndarray) -> None:
+    """The same for velocities of joints on groups: theta'' in place of V'."""
+    add_products(links, body.q, body.qd, -1.0, body.qdd)
+    centroidal_momentum_rate(links, body, frames, target, out)
+
+
+@kernel
+def composite_inertia(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
+    """Set `out` (6, 6) to the inertia of all links, the root too, about the centre of mass, in the reference frame's
+    axes."""
+    M = moved(composite(links, body, frames, target), body.M[0])
+    T, none = shifted(-centre(M), M).rotational, null(M)
+    for i in range(3):
+        for j in range(3):
+            out[i, j + 3] = out[i + 3, j] = out[i + 3, j + 3] = none
+        out[i + 3, i + 3] = M.mass
+    out[0, 0], out[0, 1], out[0, 2] = T.xx, T.xy, T.xz
+    out[1, 0], out[1, 1], out[1, 2] = T.xy, T.yy, T.yz
+    out[2, 0], out[2, 1], out[2, 2] = T.xz, T.yz, T.zz
+
+
 CENTER_OF_MASS = Entry(center_of_mass, Body, 1, kernel(lambda n, b: (3,)), targeted=True)
 CENTROIDAL_MOMENTUM_MATRIX = Entry(centroidal_momentum_matrix, Body, 1, per_twist, targeted=True)
+CENTROIDAL_MOMENTUM_MATRIX_DERIVATIVE = Entry(centroidal_momentum_matrix_derivative, MovingBody, 2, per_twist,
+                                              targeted=True)
+CENTROIDAL_MOMENTUM_RATE = Entry(centroidal_momentum_rate, AcceleratedBody, 3, kernel(lambda n, b: (6,)), targeted=True,
+                                 on_groups=centroidal_momentum_rate_on_groups)
+COMPOSITE_INERTIA = Entry(composite_inertia, Body, 1, kernel(lambda n, b: (6, 6)), targeted=True)
+CENTROIDAL = (CENTER_OF_MASS, CENTROIDAL_MOMENTUM_MATRIX, CENTROIDAL_MOMENTUM_MATRIX_DERIVATIVE,
+              CENTROIDAL_MOMENTUM_RATE, COMPOSITE_INERTIA)

@@ -5,7 +5,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.algorithms.centroidal import CENTER_OF_MASS, CENTROIDAL_MOMENTUM_MATRIX
+from screw_dynamics.algorithms.centroidal import (
+    CENTER_OF_MASS,
+    CENTROIDAL_MOMENTUM_MATRIX,
+    CENTROIDAL_MOMENTUM_MATRIX_DERIVATIVE,
+    CENTROIDAL_MOMENTUM_RATE,
+    COMPOSITE_INERTIA,
+)
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.model.model import Model
 
@@ -19,7 +25,8 @@ class WholeRobot(Evaluation):
 
     def __init__(self, model: Model, gravity: ArrayLike):
         super().__init__(model, gravity)
-        self._centroidal_momentum_matrix = self._of(CENTROIDAL_MOMENTUM_MATRIX)
+        self._centroidal_momentum_matrix, self._centroidal_momentum_matrix_derivative = map(
+            self._of, (CENTROIDAL_MOMENTUM_MATRIX, CENTROIDAL_MOMENTUM_MATRIX_DERIVATIVE))
 
     @property
     def total_mass(self) -> float:
@@ -34,6 +41,32 @@ class WholeRobot(Evaluation):
         """The Jacobian (..., 3, n) of the centre of mass: J qd is its velocity in the root link's frame."""
         momentum = self.centroidal_momentum_matrix(q, threads=threads)
         return np.multiply(momentum[..., 3:, :], 1.0 / self.total_mass, out=out)
+
+    def center_of_mass_velocity(self, q: ArrayLike, qd: ArrayLike, out: Out = None,
+                                threads: Threads = None) -> np.ndarray:
+        """The velocity (..., 3) of the centre of mass in the root link's frame, m/s."""
+        return np.multiply(self.centroidal_momentum(q, qd, threads=threads)[..., 3:], 1.0 / self.total_mass, out=out)
+
+    def center_of_mass_acceleration(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike | None = None, out: Out = None,
+                                    threads: Threads = None) -> np.ndarray:
+        """The acceleration (..., 3) J qdd + J' qd of the centre of mass in the root link's frame, m/s^2; the part J' qd
+        alone without qdd."""
+        rate = self.centroidal_momentum_rate(q, qd, qdd, threads=threads)
+        return np.multiply(rate[..., 3:], 1.0 / self.total_mass, out=out)
+
+    def composite_inertia(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+        """The inertia (..., 6, 6) of all links, the root too, about the centre of mass, in the root link's axes: that
+        of the robot with its joints locked."""
+        return self._evaluate(self._of(COMPOSITE_INERTIA), {"q": q}, out, threads, self._root)
+
+    def average_twist(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+        """The twist (..., 6), angular velocity and velocity of the centre of mass, in the root link's axes, with which
+        the robot with its joints locked has the same centroidal momentum; Orin and Goswami (2008).
+
+        Where no inertia resists some rotation, it has none about that axis."""
+        momentum, M = self.centroidal_momentum(q, qd, threads=threads), self.composite_inertia(q, threads=threads)
+        angular = np.einsum("...ij,...j->...i", np.linalg.pinv(M[..., :3, :3], hermitian=True), momentum[..., :3])
+        return np.concatenate([angular, momentum[..., 3:] * (1.0 / self.total_mass)], axis=-1, out=out)
 
     def centroidal_momentum_matrix(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The matrix A (..., 6, n): A qd is the momentum of all bodies about the centre of mass, in the root link's
@@ -52,6 +85,24 @@ class WholeRobot(Evaluation):
         time: for a robot with a floating base in free fall."""
         A, qd = self.centroidal_momentum_matrix(q, threads=threads), checks.real_numbers("qd", qd, self.n)
         return np.add(np.einsum("...ij,...j->...i", A, qd), 0.0, out=out)
+
+    def centroidal_momentum_matrix_derivative(self, q: ArrayLike, qd: ArrayLike, out: Out = None,
+                                              threads: Threads = None) -> np.ndarray:
+        """The time derivative A' (..., 6, n) of the matrix of `centroidal_momentum_matrix` along qd, O(n)."""
+        Ad = empty(self._twists) if out is None else out
+        if self._centroidal_momentum_matrix_derivative.one(self._memory, self._root, q, qd, Ad):
+            return Ad
+        return self._evaluate(self._centroidal_momentum_matrix_derivative, {"q": q, "qd": qd}, out, threads, self._root)
+
+    def centroidal_momentum_rate(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike | None = None, out: Out = None,
+                                 threads: Threads = None) -> np.ndarray:
+        """The rate of change (..., 6) A qdd + A' qd of the centroidal momentum, N m and N; the part A' qd alone without
+        qdd.
+
+        For a robot with a floating base it is the sum of the wrenches of its surroundings about the centre of mass, its
+        weight too."""
+        inputs = {"q": q, "qd": qd, "qdd": np.zeros(self.n) if qdd is None else qdd}
+        return self._evaluate(self._of(CENTROIDAL_MOMENTUM_RATE), inputs, out, threads, self._root)
 
     def kinetic_energy(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The kinetic energy (...), J."""

@@ -3,7 +3,7 @@
 M = [[Theta, m d~], [-m d~, m I]] in the body frame, d the centre of mass; momenta are wrenches, M V."""
 from typing import NamedTuple
 
-from screw_dynamics.numbers.values import Scalar, infix, kernel, linear
+from screw_dynamics.numbers.values import Scalar, infix, kernel, linear, null
 
 from .se3 import Pose, Twist, Wrench
 from .so3 import rotate_matrix, rotate_symmetric
@@ -16,9 +16,11 @@ from .vectors import (
     full,
     multiple_of_identity,
     outer,
+    symmetric,
     symmetric_outer,
     symmetric_product,
     tilde,
+    transpose,
 )
 
 
@@ -67,6 +69,15 @@ def shifted(p: Vec3, M: Inertia) -> Inertia:
 def moved(C: Pose, M: Inertia) -> Inertia:
     """Ad_C^-T M Ad_C^-1: a rigid inertia of the body frame, in the reference frame."""
     return shifted(C.p, Inertia(M.mass, C.R @ M.moment, rotate_symmetric(C.R, M.rotational)))
+
+
+@kernel
+def inertia_rate(M: Inertia, V: Twist) -> Inertia:
+    """-ad_V^T M - M ad_V: the time derivative in a frame at rest of the inertia of a body that moves with V; of mass 0,
+    and its moment is the momentum."""
+    turn, h = cross_columns(V.angular, full(M.rotational)), 2.0 * M.moment      # w~ Theta, whose transpose is -Theta w~
+    slide = multiple_of_identity(h @ V.linear) - symmetric_product(h, V.linear)
+    return Inertia(null(V), (M @ V).force, symmetric(turn + transpose(turn)) + slide)
 
 
 @kernel

@@ -5,6 +5,7 @@ import pytest
 
 import screw_dynamics as sd
 from support.pinocchio_oracle import ANGULAR_FIRST, oracle_of_urdf
+from support.plain import rate, target_of
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 from support.real_robots import PATHS, real_robot
 
@@ -37,6 +38,64 @@ def test_they_are_sums_over_the_bodies(robot, rng):
     assert np.allclose(robot.center_of_mass_jacobian(q), A[:, 3:] / robot.total_mass, atol=1e-15)
 
 
+def test_the_composite_inertia_is_that_of_all_links(robot, rng):
+    q = robot.random_configuration(rng)
+    model, com, to_root = robot.model, np.eye(4), sd.se3.Ad_inv
+    com[:3, 3] = robot.center_of_mass(q)
+    poses = [np.eye(4), *robot.body_poses(q)]
+    expected = sum(np.stack([to_root(np.linalg.inv(com) @ C, e) for e in np.eye(6)]) @ M @ np.stack(
+        [to_root(np.linalg.inv(com) @ C, e) for e in np.eye(6)]).T
+        for C, M in zip(poses, [model.root_inertia, *model.inertias], strict=True))
+    found = robot.composite_inertia(q)
+    assert np.allclose(found, expected, atol=1e-13 * np.abs(expected).max()) and np.array_equal(found, found.T)
+    assert np.array_equal(found[3:, 3:], found[3, 3] * np.eye(3)) and not found[:3, 3:].any()
+
+
+def test_the_derivative_of_the_momentum_matrix(robot, rng):
+    """By a complex step; and A' v is what the momentum changes by when nothing accelerates."""
+    q, (v, vd) = robot.random_configuration(rng), rng.standard_normal((2, robot.n))
+    found = robot.centroidal_momentum_matrix_derivative(q, v)
+    expected = rate(robot, "centroidal_momentum_matrix", q, v, target_of(robot, robot.model.root))
+    assert np.allclose(found, expected, atol=1e-12 * np.abs(expected).max())
+    A, bias = robot.centroidal_momentum_matrix(q), robot.centroidal_momentum_rate(q, v)
+    assert np.allclose(found @ v, bias, atol=1e-12 * np.abs(bias).max())
+    assert np.allclose(robot.centroidal_momentum_rate(q, v, vd), A @ vd + bias, atol=1e-12 * np.abs(bias).max())
+
+
+def test_motion_of_the_centre_of_mass(robot, rng):
+    q, (v, vd) = robot.random_configuration(rng), rng.standard_normal((2, robot.n))
+    target, J = target_of(robot, robot.model.root), robot.center_of_mass_jacobian(q)
+    velocity = rate(robot, "center_of_mass", q, v, target)
+    assert np.allclose(robot.center_of_mass_velocity(q, v), velocity, atol=1e-13 * np.abs(velocity).max())
+    assert np.allclose(J @ v, velocity, atol=1e-13 * np.abs(velocity).max())
+    bias = robot.center_of_mass_acceleration(q, v)
+    Jd = rate(robot, "centroidal_momentum_matrix", q, v, target)[3:] / robot.total_mass
+    assert np.allclose(bias, Jd @ v, atol=1e-12 * np.abs(bias).max())
+    assert np.allclose(robot.center_of_mass_acceleration(q, v, vd), J @ vd + bias, atol=1e-12 * np.abs(bias).max())
+
+
+def test_the_average_twist_has_the_momentum_and_the_least_energy(robot, rng):
+    q, v = robot.random_configuration(rng), rng.standard_normal(robot.n)
+    V, M = robot.average_twist(q, v), robot.composite_inertia(q)
+    momentum = robot.centroidal_momentum(q, v)
+    assert np.allclose(M @ V, momentum, atol=1e-12 * np.abs(momentum).max())
+    assert V @ M @ V / 2 <= robot.kinetic_energy(q, v)                      # Koenig
+
+
+@pytest.mark.slow
+def test_batches_of_rates(robot, rng):
+    q, (v, vd) = robot.random_configuration(rng, (2, 7)), rng.standard_normal((2, 2, 7, robot.n))
+    for method, arguments in (("centroidal_momentum_matrix_derivative", (q, v)), ("composite_inertia", (q,)),
+                              ("centroidal_momentum_rate", (q, v, vd)), ("center_of_mass_acceleration", (q, v)),
+                              ("center_of_mass_velocity", (q, v)), ("average_twist", (q, v))):
+        found = getattr(robot, method)(*arguments)
+        assert getattr(robot, method)(*arguments, out=np.empty_like(found)) is not found
+        for k in np.ndindex(2, 7):
+            one, out = getattr(robot, method)(*(x[k] for x in arguments)), np.empty(found.shape[2:])
+            assert np.allclose(found[k], one, rtol=1e-11, atol=1e-11 * np.abs(one).max())
+            assert getattr(robot, method)(*(x[k] for x in arguments), out=out) is out and np.array_equal(out, one)
+
+
 def test_the_jacobian_is_the_derivative_of_the_centre_of_mass(robot, rng):
     q, v, h = robot.random_configuration(rng), rng.standard_normal(robot.n), 1e-6
     after, before = (robot.center_of_mass(robot.integrate(q, step * v)) for step in (h, -h))
@@ -58,6 +117,55 @@ def test_free_fall_of_a_floating_robot(rng):
     assert np.abs(H[:, :3] - H[0, :3]).max() < 1e-8 * np.abs(H[0]).max()
     fall = H[0, 3:] + robot.total_mass * robot.gravity * t[:, None]
     assert np.abs(H[:, 3:] - fall).max() < 1e-9 * np.abs(fall).max()
+
+
+@pytest.fixture(scope="module")
+def anymal():
+    return real_robot(ANYMAL, floating_base=True)
+
+
+def test_momentum_changes_by_wrenches_from_outside_alone(anymal, rng):
+    """Whatever the joints do: forces between links cancel."""
+    robot, links = anymal, ["LF_FOOT", "RH_SHANK"]
+    q, (v, tau) = robot.random_configuration(rng), rng.standard_normal((2, robot.n))
+    tau[:6] = 0.0
+    external = {link: rng.standard_normal(6) * 20.0 for link in links}
+    vd = robot.forward_dynamics(q, v, tau, external)
+    com, total = robot.center_of_mass(q), np.r_[np.zeros(3), robot.total_mass * robot.gravity]
+    for link, wrench in external.items():
+        C = robot.forward_kinematics(q, link)
+        torque, force = C[:3, :3] @ wrench[:3], C[:3, :3] @ wrench[3:]
+        total += np.r_[torque + np.cross(C[:3, 3] - com, force), force]
+    assert np.allclose(robot.centroidal_momentum_rate(q, v, vd), total, atol=1e-11 * np.abs(total).max())
+    acceleration = robot.center_of_mass_acceleration(q, v, vd)
+    assert np.allclose(acceleration, total[3:] / robot.total_mass, atol=1e-11 * np.abs(acceleration).max())
+
+
+def test_a_locked_robot_moves_with_its_average_twist(anymal, rng):
+    q, v = anymal.random_configuration(rng), np.zeros(anymal.n)
+    v[:6] = rng.standard_normal(6)
+    R, p = (C := anymal.forward_kinematics(q, "base"))[:3, :3], C[:3, 3]
+    w, u = R @ v[:3], R @ v[3:6]
+    assert np.allclose(anymal.average_twist(q, v), np.r_[w, u + np.cross(w, anymal.center_of_mass(q) - p)])
+
+
+def test_as_pinocchio_in_motion(anymal, rng):
+    oracle = oracle_of_urdf(PATHS[ANYMAL], anymal)
+    for q in anymal.random_configuration(rng, 10):
+        v, vd = rng.standard_normal((2, anymal.n))
+        x, u, ud = oracle._q(q), oracle.G @ v, oracle.G @ vd
+        expected = pin.dccrba(oracle.model, oracle.data, x, u)[ANGULAR_FIRST] @ oracle.G
+        found = anymal.centroidal_momentum_matrix_derivative(q, v)
+        assert np.allclose(found, expected, atol=1e-12 * np.abs(expected).max())
+        expected = oracle.data.Ig.matrix()[np.ix_(ANGULAR_FIRST, ANGULAR_FIRST)]
+        assert np.allclose(anymal.composite_inertia(q), expected, atol=1e-12 * np.abs(expected).max())
+        expected = pin.computeCentroidalMomentumTimeVariation(oracle.model, oracle.data, x, u, ud).vector[ANGULAR_FIRST]
+        found = anymal.centroidal_momentum_rate(q, v, vd)
+        assert np.allclose(found, expected, atol=1e-12 * np.abs(expected).max())
+        pin.centerOfMass(oracle.model, oracle.data, x, u, ud)
+        for found, expected in ((anymal.center_of_mass_velocity(q, v), oracle.data.vcom[0]),
+                                (anymal.center_of_mass_acceleration(q, v, vd), oracle.data.acom[0])):
+            assert np.allclose(found, expected, atol=1e-12 * np.abs(expected).max())
 
 
 def test_as_pinocchio(rng):

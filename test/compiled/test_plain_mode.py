@@ -5,6 +5,7 @@ import pytest
 import sympy
 
 import screw_dynamics as sd
+from screw_dynamics.algorithms.centroidal import CENTROIDAL
 from screw_dynamics.compiled.counting import operations
 from screw_dynamics.model.links import Placed, on_axes
 from screw_dynamics.numbers.scalars import sqrt
@@ -30,8 +31,11 @@ FACADE = {
     "body_poses": lambda robot, s, f: robot.body_poses(s[0], reference=f[1]),
     "body_poses_spatial": lambda robot, s, f: robot.body_poses(s[0], "spatial", f[1]),
     "forward_kinematics": lambda robot, s, f: robot.forward_kinematics(s[0], f[0], f[1]),
-    "centre_of_mass": lambda robot, s, f: robot.center_of_mass(s[0]),
+    "center_of_mass": lambda robot, s, f: robot.center_of_mass(s[0]),
     "centroidal_momentum_matrix": lambda robot, s, f: robot.centroidal_momentum_matrix(s[0]),
+    "centroidal_momentum_matrix_derivative": lambda robot, s, f: robot.centroidal_momentum_matrix_derivative(*s[:2]),
+    "centroidal_momentum_rate": lambda robot, s, f: robot.centroidal_momentum_rate(*s),
+    "composite_inertia": lambda robot, s, f: robot.composite_inertia(s[0]),
     "jacobian": lambda robot, s, f: robot.jacobian(s[0], f[0], f[2], f[1]),
     "jacobian_derivative": lambda robot, s, f: robot.jacobian_derivative(*s[:2], f[0], f[2], f[1]),
 }
@@ -51,7 +55,7 @@ def test_plain_and_compiled_give_the_same(name):
     entry, mimics = ENTRIES[name], 2 if name == "forward_dynamics_by_mass_matrix" else 0
     robot = robot_of(8, mimics)
     state = np.random.default_rng(1).uniform(-2, 2, (3, robot.n))
-    whole = name in ("centre_of_mass", "centroidal_momentum_matrix")        # always in the root's frame
+    whole = ENTRIES[name] in CENTROIDAL                                     # always in the root's frame
     for frames in [("root", "root", "body")] if whole else FRAMES if entry.targeted else FRAMES[:1]:
         target = target_of(robot, *frames) if entry.targeted else None
         expected = plain(robot, name, *state[:entry.inputs].tolist(), target=target)

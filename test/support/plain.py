@@ -3,6 +3,7 @@ import importlib
 import pkgutil
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from screw_dynamics import algorithms
 from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_IN
@@ -29,12 +30,29 @@ def target_of(robot, link, reference=None, representation="body"):
 def plain(robot, name, *inputs, target=None):
     """The algorithm of this name on the robot, for inputs of any numbers."""
     model, gravity = robot.model, robot.gravity
-    return ENTRIES[name].plain(model.links(gravity), *inputs, frames=model.frame_rows(gravity), target=target)
+    return ENTRIES[name].plain(model.links(gravity), *inputs, frames=model.frame_rows(gravity), target=target,
+                               places=model.places())
 
 
 def rate(robot, name, q, qd, target=None):
     """The derivative along qd of an algorithm that takes q alone, by a complex step."""
-    return slope(lambda q: plain(robot, name, q, target=target), q, qd)
+    return slope(lambda q: plain(robot, name, q, target=target), q, rates_of_numbers(robot, q, qd))
+
+
+def rates_of_numbers(robot, q, v):
+    """The rates (nq,) of the numbers in q that velocities v (n,) cause."""
+    found = np.empty(robot.nq)
+    for name, kind in zip(robot.joint_names, robot.model.joint_kinds, strict=True):
+        x, u, rates = q[robot.q_slices[name]], v[robot.v_slices[name]], []
+        if kind == "planar":
+            s, c = np.sin(x[2]), np.cos(x[2])
+            rates = [c * u[1] - s * u[2], s * u[1] + c * u[2], u[0]]
+        elif kind in ("free", "spherical"):
+            quaternion, w = x[-4:], u[:3]
+            turn = np.r_[quaternion[3] * w + np.cross(quaternion[:3], w), -quaternion[:3] @ w] / 2
+            rates = [*(Rotation.from_quat(quaternion).apply(u[3:]) if kind == "free" else ()), *turn]
+        found[robot.q_slices[name]] = rates or u
+    return found
 
 
 def gradient(robot, name, q):
