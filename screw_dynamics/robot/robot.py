@@ -78,7 +78,7 @@ class Robot(Dynamics, WholeRobot, Motion, Configurations, metaclass=WithHints):
     @classmethod
     def from_urdf(cls, source: Source, base_link: str | None = None, tip_link: str | None = None,
                   gravity: ArrayLike = GRAVITY, representation: str | None = None,
-                  lock: Mapping[str, float] | None = None, floating_base: bool = False) -> Robot:
+                  lock: Mapping[str, ArrayLike] | None = None, floating_base: bool = False) -> Robot:
         """Read a URDF: a path, XML text or an open file. Raises UrdfError; what is odd is a UrdfWarning.
 
         See read_urdf for `base_link`, `tip_link`, `lock`, {joint name: position} of joints to be fixed, and

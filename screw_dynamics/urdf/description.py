@@ -59,6 +59,23 @@ class Joint(NamedTuple):
         X[1 if self.kind == "prismatic" else 0] = self.axis
         return X.reshape(6)
 
+    @property
+    def frame(self) -> np.ndarray:
+        """The joint frame (4, 4) of a floating or planar joint, in the child's frame: z is the normal of the plane."""
+        return np.eye(4) if self.normal is None else _with_z_along(self.normal)
+
+
+def _with_z_along(normal):
+    """The pose of the frame with z along a unit vector that is turned the least."""
+    x, y, z = normal
+    C = np.eye(4)
+    if z < -0.5:                                # from the frame that is turned by pi about x
+        C[:3, :3] = np.diag((1.0, -1.0, -1.0)) @ _with_z_along((x, -y, -z))[:3, :3]
+        return C
+    k = 1.0 / (1.0 + z)
+    C[:3, :3] = [[1.0 - k * x * x, -k * x * y, x], [-k * x * y, 1.0 - k * y * y, y], [-x, -y, z]]
+    return C
+
 
 def describe(robot: etree._Element, notes: Notes) -> tuple[dict[str, Link], dict[str, Joint]]:
     """({name: Link}, {name: Joint}) of a <robot> whose form is right."""

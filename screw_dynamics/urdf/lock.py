@@ -1,7 +1,14 @@
 """Joints that a user fixes at a position, and those that follow them."""
 from collections import defaultdict
 from collections.abc import Mapping
+from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics.checks import described
+from screw_dynamics.model import checks
+from screw_dynamics.model.group_joints import GROUPS, group_pose, index
 from screw_dynamics.screws import arrays, se3
 
 from .description import Joint
@@ -9,26 +16,54 @@ from .error import Notes, UrdfError, listed, quote
 from .schema import LARGEST_NUMBER
 
 AGREEMENT = 1e-9        # rad or m; how far a follower's position may be from the one that its leader gives it
+ON_GROUPS = {"floating": "free", "planar": "planar"}        # joints of a URDF: their kinds in a Model
+Positions: TypeAlias = Mapping[str, ArrayLike]              # {joint: position}: a number, or those of a group or a pose
 
 
-def locked(joints: Mapping[str, Joint], positions: Mapping[str, float], notes: Notes) -> dict[str, Joint]:
+def locked(joints: Mapping[str, Joint], positions: Positions, notes: Notes) -> dict[str, Joint]:
     """The joints, of which those named are fixed at their positions (rad or m), with all that follow them.
 
-    UrdfError for a joint that does not exist or has no position of its own, and for a position that is no number."""
+    UrdfError for a joint that does not exist or has no position of its own, and for a position that is no number, or of
+    a floating or planar joint no element of its group."""
     if not isinstance(positions, Mapping):
         raise TypeError(f"lock: {{joint name: position}} is expected, not {type(positions).__name__}")
-    given = {name: _position(joints, name, position) for name, position in positions.items()}
+    poses = {name: _element(joints[name], position) for name, position in positions.items()
+             if name in joints and joints[name].kind in ON_GROUPS}
+    given = {name: _position(joints, name, position) for name, position in positions.items() if name not in poses}
     held = _followed({name: q for name, q in given.items() if not _leader(joints, name)}, joints)
     for name, q in given.items():
         if name not in held or abs(held[name] - q) > AGREEMENT:
             raise _follows(joints, name, q, held)
-    return {name: _fixed(joint, held[name], notes) if name in held else joint for name, joint in joints.items()}
+    poses |= {name: _moved(joints[name], q, notes) for name, q in held.items()}
+    return {name: _fixed(joint, poses[name]) if name in poses else joint for name, joint in joints.items()}
+
+
+def _element(joint, position):
+    """C(q) without the placement: F g F^-1 of an element g of the joint's group, F the joint frame."""
+    kind, name = ON_GROUPS[joint.kind], f"lock: joint {quote(joint.name)}"
+    try:
+        x: Any = np.array(position, dtype=float)
+    except (TypeError, ValueError):
+        x = np.array(np.nan)
+    if kind == "free" and x.shape == (4, 4):
+        try:
+            return checks.pose(name, x)
+        except ValueError as error:
+            raise UrdfError(str(error)) from None
+    numbers = GROUPS[kind].numbers
+    if x.shape != (len(numbers),) or not (np.abs(x) <= LARGEST_NUMBER).all():
+        raise UrdfError(f"{name} is {joint.kind}: its position {described(position)} must be the numbers "
+                        f"{', '.join(numbers)}{' or a pose (4, 4)' * (kind == 'free')}")
+    if kind == "free" and not x[3:].any():
+        raise UrdfError(f"{name}: the quaternion 0 0 0 0 has no direction")
+    g = arrays.pose_matrix(group_pose(index(kind), x.tolist(), 0))
+    return joint.frame @ g @ arrays.inverse_pose(joint.frame)
 
 
 def _position(joints, name, position):
     if name not in joints:
         raise UrdfError(f"lock: joint {quote(name)} does not exist; the joints are "
-                        f"{listed(joint.name for joint in joints.values() if joint.axis is not None)}")
+                        f"{listed(joint.name for joint in joints.values() if joint.kind != 'fixed')}")
     if joints[name].axis is None:
         raise UrdfError(f"lock: joint {quote(name)} is {joints[name].kind}, it has no position to lock it at")
     try:
@@ -71,8 +106,12 @@ def _follows(joints, name, q, held):
     return UrdfError(f"lock: joint {quote(name)} follows {quote(leader)}: lock that one{where}")
 
 
-def _fixed(joint, q, notes):
+def _moved(joint, q, notes):
+    """exp(X q)."""
     if not joint.limits.lower <= q <= joint.limits.upper:
         notes.add("joint locked outside its limits", f"{joint.name} at {q:g}")
-    moved = arrays.pose_matrix(se3.exp(arrays.twist(q * joint.screw)))
+    return arrays.pose_matrix(se3.exp(arrays.twist(q * joint.screw)))
+
+
+def _fixed(joint, moved):
     return Joint(joint.name, joint.line, "fixed", joint.parent, joint.child, joint.placement @ moved)

@@ -1,5 +1,5 @@
 """From a URDF to a Model, step by step; their remarks become the model's warnings."""
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from screw_dynamics.screws import arrays
 
 from .description import SMALLEST_RADIUS, Joint, Link, describe
 from .error import Notes, UrdfError, issue, listed, quote
-from .lock import locked
+from .lock import ON_GROUPS, Positions, locked
 from .mimic import check_mimics
 from .schema import needed_part
 from .source import Source, path_of, read_source
@@ -17,11 +17,11 @@ from .tree import Tree
 from .xml import parse_xml
 
 FREE = "free/"      # before the names of joints and links of `apart`
-WORLD, FLOATING_BASE = "world", "floating_base"
+WORLDS, FLOATING_BASE = ("world", "universe"), "floating_base"
 
 
 def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None = None,
-              lock: Mapping[str, float] | None = None, floating_base: bool = False) -> Model:
+              lock: Positions | None = None, floating_base: bool = False) -> Model:
     """The Model of a URDF: a path, XML text (str or bytes), or an open file.
 
     A path may begin with ~, or be a file:// or package://<package>/<path> address; packages are those of
@@ -33,14 +33,15 @@ def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None
 
     lock: {joint name: position in rad or m}; these joints are fixed there, and with them the joints that follow them.
     Their links are fixed to those above, also where tip_link cuts: a gripper's locked fingers stay, with their mass.
+    A floating joint is locked at x y z and a quaternion x y z w, or at a pose (4, 4), a planar one at x, y and angle.
 
     Bodies, and so joint names, come depth-first from the root, the children of a link in the order of their joints'
     names (as strings; Pinocchio's order too). The order of the file's elements has no influence on the model.
 
-    floating_base: the root link, or base_link, moves freely against a new root link `world`, by the joint
-    `floating_base`, of which q has x y z and a quaternion x y z w first; see ModelBuilder.add_group_joint. Joints of
-    the types floating and planar are such joints anywhere: a floating one "free", the axis of a planar one is the
-    normal of its plane.
+    floating_base: the root link, or base_link, moves freely against a new root link, by the joint `floating_base`, of
+    which q has x y z and a quaternion x y z w first; see ModelBuilder.add_group_joint. The new link is called `world`,
+    or `universe` where a link of the robot is called `world`: `Model.root` says which. Joints of the types floating and
+    planar are such joints anywhere: a floating one "free", the axis of a planar one is the normal of its plane.
 
     UrdfError names the line, the element and the value of what leaves dynamics undefined, or of a wrong argument. What
     does not, a limit that cannot be read, say, or is surely a mistake, is a UrdfWarning, and in `Model.warnings`."""
@@ -51,7 +52,7 @@ def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None
 
 
 def model_of(source: Source, base_link: str | None = None, tip_link: str | None = None,
-             lock: Mapping[str, float] | None = None, apart: Sequence[str] = (), floating_base: bool = False) -> Model:
+             lock: Positions | None = None, apart: Sequence[str] = (), floating_base: bool = False) -> Model:
     """The model of read_urdf, without a UrdfWarning: for those who show the model's `warnings` in their own way.
 
     apart: joints, fixed ones too, whose links can come apart: each has a free joint in series, in the child link's
@@ -75,7 +76,8 @@ def _read(source, base_link, tip_link, lock, apart, floating_base):
     branch = tree.select(base_link, tip_link)
     links = dict(tree.links)
     if floating_base:
-        branch, links = _floating(branch), {**links, WORLD: Link(WORLD, 0, 0.0, np.zeros(3), np.zeros((3, 3)))}
+        branch = _floating(branch)
+        links[branch.root] = Link(branch.root, 0, 0.0, np.zeros(3), np.zeros((3, 3)))
     _check_apart(apart, branch)
     return _model(tree, links, branch._replace(joints=check_mimics(tree, branch.joints, notes)), notes, apart)
 
@@ -83,13 +85,14 @@ def _read(source, base_link, tip_link, lock, apart, floating_base):
 def _floating(branch):
     """The branch with a floating joint above its root."""
     links = {branch.root, *(joint.child for joint in branch.joints)}
-    joints = {joint.name for joint in branch.joints if joint.kind != "fixed"}
-    for kind, name, taken in (("link", WORLD, links), ("joint", FLOATING_BASE, joints)):
-        if name in taken:
-            raise UrdfError(f"floating_base: a {kind} already is called {quote(name)}" + (
-                "; base_link= takes the tree below it" if kind == "link" else ""))
-    joint = Joint(FLOATING_BASE, 0, "floating", WORLD, branch.root, np.eye(4))
-    return branch._replace(root=WORLD, joints=(joint, *branch.joints))
+    if any(joint.name == FLOATING_BASE and joint.kind != "fixed" for joint in branch.joints):
+        raise UrdfError(f"floating_base: a joint already is called {quote(FLOATING_BASE)}")
+    world = next((name for name in WORLDS if name not in links), None)
+    if world is None:
+        raise UrdfError(f"floating_base: links already are called {listed(WORLDS)}; base_link= takes the tree below "
+                        "one")
+    joint = Joint(FLOATING_BASE, 0, "floating", world, branch.root, np.eye(4))
+    return branch._replace(root=world, joints=(joint, *branch.joints))
 
 
 def _check_apart(apart, branch):
@@ -109,11 +112,9 @@ def _model(tree, links, branch, notes, apart):
             inertia, child = None, FREE + joint.child
         if joint.kind == "fixed":
             builder.add_fixed(child, joint.parent, placement, inertia)
-        elif joint.kind == "floating":
-            builder.add_group_joint("free", joint.name, child, joint.parent, placement, inertia)
-        elif joint.kind == "planar":
-            builder.add_group_joint("planar", joint.name, child, joint.parent, placement, inertia,
-                                    frame=_with_z_along(joint.normal))
+        elif joint.kind in ON_GROUPS:
+            builder.add_group_joint(ON_GROUPS[joint.kind], joint.name, child, joint.parent, placement, inertia,
+                                    frame=joint.frame)
         else:
             builder.add_joint(joint.name, child, joint.parent, joint.screw, placement, inertia, kind=joint.kind,
                               limits=joint.limits, damping=joint.damping, friction=joint.friction,
@@ -129,18 +130,6 @@ def _model(tree, links, branch, notes, apart):
         builder.warn(f"tip_link cuts off joint {quote(joint.name)} and the {tree.mass_below(joint):g} kg that it moves "
                      "(lock it to keep them)")
     return builder.build()
-
-
-def _with_z_along(normal):
-    """The pose of the frame with z along a unit vector that is turned the least."""
-    x, y, z = normal
-    C = np.eye(4)
-    if z < -0.5:                                # from the frame that is turned by pi about x
-        C[:3, :3] = np.diag((1.0, -1.0, -1.0)) @ _with_z_along((x, -y, -z))[:3, :3]
-        return C
-    k = 1.0 / (1.0 + z)
-    C[:3, :3] = [[1.0 - k * x * x, -k * x * y, x], [-k * x * y, 1.0 - k * y * y, y], [-x, -y, z]]
-    return C
 
 
 def _inertia(link):

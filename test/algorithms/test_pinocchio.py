@@ -86,11 +86,7 @@ def test_real_robot(name, report):
 
 @pytest.mark.parametrize("name", LOADED)
 def test_real_robot_with_a_floating_base(name, report):
-    try:
-        robot = real_robot(name, floating_base=True)
-    except sd.UrdfError as error:
-        assert "already is called 'world'" in str(error)
-        pytest.skip(str(error))
+    robot = real_robot(name, floating_base=True)
     report(f"{name}, floating", robot.n, *compare(robot, oracle_of_urdf(PATHS[name], robot), STATES // 10))
 
 

@@ -57,8 +57,16 @@ def test_a_floating_base_comes_first_and_carries_the_root():
     assert arm.joint_names == ("floating_base", "shoulder", "thrown")
 
 
+def test_a_link_called_world_floats_in_the_universe():
+    text = robot(link("world", 1), link("b", 1), joint("j", "world", "b"))
+    floating = sd.read_urdf(text, floating_base=True)
+    assert floating.root == "universe" and tuple(floating.frames) == ("universe", "world", "b")
+    assert sd.read_urdf(text, "b", floating_base=True).root == "world"
+
+
 @pytest.mark.parametrize(("text", "message"), [
-    (robot(link("world", 1), link("b", 1), joint("j", "world", "b")), "a link already is called 'world'; base_link="),
+    (robot(link("world", 1), link("universe", 1), joint("j", "world", "universe")),
+     "links already are called 'universe', 'world'; base_link= takes the tree below one"),
     (robot(link("a", 1), link("b", 1), joint("floating_base", "a", "b")), "a joint already is called 'floating_base'")])
 def test_names_that_are_taken(text, message):
     with pytest.raises(sd.UrdfError, match=message):
@@ -75,6 +83,89 @@ def test_a_joint_on_a_group_leads_no_other():
                  joint("k", "b", "c", "continuous", '<mimic joint="j"/>'))
     with pytest.raises(sd.UrdfError, match="joint 'k': mimic of joint 'j', which is floating"):
         sd.read_urdf(text)
+
+
+# ------------------------------------------------------------------------------------------------- parts of it
+HELD = {"drive": (0.4, -0.3, 0.7), "thrown": (0.1, 0.2, 0.3, 0.5, -0.1, 0.3, -1.0)}     # of CART
+
+
+@pytest.mark.parametrize("names", [("drive",), ("thrown",), ("drive", "thrown")])
+def test_a_locked_joint_is_one_that_does_not_move(names):
+    free, lock = sd.Robot.from_urdf(CART), {name: HELD[name] for name in names}
+    locked, rng = sd.Robot.from_urdf(CART, lock=lock), np.random.default_rng(2)
+    assert locked.joint_names == tuple(name for name in free.joint_names if name not in names)
+    assert sorted(locked.link_names) == sorted(free.link_names) and not locked.warnings
+    q, (v, vd) = locked.random_configuration(rng), rng.standard_normal((2, locked.n))
+    everything, rates = np.empty(free.nq), np.zeros((2, free.n))
+    for name in free.joint_names:
+        everything[free.q_slices[name]] = HELD[name] if name in names else q[locked.q_slices[name]]
+        if name not in names:
+            rates[:, free.v_slices[name]] = np.stack([v, vd])[:, locked.v_slices[name]]
+    moving = np.concatenate([np.r_[free.v_slices[name]] for name in locked.joint_names])
+    assert np.allclose(locked.mass_matrix(q), free.mass_matrix(everything)[np.ix_(moving, moving)], atol=1e-12)
+    assert np.allclose(locked.inverse_dynamics(q, v, vd), free.inverse_dynamics(everything, *rates)[moving], atol=1e-11)
+    for frame in free.link_names:
+        assert np.allclose(locked.forward_kinematics(q, frame), free.forward_kinematics(everything, frame), atol=1e-13)
+
+
+def test_a_floating_joint_is_locked_at_a_pose_too():
+    pose = np.linalg.inv(sd.Robot.from_urdf(CART).forward_kinematics(np.zeros(11) + 0.2, "cart", "ball"))
+    ball = sd.read_urdf(CART, lock={"thrown": pose}).frames["ball"][1]
+    at = np.eye(4)
+    at[0, 3] = 1.0
+    assert np.allclose(ball, at @ pose, atol=1e-15)
+
+
+@pytest.mark.parametrize(("lock", "message"), [
+    ({"drive": 0.3}, "joint 'drive' is planar: its position 0.3 must be the numbers x, y, angle$"),
+    ({"drive": np.eye(4)}, "joint 'drive' is planar: its position float64 of shape .4, 4. must be the"),
+    ({"drive": (0, 0, np.nan)}, "joint 'drive' is planar: its position .* must be the numbers x, y, angle$"),
+    ({"thrown": (0, 0, 0)}, "'thrown' is floating: .* must be the numbers x, y, z, qx, qy, qz, qw or a pose .4, 4.$"),
+    ({"thrown": "up"}, "joint 'thrown' is floating: its position 'up' must be the numbers x, y, z, qx, qy, qz, qw"),
+    ({"thrown": (1, 2, 3, 0, 0, 0, 0)}, "joint 'thrown': the quaternion 0 0 0 0 has no direction"),
+    ({"thrown": 2 * np.eye(4)}, "joint 'thrown': last row of a pose must be 0 0 0 1"),
+    ({"thrown": np.diag([1, 1, -1, 1])}, "joint 'thrown': .* is not a rotation"),
+    ({"lost": 0}, "joint 'lost' does not exist; the joints are 'drive', 'shoulder', 'thrown'")])
+def test_what_no_element_of_the_group_is_cannot_be_locked(lock, message):
+    with pytest.raises(sd.UrdfError, match=f"^lock: .*{message}"):
+        sd.read_urdf(CART, lock=lock)
+
+
+def test_parts_of_a_tree_with_such_joints():
+    """From any link down to any other, the joints on groups of the way are kept and no others."""
+    whole = sd.Robot.from_urdf(CART)
+    with pytest.warns(sd.UrdfWarning, match="tip_link cuts off joint 'thrown' and the 1 kg"):
+        way = sd.Robot.from_urdf(CART, tip_link="arm")
+    assert way.joint_names == ("drive", "shoulder") and (way.nq, way.n) == (4, 4)
+    with pytest.warns(sd.UrdfWarning, match="tip_link cuts off joint 'shoulder' and the 2 kg"):
+        ball = sd.Robot.from_urdf(CART, "cart", "ball")
+    assert ball.joint_names == ("thrown",) and (ball.nq, ball.n) == (7, 6)
+    q = whole.random_configuration(3)
+    assert np.allclose(way.forward_kinematics(q[:4], "arm"), whole.forward_kinematics(q, "arm"), atol=1e-15)
+    assert np.allclose(ball.forward_kinematics(q[4:], "ball"), whole.forward_kinematics(q, "ball", "cart"), atol=1e-14)
+    with pytest.warns(sd.UrdfWarning, match="tip_link cuts off joint 'thrown'"):
+        base = sd.Robot.from_urdf(CART, "cart", "arm", floating_base=True)
+    assert base.joint_names == ("floating_base", "shoulder")
+    held = sd.Robot.from_urdf(CART, tip_link="arm", lock={"thrown": HELD["thrown"]})         # and its mass is kept
+    assert held.joint_names == ("drive", "shoulder") and held.total_mass == whole.total_mass and not held.warnings
+
+
+def test_mimic_joints_beside_a_floating_base():
+    """Efforts are those of the robot whose second finger is free, added up by the rate at which it follows."""
+    fingers = (link("palm", 1), link("one", 0.3), link("two", 0.2), joint("open", "palm", "one", "prismatic"))
+    free = sd.Robot.from_urdf(robot(*fingers, joint("other", "palm", "two", "prismatic")), floating_base=True)
+    tied = sd.Robot.from_urdf(robot(*fingers, joint("other", "palm", "two", "prismatic",
+                              '<mimic joint="open" multiplier="-2" offset="0.1"/>')), floating_base=True)
+    assert (tied.nq, tied.n, free.n) == (8, 7, 8) and tied.joint_names == ("floating_base", "open")
+    rng = np.random.default_rng(4)
+    q, (v, vd) = tied.random_configuration(rng), rng.standard_normal((2, 7))
+    G = np.vstack([np.eye(7), -2.0 * np.eye(7)[6]])
+    tau = free.inverse_dynamics(np.r_[q, -2.0 * q[7] + 0.1], G @ v, G @ vd)
+    assert np.allclose(tied.inverse_dynamics(q, v, vd), G.T @ tau, atol=1e-12)
+    assert np.allclose(tied.forward_dynamics(q, v, G.T @ tau), vd, atol=1e-10)
+    loaded = tied.with_payload("two", 0.7, (0.1, 0.0, 0.2))
+    assert np.allclose(loaded.forward_dynamics(q, v, loaded.inverse_dynamics(q, v, vd)), vd, atol=1e-10)
+    assert np.linalg.norm(loaded.gravity_torque(q)[3:6]) == pytest.approx((1.5 + 0.7) * 9.81)
 
 
 def test_payload_and_gravity_of_a_floating_robot():
