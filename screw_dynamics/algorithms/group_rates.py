@@ -46,8 +46,8 @@ def add_products(links: Link, q: list, qd: list, sign: float, column: list) -> N
         for j in range(first, last + 1):
             if j > first:
                 A = Ad_inv(q[j].C, A)
-            turn, slide = X[j].angular.z, X[j].linear.z                                 # of unit screws
-            share = turn * A.angular.z if turn != 0.0 else slide * A.linear.z
+            turn, slide = X[j].angular, X[j].linear                                     # of unit screws
+            share = A.angular @ turn if turn @ turn != 0.0 else A.linear @ slide
             column[j] += sign * share
             A -= share * X[j]
         first = last + 1

@@ -15,22 +15,24 @@ from screw_dynamics.screws.se3 import Pose, compose, inverse
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3
 
-from .links import Placed, on_axes
+from .links import Placed
 
 
 class Group(NamedTuple):
-    """A group of motions: motions of its degrees of freedom, as in macro_joints, how many numbers an element has in q,
-    and these numbers for the identity."""
+    """A group of motions: motions of its degrees of freedom, as in macro_joints, and the numbers that an element has in
+    q, by their names and for the identity."""
 
     motions: tuple[str, ...]
+    numbers: tuple[str, ...]
     identity: tuple[float, ...]
 
 
-# q: x y z w of a unit quaternion; x, y and angle; x y z, then x y z w of a unit quaternion.
+QUATERNION = "qx", "qy", "qz", "qw"
 GROUPS = {
-    "spherical": Group(("rx", "ry", "rz"), (0.0, 0.0, 0.0, 1.0)),                                    # SO(3)
-    "planar": Group(("rz", "x", "y"), (0.0, 0.0, 0.0)),                                              # SE(2)
-    "free": Group(("rx", "ry", "rz", "x", "y", "z"), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)),           # SE(3)
+    "spherical": Group(("rx", "ry", "rz"), QUATERNION, (0.0, 0.0, 0.0, 1.0)),                               # SO(3)
+    "planar": Group(("rz", "x", "y"), ("x", "y", "angle"), (0.0, 0.0, 0.0)),                                # SE(2)
+    "free": Group(("rx", "ry", "rz", "x", "y", "z"), ("x", "y", "z", *QUATERNION),
+                  (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)),                                                     # SE(3)
 }
 
 
@@ -65,11 +67,10 @@ class Place(NamedTuple):
     right: Pose
 
 
-def places(bodies: Sequence[Placed], kinds: Sequence[int], starts: Sequence[int],
+def places(bodies: Sequence[Placed], axes: Sequence[Pose], kinds: Sequence[int], starts: Sequence[int],
            frames: Sequence[Pose]) -> list[Place]:
-    """The Place of each body of `placed`: of its kind, the first of its numbers in q, and the pose of the joint frame
-    of its group in the body."""
-    _, axes = on_axes(bodies)
+    """The Place of each Placed body: of the pose in it of the Link's frame, its kind, the first of its numbers in q,
+    and the pose in it of the joint frame of its group."""
     found = []
     for i, (body, kind, start, F) in enumerate(zip(bodies, kinds, starts, frames, strict=True)):
         left = compose(inverse(axes[body.parent]), body.B)

@@ -154,13 +154,18 @@ class Model:
         """One Place for each slot; none for a robot without joints on groups."""
         if not self.on_groups:
             return []
-        where = [(group_joints.INNER, 0, np.eye(4))]
+        bodies, (kinds, starts, frames) = self.placed(np.zeros(3)), self.joints_in_q()
+        return group_joints.places(bodies, on_axes(bodies)[1], kinds, starts, [arrays.pose(F) for F in frames])
+
+    def joints_in_q(self) -> tuple[list[int], list[int], list[np.ndarray]]:
+        """Of the joint of each slot: kind, as in Place, where its numbers in q begin, and joint frame (4, 4)."""
+        kinds, starts, frames = [group_joints.INNER], [0], [np.eye(4)]
         for before, joint in pairwise(("", *self.body_joints)):
             leader = self.mimics.get(joint, (joint,))[0]
-            kind = group_joints.INNER if joint == before else group_joints.index(self.kind_of(joint))
-            where.append((kind, self.q_slices[leader].start, self.joint_frames.get(joint, np.eye(4))))
-        return group_joints.places(self.placed(np.zeros(3)), *zip(
-            *((kind, start, arrays.pose(F)) for kind, start, F in where), strict=True))
+            kinds.append(group_joints.INNER if joint == before else group_joints.index(self.kind_of(joint)))
+            starts.append(self.q_slices[leader].start)
+            frames.append(self.joint_frames.get(joint, np.eye(4)))
+        return kinds, starts, frames
 
     @cached_property
     def frame_names(self) -> tuple[str | None, ...]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import sympy
 
+from screw_dynamics.model.group_joints import COORDINATE, FREE, GROUPS, INNER, PLANAR, SPHERICAL, Place, identity
 from screw_dynamics.model.links import Link, Placed
 from screw_dynamics.screws.joint import joint
 from screw_dynamics.screws.vectors import cross
@@ -30,28 +31,57 @@ def gravity_vector(gravity: Any, usual: Iterable[float], make: Callable[[str, An
     return [size * x for x in simple([float(x) / norm for x in usual])]
 
 
-def coordinate_symbols(coordinates: Any, joints: Sequence[str]) -> tuple[tuple[sympy.Symbol, ...], ...]:
-    """The symbols q, q' and q'' for the names of the joints."""
-    n = len(joints)
-    if coordinates is None:
-        given = []
-        for joint in joints:
-            name = "q_" + re.sub(r"\W", "_", joint, flags=re.ASCII)
-            while name in given:                                # two names may differ in odd characters alone
+def state_symbols(coordinates: Any, velocities: Any, joints: Sequence[tuple[str, str]]
+                  ) -> tuple[tuple[sympy.Symbol, ...], ...]:
+    """The symbols of q, velocities and accelerations for the (name, kind) of the joints."""
+    names_q, names_v = [], []
+    for of, kind in joints:
+        name = re.sub(r"\W", "_", of, flags=re.ASCII)
+        if kind in GROUPS:
+            names_q += [f"q_{name}_{number}" for number in GROUPS[kind].numbers]
+            names_v += [f"v_{name}_{motion}" for motion in GROUPS[kind].motions]
+        else:
+            names_q.append(f"q_{name}")
+            names_v.append(None)                                # the rate of its coordinate
+    q = _symbols("coordinate", coordinates, names_q)
+    if velocities is None and isinstance(coordinates, (str, sympy.Symbol)) and any(names_v):
+        velocities = "v"
+    coordinate = iter(x for x, (_, kind) in zip(_by_joint(q, joints), joints, strict=True) if kind not in GROUPS)
+    v = _symbols("velocity", velocities, [rate(*next(coordinate)).name if x is None else x for x in names_v])
+    vd = tuple(map(rate, v))
+    if len({*q, *v, *vd}) < len(q) + 2 * len(v):
+        raise ValueError(f"coordinates {[x.name for x in q]} and their rates have names in common"
+                         + (f": velocities {[x.name for x in v]}" if any(names_v) else ""))
+    return q, v, vd
+
+
+def rate(x: sympy.Symbol) -> sympy.Symbol:
+    """The symbol of the rate of x: qd_1 for q_1."""
+    return sympy.Symbol(re.sub(r"^([^_]+|_)", r"\1d", x.name))
+
+
+def _by_joint(q, joints):
+    """The symbols of each joint."""
+    numbers = iter(q)
+    return [[next(numbers) for _ in identity(kind)] for _, kind in joints]
+
+
+def _symbols(what, given, usual):
+    """As many symbols as the `usual` names: these, or those that are given, or numbered ones of a given name."""
+    names: list[Any] = []
+    if given is None:
+        for name in usual:
+            while name in names:                                # two names may differ in odd characters alone
                 name += "_"
-            given.append(name)
-    elif isinstance(coordinates, (str, sympy.Symbol)):
-        given = [f"{coordinates}_{k + 1}" for k in range(n)]
+            names.append(name)
+    elif isinstance(given, (str, sympy.Symbol)):
+        names = [f"{given}_{k + 1}" for k in range(len(usual))]
     else:
-        given = list(coordinates)
-        if len(given) != n:
-            raise ValueError(f"{len(given)} coordinates are named {given}; the robot has {n}")
-    q = tuple(x if isinstance(x, sympy.Symbol) else symbol(x, "a coordinate's name") for x in given)
-    names = [x.name for x in q]
-    rates = [tuple(sympy.Symbol(re.sub(r"^([^_]+|_)", rf"\1{dots}", name)) for name in names) for dots in ("d", "dd")]
-    if len({*q, *rates[0], *rates[1]}) < 3 * n:
-        raise ValueError(f"coordinates {names} and their rates have names in common")
-    return q, *rates
+        names = list(given)
+        if len(names) != len(usual):
+            many = what.removesuffix("y") + "ies" if what.endswith("y") else f"{what}s"
+            raise ValueError(f"{len(names)} {many} are named {names}; the robot has {len(usual)}")
+    return tuple(x if isinstance(x, sympy.Symbol) else symbol(x, f"a {what}'s name") for x in names)
 
 
 def checked_bodies(bodies: Any) -> list[Placed]:
@@ -74,17 +104,20 @@ def link_of(body: Placed) -> Link:
     return Link(*body[:4], each_number(tidy, joint(body.B, body.X)))
 
 
-def parallel_families(links: Sequence[Link], q: Sequence[sympy.Symbol]) -> list[list[tuple]]:
-    """(rate, q) of all joints that turn, those that are parallel whatever the state together."""
+def parallel_families(links: Sequence[Link], places: Sequence[Place], q: Sequence[sympy.Symbol]) -> list[list[tuple]]:
+    """(rate, q) of all joints that turn by an angle, those that are parallel whatever the state together."""
     families, family_of, axis = [], {0: None}, {0: None}
     for i, link in enumerate(links[1:], start=1):
         w, R = link.X.angular, link.E.R0 + link.E.R1                # R: from body i to its parent, at q = 0
         family, outer = family_of[link.parent], axis[link.parent]
-        if link.E.rate != 0:
+        kind, number = (places[i].kind, places[i].start) if places else (COORDINATE, link.coordinate)
+        if kind in (SPHERICAL, FREE):                               # no axis of its body stays parallel to one before
+            family = outer = None
+        elif kind != INNER and link.E.rate != 0:
             if outer is None or any(_nonzero(x) for x in cross(R @ w, outer)):
                 families.append([])
                 family = families[-1]
-            angle = link.E.rate.x, q[link.coordinate]
+            angle = (sympy.Integer(1), q[number + 2]) if kind == PLANAR else (link.E.rate.x, q[number])
             if all(angle not in other for other in families):
                 family.append(angle)
             outer = w

@@ -2,8 +2,9 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import sympy
 
 from screw_dynamics import robot as facade
@@ -15,15 +16,17 @@ from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
 from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.checks import coordinates_alone, known_link, one_of
+from screw_dynamics.checks import known_link, one_of
 from screw_dynamics.compiled.entry import Target
+from screw_dynamics.model.group_joints import Place
 from screw_dynamics.model.links import Frame, Link, Placed
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.values import numbers
 
 from . import parameters as given
 from . import printing
-from .arguments import checked_bodies, coordinate_symbols, gravity_vector, link_of, parallel_families
+from .arguments import checked_bodies, gravity_vector, link_of, parallel_families, state_symbols
+from .configuration import quaternions, rates
 from .exact import TOLERANCE
 from .polynomials import Polynomials
 from .scalar import Expressions, Scalar, each_number
@@ -32,6 +35,7 @@ from .scalar import Expressions, Scalar, each_number
 def equations_of_motion(robot: facade.Robot | Model | Sequence[Placed], gravity: Any = None,
                         parameters: Mapping[str, Mapping[str, Any]] | None = None, *,
                         coordinates: str | sympy.Symbol | Iterable[str | sympy.Symbol] | None = None,
+                        velocities: str | sympy.Symbol | Iterable[str | sympy.Symbol] | None = None,
                         simplify: bool | Callable[[sympy.Expr], sympy.Expr] = True, exact: bool = True,
                         tolerance: float = TOLERANCE) -> "EquationsOfMotion":
     """The equations of motion M(q) q'' + C(q, q') q' + g(q) = tau of a robot as formulas: an EquationsOfMotion.
@@ -43,69 +47,85 @@ def equations_of_motion(robot: facade.Robot | Model | Sequence[Placed], gravity:
 
     parameters: {link: {quantity: value}} replaces numbers of the model; a value is made of numbers, SymPy expressions
     and names of symbols. Of a link that moves: "mass"; "com" (3,); "inertia" about the centre of mass, (3, 3), its six
-    entries xx, xy, xz, yy, yz, zz or its three principal ones; "screw" (6,), the joint's in the link's frame. Of any
-    link: "origin" (3,) and "orientation" (3, 3) in the frame of the body that carries it, at q = 0. What is fixed to a
-    link is part of its mass, com and inertia.
+    entries xx, xy, xz, yy, yz, zz or its three principal ones; "screw" (6,), the joint's in the link's frame, unless
+    the joint is on a group. Of any link: "origin" (3,) and "orientation" (3, 3) in the frame of the body that carries
+    it, at q = 0. What is fixed to a link is part of its mass, com and inertia.
 
-    coordinates: n names or symbols, or one name from which they are numbered, "q" for q_1, q_2 ...; unless given, q_
-    and the joint's name. Rates and accelerations are called qd_1, qdd_1 and so on.
+    coordinates: nq names or symbols, or one name from which they are numbered, "q" for q_1, q_2 ...; unless given, q_
+    and the joint's name, and for joints on groups that of the number: q_ball_qx, q_base_x. velocities: n, alike; unless
+    given, qd_1 for q_1, and v_ball_rx for joints on groups (v_1, v_2 ... where coordinates are numbered). Accelerations
+    are called qdd_1, vd_1. Symbols of quaternions stand for unit ones unless simplify is False.
 
     exact: floats within `tolerance` (times the largest of their vector or matrix) of a simple fraction, or of the root
     of one, become that; False takes only integers for exact. simplify: True expands and collects terms, by rules that
     end soon for robots of a few joints; False leaves the formulas nested as the recursion builds them, for larger ones;
     a function, such as sympy.trigsimp, is applied to each collected entry."""
-    if isinstance(robot, (facade.Robot, Model)):
-        coordinates_alone("equations_of_motion", robot.model if isinstance(robot, facade.Robot) else robot)
     if not (isinstance(tolerance, Real) and 0.0 <= tolerance < 1.0):
         raise ValueError(f"tolerance {tolerance!r} must be in [0, 1)")
     if not (simplify in (True, False) or callable(simplify)):
         raise ValueError(f"simplify {simplify!r} must be True, False or a function")
     expressions = Expressions(tolerance)
-    links, frames, joints = _read(robot, gravity, parameters, expressions, exact)
-    q, qd, qdd = coordinate_symbols(coordinates, joints)
-    values = [x.x for row in (*links, *frames.values()) for x in numbers(row) if isinstance(x, Scalar)]
+    links, frames, places, joints = _read(robot, gravity, parameters, expressions, exact)
+    q, qd, qdd = state_symbols(coordinates, velocities, joints)
+    values = [x.x for row in (*links, *frames.values(), *places) for x in numbers(row) if isinstance(x, Scalar)]
     symbols = set().union(*(x.free_symbols for x in values))
     if clash := symbols & {*q, *qd, *qdd}:
         raise ValueError(f"{min(map(str, clash))!r} names a parameter as well as a coordinate")
     if not simplify:
-        return EquationsOfMotion(q, qd, qdd, symbols, links, frames, expressions)
-    polynomials = Polynomials(values, q, (*qd, *qdd), parallel_families(links, q), tolerance, exact)
-    links = [each_number(lambda x: polynomials.scalar(x.x), link) for link in links]
-    frames = {name: each_number(lambda x: polynomials.scalar(x.x), frame) for name, frame in frames.items()}
-    return EquationsOfMotion(q, qd, qdd, symbols, links, frames, polynomials, simplify if callable(simplify) else None)
+        return EquationsOfMotion(q, qd, qdd, symbols, Mechanism(links, frames, places, joints), expressions)
+    polynomials = Polynomials(values, q, (*qd, *qdd), parallel_families(links, places, q), quaternions(q, joints),
+                              tolerance, exact)
+
+    def lifted(row):
+        return each_number(lambda x: polynomials.scalar(x.x), row)
+    mechanism = Mechanism(list(map(lifted, links)), {name: lifted(frame) for name, frame in frames.items()},
+                          list(map(lifted, places)), joints)
+    return EquationsOfMotion(q, qd, qdd, symbols, mechanism, polynomials, simplify if callable(simplify) else None)
+
+
+class Mechanism(NamedTuple):
+    """What kernels read of a robot, all numbers Scalars of one algebra, and (name, kind) of its joints."""
+
+    links: list[Link]
+    frames: Mapping[str, Frame]
+    places: list[Place]                 # none unless there are joints on groups
+    joints: list[tuple[str, str]]
 
 
 def _read(robot, gravity, parameters, algebra, exact):
-    """Links, frames {name: Frame} and the names of joints, all numbers Scalars of expressions."""
+    """The Mechanism of a robot, of expressions."""
     def number(what, x):
         return given.entry(what, x, algebra.tolerance, exact)
     if isinstance(robot, (facade.Robot, Model)):
         model = getattr(robot, "model", robot)
-        read, joints = given.Numbers(algebra, given.check(model, parameters, number), exact), model.joint_names
+        read = given.Numbers(algebra, given.check(model, parameters, number), exact)
+        joints = list(zip(model.joint_names, model.joint_kinds, strict=True))
         usual = getattr(robot, "gravity", facade.GRAVITY)
         bodies = given.bodies(model, gravity_vector(gravity, usual, number), read)
         frames = dict(zip(model.frames, given.frames(model, read), strict=True))
+        places = given.places(model, bodies, read)
     else:
-        bodies, frames = checked_bodies(robot), {}
+        bodies, frames, places = checked_bodies(robot), {}, []
         if gravity is not None or parameters is not None:
             raise ValueError("a list of Placed bodies holds its parameters, and gravity as the world's X = (0, -g)")
-        joints = [str(k + 1) for k in range(1 + max((body.coordinate for body in bodies[1:]), default=-1))]
+        joints = [(str(k + 1), "") for k in range(1 + max((body.coordinate for body in bodies[1:]), default=-1))]
         bodies = [each_number(lambda x: algebra.scalar(number("a body's number", x)), body) for body in bodies]
-    return list(map(link_of, bodies)), frames, joints
+    return Mechanism(list(map(link_of, bodies)), frames, places, joints)
 
 
 class EquationsOfMotion:
     """M(q) q'' + C(q, q') q' + g(q) = tau in SymPy's symbols; each result is computed at its first use.
 
     q, qd, qdd: columns of symbols; parameters: the other symbols, by name. Matrices are immutable. C is that of the
-    Christoffel symbols, [MD] (83), (85). Frames and representations are those of Robot's methods."""
+    Christoffel symbols, [MD] (83), (85). Frames and representations are those of Robot's methods. For joints on groups
+    qd are the velocities of docs/group_joints.md and qdd their rates, C as there, and q' is `q_rates`."""
 
     def __init__(self, q: Sequence[sympy.Symbol], qd: Sequence[sympy.Symbol], qdd: Sequence[sympy.Symbol],
-                 parameters: Iterable[sympy.Symbol], links: Sequence[Link], frames: Mapping[str, Frame],
-                 algebra: Expressions | Polynomials, finish: Callable[[sympy.Expr], sympy.Expr] | None = None) -> None:
-        self._links, self._frames, self._algebra, self._finish = links, frames, algebra, finish
+                 parameters: Iterable[sympy.Symbol], mechanism: Mechanism, algebra: Expressions | Polynomials,
+                 finish: Callable[[sympy.Expr], sympy.Expr] | None = None) -> None:
+        self._mechanism, self._algebra, self._finish = mechanism, algebra, finish
         self._state = q, qd, qdd
-        self.q, self.qd, self.qdd = (sympy.ImmutableMatrix(len(q), 1, x) for x in (q, qd, qdd))
+        self.q, self.qd, self.qdd = (sympy.ImmutableMatrix(len(x), 1, x) for x in (q, qd, qdd))
         self.parameters = tuple(sorted(parameters, key=str))
         self._fixed = True
 
@@ -120,8 +140,8 @@ class EquationsOfMotion:
 
     @property
     def n(self) -> int:
-        """The number of coordinates."""
-        return len(self.q)
+        """The number of velocities."""
+        return len(self.qd)
 
     # --------------------------------------------------------------------------------------------- dynamics
     @cached_property
@@ -155,6 +175,12 @@ class EquationsOfMotion:
         return self._evaluate(POTENTIAL_ENERGY, 1)[0]
 
     # --------------------------------------------------------------------------------------------- kinematics
+    @cached_property
+    def q_rates(self) -> sympy.ImmutableMatrix:
+        """q' (nq, 1): qd, but for joints on groups, of which R' = R w~ and p' = R v make the numbers change."""
+        q, qd = self._scalars(2)
+        return self._written(np.array(rates(q, qd, self._mechanism.joints), dtype=object))
+
     def forward_kinematics(self, link: str, reference: str | None = None) -> sympy.ImmutableMatrix:
         """The pose (4, 4) of a link in the frame of a reference link, the root unless named; [MK] (8)."""
         return self._evaluate(FORWARD_KINEMATICS, 1, self._target(link, reference))
@@ -170,8 +196,8 @@ class EquationsOfMotion:
 
     # --------------------------------------------------------------------------------------------- print
     def text(self, results: str | Iterable[str] = ("M", "C", "g"), digits: int = 15) -> str:
-        """The entries of these results, of "M", "C", "g" and "tau", that are not 0, as text; floats to so many
-        digits."""
+        """The entries of these results, of "M", "C", "g", "tau" and "q_rates", that are not 0, as text; floats to so
+        many digits."""
         return printing.text(self, _results(results), digits)
 
     def latex(self, results: str | Iterable[str] = ("M", "C", "g"), digits: int = 15) -> str:
@@ -181,9 +207,9 @@ class EquationsOfMotion:
     def python(self, name: str = "inverse_dynamics", results: str | Iterable[str] = "tau", module: str = "math") -> str:
         """The source of a Python function of a name, which needs nothing but the module, "math" or "numpy".
 
-        results: "M", "C", "g", "tau" or several. Its arguments are those of q, qd and qdd that they are functions of,
-        then all parameters in their order; it returns lists, of lists for a matrix, or arrays with "numpy"; a tuple of
-        them for several results. Common subexpressions are computed once."""
+        results: "M", "C", "g", "tau", "q_rates" or several. Its arguments are those of q, qd and qdd that they are
+        functions of, then all parameters in their order; it returns lists, of lists for a matrix, or arrays with
+        "numpy"; a tuple of them for several results. Common subexpressions are computed once."""
         one_of("module", module, printing.PRINTERS)
         given.symbol(name, "the function's name")
         return printing.python(self, name, _results(results), module, several=not isinstance(results, str))
@@ -197,8 +223,16 @@ class EquationsOfMotion:
 
     # --------------------------------------------------------------------------------------------- evaluation
     def _evaluate(self, entry, inputs, target=None):
-        state = [list(map(self._algebra.scalar, x)) for x in self._state[:inputs]]
-        out = entry.plain(self._links, *state, frames=list(self._frames.values()), target=target)
+        links, frames, places, _ = self._mechanism
+        entry = entry.on_groups if places else entry
+        return self._written(entry.plain(links, *self._scalars(inputs), frames=list(frames.values()), target=target,
+                                         places=places))
+
+    def _scalars(self, inputs):
+        return [list(map(self._algebra.scalar, x)) for x in self._state[:inputs]]
+
+    def _written(self, out):
+        """The matrix of an array of numbers and Scalars."""
         written = {}                                            # equal entries, as in a symmetric matrix, are one
         for x in map(self._algebra.element, out.flat):
             if x not in written:
@@ -208,7 +242,7 @@ class EquationsOfMotion:
         return sympy.ImmutableMatrix(*shape, [written[self._algebra.element(x)] for x in out.flat])
 
     def _target(self, link, reference, representation="body"):
-        names = list(self._frames)
+        names = list(self._mechanism.frames)
         frame = names.index(known_link(link, names))
         seen_from = 0 if reference is None else names.index(known_link(reference, names))
         kind = REPRESENTATIONS.index(one_of("representation", representation, REPRESENTATIONS))

@@ -1,6 +1,6 @@
 """A model's numbers as SymPy's, with symbols in the place of those that the caller names."""
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -8,6 +8,8 @@ import numpy as np
 import sympy
 
 from screw_dynamics.checks import known_link
+from screw_dynamics.model import group_joints
+from screw_dynamics.model.group_joints import Place
 from screw_dynamics.model.links import Frame, Placed
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.values import zero
@@ -65,10 +67,13 @@ def check(model: Model, parameters: Mapping[str, Mapping[str, Any]] | None,
     """The parameters {link: {quantity: value}} as object arrays of expressions, each read by `number`."""
     checked = {}
     for link, quantities in dict(parameters or {}).items():
-        known = {} if known_link(link, model.frames) == model.root else BODY if link in model.body_names else PLACEMENT
+        moves = link in model.body_names
+        known = {} if known_link(link, model.frames) == model.root else BODY if moves else PLACEMENT
+        if moves and model.body_joints[model.body_names.index(link)] in model.joint_frames:
+            known = {name: shape for name, shape in BODY.items() if name != "screw"}
         for quantity in quantities:
             if quantity not in known:
-                kind = "does not move" if link == model.root else "moves" if known is BODY else "is fixed to another"
+                kind = "does not move" if link == model.root else "moves" if moves else "is fixed to another"
                 raise ValueError(f"parameters of link {link!r}, which {kind}: {quantity!r} must be "
                                  f"{'one of ' + ', '.join(known) if known else 'left out'}")
         checked[link] = {name: _array(f"link {link!r}: {name}", known[name], value, number)
@@ -113,7 +118,7 @@ class Numbers:
             return self.twist(self.quantity(link, "screw", None))
         return self.twist(self.read(X[:3]) + self.read(X[3:]))
 
-    def pose(self, link: str, C: np.ndarray) -> Pose:
+    def pose(self, link: str | None, C: np.ndarray) -> Pose:
         """The pose of a link in the body that carries it."""
         R, p = self.quantity(link, "orientation", C[:3, :3]), self.quantity(link, "origin", C[:3, 3])
         return Pose(Rotation(Vec3(*R[:3]), Vec3(*R[3:6]), Vec3(*R[6:])), Vec3(*p))
@@ -139,10 +144,22 @@ def bodies(model: Model, gravity: Iterable[sympy.Expr], numbers: Numbers) -> lis
     still, here = (each_number(numbers.algebra.scalar, x) for x in (zero(Twist, 0.0), identity(0.0)))
     up = Vec3(*(-x for x in numbers.lift(gravity)))
     rows = [Placed(0, 0, Twist(still.angular, up), numbers.inertia(None, model.root_inertia), here)]
+    links = dict(zip(model.body_joints, model.body_names, strict=True))          # the last body of each joint
     for i, (name, parent) in enumerate(zip(model.body_names, model.parents, strict=True)):
-        X, B = numbers.screw(name, model.screws_body[i]), numbers.pose(name, model.relative_poses[i])
+        first = i == 0 or model.body_joints[i] != model.body_joints[i - 1]
+        X = numbers.screw(name, model.screws_body[i])
+        B = numbers.pose(links[model.body_joints[i]] if first else None, model.relative_poses[i])
         rows.append(Placed(int(parent) + 1, int(model.coordinates[i]), X, numbers.inertia(name, model.inertias[i]), B))
     return rows
+
+
+def places(model: Model, bodies: Sequence[Placed], numbers: Numbers) -> list[Place]:
+    """One Place for each Placed body, in its own frame; none for a model without joints on groups."""
+    if not model.on_groups:
+        return []
+    kinds, starts, frames = model.joints_in_q()
+    here = each_number(numbers.algebra.scalar, identity(0.0))
+    return group_joints.places(bodies, [here] * len(bodies), kinds, starts, [numbers.pose(None, F) for F in frames])
 
 
 def frames(model: Model, numbers: Numbers) -> list[Frame]:
@@ -155,7 +172,7 @@ def frames(model: Model, numbers: Numbers) -> list[Frame]:
 def named_parameters(model: Robot | Model, links: Iterable[str] | None = None) -> tuple[dict, dict]:
     """Symbols for what the bodies of a model weigh, as `equations_of_motion` takes them, and their values.
 
-    Two dictionaries: {link: {"mass", "com", "inertia"}} with m_i, c_ix ... and I_ixx ... for body i, counted from 1;
+    Two dictionaries: {link: {"mass", "com", "inertia"}} with m_i, c_ix ... and I_ixx ... for the i-th link that moves;
     and {symbol: number}. What is 0 in the model stays 0. links: which ones; all that move unless named."""
     model = getattr(model, "model", model)
     parameters, values = {}, {}
@@ -166,15 +183,16 @@ def named_parameters(model: Robot | Model, links: Iterable[str] | None = None) -
         values[sympy.Symbol(text)] = float(x)
         return sympy.Symbol(text)
 
-    for link in model.body_names if links is None else links:
-        if link not in model.body_names:
-            raise ValueError(f"link {link!r} does not move; these do: {', '.join(model.body_names)}")
-        i = model.body_names.index(link)
-        mass, com, inertia = body_parameters(model.inertias[i])
-        small = 1e-14 * np.abs(com).max(), 1e-14 * np.abs(model.inertias[i][:3, :3]).max()
+    moving = [link for link in model.body_names if link in model.frames]
+    for link in moving if links is None else links:
+        if link not in moving:
+            raise ValueError(f"link {link!r} does not move; these do: {', '.join(moving)}")
+        M, k = model.inertias[model.body_names.index(link)], moving.index(link) + 1
+        mass, com, inertia = body_parameters(M)
+        small = 1e-14 * np.abs(com).max(), 1e-14 * np.abs(M[:3, :3]).max()
         parameters[link] = {
-            "mass": name(f"m_{i + 1}", mass, 0.0),
-            "com": tuple(name(f"c_{i + 1}{axis}", x, small[0]) for axis, x in zip("xyz", com, strict=True)),
-            "inertia": tuple(name(f"I_{i + 1}{axes}", x, small[1])
+            "mass": name(f"m_{k}", mass, 0.0),
+            "com": tuple(name(f"c_{k}{axis}", x, small[0]) for axis, x in zip("xyz", com, strict=True)),
+            "inertia": tuple(name(f"I_{k}{axes}", x, small[1])
                              for axes, x in zip(("xx", "xy", "xz", "yy", "yz", "zz"), inertia[UPPER], strict=True))}
     return parameters, values

@@ -21,13 +21,14 @@ class Polynomials:
     """The ring of polynomials with rational coefficients in parameters, coordinates, and sines and cosines of angles.
 
     expressions: what may come in. coordinates: symbols q; rates: qd and qdd. families: pairs (rate, q) for the angles
-    rate * q, those about parallel axes together, since their sums are worth a try. Where the expressions hold floats,
+    rate * q, those about parallel axes together, since their sums are worth a try. quaternions: x y z w among the
+    coordinates, of unit length: w^2 = 1 - x^2 - y^2 - z^2 makes polynomials unique. Where the expressions hold floats,
     results hold floats too; `tolerance`, times the largest coefficient, is how far one may be from the simple number
     that it becomes, an integer if not `fractions`."""
 
     def __init__(self, expressions: Iterable[sympy.Expr], coordinates: Sequence[sympy.Symbol],
-                 rates: Sequence[sympy.Symbol], families: Iterable[Iterable[tuple]], tolerance: float,
-                 fractions: bool = True) -> None:
+                 rates: Sequence[sympy.Symbol], families: Iterable[Iterable[tuple]],
+                 quaternions: Iterable[Sequence[sympy.Symbol]], tolerance: float, fractions: bool = True) -> None:
         self.tolerance, self.fractions = tolerance, fractions
         self.inexact = any(x.has(sympy.Float) for x in expressions)
         expressions = [x for x in dict.fromkeys(expressions) if not x.is_Number]
@@ -40,12 +41,16 @@ class Polynomials:
         symbols = list(dict.fromkeys([*parameters, *coordinates, *rates, *pairs])) or [sympy.Dummy()]
         self.ring = PolyRing(symbols, QQ, sympy.lex)
         self._place = {x: i for i, x in enumerate(symbols)}
+        quaternions = [[self._place[x] for x in quaternion] for quaternion in quaternions]
+        self._quaternions = {place for quaternion in quaternions for place in quaternion}
         self._rates, self._trigonometric = {self._place[x] for x in rates}, {self._place[x] for x in pairs}
         self._families = [[(self._place[sympy.sin(a)], self._place[sympy.cos(a)], a) for *_, a in family]
                           for family in families]
         self._known = dict(zip(symbols, self.ring.gens, strict=True))
         self._known |= {x: self._from_poly(p) for x, p in zip(expressions, polynomials, strict=True)}
         self._relations = self._squares(symbols)
+        for x, y, z, w in quaternions:
+            self._relations[w] = 1 - self.ring.gens[x] ** 2 - self.ring.gens[y] ** 2 - self.ring.gens[z] ** 2
         self._sincos = {self.element(rate) * self.element(q): (self._known[sympy.sin(a)], self._known[sympy.cos(a)])
                         for family in families for rate, q, a in family}
 
@@ -88,6 +93,13 @@ class Polynomials:
         """The product, with no square of a sine."""
         return _reduced(a * b, self._relations)
 
+    @staticmethod
+    def divide(a: PolyElement, b: PolyElement) -> PolyElement:
+        """The quotient by a number, such as the square of a quaternion's length."""
+        if not b.is_ground:
+            raise ValueError(f"{a} cannot be divided by {b} in polynomials")
+        return a.quo_ground(b.LC)
+
     def sincos(self, angle: PolyElement) -> tuple[PolyElement, PolyElement]:
         """Sine and cosine of an angle: generators, but of 0."""
         return self._sincos[angle] if angle else (self.ring.zero, self.ring.one)
@@ -121,17 +133,20 @@ class Polynomials:
         return rounded
 
     def _split(self, monomial):
-        """A monomial as its rates, its sines and cosines, and the rest, each by its exponents."""
-        def part(places):
-            return tuple(e if i in places else 0 for i, e in enumerate(monomial))
-        rest = set(range(len(monomial))) - self._rates - self._trigonometric
-        return part(self._rates), part(self._trigonometric), part(rest)
+        """A monomial as its rates, its sines, cosines and quaternions, and the rest, each by its exponents."""
+        turns = self._trigonometric | self._quaternions
+        rest = set(range(len(monomial))) - self._rates - turns
+        return self._part(monomial, self._rates), self._part(monomial, turns), self._part(monomial, rest)
+
+    @staticmethod
+    def _part(monomial, places):
+        return tuple(e if i in places else 0 for i, e in enumerate(monomial))
 
     def _written(self, monomial):
         return sympy.Mul(*(self.ring.symbols[i] ** e for i, e in enumerate(monomial) if e))
 
     def _products(self, p):
-        """{rates: {product of sines and cosines: coefficient}}."""
+        """{rates: {product of sines, cosines and quaternions: coefficient}}."""
         found = {}
         for monomial, coefficient in p.items():
             rates, angles, rest = self._split(monomial)
@@ -144,7 +159,7 @@ class Polynomials:
         for monomial, coefficient in p.items():
             rates, angles, rest = self._split(monomial)
             if angles not in cached:
-                total = {sympy.Integer(1): QQ(1)}
+                total = {self._written(self._part(angles, self._quaternions)): QQ(1)}
                 for family in self._families:
                     total = product(total, waves([(angles[s], angles[c], a) for s, c, a in family]))
                 cached[angles] = total

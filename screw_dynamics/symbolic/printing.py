@@ -11,7 +11,9 @@ from sympy.printing.pycode import PythonCodePrinter
 
 from screw_dynamics.checks import whole
 
-INPUTS = {"M": 1, "C": 2, "g": 1, "tau": 3}         # how many of q, qd and qdd a result depends on
+from .arguments import rate
+
+INPUTS = {"M": 1, "C": 2, "g": 1, "tau": 3, "q_rates": 2}       # how many of q, qd and qdd a result depends on
 
 
 def _readable(x, digits):
@@ -47,8 +49,10 @@ def _subscript(place):
 
 def text(equations: Any, results: Iterable[str], digits: int) -> str:
     """See EquationsOfMotion.text."""
-    names = ", ".join(map(str, equations.q))
-    lines = [f"M(q) qdd + C(q, qd) qd + g(q) = tau,  q = ({names})", ""]
+    lines = [f"M(q) qdd + C(q, qd) qd + g(q) = tau,  q = ({', '.join(map(str, equations.q))})"]
+    if list(map(rate, equations.q)) != list(equations.qd):
+        lines += textwrap.wrap(f"qd = ({', '.join(map(str, equations.qd))})", 110)
+    lines.append("")
     for name, places, formula in _entries(equations, results, digits):
         left = " = ".join(f"{name}_{_subscript(place)}" for place in places)
         lines += textwrap.wrap(f"{left} = {sympy.sstr(formula, full_prec=False)}", 110, subsequent_indent=" " * 8,
@@ -59,19 +63,20 @@ def text(equations: Any, results: Iterable[str], digits: int) -> str:
 def latex_names(equations: Any) -> dict[sympy.Symbol, str]:
     """The coordinates and their derivatives in LaTeX: q_knee is q_{\\mathrm{knee}}, and qd_knee has a dot."""
     names = {}
-    for q, qd, qdd in zip(equations.q, equations.qd, equations.qdd, strict=True):
-        base, _, below = str(q).partition("_")
+    velocities = [v for v in equations.qd if v not in set(map(rate, equations.q))]         # of joints on groups
+    for x in (*equations.q, *velocities):
+        base, _, below = str(x).partition("_")
         base = sympy.latex(sympy.Symbol(base)) if base else r"\_"
         if len(below) > 1:
             below = r"\mathrm{" + below.strip("_").replace("_", r"\ ") + "}"
         below = f"_{{{below}}}" if below else ""
-        names |= {q: base + below, qd: rf"\dot{{{base}}}{below}", qdd: rf"\ddot{{{base}}}{below}"}
+        names |= {x: base + below, rate(x): rf"\dot{{{base}}}{below}", rate(rate(x)): rf"\ddot{{{base}}}{below}"}
     return names
 
 
 def latex(equations: Any, results: Iterable[str], digits: int) -> str:
     """See EquationsOfMotion.latex."""
-    names, heads = latex_names(equations), {"tau": r"\tau"}
+    names, heads = latex_names(equations), {"tau": r"\tau", "q_rates": r"\dot{q}"}
     lines = []
     for name, places, formula in _entries(equations, results, digits):
         left = " = ".join(f"{heads.get(name, name)}_{{{_subscript(place)}}}" for place in places)

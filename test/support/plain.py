@@ -30,8 +30,9 @@ def target_of(robot, link, reference=None, representation="body"):
 def plain(robot, name, *inputs, target=None):
     """The algorithm of this name on the robot, for inputs of any numbers."""
     model, gravity = robot.model, robot.gravity
-    return ENTRIES[name].plain(model.links(gravity), *inputs, frames=model.frame_rows(gravity), target=target,
-                               places=model.places())
+    entry = ENTRIES[name].on_groups if model.on_groups else ENTRIES[name]
+    return entry.plain(model.links(gravity), *inputs, frames=model.frame_rows(gravity), target=target,
+                       places=model.places())
 
 
 def rate(robot, name, q, qd, target=None):

@@ -15,7 +15,25 @@ from screw_dynamics.symbolic import equations_of_motion, named_parameters
 from screw_dynamics.symbolic.exact import simple
 from support.matrices import error
 from support.plain import plain, target_of
-from support.symbolic_robots import I1, I2, assert_zero, c1, c2, g, l1, l2, m1, m2, pendulum, tree, urdf_robot
+from support.symbolic_robots import (
+    I1,
+    I2,
+    assert_zero,
+    assert_zero_on,
+    c1,
+    c2,
+    cart,
+    floating_arm,
+    g,
+    heavy_top,
+    l1,
+    l2,
+    m1,
+    m2,
+    pendulum,
+    tree,
+    urdf_robot,
+)
 
 
 # ------------------------------------------------------------------------------------------------- formulas
@@ -78,22 +96,54 @@ def test_angles_about_parallel_axes_add_up():
     assert equations.g[2] == -g * m1 * cos(q1 + q3)
 
 
+def test_heavy_top_is_euler_s():
+    """I w' + w x I w = tau + c x m R^T (0, 0, -g) about the point that stays, and R' = R w~."""
+    model, parameters = heavy_top()
+    equations = equations_of_motion(model, "g", parameters, coordinates=tuple("xyzw"), velocities="w")
+    (x, y, z, w), omega, rate = symbols("x y z w"), Matrix(symbols("w_1:4")), Matrix(symbols("wd_1:4"))
+    R = Matrix([[1 - 2 * (y**2 + z**2), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+                [2 * (x * y + z * w), 1 - 2 * (x**2 + z**2), 2 * (y * z - x * w)],
+                [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x**2 + y**2)]])
+    inertia = Matrix.diag(I1 + m1 * l1**2, I1 + m1 * l1**2, I2)
+    weight = Matrix([0, 0, l1]).cross(m1 * R.T * Matrix([0, 0, -g]))
+    assert_zero(equations.tau - inertia * rate - omega.cross(inertia * omega) + weight)
+    assert_zero(equations.potential_energy * Matrix([1]) - Matrix([m1 * g * l1 * R[2, 2]]))
+    assert_zero(equations.forward_kinematics("top")[:3, :3] - R)
+    spin = sum((R.diff(k) * rate for k, rate in zip((x, y, z, w), equations.q_rates, strict=True)), sympy.zeros(3))
+    tilde = Matrix([[0, -omega[2], omega[1]], [omega[2], 0, -omega[0]], [-omega[1], omega[0], 0]])
+    unit = x**2 + y**2 + z**2 + w**2 - 1
+    assert [sympy.reduced(entry, [unit], x, y, z, w)[1] for entry in (spin - R * tilde).expand()] == [0] * 9
+
+
+def test_the_angle_in_a_plane_adds_up_with_those_about_its_normal():
+    equations = equations_of_motion(cart(), "g")
+    assert equations.g[3] == -g * sin(sum(equations.q[2:])) / 2
+    assert list(map(str, equations.q)) == ["q_drive_x", "q_drive_y", "q_drive_angle", "q_hinge"]
+    assert list(map(str, equations.qd)) == ["v_drive_rz", "v_drive_x", "v_drive_y", "qd_hinge"]
+    assert list(map(str, equations.qdd)) == ["vd_drive_rz", "vd_drive_x", "vd_drive_y", "qdd_hinge"]
+    assert_zero(equations.q_rates[2:, :] - Matrix(equations.qd)[[0, 3], :])
+
+
 def spherical_arm():
     robot = urdf_robot("spherical_arm")
     return equations_of_motion(robot, "g", named_parameters(robot)[0], coordinates="q")
 
 
-@pytest.mark.parametrize("robot", [pendulum, spherical_arm])
-def test_laws_hold_in_symbols(robot):
+@pytest.mark.parametrize("equations", [pendulum, spherical_arm, lambda: equations_of_motion(*heavy_top()[:1]), lambda: (
+    equations_of_motion(floating_arm())), lambda: equations_of_motion(cart())],
+    ids=["pendulum", "spherical arm", "heavy top", "floating arm", "cart"])
+def test_laws_hold_in_symbols(equations):
     """M' - 2 C is skew, T gives M, U gives g, and the recursion is their sum."""
-    equations = robot()
-    rate = sum((equations.M.diff(x) * v for x, v in zip(equations.q, equations.qd, strict=True)),
+    equations = equations()
+    rate = sum((equations.M.diff(x) * v for x, v in zip(equations.q, equations.q_rates, strict=True)),
                sympy.zeros(*equations.M.shape))
     skew = rate - 2 * equations.C
-    assert_zero(skew + skew.T)
-    assert_zero(sympy.hessian(equations.kinetic_energy, list(equations.qd)) - equations.M)
-    assert_zero(Matrix([equations.potential_energy]).jacobian(equations.q).T - equations.g)
-    assert_zero(equations.tau - equations.M * equations.qdd - equations.C * equations.qd - equations.g)
+    assert_zero_on(equations, skew + skew.T)
+    assert_zero_on(equations, sympy.hessian(equations.kinetic_energy, list(equations.qd)) - equations.M)
+    power = Matrix([equations.potential_energy]).jacobian(equations.q) * equations.q_rates
+    assert_zero_on(equations, power - equations.g.T * equations.qd)
+    assert_zero_on(equations,
+                   equations.tau - equations.M * equations.qdd - equations.C * equations.qd - equations.g)
 
 
 def test_a_callable_simplifies_each_entry():
@@ -174,6 +224,17 @@ def test_parameters_may_be_any_expressions():
     assert_zero(equations.g + Matrix([g * sqrt(a) / h**2 * cos(equations.q[0])]))
     effort = equations.function()([0.3], [0.0], [1.0], 4.0, 9.81, 2.0)
     assert error(effort, [np.pi + 2 / 8 - 9.81 * 2 / 4 * np.cos(0.3)]) < 1e-15
+
+
+def test_parameters_of_a_link_on_a_group():
+    """Its place is that of the joint, whose first body carries it; its screws are the joint's."""
+    model, _ = heavy_top()
+    equations = equations_of_motion(model, parameters={"top": {"origin": (0, "d", 0)}}, simplify=False)
+    assert equations.forward_kinematics("top")[1, 3] == symbols("d")
+    with pytest.raises(ValueError, match="link 'top', which moves: 'screw' must be one of mass, com, inertia, origin"):
+        equations_of_motion(model, parameters={"top": {"screw": (0, 0, 1, 0, 0, 0)}})
+    parameters, values = named_parameters(sd.Robot(model))
+    assert list(parameters) == ["top"] and set(map(str, values)) == {"m_1", "c_1z", "I_1xx", "I_1yy", "I_1zz"}
 
 
 def test_gravity_is_a_number_a_symbol_or_a_vector_of_them():

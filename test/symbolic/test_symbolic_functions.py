@@ -10,27 +10,33 @@ import screw_dynamics as sd
 from screw_dynamics.symbolic import equations_of_motion
 from support.matrices import error
 from support.plain import plain, target_of
-from support.symbolic_robots import pendulum, tree, urdf_robot
+from support.symbolic_robots import cart, floating_arm, pendulum, tree, urdf_robot
 
 ROBOTS = {"double_pendulum": lambda: urdf_robot("double_pendulum"),
           "spherical_arm": lambda: urdf_robot("spherical_arm"),
-          "tree of 3": lambda: tree(1, 3), "mimic joint": lambda: tree(5, 3, 1)}
+          "tree of 3": lambda: tree(1, 3), "mimic joint": lambda: tree(5, 3, 1), "floating arm": floating_arm,
+          "cart": cart}
 
 
 def of(robot, result, q, v, a):
     """What the robot's method says; where it takes another kernel, in plain mode, which needs no compilation."""
-    if result == "tau":
+    if result == "tau" and not robot.model.on_groups:
         return robot.inverse_dynamics(q, v, a)
-    name, inputs = {"M": ("mass_matrix", (q,)), "C": ("coriolis_matrix", (q, v)), "g": ("gravity_torque", (q,))}[result]
+    name, inputs = {"M": ("mass_matrix", (q,)), "C": ("coriolis_matrix", (q, v)), "g": ("gravity_torque", (q,)),
+                    "tau": ("inverse_dynamics", (q, v, a))}[result]
     return plain(robot, name, *inputs)
 
 
 @pytest.mark.parametrize("name, settings", [*((name, {}) for name in ROBOTS), ("mimic joint", {"simplify": False}),
-                                            ("spherical_arm", {"exact": False})])
+                                            ("spherical_arm", {"exact": False}), ("cart", {"exact": False}),
+                                            ("floating arm", {"simplify": False})])
 def test_generated_function_equals_the_robot_s_methods(name, settings):
     robot = ROBOTS[name]()
     equations = equations_of_motion(robot, **settings)
-    state = np.random.default_rng(1).uniform(-2, 2, (3, robot.n))
+    rng = np.random.default_rng(1)
+    q = rng.uniform(-2, 2, robot.nq)
+    q = q if settings == {"simplify": False} else robot.normalize(q)
+    state = q, *rng.uniform(-2, 2, (2, robot.n))
     for arguments, results in ((3, "tau"), (2, ("M", "C", "g"))):
         for module, kind in (("math", list), ("numpy", np.ndarray)):
             found = equations.function(results, module)(*state[:arguments])
@@ -38,6 +44,13 @@ def test_generated_function_equals_the_robot_s_methods(name, settings):
                                  [found] if isinstance(results, str) else found, strict=True):
                 assert isinstance(x, kind)
                 assert error(x, of(robot, result, *state)) < 1e-12
+
+
+def test_rates_of_q_lead_along_the_motion():
+    robot, step = floating_arm(), 1e-6
+    q, v = robot.random_configuration(2), np.random.default_rng(2).standard_normal(robot.n)
+    rates = equations_of_motion(robot).function("q_rates")(q, v)
+    assert np.allclose(rates, (robot.integrate(q, step * v) - robot.integrate(q, -step * v)) / (2 * step), atol=1e-9)
 
 
 def test_source_stands_alone():

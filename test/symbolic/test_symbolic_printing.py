@@ -11,7 +11,7 @@ from sympy import symbols
 import screw_dynamics as sd
 from screw_dynamics.symbolic import equations_of_motion, named_parameters
 from support.paths import URDF
-from support.symbolic_robots import pendulum, tree, urdf_robot
+from support.symbolic_robots import cart, pendulum, tree, urdf_robot
 
 
 # ------------------------------------------------------------------------------------------------- print
@@ -31,6 +31,17 @@ g_2 = c_2*g*m_2*sin(q_1 + q_2)
 Entries that are not shown are 0."""
 
 
+def test_text_of_joints_on_groups_names_their_velocities():
+    lines = equations_of_motion(cart(), "g").text("q_rates").splitlines()
+    assert lines[0].endswith("q = (q_drive_x, q_drive_y, q_drive_angle, q_hinge)")
+    assert lines[1] == "qd = (v_drive_rz, v_drive_x, v_drive_y, qd_hinge)"
+    assert "q_rates_3 = v_drive_rz" in lines
+    numbered = equations_of_motion(cart(), coordinates="q")
+    slide = r"\dot{q}_{1} &= v_{2} \cos{\left(q_{3} \right)} - v_{3} \sin{\left(q_{3} \right)}"
+    assert slide in numbered.latex("q_rates")
+    assert list(map(str, numbered.qdd)) == ["vd_1", "vd_2", "vd_3", "vd_4"]
+
+
 def test_numbers_read_like_the_model_s():
     text = equations_of_motion(urdf_robot("spherical_arm"), coordinates="q").text(("M", "g"))
     assert "M_11 = (7*q_3**2/2 + 4*q_3 + 1.336)*cos(q_2)**2 + 0.104\n" in text
@@ -40,7 +51,7 @@ def test_numbers_read_like_the_model_s():
     assert len(long.text("M", digits=4)) < len(long.text("M"))
 
 
-@pytest.mark.parametrize("robot", [lambda: urdf_robot("double_pendulum"), lambda: tree(5, 3, 1)])
+@pytest.mark.parametrize("robot", [lambda: urdf_robot("double_pendulum"), lambda: tree(5, 3, 1), cart])
 def test_latex_is_typeset(robot):
     equations, parser = equations_of_motion(robot()), MathTextParser("path")
     begin, *lines, end = equations.latex(("M", "C", "g", "tau"), digits=3).splitlines()
@@ -107,6 +118,8 @@ def test_equations_are_immutable():
     (dict(gravity=(0, 0)), "gravity must be 3 numbers or symbols, or 1, not 2"),
     (dict(coordinates=("a",)), r"1 coordinates are named \['a'\]; the robot has 2"),
     (dict(coordinates=("a", "a")), r"coordinates \['a', 'a'\] and their rates have names in common"),
+    (dict(velocities=("v",)), r"1 velocities are named \['v'\]; the robot has 2"),
+    (dict(velocities=("v 1", "v2")), "a velocity's name must be made of letters.*'v 1'"),
     (dict(coordinates="q-"), "a coordinate's name must be made of letters.*'q-_1'"),
     (dict(simplify="all"), "simplify 'all' must be True"), (dict(tolerance=-1.0), "tolerance -1.0"),
 ])
