@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
+from .model.group_joints import GROUPS, QUATERNION
 
-ROWS = 12       # joints below each other; of more joints, several blocks stand side by side
+ROWS = 12       # rows below each other; of more, several blocks stand side by side
 MOTIONS = 12    # of a batch that are drawn, the first in colour
 BLUE, VERMILION, GREEN, BEYOND, OTHERS = "#0072B2", "#D55E00", "#009E73", "#FBE3DC", "#B8C4CE"
+AXES = {"x": VERMILION, "y": GREEN, "z": BLUE, "w": "#5A6672"}      # of the curves of one panel
 STYLE = {
     "font.size": 8.5, "axes.grid": True, "grid.color": "#ECEFF2", "grid.linewidth": 0.8, "axes.axisbelow": True,
     "axes.edgecolor": "#9AA5B1", "axes.linewidth": 0.7, "axes.spines.top": False, "axes.spines.right": False,
@@ -19,8 +21,38 @@ STYLE = {
 }
 
 
+class Row(NamedTuple):
+    """The panels of a joint, or of the turns or slides of one on a group: of which numbers of q, and which velocities,
+    each {curve: index}."""
+
+    name: str
+    slides: bool
+    numbers: dict[str, int]
+    velocities: dict[str, int]
+
+
+def _rows(model):
+    """Two rows for a joint that both turns and slides; quaternions are drawn as they are, x y z w."""
+    rows = []
+    for joint, kind in zip(model.joint_names, model.joint_kinds, strict=True):
+        q, v = model.q_slices[joint].start, model.v_slices[joint].start
+        if kind not in GROUPS:
+            rows.append(Row(joint, kind == "prismatic", {"": q}, {"": v}))
+            continue
+        for slides in (False, True):
+            row = Row(joint, slides, _curves(GROUPS[kind].numbers, q, slides), _curves(GROUPS[kind].motions, v, slides))
+            rows += [row] if row.velocities else []
+    return rows
+
+
+def _curves(names, start, slides):
+    """{curve: index} of those of a group's numbers or motions that slide, or of the others; one alone has no name."""
+    found = {name[-1]: start + k for k, name in enumerate(names) if (name in ("x", "y", "z")) == slides}
+    return found if len(found) != 1 else dict(zip([""], found.values(), strict=True))
+
+
 class Quantity(NamedTuple):
-    """One column of a block: its samples (motions, samples, n), and what each joint's must stay between, (n,)."""
+    """One column of a block: its samples (motions, samples, numbers), and what each must stay between, (numbers,)."""
 
     title: str
     units: tuple[str, str]      # of a joint that turns, and of one that slides
@@ -40,7 +72,6 @@ def plot(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, ta
     t = np.asarray(t, dtype=float)
     if t.ndim != 1 or not len(t):
         raise ValueError(f"t has the shape {t.shape}, not (samples,)")
-    checks.coordinates_alone("plot", robot.model)
     quantities = _quantities(robot.model, t, q, qd, tau)
     with pyplot.rc_context(STYLE):
         figure = _draw(pyplot, robot, t, quantities)
@@ -51,8 +82,11 @@ def plot(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, ta
 
 
 def _quantities(model, t, q, qd, tau):
-    """The quantities that are given, each (motions, samples, n) for at most MOTIONS motions."""
-    found = [Quantity("position", ("rad", "m"), BLUE, _samples("q", q, t, model.n), model.lower, model.upper)]
+    """The quantities that are given, each (motions, samples, numbers) for at most MOTIONS motions."""
+    lower, upper = np.full((2, model.nq), [[-np.inf], [np.inf]])
+    single = model.places_in_q >= 0
+    lower[model.places_in_q[single]], upper[model.places_in_q[single]] = model.lower[single], model.upper[single]
+    found = [Quantity("position", ("rad", "m"), BLUE, _samples("q", q, t, model.nq), lower, upper)]
     if qd is not None:
         most = model.velocity_limit
         found.append(Quantity("velocity", ("rad/s", "m/s"), GREEN, _samples("qd", qd, t, model.n), -most, most))
@@ -76,41 +110,49 @@ def _samples(name, x, t, n):
 
 def _draw(pyplot, robot, t, quantities):
     """The figure, its parts placed in inches: matplotlib's own layout takes seconds for the panels of a humanoid."""
-    n, columns = robot.n, len(quantities)
-    blocks = max(1, ceil(n / ROWS))
-    rows = ceil(n / blocks)
+    shown, columns = _rows(robot.model), len(quantities)
+    blocks = max(1, ceil(len(shown) / ROWS))
+    rows = ceil(len(shown) / blocks)
     width, height = (3.2, 0.95) if blocks == 1 else (1.75, 0.8)
     left, right, top, gap, energy, bottom = 0.5, 0.2, 0.32, 0.65, 1.7, 0.45
     W, H = max(7.0, width * columns * blocks), top + height * rows + gap + energy + bottom
     figure = pyplot.figure(figsize=(W, H))
     grid = figure.add_gridspec(max(1, rows), columns * blocks, left=left / W, right=1 - right / W, top=1 - top / H,
                                bottom=(bottom + energy + gap) / H, wspace=0.55 / (width - 0.55), hspace=0.2)
-    for joint in range(n):
-        block, row = divmod(joint, rows)
+    for k, joint in enumerate(shown):
+        block, row = divmod(k, rows)
         for column, quantity in enumerate(quantities):
             ax = figure.add_subplot(grid[row, block * columns + column])
-            _draw_joint(ax, robot.model, t, quantity, joint, named=column == 0, titled=row == 0)
-            ax.tick_params(labelbottom=row == rows - 1 or joint == n - 1)
+            _draw_joint(ax, t, quantity, joint, named=column == 0, titled=row == 0)
+            ax.tick_params(labelbottom=row == rows - 1 or k == len(shown) - 1)
     _draw_energy(figure.add_axes((left / W, bottom / H, 1 - (left + right) / W, energy / H)), robot, t, quantities)
     return figure
 
 
-def _draw_joint(ax, model, t, quantity, joint, named, titled):
-    kind = model.joint_kinds[joint]
-    lower, upper = quantity.lower[joint], quantity.upper[joint]
+def _draw_joint(ax, t, quantity, row, named, titled):
+    curves = row.numbers if quantity.title == "position" else row.velocities
+    of = list(curves.values())
+    lower, upper = (x[of[0]] if len(set(x[of])) == 1 else none for x, none in
+                    ((quantity.lower, -np.inf), (quantity.upper, np.inf)))
     for motion in range(len(quantity.values) - 1, -1, -1):
-        ax.plot(t, quantity.values[motion, :, joint], color=OTHERS if motion else quantity.colour,
-                lw=0.8 if motion else None)
-    low, high = _range(quantity.values[..., joint], lower, upper)
+        for name, k in curves.items():
+            ax.plot(t, quantity.values[motion, :, k], color=OTHERS if motion else AXES.get(name, quantity.colour),
+                    lw=0.8 if motion else None, label=name if name and not motion else None)
+    if len(of) > 1:
+        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8, frameon=False, labelcolor="linecolor",
+                  handlelength=0.0, handletextpad=0.0, labelspacing=0.2, borderaxespad=0.0, borderpad=0.2)
+    low, high = _range(quantity.values[..., of], lower, upper)
     for edge, beyond in ((lower, low), (upper, high)):
         if low <= edge <= high:
             ax.axhspan(edge, beyond, color=BEYOND, lw=0)
             ax.axhline(edge, color=VERMILION, lw=0.7, ls=(0, (4, 3)))
     ax.set(ylim=(low, high), xlim=_ends(t))
     _ticks(ax, nbins=3)
-    unit = quantity.units[kind == "prismatic"]
+    unit = quantity.units[row.slides]
+    if len(of) == len(QUATERNION):
+        unit = "-"
     # Within the panel: a label beside it would take the width of a column from each block.
-    ax.text(0.01, 0.96, f"{model.joint_names[joint]}  [{unit}]" if named else f"[{unit}]", transform=ax.transAxes,
+    ax.text(0.01, 0.96, f"{row.name}  [{unit}]" if named else f"[{unit}]", transform=ax.transAxes,
             va="top", fontsize=8 if named else 7, color="#22303C" if named else "#5A6672",
             bbox={"facecolor": "white", "alpha": 0.75, "lw": 0, "pad": 1.0})
     if titled:

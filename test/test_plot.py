@@ -47,6 +47,26 @@ def test_every_panel_shows_its_joint_and_the_energy_is_that_of_the_robot(arm, fi
     assert np.ptp(shown["total"]) < 1e-2 * np.ptp(shown["potential"])      # a rollout without friction conserves it
 
 
+def test_turns_and_slides_of_joints_on_groups_have_a_panel_each(figures):
+    builder, body = sd.ModelBuilder("world"), sd.inertia_matrix(1.0, np.zeros(3), np.eye(3))
+    builder.add_group_joint("free", "base", "trunk", "world", inertia=body, limits={"x": sd.Limits(velocity=1.0)})
+    builder.add_group_joint("planar", "drive", "cart", "trunk", inertia=body, limits=sd.Limits(effort=1.0))
+    builder.add_joint("knee", "shin", "cart", [1, 0, 0, 0, 0, 0], inertia=body, limits=sd.Limits(-1.0, 1.0))
+    robot, rng = sd.Robot(builder.build()), np.random.default_rng(2)
+    t, q = np.linspace(0.0, 1.0, 4), robot.random_configuration(1, (2, 4))
+    qd, tau = rng.standard_normal((2, 2, 4, robot.n))
+    *panels, _ = robot.plot(t, q, qd, tau).axes
+    assert [ax.texts[0].get_text() for ax in panels[::3]] == [
+        "base  [-]", "base  [m]", "drive  [rad]", "drive  [m]", "knee  [rad]"]
+    shown = [[range(3, 7), range(3), range(3)], [range(3), range(3, 6), range(3, 6)], [[9], [6], [6]],
+             [[7, 8], [7, 8], [7, 8]], [[10], [9], [9]]]
+    for k, ax in enumerate(panels):
+        curves = [line for line in ax.get_lines() if len(line.get_xdata()) == 4][-len(shown[k // 3][k % 3]):]
+        assert np.array_equal([line.get_ydata() for line in curves], (q, qd, tau)[k % 3][0].T[shown[k // 3][k % 3]])
+    assert [text.get_text() for text in panels[0].get_legend().get_texts()] == list("xyzw")
+    assert [len(ax.patches) for ax in panels] == [0] * 8 + [2] + [0] * 2 + [2] + [2] + [0] * 2
+
+
 def test_what_is_beyond_a_limit_is_shaded_where_the_motion_comes_near(arm, figures):
     t = np.linspace(0.0, 1.0, 11)
     q = np.stack([0 * t, 1.1 * t, 0.1 * t], axis=1)         # lift ends at 1.2, slide at 0.6, waist nowhere

@@ -55,8 +55,9 @@ class Motion(Evaluation):
 
     def plot(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None,
              path: str | os.PathLike | None = None) -> Any:
-        """A matplotlib figure of a motion as `rollout` returns it: positions q, velocities qd and efforts tau
-        (..., samples, n) of each joint at the times t (samples,), what is beyond its limits shaded, and the energy.
+        """A matplotlib figure of a motion as `rollout` returns it: positions q (..., samples, nq), velocities qd and
+        efforts tau (..., samples, n) of each joint at the times t (samples,), what is beyond its limits shaded, and the
+        energy. Of a joint on a group the turns, its quaternion among them, share one panel, and the slides another.
 
         tau: also (n,), or one fewer than samples, one for each interval. Of a batch the first motion is in colour, of
         others the first eleven in grey. path: a file to write, by its name a PNG, PDF or SVG; the figure is closed
