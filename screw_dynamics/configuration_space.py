@@ -4,6 +4,7 @@ n)."""
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import so3
 from .model.group_joints import identity
@@ -76,10 +77,10 @@ def _joints(model: Model) -> Iterator[tuple[str, str, slice, slice]]:
 def _displaced(kind, q, v):
     """g exp(v)."""
     if kind == "spherical":
-        return _product(q, _exp(v))
+        return product(q, _exp(v))
     if kind == "free":
         w, u = v[..., :3], v[..., 3:]
-        turned = _product(q[..., QUATERNION], _exp(w))
+        turned = product(q[..., QUATERNION], _exp(w))
         p = q[..., :3] + rotated(q[..., QUATERNION], so3.dexp(w, u))
         return np.concatenate((p, np.broadcast_to(turned, (*p.shape[:-1], 4))), axis=-1)
     if kind == "planar":
@@ -91,10 +92,10 @@ def _displaced(kind, q, v):
 def _logarithm(kind, q0, q1):
     """log(g0^-1 g1)."""
     if kind == "spherical":
-        return _log(_product(_conjugate(q0), q1))
+        return _log(product(_conjugate(q0), q1))
     if kind == "free":
         inverse = _conjugate(q0[..., QUATERNION])
-        w = _log(_product(inverse, q1[..., QUATERNION]))
+        w = _log(product(inverse, q1[..., QUATERNION]))
         return np.concatenate(
             np.broadcast_arrays(w, so3.dexp_inv(w, rotated(inverse, q1[..., :3] - q0[..., :3]))), axis=-1)
     if kind == "planar":
@@ -132,8 +133,8 @@ def _slide(w, u):
 
 
 # ------------------------------------------------------------------------------------------------- quaternions x y z w
-def _product(a, b):
-    """The product, of unit length where both factors are, to rounding."""
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The product (..., 4), of unit length where both factors are, to rounding."""
     (u, s), (v, t) = ((x[..., :3], x[..., 3:]) for x in (a, b))
     vector = s * v + t * u + np.cross(u, v)
     return np.concatenate((vector, s * t - (u * v).sum(axis=-1, keepdims=True)), axis=-1)
@@ -163,3 +164,22 @@ def rotated(a: np.ndarray, p: np.ndarray) -> np.ndarray:
     v, w = a[..., :3], a[..., 3:]
     return p + 2.0 / (a * a).sum(axis=-1, keepdims=True) * (
         w * np.cross(v, p) + np.cross(v, np.cross(v, p)))
+
+
+def quaternion(rotation: ArrayLike) -> np.ndarray:
+    """The unit quaternion (4,), w >= 0, of a rotation matrix.
+
+    The 4 x 4 matrix 4 q q' - 1 is linear in the rotation; its column of the largest diagonal entry never cancels."""
+    r = np.asarray(rotation)
+    xx, yy, zz = r[0, 0], r[1, 1], r[2, 2]
+    xy, xz, yz = r[0, 1] + r[1, 0], r[0, 2] + r[2, 0], r[1, 2] + r[2, 1]
+    wx, wy, wz = r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]
+    outer = np.array([   # 4 q q'
+        [1 + xx - yy - zz, xy, xz, wx],
+        [xy, 1 - xx + yy - zz, yz, wy],
+        [xz, yz, 1 - xx - yy + zz, wz],
+        [wx, wy, wz, 1 + xx + yy + zz],
+    ])
+    q = outer[np.argmax(np.diag(outer))]
+    q = q / np.linalg.norm(q)
+    return q if q[3] >= 0.0 else -q

@@ -21,6 +21,7 @@ ARGUMENTS = {   # name: default, description
     "joint_states_topic": ("joint_states", "name of the topic with the state of the joints"),
     "base_link": ("", "root of the part of the robot in use; empty: as in params_file"),
     "tip_link": ("", "last link of a chain from base_link; empty: as in params_file"),
+    "floating_base": ("", "true: the root link moves freely, its state comes from odom; empty: as in params_file"),
     "log_level": ("info", "debug, info, warn, error or fatal"),
     "rviz": ("false", "true: what RViz needs of the robot: robot_state_publisher, if urdf is given, and markers_node"),
     "record": ("", "MCAP file to which recorder_node writes our topics; empty: none; needs the package mcap"),
@@ -76,6 +77,10 @@ def _given(context: LaunchContext) -> dict[str, str]:
     return {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
 
 
+def _true(text: str) -> bool:
+    return text.lower() in ("true", "1")
+
+
 def _file(context: LaunchContext, given: Mapping[str, str], config: str) -> str:
     return given["params_file"] or f"{FindPackageShare(PACKAGE).perform(context)}/config/{config}"
 
@@ -85,8 +90,10 @@ def _node(context: LaunchContext, executable: str, config: str, clock_parameter:
     given = _given(context)
     values: dict[str, str | bool] = {name: given[name] for name in ("base_link", "tip_link") if given[name]}
     values |= {parameter: given[name] for parameter, name in more.items()}
+    if given["floating_base"]:
+        values["floating_base"] = _true(given["floating_base"])
     if given["use_sim_time"]:
-        values[clock_parameter] = given["use_sim_time"].lower() in ("true", "1")
+        values[clock_parameter] = _true(given["use_sim_time"])
     if given["urdf"]:
         values["robot_description"] = read_urdf_file(given["urdf"])
     return Node(

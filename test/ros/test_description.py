@@ -7,6 +7,7 @@ import pytest
 
 from screw_dynamics.ros.node.description import output_order, parse
 from screw_dynamics.ros.node.parameters import SHARED, convert
+from support import floating_robots as robots
 from support import planar_arm as arm
 
 NAMES = ("shoulder", "elbow", "wrist")
@@ -51,6 +52,23 @@ def test_a_path_is_not_a_description(tmp_path):
 def test_links_and_joints_that_it_does_not_have_are_named(arguments):
     with pytest.raises(ValueError, match="hip"):
         parse(arm.urdf(), **arguments)
+
+
+def test_a_floating_base_is_asked_for_or_in_the_text():
+    asked, own = parse(robots.hopper(), floating=True), parse(robots.hopper(robots.FLOATING), floating=False)
+    assert asked.joint_names == ("floating_base", *robots.JOINTS) and own.joint_names == ("drift", *robots.JOINTS)
+    assert asked.model.root == "world" and own.model.root == "map"
+    assert parse(robots.hopper(), joints=["slide"]).n == 2
+
+
+@pytest.mark.parametrize("text, floating, says", [
+    (robots.hopper(robots.PLANAR), False, "joint 'drift' is planar: the simulator and the nodes take joints of one"),
+    (robots.hopper(robots.FLOATING), True, "joint 'drift' is free: .*first joint, from the root link 'world'"),
+    (robots.hopper(robots.FLOATING), None, "this node: only joints of one degree .* joint 'drift' is free"),
+])
+def test_other_joints_of_several_degrees_of_freedom_are_refused_by_name(text, floating, says):
+    with pytest.raises(ValueError, match=says):
+        parse(text, floating=floating)
 
 
 @pytest.mark.parametrize("gravity", [(0.0, 0.0, float("nan")), (float("inf"), 0.0, 0.0), (0.0, 0.0, -1e5)])

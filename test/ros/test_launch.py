@@ -55,4 +55,4 @@ def test_a_launch_file_describes_nodes_and_arguments(name):
     given = description.get_launch_arguments_with_include_launch_description_actions()
     assert {argument.name for argument, _ in given} == {
         "urdf", "params_file", "namespace", "use_sim_time", "joint_states_topic", "base_link", "tip_link", "log_level",
-        "record", "rviz", "view"}
+        "record", "rviz", "view", "floating_base"}

@@ -13,12 +13,14 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from std_msgs.msg import String
 
 from screw_dynamics.checks import coordinates_alone
+from screw_dynamics.floating_base import coordinate_joints, floating_base
 from screw_dynamics.robot import Robot
 from screw_dynamics.urdf.reader import model_of
 from screw_dynamics.urdf.source import LARGEST_SOURCE
 
 from .endpoints import LATCHED, OVERRIDABLE_LATCHED, STEADY, own
 from .joint_state import listed
+from .parameters import FLOATING_BASE
 
 RCLError = rclpy_implementation.RCLError
 REMINDER = 5.0   # seconds between warnings while there is no robot
@@ -26,16 +28,22 @@ REMINDER = 5.0   # seconds between warnings while there is no robot
 
 def parse(
     text: str, base_link: str = "", tip_link: str = "", joints: Sequence[str] = (),
-    gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    gravity: Sequence[float] = (0.0, 0.0, -9.81), floating: bool | None = None,
 ) -> Robot:
-    """The robot of a URDF text; ValueError naming the element and the value at fault.
+    """The robot of a URDF text, on a floating base if it shall be; ValueError naming the element and the value at
+    fault.
 
-    `joints` is checked here too (`output_order`), so that a robot without the configured outputs is refused."""
+    `joints` is checked here too (`output_order`), so that a robot without the configured outputs is refused; and so is
+    one with joints of several degrees of freedom, other than a floating base unless `floating` is None."""
     if not text.lstrip("\ufeff \t\r\n").startswith("<"):   # the core would take it for a path, but topics name no files
         raise ValueError(f"robot_description is not XML: it starts with {text[:40]!r}")
     # Not Robot.from_urdf: warnings are logged, where the robot comes into use.
-    robot = Robot(model_of(text, base_link or None, tip_link or None), tuple(gravity), source=text)
-    output_order(robot.joint_names, joints)
+    model = model_of(text, base_link or None, tip_link or None, floating_base=bool(floating))
+    if floating is None:
+        coordinates_alone("this node", model)
+    floating_base(model)
+    robot = Robot(model, tuple(gravity), source=text)
+    output_order(coordinate_joints(model), joints)
     return robot
 
 
@@ -127,7 +135,7 @@ class RobotDescription:
 
     def _parse(self, text: str) -> Robot:
         p = self._parameters
-        return parse(text, p.base_link, p.tip_link, p.joints, p.gravity)
+        return parse(text, p.base_link, p.tip_link, p.joints, p.gravity, getattr(p, FLOATING_BASE.name, None))
 
     def _on_topic(self, msg: String) -> None:
         if len(msg.data) > LARGEST_SOURCE:   # not to be kept, nor looked at
@@ -169,7 +177,6 @@ class RobotDescription:
     def _load(self, text: str) -> None:
         try:
             robot = self._parse(text)
-            coordinates_alone("the nodes", robot.model)
             self._prepare(robot, self._log.info)
             self._outcome = text, robot, ""
         except Exception as error:   # whatever a description does, the node goes on
@@ -199,6 +206,6 @@ class RobotDescription:
             return
         for warning in robot.warnings:
             self._log.warning(f"model: {warning}")
-        self._log.info(f"robot of {robot.n} joints: {listed(robot.joint_names)}")
+        self._log.info(f"robot of {len(robot.joint_names)} joints: {listed(robot.joint_names)}")
         self.text = text
         self.offer(robot)

@@ -4,13 +4,15 @@ Core twists and wrenches are (angular, linear) and (torque, force); poses are ho
 
 import array
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
-from geometry_msgs.msg import Inertia, Point, Pose, Quaternion, Vector3, Wrench
+from geometry_msgs.msg import Accel, Inertia, Point, Pose, Quaternion, Twist, Vector3, Wrench
 from numpy.typing import ArrayLike
+
+from screw_dynamics.configuration_space import quaternion
 
 from .timing import SECOND
 
@@ -65,29 +67,36 @@ def inertia_message(mass: float, com: np.ndarray, rotational: np.ndarray) -> Ine
 
 def pose_message(pose: np.ndarray) -> Pose:
     """Pose of (4, 4)."""
-    p = pose[:3, 3]
-    x, y, z, w = quaternion(pose[:3, :3])
-    return Pose(position=Point(x=float(p[0]), y=float(p[1]), z=float(p[2])), orientation=Quaternion(x=x, y=y, z=z, w=w))
+    return placement_message(np.concatenate((pose[:3, 3], quaternion(pose[:3, :3]))))
 
 
-def quaternion(rotation: ArrayLike) -> tuple[float, float, float, float]:
-    """Unit (x, y, z, w), w >= 0, of a rotation matrix.
+def placement_message(numbers: np.ndarray) -> Pose:
+    """Pose of x y z, quaternion x y z w (7,)."""
+    x, y, z, *q = numbers.tolist()
+    return Pose(position=Point(x=x, y=y, z=z), orientation=quaternion_message(q))
 
-    The 4 x 4 matrix 4 q q' - 1 is linear in the rotation; its column of the largest diagonal entry never cancels."""
-    r = np.asarray(rotation)
-    xx, yy, zz = r[0, 0], r[1, 1], r[2, 2]
-    xy, xz, yz = r[0, 1] + r[1, 0], r[0, 2] + r[2, 0], r[1, 2] + r[2, 1]
-    wx, wy, wz = r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]
-    outer = np.array([   # 4 q q'
-        [1 + xx - yy - zz, xy, xz, wx],
-        [xy, 1 - xx + yy - zz, yz, wy],
-        [xz, yz, 1 - xx - yy + zz, wz],
-        [wx, wy, wz, 1 + xx + yy + zz],
-    ])
-    q = outer[np.argmax(np.diag(outer))]
-    q = q / np.linalg.norm(q)
-    x, y, z, w = (q if q[3] >= 0.0 else -q).tolist()
-    return x, y, z, w
+
+def quaternion_message(q: Sequence[float]) -> Quaternion:
+    """Quaternion of x y z w."""
+    x, y, z, w = map(float, q)
+    return Quaternion(x=x, y=y, z=z, w=w)
+
+
+def placement(pose: Pose) -> np.ndarray:
+    """x y z, quaternion x y z w (7,) of a Pose."""
+    p, q = pose.position, pose.orientation
+    return np.array([p.x, p.y, p.z, q.x, q.y, q.z, q.w])
+
+
+def twist(t: Twist | Accel) -> np.ndarray:
+    """(6,) angular, linear of a Twist or an Accel."""
+    w, v = t.angular, t.linear
+    return np.array([w.x, w.y, w.z, v.x, v.y, v.z])
+
+
+def twist_message(t: np.ndarray) -> Twist:
+    """Twist of (6,) angular, linear."""
+    return Twist(angular=vector_message(t[:3]), linear=vector_message(t[3:]))
 
 
 def too_long(message: Any, most: int) -> str:

@@ -42,6 +42,8 @@ SHARED = (
             upper=1e4, length=3),
     Setting("frame_id", "", "name of the root link's frame in headers; empty: the root link's name"),
 )
+FLOATING_BASE = Setting(
+    "floating_base", False, "the root link moves freely against a new root link 'world'", read_only=True)
 
 
 def convert(setting: Setting, value: Any) -> Any:

@@ -8,35 +8,37 @@ import numpy as np
 
 from screw_dynamics.robot import Robot
 
-Step = Callable[[Robot, np.ndarray, str], object]   # of a robot, at q = qd = qdd, for a link
+# Of a robot, at a configuration q, velocities, accelerations and efforts v, for a link.
+Step = Callable[[Robot, np.ndarray, np.ndarray, str], object]
 
 STEPS: dict[str, Step] = {
-    "gravity torque": lambda robot, q, link: robot.gravity_torque(q),
-    "Coriolis torque": lambda robot, q, link: robot.coriolis_torque(q, q),
-    "inverse dynamics": lambda robot, q, link: robot.inverse_dynamics(q, q, q),
-    "mass matrix": lambda robot, q, link: robot.mass_matrix(q),
-    "Coriolis matrix": lambda robot, q, link: robot.coriolis_matrix(q, q),
-    "forward dynamics": lambda robot, q, link: robot.forward_dynamics(q, q, q),
-    "forward kinematics": lambda robot, q, link: robot.forward_kinematics(q, link, robot.model.root),
-    "Jacobian": lambda robot, q, link: robot.jacobian(q, link, "body", robot.model.root),
-    "Jacobian derivative": lambda robot, q, link: robot.jacobian_derivative(q, q, link, "body", robot.model.root),
-    "external torque": lambda robot, q, link: robot.external_torque(q, {link: np.zeros(6)}),
-    "friction": lambda robot, q, link: robot.friction_torque(q),
+    "gravity torque": lambda robot, q, v, link: robot.gravity_torque(q),
+    "Coriolis torque": lambda robot, q, v, link: robot.coriolis_torque(q, v),
+    "inverse dynamics": lambda robot, q, v, link: robot.inverse_dynamics(q, v, v),
+    "mass matrix": lambda robot, q, v, link: robot.mass_matrix(q),
+    "Coriolis matrix": lambda robot, q, v, link: robot.coriolis_matrix(q, v),
+    "forward dynamics": lambda robot, q, v, link: robot.forward_dynamics(q, v, v),
+    "forward kinematics": lambda robot, q, v, link: robot.forward_kinematics(q, link, robot.model.root),
+    "Jacobian": lambda robot, q, v, link: robot.jacobian(q, link, "body", robot.model.root),
+    "Jacobian derivative": lambda robot, q, v, link: robot.jacobian_derivative(q, v, link, "body", robot.model.root),
+    "external torque": lambda robot, q, v, link: robot.external_torque(q, {link: np.zeros(6)}),
+    "friction": lambda robot, q, v, link: robot.friction_torque(v),
 }
 
-# What is called for many states at once, by trajectories and the identification of payloads.
+# What is called for many states at once, by trajectories and the identification of payloads, without a floating base.
 BATCH_STEPS: dict[str, Step] = {
-    f"{name} of a batch": lambda robot, q, link, step=STEPS[name]: step(robot, np.stack([q, q]), link)
+    f"{name} of a batch": lambda robot, q, v, link, step=STEPS[name]: (
+        None if robot.model.on_groups else step(robot, np.stack([q, q]), np.stack([v, v]), link))
     for name in ("inverse dynamics", "mass matrix", "forward kinematics", "Jacobian", "Jacobian derivative")
 }
 
 
 def prepare(steps: Mapping[str, Step], robot: Robot, log: Callable[[str], None]) -> None:
-    """Take every step at q = 0, with lines to `log` on what has to be compiled."""
-    zero, last_link = np.zeros(robot.n), robot.link_names[-1]
+    """Take every step at the neutral configuration, with lines to `log` on what has to be compiled."""
+    q, v, last_link = robot.neutral(), np.zeros(robot.n), robot.link_names[-1]
     with _told(log):
         for step in steps.values():
-            step(robot, zero, last_link)
+            step(robot, q, v, last_link)
 
 
 @contextmanager

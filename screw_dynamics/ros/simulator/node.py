@@ -47,8 +47,8 @@ class SimulatorNode(ManagedNode):
     simulated time, and the one that keeps the clock publishes it."""
 
     steps = {
-        "simulation": lambda robot, q, link: robot.rollout(q, q, q, steps=1),
-        "driven motion": lambda robot, q, link: Driven(robot, "semi_implicit_euler"),
+        "simulation": lambda robot, q, v, link: robot.rollout(q, v, v, steps=1),
+        "driven motion": lambda robot, q, v, link: Driven(robot, "semi_implicit_euler"),
         **{name: STEPS[name] for name in ("gravity torque", "inverse dynamics", "mass matrix", "external torque")},
     }
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import NamedTuple
 
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Quaternion, WrenchStamped
+from geometry_msgs.msg import WrenchStamped
 from rclpy.lifecycle import LifecyclePublisher
 from sensor_msgs.msg import Imu
 
@@ -85,8 +85,7 @@ def fill_imu(message: Imu, simulation: Simulation, link: str) -> bool:
         message.header.frame_id = link
         message.angular_velocity_covariance = _covariance(sample.angular_velocity_variance)
         message.linear_acceleration_covariance = _covariance(sample.linear_acceleration_variance)
-    x, y, z, w = messages.quaternion(sample.rotation)
-    message.orientation = Quaternion(x=x, y=y, z=z, w=w)
+    message.orientation = messages.quaternion_message(messages.quaternion(sample.rotation))
     message.angular_velocity = messages.vector_message(sample.angular_velocity)
     message.linear_acceleration = messages.vector_message(sample.linear_acceleration)
     return True

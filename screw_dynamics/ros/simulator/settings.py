@@ -5,10 +5,11 @@ from dataclasses import fields
 from screw_dynamics.simulator.lockstep import TRIGGERS
 from screw_dynamics.simulator.settings import COMMAND_MODES, Settings
 
-from ..node.parameters import SHARED, Setting
+from ..node.parameters import FLOATING_BASE, SHARED, Setting
 
 SETTINGS = (
     *SHARED,
+    FLOATING_BASE,
     *(Setting(field.name, field.default, read_only=True, **field.metadata) for field in fields(Settings)),
     Setting("publish_rate", 100.0, "rate of joint_states and /clock in simulated time, rounded to whole steps", "Hz",
             lower=1e-3, upper=1e6, read_only=True),

@@ -28,9 +28,9 @@ class ViewNode(showing_node.ShowingNode):
 
     steps = {
         "gravity torque": STEPS["gravity torque"],
-        "poses of bodies": lambda robot, q, link: robot.body_poses(q),
-        "energy": lambda robot, q, link: robot.potential_energy(q) + robot.kinetic_energy(q, q),
-        "shapes": lambda robot, q, link: preload(robot),
+        "poses of bodies": lambda robot, q, v, link: robot.body_poses(q),
+        "energy": lambda robot, q, v, link: robot.potential_energy(q) + robot.kinetic_energy(q, v),
+        "shapes": lambda robot, q, v, link: preload(robot),
     }
 
     def __init__(self, **node_options):
