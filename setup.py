@@ -43,6 +43,7 @@ ROS = [name + WHEELS for name in (
     "ros-diagnostic-msgs==5.5.*",
     "ros-geometry-msgs==5.5.*",
     "ros-lifecycle-msgs==2.3.*",
+    "ros-nav-msgs==5.5.*",
     "ros-rosgraph-msgs==2.3.*",
     "ros-sensor-msgs==5.5.*",
     "ros-std-msgs==5.5.*",

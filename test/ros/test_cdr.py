@@ -4,18 +4,21 @@ import struct
 
 import numpy as np
 import pytest
+from geometry_msgs.msg import WrenchStamped
 from hypothesis import given
 from hypothesis import strategies as st
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+from screw_dynamics.ros.node import messages
 from screw_dynamics.ros.node.cdr import (
     KNOWN_BLOCKS,
     KNOWN_BYTES,
     JointStateReader,
     float64_array_template,
     joint_state_template,
+    wrench_template,
 )
 from screw_dynamics.ros.node.joint_state import Fault
 
@@ -152,3 +155,13 @@ def test_an_array_of_numbers_is_what_rclpy_reads(numbers):
     msg = deserialize_message(template.encode(), Float64MultiArray)
     np.testing.assert_array_equal(msg.data, numbers)
     assert not msg.layout.dim and msg.layout.data_offset == 0
+
+
+@given(TEXT, st.lists(st.floats(), min_size=6, max_size=6))
+def test_a_wrench_is_what_rclpy_reads(frame_id, numbers):
+    template = wrench_template(frame_id)
+    template.stamp(7, 8)
+    template.fields["wrench"][:] = numbers
+    msg = deserialize_message(template.encode(), WrenchStamped)
+    assert (msg.header.frame_id, msg.header.stamp.sec, msg.header.stamp.nanosec) == (frame_id, 7, 8)
+    np.testing.assert_array_equal(messages.wrench(msg.wrench), [*numbers[3:], *numbers[:3]])

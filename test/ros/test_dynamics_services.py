@@ -8,6 +8,7 @@ from geometry_msgs.msg import Inertia, Vector3, Vector3Stamped, Wrench, WrenchSt
 from std_msgs.msg import Header
 
 from screw_dynamics_interfaces import srv
+from screw_dynamics_interfaces.msg import BaseState
 from support import planar_arm as arm
 from support.arm_driver import MODULE, QD, ArmDriver, Q
 from support.graph import NodeProcess
@@ -260,6 +261,7 @@ def test_gravity_can_be_set_in_any_frame_that_does_not_move(driver, frame):
         (srv.GetGravity, "get_gravity", {"position": [0.1]}, "position: 1 values for 2 joints"),
         (srv.GetGravity, "get_gravity", {"joint_names": ["elbow"]}, "joint 'shoulder' of the model is missing"),
         (srv.GetGravity, "get_gravity", {"joint_names": ["elbow"] * 2, "position": [0.0] * 2}, "is named twice"),
+        (srv.GetGravity, "get_gravity", {"base": [BaseState()]}, "base: the robot has no floating base, must be empty"),
         (srv.GetMassMatrix, "get_mass_matrix", given([np.nan, 0.0]), "position of joint 'shoulder' is nan"),
         (srv.GetCoriolis, "get_coriolis", given(), "velocity: empty"),
         (srv.GetCoriolis, "get_coriolis", {"velocity": [0.1, 0.2]}, "position: empty"),

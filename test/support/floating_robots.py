@@ -40,8 +40,9 @@ def quadrotor():
     """A body of 1 kg and four rotors that are fixed to it."""
     text = f'<robot name="quadrotor"><link name="body">{inertial(0.8, (5e-3, 5e-3, 9e-3))}</link>'
     for k, (x, y) in enumerate(((0.2, 0.0), (0.0, 0.2), (-0.2, 0.0), (0.0, -0.2))):
-        text += (f'<link name="rotor_{k}">{inertial(0.05, (1e-5, 1e-5, 2e-5))}</link><joint name="mount_{k}" type="fixed">'
-                 f'<parent link="body"/><child link="rotor_{k}"/><origin xyz="{x} {y} 0.02"/></joint>')
+        text += (f'<link name="rotor_{k}">{inertial(0.05, (1e-5, 1e-5, 2e-5))}</link>'
+                 f'<joint name="mount_{k}" type="fixed"><parent link="body"/><child link="rotor_{k}"/>'
+                 f'<origin xyz="{x} {y} 0.02"/></joint>')
     return text + "</robot>"
 
 

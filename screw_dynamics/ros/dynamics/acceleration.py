@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory
 
-from ..node.joint_state import Fault, JointMap, JointStateCache, all_finite
+from ..node.joint_state import Fault, JointMap, all_finite
 from ..node.timing import SECOND
+from .robot_state import RobotState
 
 SOURCES = ("zero", "finite_difference", "topic")
 
@@ -19,7 +20,7 @@ class Source:
     def __init__(self, n: int):
         self._acceleration = np.full(n, np.nan)
 
-    def observe(self, state: JointStateCache) -> None:
+    def observe(self, state: RobotState) -> None:
         """Take a complete state."""
 
     def value(self, now: int) -> np.ndarray | None:
@@ -44,11 +45,11 @@ class ZeroAcceleration(Source):
 
 
 class FiniteDifference(Source):
-    """Each joint's last change of velocity over the time between the stamps. No filter: noise comes through, amplified.
+    """Each velocity's last change over the time between its stamps. No filter: noise comes through, amplified.
 
     A pause longer than `gap` starts a joint anew, and so does `clear`."""
 
-    waiting = "two stamped joint_states of every joint, close in time"
+    waiting = "two stamped joint_states of every joint, close in time, and of a floating base"
 
     def __init__(self, n: int, gap: int):
         super().__init__(n)
@@ -56,8 +57,8 @@ class FiniteDifference(Source):
         self._velocity = np.full(n, np.nan)
         self._stamps = np.zeros(n, dtype=np.int64)
 
-    def observe(self, state: JointStateCache) -> None:
-        """Take the joints that have a new stamp."""
+    def observe(self, state: RobotState) -> None:
+        """Take the velocities that have a new stamp."""
         elapsed = state.stamps - self._stamps
         new = elapsed != 0
         if not new.any():
@@ -77,12 +78,15 @@ class FiniteDifference(Source):
 class DesiredAcceleration(Source):
     """The accelerations of the first point of `~/desired`, merged from messages that name some joints each.
 
-    Each is fresh for `timeout` after it was received; all are unknown until every joint has been named."""
+    Each is fresh for `timeout` after it was received; all are unknown until every joint has been named. Before them are
+    zeros for the `leading` velocities of a floating base."""
 
     waiting = "fresh accelerations of every joint on ~/desired"
 
-    def __init__(self, joint_names: Sequence[str], timeout: int):
-        super().__init__(len(joint_names))
+    def __init__(self, joint_names: Sequence[str], timeout: int, leading: int = 0):
+        super().__init__(leading + len(joint_names))
+        self._leading = leading
+        self.clear()
         self._map = JointMap(joint_names)
         self._timeout = timeout
         self._received = np.zeros(len(joint_names), dtype=np.int64)
@@ -98,8 +102,13 @@ class DesiredAcceleration(Source):
         selection = self._map.select(msg.joint_names)
         values = accelerations[selection.source]
         self._map.check_finite(values, selection.target, "acceleration")
-        self._acceleration[selection.target] = values
+        self._acceleration[self._leading + selection.target] = values
         self._received[selection.target] = now
+
+    def clear(self) -> None:
+        """Forget every joint."""
+        super().clear()
+        self._acceleration[:self._leading] = 0.0
 
     def value(self, now: int) -> np.ndarray | None:
         """(n,), or None while one of them is unknown or stale."""

@@ -14,9 +14,9 @@ from screw_dynamics.robot import Robot
 from ..node import messages
 from ..node.description import output_order
 from ..node.diagnostics import OK, WARN, Report
-from ..node.joint_state import JointStateCache
 from ..node.parameters import Setting
 from ..node.timing import SECOND, timeout
+from .robot_state import RobotState
 from .state_output import StateOutput, subscribed
 from .torque_outputs import joint_state_output
 
@@ -68,6 +68,11 @@ class ExternalTorque(StateOutput):
     # --------------------------------------------------------------------------------------------- changes
     def use(self, robot: Robot) -> None:
         """Compute with another robot; the estimate goes on if it has the same joints."""
+        if robot.model.on_groups:
+            self._robot, self._observer = None, None
+            self._problem = "external_torque is not for robots with a floating base"
+            self._log.error(f"external torques are not estimated: {self._problem}")
+            return
         same_joints = self._robot is not None and robot.joint_names == self._robot.joint_names
         self._robot = robot
         if same_joints and self._observer is not None:
@@ -116,7 +121,7 @@ class ExternalTorque(StateOutput):
             self._observer.reset()
 
     # --------------------------------------------------------------------------------------------- states
-    def observe(self, state: JointStateCache) -> None:
+    def observe(self, state: RobotState) -> None:
         """Take a state, and publish what it says of external torques."""
         if self._observer is None:
             return
@@ -141,7 +146,7 @@ class ExternalTorque(StateOutput):
         if self._settings.external_wrench_link and subscribed(self._wrench_publisher):
             self._publish_wrench(state, torque, stamp)
 
-    def _publish_wrench(self, state: JointStateCache, torque: np.ndarray, stamp: Time) -> None:
+    def _publish_wrench(self, state: RobotState, torque: np.ndarray, stamp: Time) -> None:
         link = self._settings.external_wrench_link
         self._wrench = contact_wrench(self._robot, state.position, torque, link)
         message = WrenchStamped()
@@ -168,7 +173,7 @@ class ExternalTorque(StateOutput):
         return OK, "", values
 
 
-def _lacking(state: JointStateCache) -> str:
+def _lacking(state: RobotState) -> str:
     """What the observer needs and the state does not have, or ""."""
     if not state.stamps.all():
         return "joint_states are not stamped"

@@ -12,36 +12,50 @@ from ..node.joint_state import JointMap
 class JointRequest:
     """The order of joints that a request's `joint_names` gives; empty: that of the model.
 
-    joint_names (tuple): the joints of the answer. order (n,): their indices in the model. Names that the model does not
-    have are skipped, so that the arrays of a JointState can be passed on; ValueError when a joint of the model is
-    missing or named twice."""
+    joint_names (tuple): those of the answer, the base_names of the velocities of a floating base before the joints.
+    order (n,): their indices among the model's velocities. Names that the model does not have are skipped, so that the
+    arrays of a JointState can be passed on; ValueError when a joint of the model is missing or named twice."""
 
-    def __init__(self, joint_map: JointMap, names: Sequence[str]):
+    def __init__(self, joint_map: JointMap, names: Sequence[str], base_names: Sequence[str] = ()):
         n = len(joint_map.joint_names)
         if names:
             selection = joint_map.select(names)
             if selection.missing:
                 raise ValueError(f"joint_names: joint '{selection.missing[0]}' of the model is missing")
-            self._source, self.order, self._length = selection.source, selection.target, len(names)
+            self._source, self._target, self._length = selection.source, selection.target, len(names)
         else:
-            self._source = self.order = np.arange(n)
+            self._source = self._target = np.arange(n)
             self._length = n
-        self._map = joint_map
-        self.joint_names = tuple(joint_map.joint_names[i] for i in self.order)
+        self._map, self._names, self._base_names = joint_map, names, base_names
+        first = len(base_names)
+        self.order = np.concatenate((np.arange(first), first + self._target)) if first else self._target
+        self.joint_names = (*base_names, *(joint_map.joint_names[i] for i in self._target))
 
     def read(self, values: Sequence[float], field: str) -> np.ndarray:
-        """A field of the request in model order; ValueError naming it, and a joint whose value is not finite."""
+        """A field of the request, of the joints in model order; ValueError naming it, and a joint whose value is not
+        finite."""
         if len(values) != self._length:
             raise ValueError(f"{field}: {len(values)} values for {self._length} joints")
         picked = np.asarray(values, dtype=np.float64)[self._source]
-        self._map.check_finite(picked, self.order, field)
+        self._map.check_finite(picked, self._target, field)
         result = np.empty(len(picked))
-        result[self.order] = picked
+        result[self._target] = picked
         return result
 
     def read_or_zero(self, values: Sequence[float], field: str) -> np.ndarray:
         """As `read`, but zeros for an empty field."""
-        return self.read(values, field) if len(values) else np.zeros(len(self.order))
+        return self.read(values, field) if len(values) else np.zeros(len(self._target))
+
+    def of_base(self, values: Sequence[float], field: str) -> np.ndarray:
+        """What a field that was read has for the velocities of a floating base, where the request names them; else
+        zeros. ValueError naming one whose value is not finite."""
+        found = np.zeros(len(self._base_names))
+        for k, name in enumerate(self._names if len(values) else ()):
+            if name in self._base_names:
+                if not np.isfinite(values[k]):
+                    raise ValueError(f"{field} of '{name}' is {values[k]}")
+                found[self._base_names.index(name)] = values[k]
+        return found
 
     def arrange(self, values: np.ndarray) -> np.ndarray:
         """The last axis of an array in model order, rearranged into the order of the request."""

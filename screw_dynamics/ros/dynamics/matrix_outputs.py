@@ -7,14 +7,15 @@ import numpy as np
 from rclpy.lifecycle import LifecyclePublisher
 
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
+from screw_dynamics.floating_base import coordinate_joints, velocity_names
 from screw_dynamics.robot import Robot
 from screw_dynamics_interfaces.msg import JointMatrix
 
 from ..node import messages
 from ..node.description import output_order
 from ..node.diagnostics import OK, WARN, Report
-from ..node.joint_state import JointStateCache
 from ..node.parameters import Setting
+from .robot_state import RobotState
 from .state_output import StateOutput, subscribed
 
 SETTINGS = (
@@ -46,10 +47,12 @@ class MatrixOutputs(StateOutput):
     def use(self, robot: Robot) -> None:
         """Compute with another robot."""
         self._robot = robot
-        self._order = output_order(robot.joint_names, self._settings.joints)
-        self._names = [robot.joint_names[i] for i in self._order]
+        names, joints = velocity_names(robot.model), coordinate_joints(robot.model)
+        base = len(names) - len(joints)     # the velocities of a floating base come first
+        self._order = np.concatenate((np.arange(base), base + output_order(joints, self._settings.joints)))
+        self._names = [names[i] for i in self._order]
 
-    def observe(self, state: JointStateCache) -> None:
+    def observe(self, state: RobotState) -> None:
         """Publish the matrices of a state that somebody wants."""
         if self._robot is None:
             return
@@ -61,7 +64,7 @@ class MatrixOutputs(StateOutput):
                 self._publish(publisher, state, link, self._frame(link, representation),
                               lambda link=link: self._robot.jacobian(q, link, representation)[:, order])
 
-    def _publish(self, publisher: LifecyclePublisher, state: JointStateCache, link: str, frame: str,
+    def _publish(self, publisher: LifecyclePublisher, state: RobotState, link: str, frame: str,
                  compute: Callable[[], np.ndarray]) -> None:
         if not subscribed(publisher):
             return

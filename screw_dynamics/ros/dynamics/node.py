@@ -5,18 +5,24 @@ Faults are counted in /diagnostics."""
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
+from geometry_msgs.msg import WrenchStamped
 from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
+from rclpy.lifecycle import LifecyclePublisher
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
+from screw_dynamics.floating_base import coordinate_joints, floating_base
 from screw_dynamics.robot import Robot
 
+from ..node.base_state import BASE_SOURCES
 from ..node.cdr import ReceivedJointState
 from ..node.diagnostics import ERROR, OK, WARN, Report
 from ..node.endpoints import STATES
@@ -48,6 +54,7 @@ class DynamicsNode(ManagedNode):
         self._stream: TorqueStream | None = None
         self._outputs: list[StateOutput] = []
         self._timer = None
+        self._base_publishers: dict[str, LifecyclePublisher] = {}
 
     # --------------------------------------------------------------------------------------------- for the services
     def robot(self) -> Robot:
@@ -68,11 +75,12 @@ class DynamicsNode(ManagedNode):
         """The name that headers give to the root link's frame."""
         return self.settings.frame_id or self.robot().model.root
 
-    def fresh_state(self) -> Motion:
-        """The latest state; ValueError when there is none, or a stale one."""
+    def fresh_state(self, joints: bool = True, base: bool = True) -> Motion:
+        """The latest state, of which joints or base may not be needed; ValueError when there is none, or a stale
+        one."""
         if self.state_label != "active":
             raise ValueError(f"no fresh joint_states: the node is {self.state_label}")
-        return self._stream.fresh_state()
+        return self._stream.fresh_state(joints, base)
 
     def set_payload(self, link: str, mass: float, com: np.ndarray, inertia: np.ndarray) -> None:
         """Replace the payload of a link, in all results from now on; ValueError when it is not physical."""
@@ -93,7 +101,9 @@ class DynamicsNode(ManagedNode):
         outgoing = {term: self.publisher(JointState, f"~/{term}") for term in TERMS}
         with_commands = self.settings.effort_commands != "none"
         commands = self.publisher(Float64MultiArray, "~/effort_commands") if with_commands else None
-        self._stream = TorqueStream(self.settings, self.diagnostics, self._now, outgoing, commands)
+        base_topics = [self.resolve_topic_name(topic) for topic in BASE_SOURCES[self.settings.base_state_source]]
+        self._stream = TorqueStream(
+            self.settings, self.diagnostics, self._now, outgoing, commands, base_topics, self._base_endpoints)
         kinds = [MatrixOutputs, PayloadRecording, TrajectoryEfforts] + [ExternalTorque] * self.settings.external_torque
         self._outputs = [kind(self) for kind in kinds]
         self._stream.observers += [self.guarded("joint_states", output.observe) for output in self._outputs]
@@ -107,6 +117,16 @@ class DynamicsNode(ManagedNode):
         DynamicsServices(self)
         self._pace()
         self.endpoints.callback(self._unpace)
+
+    def _base_endpoints(self) -> Mapping[str, LifecyclePublisher]:
+        """The publishers of wrenches on a floating base, by term, which are made with the first robot that has one, and
+        so are the subscriptions to its state."""
+        if not self._base_publishers:
+            self._base_publishers = {term: self.publisher(WrenchStamped, f"~/{term}/base_wrench") for term in TERMS}
+            for topic, (kind, take) in BASE_SOURCES[self.settings.base_state_source].items():
+                self.subscribe(kind, topic, partial(self._on_base, self.resolve_topic_name(topic), take),
+                               qos_profile_sensor_data)
+        return self._base_publishers
 
     def _clear(self) -> None:
         """Forget past states: time has jumped."""
@@ -123,6 +143,7 @@ class DynamicsNode(ManagedNode):
         if self._timer is not None:
             self.destroy_timer(self._timer)
             self._timer = None
+        self._base_publishers: dict[str, LifecyclePublisher] = {}
 
     # --------------------------------------------------------------------------------------------- callbacks
     def _now(self) -> int:
@@ -133,6 +154,10 @@ class DynamicsNode(ManagedNode):
     def _on_joint_states(self, msg: ReceivedJointState) -> None:
         if self.state_label == "active":
             self._stream.take_state(msg, publish=self._timer is None)
+
+    def _on_base(self, topic: str, take: Callable[[Any, str, Any, int], None], msg: Any) -> None:
+        if self.state_label == "active":
+            self._stream.take_base(topic, take, msg, publish=self._timer is None)
 
     def _on_desired(self, msg: JointTrajectory) -> None:
         if self.state_label == "active":
@@ -168,11 +193,13 @@ class DynamicsNode(ManagedNode):
             return ERROR if description.error else WARN, description.state, {}
         values = {
             "root link": robot.model.root,
-            "joints": robot.n,
+            "joints": len(coordinate_joints(robot.model)),
             "gravity [m/s^2]": ", ".join(f"{x:g}" for x in robot.gravity),
             "payloads [kg]": ", ".join(f"{link}: {mass:g}" for link, mass in self._loaded.payloads.items()) or "none",
             "model warnings": "; ".join(robot.warnings) or "none",
         }
+        if (base := floating_base(robot.model)) is not None:
+            values["floating base"] = base.link
         if self.state_label != "active":
             return OK, self.state_label, values
         level, message, more = self._stream.health()

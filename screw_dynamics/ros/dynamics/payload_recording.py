@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from screw_dynamics.checks import coordinates_alone
 from screw_dynamics.estimation import Payload, identify_payload
 from screw_dynamics.estimation.payload_identification import FRICTION
 from screw_dynamics.robot import Robot
@@ -9,10 +10,10 @@ from screw_dynamics_interfaces.srv import IdentifyPayload
 
 from ..node import messages
 from ..node.diagnostics import OK, Report
-from ..node.joint_state import JointStateCache
 from ..node.parameters import Setting
 from ..node.services import Service, serve
 from ..node.timing import SECOND
+from .robot_state import RobotState
 from .state_output import StateOutput
 
 INTERVAL = SECOND // 500    # between recorded states: of a slow motion, more say no more
@@ -37,21 +38,21 @@ class PayloadRecording(StateOutput):
     def __init__(self, node):
         self._node, self._settings = node, node.settings
         self._joint_names: tuple[str, ...] = ()
-        self._unstamped = False
+        self._unstamped = self._floating = False
         self._make_ring()
         serve(node, node.robot_for_batches, [
             Service("identify_payload", IdentifyPayload, self._answer, infinite=["standard_deviations"])])
 
     def _make_ring(self) -> None:
-        capacity = int(self._settings.payload_recording * SECOND / INTERVAL)
+        capacity = 0 if self._floating else int(self._settings.payload_recording * SECOND / INTERVAL)
         self._times = np.zeros((capacity, 2), dtype=np.int64)
         self._values = np.zeros((capacity, 2, len(self._joint_names)))
         self._count = 0
 
     def use(self, robot: Robot) -> None:
         """Go on recording, unless the joints are others."""
-        if robot.joint_names != self._joint_names:
-            self._joint_names = robot.joint_names
+        if robot.joint_names != self._joint_names or robot.model.on_groups != self._floating:
+            self._joint_names, self._floating = robot.joint_names, robot.model.on_groups
             self._make_ring()
 
     def follow(self, changed: set[str]) -> None:
@@ -63,7 +64,7 @@ class PayloadRecording(StateOutput):
         """Forget what was recorded."""
         self._count = 0
 
-    def observe(self, state: JointStateCache) -> None:
+    def observe(self, state: RobotState) -> None:
         """Record a state, if the last is long enough ago."""
         capacity = len(self._times)
         if capacity == 0:
@@ -103,6 +104,7 @@ class PayloadRecording(StateOutput):
     def _answer(self, robot: Robot, request, response) -> None:
         if not request.link:
             raise ValueError("link: empty, must name a link of the robot")
+        coordinates_alone("identify_payload", robot.model)
         t, q, tau = self._recorded(messages.nanoseconds(request.window))
         bare = self._node.without_payload(request.link)
         found = identify_payload(bare, request.link, t, q, tau, self._settings.payload_friction)

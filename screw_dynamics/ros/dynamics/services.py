@@ -10,11 +10,14 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
+from screw_dynamics.floating_base import NUMBERS, RATES, FloatingBase, coordinate_joints, floating_base, velocity_names
+from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 from screw_dynamics.simulator.actuators import singular_joint
 from screw_dynamics_interfaces import srv
 
 from ..node import messages
+from ..node.base_state import read_pose, read_twist
 from ..node.joint_state import JointMap
 from ..node.services import Service, serve
 from .joint_request import JointRequest
@@ -25,12 +28,14 @@ LINEAR_ROWS_FIRST = [3, 4, 5, 0, 1, 2]
 
 
 class DynamicsServices:
-    """Serves `node`, which offers: `robot()` and `fresh_state() -> Motion` (ValueError when there is none),
+    """Serves `node`, which offers: `robot()`, `fresh_state(joints, base) -> Motion` (ValueError when there is none),
     `root_frame`, `set_payload(link, mass, com, inertia)`, `set_gravity(vector)`, and what `serve` needs."""
 
     def __init__(self, node):
         self._node = node
         self._joints = JointMap(())
+        self._model: Model | None = None            # of the last request
+        self._base: FloatingBase | None = None
         serve(node, node.robot, (
             Service("get_jacobian", srv.GetJacobian, self._jacobian),
             Service("get_mass_matrix", srv.GetMassMatrix, self._mass_matrix),
@@ -46,27 +51,55 @@ class DynamicsServices:
 
     # --------------------------------------------------------------------------------------------- requests
     def _request(self, robot: Robot, request) -> JointRequest:
-        if self._joints.joint_names != robot.joint_names:
-            self._joints = JointMap(robot.joint_names)
-        return JointRequest(self._joints, request.joint_names)
+        if self._model is not robot.model:
+            self._model, self._base = robot.model, floating_base(robot.model)
+            self._joints = JointMap(coordinate_joints(robot.model))
+        if self._base is None and request.base:
+            raise ValueError("base: the robot has no floating base, must be empty")
+        return JointRequest(self._joints, request.joint_names, self._base.names if self._base else ())
 
     def _position(self, request, joints: JointRequest) -> Motion:
         """At the request's position, at rest; else at the latest state."""
         if not len(request.position):
-            return self._node.fresh_state()
+            return self._with_base(request, None)
         position = joints.read(request.position, "position")
-        return Motion(position, np.zeros(len(position)), Time())
+        return self._with_base(request, Motion(position, np.zeros(len(position)), Time()))
 
     def _motion(self, request, joints: JointRequest, velocity_needed: bool) -> Motion:
         """At the request's position and velocity; at the latest state when both are empty."""
         if not len(request.position) and not len(request.velocity):
-            return self._node.fresh_state()
+            return self._with_base(request, None)
         if not len(request.position):
             raise ValueError("position: empty, must be given with velocity")
         if not len(request.velocity) and velocity_needed:
             raise ValueError("velocity: empty, must be given with position for this service")
         position = joints.read(request.position, "position")
-        return Motion(position, joints.read_or_zero(request.velocity, "velocity"), Time())
+        return self._with_base(request, Motion(position, joints.read_or_zero(request.velocity, "velocity"), Time()))
+
+    def _with_base(self, request, given: Motion | None) -> Motion:
+        """The motion of joints (None: the latest) and that of the base, if it floats: the request's, or the latest."""
+        if self._base is None:
+            return self._node.fresh_state() if given is None else given
+        latest = given is None and bool(self._joints.joint_names)
+        q, v = np.zeros(NUMBERS + len(self._joints.joint_names)), np.zeros(RATES + len(self._joints.joint_names))
+        stamp = Time()
+        if latest or not request.base:
+            q, v, stamp = self._node.fresh_state(latest, not request.base)
+        if given is not None:
+            q[NUMBERS:], v[RATES:], stamp = given
+        if request.base:
+            state = request.base[0]
+            q[:NUMBERS] = self._base.numbers(read_pose(state.pose, "base[0].pose"))
+            v[:RATES] = read_twist(state.twist, "base[0].twist")
+        return Motion(q, v, stamp)
+
+    def _acceleration(self, request, joints: JointRequest) -> np.ndarray:
+        """Those of the request (n,); zero where it has none."""
+        qdd = joints.read_or_zero(request.acceleration, "acceleration")
+        if self._base is None:
+            return qdd
+        base = read_twist(request.base[0].acceleration, "base[0].acceleration") if request.base else np.zeros(RATES)
+        return np.concatenate((base, qdd))
 
     def _link(self, robot: Robot, name: str, field: str) -> str:
         """The link of that name, the root for "" and for the parameter frame_id."""
@@ -142,7 +175,7 @@ class DynamicsServices:
     def _inverse_dynamics(self, robot: Robot, request, response) -> None:
         joints = self._request(robot, request)
         q, qd, _ = self._motion(request, joints, velocity_needed=False)
-        qdd = joints.read_or_zero(request.acceleration, "acceleration")
+        qdd = self._acceleration(request, joints)
         terms = {
             "inertial": robot.mass_matrix(q) @ qdd,
             "coriolis": robot.coriolis_torque(q, qd),
@@ -161,9 +194,11 @@ class DynamicsServices:
         joints = self._request(robot, request)
         q, qd, _ = self._motion(request, joints, velocity_needed=False)
         effort = joints.read_or_zero(request.effort, "effort")
+        if self._base is not None:
+            effort = np.concatenate((joints.of_base(request.effort, "effort"), effort))
         acceleration = robot.forward_dynamics(q, qd, effort, self._external(robot, request.external))
         if not np.isfinite(acceleration).all() and (i := singular_joint(robot.mass_matrix(q))) is not None:
-            joint = robot.joint_names[i]
+            joint = velocity_names(robot.model)[i]
             raise ValueError(f"the mass matrix is singular at this position: no inertia resists joint '{joint}'")
         response.joint_names = joints.joint_names
         response.acceleration = messages.floats(joints.arrange(acceleration))
@@ -179,10 +214,11 @@ class DynamicsServices:
 
     def _joint_screws(self, robot: Robot, request, response) -> None:
         joints, model = self._request(robot, request), robot.model
-        bodies = [model.body_joints.index(name) for name in joints.joint_names]
+        links = [self._base.link] * RATES if self._base else []
+        bodies = [*range(len(links)), *(model.body_joints.index(name) for name in joints.joint_names[len(links):])]
         response.joint_names = joints.joint_names
         response.frame_id = self._node.root_frame
-        response.link_names = [model.body_names[i] for i in bodies]
+        response.link_names = links + [model.body_names[i] for i in bodies[len(links):]]
         response.screws = messages.floats(model.screws_spatial[bodies])
         response.body_screws = messages.floats(model.screws_body[bodies])
         response.reference_poses = [messages.pose_message(model.reference_poses[i]) for i in bodies]

@@ -1,12 +1,14 @@
 """The parameters of dynamics_node; config/dynamics.yaml has the same, with their defaults."""
 
-from ..node.parameters import LONGEST, SHARED, Setting
+from ..node.base_state import BASE_SOURCES
+from ..node.parameters import FLOATING_BASE, LONGEST, SHARED, Setting
 from . import external_torque, matrix_outputs, payload_recording
 from .acceleration import SOURCES
 from .torque_outputs import TERMS
 
 SETTINGS = (
     *SHARED,
+    FLOATING_BASE,
     Setting(
         "publish_rate", 0.0, "rate of the torque topics; 0: one message for every joint_states message",
         unit="Hz", lower=0.0, upper=10000.0, least=1e-3,
@@ -26,6 +28,11 @@ SETTINGS = (
     Setting(
         "desired_timeout", 0.5, "age beyond which accelerations of ~/desired are not used; 0: never",
         unit="s", lower=0.0, upper=LONGEST, least=1e-6,
+    ),
+    Setting(
+        "base_state_source", "odometry", "where the state of a floating base comes from: nav_msgs/Odometry on odom, or "
+        "geometry_msgs/PoseStamped on base_pose and TwistStamped on base_twist", choices=tuple(BASE_SOURCES),
+        read_only=True,
     ),
     Setting(
         "effort_commands", "none", "the torque that is published on ~/effort_commands as well",

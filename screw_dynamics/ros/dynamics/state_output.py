@@ -5,7 +5,7 @@ from rclpy.lifecycle import LifecyclePublisher
 from screw_dynamics.robot import Robot
 
 from ..node.diagnostics import OK, Report
-from ..node.joint_state import JointStateCache
+from .robot_state import RobotState
 
 
 class StateOutput:
@@ -14,7 +14,7 @@ class StateOutput:
     def use(self, robot: Robot) -> None:
         """Compute with another robot."""
 
-    def observe(self, state: JointStateCache) -> None:
+    def observe(self, state: RobotState) -> None:
         """Take a state that is complete; it is overwritten afterwards. May raise `Fault`."""
 
     def follow(self, changed: set[str]) -> None:

@@ -8,7 +8,7 @@ from rclpy.lifecycle import LifecyclePublisher
 
 from screw_dynamics.robot import Robot
 
-from ..node.cdr import ReceivedJointState, Template, float64_array_template, joint_state_template
+from ..node.cdr import ReceivedJointState, Template, float64_array_template, joint_state_template, wrench_template
 
 # term, also the name of its topic -> the efforts (n,) at position, velocity, acceleration
 TERMS: dict[str, Callable[[Robot, np.ndarray, np.ndarray, np.ndarray], np.ndarray]] = {
@@ -18,13 +18,16 @@ TERMS: dict[str, Callable[[Robot, np.ndarray, np.ndarray, np.ndarray], np.ndarra
 }
 
 
+FORCE_FIRST = np.array([3, 4, 5, 0, 1, 2])
+
+
 class Output:
-    """Efforts of the joints `order` of the model on one topic: `values` (order,) of the message `template`."""
+    """Efforts of the velocities `order` of the model on one topic: `values` (order,) of the message `template`."""
 
     def __init__(self, publisher: LifecyclePublisher, template: Template, field: str, order: np.ndarray):
         self.publisher = publisher
         self._template, self._values, self._order = template, template.fields[field], order
-        self._stamped = field == "effort"
+        self._stamped = field != "data"
 
     @property
     def subscribed(self) -> bool:
@@ -42,6 +45,11 @@ class Output:
 def joint_state_output(publisher: LifecyclePublisher, joint_names: Sequence[str], order: np.ndarray) -> Output:
     """A sensor_msgs/JointState with name and effort."""
     return Output(publisher, joint_state_template([joint_names[i] for i in order], ["effort"]), "effort", order)
+
+
+def base_output(publisher: LifecyclePublisher, link: str) -> Output:
+    """A geometry_msgs/WrenchStamped with the first six efforts, those of a floating base, in the frame of its link."""
+    return Output(publisher, wrench_template(link), "wrench", FORCE_FIRST)
 
 
 def command_output(publisher: LifecyclePublisher, order: np.ndarray) -> Output:

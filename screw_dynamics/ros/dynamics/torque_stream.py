@@ -1,31 +1,33 @@
 """From joint_states to torque topics: the hot path of dynamics_node."""
 
 import time
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.lifecycle import LifecyclePublisher
 from trajectory_msgs.msg import JointTrajectory
 
+from screw_dynamics.floating_base import RATES, coordinate_joints, floating_base, velocity_names
 from screw_dynamics.robot import Robot
 
 from ..node.cdr import ReceivedJointState
 from ..node.description import output_order
-from ..node.diagnostics import OK, STALE, WARN, Diagnostics
-from ..node.joint_state import Fault, JointStateCache, all_finite, listed
+from ..node.diagnostics import OK, STALE, WARN, Diagnostics, Report
+from ..node.joint_state import Fault, all_finite, listed
 from ..node.latency import Latency
 from ..node.parameters import Parameters
 from ..node.timing import SECOND, timeout
 from .acceleration import DesiredAcceleration, FiniteDifference, ZeroAcceleration
-from .torque_outputs import TERMS, Output, command_output, joint_state_output
+from .robot_state import RobotState
+from .torque_outputs import TERMS, Output, base_output, command_output, joint_state_output
 
 CLOCKS_AGREE = 10 * SECOND   # a stamp older than that, or in the future, is of another clock
 
 
 class Motion(NamedTuple):
-    """Position and velocity (n,) in model order; the stamp of the joint_states they come from, else zero."""
+    """Position (nq,) and velocity (n,) in model order; the stamp of the joint_states they come from, else zero."""
 
     position: np.ndarray
     velocity: np.ndarray
@@ -33,10 +35,13 @@ class Motion(NamedTuple):
 
 
 class TorqueStream:
-    """Keeps the state of the robot's joints, and publishes the torques that have subscribers.
+    """Keeps the state of the robot's joints and of its base, and publishes the torques that have subscribers.
 
     `publishers` has the publisher of each of TERMS, `command_publisher` is None without effort commands, `now()` is the
     node's time in nanoseconds. Nothing is published before a robot is in use (`use`).
+
+    base_topics: those of the state of a floating base; base_publishers(): the publisher of the wrench on it, by term.
+    Torques come for each message on joint_states; of a robot without joints, for each one on a topic of its base.
 
     observers: called with the state after each message that changed it, once the torques are out. latency: from a
     message's arrival to its torques; stamp_age: the stamp's age then, by the node's clock, where clocks agree."""
@@ -44,33 +49,41 @@ class TorqueStream:
     def __init__(
         self, parameters: Parameters, diagnostics: Diagnostics, now: Callable[[], int],
         publishers: Mapping[str, LifecyclePublisher], command_publisher: LifecyclePublisher | None,
+        base_topics: Iterable[str], base_publishers: Callable[[], Mapping[str, LifecyclePublisher]],
     ):
         self._parameters, self._diagnostics, self._now = parameters, diagnostics, now
         self._publishers, self._command_publisher = publishers, command_publisher
+        self._base_topics, self._base_publishers = tuple(base_topics), base_publishers
         self._robot: Robot | None = None
-        self._state = JointStateCache(())
+        self._state = RobotState(())
         self._acceleration = ZeroAcceleration(0)
         self._outputs: dict[str, list[Output]] = {}
         self._withheld: dict[str, str] = {}   # by term, why its subscribers got nothing for the latest state
         self._stamp: Time | ReceivedJointState = Time()   # its sec and nanosec count
         self._received = False
-        self.observers: list[Callable[[JointStateCache], None]] = []
+        self.observers: list[Callable[[RobotState], None]] = []
         self.latency, self.stamp_age = Latency(), Latency()
 
     def use(self, robot: Robot) -> None:
         """Compute with another robot. The state is kept if the joints are the same."""
-        same_joints = self._robot is not None and robot.joint_names == self._robot.joint_names
+        base, before = floating_base(robot.model), self._state.base
+        same_joints = self._robot is not None and robot.joint_names == self._robot.joint_names and (
+            base is None or before is not None and base.link == before.base.link)
         self._robot = robot
         self._withheld.clear()
+        if same_joints and base is not None:
+            before.base = base      # other links may be fixed to it
         if not same_joints:
-            self._state = JointStateCache(robot.joint_names, self._parameters.velocity_fallback, self._notice)
+            self._state = RobotState(
+                coordinate_joints(robot.model), base, self._base_topics, self._parameters.velocity_fallback,
+                self._notice)
             self._received = False
             self._make_outputs()
             self._make_acceleration()
 
     def follow_parameters(self) -> None:
         """Follow parameters that changed."""
-        self._state.velocity_fallback = self._parameters.velocity_fallback
+        self._state.joints.velocity_fallback = self._parameters.velocity_fallback
         self._make_acceleration()
 
     def clear(self) -> None:
@@ -82,10 +95,25 @@ class TorqueStream:
         """Take a message, and publish the torques at the state that it completes; raises `Fault` when it is dropped."""
         arrived, now = time.monotonic_ns(), self._now()
         self._diagnostics.tick("joint_states")
-        if not self._state.update(msg, msg.stamp, now):
+        if not self._state.joints.update(msg, msg.stamp, now):
             return
         self._received = True
-        self._stamp = msg
+        self._take(msg, publish, arrived, now)
+
+    def take_base(self, topic: str, take: Callable[[Any, str, Any, int], None], msg: Any, publish: bool) -> None:
+        """Take a message on a topic of the floating base, by a method of BaseState; raises `Fault` when it is
+        dropped."""
+        arrived, now, base = time.monotonic_ns(), self._now(), self._state.base
+        if base is None:    # the robot before had one
+            return
+        self._diagnostics.tick(topic)
+        take(base, topic, msg, now)
+        if not self._state.joints.joint_names:
+            self._take(msg.header.stamp, publish, arrived, now)
+
+    def _take(self, stamp: Time | ReceivedJointState, publish: bool, arrived: int, now: int) -> None:
+        """Publish the torques at the state that a message, stamped alike, has completed."""
+        self._stamp = stamp
         self._acceleration.observe(self._state)
         if publish:
             self._publish(now)
@@ -102,9 +130,7 @@ class TorqueStream:
         self._publish(self._now())
 
     def _publish(self, now: int) -> None:
-        if self._robot is None or not self._state.complete:
-            return
-        if self._state.age(now) > timeout(self._parameters.state_timeout):
+        if self._robot is None or not self._state.fresh(now, timeout(self._parameters.state_timeout)):
             return
         self._withheld.clear()
         faults = []
@@ -128,7 +154,7 @@ class TorqueStream:
             return
         torque = TERMS[term](self._robot, self._state.position, self._state.velocity, acceleration)
         if not all_finite(torque):
-            name = self._robot.joint_names[np.flatnonzero(~np.isfinite(torque))[0]]
+            name = velocity_names(self._robot.model)[np.flatnonzero(~np.isfinite(torque))[0]]
             raise Fault("non-finite torque", f"{term} of joint '{name}' is not finite at this state", "error")
         self._diagnostics.tick(term)
         for output in outputs:
@@ -140,6 +166,8 @@ class TorqueStream:
         age = arrived + latency - self._state.stamp
         if 0 <= age <= CLOCKS_AGREE:
             self.stamp_age.add(age)
+        if self._state.base is not None and not self._state.fresh(self._now(), timeout(self._parameters.state_timeout)):
+            return
         for observe in self.observers:
             observe(self._state)
 
@@ -152,20 +180,44 @@ class TorqueStream:
         """Why subscribers of some torque got none for the latest state, or ""."""
         return "; ".join(self._withheld.values())
 
-    def fresh_state(self) -> Motion:
-        """The state, when it is complete and fresh; else ValueError saying why not."""
-        level, message, _ = self.health()
-        if level != OK:
-            raise ValueError(f"no fresh joint_states: {message}")
+    def fresh_state(self, joints: bool = True, base: bool = True) -> Motion:
+        """The state, when it is complete and fresh, else ValueError saying why not; joints, base: what is needed of it,
+        the rest may be unknown."""
+        for needed, what, report in ((joints, "joint_states", self._joints_health), (base, "base state",
+                                                                                     self._base_health)):
+            level, message, _ = report() if needed else (OK, "", {})
+            if level != OK:
+                raise ValueError(f"no fresh {what}: {message}")
         stamp = Time(sec=self._stamp.sec, nanosec=self._stamp.nanosec)
         return Motion(self._state.position.copy(), self._state.velocity.copy(), stamp)
 
-    def health(self) -> tuple[bytes, str, dict[str, object]]:
+    def health(self) -> Report:
         """Level, message and values for the diagnostics."""
-        state = self._state
-        if self._robot is not None and self._robot.n == 0:
-            return OK, "the robot has no joints", {}
-        if self._robot is None or not self._received and len(state.missing) == self._robot.n:
+        level, message, values = self._joints_health()
+        base_level, base_message, more = self._base_health()
+        if level == OK and base_level != OK:
+            level, message = base_level, base_message
+        return level, message, {**values, **more}
+
+    def _base_health(self) -> Report:
+        """What is to be said of the state of a floating base."""
+        base = self._state.base
+        if base is None:
+            return OK, "", {}
+        if base.missing:
+            return WARN, f"nothing on {' and '.join(base.missing)} yet, where the state of the floating base comes", {}
+        topic, age = base.oldest(self._now())
+        limit, values = self._parameters.state_timeout, {"base state age [s]": f"{age:.3f}"}
+        if age * SECOND > timeout(limit):
+            return STALE, f"{topic} is stale: {age:.3f} s old, state_timeout is {limit} s", values
+        return OK, "", values
+
+    def _joints_health(self) -> Report:
+        """What is to be said of the state of the joints."""
+        state = self._state.joints
+        if self._robot is not None and not state.joint_names:
+            return OK, "publishing" if self._state.base is not None else "the robot has no joints", {}
+        if self._robot is None or not self._received and len(state.missing) == len(state.joint_names):
             if state.strangers:
                 return WARN, (f"joint_states have no joint of the robot: {listed(state.strangers)} arrive, "
                               f"{listed(state.joint_names)} are expected"), {}
@@ -179,23 +231,27 @@ class TorqueStream:
             return STALE, f"joint_states are stale: {age / SECOND:.3f} s old, state_timeout is {limit} s", values
         return OK, "publishing", values
 
-    def _notice(self, fault: Fault) -> None:
-        self._diagnostics.notice("joint_states", fault)
+    def _notice(self, topic: str, fault: Fault) -> None:
+        self._diagnostics.notice(topic, fault)
         if fault.reason == "time backwards":
             self._acceleration.clear()
 
     def _make_acceleration(self) -> None:
-        names, p = self._state.joint_names, self._parameters
+        names, n, p = self._state.joints.joint_names, len(self._state.velocity), self._parameters
         if p.acceleration_source == "finite_difference":
-            self._acceleration = FiniteDifference(len(names), timeout(p.state_timeout))
+            self._acceleration = FiniteDifference(n, timeout(p.state_timeout))
         elif p.acceleration_source == "topic":
-            self._acceleration = DesiredAcceleration(names, timeout(p.desired_timeout))
+            self._acceleration = DesiredAcceleration(names, timeout(p.desired_timeout), n - len(names))
         else:
-            self._acceleration = ZeroAcceleration(len(names))
+            self._acceleration = ZeroAcceleration(n)
 
     def _make_outputs(self) -> None:
-        names = self._robot.joint_names
-        order = output_order(names, self._parameters.joints)
+        base, names = self._state.base, velocity_names(self._robot.model)
+        first = RATES if base is not None else 0
+        order = first + output_order(names[first:], self._parameters.joints)
         self._outputs = {term: [joint_state_output(p, names, order)] for term, p in self._publishers.items()}
+        if base is not None:
+            for term, publisher in self._base_publishers().items():
+                self._outputs[term].append(base_output(publisher, base.base.link))
         if self._command_publisher is not None:
             self._outputs[self._parameters.effort_commands].append(command_output(self._command_publisher, order))

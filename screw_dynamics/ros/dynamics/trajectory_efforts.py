@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from screw_dynamics.checks import coordinates_alone
 from screw_dynamics.robot import Robot
 from screw_dynamics_interfaces.srv import FillTrajectoryEfforts
 
@@ -64,6 +65,7 @@ def fill(robot: Robot, trajectory: JointTrajectory) -> str:
 
     Velocities and accelerations that a point lacks are zero. Joints that the model does not have get effort 0.
     ValueError names what is missing or wrong; the trajectory is as it was then."""
+    coordinates_alone("trajectories with efforts", robot.model)
     points = trajectory.points
     if len(points) > LONGEST:
         raise ValueError(f"{len(points)} points, must be at most {LONGEST}")

@@ -1,4 +1,5 @@
-"""sensor_msgs/JointState and std_msgs/Float64MultiArray as the bytes that the middleware carries: read, and filled in.
+"""sensor_msgs/JointState, geometry_msgs/WrenchStamped and std_msgs/Float64MultiArray as the bytes that the middleware
+carries: read, and filled in.
 
 The encoding is CDR (OMG DDS-XTypes 7.4.1, "plain CDR 1"): four bytes of encapsulation, then the fields one after the
 other, each aligned to its own size, counted from behind the encapsulation. A sequence is its length, 4 bytes, and its
@@ -133,6 +134,12 @@ class Template:
         self._places[field] = len(self._bytes), length
         self._bytes += bytes(8 * length)
 
+    def _add_floats(self, field: str, count: int) -> None:
+        """A fixed number of float64, which have no length before them."""
+        self._bytes += bytes((ORIGIN - len(self._bytes)) % 8)
+        self._places[field] = len(self._bytes), count
+        self._bytes += bytes(8 * count)
+
     def _finish(self) -> "Template":
         # Four bytes into an aligned block: then the numbers are aligned, too.
         self._memory = np.zeros(len(self._bytes) + ORIGIN, dtype=np.uint8)[ORIGIN:]
@@ -144,15 +151,27 @@ class Template:
 def joint_state_template(names: Sequence[str], fields: Sequence[str], frame_id: str = "") -> Template:
     """A sensor_msgs/JointState with numbers in these of its fields "position", "velocity", "effort"; the others are
     empty."""
-    template = Template()
-    template._bytes += bytes(8)
-    template._add_string(frame_id)
+    template = _with_header(frame_id)
     template._add_word(len(names))
     for name in names:
         template._add_string(name)
     for field in ("position", "velocity", "effort"):
         template._add_numbers(field, len(names) if field in fields else 0)
     return template._finish()
+
+
+def wrench_template(frame_id: str) -> Template:
+    """A geometry_msgs/WrenchStamped; its field is "wrench", force (3) and torque (3)."""
+    template = _with_header(frame_id)
+    template._add_floats("wrench", 6)
+    return template._finish()
+
+
+def _with_header(frame_id: str) -> Template:
+    template = Template()
+    template._bytes += bytes(8)
+    template._add_string(frame_id)
+    return template
 
 
 def float64_array_template(n: int) -> Template:

@@ -142,23 +142,23 @@ class JointStateCache:
       of the model in the message: ros2_control's joint_state_broadcaster writes "not measured" that way;
     * efforts are taken as they are, NaN where a message has none: only some outputs need them, and those check.
 
-    `notify` receives, as a `Fault`, what is ignored but worth a line of log."""
+    `notify` receives, as a `Fault`, what is ignored but worth a line of log. arrays: those that become position,
+    velocity, effort and stamps (n,), to be written in place."""
 
     def __init__(
         self,
         joint_names: Sequence[str],
         velocity_fallback: str = "zero",
         notify: Callable[[Fault], None] = lambda fault: None,
+        arrays: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None = None,
     ):
         self.velocity_fallback = velocity_fallback
         self._notify = notify
         self._map = JointMap(joint_names, notify, sort=True)
         self.joint_names = self._map.joint_names
         n = len(self.joint_names)
-        self.position = np.full(n, np.nan)
-        self.velocity = np.full(n, np.nan)
-        self.effort = np.full(n, np.nan)
-        self.stamps = np.zeros(n, dtype=np.int64)
+        self.position, self.velocity, self.effort, self.stamps = arrays if arrays is not None else (
+            np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.int64))
         self._received = np.zeros(n, dtype=np.int64)
         self.strangers: tuple[str, ...] = ()   # the last message's names, of those with no joint of the model
         self.clear()

@@ -93,6 +93,8 @@ class ManagedNode(LifecycleNode):
         """A publisher that is silent unless the node is active; its QoS can be overridden by parameters."""
         publisher = self.create_lifecycle_publisher(kind, topic, own(STREAM), qos_overriding_options=OVERRIDABLE)
         self.endpoints.callback(self.destroy_lifecycle_publisher, publisher)
+        if self.state_label == "active":    # rclpy activates those alone that were there before
+            publisher.on_activate(None)
         return publisher
 
     def subscribe(self, kind: type, topic: str, callback: Callable, qos: QoSProfile) -> None:

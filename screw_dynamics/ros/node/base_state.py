@@ -1,0 +1,148 @@
+"""The state of a floating base, from the messages that carry it, and what each fault in them gets.
+
+Times are nanoseconds, stamps 0 meaning unstamped."""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from geometry_msgs.msg import Pose, PoseStamped, Twist, TwistStamped
+from nav_msgs.msg import Odometry
+
+from screw_dynamics.configuration_space import rotated
+from screw_dynamics.floating_base import FloatingBase
+
+from . import messages
+from .joint_state import Fault, all_finite, listed
+from .timing import SECOND
+
+UNIT = 1e-3     # by which the length of a quaternion may be off 1
+TO_BODY = (-1.0, -1.0, -1.0, 1.0)
+
+
+def read_pose(pose: Pose, field: str) -> np.ndarray:
+    """x y z, quaternion x y z w (7,) of a pose; `Fault` naming the field if it is not finite, or the quaternion not of
+    unit length."""
+    numbers = messages.placement(pose)
+    if not all_finite(numbers):
+        raise Fault("non-finite value", f"{field} is {numbers.tolist()} (x y z, quaternion x y z w)")
+    length = np.linalg.norm(numbers[3:])
+    if abs(length - 1.0) > UNIT:
+        raise Fault("no unit quaternion", f"{field}: the quaternion {numbers[3:].tolist()} (x y z w) has length "
+                    f"{length:.6g}, must have 1", "error")
+    return numbers
+
+
+def read_twist(twist: Twist, field: str) -> np.ndarray:
+    """The twist (6,), angular part first; `Fault` naming the field if it is not finite."""
+    numbers = messages.twist(twist)
+    if not all_finite(numbers):
+        raise Fault("non-finite value", f"{field} is {numbers.tolist()} (angular, linear)")
+    return numbers
+
+
+def fixed_link(base: FloatingBase, name: str, field: str) -> str:
+    """The link of this name, which is fixed to the base; "" is the base. `Fault` naming the field."""
+    if name and name not in base.fixed:
+        raise Fault("unknown frame", f"{field} is '{listed([name])}', must be '{base.link}', a link fixed to it, or "
+                    "empty", "error")
+    return name
+
+
+class BaseState:
+    """The latest pose and twist of a floating base, merged from the messages of `topics`, which carry a part each.
+
+    Written into numbers (7,), twist (6,) and stamps (6,), the base's parts of a robot's configuration, velocities and
+    their stamps. The rules for a message, in this order: a frame that is not fixed to the base, a number that is not
+    finite, a quaternion whose length is not 1: `Fault`, and nothing is changed; a stamp earlier than the one before on
+    its topic: everything is cleared, then the message is taken. Covariances are not read.
+
+    `notify` receives, as a `Fault`, what is accepted but worth a line of log."""
+
+    def __init__(self, base: FloatingBase, topics: Iterable[str], numbers: np.ndarray, twist: np.ndarray,
+                 stamps: np.ndarray, notify: Callable[[str, Fault], None] = lambda topic, fault: None):
+        self.base, self._notify = base, notify
+        self.numbers, self.twist, self._stamps = numbers, twist, stamps
+        self._topics = tuple(topics)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.numbers.fill(np.nan)
+        self.twist.fill(np.nan)
+        self._stamps.fill(0)
+        self._received = dict.fromkeys(self._topics, -1)
+        self._stamped = dict.fromkeys(self._topics, 0)
+        self._pose_frame = ""
+        self._in_pose_frame: np.ndarray | None = None   # the twist, where it is resolved there
+
+    # --------------------------------------------------------------------------------------------- how old it is
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The topics on which nothing has come yet."""
+        return tuple(topic for topic, time in self._received.items() if time < 0)
+
+    def fresh(self, now: int, limit: int) -> bool:
+        """Whether every part has been received, `limit` ago at most."""
+        oldest = min(self._received.values())
+        return oldest >= 0 and now - oldest <= limit
+
+    def oldest(self, now: int) -> tuple[str, float]:
+        """The topic of the part that was received least recently, and its age in s; only if none is missing."""
+        topic = min(self._received, key=self._received.__getitem__)
+        return topic, (now - self._received[topic]) / SECOND
+
+    @property
+    def stamp(self) -> int:
+        """The latest stamp."""
+        return max(self._stamped.values())
+
+    # --------------------------------------------------------------------------------------------- messages
+    def take_odometry(self, topic: str, msg: Odometry, now: int) -> None:
+        """Take the pose of the child frame, and its twist, which is resolved in the child frame (REP 105)."""
+        link = fixed_link(self.base, msg.child_frame_id, "child_frame_id")
+        pose, twist = read_pose(msg.pose.pose, "pose"), read_twist(msg.twist.twist, "twist")
+        self._stamps[:] = self._admit(topic, messages.nanoseconds(msg.header.stamp), now)
+        self.numbers[:], self.twist[:] = self.base.numbers(pose, link), self.base.twist(twist, link)
+
+    def take_pose(self, topic: str, msg: PoseStamped, now: int) -> None:
+        """Take the pose of the base."""
+        pose = read_pose(msg.pose, "pose")
+        self._admit(topic, messages.nanoseconds(msg.header.stamp), now)
+        self.numbers[:], self._pose_frame = self.base.numbers(pose), msg.header.frame_id
+        self._resolve()
+
+    def take_twist(self, topic: str, msg: TwistStamped, now: int) -> None:
+        """Take the twist of a link that is fixed to the base, in the link's frame; or of the base, resolved in the
+        frame that poses are in."""
+        frame = msg.header.frame_id
+        twist = read_twist(msg.twist, "twist")
+        in_pose_frame = bool(frame) and frame == self._pose_frame and frame not in self.base.fixed
+        link = "" if in_pose_frame else fixed_link(self.base, frame, "header.frame_id")
+        self._stamps[:] = self._admit(topic, messages.nanoseconds(msg.header.stamp), now)
+        self._in_pose_frame = twist if in_pose_frame else None
+        self.twist[:] = self.base.twist(twist, link)
+        self._resolve()
+
+    def _resolve(self) -> None:
+        """Resolve a twist of the poses' frame in the base's."""
+        if self._in_pose_frame is not None:
+            to_body = self.base.pose(self.numbers)[3:] * TO_BODY
+            self.twist[:3], self.twist[3:] = (rotated(to_body, part) for part in self._in_pose_frame.reshape(2, 3))
+
+    def _admit(self, topic: str, stamp: int, now: int) -> int:
+        """Note when a message was received; its stamp."""
+        before = self._stamped[topic]
+        if 0 < stamp < before:
+            self._notify(topic, Fault("time backwards", f"stamps went back by {(before - stamp) / SECOND:.6f} s: the "
+                                      "state of the base is cleared"))
+            self.clear()
+        self._received[topic], self._stamped[topic] = now, stamp
+        return stamp
+
+
+# By the parameter base_state_source: the topics, their types, and what takes their messages.
+BASE_SOURCES = {
+    "odometry": {"odom": (Odometry, BaseState.take_odometry)},
+    "pose_and_twist": {"base_pose": (PoseStamped, BaseState.take_pose),
+                       "base_twist": (TwistStamped, BaseState.take_twist)},
+}

@@ -1,0 +1,229 @@
+"""dynamics_node of a robot on a floating base, over real DDS; one process for all tests of this file."""
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
+from trajectory_msgs.msg import JointTrajectory
+
+import screw_dynamics as sd
+from screw_dynamics.ros.node import messages
+from screw_dynamics_interfaces import srv
+from screw_dynamics_interfaces.msg import JointMatrix
+from support import floating_robots as robots
+from support.arm_driver import MODULE
+from support.floating_driver import FloatingDriver, base
+from support.graph import PATIENCE, NodeProcess
+
+NAMES = [*robots.BASE_NAMES, *robots.JOINTS]
+NOTHING = "no fresh base state: nothing on /hopper/odom yet, where the state of the floating base comes"
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return sd.Robot.from_urdf(robots.hopper(), floating_base=True)
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory, ros):
+    parameters = {"robot_description": f"'{robots.hopper()}'", "floating_base": "true", "state_timeout": PATIENCE,
+                  "publish_mass_matrix": "true", "jacobian_links": "[shin]", "external_torque": "true",
+                  "payload_recording": 1.0}
+    with NodeProcess(MODULE, "hopper", tmp_path_factory.mktemp("hopper") / "log", parameters):
+        yield FloatingDriver("hopper")
+
+
+@pytest.fixture
+def state(rng):
+    return robots.state(rng)
+
+
+def close(got, expected):
+    np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-11)
+
+
+# The first test of the file: nothing has come yet.
+def test_without_odometry_it_computes_nothing_and_names_the_topic(driver, state):
+    q, v = state
+    driver.send_joints(q, v)
+    status, _ = driver.status(lambda status, values: "/hopper/odom" in status.message, lambda: driver.send_joints(q, v))
+    assert status.level == DiagnosticStatus.WARN and not any(driver.torques.values())
+    assert driver.call(srv.GetGravity, "~/get_gravity").message == NOTHING
+    reply = driver.call(srv.GetGravity, "~/get_gravity", position=q[7:].tolist())
+    assert not reply.success and reply.message == NOTHING
+
+
+@pytest.mark.parametrize("term", ["gravity", "coriolis", "inverse_dynamics"])
+def test_the_torques_are_those_of_the_robot(driver, robot, state, term):
+    q, v = state
+    expected = {"gravity": robot.gravity_torque(q), "coriolis": robot.coriolis_torque(q, v),
+                "inverse_dynamics": robot.inverse_dynamics(q, v, np.zeros(8))}
+    close(driver.answer(term, q, v), expected[term])
+
+
+def test_the_acceleration_of_the_base_by_finite_difference(driver, robot, state):
+    q, v = state
+    qdd = np.linspace(-0.2, 0.3, 8)
+    with driver.parameter("acceleration_source", "finite_difference", afterwards="zero"):
+        driver.settle(q, v)
+        for begin in range(2):      # a second later by the stamps
+            q[0] += 1.0
+            velocity = v - (1 - begin) * qdd
+            stamp = driver.settle_base(q, velocity)
+            driver.send_joints(q, velocity, stamp)
+        torque = driver.wait(lambda: next(
+            (m for m in driver.torques["inverse_dynamics"] if m.header.stamp.sec == stamp), None), "inverse dynamics")
+        close(torque.effort, robot.inverse_dynamics(q, v, qdd)[6:])
+
+
+BAD = [
+    ({"child": "shin"}, "unknown frame"),
+    ({"quaternion": [0.0, 0.0, 0.0, 1.1]}, "no unit quaternion"),
+    ({"quaternion": [0.0, 0.0, 0.0, np.nan]}, "non-finite value"),
+]
+
+
+def test_bad_odometry_is_dropped_and_counted(driver, robot, state):
+    q, v = state
+    driver.settle(q, v)
+    for bad, reason in BAD:
+        _, values = driver.status()
+        before = int(values.get(f"dropped: {reason}", 0))
+        other = np.concatenate(([9.0, 9.0, 9.0], bad.get("quaternion", q[3:7]), q[7:]))
+        driver.status(lambda status, values, reason=reason, before=before:
+                      int(values.get(f"dropped: {reason}", 0)) > before,
+                      lambda bad=bad, other=other: driver.send_odometry(other, v, child=bad.get("child", "trunk")))
+    reply = driver.call(srv.GetForwardKinematics, "~/get_forward_kinematics", link="trunk")
+    close(messages.placement(reply.pose.pose)[:3], q[:3])
+
+
+def test_stale_odometry_stops_everything(driver, state):
+    q, v = state
+    driver.settle(q, v)
+    with driver.parameter("state_timeout", 0.5, afterwards=PATIENCE):
+        status, values = driver.status(lambda status, values: "odom is stale" in status.message,
+                                       lambda: driver.send_joints(q, v))
+        assert status.level == DiagnosticStatus.STALE and float(values["base state age [s]"]) > 0.5
+        assert "/hopper/odom is stale" in driver.call(srv.GetMassMatrix, "~/get_mass_matrix").message
+
+
+# ------------------------------------------------------------------------------------------------- services
+def good(reply):
+    assert reply.success, reply.message
+    assert list(reply.joint_names) == NAMES
+    return reply
+
+
+@pytest.mark.parametrize("given", ["base", "joints", "both", "neither"])
+def test_services_take_the_base_and_the_joints_or_the_latest(driver, robot, state, rng, given):
+    q, v = state
+    other, rates = robot.random_configuration(rng), rng.uniform(-1.0, 1.0, 8)
+    driver.settle(other if given != "neither" else q, rates if given != "neither" else v)
+    fields, q_used, v_used = {}, q.copy(), v.copy()
+    if given in ("base", "both"):
+        fields["base"] = base(q, v)
+    elif given == "joints":
+        q_used[:7], v_used[:6] = other[:7], rates[:6]
+    if given in ("joints", "both"):
+        fields |= {"joint_names": ["slide", "hip"], "position": q[[8, 7]].tolist(), "velocity": v[[7, 6]].tolist()}
+    elif given == "base":
+        q_used[7:], v_used[6:] = other[7:], rates[6:]
+    reply = driver.call(srv.GetCoriolis, "~/get_coriolis", matrix=True, **fields)
+    assert reply.success, reply.message
+    order = [NAMES.index(name) for name in reply.joint_names]
+    assert order == [0, 1, 2, 3, 4, 5, 7, 6] if "position" in fields else order == list(range(8))
+    close(reply.effort, robot.coriolis_torque(q_used, v_used)[order])
+    close(np.reshape(reply.data, (8, 8)), robot.coriolis_matrix(q_used, v_used)[np.ix_(order, order)])
+
+
+def test_dynamics_of_given_states(driver, robot, state, rng):
+    q, v = state
+    qdd, tau, wrench = rng.standard_normal(8), rng.standard_normal(8), rng.standard_normal(6)
+    fields = {"position": q[7:].tolist(), "velocity": v[6:].tolist()}
+    reply = good(driver.call(srv.InverseDynamics, "~/inverse_dynamics", base=base(q, v, qdd[:6]),
+                             acceleration=qdd[6:].tolist(), **fields))
+    close(reply.effort, robot.inverse_dynamics(q, v, qdd))
+    external = WrenchStamped(wrench=messages.wrench_message(wrench))
+    external.header.frame_id = "imu"
+    reply = good(driver.call(srv.ForwardDynamics, "~/forward_dynamics", base=base(q, v), effort=tau[6:].tolist(),
+                             external=[external], **fields))
+    close(reply.acceleration,
+          robot.forward_dynamics(q, v, np.concatenate((np.zeros(6), tau[6:])), {"imu": wrench}))
+    named = {"joint_names": NAMES, **{field: [0.0] * 6 + values for field, values in fields.items()}}
+    reply = good(driver.call(srv.ForwardDynamics, "~/forward_dynamics", base=base(q, v), effort=tau.tolist(), **named))
+    close(reply.acceleration, robot.forward_dynamics(q, v, tau))
+    reply = good(driver.call(srv.GetMassMatrix, "~/get_mass_matrix", base=base(q, v), position=fields["position"]))
+    close(np.reshape(reply.data, (8, 8)), robot.mass_matrix(q))
+    reply = good(driver.call(
+        srv.GetJacobian, "~/get_jacobian", base=base(q, v), link="shin", derivative=True, **fields))
+    close(np.reshape(reply.data, (6, 8)), robot.jacobian(q, "shin"))
+    close(np.reshape(reply.derivative, (6, 8)), robot.jacobian_derivative(q, v, "shin"))
+    assert reply.frame_id == "world"
+    reply = good(driver.call(srv.GetJointScrews, "~/get_joint_screws"))
+    close(np.reshape(reply.screws, (8, 6)), robot.model.screws_spatial)
+    assert list(reply.link_names) == ["trunk"] * 6 + ["thigh", "shin"]
+
+
+def test_a_bad_base_of_a_request_is_named(driver, state):
+    q, v = state
+    off = q.copy()
+    off[3:7] *= 1.1
+    for pose, twist, says in ((off, v, "base[0].pose: the quaternion"), (q, v * np.nan, "base[0].twist is [nan")):
+        reply = driver.call(srv.GetGravity, "~/get_gravity", base=base(pose, twist), position=q[7:].tolist())
+        assert not reply.success and reply.message.startswith(says), reply.message
+
+
+def test_what_is_not_for_floating_bases_says_so(driver, state):
+    q, v = state
+    driver.settle(q, v)
+    _, values = driver.status()
+    status, values = driver.status(lambda status, values: "external torques are not estimated" in status.message,
+                                   lambda: (driver.send_odometry(q, v), driver.send_joints(q, v)))
+    assert "external_torque is not for robots with a floating base" in status.message
+    reply = driver.call(srv.IdentifyPayload, "~/identify_payload", link="shin")
+    assert "not ready yet" in reply.message or "joint 'floating_base' is free" in reply.message
+    trajectory = JointTrajectory(joint_names=list(robots.JOINTS))
+    reply = driver.call(srv.FillTrajectoryEfforts, "~/fill_trajectory_efforts", trajectory=trajectory)
+    assert not reply.success
+
+
+def test_matrices_on_topics(driver, robot, state):
+    q, v = state
+    mass, jacobian = driver.collect(JointMatrix, "~/mass_matrix"), driver.collect(JointMatrix, "~/jacobian/shin")
+    driver.settle(q, v)
+    mass.clear()
+    jacobian.clear()
+    driver.wait(lambda: mass and jacobian, "matrices", lambda: driver.send_joints(q, v))
+    assert list(mass[-1].joint_names) == NAMES
+    close(np.reshape(mass[-1].data, (8, 8)), robot.mass_matrix(q))
+    close(np.reshape(jacobian[-1].data, (6, 8)), robot.jacobian(q, "shin"))
+
+
+# ------------------------------------------------------------------------------------------------- other nodes
+def test_a_description_that_is_set_is_refused_by_name(driver):
+    says = driver.set_parameter("robot_description", robots.hopper(robots.PLANAR).replace("drift", "slip"))
+    assert "joint 'slip' is planar: the simulator and the nodes take joints of one degree of freedom" in says
+
+
+def test_the_pose_and_the_twist_on_topics_of_their_own(tmp_path, ros, robot):
+    """Of a quadrotor, which has no joints: torques come with its base."""
+    quadrotor = sd.Robot.from_urdf(robots.quadrotor(), floating_base=True)
+    q, v = quadrotor.random_configuration(1), np.linspace(-0.5, 0.7, 6)
+    parameters = {"robot_description": f"'{robots.quadrotor()}'", "floating_base": "true",
+                  "base_state_source": "pose_and_twist", "state_timeout": PATIENCE}
+    with NodeProcess(MODULE, "quadrotor", tmp_path / "log", parameters):
+        driver = FloatingDriver("quadrotor")
+        reply = driver.wait(lambda: (r := driver.call(srv.GetGravity, "~/get_gravity")).message.startswith(
+            "no fresh") and r, "the robot")
+        assert "nothing on /quadrotor/base_pose and /quadrotor/base_twist yet" in reply.message
+        pose = PoseStamped(pose=messages.placement_message(q))
+        twist = TwistStamped(twist=messages.twist_message(v))
+
+        def send():
+            driver.publisher(PoseStamped, "base_pose").publish(pose)
+            driver.publisher(TwistStamped, "base_twist").publish(twist)
+
+        wrenches = driver.wrenches["coriolis"]
+        driver.wait(lambda: wrenches, "a wrench", send)
+        close(messages.wrench(wrenches[-1].wrench), quadrotor.coriolis_torque(q, v))
+        assert wrenches[-1].header.frame_id == "body"
+        driver.status(lambda status, values: status.message == "publishing", send)
