@@ -54,7 +54,7 @@ class DynamicsServices:
         if self._model is not robot.model:
             self._model, self._base = robot.model, floating_base(robot.model)
             self._joints = JointMap(coordinate_joints(robot.model))
-        if self._base is None and request.base:
+        if self._base is None and getattr(request, "base", ()):
             raise ValueError("base: the robot has no floating base, must be empty")
         return JointRequest(self._joints, request.joint_names, self._base.names if self._base else ())
 
