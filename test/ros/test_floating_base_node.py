@@ -70,8 +70,8 @@ def test_the_acceleration_of_the_base_by_finite_difference(driver, robot, state)
             velocity = v - (1 - begin) * qdd
             stamp = driver.settle_base(q, velocity)
             driver.send_joints(q, velocity, stamp)
-        torque = driver.wait(lambda: next(
-            (m for m in driver.torques["inverse_dynamics"] if m.header.stamp.sec == stamp), None), "inverse dynamics")
+            driver.wait(lambda stamp=stamp: driver.output("gravity", stamp), "gravity")
+        torque = driver.wait(lambda: driver.output("inverse_dynamics", stamp), "inverse dynamics")
         close(torque.effort, robot.inverse_dynamics(q, v, qdd)[6:])
 
 

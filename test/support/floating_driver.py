@@ -43,6 +43,10 @@ class FloatingDriver(Driver):
         self.publisher(JointState, "joint_states").publish(message)
         return message.header.stamp.sec
 
+    def output(self, term, stamp):
+        """The message on a topic of torques with this stamp, or None."""
+        return next((message for message in self.torques[term] if message.header.stamp.sec == stamp), None)
+
     def settle(self, q, v):
         """Send a state until the node has it."""
         self.wait(lambda: self.send_joints(q, v) and self._has(q, v, next(self._clock)), "the state")
