@@ -80,14 +80,14 @@ class View:
 
     # --------------------------------------------------------------------------------------------- the robot
     def use(self, robot: Robot, source: str | None = None, q: ArrayLike | None = None) -> None:
-        """Show another robot. source: its URDF, a path or text; by default the one that it was read from. q (n,):
+        """Show another robot. source: its URDF, a path or text; by default the one that it was read from. q (nq,):
         where it is, and is seen whole."""
         self.stop()
         with self._lock, self.server.atomic():
             self.server.scene.reset()
             self.server.gui.reset()
             self.robot, self._told, self._qd = robot, 0.0, None
-            self.q = home(robot.model) if q is None else checks.vector("q", q, robot.n)
+            self.q = home(robot.model) if q is None else checks.vector("q", q, robot.nq)
             self.scene = Scene(self.server, robot, robot.source if source is None else source, self.q)
             self.notes = self.scene.notes
             self._stage()
@@ -95,10 +95,10 @@ class View:
             self.show(self.q)
 
     def show(self, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None) -> None:
-        """Move the robot to the positions q (n,); with rates qd its kinetic energy, with efforts tau their arrows.
+        """Move the robot to the positions q (nq,); with rates qd its kinetic energy, with efforts tau their arrows.
 
         Positions that are not finite move nothing."""
-        q = checks.real_numbers("q", q, self.robot.n).reshape(self.robot.n)
+        q = checks.real_numbers("q", q, self.robot.nq).reshape(self.robot.nq)
         with self._lock, self.server.atomic():
             if np.isfinite(q).all():
                 self.q = q
@@ -121,19 +121,20 @@ class View:
 
     def play(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None,
              speed: float = 1.0, loop: bool = True) -> "View":
-        """Play a motion as `rollout` returns it: times t (samples,), positions q and rates qd (..., samples, n).
+        """Play a motion as `rollout` returns it: times t (samples,), positions q (..., samples, nq) and rates qd (...,
+        samples, n).
 
         Of a batch the first is the robot, the next GHOSTS pale copies. tau (samples, n): the efforts whose arrows are
         shown, by default those of gravity. speed: seconds of the motion in a second. Returns the view itself."""
-        n, t = self.robot.n, np.asarray(t, dtype=float)
+        t, sizes = np.asarray(t, dtype=float), {"q": self.robot.nq, "qd": self.robot.n, "tau": self.robot.n}
         if t.ndim != 1 or not len(t) or (np.diff(t) < 0.0).any():
             raise ValueError(f"t must be ascending times (samples,), and has the shape {t.shape}")
-        motions = {name: checks.real_numbers(name, x, n) for name, x in (("q", q), ("qd", qd), ("tau", tau))
+        motions = {name: checks.real_numbers(name, x, sizes[name]) for name, x in (("q", q), ("qd", qd), ("tau", tau))
                    if x is not None}
         for name, x in motions.items():
             if x.ndim < 2 or x.shape[-2] != len(t):
-                raise ValueError(f"{name} has the shape {x.shape}, not (..., {len(t)}, {n})")
-        motions = {name: x.reshape(-1, len(t), n) for name, x in motions.items()}
+                raise ValueError(f"{name} has the shape {x.shape}, not (..., {len(t)}, {sizes[name]})")
+        motions = {name: x.reshape(-1, len(t), sizes[name]) for name, x in motions.items()}
         self.stop()
         with self._lock, self.server.atomic():
             self._t, self._motions = t - t[0], motions
@@ -160,7 +161,8 @@ class View:
         last = min(k + 1, len(self._t) - 1)
         step = self._t[last] - self._t[k]
         s = min(max((time - self._t[k]) / step, 0.0), 1.0) if step > 0.0 else 0.0
-        now = {name: (1.0 - s) * x[:, k] + s * x[:, last] for name, x in self._motions.items()}
+        now = {name: (1.0 - s) * x[:, k] + s * x[:, last] for name, x in self._motions.items() if name != "q"}
+        now["q"] = self.robot.interpolate(self._motions["q"][:, k], self._motions["q"][:, last], s)
         with self._lock, self.server.atomic():
             if self.player is None:
                 return
@@ -204,7 +206,7 @@ class View:
         gui, model = self.server.gui, self.robot.model
         masses = sum(arrays.inertia(M).mass for M in (model.root_inertia, *model.inertias))
         with gui.add_folder("Robot"):
-            self._status = gui.add_markdown(f"{self.robot.n} joints, {masses:.4g} kg")
+            self._status = gui.add_markdown(f"{len(self.robot.joint_names)} joints, {masses:.4g} kg")
             self._numbers = gui.add_markdown("")
             for note in self.notes[:3]:
                 gui.add_markdown(f"*{note[:300]}*")
@@ -217,7 +219,8 @@ class View:
             transparent = gui.add_checkbox("see through", False)
             transparent.on_update(lambda event: self._change(self.scene.see_through, transparent.value))
         with gui.add_folder("Joints (rad or m)"):
-            self._sliders = [self._slider(k) for k in range(self.robot.n)]
+            self._slid = [name for name, places in model.v_slices.items() if model.places_in_q[places.start] >= 0]
+            self._sliders = [self._slider(k) for k in range(len(self._slid))]
             if not self._live and self.robot.n:
                 gui.add_button("reset").on_click(lambda event: self._reset())
 
@@ -231,14 +234,15 @@ class View:
             change(*values)
 
     def _slider(self, k: int) -> Any:
-        """The slider of a joint: within its limits, a turn where there are none, or a metre to both sides."""
-        model = self.robot.model
-        reach = 1.0 if model.joint_kinds[k] == "prismatic" else np.pi
+        """The slider of a joint: within its limits, a turn where there are none, or a metre to both sides. Joints on
+        groups have none."""
+        model, name = self.robot.model, self._slid[k]
+        q, velocity = float(self.q[model.q_slices[name].start]), model.v_slices[name].start
+        reach = 1.0 if model.kind_of(name) == "prismatic" else np.pi
         low, high = (float(np.clip(x, -100.0, 100.0)) if np.isfinite(x) else sign * reach
-                     for x, sign in ((model.lower[k], -1.0), (model.upper[k], 1.0)))
-        low, high = min(low, self.q[k]), max(high, self.q[k], low + 1e-6)
-        slider = self.server.gui.add_slider(model.joint_names[k], float(low), float(high),
-                                            max((high - low) / 1000.0, 1e-7), float(self.q[k]), disabled=self._live)
+                     for x, sign in ((model.lower[velocity], -1.0), (model.upper[velocity], 1.0)))
+        low, high = min(low, q), max(high, q, low + 1e-6)
+        slider = self.server.gui.add_slider(name, low, high, max((high - low) / 1000.0, 1e-7), q, disabled=self._live)
         slider.on_update(lambda event: self._slide(k, event))
         return slider
 
@@ -248,7 +252,7 @@ class View:
         if self.player is not None and self.player.runs:
             self.player.pause()
         q = self.q.copy()
-        q[k] = self._sliders[k].value
+        q[self.robot.q_slices[self._slid[k]]] = self._sliders[k].value
         self.show(q)
 
     def _reset(self) -> None:
@@ -258,8 +262,8 @@ class View:
 
     def _tell(self, qd: ArrayLike | None) -> None:
         """The numbers: sliders and energies."""
-        for slider, x in zip(self._sliders, self.q, strict=True):
-            slider.value = float(np.clip(x, slider.min, slider.max))
+        for slider, name in zip(self._sliders, self._slid, strict=True):
+            slider.value = float(np.clip(self.q[self.robot.q_slices[name].start], slider.min, slider.max))
         potential = float(self.robot.potential_energy(self.q))
         if qd is None:
             self._numbers.content = f"potential energy {potential:.4g} J"
@@ -297,14 +301,13 @@ def view(robot: Robot, t: ArrayLike | None = None, q: ArrayLike | None = None, *
          host: str = "127.0.0.1", port: int = 8080, speed: float = 1.0) -> View:
     """Open a web page with a robot, and return its View; `view(robot).wait()` in a script serves it until Ctrl-C.
 
-    t, q: a motion (samples,), (..., samples, n) to play, as `rollout` returns it; q (n,) alone: positions to show.
+    t, q: a motion (samples,), (..., samples, nq) to play, as `rollout` returns it; q (nq,) alone: positions to show.
     urdf: path or text of the URDF whose shapes are shown, by default the one that the robot was read from. Without any,
     and where meshes are missing, bodies are boxes of their inertia. host: 127.0.0.1 serves this machine alone, 0.0.0.0
     everybody. port: the first free one from here on. ImportError without viser, the extra [view]."""
-    checks.coordinates_alone("view", robot.model)
-    start = None if q is None else checks.real_numbers("q", q, robot.n)
+    start = None if q is None else checks.real_numbers("q", q, robot.nq)
     if start is not None and t is not None:
-        start = start.reshape(-1, robot.n)[0]
+        start = start.reshape(-1, robot.nq)[0]
     page = View(host, port)
     try:
         page.use(robot, urdf, start)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from screw_dynamics import configuration_space
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws import arrays
@@ -22,9 +23,11 @@ SEE_THROUGH = 0.35      # opacity
 
 
 def home(model: Model) -> np.ndarray:
-    """Positions (n,) to begin with: zero, or the middle of a range that does not contain zero."""
-    inside = (model.lower <= 0.0) & (0.0 <= model.upper)
-    return np.where(inside, 0.0, (np.where(inside, 0.0, model.lower) + np.where(inside, 0.0, model.upper)) / 2.0)
+    """Positions (nq,) to begin with: neutral, or the middle of a range that does not contain zero."""
+    q, at = configuration_space.neutral(model), model.places_in_q
+    outside = (at >= 0) & ~((model.lower <= 0.0) & (0.0 <= model.upper))
+    q[at[outside]] = (model.lower[outside] + model.upper[outside]) / 2.0
+    return q
 
 
 def preload(robot: Robot) -> None:
@@ -67,7 +70,7 @@ class Scene:
 
     # --------------------------------------------------------------------------------------------- where it is
     def place(self, q: np.ndarray) -> None:
-        """Move to the positions q (n,)."""
+        """Move to the positions q (nq,)."""
         poses = self._poses(q)
         for frame, C in zip(self._frames, poses, strict=True):
             _set(frame, C)
@@ -117,7 +120,7 @@ class Scene:
             self._ghosts.append(frames)
 
     def place_ghosts(self, q: np.ndarray) -> None:
-        """Move the copies to positions (ghosts, n)."""
+        """Move the copies to positions (ghosts, nq)."""
         for frames, positions in zip(self._ghosts, q, strict=True):
             for frame, C in zip(frames, self._poses(positions), strict=True):
                 _set(frame, C)
@@ -212,24 +215,27 @@ class Scene:
             base = axis.point + max(0.0, outside[0] - 0.25 * size) * axis.direction
             self._add("screws", f"{parent}/screw", glyphs.screw_mesh(axis.kind, size),
                       glyphs.along(axis.direction, base), SCREWS[axis.kind])
-            label = self._scene.add_label(f"{parent}/name", model.body_joints[i], position=axis.point, visible=False,
-                                          font_screen_scale=0.8, anchor="center-left")
-            self.layers["names"].append(label)
+            if model.body_names[i] in model.frames:     # the last body of a joint on a group
+                label = self._scene.add_label(f"{parent}/name", model.body_joints[i], position=axis.point,
+                                              visible=False, font_screen_scale=0.8, anchor="center-left")
+                self.layers["names"].append(label)
             if masses[i] > 0.0:
                 radius = 0.1 * size * (0.4 + 0.6 * (masses[i] / heaviest) ** (1 / 3))
                 self._add("centres", f"{parent}/centre", glyphs.sphere_mesh(radius), _at(centres[i]), CENTRE)
-            if model.joint_names[model.coordinates[i]] == model.body_joints[i]:
+            if model.body_joints[i] not in model.mimics:
                 arrow = self._add("efforts", f"{parent}/effort", glyphs.arrow_mesh(1.6 * size), np.eye(4), EFFORT)
                 self._arrows.append((int(model.coordinates[i]), arrow, axis, outside))
 
     def _way_out(self, i, point, direction):
-        """How far from a point of body i the line leaves its shapes, and those of the body that carries it."""
+        """How far from a point of body i the line leaves the shapes of its link, and those of the link that carries
+        it."""
         ways = [0.0]
-        to_parent = self.model.relative_poses[i]
+        of_joint = [k for k, joint in enumerate(self.model.body_joints) if joint == self.model.body_joints[i]]
+        to_parent = self.model.relative_poses[of_joint[0]]
         for slot, C, part in self._drawn["visual"]:
-            if slot == i + 1:
+            if slot == of_joint[-1] + 1:
                 frame = arrays.inverse_pose(C)
-            elif slot == self.model.parents[i] + 1:
+            elif slot == self.model.parents[of_joint[0]] + 1:
                 frame = arrays.inverse_pose(C) @ to_parent
             else:
                 continue

@@ -75,6 +75,31 @@ def test_a_range_without_zero_begins_in_its_middle_and_a_position_beyond_a_limit
     assert poses(page) == pytest.approx(panda.body_poses(panda.model.upper + 1.0), abs=1e-5)
 
 
+def test_joints_on_groups_are_shown_and_played_without_a_slider(show):
+    """Between samples on the group, though quaternions change their sign; the sliders are those of other joints."""
+    from viser.transforms import SO3
+    robot = sd.Robot.from_urdf(URDF / "spherical_arm.urdf", floating_base=True)
+    q, v = robot.random_configuration(4), np.random.default_rng(4).standard_normal(robot.n)
+    page, middle = show(robot, None, q), robot.integrate(q, 0.5 * v)
+    assert [slider.label for slider in page._sliders] == ["waist", "lift", "slide"] and page.robot.n == 9
+    assert poses(page) == pytest.approx(robot.body_poses(q), abs=1e-5)
+    assert len(page.scene.layers["names"]) == 4 and len(page.scene._arrows) == 9
+    end = robot.integrate(q, v)
+    end[3:7] *= -1.0
+    page.play([0.0, 2.0], [q, end], [v, v])
+    page.player.pause()
+    page.player.seek(1.0)
+    assert poses(page) == pytest.approx(robot.body_poses(middle), abs=1e-5)
+    assert f"kinetic {robot.kinetic_energy(middle, v):.4g} J" in page._numbers.content
+    page._slide(1, Person(page._sliders[1], 0.7))
+    assert page.q[8] == 0.7 and page.q[:8] == pytest.approx(middle[:8])
+    page._reset()
+    assert page.q.tolist() == [0, 0, 0, 0, 0, 0, 1, 0, 0, 0]
+    page.show(page.q, tau=np.eye(9)[1])                     # a torque about y of the base
+    arrow = page.scene._arrows[1][1]
+    assert SO3(arrow.wxyz).as_matrix()[:, 2] == pytest.approx([0.0, 1.0, 0.0], abs=1e-6)
+
+
 def test_layers_are_shown_and_hidden(show, arm):
     page = show(arm)
     visible = {layer: {handle.visible for handle in handles} for layer, handles in page.scene.layers.items()}
