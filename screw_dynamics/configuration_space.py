@@ -49,6 +49,29 @@ def difference(model: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
     return v
 
 
+def velocities(model: Model, q: np.ndarray, rates: np.ndarray, accelerations: np.ndarray
+               ) -> tuple[np.ndarray, np.ndarray]:
+    """Velocities and accelerations (..., n) from the numbers q(t) (..., nq) and their first and second derivatives.
+
+    Quaternions may have any length, which may change: that of r^-1 r' is not in its vector part, half the angular
+    velocity."""
+    v, vd = np.empty((2, *q.shape[:-1], model.n))
+    for _, kind, numbers, of in _joints(model):
+        v[..., of], vd[..., of] = _velocities(kind, *(x[..., numbers] for x in (q, rates, accelerations)))
+    return v, vd
+
+
+def continuous(model: Model, q: np.ndarray) -> np.ndarray:
+    """The configurations (samples, nq), each quaternion of the sign that is nearer to the one before."""
+    q = np.array(q, dtype=float)
+    for _, kind, numbers, _ in _joints(model):
+        if kind in ("spherical", "free"):
+            r = q[:, numbers][:, QUATERNION]
+            turned = np.where((r[1:] * r[:-1]).sum(axis=-1) < 0.0, -1.0, 1.0)
+            r *= np.cumprod(np.r_[np.ones(len(r[:1])), turned])[:, None]
+    return q
+
+
 def random(model: Model, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     """Configurations (*shape, nq): uniform within limits, angles in [-pi, pi] and lengths in [-1, 1] where there are
     none; rotations uniform on SO(3)."""
@@ -107,6 +130,25 @@ def _logarithm(kind, q0, q1):
         return np.concatenate((w, (a * step[..., :1] + b * step[..., 1:]) / d,
                                (a * step[..., 1:] - b * step[..., :1]) / d), axis=-1)
     return q1 - q0
+
+
+def _velocities(kind, q, rates, accelerations):
+    """The twist of g and its derivative, from those of the numbers."""
+    if kind == "spherical":
+        inverse = _conjugate(q)
+        half = product(inverse, rates)
+        return 2.0 * half[..., :3], 2.0 * (product(inverse, accelerations) - product(half, half))[..., :3]
+    if kind == "free":
+        back = _conjugate(q[..., QUATERNION])
+        w, wd = _velocities("spherical", *(x[..., QUATERNION] for x in (q, rates, accelerations)))
+        v, a = (rotated(back, x[..., :3]) for x in (rates, accelerations))
+        return np.concatenate((w, v), axis=-1), np.concatenate((wd, a - np.cross(w, v)), axis=-1)
+    if kind == "planar":
+        w, wd = rates[..., 2:], accelerations[..., 2:]
+        v, a = (_turned(-q[..., 2:], x[..., :2]) for x in (rates, accelerations))
+        across = np.concatenate((-v[..., 1:], v[..., :1]), axis=-1)
+        return np.concatenate((w, v), axis=-1), np.concatenate((wd, a - w * across), axis=-1)
+    return rates, accelerations
 
 
 # ------------------------------------------------------------------------------------------------- the plane

@@ -29,11 +29,10 @@ def contact_wrench(robot: Robot, q: ArrayLike, torque: ArrayLike, link: str,
                    tolerance: float = TOLERANCE) -> ContactWrench:
     """The wrench on a link at its origin that best explains external efforts: J^T W = tau in least squares.
 
-    q and torque (n,): position, and external efforts as MomentumObserver estimates them; those that are NaN are left
-    out. Directions of the wrench whose singular value is below `tolerance` times the largest are not observable, as
-    near a singular position or on a robot of fewer than 6 joints: the wrench has nothing along them."""
-    n = robot.n
-    q, torque = checks.real_numbers("q", q, n), checks.real_numbers("torque", torque, n)
+    q (nq,) and torque (n,): position, and external efforts as MomentumObserver estimates them; those that are NaN are
+    left out. Directions of the wrench whose singular value is below `tolerance` times the largest are not observable,
+    as near a singular position or on a robot of fewer than 6 joints: the wrench has nothing along them."""
+    q, torque = checks.real_numbers("q", q, robot.nq), checks.real_numbers("torque", torque, robot.n)
     scale = np.array([LEVER] * 3 + [1.0] * 3)       # W = scale * w, with all of w in N
     measured = np.isfinite(torque)
     A = (robot.jacobian(q, link).T * scale)[measured]

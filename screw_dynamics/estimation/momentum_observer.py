@@ -75,12 +75,13 @@ class MomentumObserver:
         self._last = None
 
     def update(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> np.ndarray:
-        """Take the measured efforts tau (n,) at the state q, qd (n,); the estimate (n,).
+        """Take the measured efforts tau (n,) at the state q (nq,), qd (n,); the estimate (n,).
 
         t: the time in s, of all joints or (n,); joints whose time has not changed keep their estimate. A joint whose
         effort is not finite has the estimate NaN, and starts anew when it has one. The others do not need it."""
         n = self._robot.n
-        q, qd, tau = (checks.real_numbers(name, x, n) for name, x in (("q", q), ("qd", qd), ("tau", tau)))
+        q = checks.real_numbers("q", q, self._robot.nq)
+        qd, tau = (checks.real_numbers(name, x, n) for name, x in (("qd", qd), ("tau", tau)))
         t = np.broadcast_to(np.asarray(t, dtype=float), n)
         h = t - self._time
         due = h != 0.0                  # NaN, of a joint that is new, is due

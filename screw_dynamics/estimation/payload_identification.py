@@ -9,8 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
+from screw_dynamics import checks, configuration_space
 from screw_dynamics.algorithms.friction import STICTION
+from screw_dynamics.model.group_joints import motions
+from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 
 from .friction import smooth_friction
@@ -51,7 +53,8 @@ class Payload(NamedTuple):
 
 def identify_payload(robot: Robot, link: str, t: ArrayLike, q: ArrayLike, tau: ArrayLike, friction: str = "model",
                      window: float = WINDOW) -> Payload:
-    """Estimate what a link carries beyond the model from a motion: times t (m,), positions q, efforts tau (m, n).
+    """Estimate what a link carries beyond the model from a motion: times t (m,), positions q (m, nq), efforts tau
+    (m, n); those of a floating base are 0 where nothing touches the robot, and tell as much as others.
 
     Velocities and accelerations come from q, smoothed over `window` (s) as the efforts are, in each piece of the
     recording without gaps. friction: "model" takes the model's damping and Coulomb friction off the efforts, "estimate"
@@ -63,10 +66,9 @@ def identify_payload(robot: Robot, link: str, t: ArrayLike, q: ArrayLike, tau: A
     times its standard deviation. Noise of q in the accelerations, which makes inertias look smaller, is compensated."""
     checks.known_link(link, robot.link_names)
     checks.one_of("friction", friction, FRICTION)
-    checks.coordinates_alone("identify_payload", robot.model)
-    q, tau = (checks.real_numbers(name, x, robot.n) for name, x in (("q", q), ("tau", tau)))
-    t = checks.real_numbers("t", t, len(q))
-    found = list(pieces(t, q, tau, checks.positive("window", window)))
+    model, q, tau = robot.model, checks.real_numbers("q", q, robot.nq), checks.real_numbers("tau", tau, robot.n)
+    t, q = checks.real_numbers("t", t, len(q)), configuration_space.continuous(model, robot.normalize(q))
+    found = [_in_velocities(model, piece) for piece in pieces(t, q, tau, checks.positive("window", window))]
     if not found:
         raise ValueError(f"{len(t)} samples have no piece without gaps that is longer than {2.0 * window:g} s")
     rows = [_equations(robot, link, piece, friction) for piece in found]
@@ -88,9 +90,22 @@ class Equations(NamedTuple):
     b_k: np.ndarray     # (n, N, n)
 
 
+def _in_velocities(model: Model, piece: Piece) -> Piece:
+    """The piece with velocities and accelerations (k, n) in place of the derivatives of q; noise of quaternions and
+    positions, which turn with the joint, counts as the same in all directions."""
+    qd, qdd = configuration_space.velocities(model, piece.q, piece.qd, piece.qdd)
+    noise, numbers = np.empty(model.n), piece.acceleration_noise
+    for kind, of, rates in zip(model.joint_kinds, model.q_slices.values(), model.v_slices.values(), strict=True):
+        own = numbers[of]
+        turn = 4.0 / 3.0 * own[-4:].sum()                   # w' = 2 r^-1 r'', and a unit quaternion has 3 directions
+        noise[rates] = {"spherical": [turn] * 3, "free": [turn] * 3 + [own[:3].mean()] * 3,
+                        "planar": [own[-1], *[own[:2].mean()] * 2]}.get(kind, own)
+    return piece._replace(qd=qd, qdd=qdd, acceleration_noise=noise)
+
+
 def _moving(robot, link):
-    """The joints, by index, that move a link."""
-    q = np.random.default_rng(0).uniform(-1.0, 1.0, robot.n)
+    """The velocities, by index, that move a link."""
+    q = robot.integrate(robot.neutral(), np.random.default_rng(0).uniform(-1.0, 1.0, robot.n))
     joints = np.flatnonzero(np.abs(robot.jacobian(q, link)).max(axis=0) > 0.0)
     if not len(joints):
         raise ValueError(f"no joint moves link '{link}'")
@@ -112,21 +127,23 @@ def _equations(robot: Robot, link: str, piece: Piece, friction: str) -> Equation
     effort = piece.effort - smooth_friction(robot, piece.qd) if friction == "model" else piece.effort
     b = (piece.smooth(effort) - robot.inverse_dynamics(q, qd, qdd))[:, joints]
     b_k = -robot.mass_matrix(q)[:, joints][:, :, joints].swapaxes(0, 1)
+    rubs = np.concatenate([np.full(len(motions(kind)), kind != "free") for kind in robot.model.joint_kinds])[joints]
     if friction == "estimate":
-        columns = _friction_columns(piece, joints)
+        columns = _friction_columns(piece, joints, rubs)
         Y, Y_k = np.concatenate([Y, columns], axis=2), np.concatenate([Y_k, np.zeros((len(joints), *columns.shape))], 3)
     resting = piece.smooth((np.abs(piece.qd) < REST).astype(float))[:, joints] > 0.1
-    sticks = robot.model.friction[joints] > 0.0 if friction == "model" else np.full(len(joints), friction == "estimate")
+    sticks = robot.model.friction[joints] > 0.0 if friction == "model" else rubs & (friction == "estimate")
     valid = np.isfinite(b) & ~(resting & sticks)
     b = np.where(valid, b, 0.0)
     return Equations(Y * valid[..., None], b, valid, Y_k * valid[..., None], b_k * valid)
 
 
-def _friction_columns(piece: Piece, joints: np.ndarray) -> np.ndarray:
-    """(k, n, 2 n): in the row of each joint its rate and the rate's sign, smoothed as the efforts are."""
+def _friction_columns(piece: Piece, joints: np.ndarray, rubs: np.ndarray) -> np.ndarray:
+    """(k, n, 2 r): in the row of each of the r joints that rub its rate and the rate's sign, smoothed as the efforts
+    are."""
     rate = piece.qd[:, joints]
     viscous, dry = piece.smooth(rate), piece.smooth(rate / (np.abs(rate) + STICTION))
-    unit = np.eye(len(joints))
+    unit = np.eye(len(joints))[:, rubs]
     return np.concatenate([viscous[:, :, None] * unit, dry[:, :, None] * unit], axis=2)
 
 

@@ -12,13 +12,13 @@ DEGREE = 3      # of the polynomial that fits each window
 
 
 class Piece(NamedTuple):
-    """An uninterrupted piece of a recording at a uniform step: arrays (k, n)."""
+    """An uninterrupted piece of a recording at a uniform step: arrays (k, nq), or (k, n)."""
 
     q: np.ndarray                       # smoothed, and its derivatives
     qd: np.ndarray
     qdd: np.ndarray
     effort: np.ndarray                  # as measured
-    acceleration_noise: np.ndarray      # (n) variance of qdd, by what the filter takes off q
+    acceleration_noise: np.ndarray      # (nq), or (n), variance of qdd, by what the filter takes off q
     points: int                         # in a window
 
     @property
@@ -33,7 +33,8 @@ class Piece(NamedTuple):
 
 
 def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float) -> Iterator[Piece]:
-    """The uninterrupted pieces of a recording t (m,), q and tau (m, n): time runs forward, gaps are below window / 2.
+    """The uninterrupted pieces of a recording t (m,), q (m, nq) and tau (m, n): time runs forward, gaps are below
+    window / 2.
 
     Samples are interpolated to a uniform step, the median of those of t; a piece shorter than two windows is left out.
     ValueError when a window has fewer than 5 points."""

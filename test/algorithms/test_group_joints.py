@@ -4,6 +4,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
+from screw_dynamics.configuration_space import continuous, velocities
 from screw_dynamics.model import macro_joints
 from support.random_trees import GROUPS, KINDS, model_of, random_pose, random_tree
 
@@ -18,6 +19,13 @@ def robot(request):
 @pytest.fixture
 def state(robot, rng):
     return robot.random_configuration(rng), *rng.standard_normal((2, robot.n))
+
+
+def quaternion_numbers(robot):
+    """Where in q those of quaternions are."""
+    ends = [robot.q_slices[name].stop for name, kind in zip(robot.joint_names, robot.model.joint_kinds, strict=True)
+            if kind in ("spherical", "free")]
+    return [end - 4 + k for end in ends for k in range(4)]
 
 
 def rate(f, robot, q, v):
@@ -153,6 +161,21 @@ def test_integration_and_difference_are_inverse(robot, rng):
     assert np.allclose(robot.difference(q0, robot.integrate(q0, small)), small, atol=1e-13)
     assert np.allclose(robot.distance(q0, robot.interpolate(q0, q1, np.full(40, 0.25))), 0.25 * robot.distance(q0, q1))
     assert np.allclose(robot.integrate(q0, np.zeros(robot.n)), q0, atol=1e-15)
+
+
+def test_velocities_of_a_curve_of_numbers_lead_along_it(robot, rng):
+    """Of quaternions that are not of unit length, along q + t a + t^2 b / 2 at t = 0."""
+    q, a, b = robot.random_configuration(rng) * 1.7, *rng.standard_normal((2, robot.nq))
+    v, vd = velocities(robot.model, q, a, b)
+    step, here = 1e-4, [velocities(robot.model, q + t * a + t * t / 2 * b, a + t * b, b)[0] for t in (-1e-4, 1e-4)]
+    ahead, behind = (q + t * a + t * t / 2 * b for t in (step, -step))
+    assert np.allclose(robot.difference(behind, ahead) / (2 * step), v, atol=1e-6)
+    assert np.allclose((here[1] - here[0]) / (2 * step), vd, atol=1e-6)
+    path = robot.interpolate(q, robot.random_configuration(rng), np.linspace(0.0, 1.0, 20)[:, None][:, 0])
+    path[::3] = np.where(np.isin(np.arange(robot.nq), quaternion_numbers(robot)), -1.0, 1.0) * path[::3]
+    smooth = continuous(robot.model, path)
+    assert np.abs(np.diff(smooth, axis=0)[:, quaternion_numbers(robot)]).max() < 0.5
+    assert robot.distance(smooth, path).max() < 1e-12
 
 
 def test_the_neutral_configuration_is_that_of_the_models_poses(robot):

@@ -10,11 +10,12 @@ from support.real_robots import real_robot
 WRENCH = np.array([0.4, -0.2, 0.3, 5.0, -8.0, 12.0])
 
 
+@pytest.mark.parametrize("floating_base", [False, True])
 @pytest.mark.parametrize("urdf, tip", [
     ("panda_description/urdf/panda.urdf", "panda_hand"), ("ur_description/urdf/ur5_robot.urdf", "tool0")])
-def test_the_wrench_comes_back(urdf, tip, rng):
-    robot = real_robot(urdf)
-    q = rng.uniform(0.3, 0.9, robot.n)
+def test_the_wrench_comes_back(urdf, tip, floating_base, rng):
+    robot = real_robot(urdf, floating_base=floating_base)
+    q = rng.uniform(0.3, 0.9, robot.nq)
     found = sd.estimation.contact_wrench(robot, q, robot.external_torque(q, {tip: WRENCH}), tip)
     np.testing.assert_allclose(found.wrench, WRENCH, rtol=1e-9)
     assert found.rank == 6 and 1.0 < found.condition < 100.0 and found.residual < 1e-12

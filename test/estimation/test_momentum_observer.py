@@ -19,9 +19,14 @@ def robot(request):
     return real_robot(urdf, tip_link=tip)
 
 
+def bent(robot):
+    """A bent position."""
+    return robot.integrate(robot.neutral(), np.linspace(0.4, -0.9, robot.n))
+
+
 def fall(robot, effort, seconds=0.25, dt=1e-3, friction=False):
     """A motion under constant efforts, of a precise integrator, from a bent position: t, q, qd."""
-    q0 = np.linspace(0.4, -0.9, robot.n)
+    q0 = bent(robot)
     qd0 = np.linspace(-0.5, 0.5, robot.n)
     steps = round(seconds / dt)
     return robot.rollout(q0, qd0, effort, dt=dt, steps=steps, integrator="rk4", friction=friction)
@@ -39,12 +44,12 @@ def observed(observer, motion, effort):
 
 def hold(robot):
     """Efforts that roughly hold the robot."""
-    return robot.gravity_torque(np.linspace(0.4, -0.9, robot.n))
+    return robot.gravity_torque(bent(robot))
 
 
 def push(robot):
     """Efforts that accelerate each joint by some 5 rad/s^2."""
-    return 5.0 * np.diag(robot.mass_matrix(np.linspace(0.4, -0.9, robot.n)))
+    return 5.0 * np.diag(robot.mass_matrix(bent(robot)))
 
 
 def test_a_constant_external_effort_comes_through_the_low_pass(robot):
@@ -71,6 +76,21 @@ def test_without_contact_the_error_is_of_the_second_order_in_the_time_step(robot
         errors.append(np.abs(observed(observer_of(robot), sampled, hold(robot))).max())
     ratios = np.divide(errors[:-1], errors[1:])
     assert (ratios > 3.5).all() and errors[-1] < 1e-4, errors
+
+
+def test_a_wrench_on_a_floating_robot_comes_through_with_an_error_of_the_second_order():
+    """A force on the base that no joint feels, and one on a joint; the base has no motors."""
+    robot = real_robot(ROBOTS["panda"][0], tip_link="panda_link8", floating_base=True)
+    effort, external = np.r_[np.zeros(6), hold(robot)[6:]], np.zeros(robot.n)
+    external[[3, 8]] = 20.0, -2.0
+    motion = fall(robot, effort + external, seconds=0.08)
+    errors = []
+    for every in (4, 2, 1):
+        sampled = [x[::every] for x in motion]
+        expected = (1.0 - np.exp(-GAIN * sampled[0]))[:, None] * external
+        errors.append(np.abs(observed(observer_of(robot), sampled, effort) - expected).max())
+    ratios = np.divide(errors[:-1], errors[1:])
+    assert (ratios > 3.5).all() and errors[-1] < 1e-3 * external.max(), errors
 
 
 def test_a_payload_is_an_external_effort_until_the_model_has_it(robot):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics.configuration_space import velocities
 from screw_dynamics.estimation.payload_identification import identify_payload, regressor
 from support.real_robots import real_robot
 
@@ -124,6 +125,26 @@ def test_a_simulated_robot_under_a_controller(panda, carrying, rng):
     found = identify_payload(panda, LINK, t, q + 1e-5 * noise[0], tau + 0.2 * noise[1], friction="none")
     assert found.mass == pytest.approx(MASS, abs=3.0 * found.standard_deviations[0])
     assert found.observable[:4].all() and found.standard_deviations[0] < 0.02
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("friction", ["model", "estimate"])
+def test_a_payload_of_a_robot_whose_base_moves(friction, rng):
+    """The base tumbles and sways: its quaternion is measured with either sign, its efforts by a sensor below it."""
+    floating = real_robot("panda_description/urdf/panda.urdf", tip_link=LINK, floating_base=True)
+    carrying, (t, arm, arm_d, arm_dd) = floating.with_payload(LINK, MASS, COM, INERTIA), motion(FAST / 2.0)
+    w = 2.0 * np.pi * FAST / 3.0 * np.array([0.7, 0.9, 1.1, 0.8, 1.0, 1.2, 0.6])
+    phase, size = t[:, None] * w + np.arange(7), np.array([0.2, 0.2, 0.2, 0.3, 0.3, 0.3, 0.1])
+    base = size * np.sin(phase) + np.array([0, 0, 1, 0, 0, 0, 1])
+    curve = [np.hstack(parts) for parts in (
+        (base, arm), (size * w * np.cos(phase), arm_d), (-size * w**2 * np.sin(phase), arm_dd))]
+    tau = carrying.inverse_dynamics(curve[0], *velocities(carrying.model, *curve))
+    q, noise = carrying.normalize(curve[0]) + 1e-5 * rng.standard_normal(curve[0].shape), rng.standard_normal(tau.shape)
+    q[rng.random(len(q)) < 0.5, 3:7] *= -1.0
+    found = identify_payload(floating, LINK, t, q, tau + 0.1 * noise, friction=friction)
+    assert found.observable.all() and (np.abs(found.parameters - PHI) < 4.0 * found.standard_deviations).all()
+    np.testing.assert_allclose(found.com, COM, atol=1e-3)
+    assert 0.01 < found.residual < 0.1
 
 
 def test_friction_is_taken_off_or_estimated_along(panda, rng):
