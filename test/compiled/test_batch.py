@@ -5,7 +5,17 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from support.batches import ARM, METHODS, PENDULUM, ROBOTS, assert_equal_to_rounding, method, one_by_one, states
+from support.batches import (
+    ARM,
+    EACH_METHOD,
+    METHODS,
+    PENDULUM,
+    ROBOTS,
+    assert_equal_to_rounding,
+    method,
+    one_by_one,
+    states,
+)
 
 ALL_ROBOTS = ROBOTS | {"pendulum, specialized": PENDULUM.specialize()}
 # Each kernel of a specialized robot is compiled.
@@ -13,7 +23,7 @@ EACH_ROBOT = pytest.mark.parametrize("robot", [
     pytest.param(robot, id=name, marks=[pytest.mark.slow] * ("specialized" in name))
     for name, robot in ALL_ROBOTS.items()])
 OTHERS = {"from_urdf", "with_gravity", "with_payload", "specialize", "rollout", "step", "plot", "neutral", "integrate",
-          "difference", "interpolate", "distance", "normalize", "random_configuration"}
+          "difference", "interpolate", "distance", "normalize", "random_configuration", "hybrid_dynamics"}
 
 
 def test_every_public_method_of_states_is_here():
@@ -21,7 +31,7 @@ def test_every_public_method_of_states_is_here():
     assert methods - OTHERS == {name.partition(",")[0] for name in METHODS}
 
 
-@pytest.mark.parametrize("name", METHODS)
+@EACH_METHOD
 @EACH_ROBOT
 def test_a_batch_is_its_states_one_by_one(rng, robot, name):
     f, inputs = method(robot, name)
@@ -30,7 +40,7 @@ def test_a_batch_is_its_states_one_by_one(rng, robot, name):
         assert_equal_to_rounding(f(*arrays), one_by_one(f, arrays))
 
 
-@pytest.mark.parametrize("name", METHODS)
+@EACH_METHOD
 @EACH_ROBOT
 def test_a_batch_of_no_states_has_no_results(rng, robot, name):
     f, inputs = method(robot, name)

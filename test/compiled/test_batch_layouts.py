@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from screw_dynamics.compiled.batch import TILE
-from support.batches import ARM, METHODS, PENDULUM, method, states
+from support.batches import ARM, EACH_METHOD, PENDULUM, method, states
 
 
 # ------------------------------------------------------------------------------------------------- memory layouts
@@ -79,7 +79,7 @@ def test_nothing_is_written_beside_the_results(rng):
         assert (out.base == 77).all()
 
 
-@pytest.mark.parametrize("name", METHODS)
+@EACH_METHOD
 def test_results_go_to_out(rng, name):
     for lead in ((), (9,)):
         f, inputs = method(ARM, name)

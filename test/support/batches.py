@@ -1,5 +1,6 @@
 """Robots, the methods that take batches of their states, and what single states give."""
 import numpy as np
+import pytest
 
 import screw_dynamics as sd
 from support.paths import URDF
@@ -23,7 +24,9 @@ METHODS = {
     "inverse_dynamics": (3, {}), "gravity_torque": (1, {}), "coriolis_torque": (2, {}), "forward_dynamics": (3, {}),
     "mass_matrix": (1, {}), "coriolis_matrix": (2, {}), "kinetic_energy": (2, {}), "potential_energy": (1, {}),
     "friction_torque": (1, {}), "center_of_mass": (1, {}), "center_of_mass_jacobian": (1, {}),
-    "centroidal_momentum_matrix": (1, {}), "centroidal_momentum": (2, {}),
+    "center_of_mass_velocity": (2, {}), "center_of_mass_acceleration": (3, {}), "composite_inertia": (1, {}),
+    "average_twist": (2, {}), "centroidal_momentum_matrix": (1, {}), "centroidal_momentum": (2, {}),
+    "centroidal_momentum_matrix_derivative": (2, {}), "centroidal_momentum_rate": (3, {}),
     "body_poses": (1, {}), "body_poses, spatial": (1, dict(form="spatial")),
     "forward_kinematics": (1, dict(link=-1)), "forward_kinematics, reference": (1, ABOUT),
     "external_torque": (1, dict(external=-1)), "inverse_dynamics, external": (3, dict(external=-1)),
@@ -32,6 +35,11 @@ METHODS = {
     **{f"jacobian_derivative, {form}": (2, dict(ABOUT, representation=form)) for form in REPRESENTATIONS},
     **{f"body_twists, {form}": (2, dict(representation=form)) for form in REPRESENTATIONS},
     **{f"body_jacobians, {form}": (1, dict(representation=form)) for form in REPRESENTATIONS}}
+# Those with kernels that nothing else compiles.
+SLOW = {"center_of_mass_acceleration", "composite_inertia", "average_twist", "centroidal_momentum_matrix_derivative",
+        "centroidal_momentum_rate"}
+EACH_METHOD = pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW))
+                                               for name in METHODS])
 
 
 def method(robot, name):

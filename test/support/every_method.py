@@ -47,10 +47,18 @@ def of_state(robot, q, qd, u):
     """Pairs of a method, with what distinguishes the call, and its result."""
     tip, middle = robot.link_names[-1], robot.link_names[1]
     load = {tip: np.arange(6.0)}
-    for method in ("gravity_torque", "mass_matrix", "potential_energy", "body_poses", "body_jacobians"):
+    for method in ("gravity_torque", "mass_matrix", "potential_energy", "body_poses", "body_jacobians",
+                   "center_of_mass", "center_of_mass_jacobian", "centroidal_momentum_matrix", "composite_inertia",
+                   "normalize"):
         yield method, getattr(robot, method)(q)
-    for method in ("coriolis_torque", "coriolis_matrix", "kinetic_energy", "body_twists"):
+    for method in ("coriolis_torque", "coriolis_matrix", "kinetic_energy", "body_twists", "center_of_mass_velocity",
+                   "average_twist", "centroidal_momentum", "centroidal_momentum_matrix_derivative", "integrate",
+                   "difference", "distance"):
         yield method, getattr(robot, method)(q, qd)
+    for method in ("center_of_mass_acceleration", "centroidal_momentum_rate"):
+        yield method, getattr(robot, method)(q, qd, u)
+    yield "hybrid_dynamics", np.concatenate(robot.hybrid_dynamics(q, qd, u, u, robot.joint_names[:1], load), axis=-1)
+    yield "interpolate", robot.interpolate(q, qd, np.full(q.shape[:-1], 0.3))
     for method in ("inverse_dynamics", "forward_dynamics"):
         yield method, getattr(robot, method)(q, qd, u)
         yield f"{method} loaded", getattr(robot, method)(q, qd, u, load)

@@ -76,7 +76,8 @@ def dynamics(robot: sd.Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np
     others: list[np.ndarray] = [
         robot.gravity_torque(q), robot.coriolis_torque(q, qd), robot.mass_matrix(q), robot.coriolis_matrix(q, qd),
         robot.external_torque(q, wrenches), robot.friction_torque(qd), robot.kinetic_energy(q, qd),
-        robot.potential_energy(q), robot.forward_dynamics(q, qd, tau, external=wrenches)]
+        robot.potential_energy(q), robot.forward_dynamics(q, qd, tau, external=wrenches),
+        *robot.hybrid_dynamics(q, qd, qdd, tau, [robot.joint_names[0]], wrenches)]
     assert all(np.isfinite(other).all() for other in others)
     return tau
 
@@ -100,7 +101,11 @@ def configurations(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> float:
     assert robot.difference(ahead, anywhere).shape == (2, robot.n) and anywhere.shape == (2, robot.nq)
     assert robot.q_slices.keys() == robot.v_slices.keys() == set(robot.joint_names)
     whole: list[np.ndarray] = [robot.center_of_mass(q), robot.center_of_mass_jacobian(q),
-                               robot.centroidal_momentum_matrix(q), robot.centroidal_momentum(q, qd)]
+                               robot.center_of_mass_velocity(q, qd), robot.center_of_mass_acceleration(q, qd),
+                               robot.composite_inertia(q), robot.average_twist(q, qd),
+                               robot.centroidal_momentum_matrix(q), robot.centroidal_momentum(q, qd),
+                               robot.centroidal_momentum_matrix_derivative(q, qd),
+                               robot.centroidal_momentum_rate(q, qd, qd)]
     mass: float = robot.total_mass
     return float(robot.distance(q, anywhere[0])) + mass + len(whole)
 
