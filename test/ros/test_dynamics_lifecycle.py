@@ -43,6 +43,13 @@ def state(driver):
     return driver.call(GetState, "~/get_state").current_state.id
 
 
+def tell(clock, seconds):
+    """Publish simulated time on /clock."""
+    msg = Clock()
+    msg.clock.sec = seconds
+    clock.publish(msg)
+
+
 def elbow(driver):
     """The torque of the elbow, the only joint that is configured for output."""
     stamps = []
@@ -55,7 +62,9 @@ def elbow(driver):
 
 def test_without_autostart_a_manager_configures_it(driver):
     assert state(driver) == State.PRIMARY_STATE_UNCONFIGURED
-    driver.status(lambda status, values: (status.level, status.message) == (DiagnosticStatus.OK, "unconfigured"))
+    clock, times = driver.publisher(Clock, "/clock"), itertools.count(1)
+    driver.status(lambda status, values: (status.level, status.message) == (DiagnosticStatus.OK, "unconfigured"),
+                  lambda: tell(clock, next(times)))      # else it soon warns that no time comes on /clock
     assert change(driver, Transition.TRANSITION_CONFIGURE)
     assert state(driver) == State.PRIMARY_STATE_INACTIVE
 
@@ -140,16 +149,12 @@ def test_a_jump_of_simulated_time_clears_the_caches(driver):
     Never forwards, where a state would be stale."""
     clock, times = driver.publisher(Clock, "/clock"), itertools.count(1000, -1)
 
-    def publish(seconds):
-        msg = Clock()
-        msg.clock.sec = seconds
-        clock.publish(msg)
-
     def ask():
         return driver.call(srv.GetGravity, "~/get_gravity")
 
-    driver.wait(lambda: ask().success, "a state", lambda: (publish(1001), driver.send()))
-    driver.wait(lambda: "lack shoulder, elbow" in ask().message, "a state that is gone", lambda: publish(next(times)))
+    driver.wait(lambda: ask().success, "a state", lambda: (tell(clock, 1001), driver.send()))
+    driver.wait(lambda: "lack shoulder, elbow" in ask().message, "a state that is gone",
+                lambda: tell(clock, next(times)))
 
 
 def test_cleanup_and_a_second_start(driver):
