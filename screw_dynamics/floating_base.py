@@ -80,6 +80,20 @@ def coordinate_joints(model: Model) -> tuple[str, ...]:
     return tuple(joint for joint in model.joint_names if joint not in model.joint_frames)
 
 
+def coordinates(q: np.ndarray, n: int) -> np.ndarray:
+    """The coordinate (..., n) of each velocity, for configurations (..., nq): 0 for those of a floating base."""
+    if q.shape[-1] == n:
+        return q
+    return np.concatenate((np.zeros((*q.shape[:-1], RATES)), q[..., NUMBERS:]), axis=-1)
+
+
+def in_numbers(mask: np.ndarray, nq: int) -> np.ndarray:
+    """A mask (..., nq) of numbers in q, for one (..., n) of velocities; of the base's none or all, by its first."""
+    if mask.shape[-1] == nq:
+        return mask
+    return np.concatenate((np.repeat(mask[..., :1], NUMBERS, axis=-1), mask[..., RATES:]), axis=-1)
+
+
 def _composed(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The pose a b (7,) of two."""
     return np.concatenate((a[:3] + rotated(a[3:], b[:3]), product(a[3:], b[3:])))

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from screw_dynamics.floating_base import coordinates
 from screw_dynamics.robot import Robot
 from screw_dynamics.simulation.driven import BRAKE, EFFORT, GRAVITY, REFERENCE, SERVO, Driven
 
@@ -31,17 +32,19 @@ class Actuators:
 
     def effort(self, robot: Robot, drives: Drives, sample: Sample | None, q: np.ndarray, qd: np.ndarray,
                wrenches: Wrenches) -> np.ndarray:
-        """The efforts (n,) at a state, under wrenches {link: (6,)}. sample: the reference, if any, rows (1, n)."""
-        return self._run(robot, drives, sample, q.copy(), qd.copy(), wrenches, 0, np.zeros(len(q), dtype=np.int64))[1]
+        """The efforts (n,) at a state q (nq,), qd (n,), under wrenches {link: (6,)}.
+
+        sample: the reference, if any, rows (1, n)."""
+        return self._run(robot, drives, sample, q.copy(), qd.copy(), wrenches, 0, np.zeros(len(qd), dtype=np.int64))[1]
 
     def move(self, robot: Robot, drives: Drives, samples: Sample | None, q: np.ndarray, qd: np.ndarray,
              wrenches: Wrenches, steps: int, clipped: np.ndarray,
              past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
         """Make steps with new efforts at the start of each. samples: the reference, if any, rows (steps, n).
 
-        Returns how many were made, q and qd (n,) after them, and the mask (n,) of the joints whose numbers ceased to be
-        finite if these were fewer. clipped (n,) counts the steps in which a command or an effort was clipped; past (0
-        or steps, 2, n) becomes q and qd at the start of the steps."""
+        Returns how many were made, q (nq,) and qd (n,) after them, and the mask (n,) of the joints whose numbers ceased
+        to be finite if these were fewer. clipped (n,) counts the steps in which a command or an effort was clipped;
+        past (0 or steps, 2, nq) becomes q, and the n numbers of qd, at the start of the steps."""
         q, qd = q.copy(), qd.copy()
         made, _, failing = self._run(robot, drives, samples, q, qd, wrenches, steps, clipped, past)
         return made, q, qd, failing
@@ -51,7 +54,7 @@ class Actuators:
             self._robot, self._drives, self._driven = robot, None, Driven(robot, self._settings.integrator)
             self._unpushed = self._driven.wrenches({})
         if drives is not self._drives:      # brakes stay where they are as long as the same drives the joints
-            self._drives, self._table = drives, self._joints(robot, drives, q)
+            self._drives, self._table = drives, self._joints(robot, drives, coordinates(q, robot.n))
             self._constant = _reference(drives, Sample(drives.kind, *np.zeros((4, 1, robot.n))))
         reference = self._constant if samples is None else _reference(drives, samples)
         past = np.empty((0, 2, len(q))) if past is None else past
@@ -60,7 +63,7 @@ class Actuators:
         return self._driven.run(self._table, on_bodies, reference, steps, self._settings.step, q, qd, clipped, past)
 
     def _joints(self, robot: Robot, drives: Drives, q: np.ndarray) -> np.ndarray:
-        """The table of the joints, see simulation/driven.py.
+        """The table of the joints at positions q (n,), see simulation/driven.py.
 
         Servos are critically damped to a position and along the reference, and of first order to a velocity; a brake
         brings its joint to rest within a step, and is a stop on both sides of it."""
@@ -94,8 +97,8 @@ def _reference(drives: Drives, samples: Sample) -> np.ndarray:
 def braked(robot: Robot, locked: np.ndarray, q: np.ndarray, limits: EnforcedLimits, settings: Settings) -> Robot:
     """The robot to integrate: with the friction and the stops of the settings, and brakes on the joints `locked` (n,).
 
-    A brake is a stop on both sides of the joint's position in q (n,). For an integrator that takes friction implicitly
-    it is huge damping, too: then it holds within the step, and not only after it."""
+    A brake is a stop on both sides of the joint's position, of those q (n,). For an integrator that takes friction
+    implicitly it is huge damping, too: then it holds within the step, and not only after it."""
     model = robot.model
     damping, friction = model.damping * settings.joint_friction, model.friction * settings.joint_friction
     return Robot(

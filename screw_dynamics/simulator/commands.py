@@ -48,9 +48,13 @@ class Commands:
     by no effort, or towards no velocity, or still towards its last position; "hold" by its brake;
     "gravity_compensation" by g_i(q), in every mode. A joint without a command so far is held by its brake if
     hold_until_first_command, else driven by no effort, or towards no velocity, or towards its first position. Commands
-    are clipped to the limits."""
+    are clipped to the limits.
 
-    def __init__(self, settings: Settings, limits: EnforcedLimits, modes: Sequence[str]):
+    The first `base` of them are the velocities of a floating base, whose commands are efforts: none where they are
+    stale. It is held until anything is commanded."""
+
+    def __init__(self, settings: Settings, limits: EnforcedLimits, modes: Sequence[str], base: int = 0):
+        self._base = base
         self._limits, self._on_timeout = limits, settings.on_timeout
         self._timeout = settings.steps(settings.command_timeout)
         self._hold = settings.hold_until_first_command
@@ -65,7 +69,8 @@ class Commands:
         changed = kind != self._kind
         self._value[changed], self._deadline[changed] = position[changed], UNCOMMANDED
         stale = {"zero": kind, "hold": Drive.LOCKED, "gravity_compensation": Drive.GRAVITY}
-        self._kind, self._stale = kind, np.broadcast_to(stale[self._on_timeout], kind.shape)
+        self._kind, self._stale = kind, np.array(np.broadcast_to(stale[self._on_timeout], kind.shape))
+        self._stale[:self._base] = Drive.EFFORT
         kinds, limits = [kind == k for k in KINDS.values()], self._limits
         self._lower = np.select(kinds, (-limits.effort, -limits.velocity, limits.lower))
         self._upper = np.select(kinds, (limits.effort, limits.velocity, limits.upper))
@@ -105,7 +110,9 @@ class Commands:
         fresh, uncommanded = self._deadline > step, self._deadline == UNCOMMANDED
         kind = np.where(self.stale(step), self._stale, self._kind)
         if self._held:
-            kind[uncommanded] = Drive.LOCKED
+            held = uncommanded.copy()
+            held[:self._base] = uncommanded.all()
+            kind[held] = Drive.LOCKED
         value = np.where(fresh | (self._kind == Drive.POSITION), self._value, 0.0)
         clipped = np.clip(value, self._lower, self._upper)
         return Drives(

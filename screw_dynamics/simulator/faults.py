@@ -96,11 +96,13 @@ class Faults:
     """The faults that are active or waiting, and what they do to drives and commands.
 
     sensors: what "sensor" faults may name beside joints; "joint_states" stands for all joints. The schedule of the
-    settings is armed by `reset`. Steps are those since then. ValueError names what a fault cannot act on."""
+    settings is armed by `reset`. Steps are those since then. base: how many velocities of a floating base come before
+    the joints in arrays (n,). ValueError names what a fault cannot act on."""
 
-    def __init__(self, settings: Settings, joint_names: Sequence[str], sensors: Iterable[str] = ()):
+    def __init__(self, settings: Settings, joint_names: Sequence[str], sensors: Iterable[str] = (), base: int = 0):
         self._settings, self._joints = settings, tuple(joint_names)
-        self._index = {name: i for i, name in enumerate(joint_names)}
+        self._index = {name: base + i for i, name in enumerate(joint_names)}
+        self._n = base + len(self._joints)
         self._sensors = (*joint_names, JOINT_STATES, *sensors)
         self.active: tuple[Fault, ...] = ()
         self._mechanical = False            # whether a joint is stuck, weak or lost
@@ -163,7 +165,7 @@ class Faults:
 
     def _of_joints(self) -> tuple[np.ndarray, np.ndarray]:
         """The mask (n,) of stuck joints, and the share (n,) of its effort that each actuator gives."""
-        stuck, strength = np.zeros(len(self._joints), dtype=bool), np.ones(len(self._joints))
+        stuck, strength = np.zeros(self._n, dtype=bool), np.ones(self._n)
         for kind, target, value, *_ in self.active:
             if kind == "joint_stuck":
                 stuck[self._index[target]] = True

@@ -2,15 +2,18 @@
 
 import numpy as np
 
+from screw_dynamics.floating_base import velocity_names
 from screw_dynamics.model.model import Model
 
 
 class EnforcedLimits:
-    """Lowest and highest positions, largest velocities and efforts (n,); infinite where none is enforced."""
+    """Lowest and highest positions, largest velocities and efforts (n,); infinite where none is enforced.
+
+    The positions (n,) of the velocities of a floating base are 0."""
 
     def __init__(self, model: Model, enforced: bool):
         unlimited = np.full(model.n, np.inf)
-        self._joint_names = model.joint_names
+        self._names = velocity_names(model)
         self.lower, self.upper = (model.lower, model.upper) if enforced else (-unlimited, unlimited)
         self.velocity = model.velocity_limit if enforced else unlimited
         self.effort = model.effort_limit if enforced else unlimited
@@ -31,4 +34,4 @@ class EnforcedLimits:
         """ValueError unless a position of joint i is within its limits."""
         if not (np.isfinite(position) and self.lower[i] <= position <= self.upper[i]):
             limits = f"[{self.lower[i]}, {self.upper[i]}]"
-            raise ValueError(f"joint '{self._joint_names[i]}': position {position} is outside its limits {limits}")
+            raise ValueError(f"joint '{self._names[i]}': position {position} is outside its limits {limits}")

@@ -66,7 +66,8 @@ class Moment:
 
 
 class Stretch(NamedTuple):
-    """Steps from `first` on in which the same acts; q, qd (steps, n), or (1, n) where the state stands still."""
+    """Steps from `first` on in which the same acts; q (steps, nq), qd (steps, n), or one row where the state stands
+    still."""
 
     first: int
     q: np.ndarray

@@ -36,10 +36,18 @@ class Settings(SensorSettings):
         50.0, "of the servos in the modes velocity and position; at most 0.5 / dt", "rad/s", lower=1e-3)
     seed: int = _setting(0, "of everything random", lower=0)
     initial_noise: float = _setting(0.0, "standard deviation of the positions after a reset", "rad or m", lower=0.0)
+    initial_base_pose: tuple[float, ...] = _setting(
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0), "pose of a floating base after a reset, in the root link: x y z, "
+        "quaternion x y z w of any length but 0", "m", length=7)
+    initial_base_twist: tuple[float, ...] = _setting(
+        (0.0,) * 6, "twist of a floating base after a reset, in its own frame: angular velocity, then linear",
+        "rad/s and m/s", length=6)
 
     def __post_init__(self):
         for field in fields(self):
             check(field.name, getattr(self, field.name), **field.metadata)
+        if not any(self.initial_base_pose[3:]):
+            raise ValueError(f"initial_base_pose is {self.initial_base_pose}: the quaternion must not be 0")
         if self.servo_bandwidth * self.dt > 0.5:
             raise ValueError(f"servo_bandwidth is {self.servo_bandwidth} rad/s, must be <= 0.5 / dt")
 

@@ -7,7 +7,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from screw_dynamics.checks import coordinates_alone
+from screw_dynamics.floating_base import (
+    NUMBERS,
+    RATES,
+    coordinate_joints,
+    coordinates,
+    floating_base,
+    in_numbers,
+    velocity_names,
+)
 from screw_dynamics.robot import Robot
 
 from .actuators import Actuators, braked, singular_joint
@@ -19,7 +27,8 @@ from .moment import Acting, Moment, Past, Stretch
 from .pushes import Pushes, total
 from .reference import Reference, Tracking
 from .sensors.imu import ImuSample
-from .sensors.sensors import FORCE_TORQUE, IMU, JointState, Sensors
+from .sensors.odometry import OdometrySample
+from .sensors.sensors import FORCE_TORQUE, IMU, ODOMETRY, JointState, Sensors
 from .settings import COMMAND_MODES, Settings
 
 AT_COMMAND = 1e-3   # rad, m, N m, ...: a hundred times ros2_control's trigger_joint_command_threshold
@@ -29,7 +38,9 @@ CHUNK = 512   # steps of one rollout: many, so that the compiled loop takes most
 class Simulation:
     """A robot that moves under commands, gravity, friction and pushes.
 
-    * q, qd (n,): the state; replaced, never changed in place. steps: made since the last reset.
+    * q (nq,), qd (n,): the state; replaced, never changed in place. steps: made since the last reset.
+    * base: the floating base, None where none floats; joint_names: the joints of one degree of freedom; names: of all n
+      velocities, those of the base before the joints.
     * saturated (n,): the steps, since the start, in which a command or an effort was clipped to a limit.
     * fault: None, or why the robot stopped until a reset. The state always is finite.
     * home: where the next reset leads to.
@@ -51,17 +62,18 @@ class Simulation:
         joint_sensors: Mapping[str, Mapping[str, float]] | None = None,
         instrumented: Robot | None = None,
     ):
-        coordinates_alone("the simulator", robot.model)
-        self._robot = robot
+        self._robot, self.base = robot, floating_base(robot.model)
+        self.names, self.joint_names = velocity_names(robot.model), coordinate_joints(robot.model)
+        self._rates = robot.n - len(self.joint_names)
         self.settings = settings or Settings()
         self.limits = EnforcedLimits(robot.model, self.settings.enforce_limits)
-        self.home = Home(robot.joint_names, self.limits)
+        self.home = Home(robot, self.joint_names, self.limits, self.base, self.settings)
         self.home.change(initial_positions or {})
         self._check_inertia()
         self._actuators = Actuators(self.limits, self.settings)
-        self._commands = Commands(self.settings, self.limits, self._modes(modes or {}))
+        self._commands = Commands(self.settings, self.limits, self._modes(modes or {}), self._rates)
         self.sensors = Sensors(self.settings, robot, joint_sensors, instrumented)
-        self.faults = Faults(self.settings, robot.joint_names, self.sensors.names)
+        self.faults = Faults(self.settings, self.joint_names, self.sensors.names, self._rates)
         self._tracking = Tracking(robot.n)
         self._past = Past(self.settings.steps(self.settings.sensor_delay))
         self.saturated = np.zeros(robot.n, dtype=np.int64)
@@ -79,19 +91,27 @@ class Simulation:
         self._robot, self._integrated = robot, None
 
     @property
+    def position(self) -> np.ndarray:
+        """The coordinate (n,) of each velocity: q, but with zeros for a floating base."""
+        return coordinates(self.q, self.robot.n)
+
+    def configuration(self, position: np.ndarray) -> np.ndarray:
+        """The configuration (nq,) with these positions (n,) of the joints, and the pose of the base as it is."""
+        return position if self.base is None else np.concatenate((self.q[:NUMBERS], position[RATES:]))
+
+    @property
     def time_ns(self) -> int:
         """Simulated time in nanoseconds since the start or the last restart of the clock."""
         return self._origin_ns + self.steps * self.settings.dt_ns
 
     # --------------------------------------------------------------------------------------------- start
     def _check_inertia(self) -> None:
-        home = self.home.position
-        anywhere = home + np.random.default_rng(0).uniform(-1.0, 1.0, self.robot.n)
+        home = self.home.displaced(np.zeros(self.robot.n))
+        anywhere = self.home.displaced(np.random.default_rng(0).uniform(-1.0, 1.0, self.robot.n))
         for q, where in ((anywhere, "everywhere"), (home, "at the initial positions")):
             i = singular_joint(self.robot.mass_matrix(q))
             if i is not None:
-                joint = self.robot.joint_names[i]
-                raise ValueError(f"no inertia resists joint '{joint}': the mass matrix is singular {where}")
+                raise ValueError(f"no inertia resists joint '{self.names[i]}': the mass matrix is singular {where}")
 
     def restart_clock(self) -> None:
         """Let simulated time restart at zero; nothing else changes. A reference has to be of the new time."""
@@ -100,7 +120,7 @@ class Simulation:
     def reset(self, restart_clock: bool = False) -> None:
         """Return to the initial state, without commands and pushes, and with the faults of the schedule to come;
         simulated time goes on, or restarts at zero."""
-        self._start(self.home.with_noise(self.settings), np.zeros(self.robot.n), restart_clock)
+        self._start(*self.home.with_noise(self.settings), restart_clock)
 
     def reset_to(
         self,
@@ -108,23 +128,25 @@ class Simulation:
         position: Sequence[float],
         velocity: Sequence[float] | None = None,
         restart_clock: bool = False,
+        base: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
         """As `reset`, but the joints `names` start from a position and a velocity (names,); None: at rest.
 
+        base: pose x y z, quaternion x y z w (7,), and twist (6,) in its own frame, of a floating base; None: those at
+        the start.
+
         A start in motion releases all joints at once, whatever hold_until_first_command is. ValueError names the
         joint and changes nothing."""
-        q, qd = self.home.with_joints(names, position, velocity)
-        self._start(q, qd, restart_clock)
-        if qd.any():
-            self._commands.release()
-            self._update_drives()
+        self._start(*self.home.with_joints(names, position, velocity, base), restart_clock)
 
     def _start(self, q: np.ndarray, qd: np.ndarray, restart_clock: bool) -> None:
         self._origin_ns = 0 if restart_clock else self.time_ns
         self.q, self.qd, self.steps, self.fault = q, qd, 0, None
         self._integrated: Robot | None = None
         self._pushes = Pushes(self.robot.link_names)
-        self._commands.clear(q)
+        self._commands.clear(coordinates(q, len(qd)))
+        if qd.any():
+            self._commands.release()
         self.faults.reset()
         self.sensors.reset()
         self._past.clear()
@@ -133,14 +155,15 @@ class Simulation:
 
     # --------------------------------------------------------------------------------------------- what acts
     def command(self, command: np.ndarray) -> None:
-        """Command the joints, (n,), each in the unit of its mode; NaN leaves a joint with its last command."""
+        """Command the joints, (n,), each in the unit of its mode, and a floating base by a wrench in its frame, torque
+        first; NaN leaves a joint with its last command."""
         self.faults.send(command, self.steps)
         self._update_drives()
 
     def set_modes(self, modes: Mapping[str, str]) -> None:
         """Let other quantities command the joints, as `modes` at the start. A joint whose mode changes is as it was
         before its first command. ValueError names the joint; nothing is changed then."""
-        self._commands.set_modes(self._modes(modes), self.q)
+        self._commands.set_modes(self._modes(modes), self.position)
         self._update_drives()
 
     def _modes(self, modes: Mapping[str, str]) -> list[str]:
@@ -148,7 +171,7 @@ class Simulation:
             self.home.index(joint)
             if mode not in COMMAND_MODES:
                 raise ValueError(f"joint '{joint}': command mode '{mode}' must be one of {', '.join(COMMAND_MODES)}")
-        return [modes.get(joint, self.settings.command_mode) for joint in self.robot.joint_names]
+        return ["effort"] * self._rates + [modes.get(joint, self.settings.command_mode) for joint in self.joint_names]
 
     def inject(
         self, kind: str, target: str = "", value: float = 0.0, delay: float = 0.0, duration: float = 0.0
@@ -197,7 +220,7 @@ class Simulation:
         self._pushes.expire(self.steps)
         given_up = self._commands.given_up(self.steps) & ~self._tracking.mask
         if (given_up & ~self.given_up).any():
-            self.at_command = bool(self._commands.distance(self.q, self.qd)[given_up].sum() < AT_COMMAND)
+            self.at_command = bool(self._commands.distance(self.position, self.qd)[given_up].sum() < AT_COMMAND)
         self.given_up = given_up
         locked = self._drives.kind == Drive.LOCKED
         if not np.array_equal(locked, self._locked):
@@ -230,13 +253,13 @@ class Simulation:
 
     def _move(self, steps: int) -> None:
         """Make steps with servos, gravity compensation and pushes, up to the last finite state."""
-        past = np.empty((steps if self._past.depth else 0, 2, self.robot.n))
+        past = np.empty((steps if self._past.depth else 0, 2, self.robot.nq))
         samples = self._tracking.samples(self.time_ns, self.settings.dt_ns, steps)
         wrenches = total(self._pushes.active)
         made, q, qd, failing = self._actuators.move(
             self.robot, self._drives, samples, self.q, self.qd, wrenches, steps, self.saturated, past)
         if made:
-            self._record(past[:made, 0], past[:made, 1])
+            self._record(past[:made, 0], past[:made, 1, :self.robot.n])
         self.q, self.qd, self.steps = q, qd, self.steps + made
         if made < steps:
             self._stop(f"the effort on, or the state of, {self._names(failing)} is not finite")
@@ -248,28 +271,30 @@ class Simulation:
             return
         _, q, qd, _ = self._with_brakes()._rollouts.samples(    # without the warning of a divergence: a fault says so
             self.q, self.qd, effort, self.settings.step, steps, self.settings.integrator, friction=True, limits=True)
-        finite = np.isfinite(q) & np.isfinite(qd)
+        finite = np.isfinite(coordinates(q, len(self.qd))) & np.isfinite(qd)
+        finite[:, :self._rates] &= np.isfinite(q).all(axis=1)[:, None]
+        held = in_numbers(self._locked, self.robot.nq)
         good = steps if finite.all() else int(np.argmin(finite.all(axis=1))) - 1
         if good:
-            self._record(np.where(self._locked, self.q, q[:good]), np.where(self._locked, 0.0, qd[:good]))
+            self._record(np.where(held, self.q, q[:good]), np.where(self._locked, 0.0, qd[:good]))
         self.steps += good
         if good < steps:
             self._stop(f"the state of {self._names(~finite[good + 1])} is not finite")
-        self.q, self.qd = np.where(self._locked, self.q, q[good]), np.where(self._locked, 0.0, qd[good])
+        self.q, self.qd = np.where(held, self.q, q[good]), np.where(self._locked, 0.0, qd[good])
 
     def _with_brakes(self) -> Robot:
         if self._integrated is None:
-            self._integrated = braked(self.robot, self._locked, self.q, self.limits, self.settings)
+            self._integrated = braked(self.robot, self._locked, self.position, self.limits, self.settings)
         return self._integrated
 
     def _names(self, mask: np.ndarray) -> str:
-        return ", ".join(f"'{self.robot.joint_names[i]}'" for i in np.flatnonzero(mask))
+        return ", ".join(f"'{self.names[i]}'" for i in np.flatnonzero(mask))
 
     def _stop(self, reason: str) -> None:
         self.fault = f"stopped after {self.steps} steps, until a reset: {reason}"
 
     def _record(self, q: np.ndarray, qd: np.ndarray) -> None:
-        """Keep the states (steps, n) from the present step on for sensors that lag behind."""
+        """Keep the states (steps, nq) and (steps, n) from the present step on for sensors that lag behind."""
         if self._past.depth:
             self._past.record(Stretch(self.steps, q, qd, self._acting()))
 
@@ -287,6 +312,10 @@ class Simulation:
         as the sensor in the joint reports it; None when the sample of this step is lost."""
         lost = self.sensors.lost(FORCE_TORQUE + joint, self.steps)
         return None if lost else self.sensors.force_torque(joint, self.moment())
+
+    def odometry(self) -> OdometrySample | None:
+        """Pose and twist of a floating base, as reported; None when the sample of this step is lost."""
+        return None if self.sensors.lost(ODOMETRY, self.steps) else self.sensors.odometry(self.moment())
 
     def moment(self) -> Moment:
         """What sensors measure now: the state as it was `sensor_delay` ago, at the start if that is later."""

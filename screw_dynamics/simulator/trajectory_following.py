@@ -40,8 +40,9 @@ class TrajectoryFollower:
     def __init__(self, simulation: Simulation, feed_forward: bool = True):
         self._simulation = simulation
         model = simulation.robot.model
-        self._names = model.joint_names
-        self._turning = np.array([kind == "continuous" for kind in model.joint_kinds], dtype=bool)
+        self._names = simulation.names
+        self._turning = np.array([model.kind_of(name) == "continuous" if name in simulation.joint_names else False
+                                  for name in self._names], dtype=bool)
         self._feed_forward = feed_forward
         self.goals: dict[str, Goal] = {}
         self.clear()
@@ -63,7 +64,8 @@ class TrajectoryFollower:
         for trajectory in dict.fromkeys(owner for owner in self._owner if owner is not None):
             columns = [c for c, i in enumerate(trajectory.joints) if self._owner[i] is trajectory]
             self._parts.append((trajectory, columns, trajectory.joints[columns]))
-        self._elsewhere = self._simulation.q   # of joints without a trajectory, as far as others' efforts depend on it
+        # Of joints without a trajectory, as far as others' efforts depend on it.
+        self._elsewhere = self._simulation.position
         self._simulation.reference = self if self._parts else None
 
     # --------------------------------------------------------------------------------------------- reference
@@ -89,7 +91,7 @@ class TrajectoryFollower:
     def _model_effort(self, position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
         """The efforts (k, n) that a servo would give on the reference; no batch, as nodes do not load its kernel."""
         robot, states = self._simulation.robot, zip(position, velocity, acceleration, strict=True)
-        effort = np.stack([robot.inverse_dynamics(*state) for state in states])
+        effort = np.stack([robot.inverse_dynamics(self._simulation.configuration(q), *rates) for q, *rates in states])
         if self._simulation.settings.joint_friction:
             effort += resistance(robot.model.damping, robot.model.friction, velocity) * velocity
         return effort
@@ -124,7 +126,7 @@ class TrajectoryFollower:
         values = np.stack(self._desired(np.array([now])))
         for i in joints:
             if self._owner[i] is None or self._owner[i].end <= now:
-                values[:3, 0, i] = self._simulation.q[i], self._simulation.qd[i], 0.0
+                values[:3, 0, i] = self._simulation.position[i], self._simulation.qd[i], 0.0
         return Desired(*values[:, :, joints])
 
     def cancel(self, group: str, outcome: Outcome) -> None:
@@ -142,7 +144,7 @@ class TrajectoryFollower:
     def _rest(self, trajectory: Trajectory) -> None:
         """Rest where the joints are that follow a trajectory."""
         joints = np.array([i for i in trajectory.joints if self._owner[i] is trajectory], dtype=np.intp)
-        position, effort = self._simulation.q[joints], np.full(len(joints), np.nan)
+        position, effort = self._simulation.position[joints], np.full(len(joints), np.nan)
         self._own(Trajectory.rest(joints, position, effort, self._simulation.time_ns))
 
     def _end_goals(self, joints: set[int], reason: str) -> None:
@@ -177,7 +179,7 @@ class TrajectoryFollower:
         """What a goal wants now, (1, m) each, and how much more than what is: (3, m), in position and velocity, zero in
         acceleration, which nothing measures."""
         desired, joints = goal.trajectory.sample(np.array([self._simulation.time_ns])), goal.trajectory.joints
-        position = desired.position[0] - self._simulation.q[joints]
+        position = desired.position[0] - self._simulation.position[joints]
         velocity = desired.velocity[0] - self._simulation.qd[joints]
         return desired, np.stack([position, velocity, np.zeros(len(joints))])
 

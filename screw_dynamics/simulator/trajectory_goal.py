@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from screw_dynamics.floating_base import velocity_names
 from screw_dynamics.model.model import Model
 
 from .limits import EnforcedLimits
@@ -100,7 +101,8 @@ def _read_joints(names: Sequence[str], rules: GoalRules, model: Model) -> np.nda
     if missing and not rules.allow_partial:
         raise GoalError(
             Code.INVALID_JOINTS, f"joint '{missing[0]}' is missing (allow_partial_joints_goal is false): {expected}")
-    return np.array([model.joint_names.index(name) for name in names], dtype=np.intp)
+    velocities = velocity_names(model)
+    return np.array([velocities.index(name) for name in names], dtype=np.intp)
 
 
 def _check_times(times: np.ndarray) -> None:

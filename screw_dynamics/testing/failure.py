@@ -5,13 +5,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from screw_dynamics.floating_base import RATES, coordinate_joints
+
 from .recording import Recording, matrix
 
 
 def draw(recording: Recording, robot: Any, path: Path) -> None:
     """Draw positions, velocities and efforts over time into a file. ImportError without matplotlib."""
-    q, qd, effort = (matrix(recording, field, robot.joint_names) for field in ("position", "velocity", "effort"))
-    robot.plot(recording.time, q, qd, effort, path=path)
+    joints = coordinate_joints(robot.model)
+    q, qd, effort = (matrix(recording, field, joints) for field in ("position", "velocity", "effort"))
+    if recording.odometry:
+        samples = min(len(q), len(recording.odometry))
+        base = recording.base_pose[:samples], recording.base_twist[:samples], np.zeros((samples, RATES))
+        q, qd, effort = (np.concatenate((x, y[:samples]), axis=1) for x, y in zip(base, (q, qd, effort), strict=True))
+    robot.plot(recording.time[:len(q)], q, qd, effort, path=path)
 
 
 def describe(simulators: Sequence[Any], folder: Path | None = None) -> tuple[list[Path], str]:

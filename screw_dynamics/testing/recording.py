@@ -56,6 +56,8 @@ class Recording:
 
     def __init__(self):
         self.topics: dict[str, list] = {}
+        self.odometry: list = []    # the messages on odom, and on base_wrench, of a robot on a floating base
+        self.wrenches: list = []
         self._states, self._commands = [], []
         self.states = Series(self._states)
         self.answers = 1   # commands for each state
@@ -72,7 +74,7 @@ class Recording:
 
     def clear(self) -> None:
         """Forget all."""
-        for messages in (self._states, self._commands, *self.topics.values()):
+        for messages in (self._states, self._commands, self.odometry, self.wrenches, *self.topics.values()):
             messages.clear()
 
     # --------------------------------------------------------------------------------------------- arrays
@@ -97,6 +99,18 @@ class Recording:
     def effort(self, joint: str) -> np.ndarray:
         """(samples,), N m or N: what the actuator gives."""
         return self.states.values("effort", joint)
+
+    @property
+    def base_pose(self) -> np.ndarray:
+        """x y z, quaternion x y z w of a floating base at each Odometry, (samples, 7); they come with the states."""
+        poses = [message.pose.pose for message in self.odometry]
+        return np.array([[*_numbers(pose.position, "xyz"), *_numbers(pose.orientation, "xyzw")] for pose in poses])
+
+    @property
+    def base_twist(self) -> np.ndarray:
+        """Angular and linear velocity of a floating base in its own frame at each Odometry, (samples, 6)."""
+        twists = [message.twist.twist for message in self.odometry]
+        return np.array([[*_numbers(twist.angular, "xyz"), *_numbers(twist.linear, "xyz")] for twist in twists])
 
     def command(self, joint: str, field: str | None = None) -> np.ndarray:
         """(commands,): a field of the joint's commands; None: the first that is not empty."""
@@ -147,12 +161,17 @@ class Recording:
             math.isfinite(self.settling_time(joint, target, tolerance, **span)))
 
     def digest(self) -> str:
-        """A hash of the names and numbers on joint_states and joint_commands, and of the times of the states."""
+        """A hash of the names and numbers on joint_states and joint_commands, of the times of the states, and of the
+        numbers on odom and base_wrench."""
         found = hashlib.sha256(self.time.tobytes())
         for message in (*self._states, *self._commands):
             found.update("\0".join(message.name).encode())
             for field in FIELDS:
                 found.update(np.array([len(getattr(message, field)), *getattr(message, field)]).tobytes())
+        found.update(self.base_pose.tobytes() + self.base_twist.tobytes())
+        for message in self.wrenches:
+            wrench = message.wrench
+            found.update(np.array([*_numbers(wrench.torque, "xyz"), *_numbers(wrench.force, "xyz")]).tobytes())
         return found.hexdigest()
 
     # --------------------------------------------------------------------------------------------- assertions
@@ -200,10 +219,18 @@ class Recording:
         last = self._states[-1]
         named = ", ".join(f"{name} {x:.4g}" for name, x in zip(last.name[:MOST], last.position[:MOST], strict=True))
         t = self.time
-        return (f"{len(t)} states from t = {t[0]:g} to {t[-1]:g} s, {len(self._commands)} commands; last: {named}"
+        if self.odometry:
+            named = ", ".join([f"base at {', '.join(f'{x:.4g}' for x in self.base_pose[-1, :3])}", named]).rstrip(", ")
+        commands = len(self._commands) + len(self.wrenches)
+        return (f"{len(t)} states from t = {t[0]:g} to {t[-1]:g} s, {commands} commands; last: {named}"
                 + (", ..." if len(last.name) > MOST else ""))
+
+
+def _numbers(value: Any, names: str) -> list[float]:
+    return [getattr(value, name) for name in names]
 
 
 def matrix(recording: Recording, quantity: str, joints: Iterable[str]) -> np.ndarray:
     """(samples, joints) of a field of joint_states."""
-    return np.stack([recording.states.values(quantity, joint) for joint in joints], axis=-1)
+    columns = [recording.states.values(quantity, joint) for joint in joints]
+    return np.stack(columns, axis=-1) if columns else np.zeros((len(recording.time), 0))

@@ -7,15 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from geometry_msgs.msg import Wrench
+import numpy as np
+from geometry_msgs.msg import Wrench, WrenchStamped
+from nav_msgs.msg import Odometry
 from rclpy.duration import Duration
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from screw_dynamics.robot import Robot
+from screw_dynamics.ros.node import messages
+from screw_dynamics.ros.simulator import base_endpoints
 from screw_dynamics.ros.simulator.connections import TOPICS, endpoints, full_name
 from screw_dynamics.urdf.file import read_urdf_file
+from screw_dynamics_interfaces.msg import BaseState
 from screw_dynamics_interfaces.srv import ApplyWrench, ResetTo, Step
 
 from .driver import Driver
@@ -34,8 +39,9 @@ class RobotSimulator:
     * controllers: command lines of nodes, run with simulated time in the same namespace; or rclpy nodes made by the
       test, which are spun while time advances.
     * period: seconds of simulated time between two states. trigger: what controllers answer: "joint_states", each
-      state; "clock", on a timer of this period. answers: the messages on joint_commands that make up an answer; None:
-      one of each controller. awaits {topic: type}: topics that have to answer too, by a message each.
+      state; "clock", on a timer of this period. answers: the messages on joint_commands, and on base_wrench of a robot
+      on a floating base, that make up an answer; None: one of each controller. awaits {topic: type}: topics that have
+      to answer too, by a message each.
     * record {topic: type}: more topics in the recording. parameters: of simulator_node. initial_positions {joint:
       position}. namespace: of all nodes. keeps_clock: false for all but the first of several robots.
     * patience: wall seconds without progress, after which the run fails. folder: for logs.
@@ -50,7 +56,9 @@ class RobotSimulator:
     ):
         given = dict(parameters or {})
         self.urdf = str(urdf) if str(urdf).lstrip("\ufeff \t\r\n").startswith("<") else read_urdf_file(str(urdf))
-        self.robot = Robot.from_urdf(self.urdf, given.get("base_link") or None, given.get("tip_link") or None)
+        self.robot = Robot.from_urdf(self.urdf, given.get("base_link") or None, given.get("tip_link") or None,
+                                     floating_base=bool(given.get("floating_base")))
+        self._floating = self.robot.model.on_groups
         self.namespace = "/" + namespace.strip("/")
         self.folder = Path(tempfile.mkdtemp(prefix="robot_simulator_") if folder is None else folder)
         self.recording = Recording()
@@ -133,9 +141,10 @@ class RobotSimulator:
         driver = self._driver
         heard = "/clock" if self._trigger == "clock" else "joint_states"
         if self._answers:
-            driver.wait(lambda: len(driver.publishers("joint_commands")) >= self._answers,
-                        f"{self._answers} publishers of {driver.node.resolve_topic_name('joint_commands')}")
-            driver.wait(lambda: driver.subscriptions(heard),
+            names = " or ".join(driver.node.resolve_topic_name(topic) for topic in self._answered_by())
+            driver.wait(lambda: sum(len(driver.publishers(topic)) for topic in self._answered_by()) >= self._answers,
+                        f"{self._answers} publishers of {names}")
+            driver.wait(lambda: driver.subscriptions(heard) or self._floating and driver.subscriptions("odom"),
                         f"a controller that subscribes to {driver.node.resolve_topic_name(heard)}")
         others = sorted(full_name(info) for info in driver.publishers("joint_states"))
         if len(others) > 1:
@@ -145,19 +154,26 @@ class RobotSimulator:
             driver.wait(lambda topic=topic: driver.publishers(topic), f"a publisher of {topic}")
         recorded = [driver.record(JointState, "joint_states", self.recording.states.messages),
                     driver.record(JointState, "joint_commands", self.recording.commands.messages)]
+        if self._floating:
+            recorded += [driver.record(Odometry, "odom", self.recording.odometry),
+                         driver.record(WrenchStamped, "base_wrench", self.recording.wrenches)]
         for topic, kind in self._topics.items():
             self.recording.topics[topic] = []
             recorded.append(driver.record(kind, topic, self.recording.topics[topic]))
         driver.wait(lambda: all(s.get_publisher_count() >= len(driver.publishers(s.topic_name)) for s in recorded),
                     "the recording to find all publishers")
-        driver.greet([*TOPICS, *self._topics])
+        driver.greet([*TOPICS, *(base_endpoints.TOPICS if self._floating else ()), *self._topics])
         for kind, name in ((Step, "step"), (Trigger, "reset"), (ResetTo, "reset_to"), (ApplyWrench, "apply_wrench")):
             driver.client(kind, f"{SIMULATOR}/{name}")
         self._compare()   # last, by a new client: its answer shows that the simulator knows all before it
 
+    def _answered_by(self) -> tuple[str, ...]:
+        return ("joint_commands", "base_wrench") if self._floating else ("joint_commands",)
+
     def _compare(self) -> None:
         """Wait until the simulator has found all nodes that this one has found, and they it."""
-        topics = ("joint_states", "joint_commands", "/clock" if self._keeps_clock else "clock")
+        topics = ("joint_states", "joint_commands", "/clock" if self._keeps_clock else "clock",
+                  *(base_endpoints.TOPICS if self._floating else ()))
         seen, here = None, None
 
         def agreed():
@@ -221,24 +237,27 @@ class RobotSimulator:
     def _request(self, steps: int) -> None:
         """Make steps, and wait until all that they caused is recorded."""
         driver, recording = self._driver, self.recording
-        states, commands = recording.states.messages, recording.commands.messages
+        states, commands = recording.states.messages, (recording.commands.messages, recording.wrenches)
         before = {topic: len(recording.topics[topic]) for topic in self._awaits}
         future = driver.request(Step, f"{SIMULATOR}/step", steps=steps)
-        driver.wait(future.done, self._unanswered, progress=lambda: (len(states), len(commands)))
+        driver.wait(future.done, self._unanswered, progress=lambda: (len(states), sum(map(len, commands))))
         if not future.result().success:
             raise LockstepError(f"simulator_node: {future.result().message}")
-        driver.wait(lambda: len(states) >= self._expected["states"] and len(commands) >= self._expected["commands"],
+        odometry = recording.odometry if self._floating else states
+        driver.wait(lambda: (min(len(states), len(odometry)) >= self._expected["states"]
+                             and sum(map(len, commands)) >= self._expected["commands"]),
                     lambda: f"states and commands to be recorded, {self._expected}: {recording}")
         for topic, count in before.items():
             driver.wait(lambda topic=topic, count=count: len(recording.topics[topic]) > count,
                         lambda topic=topic: f"an answer on {topic} to the state of t = {self.time:g} s")
 
     def _unanswered(self) -> str:
-        topic = self.node.resolve_topic_name("joint_commands")
-        there = len(self._driver.publishers(topic))
+        topics = [self.node.resolve_topic_name(topic) for topic in self._answered_by()]
+        there = sum(len(self._driver.publishers(topic)) for topic in topics)
+        topic, came = " or ".join(topics), len(self.recording.commands.messages) + len(self.recording.wrenches)
         what = "tick of the clock" if self._trigger == "clock" else "state"
         return (f"{self._answers} command(s) on {topic} that answer the {what} of t = {self.time:g} s; the topic has "
-                f"{there} publisher(s), {len(self.recording.commands.messages)} commands came in all\n"
+                f"{there} publisher(s), {came} commands came in all\n"
                 + "\n".join(f"--- {process}\n{process.tail()}" for process in self.processes[1:]))
 
     # --------------------------------------------------------------------------------------------- services
@@ -249,16 +268,22 @@ class RobotSimulator:
             raise LockstepError(f"{name}: {answer.message}")
         return answer
 
-    def reset(self, position: Mapping[str, float] | None = None, velocity: Mapping[str, float] | None = None) -> None:
+    def reset(self, position: Mapping[str, float] | None = None, velocity: Mapping[str, float] | None = None,
+              base_pose: Sequence[float] | None = None, base_twist: Sequence[float] | None = None) -> None:
         """Back to the initial state, or to that of the joints named; the recording starts anew, time goes on.
 
-        velocity: of joints in `position`; zero for others."""
-        if position is None:
+        velocity: of joints in `position`; zero for others. base_pose: x y z, quaternion x y z w of a floating base;
+        base_twist: its angular, then linear velocity, in its own frame, zero unless it is given."""
+        if position is None and base_pose is None:
             self.call(Trigger, f"{SIMULATOR}/reset")
         else:
+            position, base = position or {}, []
             speed = [float((velocity or {}).get(joint, 0.0)) for joint in position]
             state = JointState(name=list(position), position=[float(q) for q in position.values()], velocity=speed)
-            self.call(ResetTo, f"{SIMULATOR}/reset_to", state=state)
+            if base_pose is not None:
+                base = [BaseState(pose=messages.placement_message(np.array(base_pose, dtype=float)),
+                                  twist=messages.twist_message(np.zeros(6) if base_twist is None else base_twist))]
+            self.call(ResetTo, f"{SIMULATOR}/reset_to", state=state, base=base)
         self.recording.clear()
         self._expected, self._settled = {"states": 0, "commands": 0}, False
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from screw_dynamics.floating_base import coordinate_joints
 from screw_dynamics.model.model import Model
 
 from ..node.joint_state import Fault, JointMap, JointStateLike, Selection
@@ -20,7 +21,7 @@ class Column(NamedTuple):
 
 
 class CommandReader:
-    """From a message to commands (n,) in model order, NaN where a joint has none.
+    """From a message to commands of the joints of one degree of freedom in model order, NaN where a joint has none.
 
     interfaces {joint: "position", "velocity" or "effort"}: the field that commands a joint; others are not read for it.
     A field may be empty, then it commands nothing, or have a value for each name in the message, or, as ros2_control's
@@ -32,7 +33,7 @@ class CommandReader:
 
     def __init__(self, model: Model, interfaces: Mapping[str, str],
                  notify: Callable[[Fault], None] = lambda fault: None):
-        self._map = JointMap(model.joint_names, notify)
+        self._map = JointMap(coordinate_joints(model), notify)
         self._notify = notify
         self._interfaces = {**interfaces, **{name: interfaces[mimic.joint] for name, mimic in model.mimics.items()}}
         self._selection: Selection | None = None    # of the names of the last message; its columns:

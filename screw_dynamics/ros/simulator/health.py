@@ -47,9 +47,9 @@ class SimulationHealth:
 
     def _values(self, runner: Runner, trajectories: list[str]) -> dict:
         simulation = runner.simulation
-        names, saturated, faults = simulation.robot.joint_names, simulation.saturated, active_faults(simulation)
+        names, saturated, faults = simulation.names, simulation.saturated, active_faults(simulation)
         values = {
-            "joints": simulation.robot.n,
+            "joints": len(simulation.joint_names),
             "simulated time [s]": simulation.time_ns / SECOND,
             "steps since the last reset": simulation.steps,
             "paused": runner.paused,
@@ -96,8 +96,11 @@ def described(fault: Fault, simulation: Simulation) -> str:
 
 def without_commands(simulation: Simulation) -> str:
     """Which joints are without commands."""
-    joints = ", ".join(np.array(simulation.robot.joint_names)[simulation.given_up])
-    return f"no joint_commands for {simulation.settings.command_timeout:g} s (command_timeout) for {joints}"
+    first = simulation.robot.n - len(simulation.joint_names)
+    joints = ", ".join(np.array(simulation.joint_names)[simulation.given_up[first:]])
+    lacking = ([f"joint_commands for {joints}"] if joints else []) + (
+        ["base_wrench"] if simulation.given_up[:first].any() else [])
+    return f"no {' and no '.join(lacking)} for {simulation.settings.command_timeout:g} s (command_timeout)"
 
 
 def explained_timeout(simulation: Simulation) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from rclpy.node import Node
 
+from screw_dynamics.floating_base import coordinate_joints
 from screw_dynamics.model.model import Model
 from screw_dynamics.simulator.sensor_settings import OF_JOINTS
 
@@ -31,7 +32,7 @@ class JointParameters(Parameters):
             self._node.undeclare_parameter(name)
             self._validators.pop(name, None)
         self._table = {}
-        for joint, default in zip(model.joint_names, defaults, strict=True):
+        for joint, default in zip(coordinate_joints(model), defaults, strict=True):
             description = self._row.description.format(joint=joint)
             setting = self._row._replace(name=self._prefix + joint, default=default, description=description)
             if self._node.has_parameter(setting.name):     # its override was refused

@@ -15,6 +15,7 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.utilities import remove_ros_args
 
+from screw_dynamics.floating_base import coordinate_joints
 from screw_dynamics.robot import Robot
 from screw_dynamics.simulation.driven import Driven
 from screw_dynamics.simulator.lockstep import Lockstep
@@ -29,6 +30,7 @@ from ..node.joint_state import Fault
 from ..node.managed_node import ManagedNode, run
 from ..node.preparation import STEPS
 from ..node.watches import rivals
+from .base_endpoints import BaseEndpoints, on_base, on_joints
 from .command_reader import CommandReader
 from .health import SimulationHealth
 from .outputs import Outputs
@@ -148,7 +150,7 @@ class SimulatorNode(ManagedNode):
         # What may refuse the robot comes first: the simulation of the one before goes on then.
         simulation = self._simulation_parameters.simulation(robot, time_ns)
         self._group_parameters.declare(robot.model)
-        order = output_order(robot.joint_names, self.settings.joints)
+        order = output_order(coordinate_joints(robot.model), self.settings.joints)
         self.abort("robot_description changed")
         paused = self.settings.start_paused if self._runner is None else self._runner.paused
         self._runner = Runner(
@@ -157,9 +159,17 @@ class SimulatorNode(ManagedNode):
         self._read_commands(simulation)
         self._health.follow(self._runner)
         self._trajectories.use(self._runner)
+        self._follow_base(simulation)
         self._outputs.follow(self._runner, order)
         if self.state_label == "active":
             self._runner.resume()
+
+    def _follow_base(self, simulation: Simulation) -> None:
+        """Have the topics of a floating base, from the first robot on that has one."""
+        if simulation.base is not None and self._outputs.base is None:
+            self._outputs.base = BaseEndpoints(self, self._on_base_wrench)
+        if self._outputs.base is not None:
+            self._outputs.base.follow(simulation.base)
 
     def _read_commands(self, simulation: Simulation) -> None:
         interfaces = self._simulation_parameters.interfaces.by_joint()
@@ -204,13 +214,22 @@ class SimulatorNode(ManagedNode):
     def _on_command(self, msg: ReceivedJointState) -> None:
         if self.state_label != "active" or self._runner is None:
             raise Fault("not active", "there is no active simulation", "debug")
-        command = self._reader.read(msg)
+        self._command(on_joints(self._reader.read(msg), self._runner.simulation), msg.stamp, "joint_commands")
+
+    def _on_base_wrench(self, wrench: np.ndarray, stamp: int) -> None:
+        if self.state_label != "active" or self._runner is None:
+            raise Fault("not active", "there is no active simulation", "debug")
+        self._command(on_base(wrench, self._runner.simulation), stamp, "base_wrench")
+
+    def _command(self, command: np.ndarray, stamp: int, topic: str) -> None:
+        """Let commands (n,) act, of a message with a stamp in nanoseconds."""
         self._runner.catch_up()   # up to now under the commands before
         self._trajectories.commanded(~np.isnan(command))
         self._runner.simulation.command(command)
         self.diagnostics.tick("command")
-        if not self._runner.answered(msg.stamp) and self._lockstep.on:
-            self._notice(Fault("not awaited in lockstep", "more commands than states, motion may depend on scheduling"))
+        if not self._runner.answered(stamp) and self._lockstep.on:
+            self.diagnostics.notice(topic, Fault(
+                "not awaited in lockstep", "more commands than states, motion may depend on scheduling"))
 
     def _notice(self, fault: Fault) -> None:
         self.diagnostics.notice("joint_commands", fault)

@@ -15,6 +15,7 @@ from screw_dynamics.simulator.settings import Settings
 from ..node import messages
 from ..node.cdr import joint_state_template
 from ..node.managed_node import ManagedNode
+from .base_endpoints import BaseEndpoints
 from .sensor_outputs import SensorOutputs
 
 STATE_FIELDS = ("position", "velocity", "effort")
@@ -27,6 +28,7 @@ class Outputs:
     to publish."""
 
     def __init__(self, node: ManagedNode, settings: Settings, lockstep: Lockstep, keeps_clock: bool):
+        self.base: BaseEndpoints | None = None      # those of a floating base, once there was one
         self._node, self._lockstep = node, lockstep
         self._states = node.publisher(JointState, "joint_states")
         clock = node.settings.publish_clock and keeps_clock
@@ -38,7 +40,7 @@ class Outputs:
     def follow(self, runner: Runner, order: np.ndarray) -> None:
         """Publish the states of a simulation; order: the indices of its joints that joint_states has."""
         self._simulation = runner.simulation
-        reported, n = self._simulation.joint_state().names, self._simulation.robot.n
+        reported, n = self._simulation.joint_state().names, len(self._simulation.joint_names)
         self._order = np.concatenate((order, np.arange(n, len(reported))))      # and all that mimic others
         self._reported = [reported[i] for i in self._order]
         self._frame_id: str | None = None
@@ -50,14 +52,16 @@ class Outputs:
         return messages.time_message(self._node.clock_ns())
 
     def publish(self) -> bool:
-        """Publish state and clock, last what the controller answers: the other one is there when it does. False if that
-        is a state that the robot's sensors lose."""
+        """Publish the base's state, then state and clock, last what the controller answers: the others are there when
+        it does. False if that is a state that the robot's sensors lose."""
         self.stamp, steps = self._now(), self._simulation.steps
         if steps == self._last or steps % self.every or steps == 0:     # others are published when they are due
             self._sensors.publish(again=steps == self._last)
         self._last = steps
         state = self._simulation.joint_state()
         lost = state.lost[self._order]
+        if self.base is not None:
+            self.base.publish(self._simulation, self.stamp)
         topics = [self._publish_clock, partial(self._publish_state, state, lost)]
         for publish in reversed(topics) if self._lockstep.trigger == "clock" else topics:
             publish()

@@ -4,6 +4,7 @@ A handler raises ValueError for a bad request, which is answered as `success = f
 The comments of the .srv files in screw_dynamics_interfaces are the specification."""
 
 import json
+from collections.abc import Sequence
 
 import numpy as np
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
@@ -12,12 +13,15 @@ from std_srvs.srv import SetBool, Trigger
 
 from screw_dynamics.simulator.runner import Runner
 from screw_dynamics.simulator.simulation import Simulation
+from screw_dynamics_interfaces.msg import BaseState
 from screw_dynamics_interfaces.srv import ApplyWrench, InjectFault, ResetTo, Step
 
 from ..node import messages
+from ..node.base_state import read_pose, read_twist
 from ..node.joint_state import JointMap, check_lengths
 from ..node.services import Service, serve
 from ..node.timing import SECOND
+from . import base_endpoints
 from .connections import TOPICS, connect
 
 
@@ -45,9 +49,12 @@ class SimulatorServices:
         runner.resume()
 
     def _reset_to(self, runner: Runner, request, response) -> None:
-        names, position, velocity = read_state(runner.simulation, request.state)
+        base, given = read_base(runner.simulation, request.base), request.state
+        names, position, velocity = (
+            ((), (), None) if base is not None and not (given.name or given.position)
+            else read_state(runner.simulation, given))
         self._node.abort("~/reset_to was called")
-        runner.simulation.reset_to(names, position, velocity, self._node.restart_clock)
+        runner.simulation.reset_to(names, position, velocity, self._node.restart_clock, base)
         runner.resume()
 
     def _set_pause(self, runner: Runner, request, response) -> None:
@@ -86,7 +93,18 @@ class SimulatorServices:
         runner.simulation.clear_faults()
 
     async def _connected(self, runner: Runner, request, response) -> None:
-        response.message = json.dumps(await connect(self._node, TOPICS))
+        topics = TOPICS if runner.simulation.base is None else (*TOPICS, *base_endpoints.TOPICS)
+        response.message = json.dumps(await connect(self._node, topics))
+
+
+def read_base(simulation: Simulation, base: Sequence[BaseState]) -> tuple[np.ndarray, np.ndarray] | None:
+    """Pose (7,) and twist (6,) of a floating base for reset_to; None where the request has none. ValueError names the
+    field."""
+    if not base:
+        return None
+    if simulation.base is None:
+        raise ValueError("base: the robot has no floating base, must be empty")
+    return read_pose(base[0].pose, "base[0].pose"), read_twist(base[0].twist, "base[0].twist")
 
 
 def read_state(
@@ -95,7 +113,7 @@ def read_state(
     """Names, positions and velocities (None: at rest) in a JointState for reset_to; mimic joints are left out.
 
     An empty list of names stands for the joints of the model in their order. ValueError names the joint or field."""
-    joints = simulation.robot.joint_names
+    joints = simulation.joint_names
     n = len(state.name) or len(joints)
     if state.name:
         check_lengths(state)

@@ -21,8 +21,11 @@ SETTINGS = (
     Setting("lockstep", "", "what a controller answers, published last: simulated time waits after each publication "
             "until a command has come. joint_states: it answers every state; clock: its timer runs on simulated time; "
             "empty: time does not wait", choices=TRIGGERS, read_only=True),
-    Setting("lockstep_commands", 1, "messages on joint_commands that make up an answer, one of each controller",
+    Setting("lockstep_commands", 1, "messages on joint_commands and base_wrench that make up an answer, one of each "
+            "controller",
             lower=0, read_only=True),
+    Setting("odom_frame", "odom", "the frame of the base's pose on odom, and on /tf", read_only=True),
+    Setting("publish_tf", False, "publish the transform from odom_frame to a floating base on /tf", read_only=True),
     Setting("reset_clock", False, "a reset restarts simulated time at zero; false: it goes on"),
     Setting("trajectory_groups", ("joint_trajectory_controller",), "groups of joints that follow trajectories, by "
             "<group>/follow_joint_trajectory and <group>/joint_trajectory; ['']: none", read_only=True),

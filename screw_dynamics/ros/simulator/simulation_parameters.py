@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 
+from screw_dynamics.floating_base import coordinate_joints
 from screw_dynamics.robot import Robot
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
@@ -29,11 +30,12 @@ class SimulationParameters:
         """A new simulation, whose time starts at time_ns; the joints' parameters become those of this robot.
 
         ValueError when a parameter does not fit the robot, or the robot cannot be simulated."""
-        names = robot.joint_names
+        names = coordinate_joints(robot.model)
         own = {"joint_sensors": self._sensors.by_joint(names), "instrumented": self._instrumented(robot)}
         at_defaults = Simulation(robot, self.settings, **own)
-        self.homes.declare(robot.model, at_defaults.limits.middle().tolist(), at_defaults.home.check)
-        self.interfaces.declare(robot.model, [self.settings.command_mode] * robot.n)
+        middle = at_defaults.limits.middle()[robot.n - len(names):]
+        self.homes.declare(robot.model, middle.tolist(), at_defaults.home.check)
+        self.interfaces.declare(robot.model, [self.settings.command_mode] * len(names))
         for name in (*self.homes.misnamed(), *self.interfaces.misnamed(), *self._sensors.misnamed(names)):
             self._node.log.warning(f"parameter {name}: unknown joint, the model has {listed(names)}")
         return Simulation(robot, self.settings, self.homes.by_joint(), time_ns, self.interfaces.by_joint(), **own)
@@ -45,6 +47,7 @@ class SimulationParameters:
             return None
         base_link, tip_link = self._node.settings.base_link or None, self._node.settings.tip_link or None
         try:
-            return Robot(model_of(self._node.description.text, base_link, tip_link, apart=joints), robot.gravity)
+            return Robot(model_of(self._node.description.text, base_link, tip_link, apart=joints,
+                                  floating_base=self._node.settings.floating_base), robot.gravity)
         except ValueError as error:
             raise ValueError(f"parameter force_torques: {error}") from None

@@ -7,6 +7,7 @@ from rclpy.duration import Duration as RclpyDuration
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from screw_dynamics.floating_base import velocity_names
 from screw_dynamics.simulator.runner import Runner
 from screw_dynamics.simulator.trajectory_following import Goal, TrajectoryFollower
 from screw_dynamics.simulator.trajectory_goal import (
@@ -126,7 +127,8 @@ class TrajectoryGroups:
         defaults = self._parameters.tolerances(group, model)
         if request is None:
             return defaults
-        joints = {name: model.joint_names.index(name) for name in self._parameters.joints(group, model)}
+        names = velocity_names(model)
+        joints = {name: names.index(name) for name in self._parameters.joints(group, model)}
         return read_tolerances(
             request, defaults, joints,
             lambda text: self._node.diagnostics.log(f"tolerance {group}", f"{group}: {text}", "error"))
@@ -160,10 +162,10 @@ class TrajectoryGroups:
         elapsed = RclpyDuration(nanoseconds=now - goal.trajectory.begin).to_msg()
         feedback = self._kind.Feedback(
             header=Header(stamp=messages.time_message(self._node.clock_ns())),
-            joint_names=[simulation.robot.joint_names[i] for i in joints], index=goal.trajectory.next_point(now))
+            joint_names=[simulation.names[i] for i in joints], index=goal.trajectory.next_point(now))
         feedback.desired = _point(elapsed, desired.position[0], desired.velocity[0], desired.acceleration[0])
         feedback.desired.effort = messages.floats(np.nan_to_num(desired.effort[0]))
-        feedback.actual = _point(elapsed, simulation.q[joints], simulation.qd[joints])
+        feedback.actual = _point(elapsed, simulation.position[joints], simulation.qd[joints])
         feedback.error = _point(elapsed, error[0], error[1])
         return feedback
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from rclpy.node import Node
 
+from screw_dynamics.floating_base import coordinate_joints, velocity_names
 from screw_dynamics.model.model import Model
 from screw_dynamics.simulator.trajectory_goal import GoalRules, Tolerances, enforced
 
@@ -47,11 +48,12 @@ class GroupParameters(Parameters):
     def joints(self, group: str, model: Model) -> tuple[str, ...]:
         """The joints of a group in a model; those that the model does not have, and mimic joints, are left out."""
         named = [name for name in getattr(self, f"{group}.joints") if name]
-        return tuple(name for name in named if name in model.joint_names) if named else model.joint_names
+        joints = coordinate_joints(model)
+        return tuple(name for name in named if name in joints) if named else joints
 
     def unknown_joints(self, group: str, model: Model) -> list[str]:
         """The joints that are left out."""
-        return [name for name in getattr(self, f"{group}.joints") if name and name not in model.joint_names]
+        return [name for name in getattr(self, f"{group}.joints") if name and name not in coordinate_joints(model)]
 
     def declare(self, model: Model) -> None:
         """Declare the tolerances of the joints of a model and no others. ValueError when an override does not fit."""
@@ -88,8 +90,9 @@ class GroupParameters(Parameters):
         result = Tolerances.of(model.n)._replace(
             goal_time=enforced(getattr(self, f"{group}.constraints.goal_time")) * SECOND)
         result.goal[1] = enforced(getattr(self, f"{group}.constraints.stopped_velocity_tolerance"))
+        names = velocity_names(model)
         for joint in self.joints(group, model):
-            i = model.joint_names.index(joint)
+            i = names.index(joint)
             result.path[0, i] = enforced(getattr(self, f"{group}.constraints.{joint}.trajectory"))
             result.goal[0, i] = enforced(getattr(self, f"{group}.constraints.{joint}.goal"))
         return result

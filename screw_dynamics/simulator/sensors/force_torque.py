@@ -23,18 +23,19 @@ class ForceTorques:
         self._bias = np.concatenate([settings.torque_bias, settings.force_bias])
         self._deviation = np.repeat([settings.torque_noise, settings.force_noise], 3)
         self._instrumented = instrumented
-        names = instrumented.joint_names if instrumented is not None else ()
-        index = {name: i for i, name in enumerate(names)}
+        rates = instrumented.v_slices if instrumented is not None else {}
         self._rows: dict[str, list[int]] = {}
         self.child_links: dict[str, str] = {}
         for joint in self._joints:
             axes = [f"{FREE}{joint}_{axis}" for axis in ("rx", "ry", "rz", "x", "y", "z")]
-            if not set(axes) <= index.keys():
+            if not set(axes) <= rates.keys():
                 raise ValueError(f"force_torques: no model in which joint '{joint}' can come apart is given")
-            self._rows[joint] = [index[axis] for axis in axes]
+            self._rows[joint] = [rates[axis].start for axis in axes]
             model = instrumented.model
             self.child_links[joint] = model.body_names[model.body_joints.index(f"{FREE}{joint}_rz")]     # the last one
-        self._moving = [index[name] for name in robot.joint_names] if self._joints else []
+        self._numbers, self._rates = (
+            [k for name in robot.joint_names for k in range(*slices[name].indices(slices[name].stop))]
+            for slices in (instrumented.q_slices, rates)) if self._joints else ([], [])
 
     def measure(self, moment: Moment) -> Mapping[str, np.ndarray]:
         """For each joint the wrench (6,), (torque, force), in the frame of the child link and about its origin.
@@ -46,8 +47,8 @@ class ForceTorques:
             return {}
         if not np.array_equal(robot.gravity, moment.robot.gravity):
             robot = self._instrumented = robot.with_gravity(moment.robot.gravity)
-        q, qd, qdd = np.zeros((3, robot.n))
-        q[self._moving], qd[self._moving], qdd[self._moving] = moment.q, moment.qd, moment.qdd
+        q, (qd, qdd) = robot.neutral(), np.zeros((2, robot.n))
+        q[self._numbers], qd[self._rates], qdd[self._rates] = moment.q, moment.qd, moment.qdd
         held = robot.inverse_dynamics(q, qd, qdd, moment.wrenches or None)
         return {joint: self._with_errors(-held[rows], k, moment.step) for k, (joint, rows)
                 in enumerate(self._rows.items())}

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from screw_dynamics.floating_base import coordinate_joints, floating_base
 from screw_dynamics.robot import Robot
 
 from ..faults import JOINT_STATES, Faults
@@ -13,8 +14,10 @@ from ..settings import Settings
 from .force_torque import ForceTorques
 from .imu import Imu, ImuSample
 from .joints import JointSensors
+from .odometry import OdometrySample, odometry
 
 IMU, FORCE_TORQUE = "imu/", "force_torque/"     # before the names of links and joints in the names of sensors
+ODOMETRY = "odom"
 
 
 class JointState(NamedTuple):
@@ -43,15 +46,18 @@ class Sensors:
             if link not in robot.link_names:
                 raise ValueError(f"imus: unknown link '{link}', the model has {', '.join(robot.link_names)}")
         self._settings = settings
-        self._joints = JointSensors(settings, robot.joint_names, own)
+        joint_names = coordinate_joints(robot.model)
+        self._base = floating_base(robot.model)
+        self._joints = JointSensors(settings, joint_names, own)
         self._imus = {link: Imu(settings, link, k) for k, link in enumerate(links)}
         self._force_torques = ForceTorques(settings, robot, instrumented)
         self.force_torques = tuple(joint for joint in settings.force_torques if joint)
         self.imus = tuple(links)
-        self.names = (*(IMU + link for link in self.imus), *(FORCE_TORQUE + joint for joint in self.force_torques))
+        self.names = (*(IMU + link for link in self.imus), *(FORCE_TORQUE + joint for joint in self.force_torques),
+                      *([ODOMETRY] if self._base is not None else []))
         mimics = robot.model.mimics
-        self._joint_names, self._names = robot.joint_names, (*robot.joint_names, *mimics)
-        self._leader = np.array([robot.joint_names.index(leader) for leader, _, _ in mimics.values()], dtype=np.intp)
+        self._joint_names, self._names = joint_names, (*joint_names, *mimics)
+        self._leader = np.array([joint_names.index(leader) for leader, _, _ in mimics.values()], dtype=np.intp)
         followed = np.array([mimic[1:] for mimic in mimics.values()], dtype=float).reshape(-1, 2)
         self._multiplier, self._offset = followed.T
         self.reset()
@@ -76,6 +82,8 @@ class Sensors:
     def _reported(self, name: str, moment: Moment) -> Any:
         if name.startswith(IMU) and name in self.names:
             return self.imu(name.removeprefix(IMU), moment)
+        if name == ODOMETRY:
+            return self.odometry(moment)
         if name in self.names:
             return self.force_torque(name.removeprefix(FORCE_TORQUE), moment)
         return self._measured_joints(moment)
@@ -123,6 +131,13 @@ class Sensors:
         if name in self._held:
             return self._held[name]
         return self._force_torques.measure(moment)[joint] + np.repeat([0.0, self._faults.offset(name)], 3)
+
+    def odometry(self, moment: Moment) -> OdometrySample:
+        """What is reported of the pose and the twist of a floating base at a moment."""
+        if ODOMETRY in self._held:
+            return self._held[ODOMETRY]
+        sample = odometry(self._base, moment)
+        return sample._replace(pose=sample.pose + np.repeat([self._faults.offset(ODOMETRY), 0.0], [3, 4]))
 
     def child_link(self, joint: str) -> str:
         """The link in whose frame the force-torque sensor of a joint reports."""
