@@ -15,8 +15,8 @@ def command(name=(), position=(), velocity=(), effort=()):
     return SimpleNamespace(name=name, position=position, velocity=velocity, effort=effort)
 
 
-MODEL = SimpleNamespace(joint_names=("shoulder", "elbow"), mimics={})
-HAND = SimpleNamespace(joint_names=("a", "b", "grip"), mimics={"finger": Mimic("grip", -1.0, 0.0)})
+MODEL = SimpleNamespace(joint_names=("shoulder", "elbow"), mimics={}, joint_frames={})
+HAND = SimpleNamespace(joint_names=("a", "b", "grip"), mimics={"finger": Mimic("grip", -1.0, 0.0)}, joint_frames={})
 MIXED = {"a": "effort", "b": "effort", "grip": "position"}
 
 
@@ -43,7 +43,7 @@ def test_faulty_command_is_refused_with_its_reason(fields, reason):
 
 def test_reader_takes_the_field_of_its_mode_in_any_order_and_leaves_the_rest():
     heard = []
-    taking = reader(SimpleNamespace(joint_names=("a", "b", "c"), mimics={}), heard=heard)
+    taking = reader(SimpleNamespace(joint_names=("a", "b", "c"), mimics={}, joint_frames={}), heard=heard)
     names = ["c", "lamp", "a"]
     for _ in range(3):
         msg = command(names, position=[NAN] * 3, velocity=[float("inf")] * 3, effort=[3.0, float("inf"), NAN])
