@@ -52,11 +52,12 @@ def of_state(robot, q, qd, u):
                    "normalize"):
         yield method, getattr(robot, method)(q)
     for method in ("coriolis_torque", "coriolis_matrix", "kinetic_energy", "body_twists", "center_of_mass_velocity",
-                   "average_twist", "centroidal_momentum", "centroidal_momentum_matrix_derivative", "integrate",
+                   "centroidal_momentum", "centroidal_momentum_matrix_derivative", "integrate",
                    "difference", "distance"):
         yield method, getattr(robot, method)(q, qd)
     for method in ("center_of_mass_acceleration", "centroidal_momentum_rate"):
         yield method, getattr(robot, method)(q, qd, u)
+    yield "average_twist", np.einsum("...ij,...j->...i", robot.composite_inertia(q), robot.average_twist(q, qd))
     yield "hybrid_dynamics", np.concatenate(robot.hybrid_dynamics(q, qd, u, u, robot.joint_names[:1], load), axis=-1)
     yield "interpolate", robot.interpolate(q, qd, np.full(q.shape[:-1], 0.3))
     for method in ("inverse_dynamics", "forward_dynamics"):
