@@ -104,6 +104,8 @@ def contact_inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: Arr
     The motion is not checked: that contacts rest is up to qd and qdd. Where they cannot give what the passive joints
     require, ValueError names them."""
     required = robot.inverse_dynamics(q, qd, qdd, external)
+    if not np.isfinite(required).all():
+        raise ValueError("the motion q, qd, qdd must be finite, and so must be its efforts")
     stance = _stance(robot, contacts)
     G = np.concatenate([np.zeros((*required.shape, 0)), *(                      # J^T: efforts of unknowns
         np.broadcast_to(np.swapaxes(robot.jacobian(q, link), -1, -2) @ span, (*required.shape, span.shape[1]))
@@ -116,8 +118,8 @@ def contact_inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: Arr
     tau = np.where(free, 0.0, required - np.einsum("...ij,...j->...i", G, unknowns))
     left = np.abs(np.einsum("...ij,...j->...i", G, unknowns) - required)[..., free].max(axis=-1, initial=0.0)
     size = np.abs(required).max(axis=-1, initial=0.0) + robot.total_mass * np.linalg.norm(robot.gravity)
-    if (left > TOLERANCE * size).any() or not np.isfinite(left).all():
-        where = np.argwhere(~(left <= TOLERANCE * size))[0].tolist()
+    if (left > TOLERANCE * size).any():
+        where = np.argwhere(left > TOLERANCE * size)[0].tolist()
         raise ValueError(f"contacts {stance}: they cannot give the efforts that joint {', '.join(map(repr, names))} "
                          f"requires; {left[tuple(where)]:.3g} N or N m are left{f' in state {where}' * bool(where)}. "
                          "Add points, make one a surface, or change qdd")

@@ -144,6 +144,8 @@ def test_what_cannot_be_met_is_refused_with_the_stance(robot, motion):
 
 
 def test_arguments_that_do_not_fit_are_refused(robot, motion):
+    with pytest.raises(ValueError, match="the motion q, qd, qdd must be finite"):
+        contacts.contact_inverse_dynamics(robot, *motion[:2], np.nan * motion[2], FEET)
     for contact, options, message in (
             (["foot"], {}, "link 'foot' does not exist"),
             ("LF_FOOT", {}, "contacts must be names of links, or map them to points"),

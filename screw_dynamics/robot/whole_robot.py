@@ -40,19 +40,23 @@ class WholeRobot(Evaluation):
     def center_of_mass_jacobian(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The Jacobian (..., 3, n) of the centre of mass: J qd is its velocity in the root link's frame."""
         momentum = self.centroidal_momentum_matrix(q, threads=threads)
-        return np.multiply(momentum[..., 3:, :], 1.0 / self.total_mass, out=out)
+        return self._per_mass(momentum[..., 3:, :], out)
 
     def center_of_mass_velocity(self, q: ArrayLike, qd: ArrayLike, out: Out = None,
                                 threads: Threads = None) -> np.ndarray:
         """The velocity (..., 3) of the centre of mass in the root link's frame, m/s."""
-        return np.multiply(self.centroidal_momentum(q, qd, threads=threads)[..., 3:], 1.0 / self.total_mass, out=out)
+        return self._per_mass(self.centroidal_momentum(q, qd, threads=threads)[..., 3:], out)
 
     def center_of_mass_acceleration(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike | None = None, out: Out = None,
                                     threads: Threads = None) -> np.ndarray:
         """The acceleration (..., 3) J qdd + J' qd of the centre of mass in the root link's frame, m/s^2; the part J' qd
         alone without qdd."""
-        rate = self.centroidal_momentum_rate(q, qd, qdd, threads=threads)
-        return np.multiply(rate[..., 3:], 1.0 / self.total_mass, out=out)
+        return self._per_mass(self.centroidal_momentum_rate(q, qd, qdd, threads=threads)[..., 3:], out)
+
+    def _per_mass(self, x, out):
+        """x / total_mass; NaN without mass."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.divide(x, self.total_mass, out=out)
 
     def composite_inertia(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The inertia (..., 6, 6) of all links, the root too, about the centre of mass, in the root link's axes: that
@@ -65,8 +69,10 @@ class WholeRobot(Evaluation):
 
         Where no inertia resists some rotation, it has none about that axis."""
         momentum, M = self.centroidal_momentum(q, qd, threads=threads), self.composite_inertia(q, threads=threads)
-        angular = np.einsum("...ij,...j->...i", np.linalg.pinv(M[..., :3, :3], hermitian=True), momentum[..., :3])
-        return np.concatenate([angular, momentum[..., 3:] * (1.0 / self.total_mass)], axis=-1, out=out)
+        lost = ~np.isfinite(M).all(axis=(-2, -1), keepdims=True)        # which pinv refuses, for a whole batch
+        inverse = np.where(lost, np.nan, np.linalg.pinv(np.where(lost, 0.0, M)[..., :3, :3], hermitian=True))
+        angular = np.einsum("...ij,...j->...i", inverse, momentum[..., :3])
+        return np.concatenate([angular, self._per_mass(momentum[..., 3:], None)], axis=-1, out=out)
 
     def centroidal_momentum_matrix(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The matrix A (..., 6, n): A qd is the momentum of all bodies about the centre of mass, in the root link's

@@ -4,7 +4,7 @@ import pinocchio as pin
 import pytest
 
 import screw_dynamics as sd
-from support.pinocchio_oracle import ANGULAR_FIRST, oracle_of_urdf
+from support.pinocchio_oracle import ANGULAR_FIRST, oracle_of_parts, oracle_of_urdf
 from support.plain import rate, target_of
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 from support.real_robots import PATHS, real_robot
@@ -87,6 +87,15 @@ def test_the_average_twist_has_the_momentum_and_the_least_energy(robot, rng):
     assert V @ M @ V / 2 <= robot.kinetic_energy(q, v)                      # Koenig
 
 
+def test_without_mass_nothing_has_a_centre():
+    light = sd.ModelBuilder("root")
+    light.add_screw("joint", "link", "root", axis=(0, 0, 1))
+    light, q = sd.Robot(light.build()), np.zeros(1)
+    for x in (light.center_of_mass(q), light.center_of_mass_velocity(q, q), light.center_of_mass_acceleration(q, q),
+              light.average_twist(q, q), light.center_of_mass_jacobian(q)):
+        assert np.isnan(x).all()
+
+
 @pytest.mark.slow
 def test_batches_of_rates(robot, rng):
     q, (v, vd) = robot.random_configuration(rng, (2, 7)), rng.standard_normal((2, 2, 7, robot.n))
@@ -99,6 +108,9 @@ def test_batches_of_rates(robot, rng):
             one, out = getattr(robot, method)(*(x[k] for x in arguments)), np.empty(found.shape[2:])
             assert np.allclose(found[k], one, rtol=1e-11, atol=1e-11 * np.abs(one).max())
             assert getattr(robot, method)(*(x[k] for x in arguments), out=out) is out and np.array_equal(out, one)
+    q[1, 2] = np.nan                                                                    # stays where it is
+    lost = np.isnan(robot.average_twist(q, v)).any(axis=-1)
+    assert lost[1, 2] and lost.sum() == 1
 
 
 def test_the_jacobian_is_the_derivative_of_the_centre_of_mass(robot, rng):
@@ -161,22 +173,25 @@ def test_a_locked_robot_moves_with_its_average_twist(anymal, rng):
     assert np.allclose(anymal.average_twist(q, v), np.r_[w, u + np.cross(w, anymal.center_of_mass(q) - p)])
 
 
-def test_as_pinocchio_in_motion(anymal, rng):
-    oracle = oracle_of_urdf(PATHS[ANYMAL], anymal)
-    for q in anymal.random_configuration(rng, 10):
-        v, vd = rng.standard_normal((2, anymal.n))
+@pytest.mark.parametrize("of", ["real", "random"])
+def test_as_pinocchio_in_motion(anymal, rng, of):
+    parts = random_tree(rng, 9, 1, (*GROUPS, *KINDS))
+    robot = anymal if of == "real" else sd.Robot(model_of(parts))
+    oracle = oracle_of_urdf(PATHS[ANYMAL], anymal) if of == "real" else oracle_of_parts(parts, robot)
+    for q in robot.random_configuration(rng, 10):
+        v, vd = rng.standard_normal((2, robot.n))
         x, u, ud = oracle._q(q), oracle.G @ v, oracle.G @ vd
         expected = pin.dccrba(oracle.model, oracle.data, x, u)[ANGULAR_FIRST] @ oracle.G
-        found = anymal.centroidal_momentum_matrix_derivative(q, v)
+        found = robot.centroidal_momentum_matrix_derivative(q, v)
         assert np.allclose(found, expected, atol=1e-12 * np.abs(expected).max())
         expected = oracle.data.Ig.matrix()[np.ix_(ANGULAR_FIRST, ANGULAR_FIRST)]
-        assert np.allclose(anymal.composite_inertia(q), expected, atol=1e-12 * np.abs(expected).max())
+        assert np.allclose(robot.composite_inertia(q), expected, atol=1e-12 * np.abs(expected).max())
         expected = pin.computeCentroidalMomentumTimeVariation(oracle.model, oracle.data, x, u, ud).vector[ANGULAR_FIRST]
-        found = anymal.centroidal_momentum_rate(q, v, vd)
+        found = robot.centroidal_momentum_rate(q, v, vd)
         assert np.allclose(found, expected, atol=1e-12 * np.abs(expected).max())
         pin.centerOfMass(oracle.model, oracle.data, x, u, ud)
-        for found, expected in ((anymal.center_of_mass_velocity(q, v), oracle.data.vcom[0]),
-                                (anymal.center_of_mass_acceleration(q, v, vd), oracle.data.acom[0])):
+        for found, expected in ((robot.center_of_mass_velocity(q, v), oracle.data.vcom[0]),
+                                (robot.center_of_mass_acceleration(q, v, vd), oracle.data.acom[0])):
             assert np.allclose(found, expected, atol=1e-12 * np.abs(expected).max())
 
 
