@@ -150,11 +150,11 @@ class Model:
         """One Link for each slot."""
         return on_axes(self.placed(gravity))[0]
 
-    def places(self) -> list[Place]:
-        """One Place for each slot; none for a robot without joints on groups."""
+    def places(self, gravity: ArrayLike) -> list[Place]:
+        """One Place for each slot, the world's frame as in `links`; none for a robot without joints on groups."""
         if not self.on_groups:
             return []
-        bodies, (kinds, starts, frames) = self.placed(np.zeros(3)), self.joints_in_q()
+        bodies, (kinds, starts, frames) = self.placed(gravity), self.joints_in_q()
         return group_joints.places(bodies, on_axes(bodies)[1], kinds, starts, [arrays.pose(F) for F in frames])
 
     def joints_in_q(self) -> tuple[list[int], list[int], list[np.ndarray]]:

@@ -223,7 +223,7 @@ class Driven:
         model = robot.model
         self._links, self._frames = model.links(robot.gravity), model.frame_rows(robot.gravity)
         self._place = {name: i for i, name in enumerate(model.frame_names) if name is not None}
-        self._memory = ws.workspace(ws.Rows(self._links, self._frames, model.n, model.nq, model.places()))
+        self._memory = ws.workspace(ws.Rows(self._links, self._frames, model.n, model.nq, model.places(robot.gravity)))
         self._run = _entry_point(integrator, model.on_groups)
         entries, self._lost = choice(None, model.shares_coordinates), np.zeros((2, model.n))
         acceleration, gravity_torque = (entry.on_groups if model.on_groups else entry

@@ -3,28 +3,43 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from support.matrices import error
-from support.plain import gradient, plain, rate
-from support.random_trees import model_of, random_pose, random_tree
+from screw_dynamics.screws.arrays import Ad_matrix
+from support.matrices import ad, error
+from support.plain import gradient, plain, rate, rates_of_numbers
+from support.random_trees import GROUPS, KINDS, model_of, random_pose, random_tree, rerooted
 from support.scalar_kinds import slope
 
 BOUND = 1e-12
-TREES = {"3 joints": (3, 0), "7 joints": (7, 0), "12 joints": (12, 0), "9 joints, 2 mimic": (9, 2)}
+ALL = (*GROUPS, *KINDS)
+TREES = {"3 joints": (3, 0), "7 joints": (7, 0), "12 joints": (12, 0), "9 joints, 2 mimic": (9, 2),
+         "6 joints of all kinds": (6, 0, ALL), "7 joints of all kinds, 1 mimic": (7, 1, ALL)}
 
 
 class Case:
     """A robot, the parts it is made of, and a state."""
 
-    def __init__(self, joints, mimics):
+    def __init__(self, joints, mimics, of=KINDS):
         rng = np.random.default_rng(joints)
-        self.parts = random_tree(rng, joints, mimics)
+        self.parts = random_tree(rng, joints, mimics, of)
         self.robot = sd.Robot(model_of(self.parts), gravity=(1.0, -2.0, -9.0))
-        self.q, self.qd, self.qdd = rng.uniform(-2, 2, (3, self.robot.n))
+        self.q, self.qd, self.qdd = rng.uniform(-2, 2, self.robot.nq), *rng.uniform(-2, 2, (2, self.robot.n))
 
     def efforts(self, parts=None, gravity=(1.0, -2.0, -9.0)):
         """The efforts of the motion, for the robot or for another description of it."""
         robot = sd.Robot(model_of(parts), gravity) if parts else self.robot
         return robot.inverse_dynamics(self.q, self.qd, self.qdd)
+
+
+def brackets(robot, q):
+    """<[X_k, X_j], X_l> (l, k, j) of the velocities' fields, by the mass matrix: 0 unless of one joint."""
+    model, M = robot.model, robot.mass_matrix(q)
+    structure = np.zeros(3 * (robot.n,))
+    for name in model.joint_frames:
+        of = np.r_[robot.v_slices[name]]
+        X = model.screws_body[[model.coordinates.tolist().index(k) for k in of]]
+        for k in range(len(of)):
+            structure[np.ix_(of, of[[k]], of)] = np.linalg.lstsq(X.T, ad(X[k]) @ X.T, rcond=None)[0][:, None]
+    return np.einsum("il,lkj->ikj", M, structure)
 
 
 @pytest.fixture(scope="module", params=TREES.values(), ids=TREES.keys())
@@ -51,9 +66,11 @@ def test_kinetic_energy_is_its_quadratic_form(case):
 
 # ------------------------------------------------------------------------------------------------- Coriolis matrix
 def test_coriolis_matrix_is_that_of_the_christoffel_symbols(case):
-    """C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) qd_k / 2."""
-    dM = gradient(case.robot, "mass_matrix", case.q)
+    """C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) qd_k / 2; in velocities of joints on groups the formula of
+    Koszul, which has the brackets of their screws beside the derivatives: the connection without torsion."""
+    dM, B = gradient(case.robot, "mass_matrix", case.q), brackets(case.robot, case.q)
     christoffel = (dM + dM.transpose(0, 2, 1) - dM.transpose(2, 1, 0)) / 2
+    christoffel += (B.transpose(0, 2, 1) - B.transpose(2, 0, 1) - B.transpose(2, 1, 0)) / 2
     assert error(case.robot.coriolis_matrix(case.q, case.qd), christoffel @ case.qd) < BOUND
 
 
@@ -90,11 +107,11 @@ def test_efforts_are_the_sum_of_their_terms(case):
 
 
 def test_power_of_the_efforts_is_the_rate_of_the_energy(case):
-    robot, n = case.robot, case.robot.n
+    robot, nq = case.robot, case.robot.nq
 
     def energy(state):
-        return plain(robot, "kinetic_energy", state[:n], state[n:]) + plain(robot, "potential_energy", state[:n])
-    power = slope(energy, np.r_[case.q, case.qd], np.r_[case.qd, case.qdd])
+        return plain(robot, "kinetic_energy", state[:nq], state[nq:]) + plain(robot, "potential_energy", state[:nq])
+    power = slope(energy, np.r_[case.q, case.qd], np.r_[rates_of_numbers(robot, case.q, case.qd), case.qdd])
     assert error(case.efforts() @ case.qd, power) < BOUND
 
 
@@ -152,6 +169,80 @@ def test_efforts_do_not_depend_on_the_order_of_the_links(case):
                 visit(part.link)
     visit("root")
     other = sd.Robot(model_of(ordered), case.robot.gravity)
-    order = [case.robot.joint_names.index(name) for name in other.joint_names]
-    efforts = other.inverse_dynamics(*(x[order] for x in (case.q, case.qd, case.qdd)))
+    in_q, order = (np.concatenate([np.r_[slices[name]] for name in other.joint_names])
+                   for slices in (case.robot.q_slices, case.robot.v_slices))
+    efforts = other.inverse_dynamics(case.q[in_q], case.qd[order], case.qdd[order])
     assert error(efforts, case.efforts()[order]) < BOUND
+
+
+# ------------------------------------------------------------------------------------------------- floating robots
+def floating(seed):
+    """The parts of a tree whose first link floats and carries all others, and its Robot."""
+    rng = np.random.default_rng(seed)
+    base, *others = random_tree(rng, 5, of=("free", "spherical", "revolute", "planar", "helical"))
+    others = [part._replace(parent=base.link if part.parent == "root" else part.parent) for part in others]
+    return [base._replace(kind="free"), *others]
+
+
+def pose_numbers(C):
+    """The numbers in q of a free joint at a pose."""
+    w = sd.so3.log(C[:3, :3])
+    angle = np.linalg.norm(w)
+    return np.r_[C[:3, 3], np.sin(angle / 2) * w / angle, np.cos(angle / 2)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_floating_robot_that_is_moved_with_gravity_takes_the_same_efforts(seed, rng):
+    robot = sd.Robot(model_of(floating(seed)), gravity=(1.0, -2.0, -9.0))
+    q, (v, vd), T = robot.random_configuration(rng), rng.standard_normal((2, robot.n)), random_pose(rng)
+    base = robot.model.body_names[5]
+    F = robot.model.joint_frames[robot.joint_names[0]]
+    at = robot.forward_kinematics(robot.neutral(), base) @ F                        # C = at g F^-1
+    moved = q.copy()
+    moved[:7] = pose_numbers(np.linalg.inv(at) @ T @ robot.forward_kinematics(q, base) @ F)
+    turned = robot.with_gravity(T[:3, :3] @ robot.gravity)
+    tau = robot.inverse_dynamics(q, v, vd)
+    assert error(turned.inverse_dynamics(moved, v, vd), tau) < BOUND
+    assert error(turned.forward_dynamics(moved, v, tau), vd) < 1e-10
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_same_tree_rooted_at_another_link_moves_the_same(seed, rng):
+    """Under the same efforts of the joints, and the wrench on the first link as an external one. Joints on the way are
+    turned about: their g is g^-1, their V is -Ad_g V, and so are V' and, dually, efforts."""
+    parts = floating(seed)
+    one, last = sd.Robot(model_of(parts), gravity=(1.0, -2.0, -9.0)), parts[-1].link
+    other, child = sd.Robot(model_of(rerooted(parts, last)), one.gravity), {
+        part.joint: part.link for part in rerooted(parts, last)}
+    q, (v, vd) = one.random_configuration(rng), rng.standard_normal((2, one.n))
+    tau, base, name = one.inverse_dynamics(q, v, vd), parts[0].link, parts[0].joint
+    x, w, wd, expected = (np.zeros(k) for k in (other.nq, other.n, other.n, other.n))
+    for part in parts[1:]:
+        if part.kind == "fixed":
+            continue
+        g, of, there = q[one.q_slices[part.joint]], one.v_slices[part.joint], other.v_slices[part.joint]
+        Ad = -np.eye(len(v[of]))                            # for axes, which are turned about instead
+        if child[part.joint] != part.link and part.kind in GROUPS:
+            g, Ad = inverted(part.kind, g)
+        x[other.q_slices[part.joint]] = g
+        w[there], wd[there], expected[there] = -Ad @ v[of], -Ad @ vd[of], -np.linalg.solve(Ad.T, tau[of])
+    free, moves = other.q_slices[name], other.v_slices[name]
+    J = one.jacobian(q, last)
+    x[free] = pose_numbers(one.forward_kinematics(q, last))
+    w[moves], wd[moves] = J @ v, J @ vd + one.jacobian_derivative(q, v, last) @ v
+    to_base = Ad_matrix(parts[0].joint_frame)               # efforts of the free joint, as a wrench on its link
+    wrench = {base: np.linalg.solve(to_base.T, tau[one.v_slices[name]])}
+    assert any(child[part.joint] != part.link for part in parts[1:])
+    assert np.abs(other.inverse_dynamics(x, w, wd, wrench) - expected).max() < 1e-11 * np.abs(tau).max()
+    assert error(other.forward_dynamics(x, w, expected, wrench), wd) < 1e-9
+
+
+def inverted(kind, g):
+    """The numbers of g^-1, and Ad_g on the velocities of a joint on a group."""
+    if kind == "planar":
+        c, s = np.cos(g[2]), np.sin(g[2])
+        R = np.array([[c, -s], [s, c]])
+        return np.r_[-R.T @ g[:2], -g[2]], np.block([[np.eye(1), np.zeros((1, 2))], [np.array([[g[1]], [-g[0]]]), R]])
+    quaternion = g[-4:] * (-1, -1, -1, 1)
+    R = sd.so3.exp(2 * np.arctan2(np.linalg.norm(g[-4:-1]), g[-1]) * g[-4:-1] / np.linalg.norm(g[-4:-1]))
+    return quaternion, R

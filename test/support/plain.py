@@ -32,7 +32,7 @@ def plain(robot, name, *inputs, target=None):
     model, gravity = robot.model, robot.gravity
     entry = ENTRIES[name].on_groups if model.on_groups else ENTRIES[name]
     return entry.plain(model.links(gravity), *inputs, frames=model.frame_rows(gravity), target=target,
-                       places=model.places())
+                       places=model.places(gravity))
 
 
 def rate(robot, name, q, qd, target=None):
@@ -57,5 +57,5 @@ def rates_of_numbers(robot, q, v):
 
 
 def gradient(robot, name, q):
-    """The derivatives of an algorithm that takes q alone by each coordinate, in the last axis."""
+    """The derivatives of an algorithm that takes q alone along each velocity, in the last axis."""
     return np.stack([rate(robot, name, q, e) for e in np.eye(robot.n)], axis=-1)

@@ -25,11 +25,12 @@ class Part(NamedTuple):
     com: np.ndarray
     rotational: np.ndarray      # (3, 3) about the centre of mass
     mimic: sd.Mimic | None = None
+    of: str = ""                # the name of its joint, if it is not that below
 
     @property
     def joint(self):
         """The name of its joint."""
-        return f"joint of {self.link}"
+        return self.of or f"joint of {self.link}"
 
     @property
     def screw(self):
@@ -76,6 +77,24 @@ def random_tree(rng, joints, mimics=0, of=KINDS):
         mimic = sd.Mimic(parts[leader].joint, rng.uniform(-2, 2), rng.uniform(-1, 1))
         parts[follower] = parts[follower]._replace(mimic=mimic)
     return parts
+
+
+def rerooted(parts, link):
+    """The parts of the same tree below another link, which floats. For parts of which the first floats on `root`, and
+    no other hangs there; of the joints on the way, the velocities are those of the child against the parent as before,
+    turned about."""
+    known, on_the_way = {part.link: part for part in parts}, []
+    body = known[link]
+    found = [body._replace(parent="root", kind="free", joint_frame=np.eye(4), placement=np.eye(4), of=parts[0].joint)]
+    while link != parts[0].link:
+        on_the_way.append(link)
+        link = known[link].parent
+    for child in on_the_way:                # C = P exp(X q): C^-1 = P^-1 exp(-Ad_P X q), and P F g^-1 F^-1 for a group
+        part, parent = known[child], known[known[child].parent]
+        found.append(parent._replace(
+            parent=child, kind=part.kind, axis=-part.axis, pitch=part.pitch, mimic=part.mimic, of=part.joint,
+            joint_frame=part.placement @ part.joint_frame, placement=np.linalg.inv(part.placement)))
+    return found + [part for part in parts[1:] if part.link not in on_the_way]
 
 
 def model_of(parts, **joint_options):
