@@ -10,7 +10,7 @@ class DivergenceWarning(RuntimeWarning):
 
 def warn_of_divergence(t: np.ndarray, q: np.ndarray, qd: np.ndarray, dt: float, integrator: str) -> None:
     """Warn of the first sample that is not finite, in the code that called Robot.rollout."""
-    finite = (np.isfinite(q) & np.isfinite(qd)).all(axis=-1)            # (*lead, samples + 1)
+    finite = np.isfinite(q).all(axis=-1) & np.isfinite(qd).all(axis=-1)            # (*lead, samples + 1)
     lead, finite = finite.shape[:-1], finite.reshape(-1, len(t))
     lost = np.flatnonzero(~finite.all(axis=1))
     if not len(lost):
