@@ -51,7 +51,7 @@ class Commands:
     are clipped to the limits.
 
     The first `base` of them are the velocities of a floating base, whose commands are efforts: none where they are
-    stale. It is held until anything is commanded."""
+    stale. It is held until anything is commanded, or `release_base`."""
 
     def __init__(self, settings: Settings, limits: EnforcedLimits, modes: Sequence[str], base: int = 0):
         self._base = base
@@ -77,13 +77,17 @@ class Commands:
 
     def clear(self, start: np.ndarray) -> None:
         """Forget all commands; joints are held again until their first one. start (n,): their positions."""
-        self._held = self._hold
+        self._held, self._base_held = self._hold, self._hold
         self._value = start.copy()
         self._deadline = np.full(len(start), UNCOMMANDED, dtype=np.int64)
 
     def release(self) -> None:
         """Release the joints that are held until their first command."""
         self._held = False
+
+    def release_base(self) -> None:
+        """Release the base alone."""
+        self._base_held = False
 
     def accept(self, command: np.ndarray, step: int) -> None:
         """Take commands (n,) at a step; a joint with NaN keeps the command that it has."""
@@ -111,7 +115,7 @@ class Commands:
         kind = np.where(self.stale(step), self._stale, self._kind)
         if self._held:
             held = uncommanded.copy()
-            held[:self._base] = uncommanded.all()
+            held[:self._base] = uncommanded.all() and self._base_held
             kind[held] = Drive.LOCKED
         value = np.where(fresh | (self._kind == Drive.POSITION), self._value, 0.0)
         clipped = np.clip(value, self._lower, self._upper)

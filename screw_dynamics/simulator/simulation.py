@@ -200,6 +200,8 @@ class Simulation:
     @reference.setter
     def reference(self, reference: Reference | None) -> None:
         self._tracking.follow(reference, self.time_ns)
+        if reference is not None:
+            self._commands.release_base()
         self._update_drives()
 
     def push(self, link: str, wrench: Sequence[float], duration: float = 0.0) -> None:

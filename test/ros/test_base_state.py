@@ -7,9 +7,9 @@ from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
 from screw_dynamics.floating_base import floating_base, velocity_names
-from screw_dynamics.ros.dynamics.robot_state import RobotState
 from screw_dynamics.ros.node import messages
 from screw_dynamics.ros.node.joint_state import Fault
+from screw_dynamics.ros.node.robot_state import RobotState
 from support import floating_robots as robots
 
 S = 1_000_000_000

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
+from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 import screw_dynamics as sd
@@ -172,18 +173,30 @@ def test_a_bad_base_of_a_request_is_named(driver, state):
         assert not reply.success and reply.message.startswith(says), reply.message
 
 
-def test_what_is_not_for_floating_bases_says_so(driver, state):
-    q, v = state
+def test_what_is_not_for_floating_bases_says_so(driver):
+    for kind, name, fields in ((srv.IdentifyPayload, "identify_payload", {"link": "shin"}),
+                               (srv.FillTrajectoryEfforts, "fill_trajectory_efforts",
+                                {"trajectory": JointTrajectory(joint_names=list(robots.JOINTS))})):
+        driver.wait(lambda kind=kind, name=name, fields=fields: (    # as soon as it has the robot
+            "joint 'floating_base' is free" in driver.call(kind, f"~/{name}", **fields).message), name)
+
+
+def test_external_efforts_of_a_robot_at_rest_are_what_its_own_lack(driver, robot, state):
+    q, v = state[0], np.zeros(8)
+    own = np.array([1.0, -2.0])
+    external = driver.collect(JointState, "~/external_torque"), driver.collect(WrenchStamped, ("~/external_torque"
+                                                                                               "/base_wrench"))
+    expected = robot.gravity_torque(q) - np.concatenate((np.zeros(6), own))
+
+    def found():
+        stamp = driver.settle_base(q, v)
+        driver.send_joints(q, v, stamp, own)
+        return all(external) and np.allclose(
+            [*messages.wrench(external[1][-1].wrench), *external[0][-1].effort], expected, rtol=0, atol=1e-6)
+
     driver.settle(q, v)
-    _, values = driver.status()
-    status, values = driver.status(lambda status, values: "external torques are not estimated" in status.message,
-                                   lambda: (driver.send_odometry(q, v), driver.send_joints(q, v)))
-    assert "external_torque is not for robots with a floating base" in status.message
-    reply = driver.call(srv.IdentifyPayload, "~/identify_payload", link="shin")
-    assert "not ready yet" in reply.message or "joint 'floating_base' is free" in reply.message
-    trajectory = JointTrajectory(joint_names=list(robots.JOINTS))
-    reply = driver.call(srv.FillTrajectoryEfforts, "~/fill_trajectory_efforts", trajectory=trajectory)
-    assert not reply.success
+    driver.wait(found, "the external efforts")
+    assert external[1][-1].header.frame_id == "trunk"
 
 
 def test_matrices_on_topics(driver, robot, state):

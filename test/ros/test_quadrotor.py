@@ -6,6 +6,7 @@ import pytest
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import screw_dynamics as sd
 from screw_dynamics.ros.node import messages
@@ -115,6 +116,21 @@ def test_a_state_to_start_from(hopper, rng):
     off = base(q * 2.0, v)
     answer = hopper.call(ResetTo, "~/reset_to", base=off)
     assert not answer.success and answer.message.startswith("base[0].pose: the quaternion")
+
+
+def test_a_trajectory_releases_the_base_too(hopper):
+    hopper.reset()
+    trajectory = JointTrajectory(joint_names=robots.JOINTS)
+    point = JointTrajectoryPoint(positions=[0.5, 0.05])
+    point.time_from_start.nanosec = 200_000_000
+    trajectory.points.append(point)
+    hopper.publisher(JointTrajectory, "joint_trajectory_controller/joint_trajectory", 1).publish(trajectory)
+    hopper.status(lambda status, values: values["trajectories"] != "none")
+    state = hopper.step(500)
+    np.testing.assert_allclose(state.position, [0.5, 0.05], atol=1e-3)
+    odometry = hopper.wait(lambda: next((m for m in hopper.odometry if m.header.stamp == state.header.stamp), None),
+                           "odometry of the state's stamp")
+    assert odometry.pose.pose.position.z < -0.9, "it fell for half a second"
 
 
 @pytest.mark.parametrize("frame, force, reason", [

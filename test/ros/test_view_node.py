@@ -9,7 +9,9 @@ import yaml
 pytest.importorskip("viser", reason="pages need viser, the extra [view]")
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
+from nav_msgs.msg import Odometry  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
+from rclpy.qos import qos_profile_sensor_data  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
 import screw_dynamics as sd  # noqa: E402
@@ -17,6 +19,7 @@ from screw_dynamics.ros.node.guarded import GuardedExecutor  # noqa: E402
 from screw_dynamics.ros.node.joint_state import Fault  # noqa: E402
 from screw_dynamics.ros.view.live_state import LiveState  # noqa: E402
 from screw_dynamics.ros.view.view_node import SETTINGS, ViewNode, plain  # noqa: E402
+from support import floating_robots as robots  # noqa: E402
 from support import planar_arm as arm  # noqa: E402
 from support.graph import Driver, NodeProcess  # noqa: E402
 from support.paths import ROOT  # noqa: E402
@@ -110,6 +113,27 @@ def test_another_description_gives_another_robot_and_a_bad_one_keeps_the_last(no
     driver.wait(lambda: "elbow" in node.robot.joint_names, "the first robot")
     send(position=[0.4, 0.6])
     driver.wait(shows(node, [0.4, 0.6]), "a state of the first robot")
+
+
+def test_a_robot_on_a_floating_base_is_where_its_odometry_says(node, driver, send):
+    """Its bodies but the last of the base's are no links: the arrows of efforts are the joints'."""
+    driver.describe(robots.hopper(robots.FLOATING))
+    driver.wait(lambda: "drift" in node.robot.joint_names, "the robot")
+    driver.status(lambda status, values: "no state of the floating base yet on /page/odom" in status.message,
+                  lambda: send(name=robots.JOINTS, position=[0.2, 0.1]))
+    odometry = Odometry(child_frame_id="trunk")
+    odometry.pose.pose.position.z = 3.0
+    driver.publisher(Odometry, "odom", qos_profile_sensor_data).publish(odometry)
+    trunk = np.eye(4)
+    trunk[2, 3] = 3.0
+
+    def shown():
+        send(name=robots.JOINTS, position=[0.2, 0.1], effort=[1.0, 2.0])
+        return len(node._view.q) == 9 and np.allclose(node.robot.forward_kinematics(node._view.q, "trunk"), trunk)
+    driver.wait(shown, "the base in the air")
+    np.testing.assert_array_equal(node._view.q[7:], [0.2, 0.1])
+    driver.describe(arm.urdf())
+    driver.wait(lambda: "elbow" in node.robot.joint_names, "the first robot")
 
 
 def test_the_process_serves_its_page_and_ends_on_a_signal(tmp_path, ros):

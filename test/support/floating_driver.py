@@ -36,9 +36,9 @@ class FloatingDriver(Driver):
         """Publish an Odometry."""
         self.publisher(Odometry, "odom", qos_profile_sensor_data).publish(self.odometry(q, v, **options))
 
-    def send_joints(self, q, v, stamp=None):
+    def send_joints(self, q, v, stamp=None, effort=()):
         """Publish joint_states; their stamp."""
-        message = JointState(name=robots.JOINTS, position=q[7:].tolist(), velocity=v[6:].tolist())
+        message = JointState(name=robots.JOINTS, position=q[7:].tolist(), velocity=v[6:].tolist(), effort=list(effort))
         message.header.stamp.sec = next(self._clock) if stamp is None else stamp
         self.publisher(JointState, "joint_states").publish(message)
         return message.header.stamp.sec

@@ -6,8 +6,8 @@ import numpy as np
 from trajectory_msgs.msg import JointTrajectory
 
 from ..node.joint_state import Fault, JointMap, all_finite
+from ..node.robot_state import RobotState
 from ..node.timing import SECOND
-from .robot_state import RobotState
 
 SOURCES = ("zero", "finite_difference", "topic")
 

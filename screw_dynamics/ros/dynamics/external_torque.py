@@ -9,16 +9,17 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
 from screw_dynamics.estimation import MomentumObserver, contact_wrench
+from screw_dynamics.floating_base import RATES, coordinate_joints, floating_base, velocity_names
 from screw_dynamics.robot import Robot
 
 from ..node import messages
 from ..node.description import output_order
 from ..node.diagnostics import OK, WARN, Report
 from ..node.parameters import Setting
+from ..node.robot_state import RobotState
 from ..node.timing import SECOND, timeout
-from .robot_state import RobotState
 from .state_output import StateOutput, subscribed
-from .torque_outputs import joint_state_output
+from .torque_outputs import base_output, joint_state_output
 
 ILL_CONDITIONED = 30.0   # from this condition on the diagnostics warn of the external wrench
 
@@ -54,6 +55,7 @@ class ExternalTorque(StateOutput):
         self._settings, self._log = node.settings, node.log
         self._root_frame = lambda: node.root_frame
         self._torque_publisher = node.publisher(JointState, "~/external_torque")
+        self._make_publisher, self._base_publisher = node.publisher, None   # one with the first floating base
         self._contact_publisher = node.publisher(Bool, "~/contact")
         self._wrench_publisher = node.publisher(WrenchStamped, "~/external_wrench")
         self._robot: Robot | None = None
@@ -68,18 +70,18 @@ class ExternalTorque(StateOutput):
     # --------------------------------------------------------------------------------------------- changes
     def use(self, robot: Robot) -> None:
         """Compute with another robot; the estimate goes on if it has the same joints."""
-        if robot.model.on_groups:
-            self._robot, self._observer = None, None
-            self._problem = "external_torque is not for robots with a floating base"
-            self._log.error(f"external torques are not estimated: {self._problem}")
-            return
         same_joints = self._robot is not None and robot.joint_names == self._robot.joint_names
         self._robot = robot
         if same_joints and self._observer is not None:
             self._observer.robot = robot
             return
-        order = output_order(robot.joint_names, self._settings.joints)
-        self._output = joint_state_output(self._torque_publisher, robot.joint_names, order)
+        base = floating_base(robot.model)
+        self._names, self._rates = velocity_names(robot.model), RATES if base is not None else 0
+        order = self._rates + output_order(coordinate_joints(robot.model), self._settings.joints)
+        self._output = joint_state_output(self._torque_publisher, self._names, order)
+        if base is not None and self._base_publisher is None:
+            self._base_publisher = self._make_publisher(WrenchStamped, "~/external_torque/base_wrench")
+        self._base_output = None if base is None else base_output(self._base_publisher, base.link)
         self._observer = None
         self._apply_settings()
 
@@ -109,7 +111,7 @@ class ExternalTorque(StateOutput):
     def _check_length(self, name: str, values: tuple[float, ...]) -> None:
         if self._robot is not None and len(values) not in (1, self._robot.n):
             raise ValueError(f"parameter {name} has {len(values)} values, must have 1, or {self._robot.n} for "
-                             f"{', '.join(self._robot.joint_names)}")
+                             f"{', '.join(velocity_names(self._robot.model))}")
 
     def _check_link(self, link: str) -> None:
         if link and self._robot is not None and link not in self._robot.link_names:
@@ -136,11 +138,13 @@ class ExternalTorque(StateOutput):
             (state.stamps - self._origin) / SECOND, state.position, state.velocity, state.effort)
         stamp = messages.time_message(state.stamp)
         touched = np.abs(torque) > self._settings.external_torque_threshold   # False for NaN
-        names = self._robot.joint_names
-        self._contacts = ", ".join(names[i] for i in touched.nonzero()[0]) or "none"
+        touched[:self._rates] = False       # of a base: all that acts on it, contact or not
+        self._contacts = ", ".join(self._names[i] for i in touched.nonzero()[0]) or "none"
         self._strongest = np.nanmax(np.abs(torque))
         if subscribed(self._torque_publisher):
             self._output.publish(torque, stamp)
+        if self._base_output is not None and self._base_output.subscribed:
+            self._base_output.publish(torque, stamp)
         if subscribed(self._contact_publisher):
             self._contact_publisher.publish(Bool(data=bool(touched.any())))
         if self._settings.external_wrench_link and subscribed(self._wrench_publisher):
@@ -176,7 +180,7 @@ class ExternalTorque(StateOutput):
 def _lacking(state: RobotState) -> str:
     """What the observer needs and the state does not have, or ""."""
     if not state.stamps.all():
-        return "joint_states are not stamped"
-    if not np.isfinite(state.effort).any():
+        return "joint_states are not stamped" if not state.joints.stamps.all() else "the base's state is not stamped"
+    if state.joints.joint_names and not np.isfinite(state.joints.effort).any():
         return "joint_states have no efforts"
     return ""

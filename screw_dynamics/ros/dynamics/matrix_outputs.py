@@ -15,7 +15,7 @@ from ..node import messages
 from ..node.description import output_order
 from ..node.diagnostics import OK, WARN, Report
 from ..node.parameters import Setting
-from .robot_state import RobotState
+from ..node.robot_state import RobotState
 from .state_output import StateOutput, subscribed
 
 SETTINGS = (

@@ -11,9 +11,9 @@ from screw_dynamics_interfaces.srv import IdentifyPayload
 from ..node import messages
 from ..node.diagnostics import OK, Report
 from ..node.parameters import Setting
+from ..node.robot_state import RobotState
 from ..node.services import Service, serve
 from ..node.timing import SECOND
-from .robot_state import RobotState
 from .state_output import StateOutput
 
 INTERVAL = SECOND // 500    # between recorded states: of a slow motion, more say no more

@@ -5,7 +5,7 @@ from rclpy.lifecycle import LifecyclePublisher
 from screw_dynamics.robot import Robot
 
 from ..node.diagnostics import OK, Report
-from .robot_state import RobotState
+from ..node.robot_state import RobotState
 
 
 class StateOutput:

@@ -18,9 +18,9 @@ from ..node.diagnostics import OK, STALE, WARN, Diagnostics, Report
 from ..node.joint_state import Fault, all_finite, listed
 from ..node.latency import Latency
 from ..node.parameters import Parameters
+from ..node.robot_state import RobotState
 from ..node.timing import SECOND, timeout
 from .acceleration import DesiredAcceleration, FiniteDifference, ZeroAcceleration
-from .robot_state import RobotState
 from .torque_outputs import TERMS, Output, base_output, command_output, joint_state_output
 
 CLOCKS_AGREE = 10 * SECOND   # a stamp older than that, or in the future, is of another clock

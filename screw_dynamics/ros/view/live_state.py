@@ -3,11 +3,14 @@
 Pure Python and NumPy; times are nanoseconds."""
 
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from ..node.joint_state import Fault, JointMap, JointStateCache, JointStateLike, check_lengths
+from screw_dynamics.floating_base import FloatingBase
+
+from ..node.joint_state import Fault, JointMap, JointStateLike, check_lengths
+from ..node.robot_state import RobotState
 
 MOST_FAULTS = 12    # that are listed
 
@@ -22,12 +25,19 @@ class StatusLike(Protocol):
 
 
 class LiveState:
-    """The latest of everything, for one robot. changed: whether something came since `taken()`."""
+    """The latest of everything, for one robot. changed: whether something came since `taken()`.
 
-    def __init__(self, joint_names: Iterable[str], notify: Callable[[Fault], None] = lambda fault: None):
-        self.cache = JointStateCache(tuple(joint_names), notify=notify)
+    state: of joints and base. efforts: of the joints, NaN where nothing is known; all_efforts (n,): before them zeros
+    for a floating base."""
+
+    def __init__(self, joint_names: Iterable[str], notify: Callable[[Fault], None] = lambda fault: None,
+                 base: FloatingBase | None = None, topics: Iterable[str] = ()):
+        self.state = RobotState(tuple(joint_names), base, topics, notify=lambda topic, fault: notify(fault))
+        self.cache = self.state.joints
         self._map = JointMap(self.cache.joint_names)
-        self.efforts = np.full(len(self.cache.joint_names), np.nan)
+        rates = len(self.state.effort) - len(self.cache.joint_names)
+        self.all_efforts = np.concatenate((np.zeros(rates), np.full(len(self.cache.joint_names), np.nan)))
+        self.efforts = self.all_efforts[rates:]
         self._from_topic = False
         self._faults: dict[str, str] = {}
         self.changed = False
@@ -38,6 +48,16 @@ class LiveState:
             self.changed = True
             if not self._from_topic:
                 self.efforts[:] = self.cache.effort
+
+    def take_base(self, take: Callable[[Any, str, Any, int], None], topic: str, msg: Any, now: int) -> None:
+        """Take a message on a topic of the base, by a method of BaseState. Fault for a bad message."""
+        take(self.state.base, topic, msg, now)
+        self.changed = True
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What has not come yet: joints, or the topics of the base."""
+        return self.cache.missing or (self.state.base.missing if self.state.base is not None else ())
 
     def take_efforts(self, msg: JointStateLike) -> None:
         """Take the efforts of joints by their names. Fault for a bad message."""
@@ -63,4 +83,4 @@ class LiveState:
     def taken(self) -> bool:
         """Whether something came since the last call, and the state is complete."""
         changed, self.changed = self.changed, False
-        return changed and self.cache.complete
+        return changed and not self.missing

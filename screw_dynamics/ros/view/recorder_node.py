@@ -26,7 +26,8 @@ from ..node.turns import Turns
 from .mcap_file import McapFile, free_path
 from .message_definition import type_of
 
-DEFAULT_TOPICS = ("joint_states", "joint_commands", "robot_description", "/diagnostics", "/clock", "/tf_static",
+DEFAULT_TOPICS = ("joint_states", "joint_commands", "odom", "base_wrench", "robot_description", "/diagnostics",
+                  "/clock", "/tf_static",
                   *(f"screw_dynamics/{name}" for name in ("gravity", "coriolis", "inverse_dynamics", "desired",
                                                           "effort_commands", "external_torque")))
 SETTINGS = (

@@ -1,11 +1,17 @@
 """What nodes that show a robot have in common: its live state, looked at from time to time."""
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 
+from screw_dynamics.floating_base import coordinate_joints, floating_base
 from screw_dynamics.robot import Robot
 
+from ..node.base_state import BASE_SOURCES
 from ..node.cdr import ReceivedJointState
 from ..node.diagnostics import OK, WARN, Report
 from ..node.endpoints import STATES, STEADY
@@ -30,6 +36,7 @@ class ShowingNode(ManagedNode):
         """Forget the robot and its state."""
         self.robot: Robot | None = None
         self.live: LiveState | None = None
+        self._subscribed_to_base = False
 
     def present(self) -> None:
         """Show `live`, which has changed."""
@@ -46,9 +53,23 @@ class ShowingNode(ManagedNode):
 
     def use(self, robot: Robot) -> None:
         """Show another robot; of one with the same joints the state is kept."""
-        if self.live is None or self.live.cache.joint_names != robot.joint_names:
-            self.live = LiveState(robot.joint_names, lambda fault: self.diagnostics.notice("joint_states", fault))
+        joints, base = coordinate_joints(robot.model), floating_base(robot.model)
+        before = None if self.live is None else self.live.state.base
+        if self.live is None or self.live.cache.joint_names != joints or (base is None) != (before is None):
+            topics = self._base_topics() if base is not None else ()
+            self.live = LiveState(joints, lambda fault: self.diagnostics.notice("state", fault), base, topics)
+        elif base is not None:
+            before.base = base
         self.robot = robot
+
+    def _base_topics(self) -> tuple[str, ...]:
+        """The topics of the state of a floating base, to which it subscribes with the first robot that has one."""
+        found = {self.resolve_topic_name(topic): row for topic, row in BASE_SOURCES["odometry"].items()}
+        if not self._subscribed_to_base:
+            self._subscribed_to_base = True
+            for topic, (kind, take) in found.items():
+                self.subscribe(kind, topic, partial(self._on_base, topic, take), qos_profile_sensor_data)
+        return tuple(found)
 
     def parameters_changed(self, names: set[str]) -> None:
         """Nothing: what can be changed makes another robot."""
@@ -57,13 +78,18 @@ class ShowingNode(ManagedNode):
         """Level, message and values for the diagnostics while configured."""
         if self.robot is None:
             return WARN, self.description.state, {}
-        if not self.live.cache.complete:
-            missing = ", ".join(self.live.cache.missing[:5])
-            return WARN, f"no joint_states yet of {missing}", {"joints": self.robot.n}
-        return OK, "following joint_states", {"joints": self.robot.n, "state age [s]": f"{self.age():.3f}"}
+        joints = len(self.live.cache.joint_names)
+        if self.live.missing:
+            missing = ", ".join(self.live.missing[:5])
+            what = "joint_states yet of" if self.live.cache.missing else "state of the floating base yet on"
+            return WARN, f"no {what} {missing}", {"joints": joints}
+        return OK, "following joint_states", {"joints": joints, "state age [s]": f"{self.age():.3f}"}
 
     def age(self) -> float:
         """Seconds since the least recent joint was heard of."""
+        state = self.live.state
+        if not self.live.cache.joint_names:
+            return state.base.oldest(self._now())[1]
         return self.live.cache.age(self._now()) / SECOND
 
     def _now(self) -> int:
@@ -72,6 +98,10 @@ class ShowingNode(ManagedNode):
     def _on_joint_states(self, msg: ReceivedJointState) -> None:
         if self.live is not None:
             self.live.take_state(msg, msg.stamp, self._now())
+
+    def _on_base(self, topic: str, take: Callable[[Any, str, Any, int], None], msg: Any) -> None:
+        if self.live is not None and self.live.state.base is not None:
+            self.live.take_base(take, topic, msg, self._now())
 
     def _on_efforts(self, msg: JointState) -> None:
         if self.live is not None:

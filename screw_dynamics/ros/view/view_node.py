@@ -11,12 +11,13 @@ from screw_dynamics.viewer.scene import preload
 
 from ..node.endpoints import STEADY
 from ..node.managed_node import run
-from ..node.parameters import Setting
+from ..node.parameters import FLOATING_BASE, Setting
 from ..node.preparation import STEPS
 from . import showing_node
 
 SETTINGS = (
     *showing_node.SETTINGS,
+    FLOATING_BASE,
     Setting("host", "127.0.0.1", "address that the page is served at; 0.0.0.0: to everybody", read_only=True),
     Setting("port", 8080, "port of the page; the first free one from here on", lower=1024, upper=65535, read_only=True),
 )
@@ -54,8 +55,8 @@ class ViewNode(showing_node.ShowingNode):
 
     def present(self) -> None:
         """Move the robot of the page."""
-        state = self.live.cache
-        self._view.show(state.position, state.velocity, self.live.efforts)
+        state = self.live.state
+        self._view.show(state.position, state.velocity, self.live.all_efforts)
 
     def _tell(self) -> None:
         if self.live is not None:
@@ -65,8 +66,9 @@ class ViewNode(showing_node.ShowingNode):
     def _state_of_topic(self) -> str:
         if self.state_label != "active":
             return f"view_node is {self.state_label}"
-        if not self.live.cache.complete:
-            return f"waiting for joint_states of {plain(', '.join(self.live.cache.missing[:5]))}"
+        if self.live.missing:
+            what = "joint_states of" if self.live.cache.missing else "the state of the base on"
+            return f"waiting for {what} {plain(', '.join(self.live.missing[:5]))}"
         age = self.age()
         return f"**no joint_states for {age:.0f} s**" if age > SILENCE else f"live, {len(self.live.faults)} faults"
 

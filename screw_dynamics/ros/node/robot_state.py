@@ -6,8 +6,8 @@ import numpy as np
 
 from screw_dynamics.floating_base import NUMBERS, RATES, FloatingBase
 
-from ..node.base_state import BaseState
-from ..node.joint_state import Fault, JointStateCache
+from .base_state import BaseState
+from .joint_state import Fault, JointStateCache
 
 
 class RobotState:
