@@ -189,6 +189,10 @@ class JointStateCache:
         """Nanoseconds since the least recent joint was received; only of a complete state."""
         return now - self._oldest
 
+    def fresh(self, now: int, limit: int) -> bool:
+        """Whether every joint has been received, `limit` ago at most."""
+        return self._known is None and now - self._oldest <= limit
+
     def update(self, msg: JointStateLike, stamp: int, now: int) -> bool:
         """Take a message stamped `stamp` and received at `now`. Returns whether it changed a state that is complete."""
         check_lengths(msg)

@@ -14,7 +14,8 @@ class RobotState:
     """The latest configuration `position` (nq,), and velocity, effort and stamps (n,), of the base before the joints.
 
     joints: the cache that writes the joints' part; base: the one that writes the base's part, None where none floats.
-    What is unknown is NaN; the effort of a base is 0. notify(topic, fault): of what is ignored."""
+    What is unknown is NaN; the effort of a base is 0. notify(topic, fault): of what is ignored. fresh(now, limit):
+    whether all is known, from messages that were received `limit` ago at most."""
 
     def __init__(self, joint_names: tuple[str, ...], base: FloatingBase | None = None, topics: Iterable[str] = (),
                  velocity_fallback: str = "zero", notify: Callable[[str, Fault], None] = lambda topic, fault: None):
@@ -27,6 +28,7 @@ class RobotState:
             (self.position[numbers:], self.velocity[rates:], self.effort[rates:], self.stamps[rates:]))
         self.base = None if base is None else BaseState(
             base, topics, self.position[:numbers], self.velocity[:rates], self.stamps[:rates], notify)
+        self.fresh = self.joints.fresh if base is None else self._fresh
 
     def clear(self) -> None:
         """Forget everything."""
@@ -34,14 +36,9 @@ class RobotState:
         if self.base is not None:
             self.base.clear()
 
-    def fresh(self, now: int, limit: int) -> bool:
-        """Whether all is known, from messages that were received `limit` ago at most."""
+    def _fresh(self, now: int, limit: int) -> bool:
         joints = self.joints
-        if self.base is None:
-            return joints.complete and joints.age(now) <= limit
-        if joints.joint_names and not (joints.complete and joints.age(now) <= limit):
-            return False
-        return self.base.fresh(now, limit)
+        return (not joints.joint_names or joints.fresh(now, limit)) and self.base.fresh(now, limit)
 
     @property
     def stamp(self) -> int:
