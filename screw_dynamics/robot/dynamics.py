@@ -87,9 +87,15 @@ class Dynamics(Kinematics):
         driven: the joints with given accelerations, by names, or as a mask (..., n) of velocities, also of single ones
         of a joint on a group. qdd and tau (..., n): what is given; what is not is ignored, and may be NaN. out: arrays
         (qdd, tau) for the result; may be the inputs. external as in inverse_dynamics. Featherstone (2008) 9."""
+        mask = checks.joint_mask("driven", driven, self.v_slices, self.n)
+        if (external is None and out is None and type(qdd) is type(tau) is np.ndarray
+                and qdd.shape == tau.shape == mask.shape == (self.n,)):
+            found = empty((2, self.n))
+            if self._hybrid_dynamics.one(self._memory, q, qd, np.where(mask, qdd, tau), mask.astype(float), found):
+                return np.where(mask, qdd, found[0]), np.where(mask, found[1], tau)
         given: dict[str, ArrayLike] = {"q": q, "qd": qd, "qdd": qdd, "tau": tau}
         arrays = {name: checks.real_numbers(name, x, self.nq if name == "q" else self.n) for name, x in given.items()}
-        arrays["driven"] = checks.joint_mask("driven", driven, self.v_slices, self.n)
+        arrays["driven"] = mask
         if external is not None:
             arrays["external"] = self.external_torque(q, external, threads=threads)
         q, qd, qdd, tau, mask, *load = checks.broadcast(arrays)

@@ -25,8 +25,9 @@ class WholeRobot(Evaluation):
 
     def __init__(self, model: Model, gravity: ArrayLike):
         super().__init__(model, gravity)
-        self._centroidal_momentum_matrix, self._centroidal_momentum_matrix_derivative = map(
-            self._of, (CENTROIDAL_MOMENTUM_MATRIX, CENTROIDAL_MOMENTUM_MATRIX_DERIVATIVE))
+        (self._centroidal_momentum_matrix, self._centroidal_momentum_matrix_derivative,
+         self._centroidal_momentum_rate) = map(self._of, (
+             CENTROIDAL_MOMENTUM_MATRIX, CENTROIDAL_MOMENTUM_MATRIX_DERIVATIVE, CENTROIDAL_MOMENTUM_RATE))
 
     @property
     def total_mass(self) -> float:
@@ -107,8 +108,11 @@ class WholeRobot(Evaluation):
 
         For a robot with a floating base it is the sum of the wrenches of its surroundings about the centre of mass, its
         weight too."""
-        inputs = {"q": q, "qd": qd, "qdd": np.zeros(self.n) if qdd is None else qdd}
-        return self._evaluate(self._of(CENTROIDAL_MOMENTUM_RATE), inputs, out, threads, self._root)
+        qdd, rate = np.zeros(self.n) if qdd is None else qdd, empty(6) if out is None else out
+        if self._centroidal_momentum_rate.one(self._memory, self._root, q, qd, qdd, rate):
+            return rate
+        inputs = {"q": q, "qd": qd, "qdd": qdd}
+        return self._evaluate(self._centroidal_momentum_rate, inputs, out, threads, self._root)
 
     def kinetic_energy(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The kinetic energy (...), J."""
