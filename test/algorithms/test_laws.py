@@ -4,10 +4,11 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.screws.arrays import Ad_matrix
-from support.matrices import ad, error
+from support.matrices import error
 from support.plain import gradient, plain, rate, rates_of_numbers
 from support.random_trees import GROUPS, KINDS, model_of, random_pose, random_tree, rerooted
 from support.scalar_kinds import slope
+from support.structure_constants import connection
 
 BOUND = 1e-12
 ALL = (*GROUPS, *KINDS)
@@ -28,18 +29,6 @@ class Case:
         """The efforts of the motion, for the robot or for another description of it."""
         robot = sd.Robot(model_of(parts), gravity) if parts else self.robot
         return robot.inverse_dynamics(self.q, self.qd, self.qdd)
-
-
-def brackets(robot, q):
-    """<[X_k, X_j], X_l> (l, k, j) of the velocities' fields, by the mass matrix: 0 unless of one joint."""
-    model, M = robot.model, robot.mass_matrix(q)
-    structure = np.zeros(3 * (robot.n,))
-    for name in model.joint_frames:
-        of = np.r_[robot.v_slices[name]]
-        X = model.screws_body[[model.coordinates.tolist().index(k) for k in of]]
-        for k in range(len(of)):
-            structure[np.ix_(of, of[[k]], of)] = np.linalg.lstsq(X.T, ad(X[k]) @ X.T, rcond=None)[0][:, None]
-    return np.einsum("il,lkj->ikj", M, structure)
 
 
 @pytest.fixture(scope="module", params=TREES.values(), ids=TREES.keys())
@@ -66,12 +55,8 @@ def test_kinetic_energy_is_its_quadratic_form(case):
 
 # ------------------------------------------------------------------------------------------------- Coriolis matrix
 def test_coriolis_matrix_is_that_of_the_christoffel_symbols(case):
-    """C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) qd_k / 2; in velocities of joints on groups the formula of
-    Koszul, which has the brackets of their screws beside the derivatives: the connection without torsion."""
-    dM, B = gradient(case.robot, "mass_matrix", case.q), brackets(case.robot, case.q)
-    christoffel = (dM + dM.transpose(0, 2, 1) - dM.transpose(2, 1, 0)) / 2
-    christoffel += (B.transpose(0, 2, 1) - B.transpose(2, 0, 1) - B.transpose(2, 1, 0)) / 2
-    assert error(case.robot.coriolis_matrix(case.q, case.qd), christoffel @ case.qd) < BOUND
+    """C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) qd_k / 2, or of the same connection in other velocities."""
+    assert error(case.robot.coriolis_matrix(case.q, case.qd), connection(case.robot, case.q) @ case.qd) < BOUND
 
 
 def test_rate_of_the_mass_matrix_less_twice_the_coriolis_matrix_is_skew(case):

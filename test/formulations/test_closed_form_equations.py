@@ -11,21 +11,25 @@ from screw_dynamics.formulations.screw_derivatives.body_fixed import joint_screw
 from support.matrices import ad, error
 from support.pinocchio_oracle import oracle_of_parts
 from support.plain import gradient, plain, rate
-from support.random_trees import model_of, random_tree
+from support.random_trees import GROUPS, KINDS, model_of, random_tree
 from support.scalar_kinds import slope
+from support.structure_constants import connection, structure_constants
 
 BOUND = 1e-12
 TREES = {"no joint": (0, 0), "3 joints": (3, 0), "8 joints": (8, 0), "9 joints, 2 mimic": (9, 2)}
+WITH_GROUPS = {**TREES, "4 joints of all kinds": (4, 0, (*GROUPS, *KINDS)),
+               "7 joints of all kinds, 1 mimic": (7, 1, (*GROUPS, *KINDS))}
 
 
 class Case:
     """A robot, the parts it is made of, and a batch of states."""
 
-    def __init__(self, joints, mimics):
+    def __init__(self, joints, mimics, of=KINDS):
         rng = np.random.default_rng(joints)
-        self.parts = random_tree(rng, joints, mimics)
+        self.parts = random_tree(rng, joints, mimics, of)
         self.robot = sd.Robot(model_of(self.parts), gravity=(1.0, -2.0, -9.0))
-        self.q, self.qd, self.qdd = rng.uniform(-2, 2, (3, 2, self.robot.n))
+        self.q = rng.uniform(-2, 2, (2, self.robot.nq))
+        self.qd, self.qdd = rng.uniform(-2, 2, (2, 2, self.robot.n))
 
     def each(self, f):
         """f(q, qd) of every state, one above the other."""
@@ -34,6 +38,12 @@ class Case:
 
 @pytest.fixture(scope="module", params=TREES.values(), ids=TREES.keys())
 def case(request):
+    return Case(*request.param)
+
+
+@pytest.fixture(scope="module", params=WITH_GROUPS.values(), ids=WITH_GROUPS.keys())
+def any_case(request):
+    """A case with joints on groups too, for what is no derivative by coordinates."""
     return Case(*request.param)
 
 
@@ -56,10 +66,11 @@ def test_78_euler_jourdain_equations_give_the_efforts(case, representation):
 
 
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
-def test_81_mass_matrix_is_the_same_in_every_representation(case, representation):
-    expected = case.robot.mass_matrix(case.q)
-    assert error(euler_jourdain.mass_matrix(case.robot, case.q, representation), expected) < BOUND
-    assert error(lagrange.mass_matrix(case.robot, case.q), expected) < BOUND
+def test_81_mass_matrix_is_the_same_in_every_representation(any_case, representation):
+    robot, q = any_case.robot, any_case.q
+    expected = robot.mass_matrix(q)
+    assert error(euler_jourdain.mass_matrix(robot, q, representation), expected) < BOUND
+    assert error(lagrange.mass_matrix(robot, q), expected) < BOUND
 
 
 def test_closed_forms_agree_with_pinocchio():
@@ -122,23 +133,23 @@ def test_84_is_not_skew_with_the_rate_of_the_mass_matrix_but_does_no_power(case)
 
 # ------------------------------------------------------------------------------------------------- Christoffel symbols
 @pytest.mark.parametrize("symbols", [christoffel.christoffel_symbols, christoffel.christoffel_symbols_binet])
-def test_86_and_87_are_the_christoffel_symbols_of_the_mass_matrix(case, symbols):
-    def from_the_mass_matrix(q, qd):
-        dM = gradient(case.robot, "mass_matrix", q)
-        return (dM + dM.transpose(0, 2, 1) - dM.transpose(2, 1, 0)) / 2
-    if not case.robot.n:
-        assert symbols(case.robot, case.q).shape == (2, 0, 0, 0)
+def test_86_and_87_are_the_christoffel_symbols_of_the_mass_matrix(any_case, symbols):
+    robot, q = any_case.robot, any_case.q
+    if not robot.n:
+        assert symbols(robot, q).shape == (2, 0, 0, 0)
         return
-    found = symbols(case.robot, case.q)
-    assert error(found, case.each(from_the_mass_matrix)) < BOUND
-    assert error(found, transpose(found)) < BOUND
-    assert error(symbols(case.robot, case.q[1]), found[1]) < BOUND
+    found = symbols(robot, q)
+    assert error(found, any_case.each(lambda q, qd: connection(robot, q))) < BOUND
+    torsion = np.einsum("...il,lkj->...ijk", robot.mass_matrix(q), structure_constants(robot))
+    assert np.abs(found - transpose(found) - torsion).max() < BOUND * np.abs(found).max()
+    assert error(symbols(robot, q[1]), found[1]) < BOUND
 
 
-def test_85_christoffel_symbols_make_the_coriolis_matrix(case):
-    found = christoffel.coriolis_matrix(case.robot, case.q, case.qd)
-    assert error(found, case.robot.coriolis_matrix(case.q, case.qd)) < BOUND
-    assert error(times(found, case.qd), case.robot.coriolis_torque(case.q, case.qd)) < BOUND
+def test_85_christoffel_symbols_make_the_coriolis_matrix(any_case):
+    robot, q, qd = any_case.robot, any_case.q, any_case.qd
+    found = christoffel.coriolis_matrix(robot, q, qd)
+    assert error(found, robot.coriolis_matrix(q, qd)) < BOUND
+    assert error(times(found, qd), robot.coriolis_torque(q, qd)) < BOUND
 
 
 def test_christoffel_symbols_vanish_where_no_body_has_all_three_joints():

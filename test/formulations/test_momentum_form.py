@@ -6,19 +6,21 @@ import screw_dynamics as sd
 from screw_dynamics.formulations.closed_form.momentum import conjugate_momentum, phase_space_rate
 from screw_dynamics.formulations.closed_form.momentum_integration import integrate
 from support.matrices import error
-from support.plain import plain
-from support.random_trees import Part, model_of, random_body, random_pose, random_tree
+from support.plain import plain, rates_of_numbers
+from support.random_trees import GROUPS, KINDS, Part, model_of, random_body, random_pose, random_tree
 from support.scalar_kinds import slope
+from support.structure_constants import structure_constants
 
 BOUND = 1e-12
 
 
-@pytest.fixture(scope="module", params=[(0, 0), (4, 0), (9, 2)], ids=["no joint", "4 joints", "9 joints, 2 mimic"])
+@pytest.fixture(scope="module", params=[(0, 0), (4, 0), (9, 2), (7, 1, (*GROUPS, *KINDS))],
+                ids=["no joint", "4 joints", "9 joints, 2 mimic", "7 joints of all kinds, 1 mimic"])
 def case(request):
     """A robot and a batch of states: coordinates, rates and efforts."""
-    rng = np.random.default_rng(request.param)
+    rng = np.random.default_rng(request.param[:2])
     robot = sd.Robot(model_of(random_tree(rng, *request.param)), gravity=(1.0, -2.0, -9.0))
-    return robot, rng.uniform(-2, 2, (3, 2, robot.n))
+    return robot, (rng.uniform(-2, 2, (2, robot.nq)), *rng.uniform(-2, 2, (2, 2, robot.n)))
 
 
 def on_turntable(seed, kinds):
@@ -53,15 +55,18 @@ def test_conjugate_momentum_is_the_slope_of_the_energy_by_the_rates(case):
 
 
 def test_79_momentum_form_is_hamiltons_equations(case):
-    """q' = dH/dp and p' = tau - dH/dq, where dH/dq at p is dU/dq less dT/dq at q'."""
+    """q' = dH/dp and p' = tau - dH/dq, where dH/dq at p is dU/dq less dT/dq at q'; for joints on groups with
+    p_l c_lkj v_k, of Lie and Poisson."""
     robot, (q, qd, tau) = case
+    poisson = np.einsum("...l,lkj,...k->...j", conjugate_momentum(robot, q, qd), structure_constants(robot), qd)
     found = phase_space_rate(robot, q, conjugate_momentum(robot, q, qd), tau)
     assert error(found[0], qd) < 1e-11                               # conditioning of M
     for state in range(2):
         def lagrangian(x, v=qd[state]):
             return plain(robot, "kinetic_energy", x, v) - plain(robot, "potential_energy", x)
-        slopes = np.array([slope(lagrangian, q[state], e)[0] for e in np.eye(robot.n)])
-        assert error(found[1][state], tau[state] + slopes) < 1e-11
+        slopes = np.array([slope(lagrangian, q[state], rates_of_numbers(robot, q[state], e))[0]
+                           for e in np.eye(robot.n)])
+        assert error(found[1][state], tau[state] + slopes + poisson[state]) < 1e-11
 
 
 def test_79_momentum_form_is_the_motion_of_forward_dynamics(case):

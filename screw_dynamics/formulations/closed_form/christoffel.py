@@ -3,41 +3,42 @@
 Gamma_ijk = (dM_ik/dq_j + dM_ij/dq_k - dM_jk/dq_i) / 2, (..., n, n, n): sum_jk Gamma_ijk q_j' q_k' is the Coriolis
 effort of joint i. J_lj is the column of joint j in the body-fixed Jacobian of body l. [MD] gives both forms for chains
 and some orders of i, j, k. In terms of s = min(j, k) and r = max(j, k), the inner and the outer of joints j and k, they
-hold for all of them and on trees, where those bodies l count that all three joints carry."""
+hold for all of them and on trees, where those bodies l count that all three joints carry.
+
+In velocities of joints on groups the symbols are those of the same connection, the one of the metric M without torsion,
+and no longer symmetric in j and k: less J_li^T M_l [J_lj, J_lk] for the screws j < k of one joint, which are constant
+in one frame, where the formulas have them move each other."""
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import coordinates_alone
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws import arrays
 
 from ..newton_euler.screws import ad, checked, mass_moment_rotational, times
 from ..screw_derivatives.body_fixed import joint_screws
-from ..screw_derivatives.tree import selection
+from ..screw_derivatives.tree import same_joint, selection
 
 
 def christoffel_symbols(robot: Robot, q: ArrayLike) -> np.ndarray:
     """2 Gamma_ijk = sum_l (J_lk^T M_l [J_li, J_lj] + J_lj^T M_l [J_li, J_lk] + J_li^T M_l [J_ls, J_lr]); [MD] (86)."""
-    coordinates_alone("christoffel_symbols", robot.model)
     J = joint_screws(robot, q)                                                              # (..., l, j, x)
     momentum = times(robot.model.inertias[:, None], J)
     product = ad(J[..., :, None, :], J[..., None, :, :])                                    # (..., l, i, j, x)
     T = np.einsum("...lkx,...lijx->...ijk", momentum, product, optimize=True)               # J_k^T M [J_i, J_j]
     j = np.arange(J.shape[-2])
     ordered = np.sign(j - j[:, None]) * np.moveaxis(T, -1, -3)                              # J_i^T M [J_s, J_r]
-    return _on_coordinates(robot, (T + np.swapaxes(T, -1, -2) + ordered) / 2)
+    return _on_coordinates(robot, (T + np.swapaxes(T, -1, -2) + ordered) / 2 - _brackets(robot, J))
 
 
 def christoffel_symbols_binet(robot: Robot, q: ArrayLike) -> np.ndarray:
     """Gamma_ijk = sum_l J_li^T G_l(w_ls) J_lr with Binet's inertia, w_ls the angular part of J_ls; for [MD] (87).
 
     This is the integral of v_i . (w_s x v_r) over the mass, v_i being the velocity of a particle for q_i' = 1."""
-    coordinates_alone("christoffel_symbols_binet", robot.model)
     J = joint_screws(robot, q)
     G = binet_gyration(robot.model.inertias[:, None], J[..., :3])                           # (..., l, s, x, y)
     T = np.einsum("...lix,...lsxy,...lry->...isr", J, G, J, optimize=True)
     j = np.arange(J.shape[-2])
-    return _on_coordinates(robot, np.where(j[:, None] <= j, T, np.swapaxes(T, -1, -2)))
+    return _on_coordinates(robot, np.where(j[:, None] <= j, T, np.swapaxes(T, -1, -2)) - _brackets(robot, J))
 
 
 def binet_gyration(M: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -53,6 +54,14 @@ def binet_gyration(M: np.ndarray, w: np.ndarray) -> np.ndarray:
 def coriolis_matrix(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     """C_ij = sum_k Gamma_ijk q_k', (..., n, n): C q' are the Coriolis efforts, and M' - 2 C is skew; [MD] (85)."""
     return np.einsum("...ijk,...k->...ij", christoffel_symbols(robot, q), *checked(qd=(qd, robot.n)))
+
+
+def _brackets(robot, J):
+    """sum_l J_li^T M_l [J_lj, J_lk] (..., i, j, k) for the screws j < k of one joint."""
+    j = np.arange(J.shape[-2])
+    momentum = times(robot.model.inertias[:, None], J)
+    product = ad(J[..., :, None, :], J[..., None, :, :]) * ((j[:, None] < j) & same_joint(robot.model))[..., None]
+    return np.einsum("...lix,...ljkx->...ijk", momentum, product, optimize=True)
 
 
 def _on_coordinates(robot, symbols):

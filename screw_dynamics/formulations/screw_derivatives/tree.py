@@ -31,6 +31,12 @@ def selection(model: Model) -> np.ndarray:
     return np.eye(model.n)[model.coordinates]
 
 
+def same_joint(model: Model) -> np.ndarray:
+    """(b, b): True where one joint moves both bodies, which is one on a group unless they are the same."""
+    joints = np.array(model.body_joints, dtype=object)
+    return joints[:, None] == joints
+
+
 def motion(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> tuple[np.ndarray, list[np.ndarray]]:
     """q (..., n), and its time derivatives (..., b) as those of each joint of the tree, with common leading axes.
 
