@@ -7,17 +7,20 @@ import pytest
 from geometry_msgs.msg import WrenchStamped
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from screw_dynamics.ros.node import messages
+from screw_dynamics.ros.node.base_state import received_odometry
 from screw_dynamics.ros.node.cdr import (
     KNOWN_BLOCKS,
     KNOWN_BYTES,
     JointStateReader,
     float64_array_template,
     joint_state_template,
+    read_odometry,
     wrench_template,
 )
 from screw_dynamics.ros.node.joint_state import Fault
@@ -156,6 +159,24 @@ def test_an_array_of_numbers_is_what_rclpy_reads(numbers):
     msg = deserialize_message(template.encode(), Float64MultiArray)
     np.testing.assert_array_equal(msg.data, numbers)
     assert not msg.layout.dim and msg.layout.data_offset == 0
+
+
+@given(TEXT, TEXT, st.lists(st.floats(), min_size=13, max_size=13))
+def test_an_odometry_is_what_rclpy_writes_and_every_truncation_is_a_fault(frame_id, child, numbers):
+    msg = Odometry(child_frame_id=child)
+    msg.header.frame_id, msg.header.stamp.sec, msg.header.stamp.nanosec = frame_id, 7, 8
+    msg.pose.pose = messages.placement_message(np.array(numbers[:7]))
+    msg.twist.twist = messages.twist_message(numbers[7:])
+    msg.pose.covariance[0] = msg.twist.covariance[35] = 9.0
+    data = serialize_message(msg)
+    got, expected = read_odometry(data), received_odometry(msg)
+    assert got[:4] == expected[:4] == (7, 8, frame_id, child) and got.stamp == 7_000_000_008
+    np.testing.assert_array_equal(got.pose, expected.pose)
+    np.testing.assert_array_equal(got.twist, expected.twist)
+    for end in range(4, len(data) - 7, 5):
+        with pytest.raises(Fault, match="not an Odometry"):
+            read_odometry(data[:end])
+    assert read_odometry(b"\x00\x07" + data[2:]) is None
 
 
 @given(TEXT, st.lists(st.floats(), min_size=6, max_size=6))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
+from nav_msgs.msg import Odometry
 from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
 from rclpy.lifecycle import LifecyclePublisher
@@ -124,8 +125,11 @@ class DynamicsNode(ManagedNode):
         if not self._base_publishers:
             self._base_publishers = {term: self.publisher(WrenchStamped, f"~/{term}/base_wrench") for term in TERMS}
             for topic, (kind, take) in BASE_SOURCES[self.settings.base_state_source].items():
-                self.subscribe(kind, topic, partial(self._on_base, self.resolve_topic_name(topic), take),
-                               qos_profile_sensor_data)
+                callback = partial(self._on_base, self.resolve_topic_name(topic), take)
+                if kind is Odometry:
+                    self.subscribe_hot(topic, callback, STATES, count_losses=False, kind=kind)
+                else:
+                    self.subscribe(kind, topic, callback, STATES)
         return self._base_publishers
 
     def _clear(self) -> None:

@@ -12,7 +12,7 @@ from trajectory_msgs.msg import JointTrajectory
 from screw_dynamics.floating_base import RATES, coordinate_joints, floating_base, velocity_names
 from screw_dynamics.robot import Robot
 
-from ..node.cdr import ReceivedJointState
+from ..node.cdr import ReceivedJointState, ReceivedOdometry
 from ..node.description import output_order
 from ..node.diagnostics import OK, STALE, WARN, Diagnostics, Report
 from ..node.joint_state import Fault, all_finite, listed
@@ -59,7 +59,7 @@ class TorqueStream:
         self._acceleration = ZeroAcceleration(0)
         self._outputs: dict[str, list[Output]] = {}
         self._withheld: dict[str, str] = {}   # by term, why its subscribers got nothing for the latest state
-        self._stamp: Time | ReceivedJointState = Time()   # its sec and nanosec count
+        self._stamp: Time | ReceivedJointState | ReceivedOdometry = Time()   # its sec and nanosec count
         self._received = False
         self.observers: list[Callable[[RobotState], None]] = []
         self.latency, self.stamp_age = Latency(), Latency()
@@ -109,9 +109,9 @@ class TorqueStream:
         self._diagnostics.tick(topic)
         take(base, topic, msg, now)
         if not self._state.joints.joint_names:
-            self._take(msg.header.stamp, publish, arrived, now)
+            self._take(msg if isinstance(msg, ReceivedOdometry) else msg.header.stamp, publish, arrived, now)
 
-    def _take(self, stamp: Time | ReceivedJointState, publish: bool, arrived: int, now: int) -> None:
+    def _take(self, stamp: Time | ReceivedJointState | ReceivedOdometry, publish: bool, arrived: int, now: int) -> None:
         """Publish the torques at the state that a message, stamped alike, has completed."""
         self._stamp = stamp
         self._acceleration.observe(self._state)

@@ -12,6 +12,7 @@ from screw_dynamics.configuration_space import rotated
 from screw_dynamics.floating_base import FloatingBase
 
 from . import messages
+from .cdr import ReceivedOdometry
 from .joint_state import Fault, all_finite, listed
 from .timing import SECOND
 
@@ -22,7 +23,10 @@ TO_BODY = (-1.0, -1.0, -1.0, 1.0)
 def read_pose(pose: Pose, field: str) -> np.ndarray:
     """x y z, quaternion x y z w (7,) of a pose; `Fault` naming the field if it is not finite, or the quaternion not of
     unit length."""
-    numbers = messages.placement(pose)
+    return _checked_pose(messages.placement(pose), field)
+
+
+def _checked_pose(numbers: np.ndarray, field: str) -> np.ndarray:
     if not all_finite(numbers):
         raise Fault("non-finite value", f"{field} is {numbers.tolist()} (x y z, quaternion x y z w)")
     length = np.linalg.norm(numbers[3:])
@@ -34,7 +38,10 @@ def read_pose(pose: Pose, field: str) -> np.ndarray:
 
 def read_twist(twist: Twist, field: str) -> np.ndarray:
     """The twist (6,), angular part first; `Fault` naming the field if it is not finite."""
-    numbers = messages.twist(twist)
+    return _checked_twist(messages.twist(twist), field)
+
+
+def _checked_twist(numbers: np.ndarray, field: str) -> np.ndarray:
     if not all_finite(numbers):
         raise Fault("non-finite value", f"{field} is {numbers.tolist()} (angular, linear)")
     return numbers
@@ -46,6 +53,13 @@ def fixed_link(base: FloatingBase, name: str, field: str) -> str:
         raise Fault("unknown frame", f"{field} is '{listed([name])}', must be '{base.link}', a link fixed to it, or "
                     "empty", "error")
     return name
+
+
+def received_odometry(msg: Odometry) -> ReceivedOdometry:
+    """What is used of a message."""
+    stamp = msg.header.stamp
+    return ReceivedOdometry(stamp.sec, stamp.nanosec, msg.header.frame_id, msg.child_frame_id,
+                            messages.placement(msg.pose.pose), messages.twist(msg.twist.twist))
 
 
 class BaseState:
@@ -97,11 +111,12 @@ class BaseState:
         return max(self._stamped.values())
 
     # --------------------------------------------------------------------------------------------- messages
-    def take_odometry(self, topic: str, msg: Odometry, now: int) -> None:
+    def take_odometry(self, topic: str, msg: Odometry | ReceivedOdometry, now: int) -> None:
         """Take the pose of the child frame, and its twist, which is resolved in the child frame (REP 105)."""
-        link = fixed_link(self.base, msg.child_frame_id, "child_frame_id")
-        pose, twist = read_pose(msg.pose.pose, "pose"), read_twist(msg.twist.twist, "twist")
-        self._stamps[:] = self._admit(topic, messages.nanoseconds(msg.header.stamp), now)
+        received = msg if isinstance(msg, ReceivedOdometry) else received_odometry(msg)
+        link = fixed_link(self.base, received.child_frame_id, "child_frame_id")
+        pose, twist = _checked_pose(received.pose, "pose"), _checked_twist(received.twist, "twist")
+        self._stamps[:] = self._admit(topic, received.stamp, now)
         self.numbers[:], self.twist[:] = self.base.numbers(pose, link), self.base.twist(twist, link)
 
     def take_pose(self, topic: str, msg: PoseStamped, now: int) -> None:

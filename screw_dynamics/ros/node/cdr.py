@@ -1,5 +1,5 @@
-"""sensor_msgs/JointState, geometry_msgs/WrenchStamped and std_msgs/Float64MultiArray as the bytes that the middleware
-carries: read, and filled in.
+"""sensor_msgs/JointState, nav_msgs/Odometry, geometry_msgs/WrenchStamped and std_msgs/Float64MultiArray as the bytes
+that the middleware carries: read, and filled in.
 
 The encoding is CDR (OMG DDS-XTypes 7.4.1, "plain CDR 1"): four bytes of encapsulation, then the fields one after the
 other, each aligned to its own size, counted from behind the encapsulation. A sequence is its length, 4 bytes, and its
@@ -20,6 +20,7 @@ ORDERS = {b"\x00\x00": ">", b"\x00\x01": "<"}   # by the identifier of the encap
 ORIGIN = 4                                      # bytes of encapsulation, behind which alignment counts
 KNOWN_BLOCKS, KNOWN_BYTES = 4, 65536            # lists of names that a reader remembers, and their greatest size
 NOTHING = np.zeros(0)
+ANGULAR_FIRST = np.array([3, 4, 5, 0, 1, 2])
 
 
 class ReceivedJointState(NamedTuple):
@@ -98,6 +99,41 @@ def _numbers(data: bytes, at: int, order: str) -> tuple[np.ndarray, int]:
     if end > len(data):
         raise ValueError(f"{count} numbers at byte {at}")
     return np.frombuffer(data, order + "f8", count, at), end
+
+
+class ReceivedOdometry(NamedTuple):
+    """What is used of a nav_msgs/Odometry: its stamp, frames, pose x y z, quaternion x y z w (7,), and twist (6,),
+    angular part first."""
+
+    sec: int
+    nanosec: int
+    frame_id: str
+    child_frame_id: str
+    pose: np.ndarray
+    twist: np.ndarray
+
+    @property
+    def stamp(self) -> int:
+        """The stamp in nanoseconds; 0 for an unstamped message."""
+        return self.sec * SECOND + self.nanosec
+
+
+def read_odometry(data: bytes) -> ReceivedOdometry | None:
+    """The message; None if it is encoded otherwise. `Fault` when the bytes are not an Odometry."""
+    order = ORDERS.get(data[:2])
+    if order is None:
+        return None
+    try:
+        sec, nanosec, length = struct.unpack_from(order + "iII", data, ORIGIN)
+        frame_id, at = _string(data, 16, length)
+        at += -at % 4
+        child_frame_id, at = _string(data, at + 4, *struct.unpack_from(order + "I", data, at))
+        at += (ORIGIN - at) % 8
+        numbers = np.frombuffer(data, order + "f8", 2 * 36 + 7 + 6, at)    # each of the two with its covariance
+    except (struct.error, ValueError) as error:
+        raise Fault("malformed", f"{len(data)} bytes are not an Odometry: {error}", "error") from None
+    twist = numbers[7 + 36:]
+    return ReceivedOdometry(sec, nanosec, frame_id, child_frame_id, numbers[:7], twist[ANGULAR_FIRST])
 
 
 class Template:

@@ -123,6 +123,11 @@ class HotSubscription:
             self._timer.timer_period_ns = max(self._due - time.monotonic_ns(), 1)
             self._timer.reset()
 
+    @property
+    def closed(self) -> bool:
+        """Whether it calls back no more."""
+        return self._closed
+
     def close(self) -> None:
         """Call back no more. The thread may be waiting for its turn: it lets go of the subscription when it had it."""
         self._closed = True

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import rclpy
+from nav_msgs.msg import Odometry
 from rclpy.executors import ExternalShutdownException
 from rclpy.lifecycle import LifecycleNode, LifecyclePublisher, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import QoSProfile
@@ -18,7 +19,8 @@ from sensor_msgs.msg import JointState
 
 from screw_dynamics.robot import Robot
 
-from .cdr import JointStateReader, ReceivedJointState
+from .base_state import received_odometry
+from .cdr import JointStateReader, ReceivedJointState, read_odometry
 from .description import RobotDescription
 from .diagnostics import OK, Diagnostics, Report
 from .endpoints import LINGER, OVERRIDABLE, STEADY, STREAM, own
@@ -104,25 +106,27 @@ class ManagedNode(LifecycleNode):
         self.endpoints.callback(self.destroy_subscription, subscription)
 
     def subscribe_hot(
-        self, topic: str, callback: Callable[[ReceivedJointState], None], qos: QoSProfile,
-        work: Callable[[], None] | None = None, count_losses: bool = True,
+        self, topic: str, callback: Callable[[Any], None], qos: QoSProfile,
+        work: Callable[[], None] | None = None, count_losses: bool = True, kind: type = JointState,
     ) -> HotSubscription:
-        """As `subscribe` to joint states, every one of which counts: in a thread of its own, and losses are counted
-        unless `count_losses` is False. `work()` is called in that thread when the subscription's `schedule` says so."""
-        reader = JointStateReader()
+        """As `subscribe` to joint states, or Odometry, every one of which counts: in a thread of its own, and losses
+        are counted unless `count_losses` is False. The callback gets a ReceivedJointState or ReceivedOdometry. `work()`
+        is called in that thread when the subscription's `schedule` says so."""
+        decode, otherwise = (JointStateReader().read, received) if kind is JointState else (
+            read_odometry, lambda data: received_odometry(deserialized(data, Odometry)))
 
         def lost(count: int) -> None:
             if count_losses:
                 self.diagnostics.lose(topic, count)
 
         def read(data: bytes) -> None:
-            message = reader.read(data)
-            callback(received(data) if message is None else message)
+            message = decode(data)
+            callback(otherwise(data) if message is None else message)
 
         subscription = HotSubscription(
-            self, JointState, topic, self.guarded(topic, read), lost, qos,
+            self, kind, topic, self.guarded(topic, read), lost, qos,
             self.guarded("work", work) if work else None)
-        self._hot = [subscription]
+        self._hot = [*(hot for hot in self._hot if not hot.closed), subscription]
         self.endpoints.callback(subscription.close)
         return subscription
 
@@ -214,14 +218,19 @@ class ManagedNode(LifecycleNode):
 
 def received(data: bytes) -> ReceivedJointState:
     """A JointState in an encoding that the middleware knows and `JointStateReader` does not. `Fault` if it does not."""
-    try:
-        msg = deserialize_message(data, JointState)
-    except Exception as error:   # of whatever kind the middleware raises
-        raise Fault("malformed", f"{len(data)} bytes are not a JointState: {error}", "error") from None
+    msg = deserialized(data, JointState)
     header = msg.header
     return ReceivedJointState(
         header.stamp.sec, header.stamp.nanosec, header.frame_id, tuple(msg.name), *map(
             np.asarray, (msg.position, msg.velocity, msg.effort)))
+
+
+def deserialized(data: bytes, kind: type) -> Any:
+    """A message as the middleware reads it. `Fault` if it cannot."""
+    try:
+        return deserialize_message(data, kind)
+    except Exception as error:   # of whatever kind the middleware raises
+        raise Fault("malformed", f"{len(data)} bytes are not a {kind.__name__}: {error}", "error") from None
 
 
 def run(*make_nodes: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> int:
