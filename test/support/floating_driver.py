@@ -7,6 +7,7 @@ from nav_msgs.msg import Odometry
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 
+import screw_dynamics as sd
 from screw_dynamics.ros.node import messages
 from screw_dynamics_interfaces import msg as interfaces
 from screw_dynamics_interfaces import srv
@@ -24,6 +25,7 @@ class FloatingDriver(Driver):
         self.torques = {term: self.collect(JointState, f"~/{term}") for term in TERMS}
         self.wrenches = {term: self.collect(WrenchStamped, f"~/{term}/base_wrench") for term in TERMS}
         self._clock = itertools.count(1)
+        self._robot = sd.Robot.from_urdf(robots.hopper(), floating_base=True)
 
     def odometry(self, q, v, child="trunk", stamp=None):
         """An Odometry with the pose in q and the twist in v."""
@@ -49,18 +51,20 @@ class FloatingDriver(Driver):
 
     def settle(self, q, v):
         """Send a state until the node has it."""
-        self.wait(lambda: self.send_joints(q, v) and self._has(q, v, next(self._clock)), "the state")
+        shin = self._robot.forward_kinematics(q, "shin")[:3, 3]
+        self.wait(lambda: self.send_joints(q, v) and self._has(q, v, next(self._clock), "shin", shin), "the state")
 
     def settle_base(self, q, v):
         """Send an Odometry until the node has it; its stamp."""
         stamp = next(self._clock)
-        self.wait(lambda: self._has(q, v, stamp), "the odometry")
+        self.wait(lambda: self._has(q, v, stamp, "trunk", q[:3]), "the odometry")
         return stamp
 
-    def _has(self, q, v, stamp):
+    def _has(self, q, v, stamp, link, position):
+        """Whether a link is where it shall be, after another Odometry."""
         self.send_odometry(q, v, stamp=stamp)
-        reply = self.call(srv.GetForwardKinematics, "~/get_forward_kinematics", link="trunk")
-        return reply.success and np.allclose(messages.placement(reply.pose.pose)[:3], q[:3], rtol=0, atol=1e-12)
+        reply = self.call(srv.GetForwardKinematics, "~/get_forward_kinematics", link=link)
+        return reply.success and np.allclose(messages.placement(reply.pose.pose)[:3], position, rtol=0, atol=1e-12)
 
     def answer(self, term, q, v):
         """The efforts (8,) of base and joints that come for a state."""
