@@ -72,7 +72,7 @@ def test_it_recovers_from_any_attitude_and_from_a_push(quadrotor):
 @pytest.fixture(scope="module")
 def hopper(ros, tmp_path_factory):
     """Paused, and commanded by nobody but the tests."""
-    parameters = {**PARAMETERS, "publish_tf": False, "joint_friction": False, "lockstep": "", "odom_frame": "arena",
+    parameters = {**PARAMETERS, "publish_tf": True, "joint_friction": False, "lockstep": "", "odom_frame": "arena",
                   "imus": ["imu"], "force_torques": ["trunk_to_imu"]}
     with RobotSimulator(robots.hopper(), [], parameters=parameters, namespace="hopper", initial_positions={"hip": 0.3},
                         folder=tmp_path_factory.mktemp("hopper")):
@@ -103,6 +103,20 @@ def test_base_and_joints_move_together_as_without_ros(hopper):
     np.testing.assert_array_equal(messages.placement(odometry.pose.pose), twin.q[:7])
     np.testing.assert_array_equal(messages.twist(odometry.twist.twist), twin.qd[:6])
     assert (odometry.header.frame_id, odometry.child_frame_id) == ("arena", "trunk")
+
+
+def test_the_transform_of_the_base_is_its_odometry(hopper):
+    """Where tf2_msgs is installed; elsewhere the log says what is missing."""
+    tf = pytest.importorskip("tf2_msgs.msg", reason="transforms need the ROS package tf2_msgs")
+    sent = hopper.collect(tf.TFMessage, "/tf")
+    hopper.odometry.clear()
+    hopper.wait(lambda: sent and hopper.odometry, "a transform", lambda: hopper.step(10))
+    transform = sent[-1].transforms[0]
+    odometry = next(m for m in hopper.odometry if m.header.stamp == transform.header.stamp)
+    assert (transform.header, transform.child_frame_id) == (odometry.header, odometry.child_frame_id)
+    np.testing.assert_array_equal(messages.vector(transform.transform.translation),
+                                  messages.vector(odometry.pose.pose.position))
+    assert transform.transform.rotation == odometry.pose.pose.orientation
 
 
 def test_a_state_to_start_from(hopper, rng):
