@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from screw_dynamics.model.group_joints import Place, numbers_in_q
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.scalars import sincos, sqrt
 from screw_dynamics.numbers.values import Nil, leaves, map_numbers, present
@@ -62,6 +63,11 @@ class Counting:
     def __lt__(self, other):
         return self.x < getattr(other, "x", other)
 
+    def __eq__(self, other):
+        return self.x == getattr(other, "x", other)
+
+    __hash__ = None
+
     def __float__(self):
         return self.x
 
@@ -105,18 +111,22 @@ def _(x: _Absent):
 
 
 def operations(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] = (), target: Target | None = None,
-               general: bool = False) -> Operations:
+               general: bool = False, places: Sequence[Place] = ()) -> Operations:
     """The Operations that an Entry's loops do for a model, its links and frames as the model packs them; a product with
     a 0 counts as any other, unless it is 0 in every model (Nil in the annotations of Link). A targeted entry requires a
-    target. general: links may have any screw and joint.Joint, and no number is known to be 0.
+    target. general: links may have any screw and joint.Joint, and no number is known to be 0. places: of a model with
+    joints on groups, whose kernels are others.
 
     The compiler may still omit what has no effect within one pass of a loop, such as the lower triangle of a symmetric
     matrix that is never read, and it fuses many products with sums."""
     links = [_counting(row, general) for row in links]
     frames = [map_numbers(Counting, row) for row in frames]
     n = 1 + max((link.coordinate for link in links[1:]), default=-1)
+    nq, places = numbers_in_q(places) or n, [map_numbers(Counting, place) for place in places]
+    entry = entry.on_groups if places else entry
     Counting.done.clear()
-    entry.plain(links, *[[Counting(0.3)] * n] * entry.inputs, frames=frames, target=target)
+    entry.plain(links, [Counting(0.3)] * nq, *[[Counting(0.3)] * n] * (entry.inputs - 1), frames=frames, target=target,
+                places=places)
     return Operations(*(Counting.done[kind] for kind in ("+", "*", "/", "sincos", "sqrt")))
 
 
@@ -134,12 +144,13 @@ def _map(f, x):
 
 
 def straight_line_operations(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] = (),
-                             target: Target | None = None) -> Operations:
-    """The Operations of an Entry's straight-line kernel for a model, as Robot.specialize compiles it, of any length.
+                             target: Target | None = None, places: Sequence[Place] = ()) -> Operations:
+    """The Operations of an Entry's straight-line kernel for a model, as Robot.specialize compiles it, of any length;
+    with places the one that a robot with joints on groups would have.
 
     Operations among numbers of the model are done beforehand, those with 0, 1 or -1 not at all, equal ones once, and
     those that no result needs are left out."""
-    lines = needed_lines(script(entry, links, frames, target, UNBOUNDED))
+    lines = needed_lines(script(entry, links, frames, target, UNBOUNDED, places))
     done = Counter(_kind(line.split(" = ")[1]) for line in lines if not line.startswith("out["))
     return Operations(done["+"] + done["-"], *(done[kind] for kind in ("*", "/", "sincos", "sqrt")))
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from screw_dynamics.model.group_joints import Place, numbers_in_q
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.scalars import sincos, sqrt
 from screw_dynamics.numbers.values import Scalar, map_numbers
@@ -130,16 +131,19 @@ def straight_line(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] =
 
 
 def script(entry: Entry, links: Sequence[Link], frames: Sequence[Frame], target: Target | None,
-           longest: float) -> list[str]:
+           longest: float, places: Sequence[Place] = ()) -> list[str]:
     """The lines of the algorithm for this model, `name = expression` and at last `out[index] = name`; raises TooLong
-    where the expressions are more than `longest`."""
+    where the expressions are more than `longest`. With places, the numbers of a configuration are q[0], q[1] ..."""
     written, n = _Script(longest), 1 + max((link.coordinate for link in links[1:]), default=-1)
     slot = {link.coordinate: i for i, link in enumerate(links) if i > 0}            # a body that the coordinate drives
     inputs = [[written.number(f"body.{column}[{slot[k]}]") for k in range(n)]
               for column in Inputs._fields[:entry.inputs]]
+    if places:
+        entry, places = entry.on_groups, [map_numbers(_rounded, place) for place in places]
+        inputs[0] = [written.number(f"q[{k}]") for k in range(numbers_in_q(places))]
     links = [link._replace(X=map_numbers(_rounded, link.X), E=map_numbers(_rounded, link.E)) for link in links]
     frames = [map_numbers(_rounded, frame) for frame in frames]
-    out = entry.plain(links, *inputs, frames=frames, target=target)
+    out = entry.plain(links, *inputs, frames=frames, target=target, places=places)
     return written.lines + [f"out[{', '.join(map(str, index))}] = {_over_scalar(out[index])}"
                            for index in np.ndindex(out.shape)]
 

@@ -81,6 +81,12 @@ def places(bodies: Sequence[Placed], axes: Sequence[Pose], kinds: Sequence[int],
     return found
 
 
+def numbers_in_q(places: Sequence[Place]) -> int:
+    """How many numbers q has, from the Places of all slots."""
+    sizes = {COORDINATE: 1, INNER: 0} | {kind: len(group.identity) for kind, group in enumerate(GROUPS.values())}
+    return max((place.start + sizes[place.kind] for place in places), default=0)
+
+
 @kernel
 def quaternion_pose(q: list, v: int, p: Vec3) -> Pose:
     """The pose of a quaternion x y z w, which begins at q[v], and a position."""

@@ -18,7 +18,7 @@ from screw_dynamics.numbers.scalars import sincos, sqrt
 from screw_dynamics.numbers.values import Scalar
 from screw_dynamics.screws.vectors import Vec3, cross
 from support.matrices import error
-from support.random_trees import model_of, random_tree
+from support.random_trees import KINDS, model_of, random_body, random_pose, random_tree
 
 ENTRIES = [INVERSE_DYNAMICS, FORWARD_DYNAMICS, MASS_MATRIX, CORIOLIS_MATRIX, GRAVITY_TORQUE]
 NAMES = [entry.algorithm.__name__ for entry in ENTRIES]
@@ -61,20 +61,36 @@ def test_loops_do_the_same_whatever_the_numbers_of_the_robot(entry):
     assert operations(entry, links_of(sd.Robot(simple))) == operations(entry, links_of(general))
 
 
+@pytest.mark.parametrize("kinds", [KINDS, ("spherical", "planar", "revolute")])
 @pytest.mark.parametrize("entry", ENTRIES, ids=NAMES)
-def test_lines_that_are_counted_give_the_result_and_do_as_many_operations(entry):
-    robot = sd.Robot(model_of(random_tree(np.random.default_rng(4), 3)))
-    links, q = links_of(robot), np.random.default_rng(5).uniform(-1.0, 1.0, (3, 3))
-    slots = [[0.0, *row] for row in q]
-    body = SimpleNamespace(**dict(zip(("q", "qd", "tau"), [list(map(Counting, row)) for row in slots], strict=True)))
-    out = np.zeros(entry.shape(3, 3), dtype=object)
-    lines = needed_lines(script(entry, links, (), None, 10_000))
+def test_lines_that_are_counted_give_the_result_and_do_as_many_operations(entry, kinds):
+    robot, rng = sd.Robot(model_of(random_tree(np.random.default_rng(4), 3, of=kinds))), np.random.default_rng(5)
+    links, places, n = links_of(robot), robot.model.places(robot.gravity), robot.n
+    q, rates = rng.uniform(-1.0, 1.0, robot.nq), rng.uniform(-1.0, 1.0, (2, n))
+    columns = [[0.0, *map(Counting, row)] for row in (q, *rates)]
+    body, numbers = SimpleNamespace(**dict(zip(("q", "qd", "tau"), columns, strict=True))), columns[0][1:]
+    out = np.zeros(entry.shape(n, n), dtype=object)
+    lines = needed_lines(script(entry, links, (), None, 10_000, places))
     Counting.done.clear()
-    exec("\n".join(lines), {"body": body, "out": out, "sincos": sincos, "null": float})
+    exec("\n".join(lines), {"body": body, "q": numbers, "out": out, "sincos": sincos, "null": float})
     done = [Counting.done[kind] for kind in ("+", "*", "/", "sincos", "sqrt")]
-    assert tuple(done) == straight_line_operations(entry, links)
-    assert error(out, entry.plain(links, *q[:entry.inputs].tolist())) < 1e-14
-    assert sum(done) < sum(operations(entry, links))
+    assert tuple(done) == straight_line_operations(entry, links, places=places)
+    inputs = [x.tolist() for x in (q, *rates)[:entry.inputs]]
+    assert error(out, (entry.on_groups if places else entry).plain(links, *inputs, places=places)) < 1e-14
+    assert sum(done) < sum(operations(entry, links, places=places))
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=NAMES)
+def test_loops_of_joints_on_groups_do_the_same_whatever_the_numbers_and_no_sine_for_a_quaternion(entry):
+    counts = []
+    for seed in (1, 2):
+        builder, rng = sd.ModelBuilder("root"), np.random.default_rng(seed)
+        for kind, link, parent in (("free", "trunk", "root"), ("spherical", "leg", "trunk")):
+            builder.add_group_joint(kind, link, link, parent, random_pose(rng), sd.inertia_matrix(*random_body(rng)),
+                                    frame=random_pose(rng))
+        robot = sd.Robot(builder.build())
+        counts.append(operations(entry, links_of(robot), places=robot.model.places(robot.gravity)))
+    assert counts[0] == counts[1] and counts[0].sincos == 0 and counts[0].divisions >= 2
 
 
 def test_numbers_that_are_0_in_every_robot_cost_nothing():
