@@ -6,16 +6,19 @@ import hashlib
 import sys
 from collections.abc import Sequence
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from screw_dynamics.model.group_joints import Place, numbers_in_q
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.scalars import sincos, sqrt
-from screw_dynamics.numbers.values import Scalar, map_numbers
+from screw_dynamics.numbers.values import Scalar, kernel, map_numbers
 
+from . import workspace as ws
 from .entry import Entry, Target
+from .native import array_at
+from .tiles import load_rows
 
 LONGEST = 6_000         # operations: about ten seconds of compiling, which grows faster than linearly
 NEGLIGIBLE = 1e-15      # a number of a joint or a frame this close to 0, 1 or -1 is rounded to it
@@ -28,6 +31,64 @@ class Inputs(NamedTuple):
     qd: Scalar
     tau: Scalar
     armature: Scalar
+
+
+class Pair(NamedTuple):
+    """Two numbers of a configuration: of joints on groups q may have more of them than there are bodies."""
+
+    a: Scalar
+    b: Scalar
+
+
+class Configuration(NamedTuple):
+    """The columns of a straight-line kernel for joints on groups: Inputs, but q as its numbers two by two."""
+
+    q: Pair
+    qd: Scalar
+    tau: Scalar
+    armature: Scalar
+
+
+@kernel
+def pair(q: Sequence, column: Sequence) -> None:
+    """Fill a column of Pairs with the numbers of a configuration."""
+    last = len(q) - 1
+    for i in range((last + 2) // 2):
+        column[i] = Pair(q[2 * i], q[min(2 * i + 1, last)])
+
+
+@kernel
+def take_numbers(source: Any, x: Any, column: Sequence) -> bool:
+    """Fill a column of Pairs with the configuration in an array object; False if it is none."""
+    _, memory = source
+    if not ws.is_configuration(x, memory):
+        return False
+    pair(ws.configuration(x, memory), column)
+    return True
+
+
+@kernel
+def take_tile_of_numbers(source: Any, x: Any, column: Sequence) -> bool:
+    """Fill a column of Pairs on lanes with the configurations in WIDTH rows of an array; always True."""
+    _, memory, _, first = source
+    q = ws.configuration_on_lanes(memory)
+    load_rows(x, first, q, 0)
+    pair(q, column)
+    return True
+
+
+@kernel
+def take_numbers_at(source: Any, position: int, column: Sequence) -> bool:
+    """Fill a column of Pairs with the configuration at one of several addresses; always True."""
+    _, memory, like, addresses = source
+    pair(array_at(like, addresses[position], (int(memory[ws.CONFIGURATION]),)), column)
+    return True
+
+
+class _OnConfigurations(Entry):
+    """The entry points of a straight-line kernel for joints on groups."""
+
+    takes = take_numbers, take_tile_of_numbers, take_numbers_at
 
 
 class TooLong(Exception):
@@ -118,29 +179,31 @@ def _(x: _Traced):
     return x.script.number(f"sqrt({x})")
 
 
-def straight_line(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] = (),
-                  target: Target | None = None) -> Entry:
-    """The Entry of an algorithm for one model alone, its links and frames as the model packs them; the entry itself if
-    its kernel would be longer than LONGEST, or divide by 0. A targeted entry requires a target."""
+def straight_line(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] = (), target: Target | None = None,
+                  places: Sequence[Place] = ()) -> Entry:
+    """The Entry of an algorithm for one model alone, its links, frames and, with joints on groups, places as the model
+    packs them; the entry itself if its kernel would be longer than LONGEST, or divide by 0. A targeted entry requires a
+    target."""
     try:
-        lines = script(entry, links, frames, target, LONGEST)
+        lines = script(entry, links, frames, target, LONGEST, places)
     except (TooLong, ZeroDivisionError):        # loops return infinities and NaN for accelerations of no mass
         return entry
-    return Entry(_kernel(lines, entry.targeted), Inputs, entry.inputs, entry.shape, entry.targeted,
-                 f"{entry.name}, specialized")
+    make, Body = (_OnConfigurations, Configuration) if places else (Entry, Inputs)
+    return make(_kernel(lines, entry.targeted), Body, entry.inputs, entry.shape, entry.targeted,
+                f"{entry.name}{'.groups' if places else ''}, specialized")
 
 
 def script(entry: Entry, links: Sequence[Link], frames: Sequence[Frame], target: Target | None,
            longest: float, places: Sequence[Place] = ()) -> list[str]:
     """The lines of the algorithm for this model, `name = expression` and at last `out[index] = name`; raises TooLong
-    where the expressions are more than `longest`. With places, the numbers of a configuration are q[0], q[1] ..."""
+    where the expressions are more than `longest`."""
     written, n = _Script(longest), 1 + max((link.coordinate for link in links[1:]), default=-1)
     slot = {link.coordinate: i for i, link in enumerate(links) if i > 0}            # a body that the coordinate drives
     inputs = [[written.number(f"body.{column}[{slot[k]}]") for k in range(n)]
               for column in Inputs._fields[:entry.inputs]]
     if places:
         entry, places = entry.on_groups, [map_numbers(_rounded, place) for place in places]
-        inputs[0] = [written.number(f"q[{k}]") for k in range(numbers_in_q(places))]
+        inputs[0] = [written.number(f"body.q[{k // 2}].{'ab'[k % 2]}") for k in range(numbers_in_q(places))]
     links = [link._replace(X=map_numbers(_rounded, link.X), E=map_numbers(_rounded, link.E)) for link in links]
     frames = [map_numbers(_rounded, frame) for frame in frames]
     out = entry.plain(links, *inputs, frames=frames, target=target, places=places)

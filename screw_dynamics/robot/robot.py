@@ -105,16 +105,16 @@ class Robot(Dynamics, WholeRobot, Motion, Configurations, metaclass=WithHints):
 
         jacobians: (link, representation) pairs, or triples with a reference link, whose Jacobians get kernels too. Each
         kernel is compiled at its first use, which takes seconds once on a machine; an algorithm that would need more
-        operations than specialize.LONGEST remains a loop, as do all of a robot with joints on groups. Numbers of joints
-        and frames within 1e-15 of 0, 1 or -1 are rounded to that. Kernels contain payload and gravity: with_payload and
-        with_gravity return ordinary robots."""
+        operations than specialize.LONGEST remains a loop. Numbers of joints and frames within 1e-15 of 0, 1 or -1 are
+        rounded to that. Kernels contain payload and gravity: with_payload and with_gravity return ordinary robots."""
         special = Robot(self.model, self.gravity, self.representation, self.source)
-        if self.model.on_groups:
-            return special
+        places = self.model.places(self.gravity)
         loops, lines = (choice(self.representation, self.model.shares_coordinates, lines) for lines in (False, True))
-        special._use(lines.specialized(lambda entry: straight_line(entry, self._links, self._frames), loops))
+        special._use(lines.specialized(lambda entry: straight_line(
+            entry, self._links, self._frames, places=places), Choice(*map(self._of, loops))))
         for link, representation, *references in checks.jacobian_names(jacobians, self.link_names):
             reference = references[0] if references else None
-            kernel = straight_line(JACOBIAN, self._links, self._frames, self._target(link, reference, representation))
-            special._keep_jacobian(link, reference, representation, kernel)
+            target = self._target(link, reference, representation)
+            kernel = straight_line(JACOBIAN, self._links, self._frames, target, places)
+            special._keep_jacobian(link, reference, representation, self._jacobian if kernel is JACOBIAN else kernel)
         return special

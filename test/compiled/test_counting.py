@@ -13,7 +13,7 @@ from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS
 from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
 from screw_dynamics.compiled.counting import Counting, Operations, needed_lines, operations, straight_line_operations
 from screw_dynamics.compiled.entry import Entry, per_joint
-from screw_dynamics.compiled.specialize import script
+from screw_dynamics.compiled.specialize import Pair, script
 from screw_dynamics.numbers.scalars import sincos, sqrt
 from screw_dynamics.numbers.values import Scalar
 from screw_dynamics.screws.vectors import Vec3, cross
@@ -68,11 +68,13 @@ def test_lines_that_are_counted_give_the_result_and_do_as_many_operations(entry,
     links, places, n = links_of(robot), robot.model.places(robot.gravity), robot.n
     q, rates = rng.uniform(-1.0, 1.0, robot.nq), rng.uniform(-1.0, 1.0, (2, n))
     columns = [[0.0, *map(Counting, row)] for row in (q, *rates)]
-    body, numbers = SimpleNamespace(**dict(zip(("q", "qd", "tau"), columns, strict=True))), columns[0][1:]
+    if places:
+        columns[0] = [Pair(*columns[0][k:k + 2]) for k in range(1, robot.nq, 2)]
+    body = SimpleNamespace(**dict(zip(("q", "qd", "tau"), columns, strict=True)))
     out = np.zeros(entry.shape(n, n), dtype=object)
     lines = needed_lines(script(entry, links, (), None, 10_000, places))
     Counting.done.clear()
-    exec("\n".join(lines), {"body": body, "q": numbers, "out": out, "sincos": sincos, "null": float})
+    exec("\n".join(lines), {"body": body, "out": out, "sincos": sincos, "null": lambda like: 0.0})
     done = [Counting.done[kind] for kind in ("+", "*", "/", "sincos", "sqrt")]
     assert tuple(done) == straight_line_operations(entry, links, places=places)
     inputs = [x.tolist() for x in (q, *rates)[:entry.inputs]]

@@ -16,7 +16,8 @@ def same(found, expected):
 
 
 def check(robot, special, methods=METHODS):
-    states = np.random.default_rng(5).uniform(-1.0, 1.0, (3, 11, robot.n))
+    rng = np.random.default_rng(5)
+    states = rng.uniform(-1.0, 1.0, (11, robot.nq)), *rng.uniform(-1.0, 1.0, (2, 11, robot.n))
     for method in methods:
         inputs = states[:METHODS[method]]
         expected = getattr(robot, method)(*inputs)
@@ -30,6 +31,11 @@ def tree():
 
 
 @pytest.fixture(scope="module")
+def on_groups():
+    return sd.Robot(model_of(random_tree(np.random.default_rng(8), 2, of=("spherical", "helical"))))
+
+
+@pytest.fixture(scope="module")
 def panda():
     return real_robot("panda_description/urdf/panda.urdf")
 
@@ -37,6 +43,23 @@ def panda():
 @pytest.mark.slow
 def test_tree_with_a_mimic_joint(tree):
     check(tree, tree.specialize(), ["inverse_dynamics"])
+
+
+def test_joints_on_groups(on_groups):
+    check(on_groups, on_groups.specialize(), ["gravity_torque"])
+
+
+@pytest.mark.slow
+def test_joints_on_groups_in_all_algorithms_rollouts_and_jacobians(on_groups):
+    link = on_groups.link_names[-1]
+    special = on_groups.specialize([(link, "hybrid")])
+    check(on_groups, special)
+    q0, qd0 = on_groups.random_configuration(9, 9), np.random.default_rng(9).uniform(-1.0, 1.0, (9, on_groups.n))
+    for start in ((q0, qd0), (q0[0], qd0[0])):
+        for a, b in zip(*(robot.rollout(*start, steps=20)[1:] for robot in (special, on_groups)), strict=True):
+            same(a, b)
+    same(special.jacobian(q0, link, "hybrid"), on_groups.jacobian(q0, link, "hybrid"))
+    same(special.jacobian(q0[0], link, "hybrid"), on_groups.jacobian(q0[0], link, "hybrid"))
 
 
 @pytest.mark.slow
