@@ -18,7 +18,9 @@ def draw(recording: Recording, robot: Any, path: Path) -> None:
     q, qd, effort = (matrix(recording, field, joints) for field in ("position", "velocity", "effort"))
     if recording.odometry:
         samples = min(len(q), len(recording.odometry))
-        base = recording.base_pose[:samples], recording.base_twist[:samples], np.zeros((samples, RATES))
+        answered = len(recording.wrenches) >= samples      # else efforts on the base are not known at each sample
+        wrench = recording.base_wrench[:samples] if answered else np.full((samples, RATES), np.nan)
+        base = recording.base_pose[:samples], recording.base_twist[:samples], wrench
         q, qd, effort = (np.concatenate((x, y[:samples]), axis=1) for x, y in zip(base, (q, qd, effort), strict=True))
     robot.plot(recording.time[:len(q)], q, qd, effort, path=path)
 

@@ -112,6 +112,12 @@ class Recording:
         twists = [message.twist.twist for message in self.odometry]
         return np.array([[*_numbers(twist.angular, "xyz"), *_numbers(twist.linear, "xyz")] for twist in twists])
 
+    @property
+    def base_wrench(self) -> np.ndarray:
+        """Torque and force of each message on base_wrench, in the frame that it names, (messages, 6)."""
+        wrenches = [message.wrench for message in self.wrenches]
+        return np.array([[*_numbers(wrench.torque, "xyz"), *_numbers(wrench.force, "xyz")] for wrench in wrenches])
+
     def command(self, joint: str, field: str | None = None) -> np.ndarray:
         """(commands,): a field of the joint's commands; None: the first that is not empty."""
         if field is not None:
@@ -168,10 +174,7 @@ class Recording:
             found.update("\0".join(message.name).encode())
             for field in FIELDS:
                 found.update(np.array([len(getattr(message, field)), *getattr(message, field)]).tobytes())
-        found.update(self.base_pose.tobytes() + self.base_twist.tobytes())
-        for message in self.wrenches:
-            wrench = message.wrench
-            found.update(np.array([*_numbers(wrench.torque, "xyz"), *_numbers(wrench.force, "xyz")]).tobytes())
+        found.update(self.base_pose.tobytes() + self.base_twist.tobytes() + self.base_wrench.tobytes())
         return found.hexdigest()
 
     # --------------------------------------------------------------------------------------------- assertions

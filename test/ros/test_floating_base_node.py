@@ -217,6 +217,21 @@ def test_a_description_that_is_set_is_refused_by_name(driver):
     assert "joint 'slip' is planar: the simulator and the nodes take joints of one degree of freedom" in says
 
 
+def test_another_robot_in_its_place_has_another_base_or_none(driver, robot, state):
+    quadrotor, q, v = sd.Robot.from_urdf(robots.quadrotor(), floating_base=True), *(x[:k] for x, k in zip(
+        state, (7, 6), strict=True))
+    assert driver.set_parameter("robot_description", robots.quadrotor()) == ""
+    driver.status(lambda status, values: "nothing on /hopper/odom yet" in status.message)
+    wrenches = driver.wrenches["coriolis"]
+    wrenches.clear()
+    driver.wait(lambda: wrenches, "a wrench", lambda: driver.send_odometry(q, v, child="body"))
+    assert wrenches[-1].header.frame_id == "body"
+    close(messages.wrench(wrenches[-1].wrench), quadrotor.coriolis_torque(q, v))
+    assert driver.set_parameter("robot_description", robots.hopper()) == ""
+    driver.wait(lambda: "joint_states" in driver.call(srv.GetGravity, "~/get_gravity").message, "the first robot")
+    close(driver.answer("coriolis", *state), robot.coriolis_torque(*state))
+
+
 def test_the_pose_and_the_twist_on_topics_of_their_own(tmp_path, ros, robot):
     """Of a quadrotor, which has no joints: torques come with its base."""
     quadrotor = sd.Robot.from_urdf(robots.quadrotor(), floating_base=True)

@@ -4,6 +4,8 @@ import sys
 import numpy as np
 import pytest
 from geometry_msgs.msg import WrenchStamped
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -154,6 +156,17 @@ def test_a_bad_wrench_is_dropped_and_counted(hopper, frame, force, reason):
     bad.header.frame_id = frame
     hopper.status(lambda status, values: int(values.get(f"dropped: {reason}", 0)) > 0,
                   lambda: hopper.publisher(WrenchStamped, "base_wrench").publish(bad))
+
+
+def test_it_is_there_again_after_a_cleanup(hopper):
+    for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
+                       Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
+        assert hopper.call(ChangeState, "~/change_state", transition=Transition(id=transition)).success
+    hopper.odometry.clear()
+    hopper.wait(lambda: hopper.odometry, "odometry")
+    hopper.wait(lambda: hopper.publishers["base_wrench"].get_subscription_count(), "a subscription of base_wrench")
+    np.testing.assert_allclose(
+        messages.placement(hopper.odometry[-1].pose.pose), PARAMETERS["initial_base_pose"], atol=1e-15)
 
 
 def test_a_robot_without_a_floating_base_has_no_state_of_it(tmp_path, ros):

@@ -94,7 +94,7 @@ def test_a_push_on_a_link_is_that_wrench(hopper, rng):
 def test_servos_brakes_and_faults_of_its_joints(hopper):
     """Nothing of it changes the momentum."""
     simulation = Simulation(hopper, Settings(
-        command_mode="position", initial_base_pose=POSE, joint_friction=False, integrator="rk4"), {"hip": 0.2})
+        command_mode="position", initial_base_pose=POSE, joint_friction=False), {"hip": 0.2})
     simulation.command(np.array([NAN] * 6 + [0.8, 0.1]))
     simulation.inject("joint_stuck", "slide", delay=0.1)
     simulation.advance(100)
