@@ -18,6 +18,7 @@ from screw_dynamics.testing import LockstepError, RobotSimulator
 from screw_dynamics_interfaces.srv import ResetTo
 from support import floating_robots as robots
 from support.floating_driver import base
+from support.graph import PATIENCE
 from support.paths import ROOT
 from support.simulator_driver import Simulator
 
@@ -29,8 +30,8 @@ PARAMETERS = {"floating_base": True, "initial_base_pose": [0.0, 0.0, 0.2, 0.0, 0
 
 @pytest.fixture(scope="module")
 def quadrotor(ros_domain, ros, tmp_path_factory):
-    with RobotSimulator(URDF, [CONTROLLER], parameters=PARAMETERS, folder=tmp_path_factory.mktemp("quadrotor")
-                        ) as simulator:
+    with RobotSimulator(URDF, [CONTROLLER], parameters=PARAMETERS, folder=tmp_path_factory.mktemp("quadrotor"),
+                        patience=PATIENCE) as simulator:
         yield simulator
 
 
@@ -77,7 +78,7 @@ def hopper(ros, tmp_path_factory):
     parameters = {**PARAMETERS, "publish_tf": True, "joint_friction": False, "lockstep": "", "odom_frame": "arena",
                   "imus": ["imu"], "force_torques": ["trunk_to_imu"]}
     with RobotSimulator(robots.hopper(), [], parameters=parameters, namespace="hopper", initial_positions={"hip": 0.3},
-                        folder=tmp_path_factory.mktemp("hopper")):
+                        folder=tmp_path_factory.mktemp("hopper"), patience=PATIENCE):
         driver = Simulator("hopper")
         driver.odometry = driver.collect(Odometry, "/hopper/odom")
         yield driver
@@ -170,7 +171,7 @@ def test_it_is_there_again_after_a_cleanup(hopper):
 
 
 def test_a_robot_without_a_floating_base_has_no_state_of_it(tmp_path, ros):
-    with RobotSimulator(robots.hopper(), [], namespace="bolted", folder=tmp_path) as simulator:
+    with RobotSimulator(robots.hopper(), [], namespace="bolted", folder=tmp_path, patience=PATIENCE) as simulator:
         with pytest.raises(LockstepError, match="base: the robot has no floating base, must be empty"):
             simulator.reset(base_pose=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
         assert not simulator.node.get_publishers_info_by_topic("/bolted/odom")
