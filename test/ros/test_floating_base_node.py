@@ -232,6 +232,19 @@ def test_another_robot_in_its_place_has_another_base_or_none(driver, robot, stat
     close(driver.answer("coriolis", *state), robot.coriolis_torque(*state))
 
 
+def test_another_robot_has_the_same_topics_whatever_the_rate(driver, robot, state):
+    q, v = state
+    topic = "/hopper/screw_dynamics/gravity/base_wrench"
+    driver.settle(q, v)
+    with driver.parameter("publish_rate", 100.0, afterwards=0.0):
+        assert not driver.set_parameter("robot_description", robots.hopper().replace('"slide"', '"glide"'))
+        driver.wait(lambda: "glide" in driver.call(srv.GetJointScrews, "~/get_joint_screws").joint_names, "the robot")
+        assert not driver.set_parameter("robot_description", robots.hopper())
+        driver.wait(lambda: "slide" in driver.call(srv.GetJointScrews, "~/get_joint_screws").joint_names, "the robot")
+    close(driver.answer("gravity", q, v), robot.gravity_torque(q))
+    assert driver.node.count_publishers(topic) == 1
+
+
 def test_the_pose_and_the_twist_on_topics_of_their_own(tmp_path, ros, robot):
     """Of a quadrotor, which has no joints: torques come with its base."""
     quadrotor = sd.Robot.from_urdf(robots.quadrotor(), floating_base=True)

@@ -147,7 +147,6 @@ class DynamicsNode(ManagedNode):
         if self._timer is not None:
             self.destroy_timer(self._timer)
             self._timer = None
-        self._base_publishers: dict[str, LifecyclePublisher] = {}
 
     # --------------------------------------------------------------------------------------------- callbacks
     def _now(self) -> int:
