@@ -27,11 +27,14 @@ DEEPEST = 16        # branchings that the tree indents
 def report(model: Model, name: str = "robot") -> str:
     """All that is said of a model, in lines of at most WIDTH columns unless a link's name is longer."""
     mass = arrays.inertia(model.root_inertia).mass + sum(arrays.inertia(M).mass for M in model.inertias)
-    title = (f"{name}: {_count(model.n, 'joint')}, {_count(len(model.parents), 'moving body', 'moving bodies')}, "
+    degrees = f" of {model.n} degrees of freedom" * (model.n > len(model.joint_names))
+    title = (f"{name}: {_count(len(model.joint_names), 'joint')}{degrees}, "
+             f"{_count(len(_moving(model)), 'moving body', 'moving bodies')}, "
              f"{_count(len(model.frames), 'link')}, {mass:.6g} kg")
     parts = {
         "Tree: each link with the joint that moves it; + links fixed to it, merged into one body": _tree(model),
-        "Joints, in the order of q (rad or m; rad/s or m/s; N m or N)": _joints(model),
+        f"Joints, in the order of {'velocities' if model.on_groups else 'q'} (rad or m; rad/s or m/s; N m or N)":
+            _joints(model),
         f"Screws Y_i in the frame of {model.root} at q = 0 (angular, linear)": _screws(model),
         "Bodies, links fixed to them included: centre of mass (m) in the body's frame, principal moments (kg m^2)":
             _bodies(model),
@@ -50,7 +53,7 @@ def _tree(model: Model) -> Iterator[str]:
     """The bodies depth-first, as they are ordered: |- where the tree branches, and -> down a chain, which keeps its
     column."""
     merged, branches, indents = defaultdict(list), Counter(model.parents.tolist()), {-1: 0}
-    kinds = [model.kind_of(joint) for joint in model.body_joints]
+    kinds, moving = [model.kind_of(joint) for joint in model.body_joints], _moving(model)
     for link, (body, _) in model.frames.items():
         if link not in (model.root, *model.body_names):
             merged[body].append(link)
@@ -59,10 +62,22 @@ def _tree(model: Model) -> Iterator[str]:
     for i, parent in enumerate(model.parents.tolist()):
         branch, indent = branches[parent] > 1, "   " * min(indents[parent], DEEPEST)
         indents[i] = indents[parent] + branch
-        if i + 1 < len(model.parents) and model.body_joints[i] == model.body_joints[i + 1]:
-            continue                        # of a joint on a group the last body is the link
+        if i not in moving:
+            continue
         yield f"{indent}{'|-' if branch else '->'} {model.body_names[i]}   {kinds[i]} {model.body_joints[i]}"
         yield from _fixed(merged[i], indent)
+
+
+def _moving(model: Model) -> list[int]:
+    """The bodies, by index, that are links: of those of a joint on a group the last."""
+    joints = model.body_joints
+    return [i for i, joint in enumerate(joints) if joint not in joints[i + 1:i + 2]]
+
+
+def _motions(model: Model, joint: str) -> list[str]:
+    """A name for each velocity of a joint."""
+    motions = group_joints.motions(model.kind_of(joint))
+    return [joint] if len(motions) == 1 else [f"{joint} {motion}" for motion in motions]
 
 
 def _fixed(links: Iterable[str], indent: str) -> list[str]:
@@ -74,21 +89,21 @@ def _fixed(links: Iterable[str], indent: str) -> list[str]:
 def _joints(model: Model) -> Iterator[str]:
     limits = zip(model.lower, model.upper, model.velocity_limit, model.effort_limit, model.damping, model.friction,
                  strict=True)
-    names = [(name, kind) if len(group_joints.motions(kind)) == 1 else (f"{name} {motion}", kind)
-             for name, kind in zip(model.joint_names, model.joint_kinds, strict=True)
-             for motion in group_joints.motions(kind)]
+    names = [(motion, kind) for name, kind in zip(model.joint_names, model.joint_kinds, strict=True)
+             for motion in _motions(model, name)]
     rows = [(str(k), *name, *map(_number, values)) for k, (name, values) in enumerate(zip(names, limits, strict=True))]
     return _table(("", "joint", "type", "lower", "upper", "velocity", "effort", "damping", "friction"), rows, names=3)
 
 
 def _screws(model: Model) -> Iterator[str]:
-    rows = [(joint, *map(_number, Y)) for joint, Y in zip(model.body_joints, model.screws_spatial, strict=True)]
+    names = [motion for joint in dict.fromkeys(model.body_joints) for motion in _motions(model, joint)]
+    rows = [(name, *map(_number, Y)) for name, Y in zip(names, model.screws_spatial, strict=True)]
     return _table(("joint", "wx", "wy", "wz", "vx", "vy", "vz"), rows, names=1)
 
 
 def _bodies(model: Model) -> Iterator[str]:
-    rows = []
-    for name, matrix in zip((model.root, *model.body_names), (model.root_inertia, *model.inertias), strict=True):
+    rows, moving = [], [(model.body_names[i], model.inertias[i]) for i in _moving(model)]
+    for name, matrix in ((model.root, model.root_inertia), *moving):
         M = arrays.inertia(matrix)
         com = np.array(M.moment) / M.mass if M.mass else np.zeros(3)
         moments = np.linalg.eigvalsh(matrix[:3, :3] + M.mass * arrays.tilde(com) @ arrays.tilde(com))

@@ -10,6 +10,7 @@ import pytest
 
 from screw_dynamics import inspect
 from screw_dynamics.urdf.reader import model_of
+from support.floating_robots import FLOATING, hopper
 from support.paths import ROOT, URDF
 from support.real_robots import LOADED
 
@@ -55,6 +56,16 @@ def test_mimic_joints_and_warnings_are_told(capsys):
     assert section(report, "Mimic") == ["  right = -1 left - 0.1"]
     assert "limit effort is 0, taken as no limit: 'left', 'right'" in " ".join(section(report, "Warnings"))
     assert section(report, "Tree")[1:] == ["  |- b   prismatic left", "  |- c   prismatic right"]
+
+
+def test_a_floating_joint_is_one_joint_of_six_degrees_of_freedom():
+    report = inspect.report(model_of(hopper(FLOATING)), "hopper")
+    assert report.startswith("hopper: 3 joints of 8 degrees of freedom, 3 moving bodies, 5 links, 6.5 kg")
+    names = [*(f"drift {motion}" for motion in ("rx", "ry", "rz", "x", "y", "z")), "hip", "slide"]
+    for start, column in (("Joints, in the order of velocities", 4), ("Screws", 0)):
+        assert [re.split("  +", row[column:].strip())[0] for row in section(report, start)[1:]] == names
+    assert [row.split()[0] for row in section(report, "Bodies")[1:]] == ["map", "trunk", "thigh", "shin"]
+    assert section(report, "Tree")[1:3] == ["  -> trunk   free drift", "     + imu"]
 
 
 def test_a_chain_as_long_as_a_snake_keeps_its_column():
