@@ -65,3 +65,6 @@ if __name__ == "__main__":
         rclpy.spin(Quadrotor(remove_ros_args(sys.argv)[1]))
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
+    except Exception:           # of a publisher, when the end comes within a callback
+        if rclpy.ok():
+            raise
