@@ -116,7 +116,9 @@ class Dynamics(Kinematics):
         return self._evaluate(self._mass_matrix, {"q": q}, out, threads)
 
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The matrix C(q, qd) (..., n, n) of the Christoffel symbols of M: M' - 2 C is skew; [MD] (83), (85)."""
+        """The matrix C(q, qd) (..., n, n) of the Christoffel symbols of M: M' - 2 C is skew; [MD] (83), (85).
+
+        For joints on groups the symbols are those in velocities, and M' is along the motion; docs/group_joints.md."""
         H = empty((self.n, self.n)) if out is None else out
         if self._coriolis_matrix.one(self._memory, q, qd, H):
             return H

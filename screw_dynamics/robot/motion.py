@@ -25,11 +25,12 @@ class Motion(Evaluation):
                 steps: int = 1000, integrator: str = "semi_implicit_euler", *, friction: bool = False,
                 limits: bool = False, every: int = 1, rtol: float = 1e-6, atol: float = 1e-9,
                 threads: Threads = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Simulate: times t (samples + 1,), and q and qd (..., samples + 1, n) from the initial states (..., n) on.
+        """Simulate: times t (samples + 1,), q (..., samples + 1, nq) and qd (..., samples + 1, n), from the initial states
+        q0 (..., nq) and qd0 (..., n) on.
 
         effort: None; (..., n) constant; (..., steps, n) one an interval dt, batch axes as in q0; or a controller, a
         function controller(robot, t, q, qd, tau), or without robot, that Numba can compile: it sets tau (n,) from q
-        and qd (n,), and may call the robot's dynamics and kinematics, docs/controllers.md. integrator:
+        (nq,) and qd (n,), and may call the robot's dynamics and kinematics, docs/controllers.md. integrator:
         "semi_implicit_euler" (order 1, symplectic, friction implicit), "rk4" (order 4), both of step dt; or "rk45"
         (Dormand-Prince with SciPy's step control to rtol, at least 2.3e-14, and atol, sampled by dense output; NaN from
         where the step size underflows). friction: let the model's damping and Coulomb friction act. limits: stop joints

@@ -28,8 +28,10 @@ GRAVITY = (0.0, 0.0, -9.81)
 class Robot(Dynamics, WholeRobot, Motion, Configurations, metaclass=WithHints):
     """Everything about how a robot moves, from its model and gravity (3,) in m/s^2, resolved in the root link's frame.
 
-    Joint coordinates q (rad or m), rates qd, accelerations qdd and efforts tau (N m or N) are array-likes (..., n) in
-    the order of `joint_names`; leading axes are a batch and broadcast. Results are new float64 arrays, or `out` where
+    Configurations q (..., nq), velocities qd, accelerations qdd and efforts tau (..., n) are array-likes in the order
+    of `joint_names`; leading axes are a batch and broadcast. A joint of one degree of freedom has one number in each,
+    in rad or m, and N m or N; `q_slices` and `v_slices` tell where those of others are, docs/group_joints.md what they
+    are. Results are new float64 arrays, or `out` where
     one is given. A wrong shape, an unknown link or representation raises ValueError; NaN and infinities propagate as
     in NumPy. Efforts are those of the rigid bodies and gravity alone: friction is a term of its own, `friction_torque`.
 
@@ -82,7 +84,7 @@ class Robot(Dynamics, WholeRobot, Motion, Configurations, metaclass=WithHints):
         """Read a URDF: a path, XML text or an open file. Raises UrdfError; what is odd is a UrdfWarning.
 
         See read_urdf for `base_link`, `tip_link`, `lock`, {joint name: position} of joints to be fixed, and
-        `floating_base`."""
+        `floating_base`, whether the root link moves freely."""
         return cls(read_urdf(source, base_link, tip_link, lock, floating_base), gravity, representation, kept(source))
 
     def __repr__(self):
