@@ -25,8 +25,8 @@ class Motion(Evaluation):
                 steps: int = 1000, integrator: str = "semi_implicit_euler", *, friction: bool = False,
                 limits: bool = False, every: int = 1, rtol: float = 1e-6, atol: float = 1e-9,
                 threads: Threads = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Simulate: times t (samples + 1,), q (..., samples + 1, nq) and qd (..., samples + 1, n), from the initial states
-        q0 (..., nq) and qd0 (..., n) on.
+        """Simulate: times t (samples + 1,), q (..., samples + 1, nq) and qd (..., samples + 1, n), from the initial
+        states q0 (..., nq) and qd0 (..., n) on.
 
         effort: None; (..., n) constant; (..., steps, n) one an interval dt, batch axes as in q0; or a controller, a
         function controller(robot, t, q, qd, tau), or without robot, that Numba can compile: it sets tau (n,) from q
