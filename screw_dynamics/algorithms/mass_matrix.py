@@ -25,7 +25,7 @@ def mass_matrix(links: Link, body: Body, H: np.ndarray) -> None:
     """Add M(q) to H: H_kl = X_l^T Ad^T M^c X_k, M^c the composite inertia; [MD] (81) summed from the leaves.
 
     A coordinate that drives several bodies collects the terms of all of them."""
-    parent, k, X, M, E = links
+    parent, M, E = links.parent, links.M, links.E
     q, C, Mc = body
     n = len(parent) - 1
     for i in range(n + 1):
@@ -33,8 +33,15 @@ def mass_matrix(links: Link, body: Body, H: np.ndarray) -> None:
     for i in range(n, 0, -1):
         C[i] = pose(E[i], q[i])
         Mc[parent[i]] += moved(C[i], Mc[i])
-    for i in range(1, n + 1):
-        W = over(Mc[i] @ X[i], q[0])               # the momentum of the composite body at unit rate
+    add_pairs(links, q[0], C, Mc, H)
+
+
+@kernel
+def add_pairs(links: Link, like: Scalar, C: list, Mc: list, H: np.ndarray) -> None:
+    """Add M(q) to H, from the poses in the parents and the composite inertias."""
+    parent, k, X = links.parent, links.coordinate, links.X
+    for i in range(1, len(parent)):
+        W = over(Mc[i] @ X[i], like)               # the momentum of the composite body at unit rate
         H[k[i], k[i]] += dot(W, X[i])
         j = i
         while parent[j] > 0:
