@@ -68,6 +68,9 @@ _OURS = {
     "centroidal_momentum_matrix_derivative(q, qd)": "dccrba computeCentroidalMapTimeVariation dAg",
     "centroidal_momentum_rate(q, qd, qdd)": "computeCentroidalMomentumTimeVariation momentum_rate",
     "centroidal_momentum(q, qd)": "computeCentroidalMomentum momentum CalcSpatialMomentumInWorldAboutPoint",
+    "inverse_dynamics_derivatives(q, qd, qdd)": "computeRNEADerivatives rnea_derivatives mjd_inverseFD",
+    "forward_dynamics_derivatives(q, qd, tau)": "computeABADerivatives aba_derivatives",
+    "kinematic_hessian(q, link)": "hessian0 hessiane getFrameHessian getJointKinematicHessian hessian",
     "joint_names": "names joints jointNames joint_map actuated_joint_names actuated_joints joint_name_list",
     "joint_names.index(joint)": "getJointId joint_index joint_id",
     "link_names": "links link_map frames bodies linkNames frame_names",
@@ -102,9 +105,8 @@ _NOT_YET = {
     "inverse_kinematics ikine ik IK ikine_LM ikine_GN ikine_NR ik_LM IKinBody IKinSpace CartToJnt "
     "calculateInverseKinematics computeIK solve_ik":
         "scipy.optimize.least_squares on sd.se3.log(np.linalg.inv(goal) @ robot.forward_kinematics(q, link))",
-    "computeRNEADerivatives computeABADerivatives rnea_derivatives aba_derivatives inverse_dynamics_derivatives "
-    "forward_dynamics_derivatives mjd_transitionFD mjd_inverseFD linearize":
-        "take differences over a batch: inverse_dynamics of 2 n states is one call",
+    "mjd_transitionFD linearize":
+        "robot.forward_dynamics_derivatives(q, qd, tau) has the continuous one",
     "computeJointTorqueRegressor regressor dynamics_regressor inverseDynamicsInertialParametersRegressor":
         "columns are inverse_dynamics of models with one inertial parameter set to 1",
     "from_mjcf from_xml_path from_xml_string MJCF from_mjcf_file buildModelFromMJCF from_sdf SDF buildModelFromSdf "
@@ -141,7 +143,8 @@ class WithHints(type):
 
     def __new__(meta, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> WithHints:
         """The class, with the hints for names that neither its body nor a base defines."""
-        absent = {} if any(isinstance(base, meta) for base in bases) else {hint: _Absent(hint) for hint in HINTS}
+        known = any(isinstance(base, meta) for base in bases)
+        absent = {} if known else {hint: _Absent(hint) for hint in HINTS if not any(hasattr(b, hint) for b in bases)}
         return super().__new__(meta, name, bases, absent | body)
 
     def __dir__(cls) -> list[str]:

@@ -65,6 +65,17 @@ class Oracle:
             return np.linalg.solve(self.mass_matrix(q), tau - self.inverse_dynamics(q, qd, 0 * qd))
         return self.G.T @ pin.aba(self.model, self.data, self._q(q), self.G @ qd, self.G @ tau)
 
+    def inverse_dynamics_derivatives(self, q, qd, qdd):
+        """Not for robots with mimic joints, whose pairs of joints it does not know."""
+        by_q, by_qd, _ = pin.computeRNEADerivatives(
+            self.model, self.data, self._q(q), self.G @ qd, self.G @ qdd)
+        return self.G.T @ by_q @ self.G, self.G.T @ by_qd @ self.G, self.mass_matrix(q)
+
+    def forward_dynamics_derivatives(self, q, qd, tau):
+        """Not for robots with mimic joints."""
+        found = pin.computeABADerivatives(self.model, self.data, self._q(q), self.G @ qd, self.G @ tau)
+        return [self.G.T @ x @ self.G for x in found]
+
     def kinetic_energy(self, q, qd):
         return pin.computeKineticEnergy(self.model, self.data, self._q(q), self.G @ qd)
 

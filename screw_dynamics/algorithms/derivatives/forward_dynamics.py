@@ -2,8 +2,6 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
-
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.tables import Square
 from screw_dynamics.numbers.values import Scalar, kernel, null

@@ -1,0 +1,93 @@
+"""Partial derivatives of a robot's kinematics and dynamics; [MD] 6.1.
+
+Derivatives by the configuration are along the joint twists: d f(integrate(q, h e_i)) / dh at h = 0, which for joints of
+one degree of freedom is by their coordinate."""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.algorithms.derivatives import FORWARD_DYNAMICS_DERIVATIVES, INVERSE_DYNAMICS_DERIVATIVES
+from screw_dynamics.algorithms.hessian import HESSIAN
+from screw_dynamics.compiled.entry import Entry
+from screw_dynamics.model.model import Model
+
+from .dynamics import Dynamics
+from .evaluation import Out, Threads, Wrenches
+
+empty = np.empty
+
+
+class EffortDerivatives(NamedTuple):
+    """Of the efforts of inverse dynamics, (..., n, n) each: column j the derivative by entry j."""
+
+    by_q: np.ndarray
+    by_qd: np.ndarray
+    by_qdd: np.ndarray      # the mass matrix
+
+
+class AccelerationDerivatives(NamedTuple):
+    """Of the accelerations of forward dynamics, (..., n, n) each: column j the derivative by entry j."""
+
+    by_q: np.ndarray
+    by_qd: np.ndarray
+    by_tau: np.ndarray      # the inverse of the mass matrix
+
+
+class Derivatives(Dynamics):
+    """Methods of derivatives."""
+
+    def __init__(self, model: Model, gravity: ArrayLike):
+        super().__init__(model, gravity)
+        self._inverse_dynamics_derivatives, self._forward_dynamics_derivatives = map(
+            self._of, (INVERSE_DYNAMICS_DERIVATIVES, FORWARD_DYNAMICS_DERIVATIVES))
+
+    def inverse_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
+                                     external: Wrenches | None = None, out: Out = None,
+                                     threads: Threads = None) -> EffortDerivatives:
+        """(dtau/dq, dtau/dqd, M), (..., n, n) each, of the efforts of inverse_dynamics, O(n d) for a tree of depth d.
+
+        external as there: wrenches that stay the same in their links' frames. out: (..., 3, n, n)."""
+        by = self._derivatives(self._inverse_dynamics_derivatives, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
+        if external is not None:
+            by[..., 0, :, :] -= self._external_by_q(q, external, threads)
+        return EffortDerivatives(*np.moveaxis(by, -3, 0))
+
+    def forward_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
+                                     external: Wrenches | None = None, out: Out = None,
+                                     threads: Threads = None) -> AccelerationDerivatives:
+        """(dqdd/dq, dqdd/dqd, dqdd/dtau), (..., n, n) each, of the accelerations of forward_dynamics.
+
+        external as in inverse_dynamics_derivatives. out: (..., 3, n, n). Not finite where the mass matrix is
+        singular."""
+        if external is not None:
+            load = self._external_by_q(q, external, threads)
+            tau = np.add(*self._with_load("tau", tau, q, checks.wrenches(external, self.link_names)))
+        by = self._derivatives(self._forward_dynamics_derivatives, {"q": q, "qd": qd, "tau": tau}, out, threads)
+        if external is not None:
+            by[..., 0, :, :] += by[..., 2, :, :] @ load
+        return AccelerationDerivatives(*np.moveaxis(by, -3, 0))
+
+    def kinematic_hessian(self, q: ArrayLike, link: str, representation: str = "body", reference: str | None = None,
+                          out: Out = None, threads: Threads = None) -> np.ndarray:
+        """The derivatives (..., 6, n, n) of the Jacobian of `jacobian`: [..., :, i, j] of its column i by q_j."""
+        target = self._target(link, reference, representation).packed
+        return self._evaluate(self._of(HESSIAN), {"q": q}, out, threads, target)
+
+    def _derivatives(self, entry: Entry, inputs, out, threads):
+        """The results (..., 3, n, n) of an entry point of derivatives."""
+        by = empty((3, self.n, self.n)) if out is None else out
+        if entry.one(self._memory, *inputs.values(), by):
+            return by
+        return self._evaluate(entry, inputs, out, threads)
+
+    def _external_by_q(self, q, external, threads):
+        """The derivatives (..., n, n) by q of the efforts of external wrenches."""
+        total = np.zeros((self.n, self.n))
+        for link, wrench in checks.wrenches(external, self.link_names).items():
+            wrench = checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
+            total = total + np.einsum("...kij,...k->...ij", self.kinematic_hessian(q, link, threads=threads), wrench)
+        return total
