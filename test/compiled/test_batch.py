@@ -23,7 +23,8 @@ EACH_ROBOT = pytest.mark.parametrize("robot", [
     pytest.param(robot, id=name, marks=[pytest.mark.slow] * ("specialized" in name))
     for name, robot in ALL_ROBOTS.items()])
 OTHERS = {"from_urdf", "with_gravity", "with_payload", "specialize", "rollout", "step", "plot", "neutral", "integrate",
-          "difference", "interpolate", "distance", "normalize", "random_configuration", "hybrid_dynamics"}
+          "difference", "interpolate", "distance", "normalize", "random_configuration", "hybrid_dynamics",
+          "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "kinematic_hessian"}
 
 
 def test_every_public_method_of_states_is_here():

@@ -63,6 +63,9 @@ def of_state(robot, q, qd, u):
     for method in ("inverse_dynamics", "forward_dynamics"):
         yield method, getattr(robot, method)(q, qd, u)
         yield f"{method} loaded", getattr(robot, method)(q, qd, u, load)
+    for method in ("inverse_dynamics_derivatives", "forward_dynamics_derivatives"):
+        yield method, np.stack(getattr(robot, method)(q, qd, u, load), axis=-3)
+    yield "kinematic_hessian", robot.kinematic_hessian(q, tip, "hybrid", middle)
     yield "external_torque", robot.external_torque(q, load)
     yield "friction_torque", robot.friction_torque(qd)
     yield "body_poses spatial", robot.body_poses(q, "spatial", middle)

@@ -79,6 +79,9 @@ def dynamics(robot: sd.Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np
         robot.potential_energy(q), robot.forward_dynamics(q, qd, tau, external=wrenches),
         *robot.hybrid_dynamics(q, qd, qdd, tau, [robot.joint_names[0]], wrenches)]
     assert all(np.isfinite(other).all() for other in others)
+    by_q, by_qd, M = robot.inverse_dynamics_derivatives(q, qd, qdd, wrenches)
+    derivatives: list[np.ndarray] = [*robot.forward_dynamics_derivatives(q, qd, tau), by_q + by_qd + M]
+    assert all(derivative.shape == (robot.n, robot.n) for derivative in derivatives)
     return tau
 
 
@@ -87,6 +90,8 @@ def kinematics(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     tip, root = robot.link_names[-1], robot.model.root
     J: np.ndarray = robot.jacobian(q, tip, "mixed", reference=root)
     rate: np.ndarray = robot.jacobian_derivative(q, qd, tip, representation="hybrid")
+    hessian: np.ndarray = robot.kinematic_hessian(q, tip, "spatial")
+    assert hessian.shape == (6, robot.n, robot.n)
     bodies: list[np.ndarray] = [robot.body_poses(q, "spatial"), robot.body_twists(q, qd, "spatial"),
                                 robot.body_jacobians(q)]
     assert J.shape == rate.shape == (6, robot.n) and all(len(body) == len(robot.model.parents) for body in bodies)
