@@ -147,7 +147,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="name", help="what to compile: gravity_torque, rollout.rk45, ...; "
                         "all that begins with a name; by default what a Robot uses")
     parser.add_argument("-j", "--jobs", type=int, default=available_threads(), help="how many processes to use")
-    parser.add_argument("--all", action="store_true", help="also the dynamics in every representation of twists, and derivatives")
+    parser.add_argument("--all", action="store_true",
+                        help="also the dynamics in every representation of twists, and derivatives")
     parser.add_argument("--groups", action="store_true",
                         help="instead what robots with floating bases, ball joints or planar joints use")
     parser.add_argument("--single", action="store_true", help="only what is for a single state, not for batches")

@@ -3,6 +3,8 @@
 The integrators are Munthe-Kaas methods: within a step the configuration is q exp(u) joint by joint, u in the algebra,
 and u' = dexp_(-u)^-1 v for the velocities v, which are twists in the moving frame; [MT] (83). For coordinates that is q
 + u and u' = v."""
+from collections.abc import Callable
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,6 +131,12 @@ def sizes_on_groups(space: Groups, q: list, out: list) -> None:
 
 
 @kernel
+def place_on_groups(space: Groups, joints: np.ndarray, k: int) -> int:
+    """Where in q the coordinate of a velocity is; -1 for the velocity of a joint on a group."""
+    return int(joints[PLACE, k])
+
+
+@kernel
 def put_back_on_groups(space: Groups, held: list, q: list, out: list) -> None:
     """out (nq) becomes q at the joints whose velocities are all held, other than 0 in `held` (n)."""
     for i in range(1, len(space.kind)):
@@ -144,99 +152,57 @@ def put_back_on_groups(space: Groups, held: list, q: list, out: list) -> None:
                     out[k + m] = q[k + m]
 
 
-# ------------------------------------------------------------------------------------------------- in either space
-def displace(space: Groups | None, q: list, h: Scalar, u: list, out: list) -> None:
-    """out (nq) becomes q exp(h u), or q + h u; out is not q."""
-    if space is None:
-        _sum(space, q, h, u, out)
-    else:
-        displace_on_groups(space, q, h, u, out)
-
-
+# ------------------------------------------------------------------------------------------------- on coordinates
 @kernel
-def _sum(space, q, h, u, out):
+def displace_coordinates(space: None, q: list, h: Scalar, u: list, out: list) -> None:
+    """out (n) becomes q + h u."""
     for k in range(len(q)):
         out[k] = q[k] + h * u[k]
 
 
-@overload(displace, jit_options=INLINE)
-def _displace(space, q, h, u, out):
-    if isinstance(space, types.NoneType):
-        return lambda space, q, h, u, out: _sum(space, q, h, u, out)
-    return lambda space, q, h, u, out: displace_on_groups(space, q, h, u, out)
-
-
-def trivialize(space: Groups | None, u: list, v: list, out: list) -> None:
-    """out (n) becomes u', the rate of u where the velocities at q exp(u) are v."""
-    if space is None:
-        _copy(space, u, v, out)
-    else:
-        trivialize_on_groups(space, u, v, out)
-
-
 @kernel
-def _copy(space, u, v, out):
+def copy_rates(space: None, u: list, v: list, out: list) -> None:
+    """out (n) becomes v."""
     for k in range(len(v)):
         out[k] = v[k]
 
 
-@overload(trivialize, jit_options=INLINE)
-def _trivialize(space, u, v, out):
-    if isinstance(space, types.NoneType):
-        return lambda space, u, v, out: _copy(space, u, v, out)
-    return lambda space, u, v, out: trivialize_on_groups(space, u, v, out)
-
-
-def sizes(space: Groups | None, q: list, out: list) -> None:
-    """out (n) becomes the size of what each velocity changes."""
-    if space is None:
-        _sizes_of_coordinates(space, q, out)
-    else:
-        sizes_on_groups(space, q, out)
-
-
 @kernel
-def _sizes_of_coordinates(space, q, out):
+def sizes_of_coordinates(space: None, q: list, out: list) -> None:
+    """out (n) becomes the sizes of q."""
     for k in range(len(q)):
         out[k] = absolute(q[k])
 
 
-@overload(sizes, jit_options=INLINE)
-def _sizes(space, q, out):
-    if isinstance(space, types.NoneType):
-        return lambda space, q, out: _sizes_of_coordinates(space, q, out)
-    return lambda space, q, out: sizes_on_groups(space, q, out)
-
-
-def put_back(space: Groups | None, held: list, q: list, out: list) -> None:
-    """out (nq) becomes q at the joints whose velocities are all held, other than 0 in `held` (n)."""
-    if space is None:
-        _put_coordinates_back(space, held, q, out)
-    else:
-        put_back_on_groups(space, held, q, out)
-
-
 @kernel
-def _put_coordinates_back(space, held, q, out):
+def put_coordinates_back(space: None, held: list, q: list, out: list) -> None:
+    """out (n) becomes q where `held` is other than 0."""
     for k in range(len(q)):
         if held[k] != 0.0:
             out[k] = q[k]
 
 
-@overload(put_back, jit_options=INLINE)
-def _put_back(space, held, q, out):
-    if isinstance(space, types.NoneType):
-        return lambda space, held, q, out: _put_coordinates_back(space, held, q, out)
-    return lambda space, held, q, out: put_back_on_groups(space, held, q, out)
+@kernel
+def place_of_coordinate(space: None, joints: np.ndarray, k: int) -> int:
+    """Where in q the coordinate of a velocity is."""
+    return k
 
 
-def place_in_q(space: Groups | None, joints: np.ndarray, k: int) -> int:
-    """Where in q the coordinate of a velocity is; -1 for the velocity of a joint on a group."""
-    return k if space is None else int(joints[PLACE, k])
+# ------------------------------------------------------------------------------------------------- in either space
+def in_either(on_coordinates: Callable, on_groups: Callable) -> Callable:
+    """A function of a space and more: `on_coordinates` where the space is None, else `on_groups`."""
+    names = ", ".join(signature(on_groups).parameters)
+    scope = {"on_coordinates": on_coordinates, "on_groups": on_groups, "NoneType": types.NoneType}
+    either = eval(f"lambda {names}: (on_coordinates if space is None else on_groups)({names})", scope)
+    for which in ("on_coordinates", "on_groups"):
+        scope[f"compiled_{which}"] = eval(f"lambda {names}: {which}({names})", scope)
+    overload(either, jit_options=INLINE)(eval(
+        f"lambda {names}: compiled_on_coordinates if isinstance(space, NoneType) else compiled_on_groups", scope))
+    return either
 
 
-@overload(place_in_q, jit_options=INLINE)
-def _place_in_q(space, joints, k):
-    if isinstance(space, types.NoneType):
-        return lambda space, joints, k: k
-    return lambda space, joints, k: int(joints[PLACE, k])
+displace = in_either(displace_coordinates, displace_on_groups)          # out (nq) becomes q exp(h u); out is not q
+trivialize = in_either(copy_rates, trivialize_on_groups)                # out (n) becomes u', at q exp(u) with rates v
+sizes = in_either(sizes_of_coordinates, sizes_on_groups)                # out (n) becomes the sizes of what changes
+put_back = in_either(put_coordinates_back, put_back_on_groups)          # out (nq) becomes q where joints are held
+place_in_q = in_either(place_of_coordinate, place_on_groups)            # where in q a velocity's coordinate is, or -1
