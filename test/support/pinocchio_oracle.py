@@ -66,13 +66,13 @@ class Oracle:
         return self.G.T @ pin.aba(self.model, self.data, self._q(q), self.G @ qd, self.G @ tau)
 
     def inverse_dynamics_derivatives(self, q, qd, qdd):
-        """Not for robots with mimic joints, whose pairs of joints it does not know."""
-        by_q, by_qd, _ = pin.computeRNEADerivatives(
-            self.model, self.data, self._q(q), self.G @ qd, self.G @ qdd)
-        return self.G.T @ by_q @ self.G, self.G.T @ by_qd @ self.G, self.mass_matrix(q)
+        found = pin.computeRNEADerivatives(self.model, self.data, self._q(q), self.G @ qd, self.G @ qdd)
+        return [*(self.G.T @ x @ self.G for x in found[:2]), self.mass_matrix(q)]
 
     def forward_dynamics_derivatives(self, q, qd, tau):
-        """Not for robots with mimic joints."""
+        if self.mimics:
+            *by, M = self.inverse_dynamics_derivatives(q, qd, self.forward_dynamics(q, qd, tau))
+            return [*(-np.linalg.solve(M, x) for x in by), np.linalg.inv(M)]
         found = pin.computeABADerivatives(self.model, self.data, self._q(q), self.G @ qd, self.G @ tau)
         return [self.G.T @ x @ self.G for x in found]
 
