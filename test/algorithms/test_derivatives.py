@@ -13,7 +13,9 @@ from support.real_robots import PATHS, real_robot
 ROBOTS = {"fixed": (0, KINDS), "groups": (0, (*GROUPS, *KINDS)), "mimics": (2, KINDS)}
 
 
-@pytest.fixture(scope="module", params=ROBOTS)
+# Kernels for groups, and below those for batches, take a minute to compile.
+@pytest.fixture(scope="module", params=[pytest.param(name, marks=[pytest.mark.slow] * (name == "groups"))
+                                        for name in ROBOTS])
 def robot(request):
     rng, (mimics, kinds) = np.random.default_rng(7), ROBOTS[request.param]
     return sd.Robot(model_of(random_tree(rng, 7, mimics, kinds)), gravity=rng.uniform(-10, 10, 3))
@@ -91,6 +93,7 @@ def test_hessian_makes_the_derivative_of_the_jacobian(robot, motion, representat
         near(hessian, along(robot, lambda q, s=seen_from: robot.jacobian(q, tip, representation, s), q, 1e-2), 1e-10)
 
 
+@pytest.mark.slow
 def test_batches_are_the_same(robot, rng):
     q, (qd, x) = robot.random_configuration(rng, (3, 5)), rng.standard_normal((2, 3, 5, robot.n))
     external = {robot.link_names[-1]: rng.standard_normal((5, 6))}
