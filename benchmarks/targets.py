@@ -11,6 +11,8 @@ ONE_STATE = {                               # quantity: least ratio as it is, an
     "Jacobian derivative": (None, None),
     "mass matrix": (1.0, 1.0),
     "Coriolis matrix": (1.0, 1.0),
+    "derivatives of inverse dynamics": (1.5, 1.5),
+    "derivatives of forward dynamics": (1.5, 1.5),
 }
 BATCH = {("inverse dynamics", 1): 15.0, ("forward dynamics", 1): 12.0}
 FLOATING = {                                # the same on a floating base
@@ -21,6 +23,8 @@ FLOATING = {                                # the same on a floating base
     "Jacobian derivative": None,
     "mass matrix": None,
     "Coriolis matrix": None,
+    "derivatives of inverse dynamics": 1.5,
+    "derivatives of forward dynamics": 1.5,
     "centroidal momentum matrix": 1.0,
 }
 FLOATING_BATCH = 12.0

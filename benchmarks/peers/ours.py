@@ -17,7 +17,10 @@ METHODS = {
     "Jacobian derivative": "jacobian_derivative(q, qd, tip{out})",
     "mass matrix": "mass_matrix(q{out})",
     "Coriolis matrix": "coriolis_matrix(q, qd{out})",
+    "derivatives of inverse dynamics": "inverse_dynamics_derivatives(q, qd, qdd{out})",
+    "derivatives of forward dynamics": "forward_dynamics_derivatives(q, qd, tau{out})",
 }
+LOOPS = "Jacobian derivative", "derivatives of inverse dynamics", "derivatives of forward dynamics"    # not specialized
 WALKING = {"centroidal momentum matrix": "centroidal_momentum_matrix(q{out})"}      # on a floating base
 
 
@@ -37,13 +40,14 @@ class Peer:
         """Each quantity at one state; variants "out=" and "specialized": into an array that is already there."""
         n, names = self.robot.n, {"robot": self.robot, "tip": self.tip, **states.one}
         shapes = {"Jacobian": (6, n), "Jacobian derivative": (6, n), "mass matrix": (n, n), "Coriolis matrix": (n, n),
-                  "centroidal momentum matrix": (6, n)}
+                  "centroidal momentum matrix": (6, n), "derivatives of inverse dynamics": (3, n, n),
+                  "derivatives of forward dynamics": (3, n, n)}
         calls = {}
         for quantity, method in self.methods.items():
             room = {**names, "result": np.empty(shapes.get(quantity, n))}
             calls[quantity] = {"": Call("robot." + method.format(out=""), names),
                                "out=": Call("robot." + method.format(out=", out=result"), room, "result")}
-            if self.special and quantity != "Jacobian derivative":
+            if self.special and quantity not in LOOPS:
                 call = calls[quantity]["out="]
                 calls[quantity]["specialized"] = call._replace(names={**room, "robot": self.special})
         return calls

@@ -42,6 +42,12 @@ class Peer:
             "Jacobian": {"": call(jacobian, twists)},
             "Jacobian derivative": {"": call(derivative, twists)},
             "mass matrix": {"": call("crba(model, data, q)", mass), "world": call("crba(model, data, q, WORLD)", mass)},
+            "derivatives of inverse dynamics": {"": call(
+                "computeRNEADerivatives(model, data, q, qd, qdd)",
+                f"[{', '.join(map(matrix.format, ('data.dtau_dq', 'data.dtau_dv', 'whole(data.M)')))}]")},
+            "derivatives of forward dynamics": {"": call(
+                "computeABADerivatives(model, data, q, qd, tau)",
+                f"[{', '.join(map(matrix.format, ('data.ddq_dq', 'data.ddq_dv', 'whole(data.Minv)')))}]")},
             "Coriolis matrix": {"": call("computeCoriolisMatrix(model, data, q, qd)", matrix)},
             "centroidal momentum matrix": {"": call("computeCentroidalMap(model, data, q)", twists)},
         }

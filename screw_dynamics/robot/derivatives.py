@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks
 from screw_dynamics.algorithms.derivatives import FORWARD_DYNAMICS_DERIVATIVES, INVERSE_DYNAMICS_DERIVATIVES
 from screw_dynamics.algorithms.hessian import HESSIAN
-from screw_dynamics.compiled.entry import Entry
 from screw_dynamics.model.model import Model
 
 from .dynamics import Dynamics
@@ -44,6 +43,7 @@ class Derivatives(Dynamics):
         super().__init__(model, gravity)
         self._inverse_dynamics_derivatives, self._forward_dynamics_derivatives = map(
             self._of, (INVERSE_DYNAMICS_DERIVATIVES, FORWARD_DYNAMICS_DERIVATIVES))
+        self._three = 3, self.n, self.n
 
     def inverse_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
                                      external: Wrenches | None = None, out: Out = None,
@@ -51,7 +51,11 @@ class Derivatives(Dynamics):
         """(dtau/dq, dtau/dqd, M), (..., n, n) each, of the efforts of inverse_dynamics, O(n d) for a tree of depth d.
 
         external as there: wrenches that stay the same in their links' frames. out: (..., 3, n, n)."""
-        by = self._derivatives(self._inverse_dynamics_derivatives, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
+        if external is None:
+            by = empty(self._three) if out is None else out
+            if self._inverse_dynamics_derivatives.one(self._memory, q, qd, qdd, by):
+                return EffortDerivatives(*by)
+        by = self._evaluate(self._inverse_dynamics_derivatives, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
         if external is not None:
             by[..., 0, :, :] -= self._external_by_q(q, external, threads)
         return EffortDerivatives(*np.moveaxis(by, -3, 0))
@@ -63,10 +67,14 @@ class Derivatives(Dynamics):
 
         external as in inverse_dynamics_derivatives. out: (..., 3, n, n). Not finite where the mass matrix is
         singular."""
-        if external is not None:
+        if external is None:
+            by = empty(self._three) if out is None else out
+            if self._forward_dynamics_derivatives.one(self._memory, q, qd, tau, by):
+                return AccelerationDerivatives(*by)
+        else:
             load = self._external_by_q(q, external, threads)
             tau = np.add(*self._with_load("tau", tau, q, checks.wrenches(external, self.link_names)))
-        by = self._derivatives(self._forward_dynamics_derivatives, {"q": q, "qd": qd, "tau": tau}, out, threads)
+        by = self._evaluate(self._forward_dynamics_derivatives, {"q": q, "qd": qd, "tau": tau}, out, threads)
         if external is not None:
             by[..., 0, :, :] += by[..., 2, :, :] @ load
         return AccelerationDerivatives(*np.moveaxis(by, -3, 0))
@@ -76,13 +84,6 @@ class Derivatives(Dynamics):
         """The derivatives (..., 6, n, n) of the Jacobian of `jacobian`: [..., :, i, j] of its column i by q_j."""
         target = self._target(link, reference, representation).packed
         return self._evaluate(self._of(HESSIAN), {"q": q}, out, threads, target)
-
-    def _derivatives(self, entry: Entry, inputs, out, threads):
-        """The results (..., 3, n, n) of an entry point of derivatives."""
-        by = empty((3, self.n, self.n)) if out is None else out
-        if entry.one(self._memory, *inputs.values(), by):
-            return by
-        return self._evaluate(entry, inputs, out, threads)
 
     def _external_by_q(self, q, external, threads):
         """The derivatives (..., n, n) by q of the efforts of external wrenches."""
