@@ -15,7 +15,7 @@ def tolerance(library, quantity, joints):
 
     It grows with the number of bodies, and for forward dynamics, which solves a system of equations, with its square;
     those who are not needed get 1e-9, since PyBullet turns inertias to principal axes with ten digits."""
-    rounding = 1e-12 * joints ** (2 if quantity.startswith("forward") else 1)
+    rounding = 1e-12 * joints ** (2 if "forward" in quantity else 1)
     return rounding if library in NEEDED else max(rounding, 1e-9)
 
 

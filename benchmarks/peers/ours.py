@@ -17,10 +17,11 @@ METHODS = {
     "Jacobian derivative": "jacobian_derivative(q, qd, tip{out})",
     "mass matrix": "mass_matrix(q{out})",
     "Coriolis matrix": "coriolis_matrix(q, qd{out})",
+}
+DERIVATIVES = {         # of robots: those of forward dynamics take n^3
     "derivatives of inverse dynamics": "inverse_dynamics_derivatives(q, qd, qdd{out})",
     "derivatives of forward dynamics": "forward_dynamics_derivatives(q, qd, tau{out})",
 }
-LOOPS = "Jacobian derivative", "derivatives of inverse dynamics", "derivatives of forward dynamics"    # not specialized
 WALKING = {"centroidal momentum matrix": "centroidal_momentum_matrix(q{out})"}      # on a floating base
 
 
@@ -30,7 +31,8 @@ class Peer:
     SPECIALIZED = 12
 
     def __init__(self, case):
-        self.tip, self.methods = case.tip, METHODS | (WALKING if case.floating else {})
+        self.tip = case.tip
+        self.methods = METHODS | (DERIVATIVES if case.urdf else {}) | (WALKING if case.floating else {})
         self.robot = (sd.Robot.from_urdf(case.urdf, floating_base=case.floating) if case.urdf
                       else sd.Robot(chain(case.joints)))
         short = case.urdf and not case.floating and case.joints <= self.SPECIALIZED
@@ -47,7 +49,7 @@ class Peer:
             room = {**names, "result": np.empty(shapes.get(quantity, n))}
             calls[quantity] = {"": Call("robot." + method.format(out=""), names),
                                "out=": Call("robot." + method.format(out=", out=result"), room, "result")}
-            if self.special and quantity not in LOOPS:
+            if self.special and quantity not in {"Jacobian derivative", *DERIVATIVES}:
                 call = calls[quantity]["out="]
                 calls[quantity]["specialized"] = call._replace(names={**room, "robot": self.special})
         return calls
