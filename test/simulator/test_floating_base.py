@@ -29,7 +29,8 @@ def wrench(*values, joints=0):
     return np.array([*values, *[NAN] * joints])
 
 
-@pytest.mark.parametrize("integrator, digits", [("rk4", 1e-9), ("semi_implicit_euler", 5e-3)])
+@pytest.mark.parametrize("integrator, digits", [
+    pytest.param("rk4", 1e-9, marks=pytest.mark.slow), ("semi_implicit_euler", 5e-3)])
 def test_in_free_fall_it_falls_by_g_t_t_over_2_and_keeps_its_angular_momentum(hopper, integrator, digits):
     """The Euler method's error is of the first order in its step, 1 ms."""
     simulation = Simulation(hopper, Settings(
