@@ -114,9 +114,9 @@ class Commands:
         fresh, uncommanded = self._deadline > step, self._deadline == UNCOMMANDED
         kind = np.where(self.stale(step), self._stale, self._kind)
         if self._held:
-            held = uncommanded.copy()
-            held[:self._base] = uncommanded.all() and self._base_held
-            kind[held] = Drive.LOCKED
+            if self._base and not (uncommanded.all() and self._base_held):
+                uncommanded = uncommanded & (np.arange(len(kind)) >= self._base)
+            kind[uncommanded] = Drive.LOCKED
         value = np.where(fresh | (self._kind == Drive.POSITION), self._value, 0.0)
         clipped = np.clip(value, self._lower, self._upper)
         return Drives(

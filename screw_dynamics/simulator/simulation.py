@@ -274,7 +274,8 @@ class Simulation:
         _, q, qd, _ = self._with_brakes()._rollouts.samples(    # without the warning of a divergence: a fault says so
             self.q, self.qd, effort, self.settings.step, steps, self.settings.integrator, friction=True, limits=True)
         finite = np.isfinite(coordinates(q, len(self.qd))) & np.isfinite(qd)
-        finite[:, :self._rates] &= np.isfinite(q).all(axis=1)[:, None]
+        if self.base is not None:
+            finite[:, :RATES] &= np.isfinite(q).all(axis=1)[:, None]
         held = in_numbers(self._locked, self.robot.nq)
         good = steps if finite.all() else int(np.argmin(finite.all(axis=1))) - 1
         if good:

@@ -40,8 +40,10 @@ class JointSensors:
 
     def measure(self, moment: Moment) -> np.ndarray:
         """Positions, velocities and efforts, rows of (3, n)."""
-        n = self._noise.shape[1]    # velocities of a floating base, which are no joint's, come first
-        measured = np.array([x[len(x) - n:] for x in (moment.q, moment.qd, moment.effort)])
+        q, qd, effort, n = moment.q, moment.qd, moment.effort, self._noise.shape[1]
+        if len(qd) > n:     # the velocities of a floating base, which are no joint's, come first
+            q, qd, effort = (x[len(x) - n:] for x in (q, qd, effort))
+        measured = np.array((q, qd, effort))
         if self._noisy:
             rng = np.random.default_rng([self._seed, 1, moment.step])
             measured += self._noise * rng.standard_normal(measured.shape)
