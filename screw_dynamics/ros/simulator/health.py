@@ -98,9 +98,11 @@ def without_commands(simulation: Simulation) -> str:
     """Which joints are without commands."""
     first = simulation.robot.n - len(simulation.joint_names)
     joints = ", ".join(np.array(simulation.joint_names)[simulation.given_up[first:]])
-    lacking = ([f"joint_commands for {joints}"] if joints else []) + (
-        ["base_wrench"] if simulation.given_up[:first].any() else [])
-    return f"no {' and no '.join(lacking)} for {simulation.settings.command_timeout:g} s (command_timeout)"
+    span = f"for {simulation.settings.command_timeout:g} s (command_timeout)"
+    lacking = [f"no joint_commands {span} for {joints}"] if joints else []
+    if simulation.given_up[:first].any():
+        lacking.append(f"no base_wrench {span}")
+    return "; ".join(lacking)
 
 
 def explained_timeout(simulation: Simulation) -> str:
