@@ -54,7 +54,7 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
         KINETIC_ENERGY, POTENTIAL_ENERGY, *CENTROIDAL, BODY_POSES, BODY_POSES_SPATIAL,
         *BODY_TWISTS_IN.values(), *BODY_JACOBIANS_IN.values(),
         *(everything * (*INVERSE_DYNAMICS_IN.values(), *FORWARD_DYNAMICS_IN.values(), INVERSE_DYNAMICS_DERIVATIVES,
-                        FORWARD_DYNAMICS_DERIVATIVES, HESSIAN)))))
+                        *FORWARD_DYNAMICS_DERIVATIVES.values(), HESSIAN)))))
     called = [*dict.fromkeys((chosen.acceleration, mimic.acceleration, *chosen[:-1], *OTHER_METHODS.values()))]
     if on_groups:
         entries, called = ([entry.on_groups for entry in some] for some in (entries, called))

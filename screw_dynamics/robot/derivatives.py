@@ -42,7 +42,7 @@ class Derivatives(Dynamics):
     def __init__(self, model: Model, gravity: ArrayLike):
         super().__init__(model, gravity)
         self._inverse_dynamics_derivatives, self._forward_dynamics_derivatives = map(
-            self._of, (INVERSE_DYNAMICS_DERIVATIVES, FORWARD_DYNAMICS_DERIVATIVES))
+            self._of, (INVERSE_DYNAMICS_DERIVATIVES, FORWARD_DYNAMICS_DERIVATIVES[model.shares_coordinates]))
         self._three = 3, self.n, self.n
 
     def inverse_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,

@@ -31,7 +31,7 @@ class Motion(Evaluation):
         effort: None; (..., n) constant; (..., steps, n) one an interval dt, batch axes as in q0; or a controller, a
         function controller(robot, t, q, qd, tau), or without robot, that Numba can compile: it sets tau (n,) from q
         (nq,) and qd (n,), and may call the robot's dynamics and kinematics, docs/controllers.md. integrator:
-        "semi_implicit_euler" (order 1, symplectic, friction implicit), "rk4" (order 4), both of step dt; or "rk45"
+        "semi_implicit_euler" (order 1, friction implicit), "rk4" (order 4), both of step dt; or "rk45"
         (Dormand-Prince with SciPy's step control to rtol, at least 2.3e-14, and atol, sampled by dense output; NaN from
         where the step size underflows). friction: let the model's damping and Coulomb friction act. limits: stop joints
         at their position limits, without rebound, between steps of at most dt. every: steps per sample. A state

@@ -25,7 +25,7 @@ class Integrator(NamedTuple):
 @kernel
 def semi_implicit_euler(tableau: Tableau, motion: Motion, t: Scalar, h: Scalar, q: list, qd: list,
                         stages: Stages) -> None:
-    """qd += h qdd(q, qd), then q += h qd, or g exp(h qd): order 1, symplectic; friction implicit, however strong."""
+    """qd += h qdd(q, qd), then q += h qd, or g exp(h qd): order 1; friction implicit, however strong."""
     qdd = stages.dv[0]
     accelerate(motion, t, q, qd, h, qdd)
     for k in range(len(qd)):

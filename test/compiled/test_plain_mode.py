@@ -37,7 +37,6 @@ FACADE = {
     "centroidal_momentum_rate": lambda robot, s, f: robot.centroidal_momentum_rate(*s),
     "composite_inertia": lambda robot, s, f: robot.composite_inertia(s[0]),
     "inverse_dynamics_derivatives": lambda robot, s, f: np.stack(robot.inverse_dynamics_derivatives(*s)),
-    "forward_dynamics_derivatives": lambda robot, s, f: np.stack(robot.forward_dynamics_derivatives(*s)),
     "hessian": lambda robot, s, f: robot.kinematic_hessian(s[0], f[0], f[2], f[1]),
     "jacobian": lambda robot, s, f: robot.jacobian(s[0], f[0], f[2], f[1]),
     "jacobian_derivative": lambda robot, s, f: robot.jacobian_derivative(*s[:2], f[0], f[2], f[1]),

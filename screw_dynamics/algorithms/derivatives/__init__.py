@@ -5,12 +5,18 @@ exp(h e_i) is q + h e_i for joints of one degree of freedom, and for joints on g
 from screw_dynamics.compiled.entry import Entry
 
 from ..group_rates import prescribed
-from . import forward_dynamics, inverse_dynamics
+from . import inverse_dynamics
+from .forward_dynamics import Body, caused, coordinates_alone, on_groups
 from .inverse_dynamics import inverse_dynamics_derivatives, three_per_pair
+from .solvers import factorize_tree, factorize_whole, substitute_tree, substitute_whole
 
 # Inputs: q, q', q''. Result (3, n, n): dtau/dq, dtau/dq', and M = dtau/dq''.
 INVERSE_DYNAMICS_DERIVATIVES = Entry(inverse_dynamics_derivatives, inverse_dynamics.Body, 3, three_per_pair,
                                      on_groups=prescribed(inverse_dynamics_derivatives))
-# Inputs: q, q', tau. Result (3, n, n): dq''/dq, dq''/dq', and M^-1 = dq''/dtau.
-FORWARD_DYNAMICS_DERIVATIVES = Entry(forward_dynamics.caused(forward_dynamics.coordinates_alone), forward_dynamics.Body,
-                                     3, three_per_pair, on_groups=forward_dynamics.caused(forward_dynamics.on_groups))
+# By whether joints share coordinates. Inputs: q, q', tau. Result (3, n, n): dq''/dq, dq''/dq', and M^-1 = dq''/dtau.
+FORWARD_DYNAMICS_DERIVATIVES = {
+    shared: Entry(caused(coordinates_alone, *solver), Body, 3, three_per_pair, name=name,
+                  on_groups=caused(on_groups, *solver))
+    for shared, name, solver in (
+        (False, "forward_dynamics_derivatives", (factorize_tree, substitute_tree)),
+        (True, "forward_dynamics_derivatives.mass_matrix", (factorize_whole, substitute_whole)))}

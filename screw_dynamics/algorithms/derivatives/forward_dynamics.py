@@ -9,10 +9,9 @@ from screw_dynamics.screws.inertia import Inertia
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dot
 
 from ..coriolis_matrix import Gyration
-from ..forward_dynamics.composite_bodies import factorize, substitute, substitute_rows
 from ..group_rates import add_products
 from ..mass_matrix import add_pairs
-from .inverse_dynamics import add_derivatives, composites, motion
+from .inverse_dynamics import accelerations, add_derivatives, velocities
 
 
 class Body(NamedTuple):
@@ -47,32 +46,32 @@ def on_groups(links: Link, body: Body) -> None:
     add_products(links, body.q, body.qd, -1.0, body.qdd)
 
 
-def caused(prescribe: Callable) -> Callable:
-    """The algorithm for accelerations of which prescribe(links, body) makes those of coordinates."""
+def caused(prescribe: Callable, factorize: Callable, substitute: Callable) -> Callable:
+    """The algorithm for accelerations of which prescribe(links, body) makes those of coordinates, with
+    factorize(parent, H, n) for the mass matrix and substitute(parent, H, B) for M X = B."""
     @kernel
     def forward_dynamics_derivatives(links, body, out):
-        k, H, qdd, like, n = links.coordinate, body.H, body.qdd, body.q[0], out.shape[1]
+        parent, k, H, qdd, like, n = links.parent, links.coordinate, body.H, body.qdd, body.q[0], out.shape[1]
+        velocities(links, body)
         for i in range(1, len(k)):
             qdd[i] = null(like)
         prescribe(links, body)
-        motion(links, body)
-        composites(links, body)
-        found = out[2, 0]                                       # q'' = M^-1 (tau - bias)
+        accelerations(links, body)
+        found = out[2, :, :1]                                   # q'' = M^-1 (tau - bias)
         for i in range(1, len(k)):
-            found[k[i]] = body.tau[i]
+            found[k[i], 0] = body.tau[i]
         for i in range(1, len(k)):
-            found[k[i]] -= dot(body.W[i], links.X[i])
+            found[k[i], 0] -= dot(body.W[i], links.X[i])
         for i in range(n):
             for j in range(n):
                 H[i, j] = null(like)
         add_pairs(links, like, body.C, body.M, H)
-        factorize(H, n)
-        substitute(H, found)
+        factorize(parent, H, n)
+        substitute(parent, H, found)
         for i in range(1, len(k)):
-            qdd[i] = found[k[i]]
+            qdd[i] = found[k[i], 0]
         prescribe(links, body)
-        motion(links, body)
-        composites(links, body)
+        accelerations(links, body)
         add_derivatives(links, body, out)
         for j in range(n):
             for i in range(n):
@@ -80,5 +79,5 @@ def caused(prescribe: Callable) -> Callable:
                 out[0, i, j], out[1, i, j] = -out[0, i, j], -out[1, i, j]
             out[2, j, j] = null(like) + 1.0
         for part in range(3):                               # d q'' = M^-1 (d tau - dtau/dq dq - dtau/dq' dq')
-            substitute_rows(H, out[part])
+            substitute(parent, H, out[part])
     return forward_dynamics_derivatives

@@ -40,44 +40,47 @@ class Body(NamedTuple):
 
 
 @kernel
-def motion(links: Link, body: Body) -> None:
-    """Fill the columns from C to Ud, and M, B and W for each body alone."""
-    parent, X, M, E = links.parent, links.X, links.M, links.E
-    q, qd, qdd, C, V, Vd, U, Ud = body.q, body.qd, body.qdd, body.C, body.V, body.Vd, body.U, body.Ud
-    like = q[0]
-    V[0], Vd[0], U[0], Ud[0] = zero(Twist, like), over(X[0], like), zero(Twist, like), zero(Twist, like)
-    body.M[0], body.B[0], body.W[0] = zero(Inertia, like), zero(Gyration, like), zero(Wrench, like)
-    for i in range(1, len(parent)):
-        p = parent[i]
+def velocities(links: Link, body: Body) -> None:
+    """Fill the columns that do not depend on accelerations."""
+    parent, X, M, E, n = links.parent, links.X, links.M, links.E, len(links.parent) - 1
+    q, C, V, U, Mc, B, like = body.q, body.C, body.V, body.U, body.M, body.B, body.q[0]
+    V[0], U[0], Mc[0], B[0] = zero(Twist, like), zero(Twist, like), zero(Inertia, like), zero(Gyration, like)
+    for i in range(1, n + 1):
         C[i] = pose(E[i], q[i])
-        Xqd, V_p, Vd_p = qd[i] * X[i], Ad_inv(C[i], V[p]), Ad_inv(C[i], Vd[p])
-        V[i] = V_p + Xqd
-        Vd[i] = Vd_p - ad(Xqd, V[i]) + qdd[i] * X[i]
-        U[i], Ud[i] = (Ad_inv(C[i], U[p]), Ad_inv(C[i], Ud[p])) if inner(q[i]) else (V_p, Vd_p)
-        body.M[i], body.B[i], body.W[i] = over(M[i], like), gyration(M[i], V[i]), balance(M[i], V[i], Vd[i])
+        carried = Ad_inv(C[i], V[parent[i]])
+        V[i] = carried + body.qd[i] * X[i]
+        U[i] = Ad_inv(C[i], U[parent[i]]) if inner(q[i]) else carried
+        Mc[i], B[i] = over(M[i], like), gyration(M[i], V[i])
+    child = V[n]                            # the twist of the child of the joint, which the last of its bodies has
+    for i in range(n, 0, -1):
+        child = Ad(C[i + 1], child) if i < n and inner(q[i + 1]) else V[i]
+        body.X1[i] = over(ad(U[i], X[i]), like)
+        body.Y[i] = body.X1[i] + ad(child, X[i])
+        Mc[parent[i]] += moved(C[i], Mc[i])
+        B[parent[i]] += moved_gyration(C[i], B[i])
 
 
 @kernel
-def composites(links: Link, body: Body) -> None:
-    """Fill the columns from X1 to Y; M, B and W become those of a body with all that it carries."""
-    parent, X = links.parent, links.X
-    q, C, U, M, B, W, n = body.q, body.C, body.U, body.M, body.B, body.W, len(links.parent) - 1
-    child = body.V[n]                       # the twist of the child of the joint, which the last of its bodies has
+def accelerations(links: Link, body: Body) -> None:
+    """Fill the columns that depend on accelerations, from the others; [MD] (66c), (67a)."""
+    parent, X, M, n = links.parent, links.X, links.M, len(links.parent) - 1
+    q, C, V, Vd, Ud, W, like = body.q, body.C, body.V, body.Vd, body.Ud, body.W, body.q[0]
+    Vd[0], Ud[0], W[0] = over(X[0], like), zero(Twist, like), zero(Wrench, like)
+    for i in range(1, n + 1):
+        carried = Ad_inv(C[i], Vd[parent[i]])
+        Vd[i] = carried - ad(body.qd[i] * X[i], V[i]) + body.qdd[i] * X[i]
+        Ud[i] = Ad_inv(C[i], Ud[parent[i]]) if inner(q[i]) else carried
+        body.X2[i] = ad(Ud[i], X[i]) + ad(body.U[i], body.X1[i])
+        W[i] = balance(M[i], V[i], Vd[i])
     for i in range(n, 0, -1):
-        p = parent[i]
-        child = Ad(C[i + 1], child) if i < n and inner(q[i + 1]) else body.V[i]
-        X1 = over(ad(U[i], X[i]), q[0])
-        body.X1[i], body.X2[i], body.Y[i] = X1, ad(body.Ud[i], X[i]) + ad(U[i], X1), X1 + ad(child, X[i])
-        M[p] += moved(C[i], M[i])
-        B[p] += moved_gyration(C[i], B[i])
-        W[p] += Ad_dual(C[i], W[i])
+        W[parent[i]] += Ad_dual(C[i], W[i])
 
 
 @kernel
 def inverse_dynamics_derivatives(links: Link, body: Body, out: np.ndarray) -> None:
     """Add to `out` (3, n, n): dtau/dq, dtau/dq' and M."""
-    motion(links, body)
-    composites(links, body)
+    velocities(links, body)
+    accelerations(links, body)
     add_derivatives(links, body, out)
 
 

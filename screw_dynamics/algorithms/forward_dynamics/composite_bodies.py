@@ -81,51 +81,18 @@ def mass_matrix_and_bias(links: Link, body: Body, tau: np.ndarray) -> None:
 
 
 @kernel
-def factorize(H: np.ndarray, n: int) -> None:
-    """Factorize symmetric positive definite H (n, n), the first part of an array, in place, in about n^3 / 6 products.
-
-    H = L D L^T keeps 1 / D on its diagonal and D L^T above. Entries below the diagonal are neither read nor written."""
+def solve_symmetric(H: np.ndarray, b: np.ndarray) -> None:
+    """Solve H x = b for symmetric positive definite H in place, in about n^3 / 6 products: b becomes x, and H = L D L^T
+    keeps 1 / D on its diagonal and D L^T above. Entries below the diagonal are neither read nor written."""
+    n = len(b)
     for j in range(n):
         H[j, j] = 1.0 / H[j, j]
         for i in range(j + 1, n):
             factor = H[j, i] * H[j, j]
             for m in range(i, n):
                 H[i, m] -= factor * H[j, m]
-
-
-@kernel
-def substitute(H: np.ndarray, b: np.ndarray) -> None:
-    """Solve H x = b for a factorized H: b (n) becomes x."""
-    n = len(b)
-    for j in range(n):
-        y = H[j, j] * b[j]
-        for i in range(j + 1, n):
-            b[i] -= H[j, i] * y
+            b[i] -= factor * b[j]
     for j in range(n - 1, -1, -1):
         for i in range(j + 1, n):
             b[j] -= H[j, i] * b[i]
         b[j] *= H[j, j]
-
-
-@kernel
-def substitute_rows(H: np.ndarray, b: np.ndarray) -> None:
-    """Solve H X = B for a factorized H: b (n, n) becomes X, row by row, which a processor takes several at once."""
-    n = len(b)
-    for j in range(n):
-        for i in range(j + 1, n):
-            factor = H[j, i] * H[j, j]
-            for m in range(n):
-                b[i, m] -= factor * b[j, m]
-    for j in range(n - 1, -1, -1):
-        for i in range(j + 1, n):
-            for m in range(n):
-                b[j, m] -= H[j, i] * b[i, m]
-        for m in range(n):
-            b[j, m] *= H[j, j]
-
-
-@kernel
-def solve_symmetric(H: np.ndarray, b: np.ndarray) -> None:
-    """Solve H x = b for symmetric positive definite H: H becomes its factors, b (n) becomes x."""
-    factorize(H, len(b))
-    substitute(H, b)
