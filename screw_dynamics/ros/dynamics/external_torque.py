@@ -30,7 +30,8 @@ SETTINGS = (
     ),
     Setting(
         "external_torque_gain", (25.0,), "gain of the momentum observer, the inverse of its time constant; one for all "
-        "joints, or one for each joint in model order", unit="1/s", lower=0.01, upper=10000.0,
+        "joints, or one for each joint in model order, after six for a floating base", unit="1/s",
+        lower=0.01, upper=10000.0,
     ),
     Setting(
         "external_torque_friction", True, "take damping and Coulomb friction of the model off the measured efforts",

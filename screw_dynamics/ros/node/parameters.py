@@ -36,8 +36,8 @@ SHARED = (
     Setting("robot_description", "", "the robot as URDF text; empty: the latched topic robot_description"),
     Setting("base_link", "", "root of the part of the robot in use; empty: the URDF's root link", read_only=True),
     Setting("tip_link", "", "last link of a chain from base_link; empty: the whole tree", read_only=True),
-    Setting("joints", (), "joint names that outputs contain, in this order; empty: every joint in model order",
-            read_only=True),
+    Setting("joints", (), "joint names that outputs contain, in this order; empty: every joint of one degree of "
+            "freedom, in model order", read_only=True),
     Setting("gravity", (0.0, 0.0, -9.81), "acceleration of gravity in the root link's frame", "m/s^2", lower=-1e4,
             upper=1e4, length=3),
     Setting("frame_id", "", "name of the root link's frame in headers; empty: the root link's name"),
