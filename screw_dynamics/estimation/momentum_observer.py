@@ -13,7 +13,8 @@ from .friction import smooth_friction
 
 
 class MomentumObserver:
-    """Estimates the efforts (n,) with which the environment acts on the joints, from position, velocity and effort.
+    """Estimates the efforts (n,) with which the environment acts on the joints, and on a floating base, from position,
+    velocity and effort.
 
     With M' = C + C^T the momentum p = M(q) q' obeys p' = tau + C^T q' - g - friction + tau_external, which needs no
     acceleration; the residual r = K (p - p(0) - integral(tau + C^T q' - g - friction + r) dt) follows r' = K
@@ -58,7 +59,7 @@ class MomentumObserver:
     def gain(self, gain: ArrayLike) -> None:
         K = np.asarray(gain, dtype=float)
         if K.shape not in ((), (1,), (self._robot.n,)) or not (K > 0.0).all() or not np.isfinite(K).all():
-            raise ValueError(f"gain {K.tolist()} must be one number, or one for each of {self._robot.n} joints, "
+            raise ValueError(f"gain {K.tolist()} must be one number, or one for each of {self._robot.n} velocities, "
                              "finite and > 0")
         self._gain = np.broadcast_to(K, self._robot.n)
 
