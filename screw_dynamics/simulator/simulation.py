@@ -222,7 +222,8 @@ class Simulation:
         self._pushes.expire(self.steps)
         given_up = self._commands.given_up(self.steps) & ~self._tracking.mask
         if (given_up & ~self.given_up).any():
-            self.at_command = bool(self._commands.distance(self.position, self.qd)[given_up].sum() < AT_COMMAND)
+            joints, off = given_up[self._rates:], self._commands.distance(self.position, self.qd)[self._rates:]
+            self.at_command = bool(joints.any() and off[joints].sum() < AT_COMMAND)
         self.given_up = given_up
         locked = self._drives.kind == Drive.LOCKED
         if not np.array_equal(locked, self._locked):
