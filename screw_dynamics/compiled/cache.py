@@ -176,7 +176,7 @@ class _Cache:
             elapsed = time.monotonic() - started
             if elapsed > LONG:
                 _log.warning("%s is ready after %.1f s", self.name, elapsed)
-                store.say_once("python -m screw_dynamics.prepare compiles what all robots have in common beforehand")
+                store.say_once("python -m screw_dynamics.prepare compiles kernels beforehand; its --help says which")
 
     def _names(self, signature, target_context):
         """The names of files that may hold the code, the first one that of code compiled here; none if what the code

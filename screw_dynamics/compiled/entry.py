@@ -1,8 +1,9 @@
 """Entry points: an algorithm, which is a kernel of tables, as machine code that Python calls with arrays.
 
-An algorithm is `algorithm(links, body, out)`: `links` is the model, the first columns of `body` are its inputs, one
-number for each joint, and `out` is the array to which it adds its result. A kinematic algorithm requires a target
-too: `algorithm(links, body, frames, target, out)`. The same source is compiled for one state and for WIDTH at once."""
+An algorithm is `algorithm(links, body, out)`: `links` is the model, the first columns of `body` are its inputs, a
+number for each body (a Placement in q where there are joints on groups), and `out` is the array to which it adds its
+result. A kinematic algorithm requires a target too: `algorithm(links, body, frames, target, out)`. The same source is
+compiled for one state and for WIDTH at once."""
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple

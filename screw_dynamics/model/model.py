@@ -36,7 +36,7 @@ class Model:
     parents: np.ndarray                 # (b) int: the parent body, -1 for the root
     coordinates: np.ndarray             # (b) int: the velocity that drives the body
     screws_body: np.ndarray             # (b, 6) joint screw in the body frame, per rad or m of the coordinate
-    relative_poses: np.ndarray          # (b, 4, 4) B_i, the pose in the parent body at q = 0
+    relative_poses: np.ndarray          # (b, 4, 4) B_i, the pose in the parent body at q = 0, or the identity
     inertias: np.ndarray                # (b, 6, 6) about the origin of the body frame, merged links included
     root_inertia: np.ndarray            # (6, 6) of the root link and what is fixed to it
     lower: np.ndarray                   # (n) position limits, rad or m; -inf and inf where there is none
@@ -120,7 +120,8 @@ class Model:
 
     @cached_property
     def reference_poses(self) -> np.ndarray:
-        """A_i (b, 4, 4): the pose of each body frame in the world frame at q = 0, A_i = A_parent B_i."""
+        """A_i (b, 4, 4): the pose of each body frame in the world frame in the neutral configuration,
+        A_i = A_parent B_i."""
         poses = np.empty_like(self.relative_poses)
         for i, parent in enumerate(self.parents):
             poses[i] = self.relative_poses[i] if parent < 0 else poses[parent] @ self.relative_poses[i]
@@ -129,7 +130,7 @@ class Model:
 
     @cached_property
     def screws_spatial(self) -> np.ndarray:
-        """Y_i = Ad_(A_i) X_i (b, 6): the joint screws in the world frame at q = 0; [MK] (9)."""
+        """Y_i = Ad_(A_i) X_i (b, 6): the joint screws in the world frame in the neutral configuration; [MK] (9)."""
         screws = np.einsum("bij,bj->bi", arrays.Ad_matrix(self.reference_poses), self.screws_body)
         screws.setflags(write=False)
         return screws

@@ -60,6 +60,7 @@ class ExternalTorque(StateOutput):
         self._contact_publisher = node.publisher(Bool, "~/contact")
         self._wrench_publisher = node.publisher(WrenchStamped, "~/external_wrench")
         self._robot: Robot | None = None
+        self._base_link: str | None = None               # that floats
         self._observer: MomentumObserver | None = None   # None: the parameters do not fit the robot, or there is none
         self._problem = ""
         self._origin = 0                                 # times are relative to it: as floats they would be too coarse
@@ -70,13 +71,14 @@ class ExternalTorque(StateOutput):
 
     # --------------------------------------------------------------------------------------------- changes
     def use(self, robot: Robot) -> None:
-        """Compute with another robot; the estimate goes on if it has the same joints."""
-        same_joints = self._robot is not None and robot.joint_names == self._robot.joint_names
-        self._robot = robot
-        if same_joints and self._observer is not None:
+        """Compute with another robot; the estimate goes on if it has the same joints, and the same base."""
+        base = floating_base(robot.model)
+        link = None if base is None else base.link
+        same = self._robot is not None and (robot.joint_names, link) == (self._robot.joint_names, self._base_link)
+        self._robot, self._base_link = robot, link
+        if same and self._observer is not None:
             self._observer.robot = robot
             return
-        base = floating_base(robot.model)
         self._names, self._rates = velocity_names(robot.model), RATES if base is not None else 0
         order = self._rates + output_order(coordinate_joints(robot.model), self._settings.joints)
         self._output = joint_state_output(self._torque_publisher, self._names, order)
