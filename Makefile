@@ -11,8 +11,8 @@ unexport FASTRTPS_DEFAULT_PROFILES_FILE RMW_IMPLEMENTATION _ROS_WHEELS_BOOTSTRAP
 unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
-# A process for each of up to four cores; a file's tests stay together.
-PARALLEL := -n auto --maxprocesses 4 --dist loadfile
+# A process more than cores, as tests of nodes leave them idle, up to four; a file's tests stay together.
+PARALLEL := -n $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n + 1 : 4))) --dist loadfile
 
 .PHONY: help demo bench bench-publish bench-ros comparison test test-all test-arm faults soak fuzz lint setup
 .PHONY: interfaces clean

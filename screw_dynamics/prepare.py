@@ -46,15 +46,15 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
     """What can be compiled beforehand, by name: all but specialized robots, and controllers of users. First what is for
     a single state, then what is for batches, as kernels of a kind have parts in common.
 
-    everything: with the dynamics in each representation, for robots that are made with `representation=`, and with
-    derivatives. on_groups: for robots with joints on groups, floating bases say, instead of those without."""
+    everything: with the dynamics in each representation, for robots that are made with `representation=`, hybrid
+    dynamics and derivatives. on_groups: for robots with joints on groups, floating bases say, instead of others."""
     chosen, mimic = choice(None, False), choice(None, True)
     entries = list(dict.fromkeys((
-        *chosen[:-1], *mimic[:-1], *HYBRID_DYNAMICS.values(), FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE,
+        *chosen[:-1], *mimic[:-1], FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE,
         KINETIC_ENERGY, POTENTIAL_ENERGY, *CENTROIDAL, BODY_POSES, BODY_POSES_SPATIAL,
         *BODY_TWISTS_IN.values(), *BODY_JACOBIANS_IN.values(),
-        *(everything * (*INVERSE_DYNAMICS_IN.values(), *FORWARD_DYNAMICS_IN.values(), INVERSE_DYNAMICS_DERIVATIVES,
-                        *FORWARD_DYNAMICS_DERIVATIVES.values(), HESSIAN)))))
+        *(everything * (*INVERSE_DYNAMICS_IN.values(), *FORWARD_DYNAMICS_IN.values(), *HYBRID_DYNAMICS.values(),
+                        INVERSE_DYNAMICS_DERIVATIVES, *FORWARD_DYNAMICS_DERIVATIVES.values(), HESSIAN)))))
     called = [*dict.fromkeys((chosen.acceleration, mimic.acceleration, *chosen[:-1], *OTHER_METHODS.values()))]
     if on_groups:
         entries, called = ([entry.on_groups for entry in some] for some in (entries, called))
@@ -148,7 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         "all that begins with a name; by default what a Robot uses")
     parser.add_argument("-j", "--jobs", type=int, default=available_threads(), help="how many processes to use")
     parser.add_argument("--all", action="store_true",
-                        help="also the dynamics in every representation of twists, and derivatives")
+                        help="also the dynamics in every representation of twists, hybrid dynamics and derivatives")
     parser.add_argument("--groups", action="store_true",
                         help="instead what robots with floating bases, ball joints or planar joints use")
     parser.add_argument("--single", action="store_true", help="only what is for a single state, not for batches")

@@ -32,6 +32,7 @@ def test_page_has_the_exact_counts_of_real_robots():
     assert page.real_counts() in PAGE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", counts.COLUMNS)
 @pytest.mark.parametrize("quantity, form", [
     ("inverse dynamics", "spatial"), ("forward dynamics", "hybrid"), ("mass matrix", "body"),

@@ -105,6 +105,7 @@ def test_a_symmetric_stance_shares_the_weight(robot):
     assert np.allclose(pressed[:2], robot.center_of_mass(q)[:2], atol=1e-12)     # nothing moves
 
 
+@pytest.mark.slow
 def test_batches(robot, rng):
     q, (v, vd) = robot.random_configuration(rng, (2, 3)), rng.standard_normal((2, 2, 3, robot.n))
     stance = {FEET[0]: None, FEET[1]: [[0.0, 0.0, 0.0], [0.1, 0.0, 0.0]]}

@@ -49,6 +49,7 @@ def test_every_representation_can_be_compiled_beforehand():
             assert {f"{quantity}.{representation}", f"{quantity}.{representation}, batches"} <= everything.keys()
 
 
+@pytest.mark.slow
 def test_workers_end_with_a_command_that_is_killed(folder):
     """Its output ends only when the last process that can write to it has ended."""
     command = subprocess.Popen([sys.executable, "-m", "screw_dynamics.prepare", "-j", "2", *FEW], cwd=ROOT, text=True,

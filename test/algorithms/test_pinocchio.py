@@ -14,7 +14,7 @@ BOUND = 1e-10           # largest error of a state, relative to the largest numb
 NOTHING = 1e-3          # and what counts as none at all: errors are never taken relative to less than this
 EPS = np.finfo(float).eps
 SINGULAR = 1e14         # the condition of a mass matrix from which on there is no forward dynamics to compare
-STATES, TREES, TREE_STATES, LINKS = 100, 200, 10, 4
+STATES, TREES, FEW, TREE_STATES, LINKS = 100, 200, 60, 10, 4
 
 
 class State(NamedTuple):
@@ -93,7 +93,8 @@ def test_real_robot_with_a_floating_base(name, report):
 
 
 @pytest.mark.parametrize("of", [KINDS, (*GROUPS, *KINDS)], ids=["joints of one degree", "joints on groups"])
-@pytest.mark.parametrize("seed", range(TREES))
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.slow] * (seed >= FEW))
+                                  for seed in range(TREES)])
 def test_random_tree(seed, of, report):
     parts = random_tree(np.random.default_rng(seed), joints=3 + seed % 10, mimics=seed % 3 // 2, of=of)
     robot = sd.Robot(model_of(parts))

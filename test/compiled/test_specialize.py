@@ -45,6 +45,7 @@ def test_tree_with_a_mimic_joint(tree):
     check(tree, tree.specialize(), ["inverse_dynamics"])
 
 
+@pytest.mark.slow
 def test_joints_on_groups(on_groups):
     check(on_groups, on_groups.specialize(), ["gravity_torque"])
 

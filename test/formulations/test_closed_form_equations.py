@@ -41,7 +41,8 @@ def case(request):
     return Case(*request.param)
 
 
-@pytest.fixture(scope="module", params=WITH_GROUPS.values(), ids=WITH_GROUPS.keys())
+@pytest.fixture(scope="module", params=[pytest.param(of, id=name, marks=[pytest.mark.slow] * (name not in TREES))
+                                        for name, of in WITH_GROUPS.items()])
 def any_case(request):
     """A case with joints on groups too, for what is no derivative by coordinates."""
     return Case(*request.param)

@@ -14,7 +14,8 @@ from support.structure_constants import structure_constants
 BOUND = 1e-12
 
 
-@pytest.fixture(scope="module", params=[(0, 0), (4, 0), (9, 2), (7, 1, (*GROUPS, *KINDS))],
+@pytest.fixture(scope="module", params=[
+    (0, 0), (4, 0), (9, 2), pytest.param((7, 1, (*GROUPS, *KINDS)), marks=pytest.mark.slow)],
                 ids=["no joint", "4 joints", "9 joints, 2 mimic", "7 joints of all kinds, 1 mimic"])
 def case(request):
     """A robot and a batch of states: coordinates, rates and efforts."""

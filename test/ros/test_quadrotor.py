@@ -50,6 +50,7 @@ def test_a_quadrotor_takes_off_flies_to_a_point_and_hovers(quadrotor):
     assert "401 commands; last: base at " in str(recording)
 
 
+@pytest.mark.slow
 def test_the_same_flight_has_the_same_bits(quadrotor):
     flights = set()
     for _ in range(3):
@@ -59,6 +60,7 @@ def test_the_same_flight_has_the_same_bits(quadrotor):
     assert len(flights) == 1
 
 
+@pytest.mark.slow
 def test_it_recovers_from_any_attitude_and_from_a_push(quadrotor):
     quadrotor.reset(base_pose=(1.0, -0.5, 1.5, 1.0, 0.0, 0.0, 0.0), base_twist=(0.0, 0.0, 3.0, 0.0, 0.0, 0.0))
     recording = quadrotor.advance(0.01)

@@ -90,6 +90,7 @@ def test_on_lanes_as_alone(rng, controller, threads):
     assert threads == 2 or controllers.LANES in forms()
 
 
+@pytest.mark.slow
 def test_these_run_on_lanes():
     q0 = np.tile(HOME, (9, 1))
     for controller in (gravity_compensation, computed_torque, by_matrices, on_energy):
