@@ -24,23 +24,27 @@ def anymal():
     return real_robot(ANYMAL, floating_base=True)
 
 
+def each(f, *states):
+    """Of states one by one: kernels for batches would be compiled for this alone."""
+    return np.stack([f(*state) for state in zip(*states, strict=True)])
+
+
 def test_they_are_sums_over_the_bodies(robot, rng):
     q, v = robot.random_configuration(rng, 7), rng.standard_normal((7, robot.n))
-    poses, twists, model = robot.body_poses(q), robot.body_twists(q, v), robot.model
+    poses, twists, model = each(robot.body_poses, q), each(robot.body_twists, q, v), robot.model
     masses, moments = model.inertias[:, 5, 5], model.inertias[:, [2, 0, 1], [4, 5, 3]]
     assert robot.total_mass == pytest.approx(masses.sum() + model.root_inertia[5, 5])
     root = model.root_inertia[[2, 0, 1], [4, 5, 3]]
     first = root + np.einsum("nbi,b->ni", poses[..., :3, 3], masses) + np.einsum(
         "nbij,bj->ni", poses[..., :3, :3], moments)
-    com = robot.center_of_mass(q)
+    com = each(robot.center_of_mass, q)
     assert np.allclose(com, first / robot.total_mass, atol=1e-14)
     H = sum(sd.se3.Ad_dual(poses[:, k], twists[:, k] @ model.inertias[k]) for k in range(len(masses)))
     H[:, :3] -= np.cross(com, H[:, 3:])
-    assert np.allclose(robot.centroidal_momentum(q, v), H, atol=1e-12)
-    A = robot.centroidal_momentum_matrix(q)
+    assert np.allclose(each(robot.centroidal_momentum, q, v), H, atol=1e-12)
+    A = each(robot.centroidal_momentum_matrix, q)
     assert np.allclose(np.einsum("nij,nj->ni", A, v), H, atol=1e-12)
-    assert np.allclose(A[3], robot.centroidal_momentum_matrix(q[3]), atol=1e-14)
-    assert np.allclose(robot.center_of_mass_jacobian(q), A[:, 3:] / robot.total_mass, atol=1e-15)
+    assert np.allclose(each(robot.center_of_mass_jacobian, q), A[:, 3:] / robot.total_mass, atol=1e-15)
 
 
 def test_the_composite_inertia_is_that_of_all_links(robot, rng):
