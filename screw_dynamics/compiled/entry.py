@@ -82,6 +82,15 @@ def _each(first, others, source, inputs, columns):
     return eval(f"lambda first, others, source, inputs, columns: {' and '.join(calls)}")
 
 
+class Takes(NamedTuple):
+    """How a column of inputs is filled, take(source, x, column): from an array object, False if it is no such array;
+    from WIDTH rows of an array, on lanes; and from the array at one of several addresses."""
+
+    one: Callable
+    many: Callable
+    at: Callable
+
+
 @kernel
 def take(source: Any, x: Any, column: Sequence) -> bool:
     """Gather the coordinates of an array object into a column; False if it is not a state."""
@@ -89,16 +98,6 @@ def take(source: Any, x: Any, column: Sequence) -> bool:
     if not ws.is_state(x, memory):
         return False
     gather(links.coordinate, ws.state(x, memory), column)
-    return True
-
-
-@kernel
-def take_configuration(source: Any, x: Any, column: Sequence) -> bool:
-    """Fill a column of Placements with those of the configuration in an array object; False if it is none."""
-    links, memory = source
-    if not ws.is_configuration(x, memory):
-        return False
-    configure(links, ws.places_in(memory), ws.configuration(x, memory), column)
     return True
 
 
@@ -111,13 +110,49 @@ def take_tile(source: Any, x: Any, column: Sequence) -> bool:
 
 
 @kernel
-def take_configurations(source: Any, x: Any, column: Sequence) -> bool:
-    """Fill a column of Placements on lanes with those of the configurations in WIDTH rows of an array; always True."""
-    links, memory, in_order, first = source
-    q = ws.configuration_on_lanes(memory)
-    load_rows(x, first, q, 0)
-    configure(links, ws.places_in(memory), q, column)
+def take_at(source: Any, position: int, column: Sequence) -> bool:
+    """Gather the coordinates at one of several addresses into a column; always True."""
+    links, memory, like, addresses = source
+    gather(links.coordinate, array_at(like, addresses[position], (int(memory[ws.COORDINATES]),)), column)
     return True
+
+
+COORDINATES = Takes(take, take_tile, take_at)
+
+
+def configurations(fill: Callable) -> Takes:
+    """How a column is filled from configurations of nq numbers, by the kernel fill(links, memory, q, column)."""
+    @kernel
+    def one(source, x, column):
+        links, memory = source
+        if not ws.is_configuration(x, memory):
+            return False
+        fill(links, memory, ws.configuration(x, memory), column)
+        return True
+
+    @kernel
+    def many(source, x, column):
+        links, memory, _, first = source
+        q = ws.configuration_on_lanes(memory)
+        load_rows(x, first, q, 0)
+        fill(links, memory, q, column)
+        return True
+
+    @kernel
+    def at(source, position, column):
+        links, memory, like, addresses = source
+        fill(links, memory, array_at(like, addresses[position], (int(memory[ws.CONFIGURATION]),)), column)
+        return True
+    return Takes(one, many, at)
+
+
+@kernel
+def place(links: Link, memory: np.ndarray, q: Sequence, column: Sequence) -> None:
+    """Fill a column of Placements with those of a configuration."""
+    configure(links, ws.places_in(memory), q, column)
+
+
+CONFIGURATIONS = configurations(place)      # as Placements
 
 
 @kernel
@@ -164,23 +199,6 @@ def lane() -> Any:
 
 
 @kernel
-def take_at(source: Any, position: int, column: Sequence) -> bool:
-    """Gather the coordinates at one of several addresses into a column; always True."""
-    links, memory, like, addresses = source
-    gather(links.coordinate, array_at(like, addresses[position], (int(memory[ws.COORDINATES]),)), column)
-    return True
-
-
-@kernel
-def take_configuration_at(source: Any, position: int, column: Sequence) -> bool:
-    """Fill a column of Placements with those of the configuration at one of several addresses; always True."""
-    links, memory, like, addresses = source
-    q = array_at(like, addresses[position], (int(memory[ws.CONFIGURATION]),))
-    configure(links, ws.places_in(memory), q, column)
-    return True
-
-
-@kernel
 def evaluate_at(take_q: Callable, algorithm: Callable, Body: type, shape: Callable, like: Any, memory: np.ndarray,
                 packed: tuple[int, ...], positions: tuple[int, ...], addresses: tuple[int, ...], out: int) -> None:
     """Evaluate an algorithm on inputs at addresses, with results at an address, all of the kind of `like`."""
@@ -201,24 +219,22 @@ class Entry:
     counter gives it (tiles.next_tile), in a workspace of its own, and checks nothing. shape(n, bodies): the shape of
     one result. targeted: the algorithm requires a target, which calls pass as Target.packed, or in a tuple of one.
     name: of the algorithm, if it is not that of its function. on_groups: the algorithm for robots with joints on
-    groups, if it is not the same."""
-
-    takes = take, take_tile, take_at        # how q is taken: of one state, on lanes, and at an address
+    groups, if it is not the same. takes: how the first input, q, is taken."""
 
     def __init__(self, algorithm: Callable, Body: type, inputs: int, shape: Callable, targeted: bool = False,
-                 name: str = "", on_groups: Callable | None = None):
+                 name: str = "", on_groups: Callable | None = None, takes: Takes = COORDINATES):
         ws.reserve(Body, shape)
         self.algorithm, self.Body, self.inputs = algorithm, Body, inputs
         self.shape, self.targeted, self.name = shape, targeted, name or algorithm.__name__
-        self._on_groups = on_groups or algorithm
+        self._on_groups, self._takes = on_groups or algorithm, takes
         self._native: dict = {}
 
     @cached_property
     def on_groups(self) -> "Entry":
         """The entry points for robots with joints on groups, of nq numbers in q: a kernel of its own, in which the
         column q holds Placements."""
-        return _OnGroups(self._on_groups, ws.placed(self.Body), self.inputs, self.shape, self.targeted,
-                         f"{self.name}.groups")
+        return Entry(self._on_groups, ws.placed(self.Body), self.inputs, self.shape, self.targeted,
+                     f"{self.name}.groups", takes=CONFIGURATIONS)
 
     @cached_property
     def one(self) -> Callable[..., bool]:
@@ -235,7 +251,8 @@ class Entry:
     @property
     def form_of_one(self) -> Form:
         """What is compiled for one state."""
-        entry_point = _one(self.takes[0], self.name, self.algorithm, self.Body, self.shape, self.targeted, self.inputs)
+        entry_point = _one(self._takes.one, self.name, self.algorithm, self.Body, self.shape, self.targeted,
+                           self.inputs)
         target = (types.int64,) * self.targeted
         return Form(entry_point, (BORROWED, *target, *(BORROWED,) * self.inputs, BORROWED))
 
@@ -245,7 +262,7 @@ class Entry:
         states = types.UniTuple(ws.numbers_type(2, "A", readonly=True), self.inputs)
         targets = types.UniTuple(types.int64, int(self.targeted))
         signature = ws.numbers_type(1), targets, states, ws.numbers_type(2, "A"), types.int64[::1]
-        return Form(_many(self.takes[1], self.name, self.algorithm, self.Body, self.shape), signature)
+        return Form(_many(self._takes.many, self.name, self.algorithm, self.Body, self.shape), signature)
 
     def address(self, lanes: bool) -> int:
         """The address of the entry point for compiled code, native.call: for one state, or for WIDTH on lanes.
@@ -259,7 +276,7 @@ class Entry:
     def form_of_native(self, lanes: bool) -> Form:
         """What is compiled for calls from compiled code."""
         name, like = f"rollout.{self.name}{BATCHES * lanes}", lane if lanes else number
-        form = _native(self.takes[2], name, self.algorithm, self.Body, self.shape, self.targeted, self.inputs, like)
+        form = _native(self._takes.at, name, self.algorithm, self.Body, self.shape, self.targeted, self.inputs, like)
         return Form(form, (types.intp,) * 7)
 
     def plain(self, links: Sequence[Link], *inputs: Sequence, frames: Sequence[Frame] = (),
@@ -276,12 +293,6 @@ class Entry:
         out = np.full(self.shape(n, len(links) - 1), 0, dtype=object)
         self.algorithm(rows, body, *((columns(Frame, frames), target) if self.targeted else ()), out)
         return out
-
-
-class _OnGroups(Entry):
-    """The entry points for robots with joints on groups."""
-
-    takes = take_configuration, take_configurations, take_configuration_at
 
 
 def _one(take_q, name, algorithm, Body, shape, targeted, inputs):

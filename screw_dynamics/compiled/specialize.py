@@ -6,7 +6,7 @@ import hashlib
 import sys
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,10 +15,7 @@ from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.scalars import sincos, sqrt
 from screw_dynamics.numbers.values import Scalar, kernel, map_numbers
 
-from . import workspace as ws
-from .entry import Entry, Target
-from .native import array_at
-from .tiles import load_rows
+from .entry import COORDINATES, Entry, Target, configurations
 
 LONGEST = 6_000         # operations: about ten seconds of compiling, which grows faster than linearly
 NEGLIGIBLE = 1e-15      # a number of a joint or a frame this close to 0, 1 or -1 is rounded to it
@@ -50,45 +47,14 @@ class Configuration(NamedTuple):
 
 
 @kernel
-def pair(q: Sequence, column: Sequence) -> None:
+def pair(links: Link, memory: np.ndarray, q: Sequence, column: Sequence) -> None:
     """Fill a column of Pairs with the numbers of a configuration."""
     last = len(q) - 1
     for i in range((last + 2) // 2):
         column[i] = Pair(q[2 * i], q[min(2 * i + 1, last)])
 
 
-@kernel
-def take_numbers(source: Any, x: Any, column: Sequence) -> bool:
-    """Fill a column of Pairs with the configuration in an array object; False if it is none."""
-    _, memory = source
-    if not ws.is_configuration(x, memory):
-        return False
-    pair(ws.configuration(x, memory), column)
-    return True
-
-
-@kernel
-def take_tile_of_numbers(source: Any, x: Any, column: Sequence) -> bool:
-    """Fill a column of Pairs on lanes with the configurations in WIDTH rows of an array; always True."""
-    _, memory, _, first = source
-    q = ws.configuration_on_lanes(memory)
-    load_rows(x, first, q, 0)
-    pair(q, column)
-    return True
-
-
-@kernel
-def take_numbers_at(source: Any, position: int, column: Sequence) -> bool:
-    """Fill a column of Pairs with the configuration at one of several addresses; always True."""
-    _, memory, like, addresses = source
-    pair(array_at(like, addresses[position], (int(memory[ws.CONFIGURATION]),)), column)
-    return True
-
-
-class _OnConfigurations(Entry):
-    """The entry points of a straight-line kernel for joints on groups."""
-
-    takes = take_numbers, take_tile_of_numbers, take_numbers_at
+PAIRS = configurations(pair)
 
 
 class TooLong(Exception):
@@ -188,9 +154,9 @@ def straight_line(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] =
         lines = script(entry, links, frames, target, LONGEST, places)
     except (TooLong, ZeroDivisionError):        # loops return infinities and NaN for accelerations of no mass
         return entry
-    make, Body = (_OnConfigurations, Configuration) if places else (Entry, Inputs)
-    return make(_kernel(lines, entry.targeted), Body, entry.inputs, entry.shape, entry.targeted,
-                f"{entry.name}{'.groups' if places else ''}, specialized")
+    Body, takes = (Configuration, PAIRS) if places else (Inputs, COORDINATES)
+    return Entry(_kernel(lines, entry.targeted), Body, entry.inputs, entry.shape, entry.targeted,
+                 f"{entry.name}{'.groups' if places else ''}, specialized", takes=takes)
 
 
 def script(entry: Entry, links: Sequence[Link], frames: Sequence[Frame], target: Target | None,
