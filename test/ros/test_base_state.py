@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 import screw_dynamics as sd
 from screw_dynamics.floating_base import floating_base, velocity_names
 from screw_dynamics.ros.node import messages
+from screw_dynamics.ros.node.base_state import received_odometry
 from screw_dynamics.ros.node.joint_state import Fault
 from screw_dynamics.ros.node.robot_state import RobotState
 from support import floating_robots as robots
@@ -38,10 +39,10 @@ def stamped(message, stamp):
 
 
 def odometry(pose, twist, child="trunk", stamp=S):
-    """An Odometry of x y z, quaternion x y z w (7,) and a twist (6,), angular first."""
+    """What is received of an Odometry of x y z, quaternion x y z w (7,) and a twist (6,), angular first."""
     message = stamped(Odometry(child_frame_id=child), stamp)
     message.pose.pose, message.twist.twist = messages.placement_message(pose), messages.twist_message(twist)
-    return message
+    return received_odometry(message)
 
 
 def numbers_of(C):

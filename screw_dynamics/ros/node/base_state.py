@@ -111,9 +111,8 @@ class BaseState:
         return max(self._stamped.values())
 
     # --------------------------------------------------------------------------------------------- messages
-    def take_odometry(self, topic: str, msg: Odometry | ReceivedOdometry, now: int) -> None:
+    def take_odometry(self, topic: str, received: ReceivedOdometry, now: int) -> None:
         """Take the pose of the child frame, and its twist, which is resolved in the child frame (REP 105)."""
-        received = msg if isinstance(msg, ReceivedOdometry) else received_odometry(msg)
         link = fixed_link(self.base, received.child_frame_id, "child_frame_id")
         pose, twist = _checked_pose(received.pose, "pose"), _checked_twist(received.twist, "twist")
         self._stamps[:] = self._admit(topic, received.stamp, now)
@@ -155,7 +154,7 @@ class BaseState:
         return stamp
 
 
-# By the parameter base_state_source: the topics, their types, and what takes their messages.
+# By the parameter base_state_source: the topics, their types, and what takes what is received.
 BASE_SOURCES = {
     "odometry": {"odom": (Odometry, BaseState.take_odometry)},
     "pose_and_twist": {"base_pose": (PoseStamped, BaseState.take_pose),

@@ -8,8 +8,8 @@ elements; a string's length counts the zero byte at its end. What is in between 
 Pure Python and NumPy, to be tested without ROS."""
 
 import struct
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,19 +48,14 @@ class JointStateReader:
 
     def read(self, data: bytes) -> ReceivedJointState | None:
         """The message; None if it is encoded otherwise. `Fault` when the bytes are not a JointState."""
-        order = ORDERS.get(data[:2])
-        if order is None:
-            return None
-        try:
-            sec, nanosec, length = struct.unpack_from(order + "iII", data, ORIGIN)
-            frame_id, at = _string(data, 16, length)
-            name, at = self._names(data, at + -at % 4, order)
-            position, at = _numbers(data, at + -at % 4, order)
-            velocity, at = _numbers(data, at, order)
-            effort, at = _numbers(data, at, order)
-        except (struct.error, ValueError) as error:
-            raise Fault("malformed", f"{len(data)} bytes are not a JointState: {error}", "error") from None
-        return ReceivedJointState(sec, nanosec, frame_id, name, position, velocity, effort)
+        return _read(data, "a JointState", self._after_header)
+
+    def _after_header(self, header: tuple, data: bytes, at: int, order: str) -> ReceivedJointState:
+        name, at = self._names(data, at, order)
+        position, at = _numbers(data, at + -at % 4, order)
+        velocity, at = _numbers(data, at, order)
+        effort, at = _numbers(data, at, order)
+        return ReceivedJointState(*header, name, position, velocity, effort)
 
     def _names(self, data: bytes, start: int, order: str) -> tuple[tuple[str, ...], int]:
         for block, names in self._known:
@@ -78,6 +73,20 @@ class JointStateReader:
         if at - start <= KNOWN_BYTES:
             self._known = [(data[start:at], names), *self._known[:KNOWN_BLOCKS - 1]]
         return names, at
+
+
+def _read(data: bytes, kind: str, after_header: Callable) -> Any:
+    """A message that begins with a header, read by after_header((sec, nanosec, frame_id), data, at, order); None and
+    `Fault` as in JointStateReader."""
+    order = ORDERS.get(data[:2])
+    if order is None:
+        return None
+    try:
+        sec, nanosec, length = struct.unpack_from(order + "iII", data, ORIGIN)
+        frame_id, at = _string(data, 16, length)
+        return after_header((sec, nanosec, frame_id), data, at + -at % 4, order)
+    except (struct.error, ValueError) as error:
+        raise Fault("malformed", f"{len(data)} bytes are not {kind}: {error}", "error") from None
 
 
 def _string(data: bytes, at: int, length: int) -> tuple[str, int]:
@@ -120,20 +129,15 @@ class ReceivedOdometry(NamedTuple):
 
 def read_odometry(data: bytes) -> ReceivedOdometry | None:
     """The message; None if it is encoded otherwise. `Fault` when the bytes are not an Odometry."""
-    order = ORDERS.get(data[:2])
-    if order is None:
-        return None
-    try:
-        sec, nanosec, length = struct.unpack_from(order + "iII", data, ORIGIN)
-        frame_id, at = _string(data, 16, length)
-        at += -at % 4
-        child_frame_id, at = _string(data, at + 4, *struct.unpack_from(order + "I", data, at))
-        at += (ORIGIN - at) % 8
-        numbers = np.frombuffer(data, order + "f8", 2 * 36 + 7 + 6, at)    # each of the two with its covariance
-    except (struct.error, ValueError) as error:
-        raise Fault("malformed", f"{len(data)} bytes are not an Odometry: {error}", "error") from None
+    return _read(data, "an Odometry", _odometry_after_header)
+
+
+def _odometry_after_header(header: tuple, data: bytes, at: int, order: str) -> ReceivedOdometry:
+    child_frame_id, at = _string(data, at + 4, *struct.unpack_from(order + "I", data, at))
+    at += (ORIGIN - at) % 8
+    numbers = np.frombuffer(data, order + "f8", 2 * 36 + 7 + 6, at)    # each of the two with its covariance
     twist = numbers[7 + 36:]
-    return ReceivedOdometry(sec, nanosec, frame_id, child_frame_id, numbers[:7], twist[ANGULAR_FIRST])
+    return ReceivedOdometry(*header, child_frame_id, numbers[:7], twist[ANGULAR_FIRST])
 
 
 class Template:

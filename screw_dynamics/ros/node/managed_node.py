@@ -109,11 +109,11 @@ class ManagedNode(LifecycleNode):
         self, topic: str, callback: Callable[[Any], None], qos: QoSProfile,
         work: Callable[[], None] | None = None, count_losses: bool = True, kind: type = JointState,
     ) -> HotSubscription:
-        """As `subscribe` to joint states, or Odometry, every one of which counts: in a thread of its own, and losses
-        are counted unless `count_losses` is False. The callback gets a ReceivedJointState or ReceivedOdometry. `work()`
-        is called in that thread when the subscription's `schedule` says so."""
-        decode, otherwise = (JointStateReader().read, received) if kind is JointState else (
-            read_odometry, lambda data: received_odometry(deserialized(data, Odometry)))
+        """As `subscribe` to a type of HOT, every message of which counts: in a thread of its own, and losses are
+        counted unless `count_losses` is False. The callback gets what HOT says. `work()` is called in that thread when
+        the subscription's `schedule` says so."""
+        reader, received = HOT[kind]
+        decode = reader()
 
         def lost(count: int) -> None:
             if count_losses:
@@ -121,7 +121,7 @@ class ManagedNode(LifecycleNode):
 
         def read(data: bytes) -> None:
             message = decode(data)
-            callback(otherwise(data) if message is None else message)
+            callback(received(deserialized(data, kind)) if message is None else message)
 
         subscription = HotSubscription(
             self, kind, topic, self.guarded(topic, read), lost, qos,
@@ -216,13 +216,20 @@ class ManagedNode(LifecycleNode):
         return TransitionCallbackReturn.SUCCESS
 
 
-def received(data: bytes) -> ReceivedJointState:
-    """A JointState in an encoding that the middleware knows and `JointStateReader` does not. `Fault` if it does not."""
-    msg = deserialized(data, JointState)
+def received_joint_state(msg: JointState) -> ReceivedJointState:
+    """What is used of a message."""
     header = msg.header
     return ReceivedJointState(
         header.stamp.sec, header.stamp.nanosec, header.frame_id, tuple(msg.name), *map(
             np.asarray, (msg.position, msg.velocity, msg.effort)))
+
+
+# By the type of messages: what makes a reader of their bytes, which returns None for an encoding that it does not know,
+# and what makes the same of a message that the middleware has read.
+HOT: Mapping[type, tuple[Callable, Callable]] = {
+    JointState: (lambda: JointStateReader().read, received_joint_state),
+    Odometry: (lambda: read_odometry, received_odometry),
+}
 
 
 def deserialized(data: bytes, kind: type) -> Any:
