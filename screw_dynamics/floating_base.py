@@ -71,8 +71,13 @@ def floating_base(model: Model) -> FloatingBase | None:
 
 def velocity_names(model: Model) -> tuple[str, ...]:
     """A name for each velocity (n,): the joint's, or <joint>_<motion> of joints on groups, as add_macro_joint has."""
-    return tuple(f"{joint}_{motion}" if kind in GROUPS else joint for joint, kind
-                 in zip(model.joint_names, model.joint_kinds, strict=True) for motion in motions(kind))
+    return tuple(name for joint in model.joint_names for name in motion_names(model, joint))
+
+
+def motion_names(model: Model, joint: str) -> tuple[str, ...]:
+    """Those of one joint, which may be one that follows another."""
+    kind = model.kind_of(joint)
+    return tuple(f"{joint}_{motion}" for motion in motions(kind)) if kind in GROUPS else (joint,)
 
 
 def coordinate_joints(model: Model) -> tuple[str, ...]:

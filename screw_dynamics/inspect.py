@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from screw_dynamics.model import group_joints
+from screw_dynamics.floating_base import motion_names
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays
 from screw_dynamics.urdf.error import UrdfError
@@ -74,12 +74,6 @@ def _moving(model: Model) -> list[int]:
     return [i for i, joint in enumerate(joints) if joint not in joints[i + 1:i + 2]]
 
 
-def _motions(model: Model, joint: str) -> list[str]:
-    """A name for each velocity of a joint."""
-    motions = group_joints.motions(model.kind_of(joint))
-    return [joint] if len(motions) == 1 else [f"{joint} {motion}" for motion in motions]
-
-
 def _fixed(links: Iterable[str], indent: str) -> list[str]:
     start = f"{indent}   + "
     return textwrap.wrap(", ".join(links), WIDTH - 2, initial_indent=start, subsequent_indent=" " * len(start),
@@ -90,13 +84,13 @@ def _joints(model: Model) -> Iterator[str]:
     limits = zip(model.lower, model.upper, model.velocity_limit, model.effort_limit, model.damping, model.friction,
                  strict=True)
     names = [(motion, kind) for name, kind in zip(model.joint_names, model.joint_kinds, strict=True)
-             for motion in _motions(model, name)]
+             for motion in motion_names(model, name)]
     rows = [(str(k), *name, *map(_number, values)) for k, (name, values) in enumerate(zip(names, limits, strict=True))]
     return _table(("", "joint", "type", "lower", "upper", "velocity", "effort", "damping", "friction"), rows, names=3)
 
 
 def _screws(model: Model) -> Iterator[str]:
-    names = [motion for joint in dict.fromkeys(model.body_joints) for motion in _motions(model, joint)]
+    names = [motion for joint in dict.fromkeys(model.body_joints) for motion in motion_names(model, joint)]
     rows = [(name, *map(_number, Y)) for name, Y in zip(names, model.screws_spatial, strict=True)]
     return _table(("joint", "wx", "wy", "wz", "vx", "vy", "vz"), rows, names=1)
 

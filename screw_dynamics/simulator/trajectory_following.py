@@ -41,7 +41,7 @@ class TrajectoryFollower:
         self._simulation = simulation
         model = simulation.robot.model
         self._names = simulation.names
-        self._turning = np.array([model.kind_of(name) == "continuous" if name in simulation.joint_names else False
+        self._turning = np.array([name in simulation.joint_names and model.kind_of(name) == "continuous"
                                   for name in self._names], dtype=bool)
         self._feed_forward = feed_forward
         self.goals: dict[str, Goal] = {}

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import sympy
 
-from screw_dynamics.model.group_joints import COORDINATE, FREE, GROUPS, INNER, PLANAR, SPHERICAL, Place, identity
+from screw_dynamics.model.group_joints import COORDINATE, FREE, GROUPS, INNER, PLANAR, SPHERICAL, Place
 from screw_dynamics.model.links import Link, Placed
 from screw_dynamics.screws.joint import joint
 from screw_dynamics.screws.vectors import cross
 
+from .configuration import by_joint
 from .exact import simple
 from .parameters import symbol
 from .scalar import Scalar, each_number
@@ -46,7 +47,7 @@ def state_symbols(coordinates: Any, velocities: Any, joints: Sequence[tuple[str,
     q = _symbols("coordinate", coordinates, names_q)
     if velocities is None and isinstance(coordinates, (str, sympy.Symbol)) and any(names_v):
         velocities = "v"
-    coordinate = iter(x for x, (_, kind) in zip(_by_joint(q, joints), joints, strict=True) if kind not in GROUPS)
+    coordinate = iter(x for x, (_, kind) in zip(by_joint(q, joints), joints, strict=True) if kind not in GROUPS)
     v = _symbols("velocity", velocities, [rate(*next(coordinate)).name if x is None else x for x in names_v])
     vd = tuple(map(rate, v))
     if len({*q, *v, *vd}) < len(q) + 2 * len(v):
@@ -58,12 +59,6 @@ def state_symbols(coordinates: Any, velocities: Any, joints: Sequence[tuple[str,
 def rate(x: sympy.Symbol) -> sympy.Symbol:
     """The symbol of the rate of x: qd_1 for q_1."""
     return sympy.Symbol(re.sub(r"^([^_]+|_)", r"\1d", x.name))
-
-
-def _by_joint(q, joints):
-    """The symbols of each joint."""
-    numbers = iter(q)
-    return [[next(numbers) for _ in identity(kind)] for _, kind in joints]
 
 
 def _symbols(what, given, usual):

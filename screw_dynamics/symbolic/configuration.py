@@ -1,28 +1,29 @@
 """Configurations of joints on groups in symbols: where their quaternions are, and how their numbers change."""
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from screw_dynamics.configuration_space import QUATERNION
 from screw_dynamics.model.group_joints import FREE, PLANAR, group_pose, identity, motions
 from screw_dynamics.screws.vectors import Vec3, cross
 
-QUATERNION = slice(-4, None)
+
+def by_joint(numbers: Iterable[Any], joints: Sequence[tuple[str, str]], of: Callable = identity) -> list[list[Any]]:
+    """Numbers joint by joint, (name, kind), as many for each as of(kind) has: those of q, or with `motions` those of
+    velocities."""
+    rest = iter(numbers)
+    return [[next(rest) for _ in of(kind)] for _, kind in joints]
 
 
 def quaternions(q: Sequence[Any], joints: Sequence[tuple[str, str]]) -> list[Sequence[Any]]:
     """The numbers x y z w of each joint that has them, (name, kind), among q."""
-    numbers, found = iter(q), []
-    for _, kind in joints:
-        own = [next(numbers) for _ in identity(kind)]
-        found += [own[QUATERNION]] if kind in ("spherical", "free") else []
-    return found
+    return [own[QUATERNION] for own, (_, kind) in zip(by_joint(q, joints), joints, strict=True)
+            if kind in ("spherical", "free")]
 
 
 def rates(q: Sequence[Any], v: Sequence[Any], joints: Sequence[tuple[str, str]]) -> list[Any]:
     """q' (nq): v, but p' = R v and r' = r w / 2 for a position p and a quaternion r, w and v the joint's velocities."""
-    numbers, velocities, found = iter(q), iter(v), []
-    for _, kind in joints:
-        own = [next(numbers) for _ in identity(kind)]
-        given = [next(velocities) for _ in motions(kind)]
+    found = []
+    for own, given, (_, kind) in zip(by_joint(q, joints), by_joint(v, joints, motions), joints, strict=True):
         if kind == "free":
             found += [*(group_pose(FREE, own, 0).R @ Vec3(*given[3:])), *_turn(own[QUATERNION], Vec3(*given[:3]))]
         elif kind == "planar":
