@@ -4,14 +4,19 @@ from collections.abc import Callable
 from screw_dynamics.numbers.values import kernel, null
 
 
+@kernel
+def clear(column: list) -> None:
+    """Set a column of numbers to 0, but for slot 0."""
+    for i in range(1, len(column)):
+        column[i] = null(column[i])
+
+
 def cleared(column: Callable, algorithm: Callable) -> Callable:
     """The algorithm with a column of numbers, column(body), set to 0 before."""
     column = kernel(column)
 
     @kernel
     def with_zeros(links, body, out):
-        x = column(body)
-        for i in range(1, len(x)):
-            x[i] = null(body.q[0])
+        clear(column(body))
         algorithm(links, body, out)
     return with_zeros

@@ -9,9 +9,11 @@ since they span an algebra."""
 from collections.abc import Callable
 
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.values import kernel, null, zero
+from screw_dynamics.numbers.values import kernel, zero
 from screw_dynamics.screws.joint import inner
 from screw_dynamics.screws.se3 import Ad, Ad_inv, Twist, ad
+
+from .columns import clear
 
 
 @kernel
@@ -68,8 +70,7 @@ def caused(algorithm: Callable) -> Callable:
     def forward_dynamics(links, body, qdd):
         algorithm(links, body, qdd)
         change = body.tau                   # a column that has served
-        for i in range(1, len(change)):
-            change[i] = null(change[i])
+        clear(change)
         add_products(links, body.q, body.qd, 1.0, change)
         for i in range(1, len(change)):
             qdd[links.coordinate[i]] += change[i]

@@ -11,7 +11,7 @@ from numba import types
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.cache import Form, compiled, prepare
-from screw_dynamics.compiled.entry import Entry, take_at, take_configuration_at
+from screw_dynamics.compiled.entry import CONFIGURATIONS, COORDINATES, Entry
 from screw_dynamics.compiled.native import address, array_at
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import where
@@ -22,9 +22,11 @@ from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_twist, shifted
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Matrix3, Vec3
 
-from .forward_dynamics.composite_bodies import mass_matrix_and_bias, solve_symmetric
+from .columns import clear
+from .forward_dynamics.composite_bodies import mass_matrix_and_bias
 from .forward_dynamics.hybrid import rest, rigid_body
 from .group_rates import add_products
+from .solvers import solve_symmetric
 
 INPUTS = 4      # vectors (n) beside q: qd, what is given, 1 where it is an acceleration or 0 where an effort, armature
 
@@ -152,8 +154,7 @@ def on_groups(algorithm: Callable) -> Callable:
     @kernel
     def hybrid_dynamics(links, body, out):
         product = body.product
-        for i in range(1, len(product)):
-            product[i] = null(product[i])
+        clear(product)
         add_products(links, body.q, body.qd, 1.0, product)
         for i in range(1, len(product)):
             body.given[i] -= where(body.driven[i] > 0.0, product[i], null(product[i]))
@@ -167,8 +168,9 @@ def unloaded(algorithm: Callable) -> Callable:
     """The algorithm without armature and external wrenches."""
     @kernel
     def without_load(links, body, out):
-        for i in range(1, len(body.armature)):
-            body.armature[i], body.F[i] = null(body.armature[i]), zero(Wrench, body.armature[i])
+        clear(body.armature)
+        for i in range(1, len(body.F)):
+            body.F[i] = zero(Wrench, body.q[0])
         algorithm(links, body, out)
     return without_load
 
@@ -202,8 +204,8 @@ def form(shares_coordinates: bool, groups: bool) -> Form:
     """What is compiled for calls from compiled code, of a robot whose joints share coordinates or do not, and with
     joints on groups or without."""
     name, algorithm, Body = _ALGORITHMS[shares_coordinates]
-    native = (_native(take_configuration_at, f"driven.{name}.groups", on_groups(algorithm), ws.placed(Body)) if groups
-              else _native(take_at, f"driven.{name}", algorithm, Body))
+    native = (_native(CONFIGURATIONS.at, f"driven.{name}.groups", on_groups(algorithm), ws.placed(Body)) if groups
+              else _native(COORDINATES.at, f"driven.{name}", algorithm, Body))
     return Form(native, (types.intp,) * 5)
 
 

@@ -6,9 +6,9 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
-from screw_dynamics.algorithms.forward_dynamics.composite_bodies import solve_symmetric
 from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
+from screw_dynamics.algorithms.solvers import solve_symmetric
 from support import matrices
 from support.matrices import error
 from support.pinocchio_oracle import oracle_of_parts

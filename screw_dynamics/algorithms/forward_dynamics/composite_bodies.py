@@ -11,6 +11,7 @@ from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_wrench
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Matrix3, Vec3
 
+from ..solvers import solve_symmetric
 from .hybrid import rest, rigid_body
 
 
@@ -78,21 +79,3 @@ def mass_matrix_and_bias(links: Link, body: Body, tau: np.ndarray) -> None:
             H[k[j], k[i]] += h
         M[parent[i]] += shifted(r[i], M[i])
         P[parent[i]] += shifted_wrench(r[i], P[i])
-
-
-@kernel
-def solve_symmetric(H: np.ndarray, b: np.ndarray) -> None:
-    """Solve H x = b for symmetric positive definite H in place, in about n^3 / 6 products: b becomes x, and H = L D L^T
-    keeps 1 / D on its diagonal and D L^T above. Entries below the diagonal are neither read nor written."""
-    n = len(b)
-    for j in range(n):
-        H[j, j] = 1.0 / H[j, j]
-        for i in range(j + 1, n):
-            factor = H[j, i] * H[j, j]
-            for m in range(i, n):
-                H[i, m] -= factor * H[j, m]
-            b[i] -= factor * b[j]
-    for j in range(n - 1, -1, -1):
-        for i in range(j + 1, n):
-            b[j] -= H[j, i] * b[i]
-        b[j] *= H[j, j]
