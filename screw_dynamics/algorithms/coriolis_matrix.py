@@ -10,7 +10,7 @@ from screw_dynamics.screws.inertia import Inertia, moved
 from screw_dynamics.screws.joint import inner, pose
 from screw_dynamics.screws.se3 import Ad, Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, dot
 from screw_dynamics.screws.so3 import rotate_matrix
-from screw_dynamics.screws.vectors import Matrix3, Vec3, cross_columns, cross_rows, full, tilde
+from screw_dynamics.screws.vectors import Matrix3, Vec3, cross_columns, cross_rows, full, outer, tilde
 
 
 @linear
@@ -39,9 +39,10 @@ def transposed_torque(B: Gyration, X: Twist) -> Vec3:
 @kernel
 def gyration(M: Inertia, V: Twist) -> Gyration:
     """B of one rigid body."""
-    w, h, Theta = V.angular, M.moment, M.rotational
-    half_trace = 0.5 * (Theta.xx + Theta.yy + Theta.zz)
-    P = tilde(half_trace * w - Theta @ w) - cross_rows(full(Theta), w) - cross_columns(h, tilde(V.linear))
+    w, v, h, Theta = V.angular, V.linear, M.moment, M.rotational
+    a, d = (0.5 * (Theta.xx + Theta.yy + Theta.zz)) * w - Theta @ w, h @ v
+    skew = Matrix3(Vec3(d, -a.z, a.y), Vec3(a.z, d, -a.x), Vec3(-a.y, a.x, d))          # a~ + d I
+    P = skew - outer(v, h) - cross_rows(full(Theta), w)                                 # d I - v h^T = -h~ v~
     return Gyration(P, -tilde((M @ V).force))
 
 

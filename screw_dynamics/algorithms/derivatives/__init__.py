@@ -5,13 +5,12 @@ exp(h e_i) is q + h e_i for joints of one degree of freedom, and for joints on g
 from screw_dynamics.compiled.entry import Entry
 
 from ..group_rates import prescribed
-from . import inverse_dynamics
-from .forward_dynamics import Body, caused, coordinates_alone, on_groups
-from .inverse_dynamics import inverse_dynamics_derivatives, three_per_pair
-from .solvers import factorize_tree, factorize_whole, substitute_tree, substitute_whole
+from ..solvers import factorize_tree, factorize_whole, substitute_tree, substitute_whole
+from .forward_dynamics import caused, coordinates_alone, on_groups
+from .inverse_dynamics import Body, inverse_dynamics_derivatives, three_per_pair
 
 # Inputs: q, q', q''. Result (3, n, n): dtau/dq, dtau/dq', and M = dtau/dq''.
-INVERSE_DYNAMICS_DERIVATIVES = Entry(inverse_dynamics_derivatives, inverse_dynamics.Body, 3, three_per_pair,
+INVERSE_DYNAMICS_DERIVATIVES = Entry(inverse_dynamics_derivatives, Body, 3, three_per_pair,
                                      on_groups=prescribed(inverse_dynamics_derivatives))
 # By whether joints share coordinates. Inputs: q, q', tau. Result (3, n, n): dq''/dq, dq''/dq', and M^-1 = dq''/dtau.
 FORWARD_DYNAMICS_DERIVATIVES = {

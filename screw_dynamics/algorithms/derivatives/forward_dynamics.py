@@ -1,38 +1,13 @@
 """Partial derivatives of forward dynamics, from those of inverse dynamics at the motion that the efforts cause."""
 from collections.abc import Callable
-from typing import NamedTuple
 
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.tables import Square
-from screw_dynamics.numbers.values import Scalar, kernel, null
-from screw_dynamics.screws.inertia import Inertia
-from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dot
+from screw_dynamics.numbers.values import kernel, null
+from screw_dynamics.screws.se3 import dot
 
-from ..coriolis_matrix import Gyration
+from ..columns import clear
 from ..group_rates import add_products
-from ..mass_matrix import add_pairs
-from .inverse_dynamics import accelerations, add_derivatives, velocities
-
-
-class Body(NamedTuple):
-    """The columns of inverse_dynamics.Body, with the effort of each joint, and the mass matrix."""
-
-    q: Scalar
-    qd: Scalar
-    tau: Scalar
-    qdd: Scalar
-    C: Pose
-    V: Twist
-    Vd: Twist
-    U: Twist
-    Ud: Twist
-    X1: Twist
-    X2: Twist
-    Y: Twist
-    M: Inertia
-    B: Gyration
-    W: Wrench
-    H: Square
+from .inverse_dynamics import Body, accelerations, add_by_positions, add_by_rates, velocities
 
 
 @kernel
@@ -48,35 +23,34 @@ def on_groups(links: Link, body: Body) -> None:
 
 def caused(prescribe: Callable, factorize: Callable, substitute: Callable) -> Callable:
     """The algorithm for accelerations of which prescribe(links, body) makes those of coordinates, with
-    factorize(parent, H, n) for the mass matrix and substitute(parent, H, B) for M X = B."""
+    factorize(parent, H, n) for the mass matrix and substitute(parent, H, B) for M X = B. Its third input is tau."""
     @kernel
     def forward_dynamics_derivatives(links, body, out):
         parent, k, H, qdd, like, n = links.parent, links.coordinate, body.H, body.qdd, body.q[0], out.shape[1]
-        velocities(links, body)
+        by_q, by_qd, found = out[0], out[1], out[2, :, :1]
         for i in range(1, len(k)):
-            qdd[i] = null(like)
+            found[k[i], 0] = qdd[i]
+        clear(qdd)
         prescribe(links, body)
+        velocities(links, body)
         accelerations(links, body)
-        found = out[2, :, :1]                                   # q'' = M^-1 (tau - bias)
         for i in range(1, len(k)):
-            found[k[i], 0] = body.tau[i]
-        for i in range(1, len(k)):
-            found[k[i], 0] -= dot(body.W[i], links.X[i])
+            found[k[i], 0] -= dot(body.W[i], body.J[i])         # tau less the bias
         for i in range(n):
             for j in range(n):
                 H[i, j] = null(like)
-        add_pairs(links, like, body.C, body.M, H)
+        add_by_rates(links, body, by_qd, H)
         factorize(parent, H, n)
         substitute(parent, H, found)
         for i in range(1, len(k)):
             qdd[i] = found[k[i], 0]
         prescribe(links, body)
         accelerations(links, body)
-        add_derivatives(links, body, out)
+        add_by_positions(links, body, by_q)
         for j in range(n):
             for i in range(n):
                 out[2, i, j] = null(like)
-                out[0, i, j], out[1, i, j] = -out[0, i, j], -out[1, i, j]
+                by_q[i, j], by_qd[i, j] = -by_q[i, j], -by_qd[i, j]
             out[2, j, j] = null(like) + 1.0
         for part in range(3):                               # d q'' = M^-1 (d tau - dtau/dq dq - dtau/dq' dq')
             substitute(parent, H, out[part])

@@ -1,32 +1,38 @@
 """Partial derivatives of inverse dynamics, O(n d) for a tree of depth d: a recursion, no finite differences.
 
-In the notation of Singh, Russo and Wensing (2022), who found it for spatial vectors; here in body-fixed twists."""
+In the notation of Singh, Russo and Wensing (2022). All screws are in one frame, so that inertias and wrenches of what a
+body carries are plain sums and nothing changes its frame from body to body: axes of the world, origin that of the last
+body, since numbers about a distant origin would lose digits."""
 from typing import NamedTuple
 
 import numpy as np
 
 from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.tables import Square
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.inertia import Inertia, moved
 from screw_dynamics.screws.joint import inner, pose
-from screw_dynamics.screws.se3 import Ad, Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, ad_dual, dot
+from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, ad_dual, dot, identity
+from screw_dynamics.screws.vectors import Vec3
 
-from ..coriolis_matrix import Gyration, gyration, moved_gyration, transposed_torque
+from ..coriolis_matrix import Gyration, gyration, transposed_torque
 from ..inverse_dynamics.balance import balance
 
 three_per_pair = kernel(lambda n, b: (3, n, n))
 
 
 class Body(NamedTuple):
-    """What the recursion holds of each body, in its frame: the inputs of its joint; pose in the parent; twist and its
-    derivative, of the body and of the one that carries its joint; of the joint screw the derivatives that a motion of
-    the carrier causes, first and second, and X1 plus the derivative that the joint's own motion causes; inertia,
-    gyration and wrench of the body with all that it carries."""
+    """What the recursion holds of each body: the inputs of its joint; pose in the world; in the common frame the joint
+    screw; twist and its derivative, of the body and of the one that carries its joint; of the joint screw the
+    derivatives that a motion of the carrier causes, first and second, and X1 plus the derivative that the joint's own
+    motion causes; the body's inertia; inertia, gyration and wrench of the body with all that it carries; its momentum P
+    at the unit rate, and 2 B^T J. And a matrix for who uses them."""
 
     q: Scalar
     qd: Scalar
     qdd: Scalar
     C: Pose
+    J: Twist
     V: Twist
     Vd: Twist
     U: Twist
@@ -34,46 +40,56 @@ class Body(NamedTuple):
     X1: Twist
     X2: Twist
     Y: Twist
+    own: Inertia
     M: Inertia
     B: Gyration
     W: Wrench
+    P: Wrench
+    T: Vec3
+    H: Square
 
 
 @kernel
 def velocities(links: Link, body: Body) -> None:
     """Fill the columns that do not depend on accelerations."""
-    parent, X, M, E, n = links.parent, links.X, links.M, links.E, len(links.parent) - 1
-    q, C, V, U, Mc, B, like = body.q, body.C, body.V, body.U, body.M, body.B, body.q[0]
-    V[0], U[0], Mc[0], B[0] = zero(Twist, like), zero(Twist, like), zero(Inertia, like), zero(Gyration, like)
+    parent, n = links.parent, len(links.parent) - 1
+    q, C, J, V, U, M, B, like = body.q, body.C, body.J, body.V, body.U, body.M, body.B, body.q[0]
+    C[0] = identity(like)
     for i in range(1, n + 1):
-        C[i] = pose(E[i], q[i])
-        carried = Ad_inv(C[i], V[parent[i]])
-        V[i] = carried + body.qd[i] * X[i]
-        U[i] = Ad_inv(C[i], U[parent[i]]) if inner(q[i]) else carried
-        Mc[i], B[i] = over(M[i], like), gyration(M[i], V[i])
+        C[i] = C[parent[i]] @ pose(links.E[i], q[i])
+    origin = C[n].p
+    V[0], U[0], M[0], B[0] = zero(Twist, like), zero(Twist, like), zero(Inertia, like), zero(Gyration, like)
+    for i in range(1, n + 1):
+        placed = Pose(C[i].R, C[i].p - origin)
+        J[i] = over(Ad(placed, links.X[i]), like)
+        V[i] = V[parent[i]] + body.qd[i] * J[i]
+        U[i] = U[parent[i]] if inner(q[i]) else V[parent[i]]
+        body.X1[i] = ad(U[i], J[i])
+        own = over(moved(placed, links.M[i]), like)
+        body.own[i], M[i], B[i] = own, own, gyration(own, V[i])
     child = V[n]                            # the twist of the child of the joint, which the last of its bodies has
     for i in range(n, 0, -1):
-        child = Ad(C[i + 1], child) if i < n and inner(q[i + 1]) else V[i]
-        body.X1[i] = over(ad(U[i], X[i]), like)
-        body.Y[i] = body.X1[i] + ad(child, X[i])
-        Mc[parent[i]] += moved(C[i], Mc[i])
-        B[parent[i]] += moved_gyration(C[i], B[i])
+        last = i == n or not inner(q[i + 1])
+        child = V[i] if last else child
+        body.Y[i] = 2.0 * body.X1[i] if last and not inner(q[i]) else body.X1[i] + ad(child, J[i])
+        M[parent[i]] += M[i]
+        B[parent[i]] += B[i]
 
 
 @kernel
 def accelerations(links: Link, body: Body) -> None:
-    """Fill the columns that depend on accelerations, from the others; [MD] (66c), (67a)."""
-    parent, X, M, n = links.parent, links.X, links.M, len(links.parent) - 1
-    q, C, V, Vd, Ud, W, like = body.q, body.C, body.V, body.Vd, body.Ud, body.W, body.q[0]
-    Vd[0], Ud[0], W[0] = over(X[0], like), zero(Twist, like), zero(Wrench, like)
+    """Fill the columns that depend on accelerations, from the others; [MD] (70d), (71)."""
+    parent, n = links.parent, len(links.parent) - 1
+    q, J, V, Vd, Ud, W, like = body.q, body.J, body.V, body.Vd, body.Ud, body.W, body.q[0]
+    Vd[0], Ud[0], W[0] = over(links.X[0], like), zero(Twist, like), zero(Wrench, like)
     for i in range(1, n + 1):
-        carried = Ad_inv(C[i], Vd[parent[i]])
-        Vd[i] = carried - ad(body.qd[i] * X[i], V[i]) + body.qdd[i] * X[i]
-        Ud[i] = Ad_inv(C[i], Ud[parent[i]]) if inner(q[i]) else carried
-        body.X2[i] = ad(Ud[i], X[i]) + ad(body.U[i], body.X1[i])
-        W[i] = balance(M[i], V[i], Vd[i])
+        p = parent[i]
+        Vd[i] = Vd[p] + ad(V[p], body.qd[i] * J[i]) + body.qdd[i] * J[i]
+        Ud[i] = Ud[p] if inner(q[i]) else Vd[p]
+        body.X2[i] = ad(Ud[i], J[i]) + ad(body.U[i], body.X1[i])
+        W[i] = balance(body.own[i], V[i], Vd[i])
     for i in range(n, 0, -1):
-        W[parent[i]] += Ad_dual(C[i], W[i])
+        W[parent[i]] += W[i]
 
 
 @kernel
@@ -81,38 +97,47 @@ def inverse_dynamics_derivatives(links: Link, body: Body, out: np.ndarray) -> No
     """Add to `out` (3, n, n): dtau/dq, dtau/dq' and M."""
     velocities(links, body)
     accelerations(links, body)
-    add_derivatives(links, body, out)
+    add_by_rates(links, body, out[1], out[2])
+    add_by_positions(links, body, out[0])
 
 
 @kernel
-def add_derivatives(links: Link, body: Body, out: np.ndarray) -> None:
-    """Add to `out` (3, n, n): dtau/dq, dtau/dq' and M, from the columns.
+def add_by_rates(links: Link, body: Body, by_qd: np.ndarray, H: np.ndarray) -> None:
+    """Add dtau/dq' and M to (n, n) each, which do not depend on accelerations.
 
-    A motion of joint i, at the rate 1, turns the screws of what it carries by X_i, so that the wrench there turns too,
-    by -ad_X^T W, and changes twists and their derivatives by X1 and X2; an effort takes M and B of what both carry."""
-    parent, k, X = links.parent, links.coordinate, links.X
-    q, C, M, B, X1, X2, Y = body.q, body.C, body.M, body.B, body.X1, body.X2, body.Y
-    by_q, by_qd, H = out[0], out[1], out[2]
+    A motion of joint i changes the twists of what it carries by J and their derivatives by Y, at the unit rate; an
+    effort takes M and B of what both joints carry."""
+    parent, k, J, Y, M, B = links.parent, links.coordinate, body.J, body.Y, body.M, body.B
     for i in range(1, len(parent)):
-        momentum, by_rate = over(M[i] @ X[i], q[0]), M[i] @ Y[i] + 2.0 * (B[i] @ X[i])
-        by_position, torque = M[i] @ X2[i] + 2.0 * (B[i] @ X1[i]), over(2.0 * transposed_torque(B[i], X[i]), q[0])
-        turned = over(-ad_dual(X[i], body.W[i]), q[0])
-        by_q[k[i], k[i]] += dot(by_position, X[i])
-        by_qd[k[i], k[i]] += dot(by_rate, X[i])
-        H[k[i], k[i]] += dot(momentum, X[i])
+        momentum, torque = M[i] @ J[i], 2.0 * transposed_torque(B[i], J[i])
+        by_rate = M[i] @ Y[i] + 2.0 * (B[i] @ J[i])
+        body.P[i], body.T[i] = momentum, torque
+        by_qd[k[i], k[i]] += dot(by_rate, J[i])
+        H[k[i], k[i]] += dot(momentum, J[i])
+        j = parent[i]
+        while j > 0:
+            by_qd[k[j], k[i]] += dot(by_rate, J[j])                                 # effect of q_i' on joint j ...
+            by_qd[k[i], k[j]] += dot(momentum, Y[j]) + torque @ J[j].angular        # ... and of q_j' on joint i
+            h = dot(momentum, J[j])
+            H[k[i], k[j]] += h
+            H[k[j], k[i]] += h
+            j = parent[j]
+
+
+@kernel
+def add_by_positions(links: Link, body: Body, by_q: np.ndarray) -> None:
+    """Add dtau/dq to (n, n), after add_by_rates.
+
+    A motion of joint i, at the unit rate, turns the screws of what it carries by J_i, so that the wrench there turns
+    too, by -ad_J^T W, and changes twists and their derivatives by X1 and X2."""
+    parent, k, q, J, X1, X2, M, B = links.parent, links.coordinate, body.q, body.J, body.X1, body.X2, body.M, body.B
+    for i in range(1, len(parent)):
+        momentum, torque, by_position = body.P[i], body.T[i], M[i] @ X2[i] + 2.0 * (B[i] @ X1[i])
+        by_q[k[i], k[i]] += dot(by_position, J[i])
         j, own = i, True                                    # is j a body of the joint of i, whose screws turn with it?
         while parent[j] > 0:
             if own and not inner(q[j]):
-                by_position, own = by_position + turned, False
-            by_position, by_rate, momentum = Ad_dual(C[j], by_position), Ad_dual(C[j], by_rate), Ad_dual(C[j], momentum)
-            torque = C[j].R @ torque
-            if own:
-                turned = Ad_dual(C[j], turned)
+                by_position, own = by_position - ad_dual(J[i], body.W[i]), False
             j = parent[j]
-            by_q[k[j], k[i]] += dot(by_position, X[j])                                  # effect of q_i on joint j ...
-            by_q[k[i], k[j]] += dot(momentum, X2[j]) + torque @ X1[j].angular           # ... and of q_j on joint i
-            by_qd[k[j], k[i]] += dot(by_rate, X[j])
-            by_qd[k[i], k[j]] += dot(momentum, Y[j]) + torque @ X[j].angular
-            h = dot(momentum, X[j])
-            H[k[i], k[j]] += h
-            H[k[j], k[i]] += h
+            by_q[k[j], k[i]] += dot(by_position, J[j])
+            by_q[k[i], k[j]] += dot(momentum, X2[j]) + torque @ X1[j].angular
