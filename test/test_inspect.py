@@ -61,7 +61,7 @@ def test_mimic_joints_and_warnings_are_told(capsys):
 def test_a_floating_joint_is_one_joint_of_six_degrees_of_freedom():
     report = inspect.report(model_of(hopper(FLOATING)), "hopper")
     assert report.startswith("hopper: 3 joints of 8 degrees of freedom, 3 moving bodies, 5 links, 6.5 kg")
-    names = [*(f"drift {motion}" for motion in ("rx", "ry", "rz", "x", "y", "z")), "hip", "slide"]
+    names = [*(f"drift_{motion}" for motion in ("rx", "ry", "rz", "x", "y", "z")), "hip", "slide"]
     for start, column in (("Joints, in the order of velocities", 4), ("Screws", 0)):
         assert [re.split("  +", row[column:].strip())[0] for row in section(report, start)[1:]] == names
     assert [row.split()[0] for row in section(report, "Bodies")[1:]] == ["map", "trunk", "thigh", "shin"]
