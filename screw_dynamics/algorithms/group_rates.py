@@ -31,27 +31,38 @@ def products(X: list, q: list, qd: list, first: int, last: int) -> Twist:
 
 
 @kernel
-def add_products(links: Link, q: list, qd: list, sign: float, column: list) -> None:
-    """Add sign (V_i' - theta_i'') to column[i], which is 0 for joints of one degree of freedom.
+def add_shares(X: list, q: list, A: Twist, first: int, last: int, sign: float, column: list) -> None:
+    """Add to column[i], for the bodies of a joint, sign times the share of X_i in the twist A of the last's frame.
 
     Rotations come first among the screws of a joint: what is left of the sum when their shares are taken away is a
     slide, which has the same direction at every point."""
-    X, n = links.X, len(q) - 1
-    first = 1
-    while first <= n:
-        last = first
-        while last < n and inner(q[last + 1]):
-            last += 1
-        A = products(X, q, qd, first, last)
-        for j in range(last, first, -1):
-            A = Ad(q[j].C, A)
-        for j in range(first, last + 1):
-            if j > first:
-                A = Ad_inv(q[j].C, A)
-            turn, slide = X[j].angular, X[j].linear                                     # of unit screws
-            share = A.angular @ turn if turn @ turn != 0.0 else A.linear @ slide
-            column[j] += sign * share
-            A -= share * X[j]
+    for j in range(last, first, -1):
+        A = Ad(q[j].C, A)
+    for j in range(first, last + 1):
+        if j > first:
+            A = Ad_inv(q[j].C, A)
+        turn, slide = X[j].angular, X[j].linear                                         # of unit screws
+        share = A.angular @ turn if turn @ turn != 0.0 else A.linear @ slide
+        column[j] += sign * share
+        A -= share * X[j]
+
+
+@kernel
+def last_body(q: list, first: int) -> int:
+    """The last body of the joint whose first body this is."""
+    last = first
+    while last < len(q) - 1 and inner(q[last + 1]):
+        last += 1
+    return last
+
+
+@kernel
+def add_products(links: Link, q: list, qd: list, sign: float, column: list) -> None:
+    """Add sign (V_i' - theta_i'') to column[i], which is 0 for joints of one degree of freedom."""
+    X, first = links.X, 1
+    while first < len(q):
+        last = last_body(q, first)
+        add_shares(X, q, products(X, q, qd, first, last), first, last, sign, column)
         first = last + 1
 
 

@@ -297,20 +297,10 @@ class Entry:
 
 def _one(take_q, name, algorithm, Body, shape, targeted, inputs):
     """The entry point for one state. Its arguments are passed one by one, since a tuple would cost 20 ns."""
-    forms = {
-        (False, 1): lambda memory, x, out: evaluate(take_q, algorithm, Body, shape, memory, (), (x,), out),
-        (False, 2): lambda memory, x, y, out: evaluate(take_q, algorithm, Body, shape, memory, (), (x, y), out),
-        (False, 3): lambda memory, x, y, z, out: evaluate(take_q, algorithm, Body, shape, memory, (), (x, y, z), out),
-        (False, 4): lambda memory, x, y, z, w, out: evaluate(
-            take_q, algorithm, Body, shape, memory, (), (x, y, z, w), out),
-        (True, 1): lambda memory, target, x, out: evaluate(
-            take_q, algorithm, Body, shape, memory, (target,), (x,), out),
-        (True, 2): lambda memory, target, x, y, out: evaluate(
-            take_q, algorithm, Body, shape, memory, (target,), (x, y), out),
-        (True, 3): lambda memory, target, x, y, z, out: evaluate(
-            take_q, algorithm, Body, shape, memory, (target,), (x, y, z), out),
-    }
-    return compiled(name)(forms[targeted, inputs])
+    target, given = "target, " * targeted, "".join(f"x{k}, " for k in range(inputs))
+    form = eval(f"lambda take_q, algorithm, Body, shape: lambda memory, {target}{given}out: "
+                f"evaluate(take_q, algorithm, Body, shape, memory, ({target}), ({given}), out)", globals())
+    return compiled(name)(form(take_q, algorithm, Body, shape))
 
 
 def _native(take_q, name, algorithm, Body, shape, targeted, inputs, like):

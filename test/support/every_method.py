@@ -65,6 +65,7 @@ def of_state(robot, q, qd, u):
         yield f"{method} loaded", getattr(robot, method)(q, qd, u, load)
     for method in ("inverse_dynamics_derivatives", "forward_dynamics_derivatives"):
         yield method, np.stack(getattr(robot, method)(q, qd, u, load), axis=-3)
+    yield "inverse_dynamics_time_derivatives", np.stack(robot.inverse_dynamics_time_derivatives(q, qd, u, qd, u))
     yield "kinematic_hessian", robot.kinematic_hessian(q, tip, "hybrid", middle)
     yield "external_torque", robot.external_torque(q, load)
     yield "friction_torque", robot.friction_torque(qd)

@@ -40,6 +40,14 @@ class Infinitesimal:
     def __rsub__(self, other):
         return -self + other
 
+    def __rtruediv__(self, other):
+        """By the series of 1 / (x_0 + d) in d, which ends by itself."""
+        d, total, power = (self - self.c[0]) * (-1.0 / self.c[0]), self.lifted(1.0), self.lifted(1.0)
+        for _ in range(1, len(self.c).bit_length()):
+            power = power * d
+            total = total + power
+        return total * (1.0 / self.c[0]) * other
+
     __radd__, __rmul__ = __add__, __mul__
 
 

@@ -1,0 +1,22 @@
+"""Time derivatives of the equations of motion, O(n), by recursion; [MD] 6.3.
+
+  body_fixed, hybrid    efforts with their first derivative, and with both, a file for each representation of twists"""
+from screw_dynamics.compiled.entry import Entry
+from screw_dynamics.numbers.values import kernel
+
+from . import body_fixed, hybrid
+from .groups import prescribed
+
+
+def _entry(form, name, order):
+    algorithm = form.recursion(order == 2)
+    return Entry(algorithm, form.Body, 3 + order, _SHAPES[order], on_groups=prescribed(algorithm, order == 2),
+                 name=f"inverse_dynamics_time_derivatives.{name}.{order}")
+
+
+_SHAPES = {1: kernel(lambda n, b: (2, n)), 2: kernel(lambda n, b: (3, n))}
+# By representation, and by the order of the highest derivative. Inputs: q, q', q'', q''' and, for the second, q''''.
+# Results (2, n): tau and tau', or (3, n): tau'' besides.
+INVERSE_DYNAMICS_TIME_DERIVATIVES_IN = {
+    (form, order): _entry(module, form, order)
+    for form, module in (("body", body_fixed), ("hybrid", hybrid)) for order in (1, 2)}

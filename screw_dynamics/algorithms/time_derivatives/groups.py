@@ -1,0 +1,39 @@
+"""The time derivatives of coordinates that give those of the velocities of joints on groups; see group_rates."""
+from collections.abc import Callable
+from typing import Any
+
+from screw_dynamics.numbers.values import kernel, null, outlined, zero
+from screw_dynamics.screws.se3 import Twist
+
+from ..group_rates import add_shares, last_body
+from .twist import passed_on, third
+
+
+@outlined
+def products(X: list, body: Any, order: int, first: int, last: int) -> Twist:
+    """V^(order) of the twist of a joint against its parent, in the frame of the last of its bodies, but for the share
+    of the derivatives of its coordinates of the order after that."""
+    q, qd, qdd, qddd, o = body.q, body.qd, body.qdd, body.qddd, null(body.q[0])
+    V, Vd, Vdd, Vddd = zero(Twist, o), zero(Twist, o), zero(Twist, o), zero(Twist, o)
+    for i in range(first, last + 1):
+        C, a, b = q[i].C, qdd[i] if order > 1 else o, qddd[i] if order > 2 else o
+        Vddd = third(C, X[i], qd[i], a, b, o, V, Vd, Vdd, Vddd)
+        V, Vd, Vdd = passed_on(C, X[i], qd[i], a, b, V, Vd, Vdd)
+    return Vd if order == 1 else Vdd if order == 2 else Vddd
+
+
+def prescribed(algorithm: Callable, second: bool) -> Callable:
+    """The algorithm, for velocities of joints on groups: theta'', theta''' and, for the second derivative, theta''''
+    in place of V', V'' and V'''."""
+    @kernel
+    def on_groups(links, body, out):
+        X, q, first = links.X, body.q, 1
+        while first < len(q):
+            last = last_body(q, first)
+            add_shares(X, q, products(X, body, 1, first, last), first, last, -1.0, body.qdd)
+            add_shares(X, q, products(X, body, 2, first, last), first, last, -1.0, body.qddd)
+            if second:
+                add_shares(X, q, products(X, body, 3, first, last), first, last, -1.0, body.qdddd)
+            first = last + 1
+        algorithm(links, body, out)
+    return on_groups
