@@ -62,13 +62,7 @@ def factorize(H: np.ndarray, n: int) -> None:
 
 
 @kernel
-def factorize_whole(parent: np.ndarray, H: np.ndarray, n: int) -> None:
-    """As `factorize`, of joints that share coordinates."""
-    factorize(H, n)
-
-
-@kernel
-def substitute_whole(parent: np.ndarray, H: np.ndarray, b: np.ndarray) -> None:
+def substitute(H: np.ndarray, b: np.ndarray) -> None:
     """Solve H X = B for H as `factorize` leaves it: b (n, m) becomes X."""
     n, columns = b.shape
     for j in range(n):

@@ -12,10 +12,10 @@ from numba.np.arrayobj import load_item, make_array, populate_array
 from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert, splat
 from screw_dynamics.numbers.values import INLINE, kernel, null
 
-_INT, _VECTOR = ir.IntType(32), ir.VectorType(ir.DoubleType(), WIDTH)
+INT, VECTOR = ir.IntType(32), ir.VectorType(ir.DoubleType(), WIDTH)
 AHEAD = 2 * WIDTH         # rows: how far ahead of its use an input is prefetched
 PIECE = 16 * WIDTH        # rows that a thread takes at once
-_MASK, _SQUARE = ir.VectorType(ir.IntType(1), WIDTH), types.UniTuple(LANE, WIDTH)
+MASK, _SQUARE = ir.VectorType(ir.IntType(1), WIDTH), types.UniTuple(LANE, WIDTH)
 
 
 # ------------------------------------------------------------------------------------------------- WIDTH lanes
@@ -30,26 +30,26 @@ def transposed(typing: Any, lanes: Any) -> tuple:
                 low = [k if not k & step else k - step + WIDTH for k in range(WIDTH)]
                 high = [k + step if not k & step else k + WIDTH for k in range(WIDTH)]
                 rows[i], rows[i + step] = (
-                    builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_INT, WIDTH), order))
+                    builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(INT, WIDTH), order))
                     for order in (low, high))
         return context.make_tuple(builder, signature.return_type, rows)
     return _SQUARE(_SQUARE), build
 
 
-def _entry(context, builder, kind, array, row, column):
+def entry_pointer(context, builder, kind, array, row, column):
     """Pointer to an entry of a two-dimensional array whose rows are contiguous."""
     fields = make_array(kind)(context, builder, array)
     down, _ = cgutils.unpack_tuple(builder, fields.strides)
     start = builder.add(builder.ptrtoint(fields.data, cgutils.intp_t), builder.mul(row, down))
     start = builder.add(start, builder.mul(column, cgutils.intp_t(8)))
-    return builder.inttoptr(start, _VECTOR.as_pointer())
+    return builder.inttoptr(start, VECTOR.as_pointer())
 
 
-def _first(builder, count):
+def first_places(builder, count):
     """The mask of the first `count` places."""
-    count = builder.trunc(count, _INT)
-    wide = ir.VectorType(_INT, WIDTH)
-    lane = builder.insert_element(ir.Constant(wide, ir.Undefined), count, _INT(0))
+    count = builder.trunc(count, INT)
+    wide = ir.VectorType(INT, WIDTH)
+    lane = builder.insert_element(ir.Constant(wide, ir.Undefined), count, INT(0))
     lane = builder.shuffle_vector(lane, lane, ir.Constant(wide, [0] * WIDTH))
     return builder.icmp_signed("<", ir.Constant(wide, list(range(WIDTH))), lane)
 
@@ -65,13 +65,13 @@ def _rows(typing, states, first, last, column):
     def build(context, builder, signature, args):
         kind, (states, first, last, column) = signature.args[0], args
         _, entries = cgutils.unpack_tuple(builder, make_array(kind)(context, builder, states).shape)
-        mask, found = _first(builder, builder.sub(entries, column)), []
+        mask, found = first_places(builder, builder.sub(entries, column)), []
         for place in range(WIDTH):
             row = _earlier(builder, builder.add(first, first.type(place)), last)
-            pointer = _entry(context, builder, kind, states, row, column)
-            load = ir.FunctionType(_VECTOR, [pointer.type, _INT, _MASK, _VECTOR])
+            pointer = entry_pointer(context, builder, kind, states, row, column)
+            load = ir.FunctionType(VECTOR, [pointer.type, INT, MASK, VECTOR])
             load = get_or_insert_function(builder.module, load, f"llvm.masked.load.v{WIDTH}f64.p0v{WIDTH}f64")
-            found.append(builder.call(load, [pointer, _INT(8), mask, ir.Constant(_VECTOR, None)]))
+            found.append(builder.call(load, [pointer, INT(8), mask, ir.Constant(VECTOR, None)]))
         return context.make_tuple(builder, signature.return_type, found)
     return _SQUARE(states, types.intp, types.intp, types.intp), build
 
@@ -93,24 +93,24 @@ def consecutive(typing: Any, lanes: Any, first: Any) -> tuple:
 def _fetch(typing, rows, row, column):
     """Prefetch the cache line of an entry."""
     def build(context, builder, signature, args):
-        pointer = builder.bitcast(_entry(context, builder, signature.args[0], *args), ir.IntType(8).as_pointer())
-        fetch = ir.FunctionType(ir.VoidType(), [pointer.type, _INT, _INT, _INT])
+        pointer = builder.bitcast(entry_pointer(context, builder, signature.args[0], *args), ir.IntType(8).as_pointer())
+        fetch = ir.FunctionType(ir.VoidType(), [pointer.type, INT, INT, INT])
         fetch = get_or_insert_function(builder.module, fetch, "llvm.prefetch.p0i8")
-        builder.call(fetch, [pointer, _INT(0), _INT(3), _INT(1)])
+        builder.call(fetch, [pointer, INT(0), INT(3), INT(1)])
         return context.get_dummy_value()
     return types.void(rows, types.intp, types.intp), build
 
 
 @intrinsic
-def _put_row(typing, out, row, column, lane):
+def put_row(typing, out, row, column, lane):
     """Write up to WIDTH places of a lane to a row from a column on."""
     def build(context, builder, signature, args):
         kind, (out, row, column, lane) = signature.args[0], args
         _, entries = cgutils.unpack_tuple(builder, make_array(kind)(context, builder, out).shape)
-        pointer = _entry(context, builder, kind, out, row, column)
-        store = ir.FunctionType(ir.VoidType(), [_VECTOR, pointer.type, _INT, _MASK])
+        pointer = entry_pointer(context, builder, kind, out, row, column)
+        store = ir.FunctionType(ir.VoidType(), [VECTOR, pointer.type, INT, MASK])
         store = get_or_insert_function(builder.module, store, f"llvm.masked.store.v{WIDTH}f64.p0v{WIDTH}f64")
-        builder.call(store, [lane, pointer, _INT(8), _first(builder, builder.sub(entries, column))])
+        builder.call(store, [lane, pointer, INT(8), first_places(builder, builder.sub(entries, column))])
         return context.get_dummy_value()
     return types.void(out, types.intp, types.intp, LANE), build
 
@@ -182,7 +182,7 @@ def _write(lanes, out, first, k):
     """Write up to WIDTH lanes from k on, transposed, to WIDTH rows from the first on."""
     rows = transposed(consecutive(lanes, k))
     for place in range(WIDTH):
-        _put_row(out, first + place, k, rows[place])
+        put_row(out, first + place, k, rows[place])
 
 
 @kernel

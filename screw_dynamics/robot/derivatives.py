@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.algorithms.derivatives import FORWARD_DYNAMICS_DERIVATIVES, INVERSE_DYNAMICS_DERIVATIVES
+from screw_dynamics.algorithms.derivatives import INVERSE_DYNAMICS_DERIVATIVES, forward_dynamics_derivatives
 from screw_dynamics.algorithms.hessian import HESSIAN
 from screw_dynamics.model.model import Model
 
@@ -42,7 +42,8 @@ class Derivatives(Dynamics):
     def __init__(self, model: Model, gravity: ArrayLike):
         super().__init__(model, gravity)
         self._inverse_dynamics_derivatives, self._forward_dynamics_derivatives = map(
-            self._of, (INVERSE_DYNAMICS_DERIVATIVES, FORWARD_DYNAMICS_DERIVATIVES[model.shares_coordinates]))
+            self._of, (INVERSE_DYNAMICS_DERIVATIVES,
+                       forward_dynamics_derivatives(model.parents.tolist(), model.shares_coordinates)))
         self._three = 3, self.n, self.n
 
     def inverse_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics.algorithms.derivatives import DEEP, FORWARD_DYNAMICS_DERIVATIVES
 from support.infinitesimals import mixed_derivative
 from support.pinocchio_oracle import oracle_of_urdf
 from support.plain import plain
@@ -91,6 +92,25 @@ def test_hessian_makes_the_derivative_of_the_jacobian(robot, motion, representat
         rate = robot.jacobian_derivative(q, qd, tip, representation, seen_from)
         near(hessian @ qd, rate, 1e-13)
         near(hessian, along(robot, lambda q, s=seen_from: robot.jacobian(q, tip, representation, s), q, 1e-2), 1e-10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kinds", [KINDS, (*GROUPS, *KINDS)])
+def test_a_deep_robot_is_solved_by_articulated_bodies(kinds, rng):
+    """For one state and many; its columns do not fill the last lane. A factorization finds the same."""
+    parts = random_tree(rng, 3 * DEEP, of=kinds)
+    chain = [part._replace(parent=parts[k - 1].link) if k else part for k, part in enumerate(parts)]
+    robot = sd.Robot(model_of(chain))
+    assert robot._forward_dynamics_derivatives is robot._of(FORWARD_DYNAMICS_DERIVATIVES["bodies"])
+    q, (qd, tau) = robot.random_configuration(rng, (3,)), rng.standard_normal((2, 3, robot.n))
+    many, by_tree = robot.forward_dynamics_derivatives(q, qd, tau), np.empty((3, robot.n, robot.n))
+    for k in range(3):
+        bound = 1e-13 * np.linalg.cond(robot.mass_matrix(q[k]))
+        assert robot._of(FORWARD_DYNAMICS_DERIVATIVES["tree"]).one(robot._memory, q[k], qd[k], tau[k], by_tree)
+        for found, batch, expected in zip(robot.forward_dynamics_derivatives(q[k], qd[k], tau[k]), many, by_tree,
+                                          strict=True):
+            near(found, expected, bound)
+            near(batch[k], expected, bound)
 
 
 @pytest.mark.slow

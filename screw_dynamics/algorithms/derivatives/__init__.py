@@ -2,20 +2,31 @@
 
 Derivatives by the configuration are along the joint screws: of a function f, d f(q exp(h e_i)) / dh at h = 0, where q
 exp(h e_i) is q + h e_i for joints of one degree of freedom, and for joints on groups what Robot.integrate returns."""
+from collections.abc import Sequence
+
 from screw_dynamics.compiled.entry import Entry
 
 from ..group_rates import prescribed
-from ..solvers import factorize_tree, factorize_whole, substitute_tree, substitute_whole
-from .forward_dynamics import caused, coordinates_alone, on_groups
+from .forward_dynamics import BY_BODIES, BY_MATRIX, BY_TREE, caused, coordinates_alone, on_groups
 from .inverse_dynamics import Body, inverse_dynamics_derivatives, three_per_pair
 
 # Inputs: q, q', q''. Result (3, n, n): dtau/dq, dtau/dq', and M = dtau/dq''.
 INVERSE_DYNAMICS_DERIVATIVES = Entry(inverse_dynamics_derivatives, Body, 3, three_per_pair,
                                      on_groups=prescribed(inverse_dynamics_derivatives))
-# By whether joints share coordinates. Inputs: q, q', tau. Result (3, n, n): dq''/dq, dq''/dq', and M^-1 = dq''/dtau.
+# Inputs: q, q', tau. Result (3, n, n): dq''/dq, dq''/dq', and M^-1 = dq''/dtau.
+_SOLVERS = {"tree": ("", BY_TREE), "matrix": (".mass_matrix", BY_MATRIX), "bodies": (".articulated", BY_BODIES)}
 FORWARD_DYNAMICS_DERIVATIVES = {
-    shared: Entry(caused(coordinates_alone, *solver), Body, 3, three_per_pair, name=name,
-                  on_groups=caused(on_groups, *solver))
-    for shared, name, solver in (
-        (False, "forward_dynamics_derivatives", (factorize_tree, substitute_tree)),
-        (True, "forward_dynamics_derivatives.mass_matrix", (factorize_whole, substitute_whole)))}
+    solver: Entry(caused(coordinates_alone, by), Body, 3, three_per_pair, name=f"forward_dynamics_derivatives{suffix}",
+                  on_groups=caused(on_groups, by))
+    for solver, (suffix, by) in _SOLVERS.items()}
+DEEP = 13       # joints on the way to a body, on average, from which articulated bodies are faster than factorizing
+
+
+def forward_dynamics_derivatives(parents: Sequence[int], shares_coordinates: bool) -> Entry:
+    """The entry for a model: by the mass matrix where joints share coordinates, else by what is faster for its depth.
+    parents: of its bodies, -1 for the root."""
+    depths: list[int] = []
+    for parent in parents:
+        depths.append(1 + (depths[parent] if parent >= 0 else 0))
+    deep = sum(depths) >= DEEP * len(depths) > 0
+    return FORWARD_DYNAMICS_DERIVATIVES["matrix" if shares_coordinates else "bodies" if deep else "tree"]

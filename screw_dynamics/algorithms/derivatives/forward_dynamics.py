@@ -1,5 +1,6 @@
 """Partial derivatives of forward dynamics, from those of inverse dynamics at the motion that the efforts cause."""
 from collections.abc import Callable
+from typing import NamedTuple
 
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, null
@@ -7,6 +8,8 @@ from screw_dynamics.screws.se3 import dot
 
 from ..columns import clear
 from ..group_rates import add_products
+from ..solvers import factorize, factorize_tree, substitute, substitute_tree
+from .articulated_solver import factorize_bodies, substitute_bodies
 from .inverse_dynamics import Body, accelerations, add_by_positions, add_by_rates, velocities
 
 
@@ -21,12 +24,28 @@ def on_groups(links: Link, body: Body) -> None:
     add_products(links, body.q, body.qd, -1.0, body.qdd)
 
 
-def caused(prescribe: Callable, factorize: Callable, substitute: Callable) -> Callable:
-    """The algorithm for accelerations of which prescribe(links, body) makes those of coordinates, with
-    factorize(parent, H, n) for the mass matrix and substitute(parent, H, B) for M X = B. Its third input is tau."""
+class Solver(NamedTuple):
+    """How M X = B is solved: factorize(links, body, n), with M in body.H, and then substitute(links, body, B)."""
+
+    factorize: Callable
+    substitute: Callable
+
+
+BY_TREE = Solver(kernel(lambda links, body, n: factorize_tree(links.parent, body.H, n)),
+                 kernel(lambda links, body, B: substitute_tree(links.parent, body.H, B)))
+BY_MATRIX = Solver(kernel(lambda links, body, n: factorize(body.H, n)),
+                   kernel(lambda links, body, B: substitute(body.H, B)))
+BY_BODIES = Solver(factorize_bodies, substitute_bodies)
+
+
+def caused(prescribe: Callable, solver: Solver) -> Callable:
+    """The algorithm for accelerations of which prescribe(links, body) makes those of coordinates. Its third input is
+    tau."""
+    factorize, substitute = solver
+
     @kernel
     def forward_dynamics_derivatives(links, body, out):
-        parent, k, H, qdd, like, n = links.parent, links.coordinate, body.H, body.qdd, body.q[0], out.shape[1]
+        k, H, qdd, like, n = links.coordinate, body.H, body.qdd, body.q[0], out.shape[1]
         by_q, by_qd, found = out[0], out[1], out[2, :, :1]
         for i in range(1, len(k)):
             found[k[i], 0] = qdd[i]
@@ -40,8 +59,8 @@ def caused(prescribe: Callable, factorize: Callable, substitute: Callable) -> Ca
             for j in range(n):
                 H[i, j] = null(like)
         add_by_rates(links, body, by_qd, H)
-        factorize(parent, H, n)
-        substitute(parent, H, found)
+        factorize(links, body, n)
+        substitute(links, body, found)
         for i in range(1, len(k)):
             qdd[i] = found[k[i], 0]
         prescribe(links, body)
@@ -53,5 +72,5 @@ def caused(prescribe: Callable, factorize: Callable, substitute: Callable) -> Ca
                 by_q[i, j], by_qd[i, j] = -by_q[i, j], -by_qd[i, j]
             out[2, j, j] = null(like) + 1.0
         for part in range(3):                               # d q'' = M^-1 (d tau - dtau/dq dq - dtau/dq' dq')
-            substitute(parent, H, out[part])
+            substitute(links, body, out[part])
     return forward_dynamics_derivatives

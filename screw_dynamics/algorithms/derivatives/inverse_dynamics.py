@@ -10,7 +10,7 @@ import numpy as np
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.tables import Square
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
-from screw_dynamics.screws.inertia import Inertia, moved
+from screw_dynamics.screws.inertia import Articulated, Inertia, moved
 from screw_dynamics.screws.joint import inner, pose
 from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, ad_dual, dot, identity
 from screw_dynamics.screws.vectors import Vec3
@@ -26,7 +26,10 @@ class Body(NamedTuple):
     screw; twist and its derivative, of the body and of the one that carries its joint; of the joint screw the
     derivatives that a motion of the carrier causes, first and second, and X1 plus the derivative that the joint's own
     motion causes; the body's inertia; inertia, gyration and wrench of the body with all that it carries; its momentum P
-    at the unit rate, and 2 B^T J. And a matrix for who uses them."""
+    at the unit rate, and 2 B^T J.
+
+    For solvers a matrix; and in axes of the world about the body's origin, the articulated inertia, vector from the
+    parent's origin, joint screw K, and U_K, d of the joint."""
 
     q: Scalar
     qd: Scalar
@@ -47,6 +50,11 @@ class Body(NamedTuple):
     P: Wrench
     T: Vec3
     H: Square
+    A: Articulated
+    r: Vec3
+    K: Twist
+    U_K: Wrench
+    d: Scalar
 
 
 @kernel

@@ -1,0 +1,71 @@
+"""Several columns of a matrix at once: WIDTH of them as places of a lane where its entries are float64; one where they
+are lanes already, or other numbers."""
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.cgutils import get_or_insert_function
+from numba.extending import intrinsic, overload
+from numba.np.arrayobj import make_array
+
+from screw_dynamics.numbers.lanes import LANE, WIDTH
+from screw_dynamics.numbers.values import INLINE
+
+from .tiles import INT, MASK, VECTOR, entry_pointer, first_places, put_row
+
+
+def at_once(matrix: np.ndarray) -> int:
+    """How many columns of a matrix are taken at once."""
+    return 1
+
+
+def taken(matrix: np.ndarray, row: int, first: int) -> Any:
+    """The entries of a row in columns from the first on; 0 in places behind the last column."""
+    return matrix[row, first]
+
+
+def put(matrix: np.ndarray, row: int, first: int, x: Any) -> None:
+    """Write the entries of a row in columns from the first on, as far as there are columns."""
+    matrix[row, first] = x
+
+
+@intrinsic
+def _get_row(typing, matrix, row, first):
+    def build(context, builder, signature, args):
+        kind, (matrix, row, first) = signature.args[0], args
+        _, columns = cgutils.unpack_tuple(builder, make_array(kind)(context, builder, matrix).shape)
+        pointer = entry_pointer(context, builder, kind, matrix, row, first)
+        load = ir.FunctionType(VECTOR, [pointer.type, INT, MASK, VECTOR])
+        load = get_or_insert_function(builder.module, load, f"llvm.masked.load.v{WIDTH}f64.p0v{WIDTH}f64")
+        mask = first_places(builder, builder.sub(columns, first))
+        return builder.call(load, [pointer, INT(8), mask, ir.Constant(VECTOR, None)])
+    return LANE(matrix, types.intp, types.intp), build
+
+
+def _on_lanes(matrix):
+    return matrix.dtype == types.float64
+
+
+@overload(at_once, jit_options=INLINE)
+def _at_once(matrix):
+    count = WIDTH if _on_lanes(matrix) else 1
+    return lambda matrix: count
+
+
+@overload(taken, jit_options=INLINE)
+def _taken(matrix, row, first):
+    if _on_lanes(matrix):
+        return lambda matrix, row, first: _get_row(matrix, row, first)
+    return lambda matrix, row, first: matrix[row, first]
+
+
+@overload(put, jit_options=INLINE)
+def _put(matrix, row, first, x):
+    if _on_lanes(matrix):
+        return lambda matrix, row, first, x: put_row(matrix, row, first, x)
+
+    def put_one(matrix, row, first, x):
+        matrix[row, first] = x
+    return put_one
