@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+DERIVATIVES = "derivatives of inverse dynamics", "derivatives of forward dynamics"      # of which results are (3, n, n)
+
 
 class Call(NamedTuple):
     """A statement of Python and the objects that it names.
@@ -59,5 +61,5 @@ class States:
 
 
 def whole(upper):
-    """A symmetric matrix from its upper triangle."""
-    return np.triu(upper) + np.triu(upper, 1).T
+    """Symmetric matrices (..., n, n) from their upper triangles."""
+    return np.triu(upper) + np.triu(upper, 1).swapaxes(-1, -2)

@@ -3,7 +3,7 @@ import numpy as np
 
 from . import robots
 from .agreement import those_who_agree
-from .calls import States
+from .calls import DERIVATIVES, States
 from .contestants import OURS, Who
 from .timing import measure
 
@@ -54,14 +54,18 @@ def agreed_calls(case, contestants, libraries=None, **settings):
 
 
 def batch(case, contestants, effort, threads, count=BATCH):
-    """Inverse and forward dynamics of many states, on each number of threads."""
+    """Inverse and forward dynamics of many states, on each number of threads, and of BATCH states the derivatives."""
     states = States(case.joints, count, floating=case.floating)
     peers = contestants.peers(case, (OURS, "Pinocchio"))
     offers = {k: {name: peer.batch_calls(states, k) for name, peer in peers.items()} for k in threads}
-    for quantity in ("inverse dynamics", "forward dynamics"):
+    for quantity in offers[threads[0]][OURS]:
+        if quantity in DERIVATIVES and count > BATCH:
+            continue
         calls = {}
         for k, offer in offers.items():
-            named = {name: quantities[quantity] for name, quantities in offer.items()}
+            named = {name: quantities[quantity] for name, quantities in offer.items() if quantity in quantities}
+            if not named:
+                continue
             calls |= those_who_agree(named, quantity, case, contestants.absent, threads=k)
         name = "batch" if count == BATCH else "large batch"
         yield measure(subject(name, quantity, case), calls, effort, count, pause=PAUSE, warm=WARM)

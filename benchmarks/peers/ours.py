@@ -6,7 +6,7 @@ import numpy as np
 import screw_dynamics as sd
 
 from .. import robots
-from ..calls import Call
+from ..calls import DERIVATIVES, Call
 
 warnings.simplefilter("ignore", sd.UrdfWarning)     # about robots that nobody here wrote
 METHODS = {
@@ -17,8 +17,6 @@ METHODS = {
     "Jacobian derivative": "jacobian_derivative(q, qd, tip{out})",
     "mass matrix": "mass_matrix(q{out})",
     "Coriolis matrix": "coriolis_matrix(q, qd{out})",
-}
-DERIVATIVES = {         # of robots: those of forward dynamics take n^3
     "derivatives of inverse dynamics": "inverse_dynamics_derivatives(q, qd, qdd{out})",
     "derivatives of forward dynamics": "forward_dynamics_derivatives(q, qd, tau{out})",
 }
@@ -32,7 +30,7 @@ class Peer:
 
     def __init__(self, case):
         self.tip = case.tip
-        self.methods = METHODS | (DERIVATIVES if case.urdf else {}) | (WALKING if case.floating else {})
+        self.methods = METHODS | (WALKING if case.floating else {})
         self.robot = (sd.Robot.from_urdf(case.urdf, floating_base=case.floating) if case.urdf
                       else sd.Robot(chain(case.joints)))
         short = case.urdf and not case.floating and case.joints <= self.SPECIALIZED
@@ -55,14 +53,13 @@ class Peer:
         return calls
 
     def batch_calls(self, states, threads):
-        """Inverse and forward dynamics of all states."""
-        out = np.empty((states.count, self.robot.n))
-        names = {"robot": self.robot, "result": out, **states.rows}
-        option = f", out=result, threads={threads}"
-        calls = {}
-        for quantity in ("inverse dynamics", "forward dynamics"):
-            call = Call("robot." + METHODS[quantity].format(out=option), names, "result")
-            calls[quantity] = self._variants(call)
+        """Inverse and forward dynamics of all states, and on one thread their derivatives."""
+        n, option, calls = self.robot.n, f", out=result, threads={threads}", {}
+        for quantity in ("inverse dynamics", "forward dynamics", *DERIVATIVES * (threads == 1)):
+            out = np.empty((states.count, *((3, n, n) if quantity in DERIVATIVES else (n,))))
+            call = Call("robot." + METHODS[quantity].format(out=option),
+                        {"robot": self.robot, "result": out, **states.rows}, "result")
+            calls[quantity] = {"": call} if quantity in DERIVATIVES else self._variants(call)
         return calls
 
     def rollout_calls(self, states, dt, steps):

@@ -53,7 +53,8 @@ class Peer:
         }
 
     def batch_calls(self, states, threads):
-        """Inverse and forward dynamics of all states, one in each column, in Fortran's order, which is its own."""
+        """Inverse and forward dynamics of all states, one in each column, in Fortran's order, which is its own; on one
+        thread their derivatives, state by state, since it has no call for many."""
         rows = {name: x if name == "q" else x[:, states.order] for name, x in states.rows.items()}
         columns = {name: np.asfortranarray(x.T) for name, x in rows.items()}
         out = np.empty(columns["qd"].shape, order="F")
@@ -63,7 +64,35 @@ class Peer:
             "inverse dynamics": f"pin.rneaInParallel({threads}, pool, q, qd, qdd, result)",
             "forward dynamics": f"pin.abaInParallel({threads}, pool, q, qd, tau, result)",
         }
-        return {quantity: {"": Call(text, names, "result.T[:, order]")} for quantity, text in texts.items()}
+        calls = {quantity: {"": Call(text, names, "result.T[:, order]")} for quantity, text in texts.items()}
+        if threads > 1:
+            return calls
+        rows["derivatives"] = np.empty((states.count, 3, self.model.nv, self.model.nv))
+        names = {"inverse": self._inverse, "forward": self._forward, "in_our_order": in_our_order, "rows": rows,
+                 "order": states.order}
+        result = "in_our_order(rows['derivatives'], order)"
+        return calls | {"derivatives of inverse dynamics": {"": Call("inverse(**rows)", names, result)},
+                        "derivatives of forward dynamics": {"": Call("forward(**rows)", names, result)}}
+
+    def _inverse(self, q, qd, qdd, tau, derivatives):
+        """dtau/dq, dtau/dqd and M's upper triangle of each state."""
+        model, data, compute = self.model, self.data, pin.computeRNEADerivatives
+        for k in range(len(q)):
+            compute(model, data, q[k], qd[k], qdd[k])
+            derivatives[k] = data.dtau_dq, data.dtau_dv, data.M
+
+    def _forward(self, q, qd, qdd, tau, derivatives):
+        """dqdd/dq, dqdd/dqd and M^-1's upper triangle of each state."""
+        model, data, compute = self.model, self.data, pin.computeABADerivatives
+        for k in range(len(q)):
+            compute(model, data, q[k], qd[k], tau[k])
+            derivatives[k] = data.ddq_dq, data.ddq_dv, data.Minv
+
+
+def in_our_order(derivatives, order):
+    """Derivatives (states, 3, n, n), the last of which are upper triangles, by velocities in our order."""
+    whole_ones = np.concatenate((derivatives[:, :2], whole(derivatives[:, 2:])), axis=1)
+    return whole_ones[:, :, order][..., order]
 
 
 def chain(n):
