@@ -54,6 +54,7 @@ _OURS = {
     "n": "nv nu njoints njnt dof ndof ndofs dofs num_joints n_joints num_dofs num_dof num_positions num_velocities "
          "numJoints getNrOfDOFs",
     "neutral()": "zero_configuration qz",
+    "linearize(q, qd, tau, dt)": "mjd_transitionFD",
     "integrate(q, v)": "mj_integratePos",
     "random_configuration(rng)": "randomConfiguration random_q rand",
     "total_mass": "computeTotalMass getTotalMass mass CalcTotalMass",
@@ -105,8 +106,6 @@ _NOT_YET = {
     "inverse_kinematics ikine ik IK ikine_LM ikine_GN ikine_NR ik_LM IKinBody IKinSpace CartToJnt "
     "calculateInverseKinematics computeIK solve_ik":
         "scipy.optimize.least_squares on sd.se3.log(np.linalg.inv(goal) @ robot.forward_kinematics(q, link))",
-    "mjd_transitionFD linearize":
-        "robot.forward_dynamics_derivatives(q, qd, tau) has the continuous one",
     "computeJointTorqueRegressor regressor dynamics_regressor inverseDynamicsInertialParametersRegressor":
         "columns are inverse_dynamics of models with one inertial parameter set to 1",
     "from_mjcf from_xml_path from_xml_string MJCF from_mjcf_file buildModelFromMJCF from_sdf SDF buildModelFromSdf "

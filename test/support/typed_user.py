@@ -82,6 +82,9 @@ def dynamics(robot: sd.Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np
     by_q, by_qd, M = robot.inverse_dynamics_derivatives(q, qd, qdd, wrenches)
     derivatives: list[np.ndarray] = [*robot.forward_dynamics_derivatives(q, qd, tau), by_q + by_qd + M]
     assert all(derivative.shape == (robot.n, robot.n) for derivative in derivatives)
+    model = robot.linearize(q, qd, tau, 1e-3, wrenches, "rk4", friction=True)
+    A, B, acceleration = robot.linearize(q, qd, tau, out=(model.A, model.B), threads=1)
+    assert A.shape == (2 * robot.n, 2 * robot.n) and len(B) == 2 * len(acceleration)
     return tau
 
 

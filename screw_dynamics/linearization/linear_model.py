@@ -1,0 +1,165 @@
+"""x' = A x + B u, and x+ = A x + B u over a step of an integrator, of deviations x = (dq, dqd) and u = dtau; [MD] 6.1.
+
+On groups a deviation dq of g' = g V obeys dq' = dqd - ad_V dq. A step is that of simulation/integrators.py, and its
+linear model the exact derivative of it: the same stages, of which each is differentiated."""
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks, configuration_space
+from screw_dynamics.algorithms.friction import STICTION, resistance
+from screw_dynamics.simulation.integrators import INTEGRATORS
+
+from .tangent_maps import displacement, products, transport, trivialization
+
+
+class LinearModel(NamedTuple):
+    """A (..., 2n, 2n) and B (..., 2n, n), of deviations (dq, dqd) and dtau; qdd (..., n): the acceleration at the
+    state."""
+
+    A: np.ndarray
+    B: np.ndarray
+    qdd: np.ndarray
+
+
+class Stage(NamedTuple):
+    """A state (q, qd) at which a step evaluates forward dynamics, and the acceleration there."""
+
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+
+
+class Actuation(NamedTuple):
+    """Of states: efforts tau (..., n); wrenches on links {link: (..., 6)}, which stay the same in their links' frames;
+    whether friction acts; and how many threads to use."""
+
+    tau: np.ndarray
+    external: Mapping[str, ArrayLike] | None = None
+    friction: bool = False
+    threads: int | None = None
+
+
+def continuous(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation) -> LinearModel:
+    """The linear model in continuous time, of states q (..., nq) and qd (..., n)."""
+    n, (qdd, by_q, by_qd, by_tau) = robot.n, _accelerations(robot, q, qd, actuation, 0.0)
+    A, B = np.zeros((*qd.shape[:-1], 2 * n, 2 * n)), np.zeros((*qd.shape[:-1], 2 * n, n))
+    if robot.model.on_groups:
+        A[..., :n, :n] = transport(robot.model, qd)
+    A[..., :n, n:] = np.eye(n)
+    A[..., n:, :n], A[..., n:, n:], B[..., n:, :] = by_q, by_qd, by_tau
+    return LinearModel(A, B, qdd)
+
+
+def over_a_step(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float,
+                apart: bool = False) -> tuple[LinearModel, list[Stage]]:
+    """The linear model of a step of length h, and its stages, from states q (..., nq) and qd (..., n).
+
+    apart: B (..., 2n, stages n) with the efforts of each stage apart, as if they could differ."""
+    rule, n = INTEGRATORS[integrator], robot.n
+    ends, stages = (_semi_implicit_euler if rule.implicit else _runge_kutta)(
+        robot, rule.tableau, q, qd, actuation, h, apart)
+    columns = np.concatenate(ends, axis=-2)
+    return LinearModel(columns[..., :2 * n], columns[..., 2 * n:], stages[0].qdd), stages
+
+
+def _semi_implicit_euler(robot, tableau, q, qd, actuation, h, apart):
+    """The derivatives (..., n, 3n) of the state after a step, and its stage."""
+    qdd, *by = _accelerations(robot, q, qd, actuation, h)
+    by_q, by_qd, _ = _columns(robot.n, qd, 1)
+    dv = by_qd + h * np.concatenate(by, axis=-1)
+    dq = _moved(robot, h * (qd + h * qdd), by_q, h * dv)
+    return (dq, dv), [Stage(q, qd, qdd)]
+
+
+def _runge_kutta(robot, tableau, q, qd, actuation, h, apart):
+    """The derivatives (..., n, 2n + n) of the state after a step, or (..., n, 2n + stages n), and its stages."""
+    model, n, count = robot.model, robot.n, len(tableau.c)
+    by_q, by_qd, by_tau = _columns(n, qd, count if apart else 1)
+    stages, u_rates, accelerations, dk, dl = [], [], [], [], []
+    for s in range(count):
+        u, dv = h * _weighted(tableau.a[s], u_rates, qd), by_qd + h * _weighted(tableau.a[s], dl, by_qd)
+        v, du = qd + h * _weighted(tableau.a[s], accelerations, qd), h * _weighted(tableau.a[s], dk, by_qd)
+        here = configuration_space.integrated(model, q, u)
+        qdd, a_by_q, a_by_qd, a_by_tau = _accelerations(robot, here, v, actuation, 0.0)
+        stages.append(Stage(here, v, qdd))
+        accelerations.append(qdd)
+        dl.append(a_by_q @ _moved(robot, u, by_q, du) + a_by_qd @ dv)
+        own = slice(2 * n + s * n * apart, 3 * n + s * n * apart)
+        dl[s][..., own] += a_by_tau
+        if model.on_groups:
+            F, G = trivialization(model, u, v)
+            u_rates.append((F @ v[..., None])[..., 0])
+            dk.append(F @ dv + G @ du)
+        else:
+            u_rates.append(v)
+            dk.append(dv)
+    u, du = h * _weighted(tableau.b, u_rates, qd), h * _weighted(tableau.b, dk, by_qd)
+    return (_moved(robot, u, by_q, du), by_qd + h * _weighted(tableau.b, dl, by_qd)), stages
+
+
+def _weighted(weights, terms, like):
+    """The sum of the terms, by those of their weights that are other than 0."""
+    total = np.zeros_like(like)
+    for weight, term in zip(weights, terms, strict=False):
+        if weight != 0.0:
+            total += weight * term
+    return total
+
+
+def _columns(n, like, count):
+    """The derivatives (n, 2n + count n) of dq, dqd and dtau by themselves; over the leading axes of `like` (..., n)."""
+    one = np.zeros((3, *like.shape, (2 + count) * n))
+    for k in range(3):
+        one[k, ..., k * n:(k + 1) * n] = np.eye(n)
+    return one
+
+
+def _moved(robot, u, dq, du):
+    """The deviation of q exp(u) for deviations dq of q and du of u."""
+    if not robot.model.on_groups:
+        return dq + du
+    T, E = displacement(robot.model, u)
+    return T @ dq + E @ du
+
+
+def _accelerations(robot, q, qd, actuation, h):
+    """The accelerations of motion.accelerate for h, 0 or the length of a step at the end of which friction is taken,
+    and their derivatives (..., n, n) by q, qd and tau."""
+    tau, external, friction, threads = actuation
+    damping, dry = robot.model.damping, robot.model.friction
+    if not (friction and (damping.any() or dry.any())):
+        return (robot.forward_dynamics(q, qd, tau, external, threads=threads),
+                *robot.forward_dynamics_derivatives(q, qd, tau, external, threads=threads))
+    d, d_by_qd = resistance(damping, dry, qd), -dry * np.sign(qd) / (np.abs(qd) + STICTION) ** 2
+    if h == 0.0:
+        qdd = robot.forward_dynamics(q, qd, tau - d * qd, external, threads=threads)
+        by_q, by_qd, by_tau = robot.forward_dynamics_derivatives(q, qd, tau - d * qd, external, threads=threads)
+        return qdd, by_q, by_qd - by_tau * (d + d_by_qd * qd)[..., None, :], by_tau
+    # Forward dynamics with the armature h D: of joints on groups this resists qdd less the products of velocities.
+    p, p_by_qd = products(robot.model, qd)
+    at_zero = robot.inverse_dynamics(q, qd, np.zeros_like(qd), external, threads=threads)
+    inverse = np.linalg.inv(robot.mass_matrix(q, threads=threads) + h * _diagonal(d))
+    qdd = (inverse @ (tau - at_zero - d * (qd - h * p))[..., None])[..., 0]
+    by_q, by_qd, _ = robot.inverse_dynamics_derivatives(q, qd, qdd, external, threads=threads)
+    by_qd = by_qd + _diagonal(d + d_by_qd * (qd + h * (qdd - p))) - h * d[..., None] * p_by_qd
+    return qdd, -inverse @ by_q, -inverse @ by_qd, inverse
+
+
+def _diagonal(x):
+    """The diagonal matrices (..., n, n) of vectors (..., n)."""
+    return x[..., None] * np.eye(x.shape[-1])
+
+
+def states(robot: Any, external: Mapping[str, ArrayLike] | None, **given: ArrayLike
+           ) -> tuple[list[np.ndarray], dict[str, np.ndarray] | None]:
+    """q, qd and others as float64 arrays, and the wrenches {link: wrench}, all over common leading axes."""
+    arrays = {name: checks.real_numbers(name, x, robot.nq if name == "q" else robot.n) for name, x in given.items()}
+    if external is not None:
+        external = checks.wrenches(external, robot.link_names)
+        arrays |= {f"the wrench on link {link!r}": checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
+                   for link, wrench in external.items()}
+    found = [np.asarray(x, dtype=float) for x in checks.broadcast(arrays)]
+    return found[:len(given)], dict(zip(external, found[len(given):], strict=True)) if external is not None else None

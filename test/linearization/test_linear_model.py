@@ -1,0 +1,150 @@
+"""Robot.linearize: against differences of the steps that it linearises, and Pinocchio."""
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.algorithms.friction import resistance
+from screw_dynamics.linearization.tangent_maps import displacement, products, trivialization
+from support.differences import of_a_state, slopes
+from support.pinocchio_oracle import oracle_of_urdf
+from support.random_trees import GROUPS, KINDS, model_of, random_tree
+from support.real_robots import PATHS, real_robot
+
+ROBOTS = {"fixed": (0, KINDS), "mimics": (2, KINDS), "groups": (0, (*GROUPS, *KINDS))}
+# The derivatives of dynamics on groups, and on lanes, take a minute to compile.
+EACH_ROBOT = pytest.mark.parametrize("robot", [
+    pytest.param(name, marks=[pytest.mark.slow] * (name == "groups")) for name in ROBOTS], indirect=True)
+EACH_STEP = pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+
+
+@pytest.fixture
+def robot(request):
+    rng, (mimics, kinds) = np.random.default_rng(7), ROBOTS[request.param]
+    model = model_of(random_tree(rng, 6, mimics, kinds), damping=0.3, friction=0.2)
+    return sd.Robot(model, gravity=rng.uniform(-10, 10, 3))
+
+
+def state(robot, rng, *lead):
+    """q, qd, tau; velocities far enough from 0 for friction to be smooth."""
+    qd = rng.uniform(0.5, 1.5, (*lead, robot.n)) * rng.choice([-1.0, 1.0], robot.n)
+    return robot.random_configuration(rng, lead), qd, rng.standard_normal((*lead, robot.n))
+
+
+def near(found, expected, bound):
+    assert found.shape == expected.shape
+    assert np.abs(found - expected).max() <= bound * max(1.0, np.abs(expected).max())
+
+
+def both(model):
+    return np.concatenate((model.A, model.B), axis=-1)
+
+
+@EACH_ROBOT
+@EACH_STEP
+@pytest.mark.parametrize("friction", [False, True])
+def test_it_is_the_derivative_of_a_step(robot, rng, integrator, friction):
+    q, qd, tau = state(robot, rng)
+    for dt in (1e-3, 5e-3 if friction else 0.1):                # no velocity comes to 0 meanwhile, where friction jumps
+        expected = of_a_state(robot, lambda dq, dv, du, dt=dt: robot.step(
+            robot.integrate(q, dq), qd + dv, tau + du, dt, integrator, friction=friction))
+        near(both(robot.linearize(q, qd, tau, dt, integrator=integrator, friction=friction)), expected, 1e-10)
+
+
+@EACH_ROBOT
+def test_wrenches_stay_the_same_in_their_links(robot, rng):
+    (q, qd, tau), external = state(robot, rng), {robot.link_names[-1]: rng.standard_normal(6),
+                                                 robot.link_names[2]: np.ones(6)}
+
+    def step(dq, dv, du):
+        here = robot.integrate(q, dq)
+        return robot.step(here, qd + dv, tau + du + robot.external_torque(here, external), 0.1, friction=True)
+    model = robot.linearize(q, qd, tau, 0.1, external, friction=True)
+    near(both(model), of_a_state(robot, step), 1e-10)
+    assert np.allclose(model.qdd, (step(*np.zeros((3, robot.n)))[1] - qd) / 0.1, rtol=1e-12)
+
+
+@EACH_ROBOT
+@pytest.mark.parametrize("friction", [False, True])
+def test_continuous_is_the_limit_of_short_steps(robot, rng, friction):
+    """(A_h - 1) / h at h, 2h, ..., extrapolated to 0."""
+    (q, qd, tau), external = state(robot, rng), {robot.link_names[-1]: rng.standard_normal(6)}
+    found = robot.linearize(q, qd, tau, None, external, friction=friction)
+    n, limit = robot.n, 0.0
+    for k, weight in ((1, 5.0), (2, -10.0), (3, 10.0), (4, -5.0), (5, 1.0)):
+        over = robot.linearize(q, qd, tau, 2e-4 * k, external, "rk4", friction=friction)
+        limit = limit + weight * (both(over) - np.eye(2 * n, 3 * n)) / (2e-4 * k)
+    near(both(found), limit, 1e-9)
+    assert np.array_equal(found.A[:n, n:], np.eye(n)) and not found.B[:n].any()
+    if not robot.model.on_groups:
+        assert not found.A[:n, :n].any()
+    load = resistance(robot.model.damping, robot.model.friction, qd) * qd * friction
+    assert np.array_equal(found.qdd, robot.forward_dynamics(q, qd, tau - load, external))
+
+
+@pytest.mark.parametrize("kind", GROUPS)
+@pytest.mark.parametrize("size", [1e-9, 0.1, 1.0, 3.0, 5.0])
+def test_deviations_pass_through_displacements_of_any_angle(kind, size, rng):
+    """T and E of q exp(u), F and G of dexp_(-u)^-1 v: the rate at which u moves, where q exp(u) moves at v."""
+    robot = sd.Robot(model_of(random_tree(rng, 2, of=(kind, "revolute"))))
+    q, u, v = robot.random_configuration(rng), rng.standard_normal(robot.n), rng.standard_normal(robot.n)
+    u *= size / np.linalg.norm(u)
+    T, E = displacement(robot.model, u)
+    end = robot.integrate(q, u)
+    near(T, slopes(lambda x: robot.difference(end, robot.integrate(robot.integrate(q, x), u)), robot.n), 1e-11)
+    near(E, slopes(lambda x: robot.difference(end, robot.integrate(q, u + x)), robot.n), 1e-11)
+    F, G = trivialization(robot.model, u, v)
+    near(F @ E, np.eye(robot.n), 1e-13)
+    near(G, slopes(lambda x: trivialization(robot.model, u + x, v).F @ v, robot.n), 1e-10)
+    p, by_v = products(robot.model, v)
+    near(by_v, slopes(lambda x: products(robot.model, v + x)[0], robot.n), 1e-12)
+
+
+@pytest.mark.slow
+@EACH_ROBOT
+@EACH_STEP
+@pytest.mark.parametrize("friction", [False, True])
+def test_batches_are_the_same(robot, rng, integrator, friction):
+    (q, qd, tau), wrench = state(robot, rng, 3, 5), rng.standard_normal((5, 6))
+    n, tip = robot.n, robot.link_names[-1]
+    for dt in (None, 0.01):
+        out = np.empty((3, 5, 2 * n, 2 * n)), np.empty((3, 5, 2 * n, n))
+        options = dict(integrator=integrator, friction=friction)
+        found = robot.linearize(q, qd, tau[0], dt, {tip: wrench}, out=out, **options)
+        assert found.A is out[0] and found.B is out[1] and found.qdd.shape == (3, 5, n)
+        for k in np.ndindex(3, 5):
+            one = robot.linearize(q[k], qd[k], tau[0, k[1]], dt, {tip: wrench[k[1]]}, **options)
+            for x, y in zip(found, one, strict=True):
+                near(x[k], y, 1e-11)
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (dict(dt=0.0), r"dt 0\.0 must be finite and > 0"), (dict(integrator="rk45"), "integrator 'rk45' must be one of"),
+    (dict(q=[1.0]), r"q has shape \(1,\)"), (dict(external={"nose": np.zeros(6)}), "link 'nose' does not exist"),
+    (dict(external={"link 0": [1.0]}), "the wrench on link 'link 0' has shape"),
+    (dict(out=(np.empty((6, 6)), np.empty(3))), r"out must be two writable float64 arrays \(A, B\)")])
+def test_wrong_arguments_are_named(arguments, message):
+    robot = sd.Robot(model_of(random_tree(np.random.default_rng(7), 6)))
+    given = dict(q=np.zeros(6), qd=np.zeros(6), tau=np.zeros(6), dt=0.1) | arguments
+    with pytest.raises(ValueError, match=message):
+        robot.linearize(**given)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("floating", [False, True])
+@pytest.mark.parametrize("name", ["panda_description/urdf/panda.urdf", "anymal_b_simple_description/robots/anymal.urdf",
+                                  "talos_data/robots/talos_reduced.urdf"])
+def test_real_robots_against_pinocchio(name, floating, rng):
+    """The continuous model has its derivatives; a semi-implicit step, and its group's exp, make the discrete one."""
+    robot = real_robot(name, floating_base=True) if floating else real_robot(name)
+    oracle, n, h = oracle_of_urdf(PATHS[name], robot), robot.n, 1e-2
+    for _ in range(3):
+        q, (qd, tau) = robot.random_configuration(rng), rng.standard_normal((2, n))
+        by_q, by_qd, by_tau = oracle.forward_dynamics_derivatives(q, qd, tau)
+        lower = np.hstack((by_q, by_qd, by_tau))
+        near(both(robot.linearize(q, qd, tau))[n:], lower, 1e-10)
+        dv, v = np.eye(n, 3 * n, n) + h * lower, qd + h * oracle.forward_dynamics(q, qd, tau)
+        upper = np.eye(n, 3 * n) + h * dv
+        if floating:
+            turn = sd.se3.exp(-h * v[:6])
+            upper[:6] = sd.arrays.Ad_matrix(turn) @ np.eye(6, 3 * n) + h * sd.se3.dexp(-h * v[:6], np.eye(6)).T @ dv[:6]
+        near(both(robot.linearize(q, qd, tau, h)), np.vstack((upper, dv)), 1e-10)
