@@ -7,10 +7,12 @@ import pytest
 from geometry_msgs.msg import Inertia, Vector3, Vector3Stamped, Wrench, WrenchStamped
 from std_msgs.msg import Header
 
+import screw_dynamics as sd
 from screw_dynamics_interfaces import srv
 from screw_dynamics_interfaces.msg import BaseState
 from support import planar_arm as arm
 from support.arm_driver import MODULE, QD, ArmDriver, Q
+from support.differences import slopes
 from support.graph import NodeProcess
 
 QDD = np.array([2.0, -1.0])
@@ -157,6 +159,47 @@ def test_forward_dynamics_is_the_inverse_of_inverse_dynamics(driver):
         joints(falling, falling.acceleration), -np.linalg.solve(arm.mass_matrix(Q), arm.gravity(Q)), rtol=1e-12)
 
 
+def linear_model(reply):
+    """A and B of an answer, of (shoulder, elbow)."""
+    n = len(reply.joint_names)
+    assert (reply.rows, reply.cols) == (2 * n, n)
+    order = [list(reply.joint_names).index(name) for name in arm.NAMES]
+    rows = [*order, *(n + i for i in order)]
+    A, B = np.reshape(reply.a, (2 * n, 2 * n)), np.reshape(reply.b, (2 * n, n))
+    return A[np.ix_(rows, rows)], B[np.ix_(rows, order)]
+
+
+def test_linear_models_in_continuous_time_and_over_a_step(driver):
+    """Against the closed form, by differences; and a semi-implicit step: v += h q'', q += h v."""
+    effort, load = np.array([3.0, -1.0]), [wrench("flange", (1.0, 0.0, 3.0))]
+
+    def acceleration(x):
+        q, qd, tau = x.reshape(3, 2)
+        in_base = sd.so3.exp([0.0, -q.sum(), 0.0]) @ [1.0, 0.0, 3.0]
+        external = flange_jacobian(q).T @ in_base[[0, 2]]
+        return np.linalg.solve(arm.mass_matrix(q), tau + external - arm.coriolis(q, qd) - arm.gravity(q))
+    at = np.concatenate((Q, QD, effort))
+    expected = slopes(lambda x: acceleration(at + x), 6)
+    reply = good(driver.call(srv.Linearize, "~/linearize", external=load, **given(velocity=QD, effort=effort)))
+    A, B = linear_model(reply)
+    np.testing.assert_allclose(joints(reply, reply.acceleration), acceleration(at), rtol=1e-12)
+    np.testing.assert_allclose(np.hstack((A, B)), np.vstack((np.eye(2, 6, 2), expected)), rtol=1e-9, atol=1e-9)
+    h = 0.01
+    reply = good(driver.call(
+        srv.Linearize, "~/linearize", external=load, time_step=h, **given(velocity=QD, effort=effort)))
+    v = np.eye(2, 6, 2) + h * expected
+    stepped = np.vstack((np.eye(2, 6) + h * v, v))
+    np.testing.assert_allclose(np.hstack(linear_model(reply)), stepped, rtol=1e-9, atol=1e-9)
+
+
+def test_a_linear_model_about_the_latest_state(driver):
+    driver.answer(position=[0.4, -0.3], velocity=[1.0, 2.0])
+    reply = good(driver.call(srv.Linearize, "~/linearize"))
+    expected = np.linalg.solve(
+        arm.mass_matrix([0.4, -0.3]), -arm.coriolis([0.4, -0.3], [1, 2]) - arm.gravity([0.4, -0.3]))
+    np.testing.assert_allclose(joints(reply, reply.acceleration), expected, rtol=1e-12)
+
+
 def test_jacobian_of_a_fixed_link_in_hybrid_form(driver):
     reply = good(driver.call(
         srv.GetJacobian, "~/get_jacobian", link="flange", representation=HYBRID, **given()))
@@ -270,6 +313,12 @@ def test_gravity_can_be_set_in_any_frame_that_does_not_move(driver, frame):
         (srv.InverseDynamics, "inverse_dynamics", {"external": [wrench("")]}, "external[0].header.frame_id: empty"),
         (srv.ForwardDynamics, "forward_dynamics", {"external": [wrench("base", (np.inf, 0.0, 0.0))]}, "not finite"),
         (srv.ForwardDynamics, "forward_dynamics", given(effort=[0.0, np.inf]), "effort of joint 'elbow' is inf"),
+        (srv.Linearize, "linearize", {"time_step": -0.1}, "time_step: -0.1, must be finite and >= 0"),
+        (srv.Linearize, "linearize", {"time_step": np.nan}, "time_step: nan"),
+        (srv.Linearize, "linearize", {"external": [wrench("hand")]}, "'hand' is not a link"),
+        (srv.Linearize, "linearize", given(effort=[np.inf, 0.0]), "effort of joint 'shoulder' is inf"),
+        (srv.Linearize, "linearize", {"joint_names": ["elbow"]}, "joint 'shoulder' of the model is missing"),
+        (srv.Linearize, "linearize", {"base": [BaseState()]}, "base: the robot has no floating base, must be empty"),
         (srv.GetJacobian, "get_jacobian", {}, "link: empty"),
         (srv.GetJacobian, "get_jacobian", {"link": "hand"}, "link: 'hand' is not a link"),
         (srv.GetJacobian, "get_jacobian", {"link": "base", "reference_link": "x"}, "reference_link: 'x' is not a link"),

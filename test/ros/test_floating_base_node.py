@@ -164,6 +164,26 @@ def test_dynamics_of_given_states(driver, robot, state, rng):
     assert list(reply.link_names) == ["trunk"] * 6 + ["thigh", "shin"]
 
 
+@pytest.mark.slow       # compiles the derivatives of dynamics on groups
+def test_linear_models_of_given_states(driver, robot, state, rng):
+    q, v = state
+    tau, wrench = rng.standard_normal(8), rng.standard_normal(6)
+    external = WrenchStamped(wrench=messages.wrench_message(wrench))
+    external.header.frame_id = "imu"
+    order = [0, 1, 2, 3, 4, 5, 7, 6]
+    named = {"joint_names": ["slide", *robots.BASE_NAMES, "hip"], "position": [q[8], *[0.0] * 6, q[7]],
+             "velocity": [v[7], *[0.0] * 6, v[6]], "effort": [tau[7], *tau[:6], tau[6]]}
+    for h in (0.0, 0.01):
+        reply = driver.call(srv.Linearize, "~/linearize", base=base(q, v), external=[external], time_step=h, **named)
+        assert reply.success, reply.message
+        assert list(reply.joint_names) == [NAMES[k] for k in order] and (reply.rows, reply.cols) == (16, 8)
+        A, B, qdd = robot.linearize(q, v, tau, h or None, {"imu": wrench})
+        rows = [*order, *(8 + k for k in order)]
+        close(reply.acceleration, qdd[order])
+        close(np.reshape(reply.a, (16, 16)), A[np.ix_(rows, rows)])
+        close(np.reshape(reply.b, (16, 8)), B[np.ix_(rows, order)])
+
+
 def test_a_bad_base_of_a_request_is_named(driver, state):
     q, v = state
     off = q.copy()

@@ -19,6 +19,7 @@ from screw_dynamics_interfaces import srv
 from ..node import messages
 from ..node.base_state import read_pose, read_twist
 from ..node.joint_state import JointMap
+from ..node.preparation import OnDemand
 from ..node.services import Service, serve
 from .joint_request import JointRequest
 from .torque_stream import Motion
@@ -29,13 +30,14 @@ LINEAR_ROWS_FIRST = [3, 4, 5, 0, 1, 2]
 
 class DynamicsServices:
     """Serves `node`, which offers: `robot()`, `fresh_state(joints, base) -> Motion` (ValueError when there is none),
-    `root_frame`, `set_payload(link, mass, com, inertia)`, `set_gravity(vector)`, and what `serve` needs."""
+    `root_frame`, `set_payload(link, mass, com, inertia)`, `set_gravity(vector)`, `future()`, and what `serve` needs."""
 
     def __init__(self, node):
         self._node = node
         self._joints = JointMap(())
         self._model: Model | None = None            # of the last request
         self._base: FloatingBase | None = None
+        self._on_demand = OnDemand(node.future, node.log.info)
         serve(node, node.robot, (
             Service("get_jacobian", srv.GetJacobian, self._jacobian),
             Service("get_mass_matrix", srv.GetMassMatrix, self._mass_matrix),
@@ -43,6 +45,7 @@ class DynamicsServices:
             Service("get_coriolis", srv.GetCoriolis, self._coriolis),
             Service("inverse_dynamics", srv.InverseDynamics, self._inverse_dynamics),
             Service("forward_dynamics", srv.ForwardDynamics, self._forward_dynamics),
+            Service("linearize", srv.Linearize, self._linearize),
             Service("get_forward_kinematics", srv.GetForwardKinematics, self._forward_kinematics),
             Service("get_joint_screws", srv.GetJointScrews, self._joint_screws),
             Service("set_payload", srv.SetPayload, self._set_payload),
@@ -100,6 +103,11 @@ class DynamicsServices:
             return qdd
         base = read_twist(request.base[0].acceleration, "base[0].acceleration") if request.base else np.zeros(RATES)
         return np.concatenate((base, qdd))
+
+    def _effort(self, request, joints: JointRequest) -> np.ndarray:
+        """Those of the request (n,); zero where it has none."""
+        effort = joints.read_or_zero(request.effort, "effort")
+        return effort if self._base is None else np.concatenate((joints.of_base(request.effort, "effort"), effort))
 
     def _link(self, robot: Robot, name: str, field: str) -> str:
         """The link of that name, the root for "" and for the parameter frame_id."""
@@ -193,15 +201,27 @@ class DynamicsServices:
     def _forward_dynamics(self, robot: Robot, request, response) -> None:
         joints = self._request(robot, request)
         q, qd, _ = self._motion(request, joints, velocity_needed=False)
-        effort = joints.read_or_zero(request.effort, "effort")
-        if self._base is not None:
-            effort = np.concatenate((joints.of_base(request.effort, "effort"), effort))
-        acceleration = robot.forward_dynamics(q, qd, effort, self._external(robot, request.external))
-        if not np.isfinite(acceleration).all() and (i := singular_joint(robot.mass_matrix(q))) is not None:
-            joint = velocity_names(robot.model)[i]
-            raise ValueError(f"the mass matrix is singular at this position: no inertia resists joint '{joint}'")
+        external = self._external(robot, request.external)
+        acceleration = robot.forward_dynamics(q, qd, self._effort(request, joints), external)
+        self._refuse_singular(robot, q, acceleration)
         response.joint_names = joints.joint_names
         response.acceleration = messages.floats(joints.arrange(acceleration))
+
+    async def _linearize(self, robot: Robot, request, response) -> None:
+        await self._on_demand.ready("linear model", robot)
+        joints = self._request(robot, request)
+        if not 0.0 <= request.time_step < np.inf:
+            raise ValueError(f"time_step: {request.time_step}, must be finite and >= 0, which is continuous time")
+        q, qd, _ = self._motion(request, joints, velocity_needed=False)
+        A, B, qdd = robot.linearize(q, qd, self._effort(request, joints), request.time_step or None,
+                                    self._external(robot, request.external))
+        self._refuse_singular(robot, q, qdd)
+        rows = np.concatenate((joints.order, robot.n + joints.order))
+        A, B = A[np.ix_(rows, rows)], B[np.ix_(rows, joints.order)]
+        response.joint_names = joints.joint_names
+        response.acceleration = messages.floats(joints.arrange(qdd))
+        response.rows, response.cols = B.shape
+        response.a, response.b = messages.floats(A), messages.floats(B)
 
     def _forward_kinematics(self, robot: Robot, request, response) -> None:
         joints = self._request(robot, request)
@@ -236,6 +256,11 @@ class DynamicsServices:
         if body >= 0:
             raise ValueError(f"gravity.header.frame_id: link '{link}' moves, gravity does not turn with it")
         self._node.set_gravity(pose[:3, :3] @ messages.vector(request.gravity.vector))
+
+    def _refuse_singular(self, robot: Robot, q: np.ndarray, acceleration: np.ndarray) -> None:
+        if not np.isfinite(acceleration).all() and (i := singular_joint(robot.mass_matrix(q))) is not None:
+            joint = velocity_names(robot.model)[i]
+            raise ValueError(f"the mass matrix is singular at this position: no inertia resists joint '{joint}'")
 
     def _named_link(self, robot: Robot, name: str) -> str:
         if not name:

@@ -1,8 +1,10 @@
 """Calls every algorithm that a node uses once, so that it is loaded, or compiled, before a message needs it."""
 
 import logging
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +34,11 @@ BATCH_STEPS: dict[str, Step] = {
     for name in ("inverse dynamics", "mass matrix", "forward kinematics", "Jacobian", "Jacobian derivative")
 }
 
+# What does not come compiled with the package, and few call: prepared on demand.
+ON_DEMAND: dict[str, Step] = {
+    "linear model": lambda robot, q, v, link: robot.linearize(q, v, v),
+}
+
 
 def prepare(steps: Mapping[str, Step], robot: Robot, log: Callable[[str], None]) -> None:
     """Take every step at the neutral configuration, with lines to `log` on what has to be compiled."""
@@ -39,6 +46,35 @@ def prepare(steps: Mapping[str, Step], robot: Robot, log: Callable[[str], None])
     with _told(log):
         for step in steps.values():
             step(robot, q, v, last_link)
+
+
+class OnDemand:
+    """Prepares what is rarely called when it is: in a thread of its own, so that a compiler holds up nobody else.
+
+    future(): one to await in a callback, whichever thread completes it. log: lines on what has to be compiled."""
+
+    def __init__(self, future: Callable[[], Any], log: Callable[[str], None]):
+        self._future, self._log = future, log
+        self._begun: dict = {}      # by step and kind of robot, who have kernels in common
+
+    async def ready(self, name: str, robot: Robot) -> None:
+        """Return once a step of ON_DEMAND has been taken for robots of this kind; raise what it raises."""
+        key = name, robot.model.on_groups, robot.model.shares_coordinates
+        if key not in self._begun:
+            self._begun[key] = self._future()
+            threading.Thread(target=self._take, args=(key, robot), daemon=True, name=name).start()
+        error = await self._begun[key]
+        if error is not None:
+            self._begun.pop(key, None)
+            raise error
+
+    def _take(self, key, robot):
+        outcome = None
+        try:
+            prepare({key[0]: ON_DEMAND[key[0]]}, robot, self._log)
+        except Exception as error:
+            outcome = error
+        self._begun[key].set_result(outcome)
 
 
 @contextmanager
