@@ -72,6 +72,8 @@ _OURS = {
     "inverse_dynamics_derivatives(q, qd, qdd)": "computeRNEADerivatives rnea_derivatives mjd_inverseFD",
     "forward_dynamics_derivatives(q, qd, tau)": "computeABADerivatives aba_derivatives",
     "kinematic_hessian(q, link)": "hessian0 hessiane getFrameHessian getJointKinematicHessian hessian",
+    "inverse_kinematics(pose, link)": "ikine ik IK ikine_LM ikine_GN ikine_NR ik_LM IKinBody IKinSpace CartToJnt "
+                                      "calculateInverseKinematics computeIK solve_ik",
     "joint_names": "names joints jointNames joint_map actuated_joint_names actuated_joints joint_name_list",
     "joint_names.index(joint)": "getJointId joint_index joint_id",
     "link_names": "links link_map frames bodies linkNames frame_names",
@@ -103,9 +105,6 @@ _OTHERWISE = {
 
 # What does not exist yet, and the way round.
 _NOT_YET = {
-    "inverse_kinematics ikine ik IK ikine_LM ikine_GN ikine_NR ik_LM IKinBody IKinSpace CartToJnt "
-    "calculateInverseKinematics computeIK solve_ik":
-        "scipy.optimize.least_squares on sd.se3.log(np.linalg.inv(goal) @ robot.forward_kinematics(q, link))",
     "computeJointTorqueRegressor regressor dynamics_regressor inverseDynamicsInertialParametersRegressor":
         "columns are inverse_dynamics of models with one inertial parameter set to 1",
     "from_mjcf from_xml_path from_xml_string MJCF from_mjcf_file buildModelFromMJCF from_sdf SDF buildModelFromSdf "

@@ -28,6 +28,7 @@ from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_IN
 from screw_dynamics.algorithms.hessian import HESSIAN
 from screw_dynamics.algorithms.hybrid_dynamics import HYBRID_DYNAMICS
 from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
+from screw_dynamics.algorithms.inverse_kinematics import search
 from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
 from screw_dynamics.algorithms.time_derivatives import INVERSE_DYNAMICS_TIME_DERIVATIVES_IN
@@ -48,7 +49,8 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
     a single state, then what is for batches, as kernels of a kind have parts in common.
 
     everything: with the dynamics in each representation, for robots that are made with `representation=`, hybrid
-    dynamics and derivatives. on_groups: for robots with joints on groups, floating bases say, instead of others."""
+    dynamics, inverse kinematics and derivatives. on_groups: for robots with joints on groups, floating bases say,
+    instead of others."""
     chosen, mimic = choice(None, False), choice(None, True)
     entries = list(dict.fromkeys((
         *chosen[:-1], *mimic[:-1], FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE,
@@ -63,7 +65,8 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
     single, batches = ([
         *(form_of(integrator, lanes, on_groups) for integrator in INTEGRATORS),
         *(entry.form_of_native(lanes) for entry in called),
-        *(entry.form_of_many if lanes else entry.form_of_one for entry in entries)] for lanes in (False, True))
+        *(entry.form_of_many if lanes else entry.form_of_one for entry in entries),
+        *(everything * (search.form(lanes, on_groups),))] for lanes in (False, True))
     single += [*(driven.form(integrator, on_groups) for integrator in FIXED_STEPS),
                *(hybrid_dynamics.form(shared, on_groups) for shared in (False, True))]
     return {form.name: form for form in (*single, *batches)}
@@ -150,7 +153,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         "all that begins with a name; by default what a Robot uses")
     parser.add_argument("-j", "--jobs", type=int, default=available_threads(), help="how many processes to use")
     parser.add_argument("--all", action="store_true",
-                        help="also the dynamics in every representation of twists, hybrid dynamics and derivatives")
+                        help="also the dynamics in every representation of twists, hybrid dynamics, inverse kinematics "
+                             "and derivatives")
     parser.add_argument("--groups", action="store_true",
                         help="instead what robots with floating bases, ball joints or planar joints use")
     parser.add_argument("--single", action="store_true", help="only what is for a single state, not for batches")

@@ -18,6 +18,7 @@ from screw_dynamics.urdf import read_urdf
 from screw_dynamics.urdf.source import Source, kept
 
 from .configurations import Configurations
+from .inverse_kinematics import InverseKinematics
 from .linearization import Linearization
 from .time_derivatives import TimeDerivatives
 from .whole_robot import WholeRobot
@@ -25,7 +26,7 @@ from .whole_robot import WholeRobot
 GRAVITY = (0.0, 0.0, -9.81)
 
 
-class Robot(Linearization, TimeDerivatives, WholeRobot, Configurations, metaclass=WithHints):
+class Robot(Linearization, TimeDerivatives, InverseKinematics, WholeRobot, Configurations, metaclass=WithHints):
     """Everything about how a robot moves, from its model and gravity (3,) in m/s^2, resolved in the root link's frame.
 
     Configurations q (..., nq), velocities qd, accelerations qdd and efforts tau (..., n) are array-likes in the order

@@ -115,3 +115,46 @@ def moved_articulated(C: Pose, M: Articulated) -> Articulated:
     """Ad_C^-T M Ad_C^-1: an articulated inertia of the body frame, in the reference frame."""
     turned = Articulated(rotate_symmetric(C.R, M.A), rotate_matrix(C.R, M.B), rotate_symmetric(C.R, M.D))
     return shifted_articulated(C.p, turned)
+
+
+class Factors(NamedTuple):
+    """L D L^T of a symmetric 3 x 3 matrix: the inverses of D, and the entries yx, zx, zy of L below its diagonal of
+    ones."""
+
+    x: Scalar
+    y: Scalar
+    z: Scalar
+    yx: Scalar
+    zx: Scalar
+    zy: Scalar
+
+
+@kernel
+def factors(S: Symmetric3) -> Factors:
+    """The factors of a positive definite matrix."""
+    x = 1.0 / S.xx
+    yx, zx = x * S.xy, x * S.xz
+    y, yz = 1.0 / (S.yy - yx * S.xy), S.yz - yx * S.xz
+    zy = y * yz
+    return Factors(x, y, 1.0 / (S.zz - zx * S.xz - zy * yz), yx, zx, zy)
+
+
+@kernel
+def solved(F: Factors, b: Vec3) -> Vec3:
+    """S^-1 b, of the matrix S that was factorized."""
+    y = b.y - F.yx * b.x
+    z = F.z * (b.z - F.zx * b.x - F.zy * y)
+    y = F.y * y - F.zy * z
+    return Vec3(F.x * b.x - F.yx * y - F.zx * z, y, z)
+
+
+@kernel
+def velocity(M: Articulated, W: Wrench) -> Twist:
+    """M^-1 W, of a positive definite M: the twist whose momentum is W; by blocks, D - B^T A^-1 B the second pivot."""
+    A, Bt = factors(M.A), transpose(M.B)
+    X = Matrix3(solved(A, Bt.x), solved(A, Bt.y), solved(A, Bt.z))                  # (A^-1 B)^T
+    w = solved(A, W.torque)
+    schur = Symmetric3(M.D.xx - X.x @ Bt.x, M.D.xy - X.x @ Bt.y, M.D.xz - X.x @ Bt.z, M.D.yy - X.y @ Bt.y,
+                       M.D.yz - X.y @ Bt.z, M.D.zz - X.z @ Bt.z)
+    v = solved(factors(schur), W.force - Bt @ w)
+    return Twist(w - v @ X, v)

@@ -127,10 +127,9 @@ def exp(xi: Vec3) -> Rotation:
 
 
 @kernel
-def log(R: Rotation) -> Vec3:
-    """The rotation vector of R, |log R| <= pi; at the angle pi either of the two. The inverse of exp.
-
-    It is taken from the unit quaternion, formed by its largest component, so that no angle loses digits."""
+def quaternion(R: Rotation) -> tuple[Vec3, Scalar]:
+    """A quaternion (v, w) of R, v the vector part, of any length, w >= 0: formed by its largest component, so that no
+    angle loses digits."""
     xx, yy, zz = R.x.x, R.y.y, R.z.z
     w = 1.0 + xx + yy + zz
     v = Vec3(R.z.y - R.y.z, R.x.z - R.z.x, R.y.x - R.x.y)                # the quaternion (w, v) times 4w
@@ -142,10 +141,17 @@ def log(R: Rotation) -> Vec3:
         w = where(larger, scalar, w)
         v = Vec3(where(larger, vector.x, v.x), where(larger, vector.y, v.y), where(larger, vector.z, v.z))
     sign = where(w < 0.0, 0.0 * w - 1.0, 0.0 * w + 1.0)
+    return sign * v, sign * w
+
+
+@kernel
+def log(R: Rotation) -> Vec3:
+    """The rotation vector of R, |log R| <= pi; at the angle pi either of the two. The inverse of exp."""
+    v, w = quaternion(R)
     n = sqrt(v @ v)
     none = n <= 0.0
-    small, ratio = 2.0 / where(none, sign * w, 1.0 + n), 2.0 * atan2(n, sign * w) / where(none, 1.0 + n, n)
-    return where(none, small, ratio) * sign * v
+    small, ratio = 2.0 / where(none, w, 1.0 + n), 2.0 * atan2(n, w) / where(none, 1.0 + n, n)
+    return where(none, small, ratio) * v
 
 
 @kernel

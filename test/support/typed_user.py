@@ -99,6 +99,8 @@ def kinematics(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
                                 robot.body_jacobians(q)]
     assert J.shape == rate.shape == (6, robot.n) and all(len(body) == len(robot.model.parents) for body in bodies)
     pose: np.ndarray = robot.forward_kinematics(q, tip, root)
+    there: np.ndarray = robot.inverse_kinematics(pose, tip, q, parts="position", reference=root, seed=1).q
+    assert there.shape == np.shape(q)
     return pose
 
 

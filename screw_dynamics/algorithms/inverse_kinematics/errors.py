@@ -1,0 +1,124 @@
+"""How far frames are from their goals, and how that changes with the joints.
+
+The error of a frame at C with the goal G is (log R, p), angular part first, of G^-1 C = (R, p): what is left to turn, a
+logarithm on SO(3), and to move, resolved in the goal's frame. Positions and orientations are so independent of each
+other, as the logarithm on SE(3) has them not, and any of the six rows can be left free."""
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.compiled.entry import Target
+from screw_dynamics.model.links import Frame, Link
+from screw_dynamics.numbers.scalars import sqrt, where
+from screw_dynamics.numbers.values import Scalar, kernel, null
+from screw_dynamics.screws.se3 import Ad_inv, Pose, Twist, inverse
+from screw_dynamics.screws.so3 import Rotation, quaternion
+from screw_dynamics.screws.vectors import Vec3, cross
+
+from ..jacobian import Body, keep_column, put_twist
+from ..kinematics import climb
+
+# A task is a row of integers: a frame, and its reference frame. It has a weight for each row of its error.
+FRAME, REFERENCE = 0, 1
+GOAL = 12               # numbers of a pose: its first three rows
+
+
+@kernel
+def twist_at(x: list, k: int) -> Twist:
+    """The twist whose six numbers begin at x[k]."""
+    return Twist(Vec3(x[k], x[k + 1], x[k + 2]), Vec3(x[k + 3], x[k + 4], x[k + 5]))
+
+
+@kernel
+def add_twist(x: list, V: Twist) -> None:
+    """Add six numbers."""
+    put_twist(x, twist_at(x, 0) + V)
+
+
+@kernel
+def weighted(weight: np.ndarray, V: Twist) -> Twist:
+    """Six numbers times their weights."""
+    w, v = V.angular, V.linear
+    return Twist(Vec3(weight[0] * w.x, weight[1] * w.y, weight[2] * w.z),
+                 Vec3(weight[3] * v.x, weight[4] * v.y, weight[5] * v.z))
+
+
+@kernel
+def rate(R: Rotation, xi: Vec3, c: Scalar, V: Twist) -> Twist:
+    """The rate of the error (xi, p) = (log R, p) of a frame that moves with the body-fixed twist V."""
+    b = cross(xi, V.angular)
+    return Twist(V.angular + 0.5 * b + c * cross(xi, b), R @ V.linear)
+
+
+class Turn(NamedTuple):
+    """What is left to turn: xi = log R, and c with dexp_(-xi)^-1 w = w + xi x w / 2 + c xi x (xi x w)."""
+
+    xi: Vec3
+    c: Scalar
+
+
+@kernel
+def turn(R: Rotation) -> Turn:
+    """log R and its differential, from the unit quaternion: the half angle h is 8 arctan of tan h/8, by its series, as
+    lanes have no arctan2, and c = (1 - h cot h) / (4 h^2)."""
+    v, w = quaternion(R)
+    length = sqrt(w * w + v @ v)
+    v, w = (1.0 / length) * v, w / length
+    first = 1.0 / (1.0 + w)
+    t = (v @ v) * first * first                             # tan^2 h/2, of h <= pi/2
+    second = 1.0 / (1.0 + sqrt(1.0 + t))
+    t = t * second * second
+    third = 1.0 / (1.0 + sqrt(1.0 + t))
+    t = t * third * third                                   # tan^2 h/8 <= 0.04
+    series = null(t) + 1.0 / 25.0
+    for k in (23.0, 21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0):
+        series = 1.0 / k - t * series
+    ratio = 8.0 * first * second * third * series           # h / sin h
+    x = ratio * ratio * (v @ v)                             # h^2
+    near = x < 0.04
+    y = where(near, x, null(x))
+    c = 1.0 / 12.0 + y * (1.0 / 180.0 + y * (1.0 / 1890.0 + y * (1.0 / 18900.0 + y * (
+        1.0 / 187110.0 + y * (691.0 / 1277025750.0)))))
+    return Turn((2.0 * ratio) * v, where(near, c, (1.0 - ratio * w) / (4.0 * where(near, null(x) + 1.0, x))))
+
+
+@kernel
+def pose_at(x: list, k: int) -> Pose:
+    """The pose whose first three rows, four numbers each, begin at x[k]."""
+    return Pose(Rotation(Vec3(x[k], x[k + 1], x[k + 2]), Vec3(x[k + 4], x[k + 5], x[k + 6]),
+                         Vec3(x[k + 8], x[k + 9], x[k + 10])), Vec3(x[k + 3], x[k + 7], x[k + 11]))
+
+
+@kernel
+def errors(links: Link, body: Body, frames: Frame, tasks: np.ndarray, weights: np.ndarray, columns: np.ndarray,
+           goals: list, e: list, J: np.ndarray) -> tuple[Scalar, Scalar]:
+    """Fill e (6 T) with the errors of all tasks (T, 2) against the goals (T GOAL), times the weights (T, 6), and J
+    (a, 6 T) with their derivatives by the coordinates that move: of coordinate k in row columns[k], if that is not -1.
+    Returns the squares of the largest angle and of the largest distance, of the weighted errors."""
+    angle, distance = null(e[0]), null(e[0])
+    for k in range(len(J)):
+        for i in range(len(e)):
+            J[k, i] = null(e[0])
+    for t in range(len(tasks)):
+        target, weight, first = Target(tasks[t, FRAME], tasks[t, REFERENCE], 0), weights[t], 6 * t
+        C, D, meet = climb(links, frames, target, body.q, keep_column, body.J)
+        H = inverse(D) @ C
+        E = inverse(pose_at(goals, GOAL * t)) @ H
+        xi, c = turn(E.R)
+        error = weighted(weight, Twist(xi, E.p))
+        put_twist(e[first:first + 6], error)
+        turned, moved = error.angular @ error.angular, error.linear @ error.linear
+        angle, distance = where(turned <= angle, angle, turned), where(moved <= distance, distance, moved)
+        i = frames.body[target.frame]
+        while i != meet:
+            k = columns[links.coordinate[i]]
+            if k >= 0:
+                add_twist(J[k, first:first + 6], weighted(weight, rate(E.R, xi, c, body.J[i])))
+            i = links.parent[i]
+        i = frames.body[target.reference]
+        while i != meet:
+            k = columns[links.coordinate[i]]
+            if k >= 0:
+                add_twist(J[k, first:first + 6], weighted(weight, rate(E.R, xi, c, -Ad_inv(H, body.J[i]))))
+            i = links.parent[i]
+    return angle, distance

@@ -1,0 +1,369 @@
+"""The search for configurations: steps from one start after another, for as many problems at once as there are places.
+
+A place whose problem has ended takes the next one, so that none waits for the slowest."""
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
+from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.compiled.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.tiles import gather
+from screw_dynamics.model.group_joints import configure
+from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.lanes import extract, insert, places
+from screw_dynamics.numbers.scalars import absolute, some, where
+from screw_dynamics.numbers.tables import block, table
+from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+from screw_dynamics.screws.joint import Placement, pose
+from screw_dynamics.screws.vectors import cross
+
+from ..jacobian import Body
+from .errors import GOAL, errors, pose_at
+from .step import Work, numbers, step_in_box, work_in
+
+# Rows of a table of joints (JOINTS, a), of the coordinates that move: limits, what a turn is of joints that can make
+# more than one, else 0, preferred position, and the share of the way to it that is wanted in a step.
+LOWER, UPPER, TURN, REST, GAIN = range(5)
+JOINTS = 5
+# Numbers of a search: tolerances, rad and m; what a metre counts; damping per squared error and its least; the longest
+# step of a coordinate; the factor by which an error must fall, and in how many steps; steps of an attempt at most;
+# attempts at most; solves of a step; 1 where the first start is given; the longest step of a search that has settled.
+ANGLE, DISTANCE, METRE, DAMPING, LEAST, LONGEST, FACTOR, PATIENCE, STEPS, ATTEMPTS, PASSES, GIVEN, SETTLED = range(13)
+OPTIONS = 13
+# Columns of what is found of each problem, beside q.
+SUCCESS, ANGLE_LEFT, DISTANCE_LEFT, STARTS, NOT_RIGID = range(5)    # by how much the goals are no poses
+FOUND = 5
+GOOD, SINCE, MADE, MOVED, DESCENDS, BEFORE, STIFFER = range(7)      # rows of Places.state
+STATES = 7
+DESCENT = 100           # steps at most, from the best configuration of a problem that no attempt has solved
+
+
+class Search(NamedTuple):
+    """What is searched: tasks (T, 2), which coordinates move their frames (T, a), and the weights (T, 6) of their
+    errors; columns (n), in which a coordinate is, or -1; places in q (a) of those that move; slots of the bodies that
+    they move; joints (JOINTS, a) and options as above; N problems: goals (N, T GOAL), and q0 (N, nq), the first start
+    and what does not move; starts (K, a) and their poses (T GOAL, K). Results: q (N, nq) and found (N, FOUND)."""
+
+    tasks: np.ndarray
+    moves: np.ndarray
+    weights: np.ndarray
+    columns: np.ndarray
+    places: np.ndarray
+    slots: np.ndarray
+    joints: np.ndarray
+    options: np.ndarray
+    goals: np.ndarray
+    q0: np.ndarray
+    starts: np.ndarray
+    poses: np.ndarray
+    q: np.ndarray
+    found: np.ndarray
+
+
+@kernel
+def fill_coordinates(links: Link, memory: np.ndarray, q: list, column: list) -> None:
+    """Gather the coordinates."""
+    gather(links.coordinate, q, column)
+
+
+@kernel
+def renew_coordinates(links: Link, memory: np.ndarray, slots: np.ndarray, q: list, column: list) -> None:
+    """Gather the coordinates that move."""
+    for i in slots:
+        column[i] = q[links.coordinate[i]]
+
+
+@kernel
+def fill_placements(links: Link, memory: np.ndarray, q: list, column: list) -> None:
+    """The placements of a configuration."""
+    configure(links, ws.places_in(memory), q, column)
+
+
+@kernel
+def renew_placements(links: Link, memory: np.ndarray, slots: np.ndarray, q: list, column: list) -> None:
+    """The placements that move."""
+    start = ws.places_in(memory).start
+    for i in slots:
+        column[i] = Placement(pose(links.E[i], q[start[i]]), 0)
+
+
+class Places(NamedTuple):
+    """What each place is at: its problem, -1 for none; its attempt, from 0 on; how far its start was from the goals;
+    and the least error of its problem so far; memory for distances of starts. Rows of lanes: the configuration q (nq),
+    what moves of it one step before (a), the goals (T GOAL), and state (STATES): the error to fall below, since how
+    many steps it has not, steps made, and the length of the last; 1 where the error must fall with each step, the error
+    one step before, and by how much the damping is raised for that."""
+
+    row: np.ndarray
+    attempt: np.ndarray
+    after: np.ndarray
+    best: np.ndarray
+    distances: np.ndarray
+    q: np.ndarray
+    past: np.ndarray
+    goals: np.ndarray
+    state: np.ndarray
+
+
+@kernel
+def sizes(search: Search) -> tuple[int, int, int, int]:
+    """Rows of errors, coordinates that move, numbers in q, and numbers of goals."""
+    T = len(search.tasks)
+    return 6 * T, len(search.places), search.q0.shape[1], GOAL * T
+
+
+@kernel
+def memory_size(m: int, a: int, nq: int, goals: int) -> int:
+    """How many numbers a search needs for each place."""
+    return numbers(m, a) + nq + a + goals + STATES
+
+
+@kernel
+def places_in(like: Scalar, search: Search, memory: np.ndarray) -> Places:
+    """Idle places."""
+    m, a, nq, goals = sizes(search)
+    count, start = places(like), numbers(m, a)
+    return Places(np.full(count, -1), np.zeros(count, np.int64), np.zeros(count), np.zeros(count),
+                  np.zeros(len(search.starts)), block(like, (nq,), memory, count * start),
+                  block(like, (a,), memory, count * (start + nq)),
+                  block(like, (goals,), memory, count * (start + nq + a)),
+                  block(like, (STATES,), memory, count * (start + nq + a + goals)))
+
+
+@outlined
+def next_start(search: Search, row: int, after: float, distances: np.ndarray) -> tuple[int, float]:
+    """The start whose poses are the nearest to the goals of a problem but farther than `after`, and how far it is, in
+    squares; the first start and infinity if there is none."""
+    weights, goals, poses, K = search.weights, search.goals, search.poses, len(search.starts)
+    for k in range(K):
+        distances[k] = 0.0
+    for t in range(len(weights)):
+        for j in range(GOAL):
+            w = weights[t, 3:] if j % 4 == 3 else weights[t, :3]
+            weight, x, line = 0.5 * max(w[0], w[1], w[2]) ** 2, goals[row, GOAL * t + j], poses[GOAL * t + j]
+            if weight > 0.0:
+                for k in range(K):
+                    distances[k] += weight * (line[k] - x) ** 2
+    best, least = 0, math.inf
+    for k in range(K):
+        if after < distances[k] < least:
+            best, least = k, distances[k]
+    return best, least
+
+
+@kernel
+def is_needed(search: Search, e: list, place: int, i: int) -> bool:
+    """Whether a coordinate moves a frame that is not at its goal."""
+    for t in range(len(search.moves)):
+        if search.moves[t, i]:
+            for r in range(6):
+                tolerance = search.options[ANGLE] if r < 3 else search.options[METRE] * search.options[DISTANCE]
+                if not abs(extract(e[6 * t + r], place)) <= tolerance:
+                    return True
+    return False
+
+
+@outlined
+def begin(search: Search, at: Places, e: list, place: int) -> None:
+    """Begin an attempt in a place: the first at q0 if it is given; else at the next nearest start, but what moves only
+    frames that are at their goals stays; after the last, at the best configuration that was found, to descend."""
+    joints, moving, row, attempt = search.joints, search.places, at.row[place], at.attempt[place]
+    last = attempt == int(search.options[ATTEMPTS])
+    if last:
+        for i in moving:
+            at.q[i] = insert(at.q[i], place, search.q[row, i])
+    elif attempt > 0 or search.options[GIVEN] == 0.0:
+        k, at.after[place] = next_start(search, row, at.after[place], at.distances)
+        for i in range(len(moving)):
+            if attempt == 0 or is_needed(search, e, place, i):
+                at.q[moving[i]] = insert(at.q[moving[i]], place, search.starts[k, i])
+    for i in range(len(moving)):
+        x = extract(at.q[moving[i]], place)
+        at.q[moving[i]] = insert(at.q[moving[i]], place, max(joints[LOWER, i], min(joints[UPPER, i], x)))
+    for i, x in ((GOOD, math.inf), (SINCE, 0.0), (MADE, search.options[STEPS] - DESCENT if last else 0.0),
+                 (MOVED, math.inf), (DESCENDS, 1.0 if last else 0.0), (BEFORE, math.inf), (STIFFER, 1.0)):
+        at.state[i] = insert(at.state[i], place, x)
+
+
+@kernel
+def not_rigid(x: np.ndarray, k: int) -> float:
+    """By how much the rows of three numbers at x[k], x[k + 4] and x[k + 8] are not those of a rotation."""
+    C = pose_at(x, k).R
+    z = cross(C.x, C.y) - C.z
+    return max(abs(C.x @ C.x - 1.0), abs(C.y @ C.y - 1.0), abs(C.x @ C.y), abs(z.x), abs(z.y), abs(z.z))
+
+
+@outlined
+def load(search: Search, at: Places, e: list, place: int, row: int) -> None:
+    """Load a problem into a place, and begin its first attempt."""
+    at.row[place], at.attempt[place], at.after[place], at.best[place] = row, 0, -1.0, math.inf
+    search.found[row, SUCCESS] = search.found[row, NOT_RIGID] = 0.0
+    for k in range(0, len(at.goals), GOAL):
+        search.found[row, NOT_RIGID] = max(search.found[row, NOT_RIGID], not_rigid(search.goals[row], k))
+    for i in range(len(at.q)):
+        at.q[i] = insert(at.q[i], place, search.q0[row, i])
+    for i in range(len(at.goals)):
+        at.goals[i] = insert(at.goals[i], place, search.goals[row, i])
+    begin(search, at, e, place)
+
+
+@kernel
+def nearest_turn(x: float, near: float, turn: float, lower: float, upper: float) -> float:
+    """x by whole turns as near to another position as limits allow."""
+    x -= turn * round((x - near) / turn)
+    if x < lower:
+        return x + turn * math.ceil((lower - x) / turn)
+    return x - turn * math.ceil((x - upper) / turn) if x > upper else x
+
+
+@outlined
+def keep(search: Search, at: Places, place: int, within: bool, cost: float, angle: float, distance: float) -> None:
+    """Keep the configuration of a place, if it is the first that solves the problem, or comes nearer to what is
+    preferred than those before; if none solves it, nearer to the goals."""
+    row, joints = at.row[place], search.joints
+    solved = search.found[row, SUCCESS] == 1.0
+    if within:
+        cost = 0.0
+        for k in range(len(search.places)):
+            cost += joints[GAIN, k] * (extract(at.q[search.places[k]], place) - joints[REST, k]) ** 2
+    first = at.attempt[place] == 0 and not solved
+    if (within and not solved) or (within == solved and (first or cost < at.best[place])):
+        at.best[place] = cost
+        for i in range(len(at.q)):
+            search.q[row, i] = extract(at.q[i], place)
+        for k in range(len(search.places)):
+            i, turn = search.places[k], joints[TURN, k]
+            if turn > 0.0 and abs(search.q[row, i]) < math.inf:
+                search.q[row, i] = nearest_turn(search.q[row, i], search.q0[row, i], turn, joints[LOWER, k],
+                                                joints[UPPER, k])
+        search.found[row, SUCCESS] = 1.0 if within else 0.0
+        search.found[row, ANGLE_LEFT] = math.sqrt(angle)
+        search.found[row, DISTANCE_LEFT] = math.sqrt(distance) / search.options[METRE]
+
+
+@kernel
+def go_back(search: Search, at: Places, cost: Scalar) -> Scalar:
+    """Where the error must fall with each step but has not, return to the configuration before, and raise the damping;
+    else lower it. Returns 1 where that is so, else 0."""
+    descends, moving, state = at.state[DESCENDS] > 0.0, search.places, at.state
+    worse = descends & (cost > state[BEFORE])
+    for k in range(len(moving)):
+        at.q[moving[k]] = where(worse, at.past[k], at.q[moving[k]])
+        at.past[k] = at.q[moving[k]]
+    lower = where(state[STIFFER] > 3.0, state[STIFFER] / 3.0, null(cost) + 1.0)
+    state[STIFFER], state[BEFORE] = where(worse, 8.0 * state[STIFFER], lower), where(worse, state[BEFORE], cost)
+    state[SINCE] = where(descends, null(cost), state[SINCE])
+    return where(worse, null(cost) + 1.0, null(cost))
+
+
+@kernel
+def advance(search: Search, at: Places, work: Work, cost: Scalar, fresh: Scalar) -> None:
+    """Make a step in all places that have not just begun."""
+    joints, options, moving, q = search.joints, search.options, search.places, at.q
+    longest, moved = options[LONGEST], null(cost)
+    for k in range(len(moving)):
+        x = q[moving[k]]
+        down, up = joints[LOWER, k] - x, joints[UPPER, k] - x
+        work.z[k] = joints[GAIN, k] * (joints[REST, k] - x)
+        work.least[k], work.most[k] = where(down < -longest, -longest, down), where(up > longest, longest, up)
+    damping = at.state[STIFFER] * (options[DAMPING] * cost + options[LEAST])
+    step_in_box(work, search.moves, damping, int(options[PASSES]))
+    for k in range(len(moving)):
+        d, x = where(fresh > 0.0, null(cost), work.d[k]), q[moving[k]]
+        moved = where(absolute(d) > moved, absolute(d), moved)
+        x += d
+        q[moving[k]] = where(x < joints[LOWER, k], joints[LOWER, k], where(x > joints[UPPER, k], joints[UPPER, k], x))
+    at.state[MOVED] = where(fresh > 0.0, at.state[MOVED], moved)
+
+
+@kernel
+def run(Body: type, fill: Callable, renew: Callable, like: Scalar, memory: np.ndarray, work_memory: np.ndarray,
+        search: Search) -> None:
+    """Search for all problems. Body: the table of `errors`; fill(links, memory, q, column) and renew(links, memory,
+    slots, q, column): how its first column follows from q, all of it, and the slots whose joints move."""
+    links, frames, options, N = ws.links_in(memory), ws.frames_in(memory), search.options, len(search.q0)
+    body = table(Body, like, int(memory[ws.SLOTS]), memory, int(memory[ws.BODY]))
+    m, a, _, _ = sizes(search)
+    work, at = work_in(like, m, a, work_memory), places_in(like, search, work_memory)
+    state, attempts = at.state, int(options[ATTEMPTS])
+    following, alive = 0, 0
+    for place in range(places(like)):
+        load(search, at, work.e, place, min(place, N - 1))      # those past the end are idle, but hold numbers
+        if place < N:
+            following, alive = following + 1, alive + 1
+        else:
+            at.row[place] = -1
+    fill(links, memory, at.q, body.q)
+    while alive:
+        renew(links, memory, search.slots, at.q, body.q)
+        angle, distance = errors(links, body, frames, search.tasks, search.weights, search.columns, at.goals, work.e,
+                                 work.J)
+        cost = null(like)
+        for x in work.e:
+            cost += x * x
+        within = ((angle <= options[ANGLE] ** 2) & (distance <= (options[METRE] * options[DISTANCE]) ** 2)
+                  & (cost < math.inf))
+        falls = cost < options[FACTOR] * state[GOOD]
+        state[GOOD] = where(within, null(like) + math.inf, where(falls, cost, state[GOOD]))
+        state[SINCE] = where(falls | within, null(like), state[SINCE] + 1.0)
+        state[MADE] += 1.0
+        settled = within & (state[MOVED] <= options[SETTLED])
+        fresh, loaded = null(like), False
+        if some(state[DESCENDS] > 0.0):
+            fresh = go_back(search, at, cost)
+        ended = settled | (state[SINCE] > options[PATIENCE]) | (state[MADE] > options[STEPS]) & (fresh < 1.0)
+        if some(ended | within):
+            for place in range(places(like)):
+                row = at.row[place]
+                if row >= 0 and (extract(ended, place) or extract(within, place)):
+                    keep(search, at, place, extract(within, place), extract(cost, place), extract(angle, place),
+                         extract(distance, place))
+                    if extract(ended, place):
+                        fresh = insert(fresh, place, 1.0)
+                        at.attempt[place] += 1
+                        if search.found[row, SUCCESS] == 0.0 and at.attempt[place] <= attempts:
+                            begin(search, at, work.e, place)
+                        else:
+                            search.found[row, STARTS] = min(at.attempt[place], attempts)
+                            if following < N:
+                                load(search, at, work.e, place, following)
+                                following, loaded = following + 1, True
+                            else:
+                                at.row[place] = -1
+                                alive -= 1
+        if loaded:
+            fill(links, memory, at.q, body.q)
+        advance(search, at, work, cost, fresh)
+
+
+# ------------------------------------------------------------------------------------------------- entry points
+_NUMBERS, _ROWS, _READ = ws.numbers_type(1), ws.numbers_type(2), ws.numbers_type(2, readonly=True)
+_WORDS, _WORD_ROWS = types.int64[::1], types.int64[:, ::1]
+SIGNATURE = (_NUMBERS, _NUMBERS, _WORD_ROWS, _WORD_ROWS, _ROWS, _WORDS, _WORDS, _WORDS, _ROWS, _NUMBERS, _READ, _READ,
+             _ROWS, _ROWS, _ROWS, _ROWS)
+
+
+def form(lanes: bool, on_groups: bool = False) -> Form:
+    """What is compiled of a search, for all robots with joints on groups, or for all without: for one problem at a
+    time, or on lanes."""
+    Table, fill, renew = ((ws.placed(Body), fill_placements, renew_placements) if on_groups else
+                          (Body, fill_coordinates, renew_coordinates))
+    like = lane if lanes else number
+
+    @compiled(f"inverse_kinematics{'.groups' * on_groups}{BATCHES * lanes}", nogil=True)
+    def search(memory, work, tasks, moves, weights, columns, places, slots, joints, options, goals, q0, starts, poses,
+               q, found):
+        run(Table, fill, renew, like(), memory, work, Search(
+            tasks, moves, weights, columns, places, slots, joints, options, goals, q0, starts, poses, q, found))
+    return Form(search, SIGNATURE)
+
+
+@cache
+def entry_point(lanes: bool, on_groups: bool) -> Callable:
+    """The compiled form of a search."""
+    return prepare(*form(lanes, on_groups)).entry_point
