@@ -23,6 +23,7 @@ from screw_dynamics.algorithms import hybrid_dynamics
 from screw_dynamics.algorithms.centroidal import CENTROIDAL
 from screw_dynamics.algorithms.choice import choice
 from screw_dynamics.algorithms.derivatives import FORWARD_DYNAMICS_DERIVATIVES, INVERSE_DYNAMICS_DERIVATIVES
+from screw_dynamics.algorithms.derivatives.second_derivatives import INVERSE_DYNAMICS_SECOND_DERIVATIVES
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_IN
 from screw_dynamics.algorithms.hessian import HESSIAN
@@ -58,7 +59,7 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
         *BODY_TWISTS_IN.values(), *BODY_JACOBIANS_IN.values(),
         *(everything * (*INVERSE_DYNAMICS_IN.values(), *FORWARD_DYNAMICS_IN.values(), *HYBRID_DYNAMICS.values(),
                         INVERSE_DYNAMICS_DERIVATIVES, *FORWARD_DYNAMICS_DERIVATIVES.values(), HESSIAN,
-                        *INVERSE_DYNAMICS_TIME_DERIVATIVES_IN.values())))))
+                        *INVERSE_DYNAMICS_TIME_DERIVATIVES_IN.values(), INVERSE_DYNAMICS_SECOND_DERIVATIVES)))))
     called = [*dict.fromkeys((chosen.acceleration, mimic.acceleration, *chosen[:-1], *OTHER_METHODS.values()))]
     if on_groups:
         entries, called = ([entry.on_groups for entry in some] for some in (entries, called))

@@ -48,12 +48,19 @@ def add_shares(X: list, q: list, A: Twist, first: int, last: int, sign: float, c
 
 
 @kernel
-def last_body(q: list, first: int) -> int:
-    """The last body of the joint whose first body this is."""
-    last = first
-    while last < len(q) - 1 and inner(q[last + 1]):
-        last += 1
-    return last
+def first_body(q: list, i: int) -> int:
+    """The first body of the joint that moves body i."""
+    while inner(q[i]):
+        i -= 1
+    return i
+
+
+@kernel
+def last_body(q: list, i: int) -> int:
+    """The last body of the joint that moves body i."""
+    while i < len(q) - 1 and inner(q[i + 1]):
+        i += 1
+    return i
 
 
 @kernel

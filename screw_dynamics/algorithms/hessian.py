@@ -4,20 +4,12 @@ import numpy as np
 from screw_dynamics.compiled.entry import Entry, Target
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.values import kernel, zero
-from screw_dynamics.screws.joint import inner
 from screw_dynamics.screws.se3 import Ad_inv, Twist, ad, inverse
 
+from .group_rates import first_body
 from .jacobian import Body, keep_column
 from .kinematics import climb
 from .representations import represent_rate
-
-
-@kernel
-def first_body(q: list, i: int) -> int:
-    """The first body of the joint that moves body i."""
-    while inner(q[i]):
-        i -= 1
-    return i
 
 
 @kernel

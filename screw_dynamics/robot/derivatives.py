@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.algorithms.derivatives import INVERSE_DYNAMICS_DERIVATIVES, forward_dynamics_derivatives
+from screw_dynamics.algorithms.derivatives.second_derivatives import INVERSE_DYNAMICS_SECOND_DERIVATIVES
 from screw_dynamics.algorithms.hessian import HESSIAN
 from screw_dynamics.model.model import Model
 
@@ -26,6 +27,16 @@ class EffortDerivatives(NamedTuple):
     by_q: np.ndarray
     by_qd: np.ndarray
     by_qdd: np.ndarray      # the mass matrix
+
+
+class SecondEffortDerivatives(NamedTuple):
+    """Of the efforts of inverse dynamics, (..., n, n, n) each: [..., a, i, j] that of effort a by entries i and j. With
+    joints on groups: the derivative along j of the derivative along i."""
+
+    by_q_q: np.ndarray
+    by_q_qd: np.ndarray
+    by_qd_qd: np.ndarray
+    by_q_qdd: np.ndarray    # of the mass matrix by q: [a, i, j] that of M[a, j] by q_i
 
 
 class AccelerationDerivatives(NamedTuple):
@@ -60,6 +71,19 @@ class Derivatives(Dynamics):
         if external is not None:
             by[..., 0, :, :] -= self._external_by_q(q, external, threads)
         return EffortDerivatives(*np.moveaxis(by, -3, 0))
+
+    def inverse_dynamics_second_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, out: Out = None,
+                                            threads: Threads = None) -> SecondEffortDerivatives:
+        """The second derivatives of the efforts of inverse_dynamics: d2tau/dqdq, d2tau/dqdqd, d2tau/dqddqd and
+        d2tau/dqdqdd, (..., n, n, n) each, O(n d^2) for a tree of depth d; those that are left are zero.
+
+        out: (..., 4, n, n, n)."""
+        by = empty((4, self.n, self.n, self.n)) if out is None else out
+        entry = self._of(INVERSE_DYNAMICS_SECOND_DERIVATIVES)
+        if entry.one(self._memory, q, qd, qdd, by):
+            return SecondEffortDerivatives(by[0], by[1], by[2], by[3])
+        by = self._evaluate(entry, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
+        return SecondEffortDerivatives(*np.moveaxis(by, -4, 0))
 
     def forward_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
                                      external: Wrenches | None = None, out: Out = None,

@@ -65,6 +65,7 @@ def of_state(robot, q, qd, u):
         yield f"{method} loaded", getattr(robot, method)(q, qd, u, load)
     for method in ("inverse_dynamics_derivatives", "forward_dynamics_derivatives"):
         yield method, np.stack(getattr(robot, method)(q, qd, u, load), axis=-3)
+    yield "inverse_dynamics_second_derivatives", np.stack(robot.inverse_dynamics_second_derivatives(q, qd, u), axis=-4)
     yield "inverse_dynamics_time_derivatives", np.stack(robot.inverse_dynamics_time_derivatives(q, qd, u, qd, u))
     for dt in (None, 0.01):
         yield f"linearize {dt}", np.concatenate(robot.linearize(q, qd, u, dt, load, friction=True)[:2], axis=-1)
