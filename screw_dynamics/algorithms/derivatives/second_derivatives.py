@@ -50,30 +50,30 @@ def changed(M: Inertia, B: Gyration, x: Twist, y: Twist) -> Wrench:
 def add_to_carried(links: Link, body: Body, a: int, out: Blocks) -> None:
     """Add the derivatives of effort a by what joints i that carry it, or are its own, and joints j before them do."""
     parent, k, q, J, X1 = links.parent, links.coordinate, body.q, body.J, body.X1
-    M, P, torque, b = body.M[a], body.M[a] @ J[a], 2.0 * transposed_torque(body.B[a], J[a]), k[a]
+    M, P, torque, ka = body.M[a], body.M[a] @ J[a], 2.0 * transposed_torque(body.B[a], J[a]), k[a]
     i = last_body(q, a)
     while i > 0:
         by_x, by_J = gyration_form(M, J[a], P, X1[i]), gyration_form(M, J[a], P, J[i])
         of_y = -ad_dual(J[i], P)                                        # P . [y, J_i]
         of_x = by_x - 2.0 * ad_dual(X1[i], P) + Wrench(cross(J[i].angular, torque), zero(Vec3, q[0]))
         of_rate = by_J + 2.0 * of_y
-        m, j, same = k[i], last_body(q, i), True                        # same: is j a body of the joint of i?
+        ki, j, same = k[i], last_body(q, i), True                        # same: is j a body of the joint of i?
         while j > 0:
-            l = k[j]
+            kj = k[j]
             qq = dot(of_y, body.X2[j]) + dot(of_x, X1[j])
-            out.qq[b, m, l] += qq
+            out.qq[ka, ki, kj] += qq
             if same:
-                out.qv[b, m, l] += dot(by_x, J[j])
-                out.vv[b, m, l] += dot(by_J + of_y, J[j])
+                out.qv[ka, ki, kj] += dot(by_x, J[j])
+                out.vv[ka, ki, kj] += dot(by_J + of_y, J[j])
                 same = inner(q[j])
             else:
                 vv = dot(of_rate, J[j])
-                out.qq[b, l, m] += qq
-                out.qv[b, m, l] += dot(of_y, body.Y[j]) + dot(of_x, J[j])
-                out.qv[b, l, m] += dot(of_rate, X1[j])
-                out.vv[b, m, l] += vv
-                out.vv[b, l, m] += vv
-                out.qa[b, m, l] += dot(of_y, J[j])
+                out.qq[ka, kj, ki] += qq
+                out.qv[ka, ki, kj] += dot(of_y, body.Y[j]) + dot(of_x, J[j])
+                out.qv[ka, kj, ki] += dot(of_rate, X1[j])
+                out.vv[ka, ki, kj] += vv
+                out.vv[ka, kj, ki] += vv
+                out.qa[ka, ki, kj] += dot(of_y, J[j])
             j = parent[j]
         i = parent[i]
 
@@ -85,9 +85,9 @@ def add_to_carriers(links: Link, body: Body, i: int, out: Blocks) -> None:
     M, B, P = body.M[i], body.B[i], body.M[i] @ J[i]
     first = changed(M, B, X1[i], X2[i]) - ad_dual(J[i], body.W[i])      # how wrenches that pass before i change by q_i
     by_rate = changed(M, B, J[i], Y[i])                                 # ... and by q_i'
-    start, m, j, same = parent[first_body(q, i)], k[i], last_body(q, i), True
+    start, ki, j, same = parent[first_body(q, i)], k[i], last_body(q, i), True
     while j > 0:
-        l = k[j]
+        kj = k[j]
         G, Gv, turn, slip = gyration(M, X1[j]), gyration(M, J[j]), ad(X1[j], J[i]), ad(J[j], J[i])
         qq = (changed(M, B, turn, ad(X2[j], J[i]) + 2.0 * ad(X1[j], X1[i])) + 2.0 * (G @ X1[i])
               - ad_dual(J[i], changed(M, B, X1[j], X2[j])))
@@ -100,19 +100,19 @@ def add_to_carriers(links: Link, body: Body, i: int, out: Blocks) -> None:
         turned, turned_rate, turned_P = -ad_dual(J[j], first), -ad_dual(J[j], by_rate), -ad_dual(J[j], P)
         begin, a = first_body(q, j), start
         while a > 0:
-            before, b = a < begin, k[a]                                 # does j turn the wrenches on a?
+            before, ka = a < begin, k[a]                                 # does j turn the wrenches on a?
             qq_a = dot(qq + turned, J[a]) if before else dot(qq, J[a])
             vv_a = dot(vv, J[a])
-            out.qq[b, m, l] += qq_a
-            out.qv[b, m, l] += dot(qv, J[a])
-            out.vv[b, m, l] += vv_a
-            out.qa[b, m, l] += dot(qa, J[a])
+            out.qq[ka, ki, kj] += qq_a
+            out.qv[ka, ki, kj] += dot(qv, J[a])
+            out.vv[ka, ki, kj] += vv_a
+            out.qa[ka, ki, kj] += dot(qa, J[a])
             if not same:
-                out.qq[b, l, m] += qq_a
-                out.vv[b, l, m] += vv_a
-                out.qv[b, l, m] += dot(vq + turned_rate, J[a]) if before else dot(vq, J[a])
+                out.qq[ka, kj, ki] += qq_a
+                out.vv[ka, kj, ki] += vv_a
+                out.qv[ka, kj, ki] += dot(vq + turned_rate, J[a]) if before else dot(vq, J[a])
                 if before:
-                    out.qa[b, l, m] += dot(turned_P, J[a])
+                    out.qa[ka, kj, ki] += dot(turned_P, J[a])
             a = parent[a]
         same = same and inner(q[j])
         j = parent[j]
