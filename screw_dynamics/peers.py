@@ -38,6 +38,9 @@ _OURS = {
     'jacobian_derivative(q, qd, link, "hybrid")': "jacob0_dot",
     "jacobian(q, link, representation) @ qd": "getFrameVelocity getVelocity frame_velocity CalcSpatialVelocity "
                                               "EvalBodySpatialVelocityInWorld mj_objectVelocity link_velocity",
+    "link_acceleration(q, qd, qdd, link, representation)": "getFrameAcceleration getAcceleration frame_acceleration "
+                                                           "EvalBodySpatialAccelerationInWorld CalcSpatialAcceleration",
+    'link_acceleration(q, qd, qdd, link, "hybrid")': "getFrameClassicalAcceleration getClassicalAcceleration",
     "body_twists(q, qd)": "body_velocities link_velocities",
     "kinetic_energy(q, qd)": "computeKineticEnergy CalcKineticEnergy kineticEnergy",
     "potential_energy(q)": "computePotentialEnergy CalcPotentialEnergy gravitational_potential_energy potentialEnergy",
@@ -70,6 +73,7 @@ _OURS = {
     "centroidal_momentum_rate(q, qd, qdd)": "computeCentroidalMomentumTimeVariation momentum_rate",
     "centroidal_momentum(q, qd)": "computeCentroidalMomentum momentum CalcSpatialMomentumInWorldAboutPoint",
     "inverse_dynamics_derivatives(q, qd, qdd)": "computeRNEADerivatives rnea_derivatives mjd_inverseFD",
+    "inverse_dynamics_second_derivatives(q, qd, qdd)": "ComputeRNEASecondOrderDerivatives",
     "forward_dynamics_derivatives(q, qd, tau)": "computeABADerivatives aba_derivatives",
     "kinematic_hessian(q, link)": "hessian0 hessiane getFrameHessian getJointKinematicHessian hessian",
     "inverse_kinematics(pose, link)": "ikine ik IK ikine_LM ikine_GN ikine_NR ik_LM IKinBody IKinSpace CartToJnt "
@@ -99,8 +103,6 @@ _OTHERWISE = {
     "operational_space_inertia cartesian_inertia inertia_x computeOSIM":
         "with M = robot.mass_matrix(q) and J = robot.jacobian(q, link) it is "
         "np.linalg.inv(J @ np.linalg.solve(M, J.T))",
-    "getFrameAcceleration getAcceleration frame_acceleration":
-        "in representation r it is robot.jacobian(q, link, r) @ qdd + robot.jacobian_derivative(q, qd, link, r) @ qd",
 }
 
 # What does not exist yet, and the way round.

@@ -32,7 +32,11 @@ from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
 from screw_dynamics.algorithms.inverse_kinematics import search
 from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
-from screw_dynamics.algorithms.time_derivatives import INVERSE_DYNAMICS_TIME_DERIVATIVES_IN
+from screw_dynamics.algorithms.time_derivatives import (
+    INVERSE_DYNAMICS_TIME_DERIVATIVES_IN,
+    JACOBIAN_SECOND_DERIVATIVE,
+    LINK_DERIVATIVES,
+)
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
 from screw_dynamics.compiled import store
 from screw_dynamics.compiled.cache import BATCHES, Form
@@ -59,7 +63,8 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
         *BODY_TWISTS_IN.values(), *BODY_JACOBIANS_IN.values(),
         *(everything * (*INVERSE_DYNAMICS_IN.values(), *FORWARD_DYNAMICS_IN.values(), *HYBRID_DYNAMICS.values(),
                         INVERSE_DYNAMICS_DERIVATIVES, *FORWARD_DYNAMICS_DERIVATIVES.values(), HESSIAN,
-                        *INVERSE_DYNAMICS_TIME_DERIVATIVES_IN.values(), INVERSE_DYNAMICS_SECOND_DERIVATIVES)))))
+                        *INVERSE_DYNAMICS_TIME_DERIVATIVES_IN.values(), INVERSE_DYNAMICS_SECOND_DERIVATIVES,
+                        *LINK_DERIVATIVES.values(), JACOBIAN_SECOND_DERIVATIVE)))))
     called = [*dict.fromkeys((chosen.acceleration, mimic.acceleration, *chosen[:-1], *OTHER_METHODS.values()))]
     if on_groups:
         entries, called = ([entry.on_groups for entry in some] for some in (entries, called))

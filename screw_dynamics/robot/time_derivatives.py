@@ -1,15 +1,21 @@
-"""Time derivatives of a robot's efforts along a motion; [MD] 6.3."""
+"""Time derivatives of a robot's efforts, [MD] 6.3, of the twists of its links and of their Jacobians, [MD] 2."""
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.algorithms.time_derivatives import INVERSE_DYNAMICS_TIME_DERIVATIVES_IN
+from screw_dynamics import checks
+from screw_dynamics.algorithms.time_derivatives import (
+    INVERSE_DYNAMICS_TIME_DERIVATIVES_IN,
+    JACOBIAN_SECOND_DERIVATIVE,
+    LINK_DERIVATIVES,
+)
 
 from .dynamics import Dynamics
-from .evaluation import Out, Threads
+from .evaluation import Out, Threads, Wrenches
 
 empty = np.empty
+RATES = "q", "qd", "qdd", "qddd", "qdddd"
 
 
 class TimeDerivatives(Dynamics):
@@ -18,22 +24,81 @@ class TimeDerivatives(Dynamics):
     representation: str | None
 
     def inverse_dynamics_time_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike,
-                                          qdddd: ArrayLike | None = None, out: Out = None,
-                                          threads: Threads = None) -> tuple[np.ndarray, ...]:
+                                          qdddd: ArrayLike | None = None, external: Wrenches | None = None,
+                                          out: Out = None, threads: Threads = None) -> tuple[np.ndarray, ...]:
         """(tau, dtau/dt), and with qdddd (tau, dtau/dt, d^2tau/dt^2), (..., n) each: the efforts of inverse_dynamics
         and their time derivatives along a motion with these derivatives of q, O(n); N m, N m/s, N m/s^2, or N, ...
 
-        out: (..., 2, n), or (..., 3, n) with qdddd. The recursion is in hybrid twists for a robot of that
-        representation, else in body-fixed ones. For joints on groups qdd, qddd and qdddd are the derivatives of qd."""
+        external as there: wrenches that stay the same in their links' frames. out: (..., 2, n), or (..., 3, n) with
+        qdddd. The recursion is in hybrid twists for a robot of that representation, else in body-fixed ones. For joints
+        on groups qdd, qddd and qdddd are the derivatives of qd."""
         form, order = "hybrid" if self.representation == "hybrid" else "body", 1 if qdddd is None else 2
         entry = self._of(INVERSE_DYNAMICS_TIME_DERIVATIVES_IN[form, order])
-        tau = empty((order + 1, self.n)) if out is None else out
-        if qdddd is None:
-            if entry.one(self._memory, q, qd, qdd, qddd, tau):
+        given = (q, qd, qdd, qddd) if qdddd is None else (q, qd, qdd, qddd, qdddd)
+        if external is None:
+            tau = empty((order + 1, self.n)) if out is None else out
+            if entry.one(self._memory, *given, tau):
                 return tuple(tau)
-            given = {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd}
-        else:
-            if entry.one(self._memory, q, qd, qdd, qddd, qdddd, tau):
-                return tuple(tau)
-            given = {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd, "qdddd": qdddd}
-        return tuple(np.moveaxis(self._evaluate(entry, given, out, threads), -2, 0))
+        named = dict(zip(RATES, given, strict=False))
+        if external is None or not checks.wrenches(external, self.link_names):
+            return tuple(np.moveaxis(self._evaluate(entry, named, out, threads), -2, 0))
+        load = self._external_in_time(q, qd, qdd, external, order, threads)
+        *arrays, _ = checks.broadcast({name: checks.real_numbers(name, x, self.nq if name == "q" else self.n)
+                                       for name, x in named.items()} | {"external": load[..., 0, :]})
+        tau = self._evaluate(entry, dict(zip(named, arrays, strict=True)), out, threads)
+        return tuple(np.moveaxis(np.subtract(tau, load, out=tau), -2, 0))
+
+    def _external_in_time(self, q, qd, qdd, external, order, threads):
+        """The efforts of external wrenches and their derivatives up to an order, (..., order + 1, n)."""
+        total = np.zeros((order + 1, self.n))
+        for link, wrench in checks.wrenches(external, self.link_names).items():
+            wrench = checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
+            J = [self.jacobian(q, link, threads=threads), self.jacobian_derivative(q, qd, link, threads=threads)]
+            if order > 1:
+                J.append(self.jacobian_second_derivative(q, qd, qdd, link, threads=threads))
+            efforts = np.broadcast_arrays(*(np.einsum("...ij,...i->...j", x, wrench) for x in J))
+            total = total + np.stack(efforts, axis=-2)
+        return total
+
+    def link_acceleration(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, link: str, representation: str = "body",
+                          reference: str | None = None, out: Out = None, threads: Threads = None) -> np.ndarray:
+        """The time derivative (..., 6) of the twist J qd of a link relative to a reference link, J the Jacobian of
+        `jacobian` in the same representation: J qdd + J' qd, O(n).
+
+        In "hybrid" and "mixed" the linear part is the acceleration of the link's origin; gravity does not enter."""
+        return self._link_derivative(1, (q, qd, qdd), link, representation, reference, out, threads)
+
+    def link_jerk(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, link: str,
+                  representation: str = "body", reference: str | None = None, out: Out = None,
+                  threads: Threads = None) -> np.ndarray:
+        """The second time derivative (..., 6) of the twist of a link; else as link_acceleration."""
+        return self._link_derivative(2, (q, qd, qdd, qddd), link, representation, reference, out, threads)
+
+    def link_snap(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, qdddd: ArrayLike, link: str,
+                  representation: str = "body", reference: str | None = None, out: Out = None,
+                  threads: Threads = None) -> np.ndarray:
+        """The third time derivative (..., 6) of the twist of a link; else as link_acceleration."""
+        return self._link_derivative(3, (q, qd, qdd, qddd, qdddd), link, representation, reference, out, threads)
+
+    def _link_derivative(self, order, given, link, representation, reference, out, threads):
+        return self._of_link(LINK_DERIVATIVES[order], given, empty(6) if out is None else out, link, representation,
+                             reference, out, threads)
+
+    def jacobian_second_derivative(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, link: str,
+                                   representation: str = "body", reference: str | None = None, out: Out = None,
+                                   threads: Threads = None) -> np.ndarray:
+        """The second time derivative (..., 6, n) of the Jacobian of `jacobian` along a motion with qd and qdd."""
+        one = empty(self._twists) if out is None else out
+        return self._of_link(JACOBIAN_SECOND_DERIVATIVE, (q, qd, qdd), one, link, representation, reference, out,
+                             threads)
+
+    def _of_link(self, entry, given, one, link, representation, reference, out, threads):
+        """Evaluate an algorithm for a link: into `one` if that is a result for what is given, else by way of checks."""
+        try:
+            _, target = self._jacobians[link][representation][reference]
+        except (KeyError, TypeError):
+            _, target = self._keep_jacobian(link, reference, representation)
+        entry = self._of(entry)
+        if entry.one(self._memory, target, *given, one):
+            return one
+        return self._evaluate(entry, dict(zip(RATES, given, strict=False)), out, threads, target)

@@ -7,7 +7,7 @@ from screw_dynamics.algorithms.time_derivatives import INVERSE_DYNAMICS_TIME_DER
 from support.group_motions import numbers_in_time
 from support.infinitesimals import time_derivative
 from support.matrices import error
-from support.plain import plain
+from support.plain import plain, target_of
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 from support.real_robots import real_robot
 
@@ -73,6 +73,25 @@ def test_batches_and_single_states_are_exact(robot, rng, representation, order):
         expected = exact(robot, q[k], *rates[(slice(None), *k)])
         one = robot.inverse_dynamics_time_derivatives(q[k], *rates[(slice(None), *k)])
         assert error([tau[k] for tau in batch], expected) < 1e-13 and error(one, expected) < 1e-13
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lead", [(), (4,)])
+def test_external_wrenches_stay_the_same_in_their_links(robot, rng, lead):
+    """Their efforts are J^T W, of which W is constant."""
+    q, rates = robot.random_configuration(rng), rng.standard_normal((4, robot.n))
+    external = {robot.link_names[-1]: rng.standard_normal((*lead, 6)), robot.link_names[2]: np.ones(6)}
+    numbers = numbers_in_time(robot, q, *rates)
+    load = np.zeros((3, *lead, robot.n))
+    for link, wrench in external.items():
+        target = target_of(robot, link)
+        for k in range(3):
+            J = time_derivative(lambda x, target=target: plain(robot, "jacobian", x, target=target), *numbers[:k + 1])
+            load[k] += wrench @ J
+    found = robot.inverse_dynamics_time_derivatives(q, *rates, external)
+    for tau, without, expected in zip(found, robot.inverse_dynamics_time_derivatives(q, *rates), load, strict=True):
+        assert error(without - tau, expected) < 1e-12
+    assert error(found[0], robot.inverse_dynamics(q, *rates[:2], external)) < 1e-13
 
 
 @pytest.mark.slow

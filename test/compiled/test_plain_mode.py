@@ -39,6 +39,7 @@ FACADE = {
     "inverse_dynamics_derivatives": lambda robot, s, f: np.stack(robot.inverse_dynamics_derivatives(*s)),
     "hessian": lambda robot, s, f: robot.kinematic_hessian(s[0], f[0], f[2], f[1]),
     "jacobian": lambda robot, s, f: robot.jacobian(s[0], f[0], f[2], f[1]),
+    "jacobian_second_derivative": lambda robot, s, f: robot.jacobian_second_derivative(*s, f[0], f[2], f[1]),
     "jacobian_derivative": lambda robot, s, f: robot.jacobian_derivative(*s[:2], f[0], f[2], f[1]),
 }
 for form, ending in (("body", ""), ("spatial", "_spatial"), ("hybrid", "_hybrid"), ("mixed", "_mixed")):

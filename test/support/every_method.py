@@ -66,7 +66,8 @@ def of_state(robot, q, qd, u):
     for method in ("inverse_dynamics_derivatives", "forward_dynamics_derivatives"):
         yield method, np.stack(getattr(robot, method)(q, qd, u, load), axis=-3)
     yield "inverse_dynamics_second_derivatives", np.stack(robot.inverse_dynamics_second_derivatives(q, qd, u), axis=-4)
-    yield "inverse_dynamics_time_derivatives", np.stack(robot.inverse_dynamics_time_derivatives(q, qd, u, qd, u))
+    yield "inverse_dynamics_time_derivatives", np.stack(
+        robot.inverse_dynamics_time_derivatives(q, qd, u, qd, u, load))
     for dt in (None, 0.01):
         yield f"linearize {dt}", np.concatenate(robot.linearize(q, qd, u, dt, load, friction=True)[:2], axis=-1)
     yield "kinematic_hessian", robot.kinematic_hessian(q, tip, "hybrid", middle)
@@ -76,6 +77,10 @@ def of_state(robot, q, qd, u):
     yield "forward_kinematics", robot.forward_kinematics(q, tip, middle)
     for form in ("body", "spatial", "hybrid", "mixed"):
         yield f"jacobian {form}", robot.jacobian(q, tip, form)
+        yield f"link_acceleration {form}", robot.link_acceleration(q, qd, u, tip, form)
+        yield f"link_jerk {form}", robot.link_jerk(q, qd, u, qd, tip, form, middle)
+        yield f"link_snap {form}", robot.link_snap(q, qd, u, qd, u, tip, form)
+        yield f"jacobian_second_derivative {form}", robot.jacobian_second_derivative(q, qd, u, tip, form, middle)
         yield f"jacobian_derivative {form}", robot.jacobian_derivative(q, qd, tip, form, middle)
     for integrator in ("semi_implicit_euler", "rk45"):
         for name, effort in (("no effort", None), ("effort", u), ("controller", spring), ("jitted", njit(spring)),

@@ -1,10 +1,11 @@
-"""Time derivatives of the equations of motion, O(n), by recursion; [MD] 6.3.
+"""Time derivatives of the equations of motion, [MD] 6.3, and of kinematics, [MD] 2, O(n), by recursion.
 
-  body_fixed, hybrid    efforts with their first derivative, and with both, a file for each representation of twists"""
-from screw_dynamics.compiled.entry import Entry
+  body_fixed, hybrid    efforts with their first derivative, and with both, a file for each representation of twists
+  link, jacobian        acceleration, jerk and snap of a link; the second derivative of its Jacobian"""
+from screw_dynamics.compiled.entry import Entry, per_twist
 from screw_dynamics.numbers.values import kernel
 
-from . import body_fixed, hybrid
+from . import body_fixed, hybrid, jacobian, link
 from .groups import prescribed
 
 
@@ -20,3 +21,8 @@ _SHAPES = {1: kernel(lambda n, b: (2, n)), 2: kernel(lambda n, b: (3, n))}
 INVERSE_DYNAMICS_TIME_DERIVATIVES_IN = {
     (form, order): _entry(module, form, order)
     for form, module in (("body", body_fixed), ("hybrid", hybrid)) for order in (1, 2)}
+# By the order of the derivative of a link's twist. Inputs: q and its derivatives up to order + 1.
+LINK_DERIVATIVES = {
+    order: Entry(link.link_derivative(order), link.Body, 2 + order, kernel(lambda n, b: (6,)), targeted=True, name=name)
+    for order, name in ((1, "link_acceleration"), (2, "link_jerk"), (3, "link_snap"))}
+JACOBIAN_SECOND_DERIVATIVE = Entry(jacobian.jacobian_second_derivative, jacobian.Body, 3, per_twist, targeted=True)
