@@ -13,6 +13,7 @@ ONE_STATE = {                               # quantity: least ratio as it is, an
     "Coriolis matrix": (1.0, 1.0),
     "derivatives of inverse dynamics": (1.5, 1.5),
     "derivatives of forward dynamics": (1.5, 1.5),
+    "torque regressor": (1.5, 1.5),
 }
 BATCH = {("inverse dynamics", 1): 15.0, ("forward dynamics", 1): 12.0,
          ("derivatives of inverse dynamics", 1): 10.0, ("derivatives of forward dynamics", 1): 10.0}
@@ -26,6 +27,7 @@ FLOATING = {                                # the same on a floating base
     "Coriolis matrix": None,
     "derivatives of inverse dynamics": 1.5,
     "derivatives of forward dynamics": 1.5,
+    "torque regressor": 1.5,
     "centroidal momentum matrix": 1.0,
 }
 FLOATING_BATCH = {"inverse dynamics": 12.0, "forward dynamics": 12.0,

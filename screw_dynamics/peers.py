@@ -75,6 +75,9 @@ _OURS = {
     "inverse_dynamics_derivatives(q, qd, qdd)": "computeRNEADerivatives rnea_derivatives mjd_inverseFD",
     "inverse_dynamics_second_derivatives(q, qd, qdd)": "ComputeRNEASecondOrderDerivatives",
     "forward_dynamics_derivatives(q, qd, tau)": "computeABADerivatives aba_derivatives",
+    "torque_regressor(q, qd, qdd)": "computeJointTorqueRegressor inverseDynamicsInertialParametersRegressor Y",
+    "kinetic_energy_regressor(q, qd)": "computeKineticEnergyRegressor",
+    "potential_energy_regressor(q)": "computePotentialEnergyRegressor",
     "kinematic_hessian(q, link)": "hessian0 hessiane getFrameHessian getJointKinematicHessian hessian",
     "inverse_kinematics(pose, link)": "ikine ik IK ikine_LM ikine_GN ikine_NR ik_LM IKinBody IKinSpace CartToJnt "
                                       "calculateInverseKinematics computeIK solve_ik",

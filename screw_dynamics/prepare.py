@@ -32,6 +32,7 @@ from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
 from screw_dynamics.algorithms.inverse_kinematics import search
 from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
+from screw_dynamics.algorithms.regressor import REGRESSORS
 from screw_dynamics.algorithms.time_derivatives import (
     INVERSE_DYNAMICS_TIME_DERIVATIVES_IN,
     JACOBIAN_SECOND_DERIVATIVE,
@@ -54,8 +55,8 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
     a single state, then what is for batches, as kernels of a kind have parts in common.
 
     everything: with the dynamics in each representation, for robots that are made with `representation=`, hybrid
-    dynamics, inverse kinematics and derivatives. on_groups: for robots with joints on groups, floating bases say,
-    instead of others."""
+    dynamics, inverse kinematics, derivatives and regressors. on_groups: for robots with joints on groups, floating
+    bases say, instead of others."""
     chosen, mimic = choice(None, False), choice(None, True)
     entries = list(dict.fromkeys((
         *chosen[:-1], *mimic[:-1], FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE,
@@ -64,7 +65,7 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
         *(everything * (*INVERSE_DYNAMICS_IN.values(), *FORWARD_DYNAMICS_IN.values(), *HYBRID_DYNAMICS.values(),
                         INVERSE_DYNAMICS_DERIVATIVES, *FORWARD_DYNAMICS_DERIVATIVES.values(), HESSIAN,
                         *INVERSE_DYNAMICS_TIME_DERIVATIVES_IN.values(), INVERSE_DYNAMICS_SECOND_DERIVATIVES,
-                        *LINK_DERIVATIVES.values(), JACOBIAN_SECOND_DERIVATIVE)))))
+                        *LINK_DERIVATIVES.values(), JACOBIAN_SECOND_DERIVATIVE, *REGRESSORS)))))
     called = [*dict.fromkeys((chosen.acceleration, mimic.acceleration, *chosen[:-1], *OTHER_METHODS.values()))]
     if on_groups:
         entries, called = ([entry.on_groups for entry in some] for some in (entries, called))
@@ -159,8 +160,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         "all that begins with a name; by default what a Robot uses")
     parser.add_argument("-j", "--jobs", type=int, default=available_threads(), help="how many processes to use")
     parser.add_argument("--all", action="store_true",
-                        help="also the dynamics in every representation of twists, hybrid dynamics, inverse kinematics "
-                             "and derivatives")
+                        help="also the dynamics in every representation of twists, hybrid dynamics, inverse "
+                             "kinematics, derivatives and regressors")
     parser.add_argument("--groups", action="store_true",
                         help="instead what robots with floating bases, ball joints or planar joints use")
     parser.add_argument("--single", action="store_true", help="only what is for a single state, not for batches")

@@ -30,6 +30,7 @@ Q = np.array([0.1, 0.2, 0.3])
     ("getFrameJacobian", "robot.jacobian(q, link, representation)"),
     ("nv", "robot.n"), ("qz", "robot.neutral()"), ("getFrameId", "takes a link by its name"),
     ("computeRNEADerivatives", "robot.inverse_dynamics_derivatives(q, qd, qdd)"),
+    ("computeJointTorqueRegressor", "robot.torque_regressor(q, qd, qdd)"),
     ("ikine", "robot.inverse_kinematics(pose, link)"), ("com", "robot.center_of_mass(q)"),
     ("from_mjcf", "does not exist yet")])
 def test_a_name_of_another_library_says_ours(robot, name, ours):

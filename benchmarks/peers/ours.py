@@ -20,6 +20,7 @@ METHODS = {
     "derivatives of inverse dynamics": "inverse_dynamics_derivatives(q, qd, qdd{out})",
     "derivatives of forward dynamics": "forward_dynamics_derivatives(q, qd, tau{out})",
 }
+OF_ROBOTS = {"torque regressor": "torque_regressor(q, qd, qdd{out})"}      # 10 n^2 numbers: not of long chains
 WALKING = {"centroidal momentum matrix": "centroidal_momentum_matrix(q{out})"}      # on a floating base
 
 
@@ -30,7 +31,7 @@ class Peer:
 
     def __init__(self, case):
         self.tip = case.tip
-        self.methods = METHODS | (WALKING if case.floating else {})
+        self.methods = METHODS | (OF_ROBOTS if case.urdf else {}) | (WALKING if case.floating else {})
         self.robot = (sd.Robot.from_urdf(case.urdf, floating_base=case.floating) if case.urdf
                       else sd.Robot(chain(case.joints)))
         short = case.urdf and not case.floating and case.joints <= self.SPECIALIZED
@@ -41,13 +42,14 @@ class Peer:
         n, names = self.robot.n, {"robot": self.robot, "tip": self.tip, **states.one}
         shapes = {"Jacobian": (6, n), "Jacobian derivative": (6, n), "mass matrix": (n, n), "Coriolis matrix": (n, n),
                   "centroidal momentum matrix": (6, n), "derivatives of inverse dynamics": (3, n, n),
-                  "derivatives of forward dynamics": (3, n, n)}
+                  "derivatives of forward dynamics": (3, n, n),
+                  "torque regressor": (n, 10 * n)}
         calls = {}
         for quantity, method in self.methods.items():
             room = {**names, "result": np.empty(shapes.get(quantity, n))}
             calls[quantity] = {"": Call("robot." + method.format(out=""), names),
                                "out=": Call("robot." + method.format(out=", out=result"), room, "result")}
-            if self.special and quantity not in {"Jacobian derivative", *DERIVATIVES}:
+            if self.special and quantity not in {"Jacobian derivative", *DERIVATIVES, *OF_ROBOTS}:
                 call = calls[quantity]["out="]
                 calls[quantity]["specialized"] = call._replace(names={**room, "robot": self.special})
         return calls

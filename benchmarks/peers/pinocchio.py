@@ -24,7 +24,7 @@ class Peer:
 
     def calls(self, states):
         """Each quantity at one state; variant "world": with quantities resolved in the world frame."""
-        names = {"pin": pin, "model": self.model, "data": self.data, "tip": self.tip, "LOCAL": pin.LOCAL,
+        names = {"pin": pin, "np": np, "model": self.model, "data": self.data, "tip": self.tip, "LOCAL": pin.LOCAL,
                  "WORLD": pin.Convention.WORLD, "whole": whole, "order": states.order, **states.linear_first}
 
         jacobian = "computeFrameJacobian(model, data, q, tip, LOCAL)"
@@ -48,6 +48,9 @@ class Peer:
             "derivatives of forward dynamics": {"": call(
                 "computeABADerivatives(model, data, q, qd, tau)",
                 f"[{', '.join(map(matrix.format, ('data.ddq_dq', 'data.ddq_dv', 'whole(data.Minv)')))}]")},
+            "torque regressor": {"": call(      # only ours has bodies inside the joint of the floating base
+                "computeJointTorqueRegressor(model, data, q, qd, qdd)",
+                "np.pad({}[order], ((0, 0), (10 * (model.nv - model.njoints + 1), 0)))")},
             "Coriolis matrix": {"": call("computeCoriolisMatrix(model, data, q, qd)", matrix)},
             "centroidal momentum matrix": {"": call("computeCentroidalMap(model, data, q)", twists)},
         }

@@ -13,7 +13,7 @@ from screw_dynamics.checks import known_link
 from screw_dynamics.screws import arrays
 from screw_dynamics.screws.se3 import compose, inverse
 
-from . import checks, group_joints
+from . import checks, group_joints, inertial_parameters
 from .group_joints import Place
 from .links import Frame, Link, Placed, on_axes, placed
 
@@ -135,6 +135,26 @@ class Model:
         screws.setflags(write=False)
         return screws
 
+    @cached_property
+    def inertial_parameters(self) -> np.ndarray:
+        """The inertial parameters (10 b,) of the bodies, ten each: mass, first moments mx my mz = mass times centre of
+        mass, and rotational inertia xx xy yy xz yz zz about the origin of the body frame; kg, kg m, kg m^2."""
+        parameters = inertial_parameters.of_matrix(self.inertias).ravel()
+        parameters.setflags(write=False)
+        return parameters
+
+    @cached_property
+    def inertial_parameter_names(self) -> tuple[str, ...]:
+        """The names of inertial_parameters: <link>.mass, <link>.mx, ..."""
+        return tuple(f"{body}.{name}" for body in self.body_names for name in inertial_parameters.NAMES)
+
+    @cached_property
+    def is_link(self) -> np.ndarray:
+        """Which bodies (b,) are links: all but those of a joint on a group before its last, which have no inertia."""
+        last = np.array([joint != after for joint, after in pairwise((*self.body_joints, ""))], dtype=bool)
+        last.setflags(write=False)
+        return last
+
     @property
     def shares_coordinates(self) -> bool:
         """True if some coordinate drives more than one body, as with mimic joints."""
@@ -194,6 +214,15 @@ class Model:
         inertias = self.inertias.copy()
         inertias[body] += load
         return replace(self, inertias=inertias)
+
+    def with_inertial_parameters(self, parameters: ArrayLike) -> "Model":
+        """The model with other inertial_parameters (10 b,), physical ones or not; those of bodies that are no links
+        must be 0."""
+        p = checks.numbers("with_inertial_parameters", "parameters", parameters, self.inertial_parameters.shape)
+        for wrong in np.flatnonzero(p * ~np.repeat(self.is_link, inertial_parameters.COUNT)):
+            raise ValueError(f"{self.inertial_parameter_names[wrong]} is {p[wrong]:g}, but must be 0: a body inside a "
+                             "joint on a group has no inertia")
+        return replace(self, inertias=inertial_parameters.matrix(p.reshape(-1, inertial_parameters.COUNT)))
 
 
 def _refuse(self, name, *value):

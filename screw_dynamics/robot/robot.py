@@ -20,13 +20,15 @@ from screw_dynamics.urdf.source import Source, kept
 from .configurations import Configurations
 from .inverse_kinematics import InverseKinematics
 from .linearization import Linearization
+from .parameters import InertialParameters
 from .time_derivatives import TimeDerivatives
 from .whole_robot import WholeRobot
 
 GRAVITY = (0.0, 0.0, -9.81)
 
 
-class Robot(Linearization, TimeDerivatives, InverseKinematics, WholeRobot, Configurations, metaclass=WithHints):
+class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematics, WholeRobot, Configurations,
+            metaclass=WithHints):
     """Everything about how a robot moves, from its model and gravity (3,) in m/s^2, resolved in the root link's frame.
 
     Configurations q (..., nq), velocities qd, accelerations qdd and efforts tau (..., n) are array-likes in the order
@@ -102,6 +104,10 @@ class Robot(Linearization, TimeDerivatives, InverseKinematics, WholeRobot, Confi
                      inertia: ArrayLike | None = None) -> Robot:
         """The same robot with a load on a link: mass, com (3,), inertia (3, 3) about com; see Model.with_payload."""
         return Robot(self.model.with_payload(link, mass, com, inertia), self.gravity, self.representation, self.source)
+
+    def with_inertial_parameters(self, parameters: ArrayLike) -> Robot:
+        """The same robot with other inertial_parameters (10 b,); see Model.with_inertial_parameters."""
+        return Robot(self.model.with_inertial_parameters(parameters), self.gravity, self.representation, self.source)
 
     def specialize(self, jacobians: Iterable[tuple[str, ...]] = ()) -> Robot:
         """The same robot with straight-line kernels of its own, also in rollouts: up to some 30 joints twice as fast.

@@ -17,7 +17,8 @@ class Oracle:
     """A Pinocchio model over the configurations and velocities of our robot."""
 
     def __init__(self, model, robot):
-        mimics = robot.model.mimics
+        mimics, ours = robot.model.mimics, robot.model
+        self.bodies = [joint if link else None for joint, link in zip(ours.body_joints, ours.is_link, strict=True)]
         model.armature[:] = model.friction[:] = model.damping[:] = 0.0
         self.model, self.data = model, model.createData()
         self.weightless = pin.Model(model)
@@ -75,6 +76,25 @@ class Oracle:
             return [*(-np.linalg.solve(M, x) for x in by), np.linalg.inv(M)]
         found = pin.computeABADerivatives(self.model, self.data, self._q(q), self.G @ qd, self.G @ tau)
         return [self.G.T @ x @ self.G for x in found]
+
+    def torque_regressor(self, q, qd, qdd):
+        return self.G.T @ self._columns(
+            pin.computeJointTorqueRegressor(self.model, self.data, self._q(q), self.G @ qd, self.G @ qdd))
+
+    def kinetic_energy_regressor(self, q, qd):
+        return self._columns(pin.computeKineticEnergyRegressor(self.model, self.data, self._q(q), self.G @ qd))
+
+    def potential_energy_regressor(self, q):
+        return self._columns(pin.computePotentialEnergyRegressor(self.model, self.data, self._q(q)))
+
+    def _columns(self, regressor):
+        """The columns of our bodies; 0 of those that are no links."""
+        ours = np.zeros((*regressor.shape[:-1], len(self.bodies), 10))
+        for i, joint in enumerate(self.bodies):
+            if joint is not None:
+                first = 10 * (self.model.getJointId(joint) - 1)
+                ours[..., i, :] = regressor[..., first:first + 10]
+        return ours.reshape(*regressor.shape[:-1], -1)
 
     def kinetic_energy(self, q, qd):
         return pin.computeKineticEnergy(self.model, self.data, self._q(q), self.G @ qd)

@@ -1,0 +1,28 @@
+"""The inertial parameters of bodies: ten numbers each, in which efforts, momenta and energies are linear."""
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics.screws.arrays import tilde
+
+# Mass (kg), first moments m d (kg m), and rotational inertia about the frame's origin (kg m^2).
+NAMES = "mass", "mx", "my", "mz", "xx", "xy", "yy", "xz", "yz", "zz"
+FRICTION_NAMES = "damping", "friction", "armature"      # of a joint
+COUNT = len(NAMES)
+_UPPER = np.array([0, 0, 1, 0, 1, 2]), np.array([0, 1, 1, 2, 2, 2])     # of xx xy yy xz yz zz
+
+
+def of_matrix(inertia: ArrayLike) -> np.ndarray:
+    """The parameters (..., 10) of inertias (..., 6, 6) about the frame's origin."""
+    M = np.asarray(inertia, dtype=float)
+    return np.concatenate([M[..., 5, 5, None], M[..., [2, 0, 1], [4, 5, 3]], M[(..., *_UPPER)]], axis=-1)
+
+
+def matrix(parameters: ArrayLike) -> np.ndarray:
+    """The inertias (..., 6, 6) of parameters (..., 10)."""
+    p = np.asarray(parameters, dtype=float)
+    M = np.zeros((*p.shape[:-1], 6, 6))
+    M[..., [3, 4, 5], [3, 4, 5]] = p[..., :1]
+    M[..., :3, 3:] = tilde(p[..., 1:4])
+    M[..., 3:, :3] = -M[..., :3, 3:]
+    M[(..., *_UPPER)] = M[(..., *_UPPER[::-1])] = p[..., 4:]
+    return M

@@ -1,0 +1,104 @@
+"""The inertial parameters of a robot, and what is linear in them."""
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.algorithms.regressor import (
+    KINETIC_ENERGY_REGRESSOR,
+    MOMENTUM_REGRESSOR,
+    POTENTIAL_ENERGY_REGRESSOR,
+    TORQUE_REGRESSOR,
+)
+from screw_dynamics.floating_base import velocity_names
+from screw_dynamics.model.inertial_parameters import FRICTION_NAMES
+from screw_dynamics.model.model import Model
+
+from .dynamics import Dynamics
+from .evaluation import Out, Threads
+
+empty = np.empty
+
+
+class InertialParameters(Dynamics):
+    """Methods about inertial parameters, (10 b,) for the b bodies of the model: of each the mass, the first moments
+    mx my mz = mass times centre of mass, and the rotational inertia xx xy yy xz yz zz about the origin of the link's
+    frame, in the frame of the link. Pinocchio has the same order. kg, kg m and kg m^2.
+
+    Links that are fixed to another are part of it. The root link has no parameters here: it does not move, so that no
+    effort depends on it. The bodies of a joint on a group but its last, which is the link, have parameters and columns
+    of zeros."""
+
+    def __init__(self, model: Model, gravity: ArrayLike):
+        super().__init__(model, gravity)
+        self._torque_regressor = self._of(TORQUE_REGRESSOR)
+        self._regressor_shape = self.n, len(model.inertial_parameters)
+
+    @property
+    def inertial_parameters(self) -> np.ndarray:
+        """The parameters (10 b,) of the model: torque_regressor @ inertial_parameters = inverse_dynamics."""
+        return self.model.inertial_parameters
+
+    @property
+    def inertial_parameter_names(self) -> tuple[str, ...]:
+        """Their names: <link>.mass, <link>.mx, ..., <link>.zz for each body."""
+        return self.model.inertial_parameter_names
+
+    @property
+    def friction_parameters(self) -> np.ndarray:
+        """The parameters (3 n,) of the columns that friction=True adds: of each joint the model's damping and Coulomb
+        friction, and the armature 0."""
+        model = self.model
+        return np.stack([model.damping, model.friction, np.zeros(self.n)], axis=-1).ravel()
+
+    @property
+    def friction_parameter_names(self) -> tuple[str, ...]:
+        """Their names: <joint>.damping, <joint>.friction, <joint>.armature."""
+        return tuple(f"{joint}.{name}" for joint in velocity_names(self.model) for name in FRICTION_NAMES)
+
+    def torque_regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, friction: bool = False, out: Out = None,
+                         threads: Threads = None) -> np.ndarray:
+        """The matrix Y (..., n, 10 b), of the state alone, with Y @ inertial_parameters = inverse_dynamics(q, qd, qdd).
+
+        It is the derivative of the efforts by the parameters. friction: with three columns more for each velocity, of
+        its viscous damping, Coulomb friction and armature: qd, sign(qd) and qdd in its row; (..., n, 10 b + 3 n). Then
+        the product with inertial_parameters and friction_parameters is inverse_dynamics + friction_torque."""
+        if not friction:
+            Y = empty(self._regressor_shape) if out is None else out
+            if self._torque_regressor.one(self._memory, self._root, q, qd, qdd, Y):
+                return Y
+            return self._evaluate(self._torque_regressor, {"q": q, "qd": qd, "qdd": qdd}, out, threads, self._root)
+        q, qd, qdd = checks.broadcast({"q": checks.real_numbers("q", q, self.nq),
+                                       "qd": checks.real_numbers("qd", qd, self.n),
+                                       "qdd": checks.real_numbers("qdd", qdd, self.n)})
+        n, columns = self._regressor_shape
+        Y = checks.result_array(out, (*qd.shape[:-1], n, columns + len(FRICTION_NAMES) * n))
+        Y[..., :columns] = self.torque_regressor(q, qd, qdd, threads=threads)
+        Y[..., columns:] = np.einsum("ij,...ik->...ijk", np.eye(n), np.stack([qd, np.sign(qd), qdd], axis=-1)
+                                     ).reshape(*qd.shape, -1)
+        return Y
+
+    def momentum_regressor(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+        """The matrix (..., n, 10 b) whose product with inertial_parameters is the generalised momentum M(q) qd."""
+        return self._evaluate(self._of(MOMENTUM_REGRESSOR), {"q": q, "qd": qd}, out, threads, self._root)
+
+    def kinetic_energy_regressor(self, q: ArrayLike, qd: ArrayLike, out: Out = None,
+                                 threads: Threads = None) -> np.ndarray:
+        """The row (..., 10 b) whose product with inertial_parameters is the kinetic energy, J."""
+        return self._evaluate(self._of(KINETIC_ENERGY_REGRESSOR), {"q": q, "qd": qd}, out, threads, self._root)
+
+    def potential_energy_regressor(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+        """The row (..., 10 b) whose product with inertial_parameters is the potential energy, J, but for the constant
+        share of the root link, which `potential_energy` contains."""
+        return self._evaluate(self._of(POTENTIAL_ENERGY_REGRESSOR), {"q": q}, out, threads, self._root)
+
+    def acceleration_regressor(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, friction: bool = False,
+                               threads: Threads = None) -> np.ndarray:
+        """The derivative (..., n, 10 b) of forward_dynamics(q, qd, tau) by the inertial parameters: -M^-1 Y, Y the
+        torque_regressor at the accelerations that the efforts cause.
+
+        friction: with the columns of torque_regressor; that of Coulomb friction is the derivative where qd is not 0."""
+        qdd = self.forward_dynamics(q, qd, tau, threads=threads)
+        Y = self.torque_regressor(q, qd, qdd, friction, threads=threads)
+        return -np.linalg.solve(self.mass_matrix(q, threads=threads), Y)
