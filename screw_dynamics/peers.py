@@ -75,7 +75,8 @@ _OURS = {
     "inverse_dynamics_derivatives(q, qd, qdd)": "computeRNEADerivatives rnea_derivatives mjd_inverseFD",
     "inverse_dynamics_second_derivatives(q, qd, qdd)": "ComputeRNEASecondOrderDerivatives",
     "forward_dynamics_derivatives(q, qd, tau)": "computeABADerivatives aba_derivatives",
-    "torque_regressor(q, qd, qdd)": "computeJointTorqueRegressor inverseDynamicsInertialParametersRegressor Y",
+    "torque_regressor(q, qd, qdd)": "computeJointTorqueRegressor regressor dynamics_regressor "
+                                     "inverseDynamicsInertialParametersRegressor",
     "kinetic_energy_regressor(q, qd)": "computeKineticEnergyRegressor",
     "potential_energy_regressor(q)": "computePotentialEnergyRegressor",
     "kinematic_hessian(q, link)": "hessian0 hessiane getFrameHessian getJointKinematicHessian hessian",
@@ -110,8 +111,6 @@ _OTHERWISE = {
 
 # What does not exist yet, and the way round.
 _NOT_YET = {
-    "computeJointTorqueRegressor regressor dynamics_regressor inverseDynamicsInertialParametersRegressor":
-        "columns are inverse_dynamics of models with one inertial parameter set to 1",
     "from_mjcf from_xml_path from_xml_string MJCF from_mjcf_file buildModelFromMJCF from_sdf SDF buildModelFromSdf "
     "from_usd from_xacro": "only URDF is read; convert the description, then Robot.from_urdf(source)",
     "constraintDynamics forwardDynamicsContact contact_dynamics computeCollisions collision self_collision":

@@ -109,6 +109,29 @@ def test_coriolis_torque_and_matrix(driver):
     np.testing.assert_allclose(skew, -skew.T, atol=1e-9)
 
 
+@pytest.mark.parametrize("friction", [False, True])
+def test_regressor(driver, friction):
+    reply = good(driver.call(srv.GetRegressor, "~/get_regressor", friction=friction,
+                             **given(velocity=QD, acceleration=QDD)))
+    assert list(reply.joint_names) == ["elbow", "shoulder"]
+    links, expected = ("forearm", "fingertip", "upper_arm"), arm.mass_matrix(Q) @ QDD + arm.coriolis(Q, QD)
+    names = [f"{link}.{part}" for link in sorted(links) for part in (
+        "mass", "mx", "my", "mz", "xx", "xy", "yy", "xz", "yz", "zz")]
+    if friction:
+        names += [f"{joint}.{part}" for joint in arm.NAMES for part in ("damping", "friction", "armature")]
+        expected = expected + np.array([0.3, 0.2]) * QD + [0, 0.1 * np.sign(QD[1])]
+    assert sorted(reply.parameter_names) == sorted(names)
+    p = dict(zip(reply.parameter_names, reply.parameters, strict=True))
+    assert (p["forearm.mass"], p["forearm.mx"], p["fingertip.mass"]) == (arm.M2, arm.M2 * arm.L2 / 2, 0.0)
+    np.testing.assert_allclose(p["upper_arm.yy"], arm.I1 + arm.M1 * arm.L1**2 / 4, rtol=1e-12)
+    Y = np.reshape(reply.data, (reply.rows, reply.cols))
+    np.testing.assert_allclose(joints(reply, Y @ reply.parameters), expected + arm.gravity(Q), rtol=1e-12)
+    column = list(reply.parameter_names).index("forearm.mx")
+    weight = np.cos(Q.sum()) * arm.G         # of a first moment of the forearm along it, on both joints
+    at_rest = good(driver.call(srv.GetRegressor, "~/get_regressor", friction=friction, **given()))
+    np.testing.assert_allclose(joints(at_rest, np.reshape(at_rest.data, Y.shape)[:, column]), [weight] * 2, rtol=1e-12)
+
+
 def test_inverse_dynamics_and_its_terms(driver):
     force = (1.0, 0.0, 3.0)   # in the flange's frame, which is turned by -(q0 + q1) about y
     reply = good(driver.call(
@@ -308,6 +331,9 @@ def test_gravity_can_be_set_in_any_frame_that_does_not_move(driver, frame):
         (srv.GetMassMatrix, "get_mass_matrix", given([np.nan, 0.0]), "position of joint 'shoulder' is nan"),
         (srv.GetCoriolis, "get_coriolis", given(), "velocity: empty"),
         (srv.GetCoriolis, "get_coriolis", {"velocity": [0.1, 0.2]}, "position: empty"),
+        (srv.GetRegressor, "get_regressor", {"acceleration": [1.0]}, "acceleration: 1 values for 2 joints"),
+        (srv.GetRegressor, "get_regressor", {"velocity": [0.1, 0.2]}, "position: empty"),
+        (srv.GetRegressor, "get_regressor", given(acceleration=[0.0, np.inf]), "acceleration of joint 'elbow' is inf"),
         (srv.InverseDynamics, "inverse_dynamics", {"acceleration": [1.0]}, "acceleration: 1 values for 2 joints"),
         (srv.InverseDynamics, "inverse_dynamics", {"external": [wrench("hand")]}, "'hand' is not a link"),
         (srv.InverseDynamics, "inverse_dynamics", {"external": [wrench("")]}, "external[0].header.frame_id: empty"),

@@ -184,6 +184,18 @@ def test_linear_models_of_given_states(driver, robot, state, rng):
         close(np.reshape(reply.b, (16, 8)), B[np.ix_(rows, order)])
 
 
+def test_regressor_of_links_alone(driver, robot, state, rng):
+    q, v = state
+    qdd = rng.standard_normal(8)
+    fields = {"position": q[7:].tolist(), "velocity": v[6:].tolist(), "acceleration": qdd[6:].tolist()}
+    reply = good(driver.call(srv.GetRegressor, "~/get_regressor", base=base(q, v, qdd[:6]), friction=True, **fields))
+    assert (reply.rows, reply.cols) == (8, 54)              # of three links and eight velocities
+    links = {name.partition(".")[0] for name in reply.parameter_names[:30]}
+    assert links == {"trunk", "thigh", "shin"}
+    close(np.reshape(reply.data, (8, 54)) @ reply.parameters,
+          robot.inverse_dynamics(q, v, qdd) + robot.friction_torque(v))
+
+
 def test_a_bad_base_of_a_request_is_named(driver, state):
     q, v = state
     off = q.copy()

@@ -4,6 +4,7 @@ A handler raises ValueError for a bad request, which is answered as `success = f
 The comments of the .srv files in screw_dynamics_interfaces are the specification."""
 
 from collections.abc import Sequence
+from itertools import compress
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -11,6 +12,7 @@ from geometry_msgs.msg import WrenchStamped
 
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.floating_base import NUMBERS, RATES, FloatingBase, coordinate_joints, floating_base, velocity_names
+from screw_dynamics.model.inertial_parameters import COUNT
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 from screw_dynamics.simulator.actuators import singular_joint
@@ -43,6 +45,7 @@ class DynamicsServices:
             Service("get_mass_matrix", srv.GetMassMatrix, self._mass_matrix),
             Service("get_gravity", srv.GetGravity, self._gravity),
             Service("get_coriolis", srv.GetCoriolis, self._coriolis),
+            Service("get_regressor", srv.GetRegressor, self._regressor),
             Service("inverse_dynamics", srv.InverseDynamics, self._inverse_dynamics),
             Service("forward_dynamics", srv.ForwardDynamics, self._forward_dynamics),
             Service("linearize", srv.Linearize, self._linearize),
@@ -179,6 +182,22 @@ class DynamicsServices:
             matrix = joints.arrange_square(robot.coriolis_matrix(q, qd))
             response.rows, response.cols = matrix.shape
             response.data = messages.floats(matrix)
+
+    async def _regressor(self, robot: Robot, request, response) -> None:
+        await self._on_demand.ready("torque regressor", robot)
+        joints = self._request(robot, request)
+        q, qd, _ = self._motion(request, joints, velocity_needed=False)
+        qdd = self._acceleration(request, joints)
+        Y = robot.torque_regressor(q, qd, qdd, request.friction)[joints.order]
+        names, p = robot.inertial_parameter_names, robot.inertial_parameters
+        if request.friction:
+            names, p = names + robot.friction_parameter_names, np.append(p, robot.friction_parameters)
+        kept = np.repeat(robot.model.is_link, COUNT).tolist() + [True] * (len(names) - len(robot.inertial_parameters))
+        response.joint_names = joints.joint_names
+        response.parameter_names = list(compress(names, kept))
+        response.parameters = messages.floats(p[kept])
+        response.rows, response.cols = len(Y), len(response.parameter_names)
+        response.data = messages.floats(Y[:, kept])
 
     def _inverse_dynamics(self, robot: Robot, request, response) -> None:
         joints = self._request(robot, request)

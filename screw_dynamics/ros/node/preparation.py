@@ -37,6 +37,7 @@ BATCH_STEPS: dict[str, Step] = {
 # What does not come compiled with the package, and few call: prepared on demand.
 ON_DEMAND: dict[str, Step] = {
     "linear model": lambda robot, q, v, link: robot.linearize(q, v, v),
+    "torque regressor": lambda robot, q, v, link: robot.torque_regressor(q, v, v),
 }
 
 
