@@ -18,7 +18,7 @@ from .urdf import UrdfError, UrdfWarning, read_urdf
 _MODULES = {name.rpartition(".")[2]: name for name in (
     "screws.arrays", "se3", "so3", "model.macro_joints", "compiled.counting", "algorithms.twists",
     "algorithms.inverse_dynamics", "algorithms.forward_dynamics", "calibration", "contacts", "elastic_joints",
-    "estimation", "formulations", "symbolic")}
+    "estimation", "formulations", "identification", "symbolic")}
 
 # Functions of modules that are imported when they are first used, since they take extras.
 _FUNCTIONS = {"view": "viewer.page"}

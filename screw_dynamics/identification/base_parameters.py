@@ -1,0 +1,103 @@
+"""Base parameters: the combinations of inertial parameters that efforts depend on.
+
+Not every parameter has an effect of its own: the columns of the regressor are linearly dependent, of a robot whose base
+is fixed more so. Of the columns a largest independent set is kept, and each of its parameters collects the shares of
+those that were left out: Y p = Y_b p_b with p_b = p_kept + K p_left. M. Gautier, "Numerical calculation of the base
+inertial parameters of robots", J. Robotic Systems 8(4), 1991."""
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy  # its parts are imported when they are first used
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.robot import Robot
+
+STATES = 3          # random ones, times the number of parameters over the number of rows of a state
+RANK = 1e-9         # of the largest: less is rounding. Dependent columns have less than 1e-13, weak ones more than 1e-6
+ROUNDING = 1e-9     # a coefficient below it is 0
+
+
+@dataclass(frozen=True)
+class BaseParameters:
+    """What efforts depend on: k combinations of P parameters."""
+
+    names: tuple[str, ...]      # (P,) of the parameters
+    independent: np.ndarray     # (k,) the columns of the regressor that are kept, in order
+    matrix: np.ndarray          # (k, P): base parameters = matrix @ parameters
+
+    def __len__(self) -> int:
+        return len(self.independent)
+
+    def of(self, parameters: ArrayLike) -> np.ndarray:
+        """The base parameters (..., k) of parameters (..., P)."""
+        return checks.real_numbers("parameters", parameters, len(self.names)) @ self.matrix.T
+
+    def columns(self, regressor: ArrayLike) -> np.ndarray:
+        """The columns (..., k) of a regressor (..., P) whose product with the base parameters is the same."""
+        return checks.real_numbers("regressor", regressor, len(self.names))[..., self.independent]
+
+    def combination(self, k: int, digits: int = 4) -> str:
+        """Base parameter k in words, as "link2.xx + 0.16 link3.mass"."""
+        own = self.independent[k]
+        text = self.names[own]
+        for c, name in zip(self.matrix[k], self.names, strict=True):
+            if c and name != self.names[own]:
+                size = f"{abs(c):.{digits}g}" if isinstance(c, float) else str(abs(c))
+                text += f" {'-' if c < 0 else '+'} {size + ' ' if size != '1' else ''}{name}"
+        return text
+
+    @property
+    def combinations(self) -> tuple[str, ...]:
+        """All base parameters in words."""
+        return tuple(map(self.combination, range(len(self))))
+
+
+def parameter_names(robot: Robot, friction: bool) -> tuple[str, ...]:
+    """The names of the columns of robot.torque_regressor."""
+    return robot.inertial_parameter_names + (robot.friction_parameter_names if friction else ())
+
+
+def base_parameters(robot: Robot, friction: bool = False, tolerance: float = RANK, seed: int = 0) -> BaseParameters:
+    """The base parameters of a robot, from its regressor at random motions, by QR decompositions.
+
+    friction: also with damping, Coulomb friction and armature of each joint; those are columns of their own, and the
+    armature may belong to a combination. Parameters of links near the base collect shares of those that links further
+    out have, as in the literature. tolerance: the size of a column, that of all being 1, without what others explain,
+    below which it counts as dependent."""
+    names = parameter_names(robot, friction)
+    count = STATES * (1 + len(names) // max(robot.n, 1))
+    rng = np.random.default_rng(seed)
+    q = robot.random_configuration(rng, count)
+    qd, qdd = rng.standard_normal((2, count, robot.n))
+    Y = [robot.torque_regressor(*state, friction) for state in zip(q, qd, qdd, strict=True)]
+    return from_regressor(np.concatenate(Y), names, tolerance)
+
+
+def from_regressor(Y: ArrayLike, names: Sequence[str], tolerance: float = RANK) -> BaseParameters:
+    """The base parameters that the rows of a regressor (rows, P) tell of, at random states or along a motion."""
+    Y = checks.real_numbers("Y", Y, len(names)).astype(float)
+    size = np.linalg.norm(Y, axis=0)
+    moving = np.flatnonzero(size > tolerance * size.max(initial=0.0))
+    R = scipy.linalg.qr(Y[:, moving] / size[moving], mode="r")[0][:len(moving)]
+    kept = moving[_independent(R, tolerance)]
+    matrix = np.zeros((len(kept), len(names)))
+    if len(kept):
+        rest = np.setdiff1d(moving, kept)
+        matrix[:, rest] = (scipy.linalg.lstsq(Y[:, kept] / size[kept], Y[:, rest] / size[rest])[0]
+                           * size[rest] / size[kept, None])
+        matrix[np.abs(matrix) < ROUNDING] = 0.0
+        matrix[np.arange(len(kept)), kept] = 1.0
+    return BaseParameters(tuple(names), kept, matrix)
+
+
+def _independent(R, tolerance):
+    """The columns of a triangular R that those before do not explain, by modified Gram-Schmidt, twice."""
+    basis, kept = np.zeros((0, len(R))), []
+    for k, column in enumerate(R.T):
+        rest = column - basis.T @ (basis @ column)
+        rest = rest - basis.T @ (basis @ rest)
+        if (norm := np.linalg.norm(rest)) > tolerance:
+            basis, kept = np.vstack([basis, rest / norm]), [*kept, k]
+    return kept
