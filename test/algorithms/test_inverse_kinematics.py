@@ -240,7 +240,7 @@ def test_a_floating_base_stays_where_it_is():
     assert found.success.sum() >= 98 and np.array_equal(found.q[:, base], q[:, base])
     assert max(x[found.success].max() for x in errors(robot, link, found, pose)) < 1e-6
     fixed = real_robot(ARMS["g1"][0])
-    neutral, same = (r.inverse_kinematics(pose[0], link, parts="orientation") for r in (robot, fixed))
+    neutral, same = (r.inverse_kinematics(pose[0], link, r.neutral(), parts="orientation") for r in (robot, fixed))
     assert neutral.success and np.abs(neutral.q[7:] - same.q).max() < 1e-9
     one = robot.inverse_kinematics(pose[0], link, start[0])
     assert np.abs(one.q - found.q[0]).max() < 1e-9

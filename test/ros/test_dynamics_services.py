@@ -4,10 +4,22 @@ import signal
 
 import numpy as np
 import pytest
-from geometry_msgs.msg import Inertia, Vector3, Vector3Stamped, Wrench, WrenchStamped
+from geometry_msgs.msg import (
+    Inertia,
+    Point,
+    Pose,
+    PoseStamped,
+    Quaternion,
+    Vector3,
+    Vector3Stamped,
+    Wrench,
+    WrenchStamped,
+)
 from std_msgs.msg import Header
 
 import screw_dynamics as sd
+from screw_dynamics.configuration_space import quaternion
+from screw_dynamics.ros.node import messages
 from screw_dynamics_interfaces import srv
 from screw_dynamics_interfaces.msg import BaseState
 from support import planar_arm as arm
@@ -283,6 +295,64 @@ def test_forward_kinematics_of_the_latest_state_has_its_stamp(driver):
     assert reply.pose.header.frame_id == "forearm" and abs(reply.pose.pose.position.x - arm.L2) < 1e-15
 
 
+POSITION, ORIENTATION = srv.SolveInverseKinematics.Request.POSITION, srv.SolveInverseKinematics.Request.ORIENTATION
+
+
+def goal(q, frame="", link=(arm.L1, arm.L2)):
+    """The pose of the flange at (shoulder, elbow), seen from the base, with frame_id `frame`."""
+    angles = np.cumsum(q)
+    x, z = (np.array(link) @ f(angles) for f in (np.cos, np.sin))
+    half = 0.5 * angles[1]
+    pose = Pose(position=Point(x=x, z=z), orientation=Quaternion(y=-np.sin(half), w=np.cos(half)))
+    return PoseStamped(header=Header(frame_id=frame), pose=pose)
+
+
+def test_inverse_kinematics_finds_the_joints_of_a_pose(driver):
+    reply = good(driver.call(srv.SolveInverseKinematics, "~/solve_inverse_kinematics", links=["flange"],
+                             poses=[goal(Q)]))
+    assert set(reply.joint_names) == set(arm.NAMES) and reply.attempts >= 1
+    np.testing.assert_allclose(joints(reply, reply.position), Q, atol=1e-5)
+    assert 0.0 <= reply.position_error < 1e-6 and 0.0 <= reply.orientation_error < 1e-6
+
+
+def test_inverse_kinematics_begins_where_it_is_told_to(driver):
+    """A point has two solutions: elbow up or down."""
+    for elbow in (0.5, -0.5):
+        reply = good(driver.call(
+            srv.SolveInverseKinematics, "~/solve_inverse_kinematics", links=["flange"], poses=[goal(Q, "world")],
+            parts=[POSITION], **given([Q[0], elbow])))
+        assert list(reply.joint_names) == ["elbow", "shoulder"] and reply.attempts == 1
+        assert np.sign(joints(reply, reply.position)[1]) == np.sign(elbow)
+    first, second = (driver.call(
+        srv.SolveInverseKinematics, "~/solve_inverse_kinematics", links=["flange"], poses=[goal(Q)], parts=[POSITION],
+        seed=5) for _ in range(2))
+    assert first == second and first.success
+
+
+def test_inverse_kinematics_of_two_links_in_the_frames_of_others(driver):
+    """Where the flange sees the shoulder, the table the flange's orientation."""
+    shoulder = Point(x=-arm.L2 - arm.L1 * np.cos(Q[1]), z=arm.L1 * np.sin(Q[1]))
+    turned = sd.so3.exp([-np.pi / 2, 0.0, 0.0]) @ sd.so3.exp([0.0, -Q.sum(), 0.0])
+    seen = PoseStamped(header=Header(frame_id="table"))
+    seen.pose.orientation = messages.quaternion_message(quaternion(turned))
+    reply = good(driver.call(
+        srv.SolveInverseKinematics, "~/solve_inverse_kinematics", links=["upper_arm", "flange"], seed=1,
+        poses=[PoseStamped(header=Header(frame_id="flange"), pose=Pose(position=shoulder)), seen],
+        parts=[POSITION, ORIENTATION]))
+    np.testing.assert_allclose(joints(reply, reply.position), Q, atol=1e-5)
+
+
+def test_inverse_kinematics_says_how_near_it_came(driver):
+    far = goal(Q, link=(2 * arm.L1, 2 * arm.L2))
+    reply = driver.call(srv.SolveInverseKinematics, "~/solve_inverse_kinematics", links=["flange"], poses=[far],
+                        parts=[POSITION], attempts=7)
+    distance = np.hypot(far.pose.position.x, far.pose.position.z) - arm.L1 - arm.L2
+    assert not reply.success and reply.attempts == 7 and set(reply.joint_names) == set(arm.NAMES)
+    np.testing.assert_allclose(reply.position_error, distance, rtol=1e-3)
+    assert reply.message.startswith("no solution was found: the nearest of 7 attempts is "), reply.message
+    assert f"{reply.position_error:.3g} m" in reply.message
+
+
 def test_joint_screws(driver):
     reply = good(driver.call(srv.GetJointScrews, "~/get_joint_screws", joint_names=NAMES))
     assert list(reply.joint_names) == ["elbow", "shoulder"] and list(reply.link_names) == ["forearm", "upper_arm"]
@@ -352,6 +422,24 @@ def test_gravity_can_be_set_in_any_frame_that_does_not_move(driver, frame):
         (srv.GetJacobian, "get_jacobian", {"link": "base", "row_order": 2}, "row_order: 2"),
         (srv.GetJacobian, "get_jacobian", {"link": "base", "derivative": True} | given(), "velocity: empty"),
         (srv.GetForwardKinematics, "get_forward_kinematics", {"link": "hand"}, "link: 'hand' is not a link"),
+        *((srv.SolveInverseKinematics, "solve_inverse_kinematics", {"links": ["flange"], "poses": [goal(Q)]} | fields,
+           says) for fields, says in (
+            ({"links": []}, "links: 0 names, must be one or more"),
+            ({"links": ["flange"] * 101}, "links: 101 names, must be one or more, and at most 100"),
+            ({"links": ["hand"]}, "links[0]: 'hand' is not a link"),
+            ({"links": ["table"]}, "link 'table': no joint of one degree of freedom that may move moves it"),
+            ({"poses": []}, "poses: 0 entries for 1 links"),
+            ({"poses": [goal(Q, "hand")]}, "poses[0].header.frame_id: 'hand' is not a link"),
+            ({"poses": [PoseStamped(pose=Pose(position=Point(x=np.nan)))]}, "poses[0].pose is [nan"),
+            ({"poses": [PoseStamped(pose=Pose(orientation=Quaternion(w=2.0)))]}, "has length 2, must have 1"),
+            ({"parts": [3]}, "parts[0]: 3, must be POSE 0, POSITION 1, ORIENTATION 2"),
+            ({"parts": [0, 0]}, "parts: 2 entries for 1 links"),
+            ({"position": [0.0]}, "position: 1 values for 2 joints"),
+            (given([np.nan, 0.0]), "position of joint 'shoulder' is nan"),
+            ({"base": [BaseState()]}, "base: the robot has no floating base, must be empty"),
+            ({"position_tolerance": -1.0}, "position_tolerance: -1.0, must be finite and >= 0"),
+            ({"orientation_tolerance": np.inf}, "orientation_tolerance: inf"),
+            ({"attempts": 4_000_000_000}, "attempts: 4000000000, at most 10000 are made"))),
         (srv.GetJointScrews, "get_joint_screws", {"joint_names": ["shoulder"]}, "'elbow' of the model is missing"),
         (srv.SetPayload, "set_payload", {"link": "hand"}, "link: 'hand' is not a link"),
         (srv.SetPayload, "set_payload", {"link": "base", "inertia": Inertia(m=np.nan)}, "mass nan"),

@@ -196,6 +196,26 @@ def test_regressor_of_links_alone(driver, robot, state, rng):
           robot.inverse_dynamics(q, v, qdd) + robot.friction_torque(v))
 
 
+@pytest.mark.slow       # compiles the search on groups
+@pytest.mark.parametrize("given", [False, True])
+def test_inverse_kinematics_above_a_base_that_stays_where_it_is(driver, robot, state, rng, given):
+    q, v = state
+    driver.settle(q, v)
+    there = np.concatenate((robot.random_configuration(rng)[:7] if given else q[:7], q[7:]))
+    for frame, reference in (("", None), ("world", None), ("imu", "imu")):
+        goal = PoseStamped(pose=messages.pose_message(robot.forward_kinematics(there, "shin", reference)))
+        goal.header.frame_id = frame
+        for fields in {}, {"joint_names": ["slide", "hip"], "position": [0.0, 0.1]}:
+            reply = driver.call(srv.SolveInverseKinematics, "~/solve_inverse_kinematics", links=["shin"], poses=[goal],
+                                base=base(there, v) if given else [], **fields)
+            assert reply.success, reply.message
+            assert list(reply.joint_names) == fields.get("joint_names", ["hip", "slide"])
+            found = dict(zip(reply.joint_names, reply.position, strict=True))
+            np.testing.assert_allclose([found["hip"], found["slide"]], there[7:], atol=1e-5)
+    reply = driver.call(srv.SolveInverseKinematics, "~/solve_inverse_kinematics", links=["imu"], poses=[goal])
+    assert not reply.success and "link 'imu': no joint of one degree of freedom" in reply.message
+
+
 def test_a_bad_base_of_a_request_is_named(driver, state):
     q, v = state
     off = q.copy()

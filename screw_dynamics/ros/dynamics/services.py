@@ -19,10 +19,12 @@ from screw_dynamics.simulator.actuators import singular_joint
 from screw_dynamics_interfaces import srv
 
 from ..node import messages
+from ..node.aside import aside
 from ..node.base_state import read_pose, read_twist
 from ..node.joint_state import JointMap
 from ..node.preparation import OnDemand
 from ..node.services import Service, serve
+from . import inverse_kinematics
 from .joint_request import JointRequest
 from .torque_stream import Motion
 
@@ -50,6 +52,8 @@ class DynamicsServices:
             Service("forward_dynamics", srv.ForwardDynamics, self._forward_dynamics),
             Service("linearize", srv.Linearize, self._linearize),
             Service("get_forward_kinematics", srv.GetForwardKinematics, self._forward_kinematics),
+            Service("solve_inverse_kinematics", srv.SolveInverseKinematics, self._inverse_kinematics,
+                    encode=inverse_kinematics.encode),
             Service("get_joint_screws", srv.GetJointScrews, self._joint_screws),
             Service("set_payload", srv.SetPayload, self._set_payload),
             Service("set_gravity", srv.SetGravity, self._set_gravity),
@@ -250,6 +254,21 @@ class DynamicsServices:
         response.pose.header.frame_id = self._frame(robot, reference)
         response.pose.header.stamp = stamp
         response.pose.pose = messages.pose_message(robot.forward_kinematics(q, link, reference))
+
+    async def _inverse_kinematics(self, robot: Robot, request, response) -> None:
+        await self._on_demand.ready("inverse kinematics", robot)
+        self._request(robot, request)
+        joints, base = JointRequest(self._joints, request.joint_names), self._base
+        first = NUMBERS if base else 0
+        q0 = inverse_kinematics.start(request, joints, robot.neutral(), first)
+
+        def base_pose():
+            still = np.zeros(len(self._joints.joint_names))
+            return base.pose(self._with_base(request, Motion(still, still, Time())).position[:NUMBERS])
+        arguments = inverse_kinematics.arguments(
+            robot, request, lambda name, field: self._link(robot, name, field), base, base_pose)
+        found = await aside(self._node.future, lambda: robot.inverse_kinematics(q0=q0, **arguments))
+        inverse_kinematics.answer(response, joints, found, first)
 
     def _joint_screws(self, robot: Robot, request, response) -> None:
         joints, model = self._request(robot, request), robot.model

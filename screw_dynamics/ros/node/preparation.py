@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from screw_dynamics.algorithms.inverse_kinematics.search import entry_point
 from screw_dynamics.robot import Robot
 
 # Of a robot, at a configuration q, velocities, accelerations and efforts v, for a link.
@@ -38,6 +39,7 @@ BATCH_STEPS: dict[str, Step] = {
 ON_DEMAND: dict[str, Step] = {
     "linear model": lambda robot, q, v, link: robot.linearize(q, v, v),
     "torque regressor": lambda robot, q, v, link: robot.torque_regressor(q, v, v),
+    "inverse kinematics": lambda robot, q, v, link: entry_point(False, robot.model.on_groups),
 }
 
 

@@ -1,0 +1,23 @@
+"""Work that takes longer than a callback should."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+
+async def aside(future: Callable[[], Any], work: Callable[[], Any]) -> Any:
+    """What work() returns, or raises, in a thread of its own: the executor goes on meanwhile.
+
+    future(): one to await in a callback, whichever thread completes it."""
+    done = future()
+
+    def run():
+        try:
+            done.set_result((work(), None))
+        except Exception as error:
+            done.set_result((None, error))
+    threading.Thread(target=run, daemon=True, name="aside").start()
+    result, error = await done
+    if error is not None:
+        raise error
+    return result
