@@ -24,8 +24,9 @@ PAGES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
 README = PAGES["README.md"]
 BLOCKS = [(page, language, text) for page in sorted(PAGES)
           for language, text in re.findall(r"^```(\w*)\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE)]
-# The controllers of their page are compiled.
-PROGRAMS = [pytest.param(text, id=f"{page}, {k}", marks=[pytest.mark.slow] * (page == "docs/controllers.md"))
+# What these pages show takes its time to compile.
+LONG = {"docs/controllers.md", "docs/time_derivatives.md"}
+PROGRAMS = [pytest.param(text, id=f"{page}, {k}", marks=[pytest.mark.slow] * (page in LONG))
             for k, (page, language, text) in enumerate(BLOCKS) if language == "python"]
 
 

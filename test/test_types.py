@@ -38,6 +38,12 @@ def test_a_typed_script_of_a_user_runs():
     typed_user.use(URDF / "double_pendulum.urdf")
 
 
+@pytest.mark.slow
+def test_a_typed_script_of_derivatives_runs():
+    robot = typed_user.read(URDF / "double_pendulum.urdf")
+    typed_user.along_a_motion(robot, *[[0.1] * robot.n] * 2)
+
+
 @pytest.mark.parametrize("kind", [sd.Robot, sd.ModelBuilder])
 def test_a_typed_script_of_a_user_takes_every_method(kind):
     source = (ROOT / "test" / "support" / "typed_user.py").read_text(encoding="utf-8")

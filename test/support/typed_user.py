@@ -104,6 +104,23 @@ def kinematics(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     return pose
 
 
+def along_a_motion(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
+    """Every derivative along a motion, and the second ones; their kernels take a minute to compile."""
+    tip, root = robot.link_names[-1], robot.model.root
+    wrenches: dict[str, ArrayLike] = {tip: [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]}
+    tau, rate = robot.inverse_dynamics_time_derivatives(q, qd, qd, qd, external=wrenches, threads=1)
+    out = np.empty((3, robot.n))
+    efforts: tuple[np.ndarray, ...] = robot.inverse_dynamics_time_derivatives(q, qd, qd, qd, qd, out=out)
+    second = robot.inverse_dynamics_second_derivatives(q, qd, qd, threads=1)
+    blocks: list[np.ndarray] = [second.by_q_q, second.by_q_qd, second.by_qd_qd, second.by_q_qdd]
+    twists: list[np.ndarray] = [robot.link_acceleration(q, qd, qd, tip, "hybrid", root),
+                                robot.link_jerk(q, qd, qd, qd, tip, reference=root),
+                                robot.link_snap(q, qd, qd, qd, qd, tip, out=np.empty(6))]
+    J: np.ndarray = robot.jacobian_second_derivative(q, qd, qd, tip, "spatial")
+    assert tau.shape == rate.shape == efforts[2].shape and len(blocks) + 2 == len(twists[0]) == len(J)
+    return twists[2]
+
+
 def configurations(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> float:
     """Every method of configurations and of the robot as a whole; a distance and a mass."""
     ahead: np.ndarray = robot.interpolate(robot.neutral(), robot.integrate(robot.normalize(q), qd), [0.0, 0.5])
@@ -144,7 +161,8 @@ def pictures(robot: sd.Robot, q: ArrayLike, qd: ArrayLike, path: Path) -> None:
 
 
 def use(path: Path) -> None:
-    """All of it but the pictures; the model that was built is only looked at, since its kernels are others."""
+    """All of it but the pictures and derivatives along a motion; the model that was built is only looked at, since its
+    kernels are others."""
     robot = read(path)
     for model in (robot.model, build()):
         look_at(model)
