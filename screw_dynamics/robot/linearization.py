@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.linearization.linear_model import Actuation, LinearModel, continuous, over_a_step, states
+from screw_dynamics.linearization.rollout_derivatives import Cost, RolloutDerivatives, RolloutGradient
 from screw_dynamics.simulation.integrators import FIXED_STEPS
 
 from .derivatives import Derivatives
@@ -42,3 +43,26 @@ class Linearization(Derivatives, Motion):
             return found
         out[0][...], out[1][...] = found[:2]
         return LinearModel(*out, found.qdd)
+
+    def rollout_derivatives(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | None = None, dt: float = 1e-3,
+                            steps: int = 1000, integrator: str = "semi_implicit_euler", *, friction: bool = False,
+                            parameters: bool = False, threads: Threads = None) -> RolloutDerivatives:
+        """A `rollout` with the same arguments, and its derivatives: `forward` from deviations of the initial state, of
+        efforts and of parameters, `adjoint` from a cost back to all of them, `final` of the last state.
+
+        Exact for its steps, as linearize. integrator: of fixed steps. effort: no controller; without limits.
+        parameters: also by `inertial_parameters`."""
+        return RolloutDerivatives(self, q0, qd0, effort, dt, steps, integrator, friction, parameters, threads)
+
+    def rollout_gradient(self, cost: Cost, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | None = None,
+                         dt: float = 1e-3, steps: int = 1000, integrator: str = "semi_implicit_euler", *,
+                         friction: bool = False, parameters: bool = False, threads: Threads = None
+                         ) -> tuple[np.ndarray, RolloutGradient]:
+        """The value (...) of a cost along a rollout, and its gradient by initial state, efforts and parameters, by one
+        backward sweep; arguments as in rollout_derivatives.
+
+        cost(t, q, qd, tau): a function of times (steps + 1,), states (..., steps + 1, nq and n) and the efforts
+        of intervals (..., steps, n), that returns its value and its derivatives by q, along the joint twists, and qd,
+        (..., steps + 1, n) each, and by tau (..., steps, n), where the last may be left out, and None is 0."""
+        return self.rollout_derivatives(q0, qd0, effort, dt, steps, integrator, friction=friction,
+                                        parameters=parameters, threads=threads).gradient(cost)

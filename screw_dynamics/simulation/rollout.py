@@ -276,7 +276,7 @@ class Rollouts:
         n, steps, every = self._model.n, int(plan[STEPS]), int(plan[EVERY])
         q0, qd0 = broadcast({"q0": real_numbers("q0", q0, self._model.nq), "qd0": real_numbers("qd0", qd0, n)})
         lead, count = q0.shape[:-1], prod(q0.shape[:-1])
-        effort = _efforts(effort, lead, steps, n)
+        effort = efforts(effort, lead, steps, n)
         if KNOWN and not lead:
             q0, qd0, effort = (np.require(x, float, ["C", "A"]).view(np.ndarray) for x in (q0, qd0, effort))
             effort = effort if len(effort) == steps else effort[0]
@@ -310,7 +310,7 @@ class Rollouts:
         return diverged[0] != 0
 
 
-def _efforts(effort, lead, steps, n):
+def efforts(effort: ArrayLike | None, lead: tuple[int, ...], steps: int, n: int) -> np.ndarray:
     """The efforts of a rollout as a view (*lead, 1 or steps, n)."""
     effort = real_numbers("effort", np.zeros(n) if effort is None else effort, n)
     over_time = effort.ndim > 1 and effort.shape[-2] == steps and effort.shape != (*lead, n)

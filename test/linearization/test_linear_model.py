@@ -6,11 +6,11 @@ import screw_dynamics as sd
 from screw_dynamics.algorithms.friction import resistance
 from screw_dynamics.linearization.tangent_maps import displacement, products, trivialization
 from support.differences import of_a_state, slopes
+from support.linearized import ROBOTS, near, robot_called, state
 from support.pinocchio_oracle import oracle_of_urdf
-from support.random_trees import GROUPS, KINDS, model_of, random_tree
+from support.random_trees import GROUPS, model_of, random_tree
 from support.real_robots import PATHS, real_robot
 
-ROBOTS = {"fixed": (0, KINDS), "mimics": (2, KINDS), "groups": (0, (*GROUPS, *KINDS))}
 # The derivatives of dynamics on groups, and on lanes, take a minute to compile.
 EACH_ROBOT = pytest.mark.parametrize("robot", [
     pytest.param(name, marks=[pytest.mark.slow] * (name == "groups")) for name in ROBOTS], indirect=True)
@@ -19,20 +19,7 @@ EACH_STEP = pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"]
 
 @pytest.fixture
 def robot(request):
-    rng, (mimics, kinds) = np.random.default_rng(7), ROBOTS[request.param]
-    model = model_of(random_tree(rng, 6, mimics, kinds), damping=0.3, friction=0.2)
-    return sd.Robot(model, gravity=rng.uniform(-10, 10, 3))
-
-
-def state(robot, rng, *lead):
-    """q, qd, tau; velocities far enough from 0 for friction to be smooth."""
-    qd = rng.uniform(0.5, 1.5, (*lead, robot.n)) * rng.choice([-1.0, 1.0], robot.n)
-    return robot.random_configuration(rng, lead), qd, rng.standard_normal((*lead, robot.n))
-
-
-def near(found, expected, bound):
-    assert found.shape == expected.shape
-    assert np.abs(found - expected).max() <= bound * max(1.0, np.abs(expected).max())
+    return robot_called(request.param)
 
 
 def both(model):

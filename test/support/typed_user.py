@@ -68,6 +68,11 @@ def holding(robot: sd.Robot, t: float, q: np.ndarray, qd: np.ndarray, tau: np.nd
     tau[:] = robot.gravity_torque(q) - 0.5 * qd
 
 
+def speed(t: np.ndarray, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> tuple:
+    """A cost and its derivatives."""
+    return 0.5 * (qd * qd).sum(), None, qd
+
+
 def dynamics(robot: sd.Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
     """Every method of dynamics and energy; the efforts of the motion."""
     wrenches: dict[str, ArrayLike] = {robot.link_names[-1]: [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]}
@@ -85,6 +90,12 @@ def dynamics(robot: sd.Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np
     model = robot.linearize(q, qd, tau, 1e-3, wrenches, "rk4", friction=True)
     A, B, acceleration = robot.linearize(q, qd, tau, out=(model.A, model.B), threads=1)
     assert A.shape == (2 * robot.n, 2 * robot.n) and len(B) == 2 * len(acceleration)
+    rolled = robot.rollout_derivatives(q, qd, tau, 1e-3, 4, "rk4", friction=True, threads=1)
+    samples: list[np.ndarray] = [rolled.t, rolled.q, rolled.qd, rolled.tau, *rolled.forward(dq0=qd)]
+    last: np.ndarray = rolled.final().by_state @ np.r_[qd, qd]
+    value, gradient = robot.rollout_gradient(speed, q, qd, tau, steps=4, parameters=False)
+    assert len(samples[1]) == 5 and last.shape == (2 * robot.n,) and float(value) >= 0.0
+    assert gradient.by_effort.shape == (4, robot.n) and gradient.by_parameters is None
     return tau
 
 

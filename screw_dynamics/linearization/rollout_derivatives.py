@@ -1,0 +1,175 @@
+"""Derivatives of a rollout: forward, along given directions, and adjoint, of a cost by everything at once.
+
+With the linear model x+ = A_k x + B_k u of every step, deviations go forward by it, and the gradients of a cost
+backward by its transpose: l_k = A_k^T l_(k+1) + dc/dx_k. The models are those of over_a_step, of many steps at a time
+on lanes; states are kept from the rollout, models are not. To inertial parameters p a step answers as to efforts:
+M dqdd = dtau - Y dp, with Y the torque regressor at each of its stages."""
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.simulation.integrators import FIXED_STEPS
+from screw_dynamics.simulation.rollout import efforts
+
+from .linear_model import Actuation, over_a_step
+
+AT_ONCE = 128       # states of which models are made at a time: their arrays fit a cache
+
+# cost(t, q, qd, tau) -> value (...), and its derivatives by q, qd (..., steps + 1, n) and tau (..., steps, n), or None
+Cost = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], tuple]
+
+
+class RolloutGradient(NamedTuple):
+    """Of a cost: its derivatives by the initial state, (..., n) each, along the joint twists and by the velocities; by
+    the efforts of each interval (..., steps, n); and by the inertial parameters (..., p), or None."""
+
+    by_q0: np.ndarray
+    by_qd0: np.ndarray
+    by_effort: np.ndarray
+    by_parameters: np.ndarray | None = None
+
+
+class FinalDerivatives(NamedTuple):
+    """Of the last state (q, qd): by the initial one (..., 2n, 2n), by the efforts of each interval (..., steps, 2n, n),
+    and by the inertial parameters (..., 2n, p), or None."""
+
+    by_state: np.ndarray
+    by_effort: np.ndarray
+    by_parameters: np.ndarray | None = None
+
+
+class _Piece(NamedTuple):
+    """Some steps of a rollout, and with the time as their first axis A (c, ..., 2n, 2n), B (c, ..., 2n, n), and P (c,
+    ..., 2n, p) or None."""
+
+    steps: slice
+    A: np.ndarray
+    B: np.ndarray
+    P: np.ndarray | None
+
+
+class RolloutDerivatives:
+    """A rollout and what it is to first order: t (steps + 1,), q (..., steps + 1, nq), qd (..., steps + 1, n), and the
+    efforts tau (..., steps, n) of its intervals.
+
+    Deviations of configurations are along the joint twists, as in Robot.linearize."""
+
+    def __init__(self, robot: Any, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | None, dt: float, steps: int,
+                 integrator: str, friction: bool, parameters: bool, threads: int | None):
+        checks.one_of("integrator", integrator, FIXED_STEPS)
+        if callable(effort):
+            raise ValueError("effort must be an array or None: what a controller does to first order is not known here")
+        self.t, self.q, self.qd = robot.rollout(
+            q0, qd0, effort, dt, steps, integrator, friction=friction, threads=threads)
+        lead, steps = self.qd.shape[:-2], len(self.t) - 1
+        self.tau = np.broadcast_to(efforts(effort, lead, steps, robot.n), (*lead, steps, robot.n))
+        self._robot, self._integrator, self._dt, self._apart = robot, integrator, float(dt), bool(parameters)
+        self._friction, self._threads = friction, threads
+
+    # --------------------------------------------------------------------------------------------- both ways
+    def forward(self, dq0: ArrayLike | None = None, dqd0: ArrayLike | None = None, dtau: ArrayLike | None = None,
+                dp: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """The deviations (dq, dqd), (..., steps + 1, n) each, that deviations of the initial state (..., n), of the
+        efforts (..., steps, n) and of the inertial parameters (..., p) cause; None: 0."""
+        n = self._robot.n
+        x = np.zeros((*self.qd.shape[:-1], 2 * n))
+        x[..., 0, :n], x[..., 0, n:] = self._given("dq0", dq0, 0), self._given("dqd0", dqd0, 0)
+        push = np.moveaxis(self._given("dtau", dtau, 1), -2, 0)
+        steps = np.moveaxis(x, -2, 0)
+        for piece in self._pieces():
+            change = _times(piece.B, push[piece.steps])
+            if dp is not None:
+                change = change + _times(self._by_parameters(piece), np.asarray(dp, dtype=float))
+            for k, (A, du) in enumerate(zip(piece.A, change, strict=True), piece.steps.start):
+                steps[k + 1] = _times(A, steps[k]) + du
+        return x[..., :n], x[..., n:]
+
+    def adjoint(self, by_q: ArrayLike | None = None, by_qd: ArrayLike | None = None,
+                by_tau: ArrayLike | None = None) -> RolloutGradient:
+        """The gradient of a cost, of which these are the derivatives by each q and qd (..., steps + 1, n) and by the
+        efforts (..., steps, n) alone; None: 0. One backward sweep, whatever the number of efforts."""
+        n = self._robot.n
+        direct = np.zeros((len(self.t), *self.qd.shape[:-2], 2 * n))
+        direct[..., :n] = np.moveaxis(self._given("by_q", by_q, 2), -2, 0)
+        direct[..., n:] = np.moveaxis(self._given("by_qd", by_qd, 2), -2, 0)
+        by_effort = np.array(self._given("by_tau", by_tau, 1), dtype=float)
+        along, by_parameters, costate = np.moveaxis(by_effort, -2, 0), 0.0, direct[-1]
+        for piece in self._pieces(backward=True):
+            after = np.empty((len(piece.A), *costate.shape))
+            for k in range(len(piece.A) - 1, -1, -1):
+                after[k] = costate
+                costate = _times_transposed(piece.A[k], costate) + direct[piece.steps.start + k]
+            along[piece.steps] += _times_transposed(piece.B, after)
+            if self._apart:
+                by_parameters = by_parameters + _times_transposed(piece.P, after).sum(axis=0)
+        return RolloutGradient(costate[..., :n], costate[..., n:], by_effort,
+                               self._parameters(by_parameters, self.qd.shape[:-2]))
+
+    def gradient(self, cost: Cost) -> tuple[np.ndarray, RolloutGradient]:
+        """The value (...) of a cost, and its gradient. cost(t, q, qd, tau) returns the value and its derivatives by q,
+        qd and tau, as `adjoint` takes them: by q along the joint twists."""
+        value, *by = cost(self.t, self.q, self.qd, self.tau)
+        return value, self.adjoint(*by)
+
+    def final(self) -> FinalDerivatives:
+        """The derivatives of the last state by everything."""
+        n, lead = self._robot.n, self.qd.shape[:-2]
+        after = np.broadcast_to(np.eye(2 * n), (*lead, 2 * n, 2 * n))
+        by_effort, by_parameters = np.empty((len(self.t) - 1, *lead, 2 * n, n)), 0.0
+        for piece in self._pieces(backward=True):
+            for k in range(len(piece.A) - 1, -1, -1):
+                by_effort[piece.steps.start + k] = after @ piece.B[k]
+                if self._apart:
+                    by_parameters = by_parameters + after @ piece.P[k]
+                after = after @ piece.A[k]
+        return FinalDerivatives(after, np.moveaxis(by_effort, 0, -3), self._parameters(by_parameters, (*lead, 2 * n)))
+
+    # --------------------------------------------------------------------------------------------- models of steps
+    def _pieces(self, backward: bool = False) -> Iterator[_Piece]:
+        """The steps, in pieces, from the first to the last or the other way."""
+        steps, batch = len(self.t) - 1, max(1, int(np.prod(self.qd.shape[:-2])))
+        size = max(1, AT_ONCE // batch)
+        starts = range(0, steps, size)
+        for start in reversed(starts) if backward else starts:
+            some = slice(start, min(start + size, steps))
+            q, qd, tau = (x[..., some, :] for x in (self.q, self.qd, self.tau))
+            model, stages = over_a_step(self._robot, self._integrator, q, qd, Actuation(
+                tau, None, self._friction, self._threads), self._dt, self._apart)
+            A, B, P = model.A, model.B, None
+            if self._apart:
+                B = B.reshape(*B.shape[:-1], len(stages), self._robot.n)
+                P = -sum(B[..., s, :] @ self._robot.torque_regressor(*stage) for s, stage in enumerate(stages))
+                B = B.sum(axis=-2)
+            yield _Piece(some, *(x if x is None else np.moveaxis(x, -3, 0) for x in (A, B, P)))
+
+    def _by_parameters(self, piece):
+        if piece.P is None:
+            raise ValueError("dp: pass parameters=True to Robot.rollout_derivatives")
+        return piece.P
+
+    def _parameters(self, total, lead):
+        """A sum over no steps has no shape."""
+        if not self._apart:
+            return None
+        return np.broadcast_to(total, (*lead, len(self._robot.inertial_parameters)))
+
+    def _given(self, name, x, rows):
+        """An argument (..., n), (..., steps, n) or (..., steps + 1, n), by rows 0, 1, 2; over the rollout's axes."""
+        n, steps, lead = self._robot.n, len(self.t) - 1, self.qd.shape[:-2]
+        shape = ((n,), (steps, n), (steps + 1, n))[rows]
+        x = np.zeros(shape) if x is None else checks.real_numbers(name, x, *shape)
+        try:
+            return np.broadcast_to(x, (*lead, *shape))
+        except ValueError:
+            raise ValueError(f"{name} has shape {x.shape}, but must have {shape} or {(*lead, *shape)}") from None
+
+
+def _times(A, x):
+    return (A @ x[..., None])[..., 0]
+
+
+def _times_transposed(A, x):
+    return (x[..., None, :] @ A)[..., 0, :]
