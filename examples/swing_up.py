@@ -35,12 +35,14 @@ def swing_up(robot, seed=0):
     grow."""
     rest, bounds = np.zeros(robot.n), [(-limit, limit) for limit in LIMITS] * STEPS
     x = 0.3 * np.random.default_rng(seed).uniform(-1.0, 1.0, (STEPS, robot.n)) * LIMITS
+
+    def objective(x, cost):
+        value, gradient = robot.rollout_gradient(cost, rest, rest, x.reshape(STEPS, robot.n), DT, STEPS)
+        return value, gradient.by_effort.ravel()
     for weight in (1e2, 1e4):
-        def objective(x, cost=cost_with(weight)):
-            value, gradient = robot.rollout_gradient(cost, rest, rest, x.reshape(STEPS, robot.n), DT, STEPS)
-            return value, gradient.by_effort.ravel()
-        found = minimize(objective, x.ravel(), jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 300})
-        print(f"weight {weight:5.0f}: cost {objective(x.ravel())[0]:.2f} at first, {found.fun:.4f} after {found.nit} "
+        cost = cost_with(weight)
+        found = minimize(objective, x.ravel(), (cost,), "L-BFGS-B", jac=True, bounds=bounds, options={"maxiter": 300})
+        print(f"weight {weight:5.0f}: cost {objective(x, cost)[0]:.2f} at first, {found.fun:.4f} after {found.nit} "
               f"iterations with {found.nfev} gradients")
         x = found.x
     return x.reshape(STEPS, robot.n)

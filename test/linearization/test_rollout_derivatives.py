@@ -43,6 +43,27 @@ def test_it_is_the_derivative_of_the_rollout(name, integrator, friction, rng):
     near(np.array(back.by_q0 @ dq + back.by_qd0 @ dv + (back.by_effort * du).sum()), np.array(forth), 1e-12)
 
 
+@EACH_CASE
+def test_derivatives_by_inertial_parameters(name, integrator, friction, rng):
+    robot, q, qd, tau, dt = case(name, friction, rng)
+    n, options = robot.n, dict(dt=dt, steps=STEPS, integrator=integrator, friction=friction)
+    found = robot.rollout_derivatives(q, qd, tau, parameters=True, **options)
+    p = robot.inertial_parameters
+    dp = p * rng.standard_normal(len(p))
+
+    def along(h):
+        _, x, v = robot.with_inertial_parameters(p + h[0] * dp).rollout(q, qd, tau, **options)
+        return np.stack((robot.difference(found.q, x), v - found.qd))
+    x, v = found.forward(dp=dp)
+    near(np.stack((x, v)), slopes(along, 1, 1e-3)[..., 0], 1e-9)
+    near(found.final().by_parameters @ dp, np.r_[x[-1], v[-1]], 1e-12)
+    by_q, by_qd = rng.standard_normal((2, STEPS + 1, n))
+    back = found.adjoint(by_q, by_qd)
+    near(np.array(back.by_parameters @ dp), np.array((by_q * x).sum() + (by_qd * v).sum()), 1e-12)
+    plain = robot.rollout_derivatives(q, qd, tau, **options).adjoint(by_q, by_qd)
+    near(back.by_effort, plain.by_effort, 1e-13)
+
+
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
 def test_the_gradient_of_a_cost(integrator, rng):
     """A quadratic one, of efforts too, by constant efforts."""
