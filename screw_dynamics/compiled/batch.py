@@ -12,7 +12,7 @@ from screw_dynamics.numbers.lanes import WIDTH
 
 from .entry import Entry
 from .threads import on_threads, thread_count
-from .workspace import Rows, workspace
+from .workspace import LANES, LARGE, RESULT, Rows, workspace
 
 TILE = 1024             # states that are copied at once where an array cannot be read in place
 SHARE = 1 << 13         # bodies (states times slots) below which another thread costs more than it saves
@@ -25,7 +25,9 @@ def evaluate(entry: Entry, memory: np.ndarray, workspaces: Workspaces, target: t
     if inputs[0].ndim > 1:
         apart = not any(np.may_share_memory(out, x, max_work=1000) for x in inputs)
         results = out if apart else np.empty(out.shape)         # never write where a state is still to be read
-        evaluate_batch(entry, workspaces, target, inputs, results, thread_count(threads))
+        large = prod(out.shape[inputs[0].ndim - 1:]) > LARGE
+        if not (large and evaluate_one_by_one(entry, memory, target, inputs, results)):
+            evaluate_batch(entry, workspaces, target, inputs, results, thread_count(threads))
     else:
         results = np.require(out, requirements=["C", "A"])
         states = [np.require(x, float, ["C", "A"]).view(np.ndarray) for x in inputs]
@@ -34,6 +36,20 @@ def evaluate(entry: Entry, memory: np.ndarray, workspaces: Workspaces, target: t
     if results is not out:
         out[...] = results
     return out
+
+
+def evaluate_one_by_one(entry: Entry, memory: np.ndarray, target: tuple[int, ...], inputs: Sequence[np.ndarray],
+                        out: np.ndarray) -> bool:
+    """As evaluate_batch, but on one state after the other; False, with nothing done, if `Entry.one` cannot read
+    arrays. For results of which WIDTH at once take more memory than that saves time."""
+    for k in np.ndindex(inputs[0].shape[:-1]):
+        rows = out[k]
+        result = np.require(rows, requirements=["C", "A"])
+        if not entry.one(memory, *target, *(np.require(x[k], float, ["C", "A"]) for x in inputs), result):
+            return False
+        if result is not rows:
+            rows[...] = result
+    return True
 
 
 def evaluate_batch(entry: Entry, workspaces: Workspaces, target: tuple[int, ...], inputs: Sequence[np.ndarray],
@@ -47,14 +63,14 @@ def evaluate_batch(entry: Entry, workspaces: Workspaces, target: tuple[int, ...]
     lead = inputs[0].ndim - 1
     sources, results = [_Rows(x, lead) for x in inputs], _Rows(out, lead)
     count = prod(inputs[0].shape[:-1])
-    counter = np.zeros(1, dtype=np.int64)
+    counter, room = np.zeros(1, dtype=np.int64), prod(out.shape[lead:])
 
     def in_place(_):                                        # one call for each thread: the shared counter assigns tiles
-        with workspaces.borrowed() as memory:
+        with workspaces.borrowed(room) as memory:
             many(memory, target, tuple(source.view for source in sources), results.view, counter)
 
     def by_tiles(starts):
-        with workspaces.borrowed() as memory:
+        with workspaces.borrowed(room) as memory:
             for start in starts:
                 piece = slice(start, min(start + TILE, count))
                 rows = results.room(piece)
@@ -70,21 +86,23 @@ class Workspaces:
     def __init__(self, robot: Rows):
         self.slots, self._robot, self._idle = len(robot.links), robot, []
 
-    def take(self) -> np.ndarray:
-        """A workspace that no other thread uses, until it is given back."""
+    def take(self, room: int = 0) -> np.ndarray:
+        """A workspace that no other thread uses, until it is given back, with memory for a result of so many
+        numbers."""
         try:
-            return self._idle.pop()             # atomic, and so is append
+            memory = self._idle.pop()           # atomic, and so is append
         except IndexError:
-            return workspace(self._robot, WIDTH)
+            return workspace(self._robot, WIDTH, room)
+        return memory if WIDTH * room <= memory[LANES] - memory[RESULT] else workspace(self._robot, WIDTH, room)
 
     def give_back(self, memory: np.ndarray) -> None:
         """Return a workspace after its use."""
         self._idle.append(memory)
 
     @contextmanager
-    def borrowed(self) -> Iterator[np.ndarray]:
-        """A workspace that no other thread uses inside the `with` block."""
-        memory = self.take()
+    def borrowed(self, room: int = 0) -> Iterator[np.ndarray]:
+        """A workspace that no other thread uses inside the `with` block; room as in `take`."""
+        memory = self.take(room)
         try:
             yield memory
         finally:

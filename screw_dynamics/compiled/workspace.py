@@ -24,6 +24,7 @@ from .native import array_at, at
 SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, FRAME_COUNT, LENGTH, WATCH = range(10)
 CONFIGURATION, PLACES, LANES = 18, 19, 20               # a watch of interrupt.py has nine words
 HEADER = 24
+LARGE = 1 << 20         # numbers: results of more are not computed on lanes, for whose memory nothing is reserved
 _needs = []                                             # (Body, shape) of all entry points: one workspace serves all
 
 
@@ -43,15 +44,16 @@ class Rows(NamedTuple):
     places: Sequence[Place] = ()
 
 
-def workspace(robot: Rows, lanes: int = 1) -> np.ndarray:
+def workspace(robot: Rows, lanes: int = 1, room: int = 0) -> np.ndarray:
     """The array that every entry point takes first: header, links, frames, places, memory for `lanes` states at
-    once."""
+    once. room: the numbers of a result for which there must be memory, if it is a LARGE one."""
     parts = [packed(rows).ravel() for rows in (robot.links, robot.frames, robot.places) if rows]
     frames, places, start = np.cumsum([HEADER, *(part.size for part in parts)])[[1, 2, -1]]
     slots, n, nq = len(robot.links), robot.n, robot.nq
     start += -start % 8                                       # on a cache line
     result = start + lanes * max(size(placed(Body) if robot.places else Body, slots) for Body, _ in _needs)
-    on_lanes = result + lanes * max(math.prod(shape(max(n, nq), slots - 1)) for _, shape in _needs)
+    numbers = max(math.prod(shape(max(n, nq), slots - 1)) for _, shape in _needs)
+    on_lanes = result + lanes * max(min(numbers, LARGE), room)
     memory = aligned(on_lanes + lanes * nq * bool(robot.places))
     memory[[SLOTS, COORDINATES, CONFIGURATION, FRAME_COUNT, LENGTH]] = slots, n, nq, len(robot.frames), len(memory)
     memory[[FRAMES, PLACES, BODY, RESULT, LANES]] = frames, places, start, result, on_lanes

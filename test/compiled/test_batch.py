@@ -5,6 +5,9 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics.compiled import batch
+from screw_dynamics.compiled.workspace import LARGE
+from screw_dynamics.numbers.lanes import WIDTH
 from support.batches import (
     ARM,
     EACH_METHOD,
@@ -16,6 +19,8 @@ from support.batches import (
     one_by_one,
     states,
 )
+from support.matrices import error
+from support.paths import URDF
 
 ALL_ROBOTS = ROBOTS | {"pendulum, specialized": PENDULUM.specialize()}
 # Each kernel of a specialized robot is compiled.
@@ -24,7 +29,11 @@ EACH_ROBOT = pytest.mark.parametrize("robot", [
     for name, robot in ALL_ROBOTS.items()])
 OTHERS = {"from_urdf", "with_gravity", "with_payload", "specialize", "rollout", "step", "plot", "neutral", "integrate",
           "difference", "interpolate", "distance", "normalize", "random_configuration", "hybrid_dynamics",
-          "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "kinematic_hessian"}
+          "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "kinematic_hessian",
+          "inverse_dynamics_time_derivatives", "inverse_dynamics_second_derivatives", "link_acceleration", "link_jerk",
+          "link_snap", "jacobian_second_derivative", "linearize", "rollout_derivatives", "rollout_gradient",
+          "inverse_kinematics", "torque_regressor", "acceleration_regressor", "momentum_regressor",
+          "kinetic_energy_regressor", "potential_energy_regressor", "with_inertial_parameters"}
 
 
 def test_every_public_method_of_states_is_here():
@@ -100,3 +109,28 @@ def test_bodies_may_have_their_coordinates_in_any_order(rng):
     found = other.inverse_dynamics(*arrays)
     assert_equal_to_rounding(found, one_by_one(other.inverse_dynamics, arrays))
     assert_equal_to_rounding(found[:, order], ROBOTS["tree"].inverse_dynamics(*arrays[..., order]))
+
+
+def test_large_results_are_computed_one_by_one(monkeypatch, rng):
+    """In any layout, and with the same numbers."""
+    robot = sd.Robot.from_urdf(URDF / "spherical_arm.urdf")
+    q = rng.uniform(-1.0, 1.0, (3, 4, robot.n))
+    expected, wide = robot.mass_matrix(q), np.zeros((3, 4, robot.n, 2 * robot.n))
+    monkeypatch.setattr(batch, "LARGE", robot.n**2 - 1)
+    monkeypatch.setattr(batch, "evaluate_batch", None)
+    out = wide[..., ::2]
+    assert robot.mass_matrix(q, out=out) is out and error(out, expected) < 1e-14 and not wide[..., 1::2].any()
+    assert error(robot.mass_matrix(q[::-1, ::2].astype(np.float32)), expected[::-1, ::2]) < 1e-6
+
+
+def test_no_memory_is_kept_for_large_results():
+    """Second derivatives of the efforts of 200 joints are 32 million numbers."""
+    builder, axes = sd.ModelBuilder("link 0"), np.eye(3)
+    for k in range(200):
+        builder.add_screw(f"joint {k}", f"link {k + 1}", f"link {k}", axis=axes[k % 3])
+    robot = sd.Robot(builder.build())
+    assert robot._memory.nbytes < 10e6
+    with robot._on_lanes.borrowed() as small:
+        pass
+    with robot._on_lanes.borrowed(2 * LARGE) as large:
+        assert large.nbytes > 16 * WIDTH * LARGE > small.nbytes
