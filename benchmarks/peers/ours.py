@@ -20,7 +20,8 @@ METHODS = {
     "derivatives of inverse dynamics": "inverse_dynamics_derivatives(q, qd, qdd{out})",
     "derivatives of forward dynamics": "forward_dynamics_derivatives(q, qd, tau{out})",
 }
-OF_ROBOTS = {"torque regressor": "torque_regressor(q, qd, qdd{out})"}      # 10 n^2 numbers: not of long chains
+OF_ROBOTS = {"torque regressor": "torque_regressor(q, qd, qdd{out})",      # 10 n^2 numbers: not of long chains
+             "link acceleration": "link_acceleration(q, qd, qdd, tip{out})"}
 WALKING = {"centroidal momentum matrix": "centroidal_momentum_matrix(q{out})"}      # on a floating base
 
 
@@ -40,7 +41,8 @@ class Peer:
     def calls(self, states):
         """Each quantity at one state; variants "out=" and "specialized": into an array that is already there."""
         n, names = self.robot.n, {"robot": self.robot, "tip": self.tip, **states.one}
-        shapes = {"Jacobian": (6, n), "Jacobian derivative": (6, n), "mass matrix": (n, n), "Coriolis matrix": (n, n),
+        shapes = {"Jacobian": (6, n), "Jacobian derivative": (6, n), "link acceleration": 6,
+                  "mass matrix": (n, n), "Coriolis matrix": (n, n),
                   "centroidal momentum matrix": (6, n), "derivatives of inverse dynamics": (3, n, n),
                   "derivatives of forward dynamics": (3, n, n),
                   "torque regressor": (n, 10 * n)}

@@ -41,6 +41,9 @@ class Peer:
                                  "world": call("aba(model, data, q, qd, tau, WORLD)", vector)},
             "Jacobian": {"": call(jacobian, twists)},
             "Jacobian derivative": {"": call(derivative, twists)},
+            "link acceleration": {"": Call(
+                "pin.forwardKinematics(model, data, q, qd, qdd); a = pin.getFrameAcceleration(model, data, tip, LOCAL)",
+                names, f"a.vector{ANGULAR_FIRST}")},
             "mass matrix": {"": call("crba(model, data, q)", mass), "world": call("crba(model, data, q, WORLD)", mass)},
             "derivatives of inverse dynamics": {"": call(
                 "computeRNEADerivatives(model, data, q, qd, qdd)",

@@ -10,6 +10,7 @@ from screw_dynamics.algorithms.time_derivatives import (
     JACOBIAN_SECOND_DERIVATIVE,
     LINK_DERIVATIVES,
 )
+from screw_dynamics.model.model import Model
 
 from .dynamics import Dynamics
 from .evaluation import Out, Threads, Wrenches
@@ -23,6 +24,12 @@ class TimeDerivatives(Dynamics):
 
     representation: str | None
 
+    def __init__(self, model: Model, gravity: ArrayLike):
+        super().__init__(model, gravity)
+        self._efforts_in_time = {key: self._of(entry) for key, entry in INVERSE_DYNAMICS_TIME_DERIVATIVES_IN.items()}
+        self._link_derivatives = {order: self._of(entry) for order, entry in LINK_DERIVATIVES.items()}
+        self._jacobian_second_derivative = self._of(JACOBIAN_SECOND_DERIVATIVE)
+
     def inverse_dynamics_time_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike,
                                           qdddd: ArrayLike | None = None, external: Wrenches | None = None,
                                           out: Out = None, threads: Threads = None) -> tuple[np.ndarray, ...]:
@@ -33,7 +40,7 @@ class TimeDerivatives(Dynamics):
         qdddd. The recursion is in hybrid twists for a robot of that representation, else in body-fixed ones. For joints
         on groups qdd, qddd and qdddd are the derivatives of qd."""
         form, order = "hybrid" if self.representation == "hybrid" else "body", 1 if qdddd is None else 2
-        entry = self._of(INVERSE_DYNAMICS_TIME_DERIVATIVES_IN[form, order])
+        entry = self._efforts_in_time[form, order]
         given = (q, qd, qdd, qddd) if qdddd is None else (q, qd, qdd, qddd, qdddd)
         if external is None:
             tau = empty((order + 1, self.n)) if out is None else out
@@ -66,30 +73,29 @@ class TimeDerivatives(Dynamics):
         `jacobian` in the same representation: J qdd + J' qd, O(n).
 
         In "hybrid" and "mixed" the linear part is the acceleration of the link's origin; gravity does not enter."""
-        return self._link_derivative(1, (q, qd, qdd), link, representation, reference, out, threads)
+        given, one = (q, qd, qdd), empty(6) if out is None else out
+        return self._of_link(self._link_derivatives[1], given, one, link, representation, reference, out, threads)
 
     def link_jerk(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, link: str,
                   representation: str = "body", reference: str | None = None, out: Out = None,
                   threads: Threads = None) -> np.ndarray:
         """The second time derivative (..., 6) of the twist of a link; else as link_acceleration."""
-        return self._link_derivative(2, (q, qd, qdd, qddd), link, representation, reference, out, threads)
+        given, one = (q, qd, qdd, qddd), empty(6) if out is None else out
+        return self._of_link(self._link_derivatives[2], given, one, link, representation, reference, out, threads)
 
     def link_snap(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, qdddd: ArrayLike, link: str,
                   representation: str = "body", reference: str | None = None, out: Out = None,
                   threads: Threads = None) -> np.ndarray:
         """The third time derivative (..., 6) of the twist of a link; else as link_acceleration."""
-        return self._link_derivative(3, (q, qd, qdd, qddd, qdddd), link, representation, reference, out, threads)
-
-    def _link_derivative(self, order, given, link, representation, reference, out, threads):
-        return self._of_link(LINK_DERIVATIVES[order], given, empty(6) if out is None else out, link, representation,
-                             reference, out, threads)
+        given, one = (q, qd, qdd, qddd, qdddd), empty(6) if out is None else out
+        return self._of_link(self._link_derivatives[3], given, one, link, representation, reference, out, threads)
 
     def jacobian_second_derivative(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, link: str,
                                    representation: str = "body", reference: str | None = None, out: Out = None,
                                    threads: Threads = None) -> np.ndarray:
         """The second time derivative (..., 6, n) of the Jacobian of `jacobian` along a motion with qd and qdd."""
-        one = empty(self._twists) if out is None else out
-        return self._of_link(JACOBIAN_SECOND_DERIVATIVE, (q, qd, qdd), one, link, representation, reference, out,
+        given, one = (q, qd, qdd), empty(self._twists) if out is None else out
+        return self._of_link(self._jacobian_second_derivative, given, one, link, representation, reference, out,
                              threads)
 
     def _of_link(self, entry, given, one, link, representation, reference, out, threads):
@@ -98,7 +104,6 @@ class TimeDerivatives(Dynamics):
             _, target = self._jacobians[link][representation][reference]
         except (KeyError, TypeError):
             _, target = self._keep_jacobian(link, reference, representation)
-        entry = self._of(entry)
         if entry.one(self._memory, target, *given, one):
             return one
         return self._evaluate(entry, dict(zip(RATES, given, strict=False)), out, threads, target)
