@@ -21,7 +21,7 @@ _MODULES = {name.rpartition(".")[2]: name for name in (
     "estimation", "formulations", "identification", "symbolic")}
 
 # Functions of modules that are imported when they are first used, since they take extras.
-_FUNCTIONS = {"view": "viewer.page"}
+_FUNCTIONS = {"view": "viewer.page", "identify": "identification.fit"}
 
 __all__ = ["ControllerError", "DivergenceWarning", "Limits", "Mimic", "Model", "ModelBuilder", "Robot", "UrdfError",
            "UrdfWarning", "__version__", "inertia_matrix", "read_urdf", *_FUNCTIONS, *_MODULES]

@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks, configuration_space
 from screw_dynamics.algorithms.friction import STICTION
 from screw_dynamics.model.group_joints import motions
-from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 
 from .friction import smooth_friction
-from .smoothing import Piece, pieces
+from .smoothing import Piece, correlation_times, in_velocities, pieces
 
 PARAMETERS = ("m", "m cx", "m cy", "m cz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 FRICTION = ("model", "estimate", "none")
@@ -68,7 +67,7 @@ def identify_payload(robot: Robot, link: str, t: ArrayLike, q: ArrayLike, tau: A
     checks.one_of("friction", friction, FRICTION)
     model, q, tau = robot.model, checks.real_numbers("q", q, robot.nq), checks.real_numbers("tau", tau, robot.n)
     t, q = checks.real_numbers("t", t, len(q)), configuration_space.continuous(model, robot.normalize(q))
-    found = [_in_velocities(model, piece) for piece in pieces(t, q, tau, checks.positive("window", window))]
+    found = [in_velocities(model, piece) for piece in pieces(t, q, tau, checks.positive("window", window))]
     if not found:
         raise ValueError(f"{len(t)} samples have no piece without gaps that is longer than {2.0 * window:g} s")
     rows = [_equations(robot, link, piece, friction) for piece in found]
@@ -88,19 +87,6 @@ class Equations(NamedTuple):
     valid: np.ndarray   # (N, n) bool
     Y_k: np.ndarray     # (n, N, n, 10 + f)
     b_k: np.ndarray     # (n, N, n)
-
-
-def _in_velocities(model: Model, piece: Piece) -> Piece:
-    """The piece with velocities and accelerations (k, n) in place of the derivatives of q; noise of quaternions and
-    positions, which turn with the joint, counts as the same in all directions."""
-    qd, qdd = configuration_space.velocities(model, piece.q, piece.qd, piece.qdd)
-    noise, numbers = np.empty(model.n), piece.acceleration_noise
-    for kind, of, rates in zip(model.joint_kinds, model.q_slices.values(), model.v_slices.values(), strict=True):
-        own = numbers[of]
-        turn = 4.0 / 3.0 * own[-4:].sum()                   # w' = 2 r^-1 r'', and a unit quaternion has 3 directions
-        noise[rates] = {"spherical": [turn] * 3, "free": [turn] * 3 + [own[:3].mean()] * 3,
-                        "planar": [own[-1], *[own[:2].mean()] * 2]}.get(kind, own)
-    return piece._replace(qd=qd, qdd=qdd, acceleration_noise=noise)
 
 
 def _moving(robot, link):
@@ -161,7 +147,7 @@ def _solve(equations: Equations, noise: np.ndarray, samples: int) -> Payload:
         x, deviation = _weighted(equations, noise, weight, scale, smallest)
         rest = b - Y @ x
         mean = np.sum(rest**2, axis=0) / np.maximum(counts, 1) * counts.sum() / (counts.sum() - Y.shape[2])
-        weight = 1.0 / (_correlation_time(rest, valid) * np.maximum(mean, least**2))
+        weight = 1.0 / (correlation_times(rest, valid) * np.maximum(mean, least**2))
         mass, smallest = x[0], SIGNAL**2
     observable = deviation * SIGNAL < scale
     phi = np.where(observable, x[:10], 0.0)
@@ -192,18 +178,6 @@ def _weighted(equations, noise, weight, scale, smallest):
     friction = np.linalg.pinv(G[10:, 10:], hermitian=True) @ (c[10:] - G[10:, :10] @ phi)
     deviation = np.sqrt(np.sum(V**2 / information[seen], axis=1) + np.sum(hidden**2, axis=1))
     return np.concatenate([phi, friction]), deviation
-
-
-def _correlation_time(rest, valid):
-    """How many residuals say as much as one independent one, of each joint (n,), >= 1; by autocorrelation."""
-    times = np.ones(rest.shape[1])
-    for j in range(len(times)):
-        r = rest[valid[:, j], j]
-        if len(r) > 8 and r.any():
-            lags = np.correlate(r, r, "full")[len(r) - 1:][:len(r) // 4] / (r @ r)
-            end = np.argmax(lags <= 0.0) or len(lags)
-            times[j] = 1.0 + 2.0 * lags[1:end].sum()
-    return times
 
 
 def regressor(twist: np.ndarray, acceleration: np.ndarray, gravity: np.ndarray) -> np.ndarray:

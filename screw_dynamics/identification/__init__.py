@@ -2,5 +2,8 @@
 motions, and the fit. No ROS. May import estimation and what is below it."""
 from .base_parameters import BaseParameters, base_parameters
 from .exact_base_parameters import exact_base_parameters
+from .exciting_trajectory import FourierTrajectory, exciting_trajectory
+from .fit import Identification, identify
 
-__all__ = ["BaseParameters", "base_parameters", "exact_base_parameters"]
+__all__ = ["BaseParameters", "FourierTrajectory", "Identification", "base_parameters", "exact_base_parameters",
+           "exciting_trajectory", "identify"]

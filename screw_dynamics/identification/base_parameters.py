@@ -66,13 +66,17 @@ def base_parameters(robot: Robot, friction: bool = False, tolerance: float = RAN
     armature may belong to a combination. Parameters of links near the base collect shares of those that links further
     out have, as in the literature. tolerance: the size of a column, that of all being 1, without what others explain,
     below which it counts as dependent."""
+    return from_regressor(random_regressor(robot, friction, seed), parameter_names(robot, friction), tolerance)
+
+
+def random_regressor(robot: Robot, friction: bool, seed: int = 0) -> np.ndarray:
+    """The rows (..., P) of robot.torque_regressor at random motions, more than there are columns."""
     names = parameter_names(robot, friction)
     count = STATES * (1 + len(names) // max(robot.n, 1))
     rng = np.random.default_rng(seed)
     q = robot.random_configuration(rng, count)
     qd, qdd = rng.standard_normal((2, count, robot.n))
-    Y = [robot.torque_regressor(*state, friction) for state in zip(q, qd, qdd, strict=True)]
-    return from_regressor(np.concatenate(Y), names, tolerance)
+    return np.concatenate([robot.torque_regressor(*state, friction) for state in zip(q, qd, qdd, strict=True)])
 
 
 def from_regressor(Y: ArrayLike, names: Sequence[str], tolerance: float = RANK) -> BaseParameters:
@@ -83,12 +87,12 @@ def from_regressor(Y: ArrayLike, names: Sequence[str], tolerance: float = RANK) 
     R = scipy.linalg.qr(Y[:, moving] / size[moving], mode="r")[0][:len(moving)]
     kept = moving[_independent(R, tolerance)]
     matrix = np.zeros((len(kept), len(names)))
-    if len(kept):
-        rest = np.setdiff1d(moving, kept)
+    rest = np.setdiff1d(moving, kept)
+    if len(rest):
         matrix[:, rest] = (scipy.linalg.lstsq(Y[:, kept] / size[kept], Y[:, rest] / size[rest])[0]
                            * size[rest] / size[kept, None])
         matrix[np.abs(matrix) < ROUNDING] = 0.0
-        matrix[np.arange(len(kept)), kept] = 1.0
+    matrix[np.arange(len(kept)), kept] = 1.0
     return BaseParameters(tuple(names), kept, matrix)
 
 

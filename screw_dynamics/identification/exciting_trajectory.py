@@ -1,0 +1,154 @@
+"""Motions that show as much as possible of a robot's parameters: finite Fourier series, optimised under limits.
+
+J. Swevers, C. Ganseman, D. B. Tukel, J. De Schutter, H. Van Brussel, "Optimal robot excitation and identification",
+IEEE Trans. Robotics and Automation 13(5), 1997. The limits of positions, velocities and accelerations hold by
+construction: the series of each joint is scaled until it touches the tightest of them."""
+from dataclasses import dataclass
+
+import numpy as np
+import scipy  # its parts are imported when they are first used
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.model.inertial_parameters import FRICTION_NAMES
+from screw_dynamics.robot import Robot
+
+from .base_parameters import BaseParameters, base_parameters
+
+VELOCITY, ACCELERATION = 2.0, 10.0      # rad/s and rad/s^2, or m: limits where the model has none
+RANGE = np.pi                           # rad or m about 0, the same
+FRACTION = 0.9                          # of the limits that is used
+SAMPLES = 20                            # a harmonic and period, for the criterion and the limits
+STARTS = 20                             # random series, the best of which is optimised
+CRITERIA = "determinant", "condition"
+SLOW = 0.05                             # rad/s or m/s: below it dry friction counts less in the criterion
+STEP = 1e-5                             # of the free numbers, which are about 1: for differences of the criterion
+PENALTY = 100.0                         # of efforts that exceed their limits, relative ones squared
+
+
+@dataclass(frozen=True)
+class FourierTrajectory:
+    """q(t) of one period T, w = 2 pi / T: q' = sum_l a_l cos(l w t) + b_l sin(l w t), about a centre.
+
+    It starts and ends at rest, without acceleration, and may be repeated."""
+
+    period: float               # T, s
+    centre: np.ndarray          # (n,) rad or m: the mean
+    cosine: np.ndarray          # (n, L): a
+    sine: np.ndarray            # (n, L): b
+
+    def __call__(self, t: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Positions, velocities and accelerations (..., n) at times t (...)."""
+        rate = 2.0 * np.pi / self.period * np.arange(1, self.sine.shape[1] + 1)
+        phase = np.asarray(t, dtype=float)[..., None] * rate
+        c, s, a, b = np.cos(phase), np.sin(phase), self.cosine.T, self.sine.T
+        return self.centre + (s / rate) @ a - (c / rate) @ b, c @ a + s @ b, (c * rate) @ b - (s * rate) @ a
+
+    def samples(self, rate: float) -> tuple[np.ndarray, ...]:
+        """Times (m,), positions, velocities and accelerations (m, n) of one period at so many samples a second."""
+        t = np.arange(round(self.period * checks.positive("rate", rate))) / rate
+        return t, *self(t)
+
+
+def exciting_trajectory(robot: Robot, period: float = 10.0, harmonics: int = 5, friction: bool = True,
+                        velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+                        criterion: str = "determinant", iterations: int = 30, seed: int = 0) -> FourierTrajectory:
+    """A motion that shows the base parameters of a robot well, within 0.9 of the limits of positions, velocities,
+    accelerations and efforts.
+
+    Limits are the model's; where it has none, +-pi (rad, m), 2 (rad/s, m/s) and 10 (rad/s^2, m/s^2). velocity,
+    acceleration: other ones, for all joints or (n,). Efforts are those of the model with its friction; links that meet
+    are not seen. friction: also show the friction of joints.
+
+    criterion: "determinant" maximises that of the information matrix of the base parameters, whatever their units;
+    "condition" minimises the condition of the regressor with columns of unit length. iterations: of L-BFGS from the
+    best of 20 random series; each takes 2 L + 2 evaluations a joint. ValueError names a joint whose limits hold
+    nothing, or whose effort limit the motion that was found exceeds."""
+    checks.coordinates_alone("exciting_trajectory", robot.model)
+    checks.one_of("criterion", criterion, CRITERIA)
+    search = _Search(robot, checks.positive("period", period), checks.whole("harmonics", harmonics, 2),
+                     _limits(robot, velocity, acceleration), base_parameters(robot, friction), friction, criterion)
+    rng = np.random.default_rng(seed)
+    starts = rng.standard_normal((STARTS, search.size))
+    best = min(starts, key=search.cost)
+    found = scipy.optimize.minimize(search.cost, best, method="L-BFGS-B",
+                                    options={"eps": STEP, "maxiter": checks.whole("iterations", iterations, 0),
+                                             "maxfun": 10 * (iterations + 1) * (search.size + 1)}).x
+    trajectory = search.trajectory(found)
+    excess = search.excess(*trajectory(search.t))
+    if excess.max(initial=0.0) > 1.0:
+        joint = robot.joint_names[int(np.argmax(excess))]
+        raise ValueError(f"the effort of joint {joint!r} reaches {excess.max():.3g} times its limit: allow less "
+                         "velocity and acceleration, or more iterations")
+    return trajectory
+
+
+def _limits(robot, velocity, acceleration):
+    """Lower and upper positions, velocity and acceleration (n,) that may be used."""
+    model, n = robot.model, robot.n
+    lower, upper = (np.where(np.isfinite(x), x, none) for x, none in ((model.lower, -RANGE), (model.upper, RANGE)))
+    given = [np.where(np.isfinite(model.velocity_limit), model.velocity_limit, VELOCITY), np.full(n, ACCELERATION)]
+    for k, (name, x) in enumerate((("velocity", velocity), ("acceleration", acceleration))):
+        if x is not None:
+            given[k] = np.asarray(x, dtype=float)
+            if given[k].shape not in ((), (n,)):
+                raise ValueError(f"{name} {given[k].tolist()} must be one number, or one for each of {n} joints")
+            given[k] = np.broadcast_to(given[k], n)
+    rows = lower, upper, *given
+    for joint, low, high, v, a in zip(robot.joint_names, *rows, strict=True):
+        if not (low < high and v > 0.0 and a > 0.0):
+            raise ValueError(f"joint {joint!r} has no room to move: positions from {low:g} to {high:g}, "
+                             f"velocity {v:g}, acceleration {a:g}")
+    return rows
+
+
+class _Search:
+    """The criterion as a function of free numbers: of each joint 2 L of a series, its centre and its size."""
+
+    def __init__(self, robot: Robot, period: float, harmonics: int, limits: tuple, base: BaseParameters, friction: bool,
+                 criterion: str):
+        self.robot, self.period, self.harmonics, self.base = robot, period, harmonics, base
+        self.friction, self.criterion = friction, criterion
+        lower, upper, self.velocity, self.acceleration = limits
+        self.middle, self.half = 0.5 * (lower + upper), 0.5 * (upper - lower)
+        self.t = np.linspace(0.0, period, SAMPLES * harmonics, endpoint=False)
+        self.size = robot.n * (2 * harmonics + 2)
+        effort = robot.model.effort_limit
+        self.effort = np.where(np.isfinite(effort) & (effort > 0.0), effort, np.inf)
+        self.scale = np.where(np.isfinite(self.effort), self.effort, 1.0)
+
+    def trajectory(self, x: np.ndarray) -> FourierTrajectory:
+        """The trajectory of free numbers: sum a = sum l b = 0 lets it start at rest, then all is scaled."""
+        x, L = x.reshape(self.robot.n, -1), self.harmonics
+        order = np.arange(1, L + 1)
+        a, b = x[:, :L], x[:, L:2 * L]
+        a, b = a - a.mean(axis=1, keepdims=True), b - (b @ order)[:, None] * order / (order @ order)
+        shift = 0.5 * self.half * np.tanh(x[:, -2])
+        shape = FourierTrajectory(self.period, np.zeros(self.robot.n), a, b)
+        q, qd, qdd = (np.abs(y).max(axis=0) for y in shape(self.t))
+        room = np.stack([(FRACTION * self.half - np.abs(shift)) / q, FRACTION * self.velocity / qd,
+                         FRACTION * self.acceleration / qdd])
+        size = (room.min(axis=0) / (1.0 + np.exp(-2.0 - x[:, -1])))[:, None]
+        return FourierTrajectory(self.period, self.middle + shift, size * a, size * b)
+
+    def excess(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """The greatest effort of each joint (n,) over its limit."""
+        effort = self.robot.inverse_dynamics(q, qd, qdd) + self.robot.friction_torque(qd)
+        return np.abs(effort).max(axis=0) / self.effort
+
+    def cost(self, x: np.ndarray) -> float:
+        """What is minimised: minus half the logarithm of the determinant, or the logarithm of the condition."""
+        q, qd, qdd = motion = self.trajectory(x)(self.t)
+        Y, n = self.robot.torque_regressor(*motion, friction=self.friction), self.robot.n
+        if self.friction:       # without the jumps of dry friction, which differences of the criterion would meet
+            Y[:, np.arange(n), 1 - len(FRICTION_NAMES) * np.arange(n, 0, -1)] = qd / np.hypot(qd, SLOW)
+        A = (self.base.columns(Y) / self.scale[:, None]).reshape(-1, len(self.base))
+        size = np.linalg.norm(A, axis=0)
+        if not size.all():
+            return 1e6
+        G = (A / size).T @ (A / size)
+        over = PENALTY * float(np.sum(np.maximum(self.excess(*motion) / FRACTION - 1.0, 0.0) ** 2))
+        values = np.maximum(np.linalg.eigvalsh(G), 1e-14)
+        if self.criterion == "condition":
+            return 0.5 * float(np.log(values[-1] / values[0])) + over
+        return -0.5 * float(np.sum(np.log(values))) - float(np.sum(np.log(size))) + over

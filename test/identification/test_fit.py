@@ -1,0 +1,175 @@
+"""Identification of a robot from recordings of another one: exact without noise, within its intervals with noise, and
+of possible bodies in any case."""
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.estimation.friction import smooth_friction
+from screw_dynamics.identification import physical
+from support.real_robots import real_robot
+
+TIP = "wrist_3_link"
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return real_robot("ur_description/urdf/ur5_robot.urdf", tip_link=TIP)
+
+
+@pytest.fixture(scope="module")
+def built(drawn):
+    """The robot with other links and joints that rub."""
+    rng = np.random.default_rng(3)
+    theta = physical.log_cholesky(physical.nearest_physical(drawn.inertial_parameters.reshape(-1, 10)))
+    change = rng.uniform(-0.3, 0.3, theta.shape)
+    change[:, 4:] *= np.exp(theta[:, 1:4].mean(axis=1, keepdims=True))
+    model = drawn.model.with_inertial_parameters(physical.of_log_cholesky(theta + change).ravel())
+    return sd.Robot(replace(model, damping=rng.uniform(0.2, 1.0, drawn.n), friction=rng.uniform(0.1, 0.5, drawn.n)))
+
+
+def motion(n, seconds=20.0, rate=250.0, joints=None, seed=0):
+    """Times, positions, velocities and accelerations of series of sines, of some joints."""
+    t, moving = np.arange(round(seconds * rate)) / rate, [joints is None or k in joints for k in range(n)]
+    w, rng = 2.0 * np.pi * 0.1 * np.arange(1, 6), np.random.default_rng(seed)
+    a, b = rng.normal(size=(2, 5, n)) * 0.3 * moving
+    s, c = np.sin(t[:, None] * w), np.cos(t[:, None] * w)
+    return t, 0.5 + s @ a + c @ b, (c * w) @ a - (s * w) @ b, -(s * w**2) @ a - (c * w**2) @ b
+
+
+def record(robot, rng=None, **options):
+    """Times, positions and efforts of the motion; with noise if there is a generator."""
+    t, q, qd, qdd = motion(robot.n, **options)
+    tau = robot.inverse_dynamics(q, qd, qdd) + smooth_friction(robot, qd)
+    noise = rng.standard_normal((2, *q.shape)) if rng else np.zeros((2, *q.shape))
+    return t, q + 1e-5 * noise[0], tau + 0.1 * noise[1]
+
+
+def truth(found, robot):
+    """The base parameters of a robot."""
+    return found.base.of(np.append(robot.inertial_parameters, robot.friction_parameters)[found.estimated])
+
+
+def links(robot):
+    return robot.inertial_parameters.reshape(-1, 10)
+
+
+def test_without_noise_it_is_exact(drawn, built):
+    t, q, qd, qdd = motion(drawn.n, rate=25.0)
+    tau = built.inverse_dynamics(q, qd, qdd) + built.friction_torque(qd)
+    found = sd.identify(drawn, t, q, tau, qd, qdd)
+    np.testing.assert_allclose(found.base_parameters, truth(found, built), atol=1e-7)
+    np.testing.assert_allclose(found.robot.model.friction, built.model.friction, atol=1e-7)
+    assert physical.is_physical(links(found.robot)).all() and found.notes == ()
+    assert (found.residual() < 1e-7).all() and (found.residual(found.prior_parameters) > 0.1).all()
+
+
+def test_of_a_noisy_recording_intervals_hold_the_truth(drawn, built):
+    outside, total = 0, 0
+    for seed in range(4):
+        found = sd.identify(drawn, *record(built, np.random.default_rng(seed)))
+        error = found.base_parameters - truth(found, built)
+        assert (np.abs(error) < 5.0 * found.base_deviations).all()
+        outside, total = outside + np.sum(np.abs(error) > 1.96 * found.base_deviations), total + len(error)
+        assert physical.is_physical(links(found.robot)).all()
+        np.testing.assert_allclose(found.intervals.mean(axis=1), found.base_parameters)
+    assert outside < 0.12 * total                                           # 0.05, and its scatter
+    t, q, qd, qdd = motion(drawn.n, rate=25.0, seed=9)                      # another motion than that of the recording
+
+    def wrong(robot):
+        return np.sqrt(np.mean((robot.inverse_dynamics(q, qd, qdd) - built.inverse_dynamics(q, qd, qdd)) ** 2))
+    assert wrong(found.robot) < 0.01 * wrong(drawn)
+
+
+def test_what_a_motion_does_not_show_stays_as_it_was(drawn, built, rng):
+    found = sd.identify(drawn, *record(built, rng, joints=[0, 1]))
+    hidden = np.isinf(found.base_deviations)
+    assert 0 < hidden.sum() < len(hidden) and physical.is_physical(links(found.robot)).all()
+    error = np.abs(found.base_parameters - truth(found, built))
+    assert (error[~hidden] < 5.0 * found.base_deviations[~hidden]).all()
+    names = dict(zip(found.base.combinations, hidden, strict=True))
+    assert names["wrist_3_joint.damping"] and not names["shoulder_pan_joint.damping"]
+    assert found.robot.model.damping[5] == pytest.approx(drawn.model.damping[5], abs=1e-5)
+    assert "not shown by this motion" in str(found)
+
+
+def test_some_links_alone(drawn, rng):
+    carrying = drawn.with_payload(TIP, 1.0, (0.02, 0.0, 0.05), 2e-3 * np.eye(3))
+    t, q, tau = record(carrying, rng)
+    found = sd.identify(drawn, t, q, tau, links=[TIP], friction="model")
+    assert np.array_equal(links(found.robot)[:-1], links(drawn)[:-1])
+    heavier = links(carrying)[-1] - links(found.robot)[-1]
+    assert np.abs(heavier[0]) < 5.0 * found.standard_deviations[found.estimated][0] < 0.1
+    assert found.estimated.sum() == 10 and not found.robot.model.friction.any()
+
+
+def test_armature_and_efforts_that_are_missing(drawn, built, rng):
+    t, q, qd, qdd = motion(drawn.n, rate=25.0)
+    tau = built.inverse_dynamics(q, qd, qdd) + built.friction_torque(qd) + 0.2 * qdd
+    tau[::7, 2] = np.nan
+    found = sd.identify(drawn, t, q, tau, qd, qdd, armature=True)
+    np.testing.assert_allclose(found.base.columns(found.equations.Y[..., found.estimated]) @ found.base_parameters,
+                               found.equations.b, atol=1e-6)
+    armature = found.parameters[-3 * drawn.n:].reshape(-1, 3)[:, 2]
+    np.testing.assert_allclose(armature[2:], 0.2, atol=1e-5)            # of the first two that of links looks the same
+    assert not found.equations.valid[::7, 2].any()
+
+
+def test_a_model_that_no_body_could_be_is_replaced_and_named(drawn, built, rng):
+    p = links(drawn).copy()
+    p[2, 4:] = 0.0                                                          # a mass without inertia
+    odd = drawn.with_inertial_parameters(p.ravel())
+    found = sd.identify(odd, *record(built, rng))
+    assert found.notes == ("link forearm_link: no body has the model's parameters; began with the nearest",)
+    assert physical.is_physical(links(found.robot)).all() and found.notes[0] in str(found)
+
+
+def test_wrong_arguments_are_named(drawn, built):
+    t, q, tau = record(built, seconds=4.0)
+    for change, says in (
+            ({"friction": "some"}, "friction 'some' must be one of model, estimate, none"),
+            ({"links": ["hand"]}, "links: link 'hand' must be one of"), ({"links": []}, "links: none that moves"),
+            ({"links": ["base_link"]}, "links: link 'base_link' must be one of"),
+            ({"qd": q}, "qd and qdd: both must be given, or neither"), ({"window": 3.0}, "no piece without gaps"),
+            ({"window": 0.01}, "must have at least 7"), ({"window": -1.0}, "window -1.0 must be finite and > 0")):
+        with pytest.raises(ValueError, match=says):
+            sd.identify(drawn, t, q, tau, **change)
+    with pytest.raises(ValueError, match="equations for .* base parameters: the recording is too short"):
+        sd.identify(drawn, t[:60], q[:60], tau[:60])
+    with pytest.raises(ValueError, match="^tau has shape .* but must end in 6$"):
+        sd.identify(drawn, t, q, tau[:, :3])
+
+
+def test_the_report_shows_what_was_found(drawn, built, rng, tmp_path):
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib, the extra [plot]").use("Agg")
+    found = sd.identify(drawn, *record(built, rng))
+    text = str(found)
+    assert text.startswith("5000 samples, ") and "95 % interval" in text
+    for name in (*drawn.joint_names, *drawn.model.body_names):
+        assert f"\n{name}" in text
+    figure = found.plot()
+    joint = figure.subfigs[0].axes[0]
+    assert joint.get_title(loc="left") == drawn.joint_names[0]
+    lines = {line.get_label(): line.get_ydata() for line in joint.lines}
+    shown = found.equations.valid[:, 0]
+    np.testing.assert_allclose(lines["measured"][shown], found.equations.b[shown, 0])
+    np.testing.assert_allclose(lines["model now"][shown], (found.equations.Y[:, 0] @ found.parameters)[shown])
+    found.plot(tmp_path / "report.png")
+    assert (tmp_path / "report.png").stat().st_size > 50_000
+
+
+@pytest.mark.slow       # compiles kernels for batches of joints on groups
+def test_a_floating_base(rng):
+    """Nothing touches it, and its base shows what its joints do not."""
+    drawn = real_robot("anymal_b_simple_description/robots/anymal.urdf", floating_base=True)
+    theta = physical.log_cholesky(links(drawn)[drawn.model.is_link])
+    p = np.zeros_like(links(drawn))
+    p[drawn.model.is_link] = physical.of_log_cholesky(theta + rng.uniform(-0.2, 0.2, theta.shape) * 0.1)
+    built = drawn.with_inertial_parameters(p.ravel())
+    q, (qd, qdd) = drawn.random_configuration(rng, 120), rng.standard_normal((2, 120, drawn.n))
+    tau = built.inverse_dynamics(q, qd, qdd)
+    found = sd.identify(drawn, np.arange(120.0), q, tau, qd, qdd, friction="none")
+    np.testing.assert_allclose(found.base_parameters, truth(found, built), atol=1e-6)
+    assert physical.is_physical(links(found.robot)[drawn.model.is_link]).all()
+    assert found.robot.total_mass == pytest.approx(built.total_mass, abs=1e-6)
