@@ -48,6 +48,7 @@ bench:
 	@tools/setup bench
 	$(BIN)/python -m benchmarks $(OPTIONS)
 	$(BIN)/python -m benchmarks.simulator $(filter --quick,$(OPTIONS))
+	$(BIN)/python -m benchmarks.inverse_kinematics $(filter --quick --no-install,$(OPTIONS))
 
 bench-publish:
 	@$(MAKE) --no-print-directory bench OPTIONS="--publish $(OPTIONS)"

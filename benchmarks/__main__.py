@@ -49,7 +49,7 @@ def main():
     parser.add_argument("--no-install", action="store_true", help="only what is installed already")
     options = parser.parse_args()
     started, facts = time.monotonic(), machine.describe()
-    contestants, found = Contestants(install=not options.no_install), []
+    contestants, found = Contestants(may_install=not options.no_install), []
     print("==> Checking results and measuring; what is not compiled yet is compiled first, a minute or two", flush=True)
     if facts["load"] > QUIET:
         print(f"==> Other processes keep this machine busy, load {facts['load']}: the times will scatter", flush=True)

@@ -52,14 +52,14 @@ class Cannot(Exception):
 class Contestants:
     """The libraries that are there, and `absent`, {who or what: why not}."""
 
-    def __init__(self, install=True):
+    def __init__(self, may_install=True):
         self.modules, self.versions, self.absent = {}, {}, {}
         for library in LIBRARIES:
             try:
-                if not library.needed and not installed(library):
-                    self._install(library, install)
+                if not library.needed:
+                    install(library.package, may_install)
                 self.modules[library.name] = importlib.import_module(f".peers.{library.module}", __package__)
-                self.versions[library.name] = version(bare(library))
+                self.versions[library.name] = version(bare(library.package))
             except (Cannot, ImportError) as error:
                 if library.needed:
                     raise
@@ -76,33 +76,36 @@ class Contestants:
                     self.absent[f"{name}, {case.name}"] = str(reason)
         return peers
 
-    def _install(self, library, allowed):
-        """Install a library that is not needed, without a change to what is there."""
-        if not allowed:
-            raise Cannot("not installed")
-        print(f"==> Installing {library.package} to compare with", flush=True)
-        FOLDER.mkdir(parents=True, exist_ok=True)
-        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
-        constraints = FOLDER / "constraints.txt"
-        freeze = [*pip, "list", "--format=freeze", "--exclude-editable"]
-        constraints.write_text(subprocess.run(freeze, capture_output=True, text=True, check=True).stdout)
-        install = [*pip, "install", "--quiet", "--only-binary", ":all:", "--constraint", constraints, library.package]
-        done = subprocess.run(install, capture_output=True, text=True)
-        if done.returncode != 0:
-            errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR: ")]
-            reason = errors[-1].removeprefix("ERROR: ") if errors else done.stderr[-200:]
-            raise Cannot(f"pip does not install it: {reason}")
-        importlib.invalidate_caches()
+
+def install(package, allowed):
+    """Install a package, unless it is there, without a change to what is; Cannot says why not."""
+    if installed(package):
+        return
+    if not allowed:
+        raise Cannot("not installed")
+    print(f"==> Installing {package} to compare with", flush=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
+    constraints = FOLDER / "constraints.txt"
+    freeze = [*pip, "list", "--format=freeze", "--exclude-editable"]
+    constraints.write_text(subprocess.run(freeze, capture_output=True, text=True, check=True).stdout)
+    command = [*pip, "install", "--quiet", "--only-binary", ":all:", "--constraint", constraints, package]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR: ")]
+        reason = errors[-1].removeprefix("ERROR: ") if errors else done.stderr[-200:]
+        raise Cannot(f"pip does not install it: {reason}")
+    importlib.invalidate_caches()
 
 
-def bare(library):
-    """The package of a library without its extras."""
-    return library.package.partition("[")[0]
+def bare(package):
+    """A package without its extras."""
+    return package.partition("[")[0]
 
 
-def installed(library):
-    """Tell whether the package of a library is there."""
+def installed(package):
+    """Tell whether a package is there."""
     try:
-        return bool(version(bare(library)))
+        return bool(version(bare(package)))
     except PackageNotFoundError:
         return False

@@ -4,7 +4,7 @@ import json
 import pytest
 
 import screw_dynamics as sd
-from benchmarks import machine, pictures, report, robots, simulator, startup, targets, work
+from benchmarks import inverse_kinematics, machine, pictures, report, robots, simulator, startup, targets, work
 from benchmarks.agreement import Disagreement, those_who_agree
 from benchmarks.calls import Call
 from benchmarks.contestants import OURS, Contestants, Who
@@ -16,7 +16,7 @@ LEAST = Effort(repeats=2, seconds=0.0, least=2)
 
 @pytest.fixture(scope="module")
 def contestants():
-    return Contestants(install=False)
+    return Contestants(may_install=False)
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +99,13 @@ def test_the_simulator_is_measured_in_each_mode():
     found = simulator.measure({**simulator.ours(robot), **simulator.mujocos(case, robot)}, repeats=1)
     assert {"effort", "velocity", "position", "gravity compensation", "effort with a push"} < set(found)
     assert any("MuJoCo" in name for name in found) and all(0.0 < seconds < 1.0 for seconds in found.values())
+
+
+@pytest.mark.parametrize("name", inverse_kinematics.ARMS)
+def test_inverse_kinematics_finds_what_others_find(name):
+    rows = {label: row for label, *row in inverse_kinematics.measure(name, 50, 0.2)}
+    ours = [row for label, row in rows.items() if label.startswith(OURS)]
+    assert len(ours) == 2 and len(rows) >= 2
+    for poses, good, distance, angle, seconds in rows.values():
+        assert 0 < poses <= 50 and good.mean() > 0.8 and max(distance, angle) < 1e-6 and seconds > 0.0
+    assert all(good.all() for _, good, *_ in ours)
