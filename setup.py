@@ -71,11 +71,12 @@ PLOT = ["matplotlib>=3.8"]
 VIEW = ["viser>=1.0", "pycollada>=0.8"]     # pycollada reads the meshes of most published robots
 RECORD = ["mcap>=1.2", "mcap-ros2-support>=0.5"]
 SYMBOLIC = ["sympy>=1.12"]
+IK = ["daqp>=0.7"]          # quadratic programs of differential inverse kinematics
 ROBOTS = ["example-robot-data", "xacro"]
 BENCH = ["pin", "mujoco", "mpmath", *PLOT, *ROBOTS]
 PYTEST = ["pytest>=8", "pytest-xdist>=3.5"]
 TEST = [*PYTEST, "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "mujoco", "pyyaml", "setuptools>=68",
-        "hypothesis>=6.100", *PLOT, *RECORD, *SYMBOLIC, *ROBOTS, *VIEW]
+        "hypothesis>=6.100", *PLOT, *RECORD, *SYMBOLIC, *IK, *ROBOTS, *VIEW]
 
 
 class BuildWithKernels(build_py):
@@ -134,6 +135,7 @@ setup(
         "view": VIEW,
         "record": RECORD,
         "symbolic": SYMBOLIC,
+        "ik": IK,
         "demo": [*ROS, *PLOT, *ROBOTS],
         "ci": [*ROS, *PYTEST, *PLOT],
         "test": [*ROS, *TEST],
