@@ -34,10 +34,10 @@ def geometric_sensitivities(robot: Robot, q: ArrayLike, link: str) -> Sensitivit
 
     A screw may change by any dX: in direction and place, which `axis_motions` are, and in pitch and length, which is
     the ratio of a gear. By dX it is Ad_E^-1 dexp_(-X q)(dX) q, E the link's pose in the body, and by m, at B,
-    Ad^-1_(exp(X q) E) m. ValueError for a robot with joints on groups."""
+    Ad^-1_(exp(X q) E) m. ValueError for a robot with joints on groups, and for the root link."""
     checks.coordinates_alone("geometric_sensitivities", robot.model)
     model, q = robot.model, checks.real_numbers("q", q, robot.n)
-    b, path = len(model.parents), _path(model, model.frames[checks.known_link(link, model.frames)][0])
+    b, path = len(model.parents), _path(model, _body(model, link))
     C, tip = robot.body_poses(q), robot.forward_kinematics(q, link)
     angle, X = q[..., model.coordinates, None, None], np.broadcast_to(model.screws_body[:, None], (b, 6, 6))
     to_tip = np.linalg.inv(tip)[..., None, :, :] @ C                                        # E^-1, (..., b, 4, 4)
@@ -63,12 +63,12 @@ class GeometricParameters:
 
     For joints with errors in their zeros and a measuring frame that is not quite the root's these are enough too: a
     motion of all axes and of the link has the same effect (He, Zhao, Yang, Yang, 2010). robot: as it is at p = 0.
-    names: of the parameters; size: their number. ValueError for a robot with joints on groups."""
+    names: of the parameters; size: their number. ValueError for a robot with joints on groups, and for the root."""
 
     def __init__(self, robot: Robot, link: str):
         checks.coordinates_alone("GeometricParameters", robot.model)
         self.robot, self.link, model = robot, link, robot.model
-        self.body = model.frames[checks.known_link(link, model.frames)][0]
+        self.body = _body(model, link)
         self.joints = np.flatnonzero(_path(model, self.body)).tolist()
         self._motions = [axis_motions(model.screws_body[j]) for j in self.joints]
         ends = np.cumsum([0, *(U.shape[1] for U in self._motions)])
@@ -104,6 +104,13 @@ class GeometricParameters:
 
     def _moved(self, p):
         return [U @ p[span] for U, span in zip(self._motions, self._slices, strict=True)]
+
+
+def _body(model, link):
+    """The body of a link, other than the root, in whose frame poses are."""
+    if checks.known_link(link, model.frames) == model.root:
+        raise ValueError(f"link {link!r} is the root, in whose frame poses are: name another")
+    return model.frames[link][0]
 
 
 def _path(model, body):

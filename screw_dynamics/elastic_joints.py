@@ -40,19 +40,17 @@ class ElasticJoints:
         self.motor_damping = self._of_joints("motor_damping", motor_damping, True)
 
     def _of_joints(self, name, x, may_vanish):
-        n, names = self.robot.n, self.robot.joint_names
-        found = np.array(np.broadcast_to(checks.real_numbers(name, x, n) if np.ndim(x) else x, n), dtype=float)
-        for joint, number in zip(names, found.tolist(), strict=True):
-            if not (0.0 < number < np.inf or may_vanish and number == 0.0):
-                least = ">= 0" if may_vanish else "> 0"
-                raise ValueError(f"{name} of joint {joint!r}: {number!r} must be finite and {least}")
+        found = checks.vector(name, x if np.ndim(x) else [x] * self.robot.n, self.robot.n)
+        for joint, number in zip(self.robot.joint_names, found.tolist(), strict=True):
+            if not (number > 0.0 or may_vanish and number == 0.0):
+                raise ValueError(f"{name} of joint {joint!r}: {number!r} must be {'>= 0' if may_vanish else '> 0'}")
         return found
 
     def feed_forward(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike,
                      qdddd: ArrayLike) -> MotorMotion:
         """The motion of the motors, and their torques, that make the links move like this: q with its time derivatives
         up to the fourth, (..., n) each; theta = q + K^-1 tau."""
-        K = self.stiffness
+        K, qdddd = self.stiffness, checks.real_numbers("qdddd", qdddd, self.robot.n)
         tau, rate, second = self.robot.inverse_dynamics_time_derivatives(q, qd, qdd, qddd, qdddd)
         theta, thetad, thetadd = q + tau / K, qd + rate / K, qdd + second / K
         torque = self.motor_inertia * thetadd + self.motor_damping * thetad + tau
@@ -61,6 +59,9 @@ class ElasticJoints:
     def accelerations(self, q: ArrayLike, qd: ArrayLike, theta: ArrayLike, thetad: ArrayLike,
                       torque: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """The accelerations (qdd, thetadd) of links and motors, (..., n) each, that torques of the motors cause."""
-        spring = self.stiffness * np.subtract(theta, q)
-        rest = np.subtract(torque, spring) - self.motor_damping * thetad
+        given = {"q": q, "qd": qd, "theta": theta, "thetad": thetad, "torque": torque}
+        q, qd, theta, thetad, torque = checks.broadcast(
+            {name: checks.real_numbers(name, x, self.robot.n) for name, x in given.items()})
+        spring = self.stiffness * (theta - q)
+        rest = torque - spring - self.motor_damping * thetad
         return self.robot.forward_dynamics(q, qd, spring), rest / self.motor_inertia

@@ -102,6 +102,8 @@ def test_what_cannot_be_calibrated_is_refused(robot):
                  lambda: GeometricParameters(floating, "shin")):
         with pytest.raises(ValueError, match="joint 'floating_base' is free"):
             call()
+    with pytest.raises(ValueError, match="link 'root' is the root"):
+        GeometricParameters(robot, "root")
     with pytest.raises(ValueError, match="link 'hand' does not exist"):
         GeometricParameters(robot, "hand")
 

@@ -40,13 +40,22 @@ def test_position_and_velocity_of_the_motors_belong_together(rng):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    ((-1.0, 1.0), r"stiffness of joint 'waist': -1.0 must be finite and > 0"),
-    ((1.0, [1.0, 0.0, 1.0]), r"motor_inertia of joint 'lift': 0.0 must be finite and > 0"),
-    ((1.0, 1.0, np.inf), r"motor_damping of joint 'waist': inf must be finite and >= 0"),
-    ((np.ones(2), 1.0), "stiffness")])
+    ((-1.0, 1.0), r"stiffness of joint 'waist': -1.0 must be > 0"),
+    ((1.0, [1.0, 0.0, 1.0]), r"motor_inertia of joint 'lift': 0.0 must be > 0"),
+    ((1.0, 1.0, -1e-9), r"motor_damping of joint 'waist': -1e-09 must be >= 0"),
+    ((1.0, np.inf), "motor_inertia must be 3 finite numbers"),
+    (("a", 1.0), "stiffness must be"), ((np.ones(2), 1.0), "stiffness .*3")])
 def test_what_is_no_spring_or_motor_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         ElasticJoints(sd.Robot.from_urdf(ROOT / "urdf/spherical_arm.urdf"), *arguments)
+
+
+def test_arguments_of_other_shapes_are_refused():
+    elastic, zero = ElasticJoints(sd.Robot.from_urdf(ROOT / "urdf/spherical_arm.urdf"), 1.0, 1.0), np.zeros(3)
+    for call, name in ((lambda: elastic.feed_forward(zero, zero, zero, zero, None), "qdddd must be"),
+                       (lambda: elastic.accelerations(zero, zero, zero, zero, np.zeros(4)), "torque has shape")):
+        with pytest.raises(ValueError, match=name):
+            call()
 
 
 def test_joints_on_groups_are_refused():
