@@ -1,0 +1,22 @@
+"""Multibody systems in absolute coordinates: every body has a pose of its own, joints are constraints; plain NumPy.
+
+  groups          SE(3), SO(3) x R^3 and their products: exp, ad, dexp, dexp^-1       [MT] appendix A
+  joints          lower pairs and the universal joint as scalar constraints
+  constraints     residuals, Jacobian and its rate, of all joints at once              [MT] (6), (7)
+  springs         springs and dampers between points
+  index_1         the index-1 system, with dependent constraints                       [MT] (13)
+  system          MultibodySystem: Newton-Euler in twists and in mixed velocities      [MT] (16), (20)-(24)
+  integrators     Munthe-Kaas for any Butcher tableau, commutator-free                 [MT] (83)
+  motion          simulate
+  of_robot        the system of a Robot, and its joints' velocities and efforts
+
+May import robot and all rooms below it, and no room beside it."""
+from .groups import DIRECT, SEMIDIRECT, ConfigurationGroup
+from .joints import Joint
+from .motion import Motion, simulate
+from .of_robot import RobotJoints, of_robot
+from .springs import Spring
+from .system import Body, MultibodySystem, State
+
+__all__ = ["DIRECT", "SEMIDIRECT", "Body", "ConfigurationGroup", "Joint", "Motion", "MultibodySystem", "RobotJoints",
+           "Spring", "State", "of_robot", "simulate"]

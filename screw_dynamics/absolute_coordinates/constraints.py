@@ -1,0 +1,94 @@
+"""All constraints of a system at once: residuals, Jacobian, and the terms of their second derivative without
+accelerations.
+
+Velocities enter as omega (body-fixed) and r' (in the inertial frame), and the Jacobian is that by (omega, R^T r'), the
+two parts resolved in the body frame: so far the form is the same for body-fixed twists and for mixed velocities."""
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .joints import Row
+
+
+def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a x b of (..., 3); numpy.cross takes five times as long for few vectors."""
+    a0, a1, a2, b0, b1, b2 = a[..., 0], a[..., 1], a[..., 2], b[..., 0], b[..., 1], b[..., 2]
+    x = a1 * b2 - a2 * b1
+    result = np.empty((*x.shape, 3))
+    result[..., 0], result[..., 1], result[..., 2] = x, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
+    return result
+
+
+def turned(R: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """R a of (..., 3, 3) and (..., 3)."""
+    return (R @ a[..., None])[..., 0]
+
+
+def turned_back(R: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """R^T a."""
+    return (a[..., None, :] @ R)[..., 0, :]
+
+
+class Rates(NamedTuple):
+    """Of m constraints: the residuals' first derivatives (m,), the rows of the Jacobian by the velocities of the body
+    and of the other (m, 6) each, and J' V (m,)."""
+
+    velocity: np.ndarray
+    of_body: np.ndarray
+    of_other: np.ndarray
+    drift: np.ndarray
+
+
+class Constraints:
+    """m scalar constraints on n bodies and the ground, whose number is n."""
+
+    def __init__(self, rows: Sequence[Row], n: int):
+        self.m, self.n, self.names = len(rows), n, tuple(row.joint for row in rows)
+        self.body, self.on = (np.array([getattr(row, name) for row in rows], dtype=int) for name in ("body", "on"))
+        self.u, self.c, self.o = (np.array([getattr(row, name) for row in rows]).reshape(-1, 3) for name in "uco")
+        self.slides, self.pitch = (np.array([getattr(row, name) for row in rows]) for name in ("slides", "pitch"))
+        self.across = np.array([row.across for row in rows]).reshape(-1, 2, 2, 3)
+        self.screwed = np.flatnonzero(self.pitch)
+        self._arms = np.array((self.u, self.c, self.o))
+        self._s, self._lower = self.slides[:, None], -self.slides[:, None] * self.u
+
+    def residuals(self, R: np.ndarray, r: np.ndarray) -> np.ndarray:
+        """h (m,): lengths in m, or cosines; R (n + 1, 3, 3), r (n + 1, 3). The angle of a helical joint is taken to
+        within half a turn, so that the residual is by whole turns times the pitch nearest to 0."""
+        U, d = self._vectors(R, r)
+        h = (U * d).sum(axis=-1)
+        for k in self.screwed:
+            (x, _), (x_on, y_on) = self.across[k, 0] @ R[self.body[k]].T, self.across[k, 1] @ R[self.on[k]].T
+            h[k] -= self.pitch[k] * np.arctan2(y_on @ x, x_on @ x)
+            lead = 2.0 * np.pi * self.pitch[k]
+            h[k] -= lead * np.round(h[k] / lead)
+        return h
+
+    def _vectors(self, R, r):
+        Ra, Rb = R[self.on], R[self.body]
+        return turned(Ra, self.u), turned(Rb, self.c) + self._s * (r[self.body] - r[self.on] - turned(Ra, self.o))
+
+    def rates(self, R: np.ndarray, r: np.ndarray, omega: np.ndarray, velocity: np.ndarray) -> Rates:
+        """The Rates at poses as above and velocities (n + 1, 3) each, those of the ground 0."""
+        Ra, Rb, wa, wb, s = R[self.on], R[self.body], omega[self.on], omega[self.body], self._s
+        w = np.array((wa, wb, wa))
+        first = cross(w, self._arms)
+        second = cross(w, first)
+        to_world = np.array((Ra, Rb, Ra))
+        U, C, A = turned(to_world, self._arms)
+        dU, dC, dA = turned(to_world, first)
+        ddU, ddC, ddA = turned(to_world, second)
+        d = C + s * (r[self.body] - r[self.on] - A)
+        dd = dC + s * (velocity[self.body] - velocity[self.on] - dA)
+        U_b = turned_back(Rb, U)
+        turn_b, turn_a = cross(np.array((self.c, self.u)), np.array((U_b, turned_back(Ra, d) + s * self.o)))
+        h1 = (U * dd + dU * d).sum(axis=-1)
+        drift = (U * (ddC - s * ddA) + 2.0 * dU * dd + ddU * d).sum(axis=-1)
+        if self.screwed.size:
+            p, spin = self.pitch[:, None], turned(Rb, wb)
+            turn_b, turn_a = turn_b - p * U_b, turn_a + p * self.u
+            h1 = h1 - (p * (U * spin - self.u * wa)).sum(axis=-1)
+            drift = drift - (p * dU * spin).sum(axis=-1)
+        return Rates(h1, np.concatenate((turn_b, s * U_b), axis=1), np.concatenate((turn_a, self._lower), axis=1),
+                     drift)

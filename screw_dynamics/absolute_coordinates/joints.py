@@ -1,0 +1,92 @@
+"""Joints between two bodies, or a body and the ground, and the scalar constraints that each imposes.
+
+Every constraint of a lower pair is of one form, a vector u fixed in the other body times a vector d:
+  d = p - o     from the joint frame's origin o in the other body to its origin p in the body: no slide along u
+  d = R w       a vector w fixed in the body: stays perpendicular to u
+and that of a helical joint besides takes the turn about u times the pitch."""
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+X, Y, Z = range(3)
+# Of each kind of joint, in the joint frame, whose z axis is that of the joint: axes along which the body does not
+# slide, pairs (axis of the other body, axis of the body) that stay perpendicular, and freedoms as screws (turn axes,
+# slide axes). A universal joint turns about the x axis of the other body and the y axis of the body.
+ALL, UPRIGHT, LOCKED = (X, Y, Z), ((X, Z), (Y, Z)), ((X, Y), (Y, Z), (Z, X))
+KINDS = {
+    "revolute": (ALL, UPRIGHT, (Z,), ()),
+    "prismatic": ((X, Y), LOCKED, (), (Z,)),
+    "cylindrical": ((X, Y), UPRIGHT, (Z,), (Z,)),
+    "helical": (ALL, UPRIGHT, (Z,), (Z,)),
+    "spherical": (ALL, (), ALL, ()),
+    "planar": ((Z,), UPRIGHT, (Z,), (X, Y)),
+    "universal": (ALL, ((X, Y),), (X, Y), ()),
+    "fixed": (ALL, LOCKED, (), ()),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """A joint of one of KINDS between a body and the ground, or another body.
+
+    frame: the pose (4, 4) of the joint frame in the body, z along the joint's axis or normal to its plane; frame_on:
+    the same in the other body, or in the inertial frame of the ground; None: so that the joint is closed in the bodies'
+    initial poses. pitch (m/rad): of a helical joint, which is 0 where the two frames coincide."""
+
+    name: str
+    kind: str
+    body: str
+    frame: ArrayLike
+    on: str | None = None
+    frame_on: ArrayLike | None = None
+    pitch: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"joint {self.name!r}: the kind {self.kind!r} must be one of {', '.join(KINDS)}")
+        if self.pitch and self.kind != "helical":
+            raise ValueError(f"joint {self.name!r}: a {self.kind} joint has no pitch, not {self.pitch}")
+        if self.on == self.body:
+            raise ValueError(f"joint {self.name!r} joins the body {self.body!r} to itself")
+
+    @property
+    def freedoms(self) -> np.ndarray:
+        """The screws (6, k) in the joint frame that span the motions of the body against the other; not constant, and
+        refused by ValueError, for a universal joint."""
+        if self.kind == "universal":
+            raise ValueError(f"joint {self.name!r}: the motions of a universal joint are no subgroup; use two revolute "
+                             "joints and a body between them")
+        *_, turns, slides = KINDS[self.kind]
+        if self.kind == "helical":
+            return np.array([[0.0, 0.0, 1.0, 0.0, 0.0, self.pitch]]).T
+        return np.eye(6)[:, [*turns, *(3 + axis for axis in slides)]]
+
+
+class Row(NamedTuple):
+    """One scalar constraint u . d = 0, or u . d = pitch * angle about u; bodies by number, the ground being the last.
+
+    u in the other body; c: of p, or of w, in the body; o: of the joint frame's origin in the other body; slides: 1, or
+    0 where d = R w; across: the axes x, y of the joint frame, in the body and in the other, (2, 3) and (2, 3)."""
+
+    joint: str
+    body: int
+    on: int
+    u: np.ndarray
+    c: np.ndarray
+    o: np.ndarray
+    slides: float
+    pitch: float
+    across: np.ndarray
+
+
+def rows(joint: Joint, body: int, on: int, frame: np.ndarray, frame_on: np.ndarray) -> list[Row]:
+    """The constraints of a joint, whose frame is given in the body and in the other body."""
+    slides, perpendicular, *_ = KINDS[joint.kind]
+    axes, axes_on = frame[:3, :3].T, frame_on[:3, :3].T
+    across = np.array((axes[:2], axes_on[:2]))
+    found = [Row(joint.name, body, on, axes_on[k], frame[:3, 3], frame_on[:3, 3], 1.0,
+                 joint.pitch if k == Z else 0.0, across) for k in slides]
+    return found + [Row(joint.name, body, on, axes_on[k], axes[j], np.zeros(3), 0.0, 0.0, across)
+                    for k, j in perpendicular]

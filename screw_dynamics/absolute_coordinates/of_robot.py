@@ -1,0 +1,149 @@
+"""A robot in absolute coordinates: the same bodies with a pose each, its joints as constraints."""
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics.model.group_joints import GROUPS
+from screw_dynamics.model.model import Model
+from screw_dynamics.robot import Robot
+from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, tilde
+
+from .groups import SEMIDIRECT
+from .joints import Joint
+from .system import Body, MultibodySystem
+
+Efforts = ArrayLike | Callable[[float, np.ndarray], ArrayLike]
+
+
+class Freedom(NamedTuple):
+    """A joint of a robot: where its velocities are, which bodies of the system it joins (the ground is the last), and
+    its screws (6, k) in the frame of the child, and their pseudoinverse."""
+
+    name: str
+    rates: slice
+    child: int
+    parent: int
+    screws: np.ndarray
+    inverse: np.ndarray
+    frame: np.ndarray       # (4, 4) of the joint in the child, z along the axis
+    placement: np.ndarray   # (4, 4) of the child in the parent in the neutral configuration
+    pitch: float
+
+
+class RobotJoints:
+    """What leads from the poses and twists of a robot's bodies to its joints, and back; `bodies` are the links that
+    have inertia, in the order of model.body_names.
+
+    ValueError for a robot with mimic joints."""
+
+    def __init__(self, model: Model):
+        self.n, self.bodies, self.freedoms = model.n, _links(model), _freedoms(model)
+
+    def rates(self, poses: np.ndarray, twists: np.ndarray) -> np.ndarray:
+        """The velocities (n,) of the joints, or from twist rates at rest the accelerations, by least squares."""
+        qd = np.zeros(self.n)
+        for freedom, to_child in zip(self.freedoms, self._to_children(poses), strict=True):
+            relative = twists[freedom.child]
+            if freedom.parent < len(twists):
+                relative = relative - to_child @ twists[freedom.parent]
+            qd[freedom.rates] = freedom.inverse @ relative
+        return qd
+
+    def wrenches(self, poses: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        """Wrenches (bodies, 6) of the power of efforts tau (n,): on the child of each joint, the opposite on the
+        parent."""
+        W = np.zeros((len(self.bodies), 6))
+        for freedom, to_child in zip(self.freedoms, self._to_children(poses), strict=True):
+            on_child = freedom.inverse.T @ tau[freedom.rates]
+            W[freedom.child] += on_child
+            if freedom.parent < len(W):
+                W[freedom.parent] -= to_child.T @ on_child
+        return W
+
+    def _to_children(self, poses):
+        """Of each joint, what moves a twist of the parent into the frame of the child."""
+        for freedom in self.freedoms:
+            outer = poses[freedom.parent] if freedom.parent < len(poses) else np.eye(4)
+            yield Ad_matrix(inverse_pose(poses[freedom.child]) @ outer)
+
+
+def of_robot(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, efforts: Efforts | None = None,
+             group: str | Mapping[str, str] = SEMIDIRECT) -> MultibodySystem:
+    """The MultibodySystem of a robot at a configuration q (nq,) with velocities qd (n,), or at rest; gravity is its.
+
+    efforts: of the joints, (n,), or efforts(t, qd) that returns them; friction, as in Robot.forward_dynamics, is no
+    part of the motion unless efforts contain -robot.friction_torque(qd). group: of all bodies, or {link: group}, SE(3)
+    for others. ValueError for a robot with mimic joints, or with a joint that moves a link without inertia."""
+    model, joints = robot.model, RobotJoints(robot.model)
+    slots = [model.body_names.index(name) for name in joints.bodies]
+    poses, twists = robot.body_poses(q), robot.body_twists(q, np.zeros(robot.n) if qd is None else qd)
+    groups = dict.fromkeys(joints.bodies, group) if isinstance(group, str) else group
+    bodies = [Body(name, model.inertias[slot], poses[slot], twists[slot], groups.get(name, SEMIDIRECT))
+              for name, slot in zip(joints.bodies, slots, strict=True)]
+
+    def driven(t, poses, twists):
+        tau = efforts(t, joints.rates(poses, twists)) if callable(efforts) else efforts
+        return joints.wrenches(poses, np.asarray(tau, dtype=float))
+    held = [_joint(model, freedom, joints.bodies) for freedom in joints.freedoms
+            if model.kind_of(freedom.name) != "free"]
+    return MultibodySystem(bodies, held, (), robot.gravity, None if efforts is None else driven)
+
+
+def _links(model: Model):
+    """The bodies with inertia: of a joint on a group its last."""
+    return [name for name, joint, after in zip(model.body_names, model.body_joints, (*model.body_joints[1:], ""),
+                                               strict=True) if joint != after]
+
+
+def _freedoms(model):
+    """One Freedom a joint."""
+    for joint in model.mimics:
+        raise ValueError(f"joint {joint!r} mimics {model.mimics[joint][0]!r}: a system in absolute coordinates has no "
+                         "mimic joints")
+    links, found = _links(model), []
+    for joint in model.joint_names:
+        slots = [i for i, of in enumerate(model.body_joints) if of == joint]
+        first, last = slots[0], slots[-1]
+        before = int(model.parents[first])
+        outer = model.reference_poses[before] if before >= 0 else np.eye(4)
+        frame, pitch = model.joint_frames.get(joint), 0.0
+        if frame is None:
+            frame, pitch = _axis_frame(model.screws_body[last])
+            screws = model.screws_body[last][:, None]
+        else:
+            kind = _SCREWS[model.kind_of(joint)]
+            screws = Ad_matrix(frame)[:, kind]
+        found.append(Freedom(joint, model.v_slices[joint], links.index(model.body_names[last]),
+                             links.index(model.body_names[before]) if before >= 0 else len(links), screws,
+                             np.linalg.pinv(screws), frame,
+                             inverse_pose(outer) @ model.reference_poses[last], pitch))
+    return found
+
+
+# Of an element of a group, which of (rx, ry, rz, x, y, z) its motions are.
+_AXES = ("rx", "ry", "rz", "x", "y", "z")
+_SCREWS = {kind: [_AXES.index(motion) for motion in group.motions] for kind, group in GROUPS.items()}
+
+
+def _axis_frame(X):
+    """A frame with z along the axis of a screw, through it, and the pitch; of a slide, along it."""
+    turn, slide = X[:3], X[3:]
+    turns = turn @ turn > 0.0
+    e = turn if turns else slide
+    e = e / np.linalg.norm(e)
+    across = np.linalg.svd(e[None])[2][1]
+    frame = np.eye(4)
+    frame[:3, :3] = np.column_stack((across, tilde(e) @ across, e))
+    if turns:
+        frame[:3, 3] = tilde(turn) @ slide / (turn @ turn)
+    return frame, float(turn @ slide / (turn @ turn)) if turns else 0.0
+
+
+def _joint(model, freedom, links):
+    kind = model.kind_of(freedom.name)
+    kind = "revolute" if kind == "continuous" else kind
+    ground = freedom.parent == len(links)
+    return Joint(freedom.name, kind, links[freedom.child], freedom.frame, None if ground else links[freedom.parent],
+                 freedom.placement @ freedom.frame, freedom.pitch if kind == "helical" else 0.0)

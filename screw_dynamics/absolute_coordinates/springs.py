@@ -1,0 +1,61 @@
+"""Springs and dampers between points of two bodies, or of a body and the ground."""
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .constraints import cross, turned, turned_back
+
+
+@dataclass(frozen=True, eq=False)
+class Spring:
+    """A spring, with a damper along it, from a point of a body to a point of the ground, or of another body.
+
+    Points (3,) in m in the frame of their body; stiffness in N/m, damping in N s/m along the line between the points,
+    length at rest in m, which may be 0."""
+
+    body: str
+    point: ArrayLike = (0.0, 0.0, 0.0)
+    on: str | None = None
+    point_on: ArrayLike = (0.0, 0.0, 0.0)
+    stiffness: float = 0.0
+    damping: float = 0.0
+    length: float = 0.0
+
+
+class Springs:
+    """All springs of a system of n bodies and the ground, whose number is n."""
+
+    def __init__(self, springs: Sequence[Spring], number: dict[str | None, int]):
+        self.count = len(springs)
+        self.body, self.on = (np.array([number[getattr(s, name)] for s in springs], dtype=int)
+                              for name in ("body", "on"))
+        self.points = np.array([(s.point, s.point_on) for s in springs], dtype=float).reshape(-1, 2, 3)
+        self.k, self.damping, self.rest = (np.array([getattr(s, name) for s in springs], dtype=float)
+                                           for name in ("stiffness", "damping", "length"))
+
+    def _spans(self, R, r):
+        """From the points of the bodies to those of the others (s, 3), inertial frame, and their lengths."""
+        ends = [r[i] + turned(R[i], self.points[:, k]) for k, i in enumerate((self.body, self.on))]
+        d = ends[1] - ends[0]
+        return d, np.sqrt((d * d).sum(axis=-1))
+
+    def wrenches(self, R: np.ndarray, r: np.ndarray, omega: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+        """The wrenches (n + 1, 6) on all bodies, about and in their frames; arguments as in Constraints.rates."""
+        d, length = self._spans(R, r)
+        safe = np.where(length > 0.0, length, 1.0)
+        tension = self.k * (1.0 - self.rest / safe * (length > 0.0))
+        if self.damping.any():
+            speeds = [velocity[i] + turned(R[i], cross(omega[i], self.points[:, k]))
+                      for k, i in enumerate((self.body, self.on))]
+            tension = tension + self.damping * (d * (speeds[1] - speeds[0])).sum(axis=-1) / safe ** 2
+        force, W = tension[:, None] * d, np.zeros((len(R), 6))
+        for k, (i, f) in enumerate(((self.body, force), (self.on, -force))):
+            f = turned_back(R[i], f)
+            np.add.at(W, i, np.concatenate((cross(self.points[:, k], f), f), axis=-1))
+        return W
+
+    def energy(self, R: np.ndarray, r: np.ndarray) -> float:
+        """In J."""
+        return float(0.5 * self.k @ (self._spans(R, r)[1] - self.rest) ** 2) if self.count else 0.0

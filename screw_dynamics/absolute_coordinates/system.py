@@ -1,0 +1,323 @@
+"""MultibodySystem: rigid bodies in absolute coordinates, the joints, springs and wrenches between them, and their
+equations of motion in body-fixed twists and in mixed velocities; [MT] sections 2 and 3."""
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_matrix
+
+from screw_dynamics import checks
+
+from . import index_1
+from .constraints import Constraints, cross, turned, turned_back
+from .groups import SEMIDIRECT, ConfigurationGroup
+from .joints import Joint, rows
+from .springs import Spring, Springs
+
+ASSEMBLED = 1e-8        # the largest residual of a joint that counts as closed
+MANY = 40               # bodies, from which on the index-1 system is solved by sparse LU
+
+Wrenches = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A rigid body with its initial motion.
+
+    inertia (6, 6) about the frame's origin, as from sd.inertia_matrix; pose (4, 4) of the frame in the inertial frame;
+    twist (6,) body-fixed, angular part first; group: in which its configuration is integrated, and so what its velocity
+    is: "SE(3)" (body-fixed twist) or "SO(3) x R^3" (mixed)."""
+
+    name: str
+    inertia: ArrayLike
+    pose: ArrayLike = ((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0))
+    twist: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    group: str = SEMIDIRECT
+
+
+class State(NamedTuple):
+    """Poses (n, 4, 4), and velocities (n, 6) as the group of each body has them."""
+
+    poses: np.ndarray
+    velocities: np.ndarray
+
+
+class MultibodySystem:
+    """Bodies, and what acts between them: V' = F(t, g, V), [MT] (17a).
+
+    gravity (3,) in m/s^2; wrenches(t, poses, twists): further wrenches (n, 6) on the bodies, about and in their frames,
+    for body-fixed twists (n, 6); baumgarte (alpha, beta) in 1/s: residuals h of the constraints follow
+    h'' + 2 alpha h' + beta^2 h = 0 instead of h'' = 0. ValueError names what does not exist, has no mass or is not
+    closed."""
+
+    def __init__(self, bodies: Sequence[Body], joints: Sequence[Joint] = (), springs: Sequence[Spring] = (),
+                 gravity: ArrayLike = (0.0, 0.0, -9.81), wrenches: Wrenches | None = None,
+                 baumgarte: tuple[float, float] = (0.0, 0.0)):
+        self.bodies, self.joints, self.springs = tuple(bodies), tuple(joints), tuple(springs)
+        self.gravity, self.wrenches, self.baumgarte = np.array(gravity, dtype=float), wrenches, tuple(baumgarte)
+        self.number = _numbered(self.bodies, self.joints, self.springs)
+        self.group = ConfigurationGroup([body.group for body in bodies])
+        self.inertias = np.array([checks.real_numbers(f"the inertia of {b.name!r}", b.inertia, 6, 6) for b in bodies],
+                                 dtype=float)
+        self._roots_inverse = np.array([_root_inverse(body, M) for body, M in
+                                        zip(bodies, self.inertias, strict=True)])         # L^-T
+        self._inverses = self._roots_inverse @ self._roots_inverse.transpose(0, 2, 1)
+        self._springs = Springs(self.springs, self.number)
+        self.constraints = Constraints([row for joint in self.joints for row in self._rows(joint)], self.n)
+        self._outer = np.append(self._roots_inverse, np.zeros((1, 6, 6)), axis=0)
+        self._held = np.flatnonzero(self.constraints.on < self.n)
+        self._semidirect = self.group.semidirect[:, None] * 1.0
+        self._check_closed()
+        B = self._weighted(self._rates(*self.initial()))
+        self.rank = index_1.rank(B)
+        self._rows_taken = index_1.independent_rows(B, self.rank) if self.n >= MANY else None
+
+    # ------------------------------------------------------------------------------------------------- what it is
+    @property
+    def n(self) -> int:
+        """The number of bodies."""
+        return len(self.bodies)
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """6 n less the independent constraints, where the mechanism was assembled."""
+        return 6 * self.n - self.rank
+
+    def redundancy(self, state: State | None = None) -> dict[str, int]:
+        """{joint: constraints of it that take part in a dependency}, of the initial state or another; {} if none."""
+        B = self._weighted(self._rates(*(state or self.initial())))
+        values, vectors = np.linalg.eigh(B @ B.T) if len(B) else (np.zeros(0), np.zeros((0, 0)))
+        dependent = vectors[:, values < max(values, default=0.0) * index_1.DEPENDENT]
+        involved = (np.abs(dependent) > 1e-6).any(axis=1)
+        return {joint.name: count for joint in self.joints
+                if (count := int(involved[[name == joint.name for name in self.constraints.names]].sum()))}
+
+    def with_groups(self, groups: str | Mapping[str, str]) -> "MultibodySystem":
+        """The same system with the configurations of all bodies, or of those named, in another group."""
+        chosen = dict.fromkeys(self.number, groups) if isinstance(groups, str) else groups
+        for name in chosen:
+            if name not in self.number:
+                bodies = ", ".join(body.name for body in self.bodies)
+                raise ValueError(f"the body {name!r} does not exist; bodies are {bodies}")
+        bodies = [replace(body, group=chosen.get(body.name, body.group)) for body in self.bodies]
+        return MultibodySystem(bodies, self.joints, self.springs, self.gravity, self.wrenches, self.baumgarte)
+
+    def __repr__(self) -> str:
+        redundant = self.constraints.m - self.rank
+        return (f"<MultibodySystem of {self.n} bodies in {self.group!r}, {len(self.joints)} joints, "
+                f"{self.degrees_of_freedom} degrees of freedom, {self.constraints.m} constraints"
+                f"{f', {redundant} redundant' if redundant else ''}>")
+
+    # ------------------------------------------------------------------------------------------------- states
+    def initial(self, closed: bool = False) -> State:
+        """The bodies' initial poses and twists; closed: velocities with the least change of kinetic energy's metric
+        that satisfies the constraints."""
+        poses = np.array([body.pose for body in self.bodies], dtype=float)
+        state = State(poses, self.velocities(poses, np.array([body.twist for body in self.bodies], dtype=float)))
+        return State(poses, self.closed_velocities(*state)) if closed else state
+
+    def twists(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
+        """Body-fixed twists (..., n, 6) from velocities as the groups have them."""
+        turned_linear = turned_back(poses[..., :3, :3], velocities[..., 3:])
+        linear = np.where(self.group.semidirect[:, None], velocities[..., 3:], turned_linear)
+        return np.concatenate((velocities[..., :3], linear), axis=-1)
+
+    def velocities(self, poses: np.ndarray, twists: np.ndarray) -> np.ndarray:
+        """The reverse of `twists`."""
+        linear = np.where(self.group.semidirect[:, None], twists[..., 3:],
+                          turned(poses[..., :3, :3], twists[..., 3:]))
+        return np.concatenate((twists[..., :3], linear), axis=-1)
+
+    def closed_velocities(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
+        """The nearest velocities, in the metric of the mass matrix, that satisfy the constraints: one step."""
+        rates = self._rates(poses, velocities)
+        return velocities - self._resolved(poses, self._step(rates, rates.velocity))
+
+    def closed_poses(self, poses: np.ndarray, tolerance: float = 1e-13, steps: int = 10) -> np.ndarray:
+        """The poses g exp(-X) nearby that satisfy the constraints, by Newton steps in the metric of the mass matrix."""
+        for _ in range(steps):
+            h = self.residuals(poses)
+            if not h.size or np.abs(h).max() < tolerance:
+                break
+            X = self._step(self._rates(poses, np.zeros((self.n, 6))), h)
+            poses = self.group.compose(poses, self.group.exp(-self._resolved(poses, X)))
+        return poses
+
+    # ------------------------------------------------------------------------------------------------- motion
+    def accelerations(self, t: float, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
+        """V' (n, 6) of the velocities as the groups have them.
+
+        The two forms of the Newton-Euler equations, (20) and (22), (24), are one: with (omega', R^T r'') resolved in
+        the body frame, the mixed one is the body-fixed one at v = 0."""
+        R, r, omega, speed = self._world(poses, velocities)
+        w, v = velocities[:, :3], velocities[:, 3:] * self._semidirect
+        a = turned_6(self._inverses, self._bias(w, v) + self._applied(t, poses, velocities, R, r, omega, speed))
+        a[:, 3:] += self.gravity @ R[:-1]
+        if self.constraints.m:
+            rates = self.constraints.rates(R, r, omega, speed)
+            free = np.zeros((self.n + 1, 6))
+            free[:-1] = a
+            free[:-1, 3:] += cross(w, v)
+            b = -rates.drift - self._times(rates, free)
+            if any(self.baumgarte):
+                alpha, beta = self.baumgarte
+                b = b - 2.0 * alpha * rates.velocity - beta ** 2 * self.constraints.residuals(R, r)
+            a = a + self._step(rates, b)
+        return self._resolved(poses, a)
+
+    def constraint_wrenches(self, t: float, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
+        """The wrenches (n, 6) of all joints together on each body, about and in its frame: M V' - Q of (13)."""
+        R, r, omega, speed = self._world(poses, velocities)
+        w, v = velocities[:, :3], velocities[:, 3:] * self._semidirect
+        a = self._resolved(poses, self.accelerations(t, poses, velocities), back=True)
+        a[:, 3:] -= self.gravity @ R[:-1]
+        return turned_6(self.inertias, a) - self._bias(w, v) - self._applied(t, poses, velocities, R, r, omega, speed)
+
+    # ------------------------------------------------------------------------------------------------- what is measured
+    def residuals(self, poses: np.ndarray) -> np.ndarray:
+        """The residuals h (m,) of all constraints, in m and as cosines; names in `constraints.names`."""
+        R, r = _with_ground(poses[:, :3, :3], np.eye(3)), _with_ground(poses[:, :3, 3], 0.0)
+        return self.constraints.residuals(R, r)
+
+    def joint_errors(self, poses: np.ndarray) -> dict[str, tuple[float, float]]:
+        """{joint: (|h| of positions in m, |h| of orientations)}."""
+        h, slides = self.residuals(poses), self.constraints.slides > 0.0
+        of = np.array(self.constraints.names)
+        return {joint.name: tuple(float(np.linalg.norm(h[(of == joint.name) & kind])) for kind in (slides, ~slides))
+                for joint in self.joints}
+
+    def velocity_residuals(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
+        """J V (m,), in m/s and 1/s."""
+        return self._rates(poses, velocities).velocity
+
+    def kinetic_energy(self, poses: np.ndarray, velocities: np.ndarray) -> float:
+        """In J."""
+        V = self.twists(poses, velocities)
+        return float(0.5 * (V * turned_6(self.inertias, V)).sum())
+
+    def potential_energy(self, poses: np.ndarray) -> float:
+        """Of gravity, 0 for centres of mass in the plane through the origin, and of the springs, in J."""
+        R, r = _with_ground(poses[:, :3, :3], np.eye(3)), _with_ground(poses[:, :3, 3], 0.0)
+        M = self.inertias
+        moment = np.stack((M[:, 2, 4], M[:, 0, 5], M[:, 1, 3]), axis=-1)        # m d
+        weight = -(M[:, 5, 5, None] * r[:-1] + turned(R[:-1], moment)) @ self.gravity
+        return float(weight.sum()) + self._springs.energy(R, r)
+
+    def energy(self, poses: np.ndarray, velocities: np.ndarray) -> float:
+        """Kinetic and potential, in J."""
+        return self.kinetic_energy(poses, velocities) + self.potential_energy(poses)
+
+    def momentum(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
+        """Angular momentum about the origin, and momentum (6,), in the inertial frame."""
+        P = turned_6(self.inertias, self.twists(poses, velocities))
+        L, p = turned(poses[:, :3, :3], P[:, :3]), turned(poses[:, :3, :3], P[:, 3:])
+        return np.concatenate(((L + cross(poses[:, :3, 3], p)).sum(axis=0), p.sum(axis=0)))
+
+    # ------------------------------------------------------------------------------------------------- parts
+    def _world(self, poses, velocities):
+        """Rotations, positions, body-fixed angular velocities and inertial velocities of all bodies and the ground."""
+        R, n = np.empty((self.n + 1, 3, 3)), self.n
+        R[:n], R[n] = poses[:, :3, :3], np.eye(3)
+        r, omega, speed = np.zeros((3, n + 1, 3))
+        r[:n], omega[:n], speed[:n] = poses[:, :3, 3], velocities[:, :3], velocities[:, 3:]
+        if self.group.direct.size < n:
+            semidirect = self.group.semidirect
+            speed[:n][semidirect] = turned(R[:n][semidirect], velocities[semidirect, 3:])
+        return R, r, omega, speed
+
+    def _bias(self, w, v):
+        """ad_V^T M V, (20)."""
+        P = turned_6(self.inertias, np.concatenate((w, v), axis=1))
+        L, p = P[:, :3], P[:, 3:]
+        return np.concatenate((cross(L, w) + cross(p, v), cross(p, w)), axis=1)
+
+    def _applied(self, t, poses, velocities, R, r, omega, speed):
+        """Wrenches of springs and of the user, (n, 6) in the body frames."""
+        W = self._springs.wrenches(R, r, omega, speed)[:-1] if self._springs.count else 0.0
+        if self.wrenches is not None:
+            W = W + checks.real_numbers("wrenches(t, poses, twists)",
+                                        self.wrenches(t, poses, self.twists(poses, velocities)), self.n, 6)
+        return W
+
+    def _rates(self, poses, velocities):
+        return self.constraints.rates(*self._world(poses, velocities))
+
+    def _times(self, rates, V):
+        """J V of (n + 1, 6) resolved in the body frames."""
+        return (rates.of_body * V[self.constraints.body] + rates.of_other * V[self.constraints.on]).sum(axis=1)
+
+    def _weighted(self, rates):
+        """B = J L^-T (m, 6 n)."""
+        of, held, B = self.constraints, self._held, np.zeros((self.constraints.m, self.n, 6))
+        every = np.arange(of.m)
+        B[every, of.body] = turned_back(self._outer[of.body], rates.of_body)
+        B[held, of.on[held]] = turned_back(self._outer[of.on[held]], rates.of_other[held])
+        return B.reshape(of.m, 6 * self.n)
+
+    def _step(self, rates, b):
+        """The least change of velocities or accelerations, resolved in the body frames, for which J changes by b."""
+        B = self._weighted(rates)
+        if self._rows_taken is None:
+            y = index_1.shortest(B, b, self.rank)
+        else:
+            y = index_1.shortest_sparse(csr_matrix(B[self._rows_taken]), b[self._rows_taken])
+        return turned_6(self._roots_inverse, y.reshape(-1, 6))
+
+    def _resolved(self, poses, a, back=False):
+        """Of (n, 6) in the body frames: those of mixed bodies with the linear part in the inertial frame, or back."""
+        direct = self.group.direct
+        if direct.size:
+            a = a.copy()
+            a[direct, 3:] = (turned_back if back else turned)(poses[direct, :3, :3], a[direct, 3:])
+        return a
+
+    def _rows(self, joint):
+        body, on = self.number[joint.body], self.number[joint.on]
+        frame = np.array(joint.frame, dtype=float)
+        if joint.frame_on is not None:
+            return rows(joint, body, on, frame, np.array(joint.frame_on, dtype=float))
+        outer = np.eye(4) if joint.on is None else np.array(self.bodies[on].pose, dtype=float)
+        return rows(joint, body, on, frame, np.linalg.inv(outer) @ self.bodies[body].pose @ frame)
+
+    def _check_closed(self):
+        for name, errors in self.joint_errors(self.initial().poses).items():
+            if max(errors) > ASSEMBLED:
+                raise ValueError(f"joint {name!r} is not closed in the initial poses: {errors[0]:.3g} m and "
+                                 f"{errors[1]:.3g} of orientation; give poses that fit, or no frame_on")
+
+
+def turned_6(matrices: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """Products of (n, 6, 6) and (n, 6)."""
+    return (matrices @ V[..., None])[..., 0]
+
+
+def _with_ground(of_bodies, of_ground):
+    """One more entry at the end, for the ground."""
+    return np.concatenate((of_bodies, np.broadcast_to(of_ground, (1, *of_bodies.shape[1:]))))
+
+
+def _numbered(bodies, joints, springs):
+    """{name of a body: number}, None for the ground."""
+    number: dict[str | None, int] = {body.name: k for k, body in enumerate(bodies)}
+    if len(number) < len(bodies):
+        raise ValueError(f"bodies must differ in their names, not {', '.join(b.name for b in bodies)}")
+    if len({joint.name for joint in joints}) < len(joints):
+        raise ValueError(f"joints must differ in their names, not {', '.join(j.name for j in joints)}")
+    number[None] = len(bodies)
+    for kind, of in (("joint", joints), ("spring", springs)):
+        for k, item in enumerate(of):
+            for name in (item.body, item.on):
+                if name not in number:
+                    raise ValueError(f"{kind} {getattr(item, 'name', k)!r}: the body {name!r} does not exist")
+    return number
+
+
+def _root_inverse(body, M):
+    """L^-T of M = L L^T."""
+    try:
+        return np.linalg.inv(np.linalg.cholesky(M)).T
+    except np.linalg.LinAlgError:
+        raise ValueError(f"the inertia of the body {body.name!r} must be positive definite: absolute coordinates need "
+                         "mass and inertia of every body") from None
