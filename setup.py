@@ -72,11 +72,13 @@ VIEW = ["viser>=1.0", "pycollada>=0.8"]     # pycollada reads the meshes of most
 RECORD = ["mcap>=1.2", "mcap-ros2-support>=0.5"]
 SYMBOLIC = ["sympy>=1.12"]
 IK = ["daqp>=0.7"]          # quadratic programs of differential inverse kinematics
+JAX = ["jax>=0.4.34"]
+CASADI = ["casadi>=3.6"]
 ROBOTS = ["example-robot-data", "xacro"]
 BENCH = ["pin", "mujoco", "mpmath", *PLOT, *ROBOTS]
 PYTEST = ["pytest>=8", "pytest-xdist>=3.5"]
 TEST = [*PYTEST, "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "mujoco", "pyyaml", "setuptools>=68",
-        "hypothesis>=6.100", *PLOT, *RECORD, *SYMBOLIC, *IK, *ROBOTS, *VIEW]
+        "hypothesis>=6.100", *PLOT, *RECORD, *SYMBOLIC, *IK, *CASADI, *ROBOTS, *VIEW]
 
 
 class BuildWithKernels(build_py):
@@ -136,6 +138,8 @@ setup(
         "record": RECORD,
         "symbolic": SYMBOLIC,
         "ik": IK,
+        "jax": JAX,
+        "casadi": CASADI,
         "demo": [*ROS, *PLOT, *ROBOTS],
         "ci": [*ROS, *PYTEST, *PLOT],
         "test": [*ROS, *TEST],

@@ -61,6 +61,14 @@ def velocities(model: Model, q: np.ndarray, rates: np.ndarray, accelerations: np
     return v, vd
 
 
+def rates(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """The rates (..., nq) of the numbers q (..., nq) that velocities v (..., n) cause: the inverse of `velocities`."""
+    found = np.empty((*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), model.nq))
+    for _, kind, numbers, of in _joints(model):
+        found[..., numbers] = _rates(kind, q[..., numbers], v[..., of])
+    return found
+
+
 def continuous(model: Model, q: np.ndarray) -> np.ndarray:
     """The configurations (samples, nq), each quaternion of the sign that is nearer to the one before."""
     q = np.array(q, dtype=float)
@@ -149,6 +157,19 @@ def _velocities(kind, q, rates, accelerations):
         across = np.concatenate((-v[..., 1:], v[..., :1]), axis=-1)
         return np.concatenate((w, v), axis=-1), np.concatenate((wd, a - w * across), axis=-1)
     return rates, accelerations
+
+
+def _rates(kind, q, v):
+    """The rates of the numbers, from the twist of g: of a quaternion r, of any length, r w / 2."""
+    if kind == "spherical":
+        return 0.5 * product(q, np.concatenate((v, np.zeros((*v.shape[:-1], 1))), axis=-1))
+    if kind == "free":
+        turn = _rates("spherical", q[..., QUATERNION], v[..., :3])
+        return np.concatenate((rotated(q[..., QUATERNION], v[..., 3:]), turn), axis=-1)
+    if kind == "planar":
+        slide = _turned(q[..., 2:], v[..., 1:])
+        return np.concatenate((slide, np.broadcast_to(v[..., :1], (*slide.shape[:-1], 1))), axis=-1)
+    return v
 
 
 # ------------------------------------------------------------------------------------------------- the plane

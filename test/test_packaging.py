@@ -7,6 +7,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from importlib.metadata import entry_points, metadata, version
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -36,10 +37,12 @@ for module in sys.argv[1:]:
 
 
 def core_modules():
-    """Names of all modules of the package but those that need ROS: screw_dynamics.ros, and what drives its nodes."""
+    """Names of all modules of the package but those that need ROS, screw_dynamics.ros and what drives its nodes, or a
+    library to which they are bridges, where that is missing."""
     found = pkgutil.walk_packages(screw_dynamics.__path__, "screw_dynamics.", onerror=lambda name: None)
-    ros = "screw_dynamics.ros", "screw_dynamics.testing.driver", "screw_dynamics.testing.simulator"
-    return [module.name for module in found if not module.name.startswith(ros)]
+    left_out = ("screw_dynamics.ros", "screw_dynamics.testing.driver", "screw_dynamics.testing.simulator", *(
+        f"screw_dynamics.bridges.{name}" for name in ("jax", "casadi") if find_spec(name) is None))
+    return [module.name for module in found if not module.name.startswith(left_out)]
 
 
 def import_without_ros(*modules):

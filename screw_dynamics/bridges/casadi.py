@@ -1,0 +1,123 @@
+"""A robot's functions for CasADi: in expressions of MX, with Jacobians, so that nonlinear programs are solved through
+them. Takes CasADi, the extra [casadi].
+
+They are calls back from CasADi into our machine code. CasADi sums gradients from our Jacobians, and takes second
+derivatives from differences of them, unless the solver approximates the Hessian itself."""
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from screw_dynamics.robot import Robot
+
+from . import functions
+from .functions import Function
+
+try:
+    import casadi
+except ImportError as error:
+    raise ImportError("screw_dynamics.bridges.casadi takes CasADi: pip install screw_dynamics[casadi]") from error
+
+
+class CasadiRobot:
+    """The functions of a robot, as CasADi takes them: of columns q (nq), qd, qdd, tau (n), MX or DM.
+
+    Keep the object for as long as expressions use its functions. By a configuration, derivatives are by its numbers, of
+    a quaternion by its four."""
+
+    def __init__(self, robot: Robot):
+        self.robot = robot
+        self._inverse_dynamics = _Callback(functions.inverse_dynamics(robot))
+        self._forward_dynamics = _Callback(functions.forward_dynamics(robot))
+        self._mass_matrix = _Callback(functions.mass_matrix(robot))
+        self._pose = cache(lambda *names: _Callback(functions.forward_kinematics(robot, *names)))
+        self._step = cache(lambda *options: _Callback(functions.step(robot, *options)))
+
+    def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> Any:
+        """The efforts tau (n) that a motion requires."""
+        return self._inverse_dynamics(q, qd, qdd)
+
+    def forward_dynamics(self, q: Any, qd: Any, tau: Any) -> Any:
+        """The accelerations qdd (n) that efforts cause."""
+        return self._forward_dynamics(q, qd, tau)
+
+    def mass_matrix(self, q: Any) -> Any:
+        """The mass matrix (n, n)."""
+        return self._mass_matrix(q)
+
+    def forward_kinematics(self, q: Any, link: str, reference: str | None = None) -> Any:
+        """The pose (4, 4) of a link."""
+        return self._pose(link, reference)(q)
+
+    def step(self, q: Any, qd: Any, tau: Any, dt: float, integrator: str = "semi_implicit_euler",
+             friction: bool = False) -> tuple[Any, Any]:
+        """The state (q, qd) a time dt later; dt, integrator and friction are constants."""
+        x = self._step(float(dt), integrator, bool(friction))(q, qd, tau)
+        return x[:self.robot.nq], x[self.robot.nq:]
+
+
+class _Callback(casadi.Callback):
+    """A Function as one of CasADi, whose matrices are columns after columns."""
+
+    def __init__(self, function: Function):
+        super().__init__()
+        self._function, self._jacobians = function, []
+        self.construct(function.name, {})
+
+    def get_n_in(self):
+        return len(self._function.sizes)
+
+    def get_n_out(self):
+        return 1
+
+    def get_sparsity_in(self, i):
+        return casadi.Sparsity.dense(self._function.sizes[i])
+
+    def get_sparsity_out(self, i):
+        return casadi.Sparsity.dense(*self._function.shape)
+
+    def eval(self, arguments):
+        return [self._function.value(*map(_numbers, arguments))]
+
+    def has_jacobian(self):
+        return True
+
+    def get_jacobian(self, name, input_names, output_names, options):
+        self._jacobians.append(_Jacobian(name, self._function, input_names, output_names, options))
+        return self._jacobians[-1]                                      # CasADi does not keep it
+
+
+class _Jacobian(casadi.Callback):
+    """The derivatives of a Function, of which CasADi also hands over the value."""
+
+    def __init__(self, name, function, input_names, output_names, options):
+        super().__init__()
+        self._function, self._names = function, (input_names, output_names)
+        self.construct(name, {"enable_fd": True, **options})
+
+    def get_n_in(self):
+        return len(self._function.sizes) + 1
+
+    def get_n_out(self):
+        return len(self._function.sizes)
+
+    def get_name_in(self, i):
+        return self._names[0][i]
+
+    def get_name_out(self, i):
+        return self._names[1][i]
+
+    def get_sparsity_in(self, i):
+        shape = (*self._function.sizes, self._function.shape)[i]
+        return casadi.Sparsity.dense(*np.atleast_1d(shape).tolist())
+
+    def get_sparsity_out(self, i):
+        return casadi.Sparsity.dense(int(np.prod(self._function.shape)), self._function.sizes[i])
+
+    def eval(self, arguments):
+        found = self._function.derivatives(*map(_numbers, arguments[:-1]))
+        return [x.reshape(-1, x.shape[-1]) if x.ndim == 2 else x.swapaxes(0, 1).reshape(-1, x.shape[-1]) for x in found]
+
+
+def _numbers(x: casadi.DM) -> np.ndarray:
+    return np.array(x.nonzeros())               # all of them, as sparsities are dense; faster than x.full()

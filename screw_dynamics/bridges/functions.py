@@ -1,0 +1,88 @@
+"""Functions of a robot and their derivatives by the numbers of their inputs, for libraries that differentiate."""
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics import configuration_space
+from screw_dynamics.robot import Robot
+from screw_dynamics.screws.arrays import tilde
+
+
+class Function(NamedTuple):
+    """value(*inputs) (..., *shape) of inputs (..., size) of these sizes, and derivatives(*inputs), one (..., *shape,
+    size) for each input. Leading axes are a batch and broadcast."""
+
+    name: str
+    sizes: tuple[int, ...]
+    shape: tuple[int, ...]
+    value: Callable[..., np.ndarray]
+    derivatives: Callable[..., tuple[np.ndarray, ...]]
+
+
+def inverse_dynamics(robot: Robot) -> Function:
+    """tau (n,) of q, qd, qdd."""
+    def derivatives(q, qd, qdd):
+        by_q, by_qd, M = robot.inverse_dynamics_derivatives(q, qd, qdd)
+        return _by_numbers(robot, q, by_q), by_qd, M
+    n = robot.n
+    return Function("inverse_dynamics", (robot.nq, n, n), (n,), robot.inverse_dynamics, derivatives)
+
+
+def forward_dynamics(robot: Robot) -> Function:
+    """qdd (n,) of q, qd, tau."""
+    def derivatives(q, qd, tau):
+        by_q, by_qd, by_tau = robot.forward_dynamics_derivatives(q, qd, tau)
+        return _by_numbers(robot, q, by_q), by_qd, by_tau
+    n = robot.n
+    return Function("forward_dynamics", (robot.nq, n, n), (n,), robot.forward_dynamics, derivatives)
+
+
+def mass_matrix(robot: Robot) -> Function:
+    """M (n, n) of q."""
+    def derivatives(q):
+        """Of column j by q: those of the efforts of q'' = e_j at rest, less those of gravity."""
+        n, still = robot.n, np.zeros(robot.n)
+        by_q, _, _ = robot.inverse_dynamics_derivatives(q[..., None, :], still, np.vstack((np.eye(n), still)))
+        columns = by_q[..., :n, :, :] - by_q[..., n:, :, :]                     # (..., j, i, by q)
+        return (_by_numbers(robot, q[..., None, :], columns).swapaxes(-3, -2),)
+    return Function("mass_matrix", (robot.nq,), (robot.n, robot.n), robot.mass_matrix, derivatives)
+
+
+def forward_kinematics(robot: Robot, link: str, reference: str | None = None) -> Function:
+    """The pose (4, 4) of a link of q; in a reference link's frame, if one is given."""
+    def derivatives(q):
+        """C' = C X~ for the body-fixed twist X = J q'."""
+        J = np.moveaxis(robot.jacobian(q, link, "body", reference), -1, -2)     # (..., n, 6)
+        X = np.zeros((*J.shape[:-1], 4, 4))
+        X[..., :3, :3], X[..., :3, 3] = tilde(J[..., :3]), J[..., 3:]
+        change = robot.forward_kinematics(q, link, reference)[..., None, :, :] @ X
+        return (_by_numbers(robot, q[..., None, :], np.moveaxis(change, -3, -1)),)
+    return Function("forward_kinematics", (robot.nq,), (4, 4),
+                    lambda q: robot.forward_kinematics(q, link, reference), derivatives)
+
+
+def step(robot: Robot, dt: float, integrator: str = "semi_implicit_euler", friction: bool = False) -> Function:
+    """The state (q, qd), (nq + n,), a time dt after q, qd, under efforts tau: Robot.step."""
+    n, nq = robot.n, robot.nq
+
+    def value(q, qd, tau):
+        return np.concatenate(robot.step(q, qd, tau, dt, integrator, friction=friction), axis=-1)
+
+    def derivatives(q, qd, tau):
+        A, B, _ = robot.linearize(q, qd, tau, dt, integrator=integrator, friction=friction)
+        if robot.model.on_groups:
+            after, _ = robot.step(q, qd, tau, dt, integrator, friction=friction)
+            A, B = (np.concatenate((configuration_space.rates(robot.model, after[..., None, :], x[..., :n, :].swapaxes(
+                -1, -2)).swapaxes(-1, -2), x[..., n:, :]), axis=-2) for x in (A, B))
+        return _by_numbers(robot, q, A[..., :n]), A[..., n:], B
+    return Function("step", (nq, n, n), (nq + n,), value, derivatives)
+
+
+def _by_numbers(robot, q, by_twists):
+    """Derivatives (..., i, n) along the joint twists as those (..., i, nq) by the numbers in q (..., nq)."""
+    if not robot.model.on_groups:
+        return by_twists
+    at, steps = np.broadcast_arrays(q[..., None, :], np.eye(robot.nq))
+    twists, _ = configuration_space.velocities(robot.model, at, steps, np.zeros(steps.shape))
+    return by_twists @ twists.swapaxes(-1, -2)

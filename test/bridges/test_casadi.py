@@ -1,0 +1,80 @@
+"""The bridge to CasADi: values, Jacobians, gradients and Hessians of expressions, and IPOPT through it."""
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from support.bridged import NAMES, calls, derivatives
+from support.linearized import ROBOTS, near, robot_called
+from support.paths import ROOT
+from support.real_robots import PATHS
+
+casadi = pytest.importorskip("casadi", reason="CasADi is not installed: pip install screw_dynamics[casadi]")
+EACH_ROBOT = pytest.mark.parametrize("name", [
+    pytest.param(name, marks=[pytest.mark.slow] * (name != "fixed")) for name in ROBOTS])
+
+
+def bridge(name):
+    from screw_dynamics.bridges.casadi import CasadiRobot  # takes CasADi
+    robot = robot_called(name)
+    return robot, CasadiRobot(robot)
+
+
+@EACH_ROBOT
+@pytest.mark.parametrize("function", NAMES)
+def test_values_jacobians_and_gradients(name, function, rng):
+    robot, bridged = bridge(name)
+    ours, theirs, inputs = calls(robot, bridged, rng)[function]
+    symbols = [casadi.MX.sym(f"x{k}", len(x)) for k, x in enumerate(inputs)]
+    y, weights = theirs(*symbols), rng.standard_normal(ours(*inputs).shape)
+    expected, value = derivatives(ours, inputs), ours(*inputs)
+    scalar = casadi.dot(y, casadi.DM(weights))
+    f = casadi.Function("f", symbols, [y, *(casadi.jacobian(y, x) for x in symbols),
+                                       *(casadi.gradient(scalar, x) for x in symbols)])
+    found = [x.full() for x in f(*inputs)]
+    assert np.array_equal(found[0].reshape(value.shape), value)
+    for k, by in enumerate(expected):
+        columns = by if by.ndim == 2 else by.swapaxes(0, 1).reshape(-1, by.shape[-1])   # CasADi's order
+        near(found[1 + k], columns, 1e-9)
+        near(found[1 + len(inputs) + k][:, 0], np.tensordot(weights, by, weights.ndim), 1e-9)
+
+
+def test_second_derivatives_are_differences_of_exact_first_ones(rng):
+    robot, bridged = bridge("fixed")
+    _, theirs, (q, qd, qdd) = calls(robot, bridged, rng)["inverse_dynamics"]
+    x, weights = casadi.MX.sym("q", robot.n), rng.standard_normal(robot.n)
+    hessian, _ = casadi.hessian(casadi.dot(theirs(x, qd, qdd), weights), x)
+    found = casadi.Function("h", [x], [hessian])(q).full()
+    expected, = derivatives(lambda q: weights @ robot.inverse_dynamics_derivatives(q, qd, qdd).by_q, [q])
+    near(found, expected, 1e-5)
+
+
+def test_a_nonlinear_program_finds_the_least_efforts_that_hold_a_point(rng):
+    robot, bridged = bridge("fixed")
+    q, zero, tip = casadi.MX.sym("q", 6), np.zeros(6), robot.link_names[-1]
+    known = robot.random_configuration(rng)
+    point = robot.forward_kinematics(known, tip)[:3, 3]
+    solver = casadi.nlpsol("hold", "ipopt", {
+        "x": q, "f": casadi.sumsqr(bridged.inverse_dynamics(q, zero, zero)),
+        "g": bridged.forward_kinematics(q, tip)[:3, 3]}, {
+            "ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes",
+            "ipopt.hessian_approximation": "limited-memory"})
+    found = solver(x0=known, lbg=point, ubg=point)
+    assert solver.stats()["success"]
+    least = found["x"].full().ravel()
+    near(robot.forward_kinematics(least, tip)[:3, 3], point, 1e-7)
+    assert (robot.gravity_torque(least)**2).sum() < 0.99 * (robot.gravity_torque(known)**2).sum()
+
+
+@pytest.mark.slow
+def test_the_example_reaches_its_goal():
+    command = [sys.executable, "-W", "ignore", ROOT / "examples" / "optimal_control.py",
+               PATHS["panda_description/urdf/panda.urdf"]]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=240).stdout
+    assert printed.startswith("Solve_Succeeded")
+    off, speed = re.search(r"ends (\S+) m from the goal, joints at most (\S+) rad/s", printed).groups()
+    assert float(off) < 1e-6 and float(speed) < 1e-6
+    cost, standing = re.search(r"cost (\S+), of standing still (\S+)", printed).groups()
+    assert float(cost) < float(standing)

@@ -1,0 +1,80 @@
+"""The bridge to JAX: values and derivatives of both modes, under jit, vmap and scan; and what it refuses."""
+
+import numpy as np
+import pytest
+
+from support.bridged import NAMES, calls, derivatives
+from support.linearized import ROBOTS, near, robot_called
+
+jax = pytest.importorskip("jax", reason="JAX is not installed: pip install screw_dynamics[jax]")
+jnp = jax.numpy
+EACH_ROBOT = pytest.mark.parametrize("name", [
+    pytest.param(name, marks=[pytest.mark.slow] * (name != "fixed")) for name in ROBOTS])
+
+
+@pytest.fixture(autouse=True)
+def float64():
+    jax.config.update("jax_enable_x64", True)
+    yield
+    jax.config.update("jax_enable_x64", False)
+
+
+def bridge(name):
+    from screw_dynamics.bridges.jax import JaxRobot  # takes JAX
+    robot = robot_called(name)
+    return robot, JaxRobot(robot)
+
+
+@EACH_ROBOT
+@pytest.mark.parametrize("function", NAMES)
+def test_values_and_derivatives_of_both_modes(name, function, rng):
+    robot, bridged = bridge(name)
+    ours, theirs, inputs = calls(robot, bridged, rng)[function]
+    assert np.array_equal(jax.jit(theirs)(*inputs), ours(*inputs))
+    expected, every = derivatives(ours, inputs), tuple(range(len(inputs)))
+    for mode in (jax.jacfwd, jax.jacrev):
+        for found, by in zip(jax.jit(mode(theirs, every))(*inputs), expected, strict=True):
+            near(np.asarray(found), by, 1e-9)
+
+
+@pytest.mark.slow
+@EACH_ROBOT
+@pytest.mark.parametrize("function", NAMES)
+def test_batches_by_leading_axes_and_by_vmap(name, function, rng):
+    robot, bridged = bridge(name)
+    ours, theirs, (q, *others) = calls(robot, bridged, rng, 3)[function]
+    first = [x[0] for x in others]
+    expected = ours(q, *first)
+    near(np.asarray(theirs(q, *first)), expected, 1e-12)
+    axes = (0, *(None for _ in others))
+    near(np.asarray(jax.jit(jax.vmap(theirs, axes))(q, *first)), expected, 1e-12)
+    for k, by in enumerate(jax.vmap(jax.jacrev(theirs), axes)(q, *first)):
+        near(np.asarray(by), np.asarray(jax.jacfwd(theirs)(q[k], *first)), 1e-12)
+    total = jax.grad(lambda *x: jnp.sum(theirs(*x)), tuple(range(len(axes))))(q, *first)
+    assert [x.shape for x in total] == [x.shape for x in (q, *first)]
+
+
+def test_the_gradient_through_a_scan_is_the_adjoint_one(rng):
+    robot, bridged = bridge("fixed")
+    q, (qd, goal), tau = robot.random_configuration(rng), rng.standard_normal((2, 6)), rng.standard_normal((20, 6))
+
+    @jax.jit
+    def cost(tau):
+        end, _ = jax.lax.scan(lambda x, u: (bridged.step(*x, u, 1e-2), None), (jnp.asarray(q), jnp.asarray(qd)), tau)
+        return 0.5 * jnp.sum((end[0] - goal)**2)
+    rolled = robot.rollout_derivatives(q, qd, tau, 1e-2, 20)
+    by_q = np.zeros((21, 6))
+    by_q[-1] = rolled.q[-1] - goal
+    near(np.asarray(jax.grad(cost)(tau)), rolled.adjoint(by_q).by_effort, 1e-12)
+
+
+def test_what_it_refuses():
+    _, bridged = bridge("fixed")
+    x = np.zeros(6)
+    with pytest.raises(ValueError, match=r"inverse_dynamics: an argument has shape \(3,\), but must end in 6"):
+        bridged.inverse_dynamics(x, x[:3], x)
+    with pytest.raises(NotImplementedError, match="mass_matrix: the bridge to JAX has no second derivatives"):
+        jax.hessian(lambda q: jnp.sum(bridged.mass_matrix(q)))(x)
+    jax.config.update("jax_enable_x64", False)
+    with pytest.raises(ValueError, match="JAX computes in float32.*jax.config.update"):
+        bridged.mass_matrix(x)
