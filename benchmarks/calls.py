@@ -4,7 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-DERIVATIVES = "derivatives of inverse dynamics", "derivatives of forward dynamics"      # of which results are (3, n, n)
+# Of which Pinocchio has no call for many states, with the shapes of their results.
+ONE_BY_ONE = {"derivatives of inverse dynamics": lambda n: (3, n, n),
+              "derivatives of forward dynamics": lambda n: (3, n, n), "torque regressor": lambda n: (n, 10 * n)}
 
 
 class Call(NamedTuple):

@@ -17,7 +17,8 @@ ONE_STATE = {                               # quantity: least ratio as it is, an
     "torque regressor": (1.5, 1.5),
 }
 BATCH = {("inverse dynamics", 1): 15.0, ("forward dynamics", 1): 12.0,
-         ("derivatives of inverse dynamics", 1): 10.0, ("derivatives of forward dynamics", 1): 10.0}
+         ("derivatives of inverse dynamics", 1): 10.0, ("derivatives of forward dynamics", 1): 10.0,
+         ("torque regressor", 1): 10.0}
 FLOATING = {                                # the same on a floating base
     "inverse dynamics": 1.5,
     "gravity": None,
@@ -33,7 +34,8 @@ FLOATING = {                                # the same on a floating base
     "centroidal momentum matrix": 1.0,
 }
 FLOATING_BATCH = {"inverse dynamics": 12.0, "forward dynamics": 12.0,
-                  "derivatives of inverse dynamics": 10.0, "derivatives of forward dynamics": 10.0}
+                  "derivatives of inverse dynamics": 10.0, "derivatives of forward dynamics": 10.0,
+                  "torque regressor": 10.0}
 TWO_THREADS, ROLLOUT, ROLLOUTS = 1.8, 3.0, 15.0
 GROWTH = {"inverse dynamics": 11.0, "forward dynamics": 11.0}
 GROWTH_BETWEEN = (100, 1000)

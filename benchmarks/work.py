@@ -3,7 +3,7 @@ import numpy as np
 
 from . import robots
 from .agreement import those_who_agree
-from .calls import DERIVATIVES, States
+from .calls import ONE_BY_ONE, States
 from .contestants import OURS, Who
 from .timing import measure
 
@@ -54,12 +54,13 @@ def agreed_calls(case, contestants, libraries=None, **settings):
 
 
 def batch(case, contestants, effort, threads, count=BATCH):
-    """Inverse and forward dynamics of many states, on each number of threads, and of BATCH states the derivatives."""
+    """Inverse and forward dynamics of many states, on each number of threads, and of BATCH states derivatives and
+    regressor."""
     states = States(case.joints, count, floating=case.floating)
     peers = contestants.peers(case, (OURS, "Pinocchio"))
     offers = {k: {name: peer.batch_calls(states, k) for name, peer in peers.items()} for k in threads}
     for quantity in offers[threads[0]][OURS]:
-        if quantity in DERIVATIVES and count > BATCH:
+        if quantity in ONE_BY_ONE and count > BATCH:
             continue
         calls = {}
         for k, offer in offers.items():

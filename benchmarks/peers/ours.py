@@ -1,12 +1,13 @@
 """This library: the checked public method as it is, with the output passed in, and so on a specialized robot."""
 import warnings
+from math import prod
 
 import numpy as np
 
 import screw_dynamics as sd
 
 from .. import robots
-from ..calls import DERIVATIVES, Call
+from ..calls import ONE_BY_ONE, Call
 
 warnings.simplefilter("ignore", sd.UrdfWarning)     # about robots that nobody here wrote
 METHODS = {
@@ -23,6 +24,9 @@ METHODS = {
 OF_ROBOTS = {"torque regressor": "torque_regressor(q, qd, qdd{out})",      # 10 n^2 numbers: not of long chains
              "link acceleration": "link_acceleration(q, qd, qdd, tip{out})"}
 WALKING = {"centroidal momentum matrix": "centroidal_momentum_matrix(q{out})"}      # on a floating base
+
+
+LARGEST = 5000                          # numbers in a result of a batch: 4096 regressors of Talos would take 0.3 GB
 
 
 class Peer:
@@ -43,27 +47,26 @@ class Peer:
         n, names = self.robot.n, {"robot": self.robot, "tip": self.tip, **states.one}
         shapes = {"Jacobian": (6, n), "Jacobian derivative": (6, n), "link acceleration": 6,
                   "mass matrix": (n, n), "Coriolis matrix": (n, n),
-                  "centroidal momentum matrix": (6, n), "derivatives of inverse dynamics": (3, n, n),
-                  "derivatives of forward dynamics": (3, n, n),
-                  "torque regressor": (n, 10 * n)}
+                  "centroidal momentum matrix": (6, n), **{name: shape(n) for name, shape in ONE_BY_ONE.items()}}
         calls = {}
         for quantity, method in self.methods.items():
             room = {**names, "result": np.empty(shapes.get(quantity, n))}
             calls[quantity] = {"": Call("robot." + method.format(out=""), names),
                                "out=": Call("robot." + method.format(out=", out=result"), room, "result")}
-            if self.special and quantity not in {"Jacobian derivative", *DERIVATIVES, *OF_ROBOTS}:
+            if self.special and quantity not in {"Jacobian derivative", *ONE_BY_ONE}:
                 call = calls[quantity]["out="]
                 calls[quantity]["specialized"] = call._replace(names={**room, "robot": self.special})
         return calls
 
     def batch_calls(self, states, threads):
-        """Inverse and forward dynamics of all states, and on one thread their derivatives."""
+        """Inverse and forward dynamics of all states, and on one thread derivatives and, of small robots, regressor."""
         n, option, calls = self.robot.n, f", out=result, threads={threads}", {}
-        for quantity in ("inverse dynamics", "forward dynamics", *DERIVATIVES * (threads == 1)):
-            out = np.empty((states.count, *((3, n, n) if quantity in DERIVATIVES else (n,))))
-            call = Call("robot." + METHODS[quantity].format(out=option),
-                        {"robot": self.robot, "result": out, **states.rows}, "result")
-            calls[quantity] = {"": call} if quantity in DERIVATIVES else self._variants(call)
+        more = [quantity for quantity, shape in ONE_BY_ONE.items() if threads == 1 and prod(shape(n)) <= LARGEST]
+        for quantity in ("inverse dynamics", "forward dynamics", *more):
+            shape = ONE_BY_ONE.get(quantity, lambda n: (n,))(n)
+            call = Call("robot." + self.methods[quantity].format(out=option),
+                        {"robot": self.robot, "result": np.empty((states.count, *shape)), **states.rows}, "result")
+            calls[quantity] = {"": call} if quantity in ONE_BY_ONE else self._variants(call)
         return calls
 
     def rollout_calls(self, states, dt, steps):

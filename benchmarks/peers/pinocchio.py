@@ -77,6 +77,12 @@ class Peer:
         names = {"inverse": self._inverse, "forward": self._forward, "in_our_order": in_our_order, "rows": rows,
                  "order": states.order}
         result = "in_our_order(rows['derivatives'], order)"
+        regressors = {**rows, "found": np.empty((states.count, self.model.nv, 10 * (self.model.njoints - 1)))}
+        regressors.pop("derivatives")
+        calls["torque regressor"] = {"": Call("regressor(**rows)", {
+            "regressor": self._regressor, "rows": regressors, "np": np, "order": states.order,
+            "first": 10 * (self.model.nv - self.model.njoints + 1)},
+            "np.pad(rows['found'][:, order], ((0, 0), (0, 0), (first, 0)))")}
         return calls | {"derivatives of inverse dynamics": {"": Call("inverse(**rows)", names, result)},
                         "derivatives of forward dynamics": {"": Call("forward(**rows)", names, result)}}
 
@@ -86,6 +92,11 @@ class Peer:
         for k in range(len(q)):
             compute(model, data, q[k], qd[k], qdd[k])
             derivatives[k] = data.dtau_dq, data.dtau_dv, data.M
+
+    def _regressor(self, q, qd, qdd, tau, found):
+        """The torque regressor of each state."""
+        for k in range(len(q)):
+            found[k] = pin.computeJointTorqueRegressor(self.model, self.data, q[k], qd[k], qdd[k])
 
     def _forward(self, q, qd, qdd, tau, derivatives):
         """dqdd/dq, dqdd/dqd and M^-1's upper triangle of each state."""

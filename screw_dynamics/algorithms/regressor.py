@@ -13,7 +13,7 @@ import numpy as np
 
 from screw_dynamics.compiled.entry import Entry, Target
 from screw_dynamics.model.links import Frame, Link
-from screw_dynamics.numbers.values import Scalar, kernel, null, over, zero
+from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.joint import inner, pose
 from screw_dynamics.screws.se3 import Ad, Ad_inv, Pose, Twist, ad, identity
 from screw_dynamics.screws.vectors import Vec3, cross
@@ -40,18 +40,6 @@ class Body(NamedTuple):
     Vd: Twist
 
 
-class Impulse(NamedTuple):
-    """As Body: the rates, which change by themselves at once, and zeros in place of rates before."""
-
-    q: Scalar
-    qdd: Scalar
-    qd: Scalar
-    C: Pose
-    J: Twist
-    V: Twist
-    Vd: Twist
-
-
 @kernel
 def has_inertia(q: list, i: int) -> bool:
     """Whether body i is a link: the last of those that its joint moves."""
@@ -59,15 +47,16 @@ def has_inertia(q: list, i: int) -> bool:
 
 
 @kernel
-def add_columns(links: Link, body: Body, frames: Frame, acceleration: Twist, out: np.ndarray) -> None:
-    """Add to `out` (n, 10 b) the regressor of the efforts of a motion in an accelerated world.
+def torque_regressor(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
+    """Add to `out` (n, 10 b) Y with tau = Y p the efforts of inverse dynamics. Gravity enters as the world's
+    acceleration (0, -g).
 
     In the body's frame, with a = v' + w x v, S = w'~ + w~ w~ and Theta the rotational inertia, the wrench is torque
     h x a + Theta w' + w x Theta w and force m a + S h; [MD] (42), (43). Its power on a screw U = (u, s) is m a . s
     + h . (a x u + S^T s) + u . Theta w' + (u x w) . Theta w."""
     parent, k, X, E = links.parent, links.coordinate, links.X, links.E
     q, C, J, V, Vd, like = body.q, body.C, body.J, body.V, body.Vd, body.q[0]
-    C[0], V[0], Vd[0] = identity(like), zero(Twist, like), over(acceleration, like)
+    C[0], V[0], Vd[0] = identity(like), zero(Twist, like), over(links.X[0], like)
     for i in range(1, len(parent)):
         C[i] = C[parent[i]] @ pose(E[i], q[i])
         J[i] = over(Ad(C[i], X[i]), like)
@@ -97,24 +86,10 @@ def add_columns(links: Link, body: Body, frames: Frame, acceleration: Twist, out
 
 
 @kernel
-def torque_regressor(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
-    """Y with tau = Y p the efforts of inverse dynamics. Gravity enters as the world's acceleration (0, -g)."""
-    add_columns(links, body, frames, links.X[0], out)
-
-
-@kernel
 def torque_regressor_on_groups(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
     """The same for velocities of joints on groups: theta'' in place of V'."""
     add_products(links, body.q, body.qd, -1.0, body.qdd)
-    add_columns(links, body, frames, links.X[0], out)
-
-
-@kernel
-def momentum_regressor(links: Link, body: Impulse, frames: Frame, target: Target, out: np.ndarray) -> None:
-    """Y with Y p = M(q) q': the efforts of accelerations q' at rest, without gravity."""
-    for i in range(1, len(body.qd)):
-        body.qd[i] = null(body.q[0])
-    add_columns(links, body, frames, zero(Twist, body.q[0]), out)
+    torque_regressor(links, body, frames, target, out)
 
 
 @kernel
@@ -160,7 +135,6 @@ def add(row: np.ndarray, first: int, mass: Scalar, moment: Vec3) -> None:
 
 TORQUE_REGRESSOR = Entry(torque_regressor, Body, 3, per_joint_and_parameter, targeted=True,
                          on_groups=torque_regressor_on_groups)
-MOMENTUM_REGRESSOR = Entry(momentum_regressor, Impulse, 2, per_joint_and_parameter, targeted=True)
 KINETIC_ENERGY_REGRESSOR = Entry(kinetic_energy_regressor, Body, 2, per_parameter, targeted=True)
 POTENTIAL_ENERGY_REGRESSOR = Entry(potential_energy_regressor, Body, 1, per_parameter, targeted=True)
-REGRESSORS = TORQUE_REGRESSOR, MOMENTUM_REGRESSOR, KINETIC_ENERGY_REGRESSOR, POTENTIAL_ENERGY_REGRESSOR
+REGRESSORS = TORQUE_REGRESSOR, KINETIC_ENERGY_REGRESSOR, POTENTIAL_ENERGY_REGRESSOR

@@ -5,12 +5,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.algorithms.regressor import (
-    KINETIC_ENERGY_REGRESSOR,
-    MOMENTUM_REGRESSOR,
-    POTENTIAL_ENERGY_REGRESSOR,
-    TORQUE_REGRESSOR,
-)
+from screw_dynamics.algorithms.regressor import KINETIC_ENERGY_REGRESSOR, POTENTIAL_ENERGY_REGRESSOR, TORQUE_REGRESSOR
 from screw_dynamics.floating_base import velocity_names
 from screw_dynamics.model.inertial_parameters import FRICTION_NAMES
 from screw_dynamics.model.model import Model
@@ -33,6 +28,7 @@ class InertialParameters(Dynamics):
     def __init__(self, model: Model, gravity: ArrayLike):
         super().__init__(model, gravity)
         self._torque_regressor = self._of(TORQUE_REGRESSOR)
+        self._weightless: list[InertialParameters] = []         # this robot without gravity, when it is needed
         self._regressor_shape = self.n, len(model.inertial_parameters)
 
     @property
@@ -80,8 +76,12 @@ class InertialParameters(Dynamics):
         return Y
 
     def momentum_regressor(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The matrix (..., n, 10 b) whose product with inertial_parameters is the generalised momentum M(q) qd."""
-        return self._evaluate(self._of(MOMENTUM_REGRESSOR), {"q": q, "qd": qd}, out, threads, self._root)
+        """The matrix (..., n, 10 b) whose product with inertial_parameters is the generalised momentum M(q) qd.
+
+        Of a floating base its six rows are the momentum of the whole robot about the base's origin, in its frame."""
+        if not self._weightless:
+            self._weightless.append(type(self)(self.model, np.zeros(3)))        # a Robot cannot be changed, a list can
+        return self._weightless[0].torque_regressor(q, np.zeros(self.n), qd, out=out, threads=threads)
 
     def kinetic_energy_regressor(self, q: ArrayLike, qd: ArrayLike, out: Out = None,
                                  threads: Threads = None) -> np.ndarray:

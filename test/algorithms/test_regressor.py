@@ -102,6 +102,16 @@ def test_bodies_inside_joints_on_groups_have_no_parameters():
 
 
 @pytest.mark.slow
+def test_the_momentum_of_a_floating_base_is_that_of_the_robot(rng):
+    robot = real_robot(UR5, floating_base=True)
+    q, qd = robot.random_configuration(rng), rng.standard_normal(robot.n)
+    angular, linear = np.split((robot.momentum_regressor(q, qd) @ robot.inertial_parameters)[:6], 2)
+    C = robot.forward_kinematics(q, robot.model.body_names[5])
+    R, arm = C[:3, :3], robot.center_of_mass(q) - C[:3, 3]
+    near(np.r_[R @ angular - np.cross(arm, R @ linear), R @ linear], robot.centroidal_momentum(q, qd), 1e-12)
+
+
+@pytest.mark.slow
 def test_batches_are_the_same(robot, rng):
     q, (qd, qdd) = robot.random_configuration(rng, (3, 5)), rng.standard_normal((2, 3, 5, robot.n))
     calls = {robot.torque_regressor: (q, qd, qdd), robot.momentum_regressor: (q, qd),

@@ -39,7 +39,6 @@ FACADE = {
     "inverse_dynamics_derivatives": lambda robot, s, f: np.stack(robot.inverse_dynamics_derivatives(*s)),
     "hessian": lambda robot, s, f: robot.kinematic_hessian(s[0], f[0], f[2], f[1]),
     "torque_regressor": lambda robot, s, f: robot.torque_regressor(*s),
-    "momentum_regressor": lambda robot, s, f: robot.momentum_regressor(*s[:2]),
     "kinetic_energy_regressor": lambda robot, s, f: robot.kinetic_energy_regressor(*s[:2]),
     "potential_energy_regressor": lambda robot, s, f: robot.potential_energy_regressor(s[0]),
     "jacobian": lambda robot, s, f: robot.jacobian(s[0], f[0], f[2], f[1]),

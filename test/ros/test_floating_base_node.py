@@ -184,6 +184,7 @@ def test_linear_models_of_given_states(driver, robot, state, rng):
         close(np.reshape(reply.b, (16, 8)), B[np.ix_(rows, order)])
 
 
+@pytest.mark.slow       # compiles the regressor on groups
 def test_regressor_of_links_alone(driver, robot, state, rng):
     q, v = state
     qdd = rng.standard_normal(8)
