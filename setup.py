@@ -78,7 +78,7 @@ ROBOTS = ["example-robot-data", "xacro"]
 BENCH = ["pin", "mujoco", "mpmath", *PLOT, *ROBOTS]
 PYTEST = ["pytest>=8", "pytest-xdist>=3.5"]
 TEST = [*PYTEST, "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "mujoco", "pyyaml", "setuptools>=68",
-        "hypothesis>=6.100", *PLOT, *RECORD, *SYMBOLIC, *IK, *CASADI, *ROBOTS, *VIEW]
+        "hypothesis>=6.100", *PLOT, *RECORD, *SYMBOLIC, *IK, *CASADI, *JAX, *ROBOTS, *VIEW]
 
 
 class BuildWithKernels(build_py):
