@@ -10,14 +10,13 @@ from numpy.typing import ArrayLike
 
 from . import checks
 from .algorithms.inverse_kinematics import search
-from .algorithms.inverse_kinematics.errors import GOAL
 from .compiled.threads import on_threads, thread_count
 from .compiled.workspace import aligned
 from .numbers.lanes import WIDTH
 
 PARTS = {"pose": (1.0,) * 6, "position": (0.0, 0.0, 0.0, 1.0, 1.0, 1.0), "orientation": (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)}
 LAST = 0.0, 0.0, 0.0, 1.0                                       # row of a pose
-POOL = 128              # random configurations, of which those with the nearest poses are starts
+SAMPLES = 100           # random configurations, by which positions are compared with angles
 KEPT = 32               # links, or sets of them, whose starts a robot keeps
 PIECES = 512, 4096      # problems in a call of the search, at least and at most: Ctrl-C need not wait for all
 RIGID = 1e-5            # how much a pose may deviate from a rigid displacement: what single precision leaves
@@ -27,12 +26,12 @@ def _tuned(steps, patience, settled):
     """The numbers of a search, by trials on arms of six and seven joints: first the rate of success, then time."""
     options = np.zeros(search.OPTIONS)
     options[[search.DAMPING, search.LEAST, search.LONGEST, search.FACTOR, search.PATIENCE, search.PASSES]] = (
-        0.03, 1e-12, 1.5, 0.8, patience, 2)
+        0.01, 1e-12, 1.5, 0.8, patience, 2)
     options[[search.STEPS, search.SETTLED]] = steps, settled
     return options
 
 
-TUNED, WITH_REST = _tuned(40, 5, inf), _tuned(200, 20, 1e-6)    # a preferred posture takes longer
+TUNED, WITH_REST = _tuned(40, 4, inf), _tuned(200, 20, 1e-6)    # a preferred posture takes longer
 
 
 class InverseKinematicsResult(NamedTuple):
@@ -86,8 +85,7 @@ def _rows(part):
 
 class Prepared(NamedTuple):
     """What searches of the same links have in common, as in search.Search: tasks, moves, columns, places and slots;
-    velocities (a) that move; joints with and without limits; starts and their poses; and what a metre counts against a
-    radian."""
+    velocities (a) that move; joints with and without limits; starts; and what a metre counts against a radian."""
 
     tasks: np.ndarray
     moves: np.ndarray
@@ -97,7 +95,6 @@ class Prepared(NamedTuple):
     velocities: np.ndarray
     joints: dict[bool, np.ndarray]
     starts: np.ndarray
-    poses: np.ndarray
     metre: float
 
 
@@ -115,7 +112,7 @@ class Searches:
         """What Robot.inverse_kinematics describes."""
         model, given = self._model, goals(pose, link, parts, reference)
         attempts = checks.whole("attempts", attempts, 1)
-        prepared = self._prepare(given, joints, checks.whole("seed", seed, 0), max(POOL, attempts))
+        prepared = self._prepare(given, joints, checks.whole("seed", seed, 0), max(SAMPLES, attempts))
         table, options = prepared.joints[bool(limits)], TUNED.copy()
         start = None if q0 is None else checks.real_numbers("q0", q0, model.nq)
         if q_rest is not None:
@@ -139,8 +136,8 @@ class Searches:
         q, found = np.empty((*lead, model.nq)), np.empty((*lead, search.FOUND))
         weights = given.rows * np.array((1.0, 1.0, 1.0, *(prepared.metre,) * 3))
         self._run((*prepared[:2], weights, *prepared[2:5], table, options), _rows_of(given.poses[..., :3, :], lead, 3),
-                  _rows_of(first, lead, 1), prepared.starts, prepared.poses, q.reshape(count, model.nq),
-                  found.reshape(count, search.FOUND), thread_count(threads))
+                  _rows_of(first, lead, 1), prepared.starts, q.reshape(count, model.nq),
+                  found.reshape(count, search.FOUND), 1 if threads is None and count == 1 else thread_count(threads))
         off = max(found[..., search.NOT_RIGID].max(initial=0.0),
                   np.abs(given.poses[..., 3, :] - LAST).max(initial=0.0))
         if off > RIGID:
@@ -149,7 +146,7 @@ class Searches:
         return InverseKinematicsResult(q, found[..., search.SUCCESS] == 1.0, found[..., search.DISTANCE_LEFT],
                                        found[..., search.ANGLE_LEFT], found[..., search.STARTS].astype(int))
 
-    def _run(self, fixed, targets, q0, starts, poses, q, found, threads):
+    def _run(self, fixed, targets, q0, starts, q, found, threads):
         """Fill q and found of a Search, of all problems."""
         (count, nq), lanes = q.shape, len(q) > 1
         run = search.entry_point(lanes, self._model.on_groups)
@@ -157,11 +154,13 @@ class Searches:
         piece = min(max(-(-count // (4 * threads)), PIECES[0]), PIECES[1])
 
         def work(pieces):
-            own = aligned(size)
-            with self._robot._on_lanes.borrowed() as memory:
+            memory, own = self._robot._on_lanes.take(), aligned(size)
+            try:
                 for first in pieces:
                     part = slice(first, first + piece)
-                    run(memory, own, *fixed, targets[part], q0[part], starts, poses, q[part], found[part])
+                    run(memory, own, *fixed, targets[part], q0[part], starts, q[part], found[part])
+            finally:
+                self._robot._on_lanes.give_back(memory)
         on_threads(work, range(0, count, piece), max(1, min(threads, -(-count // piece))))
 
     def _weights(self, rest_weight):
@@ -201,12 +200,10 @@ class Searches:
             table[search.TURN] = [self._turn(*x) for x in zip(velocities, *table[:2], strict=True)]
         q = np.broadcast_to(self._neutral, (count, model.nq)).copy()
         q[:, places] = robot.random_configuration(seed, count)[:, places]
-        poses = [robot.forward_kinematics(q, *pair)[:, :3] for pair in zip(links, references, strict=True)]
-        spread = max(np.sqrt(x[..., 3].var(axis=0).sum()) for x in poses)
+        positions = [robot.forward_kinematics(q, *pair)[:, :3, 3] for pair in zip(links, references, strict=True)]
+        spread = max(np.sqrt(x.var(axis=0).sum()) for x in positions)
         return Prepared(tasks, np.array(moves, dtype=int), columns, places, slots, velocities,
-                        {True: limited, False: free}, q[:, places].copy(),
-                        np.concatenate([x.reshape(count, GOAL).T for x in poses]),
-                        1.0 / spread if spread > 1e-9 else 1.0)
+                        {True: limited, False: free}, q[:, places].copy(), 1.0 / spread if spread > 1e-9 else 1.0)
 
     def _movers(self, tasks, links, allowed):
         """The slots whose joints move the frame of each task; ValueError names a link that none moves."""

@@ -33,7 +33,7 @@ class InverseKinematics(Kinematics, Configurations):
         asked for, "pose", "position", "orientation" or six of 0 and 1 for the rows of its error, angular ones first, in
         the axes of the goal: [1, 1, 0, 1, 1, 1] leaves the turn about its z axis free. reference and parts may be
         sequences of k. The search starts at q0 (..., nq), and if that fails, or without q0, at up to `attempts` random
-        configurations within the limits, which depend on the seed alone; those with the nearest poses come first.
+        configurations within the limits, which depend on the seed alone.
 
         q_rest (nq,): of all solutions near the start, which is q_rest without q0, the one with the least sum of
         rest_weight (q - q_rest)^2, weights (n,) in [0, 1]. joints: names of those that may move, others stay at q0, or

@@ -105,6 +105,9 @@ def test_a_search_stays_near_its_start(panda, rng):
     assert np.median(np.abs(found.q - q).max(axis=-1)) < 0.05
     there = panda.inverse_kinematics(pose, PANDA[1], q)
     assert np.array_equal(there.q, q) and (there.attempts == 1).all()
+    outside = panda.inverse_kinematics(pose, PANDA[1], q + 10.0)
+    assert outside.success.all() and np.array_equal(outside.q[:, 7], q[:, 7] + 10.0)     # a finger, which stays
+    assert ((outside.q >= lower) & (outside.q <= upper))[:, :7].all()
     one = panda.inverse_kinematics(pose[0], PANDA[1], q[:3])                # many starts for one pose
     assert one.q.shape == (3, panda.n) and one.success.all()
 

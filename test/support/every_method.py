@@ -75,6 +75,7 @@ def of_state(robot, q, qd, u):
     yield "friction_torque", robot.friction_torque(qd)
     yield "body_poses spatial", robot.body_poses(q, "spatial", middle)
     yield "forward_kinematics", robot.forward_kinematics(q, tip, middle)
+    yield "inverse_kinematics", robot.inverse_kinematics(robot.forward_kinematics(q, tip), tip, q + 0.01 * qd).q
     for form in ("body", "spatial", "hybrid", "mixed"):
         yield f"jacobian {form}", robot.jacobian(q, tip, form)
         yield f"link_acceleration {form}", robot.link_acceleration(q, qd, u, tip, form)

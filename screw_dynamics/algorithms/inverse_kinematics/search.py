@@ -47,7 +47,7 @@ class Search(NamedTuple):
     """What is searched: tasks (T, 2), which coordinates move their frames (T, a), and the weights (T, 6) of their
     errors; columns (n), in which a coordinate is, or -1; places in q (a) of those that move; slots of the bodies that
     they move; joints (JOINTS, a) and options as above; N problems: goals (N, T GOAL), and q0 (N, nq), the first start
-    and what does not move; starts (K, a) and their poses (T GOAL, K). Results: q (N, nq) and found (N, FOUND)."""
+    and what does not move; starts (attempts, a). Results: q (N, nq) and found (N, FOUND)."""
 
     tasks: np.ndarray
     moves: np.ndarray
@@ -60,7 +60,6 @@ class Search(NamedTuple):
     goals: np.ndarray
     q0: np.ndarray
     starts: np.ndarray
-    poses: np.ndarray
     q: np.ndarray
     found: np.ndarray
 
@@ -93,17 +92,14 @@ def renew_placements(links: Link, memory: np.ndarray, slots: np.ndarray, q: list
 
 
 class Places(NamedTuple):
-    """What each place is at: its problem, -1 for none; its attempt, from 0 on; how far its start was from the goals;
-    and the least error of its problem so far; memory for distances of starts. Rows of lanes: the configuration q (nq),
-    what moves of it one step before (a), the goals (T GOAL), and state (STATES): the error to fall below, since how
-    many steps it has not, steps made, and the length of the last; 1 where the error must fall with each step, the error
-    one step before, and by how much the damping is raised for that."""
+    """What each place is at: its problem, -1 for none; its attempt, from 0 on; and the least error of its problem so
+    far. Rows of lanes: the configuration q (nq), what moves of it one step before (a), the goals (T GOAL), and state
+    (STATES): the error to fall below, since how many steps it has not, steps made, and the length of the last; 1 where
+    the error must fall with each step, the error one step before, and by how much the damping is raised for that."""
 
     row: np.ndarray
     attempt: np.ndarray
-    after: np.ndarray
     best: np.ndarray
-    distances: np.ndarray
     q: np.ndarray
     past: np.ndarray
     goals: np.ndarray
@@ -128,32 +124,10 @@ def places_in(like: Scalar, search: Search, memory: np.ndarray) -> Places:
     """Idle places."""
     m, a, nq, goals = sizes(search)
     count, start = places(like), numbers(m, a)
-    return Places(np.full(count, -1), np.zeros(count, np.int64), np.zeros(count), np.zeros(count),
-                  np.zeros(len(search.starts)), block(like, (nq,), memory, count * start),
-                  block(like, (a,), memory, count * (start + nq)),
+    return Places(np.full(count, -1), np.zeros(count, np.int64), np.zeros(count),
+                  block(like, (nq,), memory, count * start), block(like, (a,), memory, count * (start + nq)),
                   block(like, (goals,), memory, count * (start + nq + a)),
                   block(like, (STATES,), memory, count * (start + nq + a + goals)))
-
-
-@outlined
-def next_start(search: Search, row: int, after: float, distances: np.ndarray) -> tuple[int, float]:
-    """The start whose poses are the nearest to the goals of a problem but farther than `after`, and how far it is, in
-    squares; the first start and infinity if there is none."""
-    weights, goals, poses, K = search.weights, search.goals, search.poses, len(search.starts)
-    for k in range(K):
-        distances[k] = 0.0
-    for t in range(len(weights)):
-        for j in range(GOAL):
-            w = weights[t, 3:] if j % 4 == 3 else weights[t, :3]
-            weight, x, line = 0.5 * max(w[0], w[1], w[2]) ** 2, goals[row, GOAL * t + j], poses[GOAL * t + j]
-            if weight > 0.0:
-                for k in range(K):
-                    distances[k] += weight * (line[k] - x) ** 2
-    best, least = 0, math.inf
-    for k in range(K):
-        if after < distances[k] < least:
-            best, least = k, distances[k]
-    return best, least
 
 
 @kernel
@@ -170,18 +144,17 @@ def is_needed(search: Search, e: list, place: int, i: int) -> bool:
 
 @outlined
 def begin(search: Search, at: Places, e: list, place: int) -> None:
-    """Begin an attempt in a place: the first at q0 if it is given; else at the next nearest start, but what moves only
-    frames that are at their goals stays; after the last, at the best configuration that was found, to descend."""
+    """Begin an attempt in a place: the first at q0 if it is given; else at the next start, but what moves only frames
+    that are at their goals stays; after the last, at the best configuration that was found, to descend."""
     joints, moving, row, attempt = search.joints, search.places, at.row[place], at.attempt[place]
     last = attempt == int(search.options[ATTEMPTS])
     if last:
         for i in moving:
             at.q[i] = insert(at.q[i], place, search.q[row, i])
     elif attempt > 0 or search.options[GIVEN] == 0.0:
-        k, at.after[place] = next_start(search, row, at.after[place], at.distances)
         for i in range(len(moving)):
             if attempt == 0 or is_needed(search, e, place, i):
-                at.q[moving[i]] = insert(at.q[moving[i]], place, search.starts[k, i])
+                at.q[moving[i]] = insert(at.q[moving[i]], place, search.starts[attempt, i])
     for i in range(len(moving)):
         x = extract(at.q[moving[i]], place)
         at.q[moving[i]] = insert(at.q[moving[i]], place, max(joints[LOWER, i], min(joints[UPPER, i], x)))
@@ -201,7 +174,7 @@ def not_rigid(x: np.ndarray, k: int) -> float:
 @outlined
 def load(search: Search, at: Places, e: list, place: int, row: int) -> None:
     """Load a problem into a place, and begin its first attempt."""
-    at.row[place], at.attempt[place], at.after[place], at.best[place] = row, 0, -1.0, math.inf
+    at.row[place], at.attempt[place], at.best[place] = row, 0, math.inf
     search.found[row, SUCCESS] = search.found[row, NOT_RIGID] = 0.0
     for k in range(0, len(at.goals), GOAL):
         search.found[row, NOT_RIGID] = max(search.found[row, NOT_RIGID], not_rigid(search.goals[row], k))
@@ -345,7 +318,7 @@ def run(Body: type, fill: Callable, renew: Callable, like: Scalar, memory: np.nd
 _NUMBERS, _ROWS, _READ = ws.numbers_type(1), ws.numbers_type(2), ws.numbers_type(2, readonly=True)
 _WORDS, _WORD_ROWS = types.int64[::1], types.int64[:, ::1]
 SIGNATURE = (_NUMBERS, _NUMBERS, _WORD_ROWS, _WORD_ROWS, _ROWS, _WORDS, _WORDS, _WORDS, _ROWS, _NUMBERS, _READ, _READ,
-             _ROWS, _ROWS, _ROWS, _ROWS)
+             _ROWS, _ROWS, _ROWS)
 
 
 def form(lanes: bool, on_groups: bool = False) -> Form:
@@ -356,10 +329,10 @@ def form(lanes: bool, on_groups: bool = False) -> Form:
     like = lane if lanes else number
 
     @compiled(f"inverse_kinematics{'.groups' * on_groups}{BATCHES * lanes}", nogil=True)
-    def search(memory, work, tasks, moves, weights, columns, places, slots, joints, options, goals, q0, starts, poses,
-               q, found):
+    def search(memory, work, tasks, moves, weights, columns, places, slots, joints, options, goals, q0, starts, q,
+               found):
         run(Table, fill, renew, like(), memory, work, Search(
-            tasks, moves, weights, columns, places, slots, joints, options, goals, q0, starts, poses, q, found))
+            tasks, moves, weights, columns, places, slots, joints, options, goals, q0, starts, q, found))
     return Form(search, SIGNATURE)
 
 
