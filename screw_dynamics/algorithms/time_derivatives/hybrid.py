@@ -51,78 +51,96 @@ def resolved(R: Rotation, Theta: Symmetric3, x: Vec3) -> Vec3:
     return R @ (Theta @ (x @ R))
 
 
+def motion(second: bool) -> Callable:
+    """The function that fills the columns of body i that describe its motion, from the parent's; [MD] (75)."""
+    @kernel
+    def move(links, body, i):
+        p, X, o = links.parent[i], links.X[i], zero(Vec3, body.q[0])
+        q, qd, qdd, qddd, qdddd, R, r, rd, rdd, J, w, Vd, Vdd, Vddd, _, _, _ = body
+        C = pose(links.E[i], q[i])
+        R[i], r[i] = R[p] @ C.R, R[p] @ C.p                                             # (75a)
+        J[i] = Twist(R[i] @ X.angular, R[i] @ X.linear)                                 # (75b)
+        wp, wpd, wpdd = w[p], Vd[p].angular, Vdd[p].angular
+        w[i] = wp + qd[i] * J[i].angular                                                # (75c)
+        Jd = turned(w[i], J[i])
+        K, Kd = qd[i] * J[i], qdd[i] * J[i] + qd[i] * Jd                                # J q', and its derivatives
+        rd[i] = cross(wp, r[i]) + K.linear
+        slide = cross(wpd, r[i]) + cross(wp, rd[i])
+        rdd[i] = slide + Kd.linear
+        Vd[i] = Vd[p] + Kd + Twist(o, slide)                                            # (75d)
+        Jdd = turned(Vd[i].angular, J[i]) + turned(w[i], Jd)
+        Kdd = qddd[i] * J[i] + 2.0 * qdd[i] * Jd + qd[i] * Jdd
+        slide = cross(wpdd, r[i]) + 2.0 * cross(wpd, rd[i]) + cross(wp, rdd[i])
+        Vdd[i] = Vdd[p] + Kdd + Twist(o, slide)
+        if second:
+            Jddd = turned(Vdd[i].angular, J[i]) + 2.0 * turned(Vd[i].angular, Jd) + turned(w[i], Jdd)
+            Kddd = qdddd[i] * J[i] + 3.0 * qddd[i] * Jd + 3.0 * qdd[i] * Jdd + qd[i] * Jddd
+            rddd, wpddd = slide + Kdd.linear, Vddd[p].angular
+            slide = cross(wpddd, r[i]) + 3.0 * cross(wpdd, rd[i]) + 3.0 * cross(wpd, rdd[i]) + cross(wp, rddd)
+            Vddd[i] = Vddd[p] + Kddd + Twist(o, slide)
+    return move
+
+
+def own_wrench(second: bool) -> Callable:
+    """The function that fills the columns of the wrench of body i with what its own motion requires; [MD] (54), (55).
+
+    h is the body's first moment, L its angular momentum about its origin, and T the inertia there, for which (T x)' = T
+    (x' - w x x) + w x T x."""
+    @kernel
+    def load(links, body, i):
+        R, w, Vd, Vdd, Vddd, M = body.R[i], body.w[i], body.Vd[i], body.Vdd[i], body.Vddd[i], links.M[i]
+        m, h, T = M.mass, R @ M.moment, M.rotational
+        wd, a, wdd, jerk = Vd.angular, Vd.linear, Vdd.angular, Vdd.linear
+        hd = cross(w, h)
+        hdd = cross(wd, h) + cross(w, hd)
+        hddd = cross(wdd, h) + 2.0 * cross(wd, hd) + cross(w, hdd)
+        z = wdd - cross(w, wd)
+        L, Tw, Tz = resolved(R, T, w), resolved(R, T, wd), resolved(R, T, z)
+        Ld = Tw + cross(w, L)
+        Twd = Tz + cross(w, Tw)
+        Ldd = Twd + cross(wd, L) + cross(w, Ld)
+        body.W[i] = Wrench(Ld + cross(h, a), m * a + hdd)
+        body.Wd[i] = Wrench(Ldd + cross(hd, a) + cross(h, jerk), m * jerk + hddd)
+        if second:
+            wddd, snap = Vddd.angular, Vddd.linear
+            hdddd = cross(wddd, h) + 3.0 * cross(wdd, hd) + 3.0 * cross(wd, hdd) + cross(w, hddd)
+            zd = wddd - cross(w, wdd)
+            Tzd = resolved(R, T, zd - cross(w, z)) + cross(w, Tz)
+            Twdd = Tzd + cross(wd, Tw) + cross(w, Twd)
+            Lddd = Twdd + cross(wdd, L) + 2.0 * cross(wd, Ld) + cross(w, Ldd)
+            torque = Lddd + cross(hdd, a) + 2.0 * cross(hd, jerk) + cross(h, snap)
+            body.Wdd[i] = Wrench(torque, m * snap + hdddd)
+    return load
+
+
 def recursion(second: bool) -> Callable:
     """The algorithm for tau and tau', and tau'' if `second`."""
+    move, load = motion(second), own_wrench(second)
+
     @kernel
     def inverse_dynamics_time_derivatives(links, body, tau):
         """[MD] (75), (76), and their derivatives, in which what is fixed to a body turns with it, as J' = w x J."""
-        parent, k, X, M, E = links
-        q, qd, qdd, qddd, qdddd, R, r, rd, rdd, J, w, Vd, Vdd, Vddd, W, Wd, Wdd = body
-        n, none = len(parent) - 1, zero(Wrench, q[0])
-        R[0], w[0] = identity(q[0]).R, zero(Vec3, q[0])
-        Vd[0], Vdd[0], Vddd[0] = over(X[0], q[0]), zero(Twist, q[0]), zero(Twist, q[0])
-        W[0], Wd[0], Wdd[0] = none, none, none
+        parent, k, q, r, J, w, W, Wd, Wdd = (links.parent, links.coordinate, body.q, body.r, body.J, body.w, body.W,
+                                             body.Wd, body.Wdd)
+        n, o, none, still = len(parent) - 1, zero(Vec3, q[0]), zero(Wrench, q[0]), zero(Twist, q[0])
+        body.R[0], w[0], W[0], Wd[0], Wdd[0] = identity(q[0]).R, o, none, none, none
+        body.Vd[0], body.Vdd[0], body.Vddd[0] = over(links.X[0], q[0]), still, still
         for i in range(1, n + 1):
-            p = parent[i]
-            C = pose(E[i], q[i])
-            R[i], r[i] = R[p] @ C.R, R[p] @ C.p
-            J[i] = Twist(R[i] @ X[i].angular, R[i] @ X[i].linear)
-            wp, wpd, wpdd = w[p], Vd[p].angular, Vdd[p].angular
-            w[i] = wp + qd[i] * J[i].angular
-            Jd = turned(w[i], J[i])
-            K, Kd = qd[i] * J[i], qdd[i] * J[i] + qd[i] * Jd                            # J q', and its derivatives
-            rd[i] = cross(wp, r[i]) + K.linear
-            slide = cross(wpd, r[i]) + cross(wp, rd[i])
-            rdd[i] = slide + Kd.linear
-            Vd[i] = Vd[p] + Kd + Twist(zero(Vec3, q[0]), slide)
-            wd, a = Vd[i].angular, Vd[i].linear
-            Jdd = turned(wd, J[i]) + turned(w[i], Jd)
-            Kdd = qddd[i] * J[i] + 2.0 * qdd[i] * Jd + qd[i] * Jdd
-            slide = cross(wpdd, r[i]) + 2.0 * cross(wpd, rd[i]) + cross(wp, rdd[i])
-            Vdd[i] = Vdd[p] + Kdd + Twist(zero(Vec3, q[0]), slide)
-            wdd, jerk = Vdd[i].angular, Vdd[i].linear
-
-            m, h, Theta = M[i].mass, R[i] @ M[i].moment, M[i].rotational
-            hd = cross(w[i], h)
-            hdd = cross(wd, h) + cross(w[i], hd)
-            hddd = cross(wdd, h) + 2.0 * cross(wd, hd) + cross(w[i], hdd)
-            L, Lw, z = resolved(R[i], Theta, w[i]), resolved(R[i], Theta, wd), wdd - cross(w[i], wd)
-            Lz = resolved(R[i], Theta, z)           # (Theta x)' = Theta (x' - w x x) + w x Theta x
-            Ld = Lw + cross(w[i], L)
-            Lwd = Lz + cross(w[i], Lw)
-            Ldd = Lwd + cross(wd, L) + cross(w[i], Ld)
-            W[i] = Wrench(Ld + cross(h, a), m * a + hdd)                                # (54), (55)
-            Wd[i] = Wrench(Ldd + cross(hd, a) + cross(h, jerk), m * jerk + hddd)
-            if second:
-                Jddd = turned(wdd, J[i]) + 2.0 * turned(wd, Jd) + turned(w[i], Jdd)
-                Kddd = qdddd[i] * J[i] + 3.0 * qddd[i] * Jd + 3.0 * qdd[i] * Jdd + qd[i] * Jddd
-                rddd = slide + Kdd.linear
-                slide = (cross(Vddd[p].angular, r[i]) + 3.0 * cross(wpdd, rd[i]) + 3.0 * cross(wpd, rdd[i])
-                         + cross(wp, rddd))
-                Vddd[i] = Vddd[p] + Kddd + Twist(zero(Vec3, q[0]), slide)
-                wddd, snap = Vddd[i].angular, Vddd[i].linear
-                hdddd = cross(wddd, h) + 3.0 * cross(wdd, hd) + 3.0 * cross(wd, hdd) + cross(w[i], hddd)
-                zd = wddd - cross(w[i], wdd)
-                Lwdd = (resolved(R[i], Theta, zd - cross(w[i], z)) + cross(w[i], Lz)
-                        + cross(wd, Lw) + cross(w[i], Lwd))
-                Lddd = Lwdd + cross(wdd, L) + 2.0 * cross(wd, Ld) + cross(w[i], Ldd)
-                torque = Lddd + cross(hdd, a) + 2.0 * cross(hd, jerk) + cross(h, snap)
-                Wdd[i] = Wrench(torque, m * snap + hdddd)
+            move(links, body, i)
+            load(links, body, i)
         Fd, Fdd = none, none                        # the derivatives in the joint's child, which the last body has
         for i in range(n, 0, -1):
-            p, wd = parent[i], Vd[i].angular
-            carries = i < n and inner(q[i + 1])
+            p, carries = parent[i], i < n and inner(q[i + 1])
+            f, fd, turn = W[i].force, Wd[i].force, turned_wrench(w[i], W[i])
             tau[0, k[i]] += dot(W[i], J[i])                                             # (76c)
-            turn = turned_wrench(w[i], W[i])
             Fd = shifted_wrench(r[i + 1], Fd) if carries else Wd[i] - turn
             tau[1, k[i]] += dot(Fd, J[i])
-            f, fd = W[i].force, Wd[i].force
             if second:
-                own = Wdd[i] - turned_wrench(wd, W[i]) - turned_wrench(w[i], 2.0 * Wd[i] - turn)
+                own = Wdd[i] - turned_wrench(body.Vd[i].angular, W[i]) - turned_wrench(w[i], 2.0 * Wd[i] - turn)
                 Fdd = shifted_wrench(r[i + 1], Fdd) if carries else own
                 tau[2, k[i]] += dot(Fdd, J[i])
-                arm = cross(rdd[i], f) + 2.0 * cross(rd[i], fd)
-                Wdd[p] += shifted_wrench(r[i], Wdd[i]) + Wrench(arm, zero(Vec3, q[0]))
-            Wd[p] += shifted_wrench(r[i], Wd[i]) + Wrench(cross(rd[i], f), zero(Vec3, q[0]))
+                arm = cross(body.rdd[i], f) + 2.0 * cross(body.rd[i], fd)
+                Wdd[p] += shifted_wrench(r[i], Wdd[i]) + Wrench(arm, o)
+            Wd[p] += shifted_wrench(r[i], Wd[i]) + Wrench(cross(body.rd[i], f), o)
             W[p] += shifted_wrench(r[i], W[i])                                          # (76b), what it carries
     return inverse_dynamics_time_derivatives
