@@ -12,6 +12,7 @@ from screw_dynamics import checks, configuration_space
 from screw_dynamics.algorithms.friction import STICTION, resistance
 from screw_dynamics.simulation.integrators import INTEGRATORS
 
+from .stops import stop_at_limits
 from .tangent_maps import displacement, products, transport, trivialization
 
 
@@ -34,11 +35,12 @@ class Stage(NamedTuple):
 
 class Actuation(NamedTuple):
     """Of states: efforts tau (..., n); wrenches on links {link: (..., 6)}, which stay the same in their links' frames;
-    whether friction acts; and how many threads to use."""
+    whether friction acts; whether joints stop at their limits at the end of a step; and how many threads to use."""
 
     tau: np.ndarray
     external: Mapping[str, ArrayLike] | None = None
     friction: bool = False
+    limits: bool = False
     threads: int | None = None
 
 
@@ -59,25 +61,37 @@ def over_a_step(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actu
 
     apart: B (..., 2n, stages n) with the efforts of each stage apart, as if they could differ."""
     rule, n = INTEGRATORS[integrator], robot.n
-    ends, stages = (_semi_implicit_euler if rule.implicit else _runge_kutta)(
+    after, stages, u, v = (_semi_implicit_euler if rule.implicit else _runge_kutta)(
         robot, rule.tableau, q, qd, actuation, h, apart)
-    columns = np.concatenate(ends, axis=-2)
-    return LinearModel(columns[..., :2 * n], columns[..., 2 * n:], stages[0].qdd), stages
+    if actuation.limits:
+        end = configuration_space.integrated(robot.model, q, u)
+        stop_at_limits(robot, end, v, after[..., :n, :], after[..., n:, :], actuation.threads)
+    return LinearModel(after[..., :2 * n], after[..., 2 * n:], stages[0].qdd), stages
 
 
 def _semi_implicit_euler(robot, tableau, q, qd, actuation, h, apart):
-    """The derivatives (..., n, 3n) of the state after a step, and its stage."""
-    qdd, *by = _accelerations(robot, q, qd, actuation, h)
-    by_q, by_qd, _ = _columns(robot.n, qd, 1)
-    dv = by_qd + h * np.concatenate(by, axis=-1)
-    dq = _moved(robot, h * (qd + h * qdd), by_q, h * dv)
-    return (dq, dv), [Stage(q, qd, qdd)]
+    """The derivatives (..., 2n, 3n) of the state after a step, its stage, and displacement and velocity at its end."""
+    n, (qdd, *by) = robot.n, _accelerations(robot, q, qd, actuation, h)
+    v = qd + h * qdd
+    after, each = np.empty((*qd.shape[:-1], 2 * n, 3 * n)), np.arange(n)
+    dq, dv = after[..., :n, :], after[..., n:, :]
+    for k in range(3):                                      # dv = [0 1 0] + h [dqdd/dq dqdd/dqd dqdd/dtau]
+        np.multiply(by[k], h, out=dv[..., k * n:(k + 1) * n])
+    dv[..., each, n + each] += 1.0
+    np.multiply(dv, h, out=dq)                              # dq = T [1 0 0] + E h dv
+    if robot.model.on_groups:
+        T, E = displacement(robot.model, h * v)
+        dq[...] = E @ dq
+        dq[..., :n] += T
+    else:
+        dq[..., each, each] += 1.0
+    return after, [Stage(q, qd, qdd)], h * v, v
 
 
 def _runge_kutta(robot, tableau, q, qd, actuation, h, apart):
-    """The derivatives (..., n, 2n + n) of the state after a step, or (..., n, 2n + stages n), and its stages."""
+    """The same, with derivatives (..., 2n, 2n + n) or (..., 2n, 2n + stages n)."""
     model, n, count = robot.model, robot.n, len(tableau.c)
-    by_q, by_qd, by_tau = _columns(n, qd, count if apart else 1)
+    by_q, by_qd = _columns(n, qd, count if apart else 1)
     stages, u_rates, accelerations, dk, dl = [], [], [], [], []
     for s in range(count):
         u, dv = h * _weighted(tableau.a[s], u_rates, qd), by_qd + h * _weighted(tableau.a[s], dl, by_qd)
@@ -97,7 +111,9 @@ def _runge_kutta(robot, tableau, q, qd, actuation, h, apart):
             u_rates.append(v)
             dk.append(dv)
     u, du = h * _weighted(tableau.b, u_rates, qd), h * _weighted(tableau.b, dk, by_qd)
-    return (_moved(robot, u, by_q, du), by_qd + h * _weighted(tableau.b, dl, by_qd)), stages
+    dv = by_qd + h * _weighted(tableau.b, dl, by_qd)
+    after = np.concatenate((_moved(robot, u, by_q, du), dv), axis=-2)
+    return after, stages, u, qd + h * _weighted(tableau.b, accelerations, qd)
 
 
 def _weighted(weights, terms, like):
@@ -110,9 +126,9 @@ def _weighted(weights, terms, like):
 
 
 def _columns(n, like, count):
-    """The derivatives (n, 2n + count n) of dq, dqd and dtau by themselves; over the leading axes of `like` (..., n)."""
-    one = np.zeros((3, *like.shape, (2 + count) * n))
-    for k in range(3):
+    """The derivatives (n, 2n + count n) of dq and dqd by dq, dqd and dtau; over the leading axes of `like` (..., n)."""
+    one = np.zeros((2, *like.shape, (2 + count) * n))
+    for k in range(2):
         one[k, ..., k * n:(k + 1) * n] = np.eye(n)
     return one
 
@@ -128,7 +144,7 @@ def _moved(robot, u, dq, du):
 def _accelerations(robot, q, qd, actuation, h):
     """The accelerations of motion.accelerate for h, 0 or the length of a step at the end of which friction is taken,
     and their derivatives (..., n, n) by q, qd and tau."""
-    tau, external, friction, threads = actuation
+    tau, external, friction, _, threads = actuation
     damping, dry = robot.model.damping, robot.model.friction
     if not (friction and (damping.any() or dry.any())):
         return (robot.forward_dynamics(q, qd, tau, external, threads=threads),

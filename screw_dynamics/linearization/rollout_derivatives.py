@@ -16,7 +16,7 @@ from screw_dynamics.simulation.rollout import efforts
 
 from .linear_model import Actuation, over_a_step
 
-AT_ONCE = 128       # states of which models are made at a time: their arrays fit a cache
+AT_ONCE = 256       # states of which models are made at a time: their arrays fit a cache
 
 # cost(t, q, qd, tau) -> value (...), and its derivatives by q, qd (..., steps + 1, n) and tau (..., steps, n), or None
 Cost = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], tuple]
@@ -58,16 +58,18 @@ class RolloutDerivatives:
     Deviations of configurations are along the joint twists, as in Robot.linearize."""
 
     def __init__(self, robot: Any, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | None, dt: float, steps: int,
-                 integrator: str, friction: bool, parameters: bool, threads: int | None):
+                 integrator: str, friction: bool, limits: bool, parameters: bool, threads: int | None):
+        if limits and parameters:
+            raise ValueError("parameters=True: derivatives by inertial parameters are without limits")
         checks.one_of("integrator", integrator, FIXED_STEPS)
         if callable(effort):
             raise ValueError("effort must be an array or None: what a controller does to first order is not known here")
         self.t, self.q, self.qd = robot.rollout(
-            q0, qd0, effort, dt, steps, integrator, friction=friction, threads=threads)
+            q0, qd0, effort, dt, steps, integrator, friction=friction, limits=limits, threads=threads)
         lead, steps = self.qd.shape[:-2], len(self.t) - 1
         self.tau = np.broadcast_to(efforts(effort, lead, steps, robot.n), (*lead, steps, robot.n))
         self._robot, self._integrator, self._dt, self._apart = robot, integrator, float(dt), bool(parameters)
-        self._friction, self._threads = friction, threads
+        self._options = None, friction, limits, threads
 
     # --------------------------------------------------------------------------------------------- both ways
     def forward(self, dq0: ArrayLike | None = None, dqd0: ArrayLike | None = None, dtau: ArrayLike | None = None,
@@ -136,8 +138,8 @@ class RolloutDerivatives:
         for start in reversed(starts) if backward else starts:
             some = slice(start, min(start + size, steps))
             q, qd, tau = (x[..., some, :] for x in (self.q, self.qd, self.tau))
-            model, stages = over_a_step(self._robot, self._integrator, q, qd, Actuation(
-                tau, None, self._friction, self._threads), self._dt, self._apart)
+            model, stages = over_a_step(self._robot, self._integrator, q, qd, Actuation(tau, *self._options), self._dt,
+                                        self._apart)
             A, B, P = model.A, model.B, None
             if self._apart:
                 B = B.reshape(*B.shape[:-1], len(stages), self._robot.n)

@@ -19,23 +19,27 @@ class Linearization(Derivatives, Motion):
 
     def linearize(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float | None = None,
                   external: Wrenches | None = None, integrator: str = "semi_implicit_euler", *, friction: bool = False,
-                  out: tuple[np.ndarray, np.ndarray] | None = None, threads: Threads = None) -> LinearModel:
+                  limits: bool = False, out: tuple[np.ndarray, np.ndarray] | None = None,
+                  threads: Threads = None) -> LinearModel:
         """The linear model x' = A x + B u of deviations x = (dq, dqd) from a state and u = dtau; [MD] 6.1.
 
         A (..., 2n, 2n), B (..., 2n, n), positions first, and the acceleration qdd (..., n) at the state. Deviations are
         along the joint twists: q moves to integrate(q, dq). For joints of one degree of freedom A = [[0, 1], [dqdd/dq,
         dqdd/dqd]]; on groups -ad of the joint's twist is in the place of 0.
 
-        dt: instead x+ = A x + B u, the exact derivative of `step` with the same dt (s), integrator, friction, and
-        limits=False: a position stop is a jump. Coulomb friction is that of steps, and has the mean of both slopes at
-        rest. external as in inverse_dynamics: wrenches that stay the same in their links' frames. out: (A, B)."""
+        dt: instead x+ = A x + B u, the exact derivative of `step` with the same dt (s), integrator, friction and
+        limits, which the continuous model has not: at a stop it is that of a joint which stays there. Coulomb friction
+        is that of steps, and has the mean of both slopes at rest. external as in inverse_dynamics: wrenches that stay
+        the same in their links' frames. out: (A, B)."""
         (q, qd, tau), external = states(self, external, q=q, qd=qd, tau=tau)
         checks.one_of("integrator", integrator, FIXED_STEPS)
         if out is not None:
             rows = *qd.shape[:-1], 2 * self.n
             checks.result_pair(out, "A, B", (*rows, 2 * self.n), (*rows, self.n))
-        actuation = Actuation(tau, external, friction, threads)
+        actuation = Actuation(tau, external, friction, limits, threads)
         if dt is None:
+            if limits:
+                raise ValueError("limits: a stop acts between steps; a linear model with limits requires dt")
             found = continuous(self, q, qd, actuation)
         else:
             found, _ = over_a_step(self, integrator, q, qd, actuation, checks.positive("dt", dt))
@@ -46,23 +50,24 @@ class Linearization(Derivatives, Motion):
 
     def rollout_derivatives(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | None = None, dt: float = 1e-3,
                             steps: int = 1000, integrator: str = "semi_implicit_euler", *, friction: bool = False,
-                            parameters: bool = False, threads: Threads = None) -> RolloutDerivatives:
+                            limits: bool = False, parameters: bool = False, threads: Threads = None
+                            ) -> RolloutDerivatives:
         """A `rollout` with the same arguments, and its derivatives: `forward` from deviations of the initial state, of
         efforts and of parameters, `adjoint` from a cost back to all of them, `final` of the last state.
 
-        Exact for its steps, as linearize. integrator: of fixed steps. effort: no controller; without limits.
-        parameters: also by `inertial_parameters`."""
-        return RolloutDerivatives(self, q0, qd0, effort, dt, steps, integrator, friction, parameters, threads)
+        Exact for its steps, as linearize. integrator: of fixed steps. effort: no controller. parameters: also by
+        `inertial_parameters`, without limits."""
+        return RolloutDerivatives(self, q0, qd0, effort, dt, steps, integrator, friction, limits, parameters, threads)
 
     def rollout_gradient(self, cost: Cost, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | None = None,
                          dt: float = 1e-3, steps: int = 1000, integrator: str = "semi_implicit_euler", *,
-                         friction: bool = False, parameters: bool = False, threads: Threads = None
-                         ) -> tuple[np.ndarray, RolloutGradient]:
+                         friction: bool = False, limits: bool = False, parameters: bool = False,
+                         threads: Threads = None) -> tuple[np.ndarray, RolloutGradient]:
         """The value (...) of a cost along a rollout, and its gradient by initial state, efforts and parameters, by one
         backward sweep; arguments as in rollout_derivatives.
 
         cost(t, q, qd, tau): a function of times (steps + 1,), states (..., steps + 1, nq and n) and the efforts
         of intervals (..., steps, n), that returns its value and its derivatives by q, along the joint twists, and qd,
         (..., steps + 1, n) each, and by tau (..., steps, n), where the last may be left out, and None is 0."""
-        return self.rollout_derivatives(q0, qd0, effort, dt, steps, integrator, friction=friction,
+        return self.rollout_derivatives(q0, qd0, effort, dt, steps, integrator, friction=friction, limits=limits,
                                         parameters=parameters, threads=threads).gradient(cost)

@@ -1,4 +1,6 @@
 """Robot.linearize: against differences of the steps that it linearises, and Pinocchio."""
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,29 @@ def test_it_is_the_derivative_of_a_step(robot, rng, integrator, friction):
         expected = of_a_state(robot, lambda dq, dv, du, dt=dt: robot.step(
             robot.integrate(q, dq), qd + dv, tau + du, dt, integrator, friction=friction))
         near(both(robot.linearize(q, qd, tau, dt, integrator=integrator, friction=friction)), expected, 1e-10)
+
+
+@EACH_ROBOT
+@EACH_STEP
+def test_joints_that_stop_at_their_limits(robot, rng, integrator):
+    """Several at once, of which impulses drive others against theirs."""
+    model, (q, qd, tau) = robot.model, state(robot, rng)
+    places = model.places_in_q[model.places_in_q >= 0]
+    limits = {name: np.full(robot.n, sign * np.inf) for name, sign in (("lower", -1.0), ("upper", 1.0))}
+    for k in np.flatnonzero(model.places_in_q >= 0)[:4]:         # all beyond, or not to come there
+        at = q[model.places_in_q[k]]
+        limits["lower" if k % 2 else "upper"][k] = at + 0.1 if k % 2 else at - 0.1
+    robot = sd.Robot(dataclasses.replace(model, **limits), robot.gravity)
+
+    def step(dq, dv, du):
+        return robot.step(robot.integrate(q, dq), qd + dv, tau + du, 1e-2, integrator, limits=True)
+    here, rate = step(*np.zeros((3, robot.n)))
+    assert 0 < np.count_nonzero(rate == 0.0) < robot.n and len(places)
+    near(both(robot.linearize(q, qd, tau, 1e-2, integrator=integrator, limits=True)),
+         of_a_state(robot, step, 1e-3), 1e-9)
+    rolled = robot.rollout_derivatives(q, qd, tau, 1e-2, 1, integrator, limits=True)
+    assert np.array_equal(rolled.q[-1], here)
+    near(rolled.final().by_state, robot.linearize(q, qd, tau, 1e-2, integrator=integrator, limits=True).A, 1e-12)
 
 
 @EACH_ROBOT
@@ -106,6 +131,7 @@ def test_batches_are_the_same(robot, rng, integrator, friction):
 
 @pytest.mark.parametrize("arguments, message", [
     (dict(dt=0.0), r"dt 0\.0 must be finite and > 0"), (dict(integrator="rk45"), "integrator 'rk45' must be one of"),
+    (dict(dt=None, limits=True), "a linear model with limits requires dt"),
     (dict(q=[1.0]), r"q has shape \(1,\)"), (dict(external={"nose": np.zeros(6)}), "link 'nose' does not exist"),
     (dict(external={"link 0": [1.0]}), "the wrench on link 'link 0' has shape"),
     (dict(out=(np.empty((6, 6)), np.empty(3))), r"out must be two writable float64 arrays \(A, B\)")])
