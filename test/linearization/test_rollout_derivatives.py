@@ -1,7 +1,10 @@
 """Derivatives of rollouts: against differences of the rollouts, forward against adjoint, and laws."""
+import dataclasses
+
 import numpy as np
 import pytest
 
+import screw_dynamics as sd
 from support.differences import slopes
 from support.linearized import ROBOTS, near, robot_called, state
 
@@ -43,6 +46,24 @@ def test_it_is_the_derivative_of_the_rollout(name, integrator, friction, rng):
     near(np.array(back.by_q0 @ dq + back.by_qd0 @ dv + (back.by_effort * du).sum()), np.array(forth), 1e-12)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["fixed", "mimics"])
+def test_through_position_stops(name, rng):
+    """Differences of a rollout whose joints come to their limits and stay there, are kept off and thrown back."""
+    robot = robot_called(name)
+    robot = sd.Robot(dataclasses.replace(robot.model, lower=np.full(robot.n, -0.3), upper=np.full(robot.n, 0.3)),
+                     robot.gravity)
+    n, dv = robot.n, rng.standard_normal(robot.n)
+    q, qd = rng.uniform(-0.2, 0.2, (2, n))
+
+    def along(h):
+        return np.stack(robot.rollout(q, qd + h[0] * dv, None, 1e-2, 60, limits=True)[1:])
+    found = robot.rollout_derivatives(q, qd, None, 1e-2, 60, limits=True)
+    assert np.count_nonzero((np.abs(found.q) >= 0.3).any(axis=1)) > 20
+    near(np.stack(found.forward(dqd0=dv)), slopes(along, 1, 1e-6)[..., 0], 1e-6)
+
+
+@pytest.mark.slow       # compiles the regressor on lanes
 @EACH_CASE
 def test_derivatives_by_inertial_parameters(name, integrator, friction, rng):
     robot, q, qd, tau, dt = case(name, friction, rng)

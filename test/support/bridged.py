@@ -1,8 +1,12 @@
 """What both bridges are held to: functions of a robot, with arguments, and differences by the numbers of these."""
+import pytest
+
 from support.differences import slopes
 from support.linearized import state
 
-NAMES = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "forward_kinematics", "step", "step rk4")
+# The derivative of the mass matrix takes a kernel of batches.
+NAMES = ("inverse_dynamics", "forward_dynamics", "forward_kinematics", "step", "step rk4",
+         pytest.param("mass_matrix", marks=pytest.mark.slow))
 
 
 def calls(robot, bridged, rng, *lead):
