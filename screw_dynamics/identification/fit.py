@@ -18,6 +18,7 @@ from screw_dynamics import checks, configuration_space
 from screw_dynamics.algorithms.friction import STICTION
 from screw_dynamics.estimation.payload_identification import FRICTION, REST, ROUNDING
 from screw_dynamics.estimation.smoothing import Piece, correlation_times, in_velocities, pieces
+from screw_dynamics.floating_base import velocity_names
 from screw_dynamics.model.group_joints import motions
 from screw_dynamics.model.inertial_parameters import COUNT, FRICTION_NAMES
 from screw_dynamics.robot import Robot
@@ -30,6 +31,7 @@ DEGREE = 5              # of the polynomials that smooth a recording: with 3 acc
 SPREAD = 1.0            # of the logarithms of a link's mass and sizes about those of the model; of its centre, sizes
 FRICTION_SPREAD = 10.0  # N m s/rad, N m, kg m^2 and the like about those of the model
 SHARE = 1e-6            # of the largest singular value of the weighted base regressor: less is not shown
+NOISE = 0.1             # of the accelerations of a joint: more makes inertias look smaller by more than a percent
 LEAST_FRICTION = 1e-6   # where the fit begins: it may not begin at its limit, 0
 
 
@@ -108,13 +110,14 @@ def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: Array
     The robot is the prior. A link that no body could be is replaced by the nearest one, with a note."""
     checks.one_of("friction", friction, FRICTION)
     model, n = robot.model, robot.n
-    rows = _equations(robot, t, q, tau, qd, qdd, friction, window)
+    given = _recording(robot, {"t": t, "q": q, "tau": tau} | ({} if qd is qdd is None else {"qd": qd, "qdd": qdd}))
+    rows, notes = _equations(robot, given, friction, checks.positive("window", window))
     bodies, estimated = _estimated(robot, friction, armature, links)
     p = np.append(robot.inertial_parameters, robot.friction_parameters * (friction != "none"))
-    notes, given = [], p[:COUNT * len(bodies)].reshape(-1, COUNT)
-    theta = physical.log_cholesky(physical.nearest_physical(given[bodies]))
+    drawn = p[:COUNT * len(bodies)].reshape(-1, COUNT)
+    theta = physical.log_cholesky(physical.nearest_physical(drawn[bodies]))
     for body in np.flatnonzero(bodies):
-        if not physical.is_physical(given[body]):
+        if not physical.is_physical(drawn[body]):
             notes.append(f"link {model.body_names[body]}: no body has the model's parameters; began with the nearest")
     known = np.where(rows.valid, rows.Y[..., ~estimated] @ p[~estimated], 0.0)
     reduced = rows._replace(Y=rows.Y[..., estimated], b=rows.b - known)
@@ -124,11 +127,26 @@ def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: Array
     found, deviations = _fit(reduced, weight, theta, p[estimated][COUNT * bodies.sum():])
     deviation = np.zeros(len(p))
     p[estimated], deviation[estimated] = found, deviations
-    rub = p[COUNT * len(bodies):].reshape(n, len(FRICTION_NAMES))
-    result = replace(model.with_inertial_parameters(p[:COUNT * len(bodies)]), damping=rub[:, 0].copy(),
-                     friction=rub[:, 1].copy())
+    result, rub = model.with_inertial_parameters(p[:COUNT * len(bodies)]), p[COUNT * len(bodies):].reshape(n, -1)
+    if friction == "estimate":
+        result = replace(result, damping=rub[:, 0].copy(), friction=rub[:, 1].copy())
     return Identification(Robot(result, robot.gravity, robot.representation, robot.source), robot, names, p,
-                          deviation, base, estimated, base_deviations, rows, len(np.asarray(t)), level, tuple(notes))
+                          deviation, base, estimated, base_deviations, rows, len(given["t"]), level, tuple(notes))
+
+
+def _recording(robot, given):
+    """The arrays of a recording, checked: a row of finite numbers for each time, but efforts may be NaN."""
+    found, m = {}, len(np.atleast_1d(given["t"]))
+    for name, x in given.items():
+        if x is None:
+            raise ValueError("qd and qdd: both must be given, or neither")
+        shape = (m,) if name == "t" else (m, robot.nq if name == "q" else robot.n)
+        found[name] = checks.real_numbers(name, x, *shape[1:] or shape).astype(float)
+        if found[name].shape != shape:
+            raise ValueError(f"{name} has shape {found[name].shape}, but must have {shape}: a row for each time of t")
+        if name != "tau" and not np.isfinite(found[name]).all():
+            raise ValueError(f"{name} is not finite at sample {np.argwhere(~np.isfinite(found[name]))[0][0]}")
+    return found
 
 
 def _estimated(robot, friction, armature, links):
@@ -149,27 +167,31 @@ def _rubs(model):
     return np.concatenate([np.full(len(motions(kind)), kind != "free") for kind in model.joint_kinds])
 
 
-def _equations(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: ArrayLike | None, qdd: ArrayLike | None,
-               friction: str, window: float) -> Equations:
-    """The equations of a recording in all parameters."""
-    q, tau = checks.real_numbers("q", q, robot.nq), checks.real_numbers("tau", tau, robot.n).astype(float)
-    t = checks.real_numbers("t", t, len(q)).astype(float)
+def _equations(robot: Robot, given: dict, friction: str, window: float) -> tuple[Equations, list[str]]:
+    """The equations of a recording in all parameters, and notes on it."""
+    t, q, tau = given["t"], given["q"], given["tau"]
     rubs = {"estimate": _rubs(robot.model), "model": robot.model.friction > 0.0}.get(friction, np.zeros(robot.n, bool))
-    if (qd is None) != (qdd is None):
-        raise ValueError("qd and qdd: both must be given, or neither")
-    if qd is not None:
-        qd, qdd = checks.real_numbers("qd", qd, robot.n), checks.real_numbers("qdd", qdd, robot.n)
-        Y = robot.torque_regressor(q, qd, qdd, friction=True)
-        found = [(t, Y, tau, (np.abs(qd) < REST) & rubs)]
+    if "qd" in given:
+        Y = robot.torque_regressor(q, given["qd"], given["qdd"], friction=True)
+        found, notes = [(t, Y, tau, (np.abs(given["qd"]) < REST) & rubs)], []
     else:
         q = configuration_space.continuous(robot.model, robot.normalize(q))
-        found = [_smoothed(robot, in_velocities(robot.model, piece), rubs) for piece in
-                 pieces(t, q, tau, checks.positive("window", window), DEGREE)]
-    if not found:
-        raise ValueError(f"{len(t)} samples have no piece without gaps that is longer than {2.0 * window:g} s")
+        parts = [in_velocities(robot.model, piece) for piece in pieces(t, q, tau, window, DEGREE)]
+        if not parts:
+            raise ValueError(f"{len(t)} samples have no piece without gaps that is longer than {2.0 * window:g} s")
+        found, notes = [_smoothed(robot, piece, rubs) for piece in parts], _noisy(robot, parts)
     t, Y, b, resting = map(np.concatenate, zip(*found, strict=True))
     valid = np.isfinite(b) & ~resting
-    return Equations(t, np.where(valid[..., None], Y, 0.0), np.where(valid, b, 0.0), valid)
+    return Equations(t, np.where(valid[..., None], Y, 0.0), np.where(valid, b, 0.0), valid), notes
+
+
+def _noisy(robot, parts):
+    """Notes on joints that move, but whose accelerations are noise to so large a share that inertias look smaller."""
+    noise = np.sqrt(np.mean([piece.acceleration_noise for piece in parts], axis=0))
+    size = np.sqrt(np.mean(np.concatenate([piece.qdd for piece in parts]) ** 2, axis=0))
+    return [f"joint {name}: noise of positions is {x / y:.0%} of its accelerations, which makes inertias look smaller; "
+            "widen the window" for name, x, y in zip(velocity_names(robot.model), noise, size, strict=True)
+            if NOISE * y < x < y]
 
 
 def _smoothed(robot: Robot, piece: Piece, rubs: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -241,7 +263,8 @@ def _fit(rows: Equations, weight: np.ndarray, prior: np.ndarray, friction: np.nd
 
     def jacobian(x):
         return np.vstack([A @ rates(x), np.diag(pull)])
-    x = scipy.optimize.least_squares(residuals, x0, jacobian, bounds=(lower, np.inf), x_scale="jac", ftol=1e-12,
-                                     xtol=1e-12, gtol=1e-12, max_nfev=500).x
+    with np.errstate(over="ignore", invalid="ignore"):      # of trial steps that are too long, and are taken back
+        x = scipy.optimize.least_squares(residuals, x0, jacobian, bounds=(lower, np.inf), x_scale="jac", ftol=1e-12,
+                                         xtol=1e-12, gtol=1e-12, max_nfev=500).x
     s, Vt = np.linalg.svd(jacobian(x), full_matrices=False)[1:]
     return parameters(x), np.linalg.norm(rates(x) @ (Vt.T / s), axis=1)

@@ -116,6 +116,24 @@ def test_armature_and_efforts_that_are_missing(drawn, built, rng):
     assert not found.equations.valid[::7, 2].any()
 
 
+def test_noise_that_a_window_does_not_take_off_is_noted(drawn, built, rng):
+    t, q, tau = record(built, rng)
+    found = sd.identify(drawn, t, q + 3e-4 * rng.standard_normal(q.shape), tau)
+    assert len(found.notes) == drawn.n
+    assert all(name in note and "% of its accelerations" in note for name, note in
+               zip(drawn.joint_names, found.notes, strict=True))
+
+
+def test_a_mimic_joint(rng):
+    """One finger of the hand mimics the other; friction as the recording has none."""
+    drawn = real_robot("panda_description/urdf/panda.urdf")
+    t, q, qd, qdd = motion(drawn.n, rate=10.0)
+    heavier = drawn.with_payload("panda_leftfinger", 0.1).with_payload("panda_hand", 0.5, (0.0, 0.02, 0.05))
+    found = sd.identify(drawn, t, q, heavier.inverse_dynamics(q, qd, qdd), qd, qdd, friction="none")
+    np.testing.assert_allclose(found.base_parameters, truth(found, heavier), atol=1e-6)
+    assert np.array_equal(found.robot.model.damping, drawn.model.damping)
+
+
 def test_a_model_that_no_body_could_be_is_replaced_and_named(drawn, built, rng):
     p = links(drawn).copy()
     p[2, 4:] = 0.0                                                          # a mass without inertia
@@ -135,6 +153,13 @@ def test_wrong_arguments_are_named(drawn, built):
             ({"window": 0.01}, "must have at least 7"), ({"window": -1.0}, "window -1.0 must be finite and > 0")):
         with pytest.raises(ValueError, match=says):
             sd.identify(drawn, t, q, tau, **change)
+    gap = q.copy()
+    gap[17, 2] = np.nan
+    for arrays, says in (
+            ((t, gap, tau), "^q is not finite at sample 17$"),
+            ((t, q, tau[:-1]), r"^tau has shape \(999, 6\), but must have \(1000, 6\): a row for each time of t$")):
+        with pytest.raises(ValueError, match=says):
+            sd.identify(drawn, *arrays)
     with pytest.raises(ValueError, match="equations for .* base parameters: the recording is too short"):
         sd.identify(drawn, t[:60], q[:60], tau[:60])
     with pytest.raises(ValueError, match="^tau has shape .* but must end in 6$"):
