@@ -12,9 +12,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import checks, se3
+from . import checks
 from .robot import Robot
 from .screws import arrays
+from .screws.se3 import log
 
 
 class Task(Protocol):
@@ -42,7 +43,8 @@ class FrameTask(NamedTuple):
         """Rows and rates."""
         E = arrays.inverse_pose(robot.forward_kinematics(q, self.link, self.reference)) @ checks.real_numbers(
             f"pose of link {self.link!r}", self.pose, 4, 4)
-        rate = self.gain * se3.log(E) + arrays.Ad_matrix(E) @ checks.vector("twist", self.twist, 6)
+        screw, twist = arrays.array(log(arrays.pose(E))), checks.vector("twist", self.twist, 6)
+        rate = self.gain * screw + arrays.Ad_matrix(E) @ twist
         weight = np.broadcast_to(np.asarray(self.weight, dtype=float), 6)
         return weight[:, None] * robot.jacobian(q, self.link, reference=self.reference), weight * rate
 
