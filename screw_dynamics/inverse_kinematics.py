@@ -113,38 +113,26 @@ class Searches:
         model, given = self._model, goals(pose, link, parts, reference)
         attempts = checks.whole("attempts", attempts, 1)
         prepared = self._prepare(given, joints, checks.whole("seed", seed, 0), max(SAMPLES, attempts))
-        table, options = prepared.joints[bool(limits)], TUNED.copy()
-        start = None if q0 is None else checks.real_numbers("q0", q0, model.nq)
-        if q_rest is not None:
-            rest, options, table = checks.vector("q_rest", q_rest, model.nq), WITH_REST.copy(), table.copy()
-            table[search.REST], table[search.GAIN] = rest[prepared.places], self._weights(rest_weight)[
-                prepared.velocities]
-            start = rest if start is None else start
+        table, options, rest = self._objective(prepared, q_rest, rest_weight, limits)
+        start = rest if q0 is None else checks.real_numbers("q0", q0, model.nq)
         options[search.ANGLE] = checks.positive("orientation_tolerance", orientation_tolerance)
         options[search.DISTANCE] = checks.positive("position_tolerance", position_tolerance)
         options[search.METRE], options[search.ATTEMPTS] = prepared.metre, attempts
         options[search.GIVEN] = start is not None
         first = self._neutral if start is None else start
-        lead = given.poses.shape[:-3]
-        if first.ndim > 1:
-            try:
-                lead = np.broadcast_shapes(first.shape[:-1], lead)
-            except ValueError:
-                raise ValueError(f"the leading axes do not broadcast: pose {given.poses.shape}, q0 {first.shape}"
-                                 ) from None
+        lead = _lead(given.poses, first)
         count = prod(lead)
         q, found = np.empty((*lead, model.nq)), np.empty((*lead, search.FOUND))
         weights = given.rows * np.array((1.0, 1.0, 1.0, *(prepared.metre,) * 3))
         self._run((*prepared[:2], weights, *prepared[2:5], table, options), _rows_of(given.poses[..., :3, :], lead, 3),
                   _rows_of(first, lead, 1), prepared.starts, q.reshape(count, model.nq),
                   found.reshape(count, search.FOUND), 1 if threads is None and count == 1 else thread_count(threads))
-        off = max(found[..., search.NOT_RIGID].max(initial=0.0),
-                  np.abs(given.poses[..., 3, :] - LAST).max(initial=0.0))
-        if off > RIGID:
-            raise ValueError("pose must be a rigid displacement [[R, p], [0 0 0 1]], R^T R = 1 and det R = 1, but is "
-                             f"off by {off:.3g}")
-        return InverseKinematicsResult(q, found[..., search.SUCCESS] == 1.0, found[..., search.DISTANCE_LEFT],
-                                       found[..., search.ANGLE_LEFT], found[..., search.STARTS].astype(int))
+        solved, angle, distance, starts, off = np.moveaxis(found, -1, 0)
+        for x in off, np.abs(given.poses[..., 3, :] - LAST):
+            if (x > RIGID).any():                                   # which NaN is not
+                raise ValueError("pose must be a rigid displacement [[R, p], [0 0 0 1]], R^T R = 1 and det R = 1, but "
+                                 f"is off by {np.nanmax(x):.3g}")
+        return InverseKinematicsResult(q, solved == 1.0, distance[()], angle[()], starts.astype(int)[()])
 
     def _run(self, fixed, targets, q0, starts, q, found, threads):
         """Fill q and found of a Search, of all problems."""
@@ -162,6 +150,15 @@ class Searches:
             finally:
                 self._robot._on_lanes.give_back(memory)
         on_threads(work, range(0, count, piece), max(1, min(threads, -(-count // piece))))
+
+    def _objective(self, prepared, q_rest, rest_weight, limits):
+        """Joints and options of a Search, with what is preferred, and q_rest as an array or None."""
+        if q_rest is None:
+            return prepared.joints[bool(limits)], TUNED.copy(), None
+        rest, joints = checks.vector("q_rest", q_rest, self._model.nq), prepared.joints[bool(limits)].copy()
+        joints[search.REST] = rest[prepared.places]
+        joints[search.GAIN] = self._weights(rest_weight)[prepared.velocities]
+        return joints, WITH_REST.copy(), rest
 
     def _weights(self, rest_weight):
         """One weight (n,) each velocity."""
@@ -229,6 +226,16 @@ class Searches:
         w, v = np.split(self._model.screws_body[bodies[0]], 2)
         turn = 2.0 * np.pi / np.linalg.norm(w) if w.any() else inf
         return turn if len(bodies) == 1 and w @ v == 0.0 and upper - lower > turn else 0.0
+
+
+def _lead(poses, q0):
+    """The leading axes of poses (..., k, 4, 4) and configurations (..., nq)."""
+    if q0.ndim == 1:
+        return poses.shape[:-3]
+    try:
+        return np.broadcast_shapes(q0.shape[:-1], poses.shape[:-3])
+    except ValueError:
+        raise ValueError(f"the leading axes do not broadcast: pose {poses.shape}, q0 {q0.shape}") from None
 
 
 def _rows_of(x, lead, axes):
