@@ -52,7 +52,7 @@ class CasadiRobot:
     def step(self, q: Any, qd: Any, tau: Any, dt: float, integrator: str = "semi_implicit_euler",
              friction: bool = False) -> tuple[Any, Any]:
         """The state (q, qd) a time dt later; dt, integrator and friction are constants."""
-        x = self._step(float(dt), integrator, bool(friction))(q, qd, tau)
+        x = self._step(dt, integrator, bool(friction))(q, qd, tau)
         return x[:self.robot.nq], x[self.robot.nq:]
 
 

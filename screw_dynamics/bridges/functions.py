@@ -51,6 +51,8 @@ def mass_matrix(robot: Robot) -> Function:
 
 def forward_kinematics(robot: Robot, link: str, reference: str | None = None) -> Function:
     """The pose (4, 4) of a link of q; in a reference link's frame, if one is given."""
+    robot.forward_kinematics(robot.neutral(), link, reference)      # refuses here, and not within a solver
+
     def derivatives(q):
         """C' = C X~ for the body-fixed twist X = J q'."""
         J = np.moveaxis(robot.jacobian(q, link, "body", reference), -1, -2)     # (..., n, 6)
@@ -65,6 +67,7 @@ def forward_kinematics(robot: Robot, link: str, reference: str | None = None) ->
 def step(robot: Robot, dt: float, integrator: str = "semi_implicit_euler", friction: bool = False) -> Function:
     """The state (q, qd), (nq + n,), a time dt after q, qd, under efforts tau: Robot.step."""
     n, nq = robot.n, robot.nq
+    robot.step(robot.neutral(), np.zeros(n), np.zeros(n), dt, integrator, friction=friction)       # as above
 
     def value(q, qd, tau):
         return np.concatenate(robot.step(q, qd, tau, dt, integrator, friction=friction), axis=-1)

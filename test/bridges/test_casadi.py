@@ -68,6 +68,17 @@ def test_a_nonlinear_program_finds_the_least_efforts_that_hold_a_point(rng):
     assert (robot.gravity_torque(least)**2).sum() < 0.99 * (robot.gravity_torque(known)**2).sum()
 
 
+def test_what_it_refuses():
+    _, bridged = bridge("fixed")
+    x = casadi.MX.sym("x", 6)
+    with pytest.raises(ValueError, match="link 'nose' does not exist"):
+        bridged.forward_kinematics(x, "nose")
+    with pytest.raises(ValueError, match=r"dt 0\.0 must be finite and > 0"):
+        bridged.step(x, x, x, 0.0)
+    with pytest.raises(RuntimeError, match="Got 2-by-1. Allowed dimensions"):
+        bridged.mass_matrix(x[:2])
+
+
 @pytest.mark.slow
 def test_the_example_reaches_its_goal():
     command = [sys.executable, "-W", "ignore", ROOT / "examples" / "optimal_control.py",

@@ -75,6 +75,10 @@ def test_what_it_refuses():
         bridged.inverse_dynamics(x, x[:3], x)
     with pytest.raises(NotImplementedError, match="mass_matrix: the bridge to JAX has no second derivatives"):
         jax.hessian(lambda q: jnp.sum(bridged.mass_matrix(q)))(x)
+    with pytest.raises(ValueError, match="link 'nose' does not exist"):
+        bridged.forward_kinematics(x, "nose")
+    with pytest.raises(ValueError, match="integrator 'rk45' must be one of"):
+        bridged.step(x, x, x, 1e-3, "rk45")
     jax.config.update("jax_enable_x64", False)
     with pytest.raises(ValueError, match="JAX computes in float32.*jax.config.update"):
         bridged.mass_matrix(x)
