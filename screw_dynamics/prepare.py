@@ -55,7 +55,7 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
     a single state, then what is for batches, as kernels of a kind have parts in common.
 
     everything: with the dynamics in each representation, for robots that are made with `representation=`, hybrid
-    dynamics, inverse kinematics, derivatives and regressors. on_groups: for robots with joints on groups, floating
+    dynamics, derivatives and regressors. on_groups: for robots with joints on groups, floating
     bases say, instead of others."""
     chosen, mimic = choice(None, False), choice(None, True)
     entries = list(dict.fromkeys((
@@ -73,7 +73,7 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
         *(form_of(integrator, lanes, on_groups) for integrator in INTEGRATORS),
         *(entry.form_of_native(lanes) for entry in called),
         *(entry.form_of_many if lanes else entry.form_of_one for entry in entries),
-        *(everything * (search.form(lanes, on_groups),))] for lanes in (False, True))
+        search.form(lanes, on_groups)] for lanes in (False, True))
     single += [*(driven.form(integrator, on_groups) for integrator in FIXED_STEPS),
                *(hybrid_dynamics.form(shared, on_groups) for shared in (False, True))]
     return {form.name: form for form in (*single, *batches)}
