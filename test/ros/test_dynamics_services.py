@@ -425,7 +425,7 @@ def test_gravity_can_be_set_in_any_frame_that_does_not_move(driver, frame):
         *((srv.SolveInverseKinematics, "solve_inverse_kinematics", {"links": ["flange"], "poses": [goal(Q)]} | fields,
            says) for fields, says in (
             ({"links": []}, "links: 0 names, must be one or more"),
-            ({"links": ["flange"] * 101}, "links: 101 names, must be one or more, and at most 100"),
+            ({"links": ["flange"] * 21}, "links: 21 names, must be one or more, and at most 20"),
             ({"links": ["hand"]}, "links[0]: 'hand' is not a link"),
             ({"links": ["table"]}, "link 'table': no joint of one degree of freedom that may move moves it"),
             ({"poses": []}, "poses: 0 entries for 1 links"),
@@ -439,7 +439,7 @@ def test_gravity_can_be_set_in_any_frame_that_does_not_move(driver, frame):
             ({"base": [BaseState()]}, "base: the robot has no floating base, must be empty"),
             ({"position_tolerance": -1.0}, "position_tolerance: -1.0, must be finite and >= 0"),
             ({"orientation_tolerance": np.inf}, "orientation_tolerance: inf"),
-            ({"attempts": 4_000_000_000}, "attempts: 4000000000, at most 10000 are made"))),
+            ({"attempts": 4_000_000_000}, "attempts: 4000000000, at most 1000 are made"))),
         (srv.GetJointScrews, "get_joint_screws", {"joint_names": ["shoulder"]}, "'elbow' of the model is missing"),
         (srv.SetPayload, "set_payload", {"link": "hand"}, "link: 'hand' is not a link"),
         (srv.SetPayload, "set_payload", {"link": "base", "inertia": Inertia(m=np.nan)}, "mass nan"),

@@ -17,8 +17,8 @@ from .joint_request import JointRequest
 
 PARTS = "pose", "position", "orientation"       # by the number of a part
 TOLERANCE = 1e-6        # m and rad, where the request has 0
-MOST_LINKS = 100        # in a request
-MOST_ATTEMPTS = 10_000
+MOST_LINKS = 20         # in a request
+MOST_ATTEMPTS = 1000
 
 
 def matrix(numbers: np.ndarray) -> np.ndarray:
