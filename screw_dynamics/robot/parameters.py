@@ -98,7 +98,8 @@ class InertialParameters(Dynamics):
         """The derivative (..., n, 10 b) of forward_dynamics(q, qd, tau) by the inertial parameters: -M^-1 Y, Y the
         torque_regressor at the accelerations that the efforts cause.
 
-        friction: with the columns of torque_regressor; that of Coulomb friction is the derivative where qd is not 0."""
+        friction: with the columns of torque_regressor; that of Coulomb friction is the derivative where qd is not 0.
+        numpy.linalg.LinAlgError where the mass matrix is singular."""
         qdd = self.forward_dynamics(q, qd, tau, threads=threads)
         Y = self.torque_regressor(q, qd, qdd, friction, threads=threads)
         return -np.linalg.solve(self.mass_matrix(q, threads=threads), Y)

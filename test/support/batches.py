@@ -30,14 +30,15 @@ METHODS = {
     "body_poses": (1, {}), "body_poses, spatial": (1, dict(form="spatial")),
     "forward_kinematics": (1, dict(link=-1)), "forward_kinematics, reference": (1, ABOUT),
     "external_torque": (1, dict(external=-1)), "inverse_dynamics, external": (3, dict(external=-1)),
-    "forward_dynamics, external": (3, dict(external=-1)),
+    "forward_dynamics, external": (3, dict(external=-1)), "torque_regressor": (3, {}),
+    "kinetic_energy_regressor": (2, {}), "potential_energy_regressor": (1, {}),
     **{f"jacobian, {form}": (1, dict(ABOUT, representation=form)) for form in REPRESENTATIONS},
     **{f"jacobian_derivative, {form}": (2, dict(ABOUT, representation=form)) for form in REPRESENTATIONS},
     **{f"body_twists, {form}": (2, dict(representation=form)) for form in REPRESENTATIONS},
     **{f"body_jacobians, {form}": (1, dict(representation=form)) for form in REPRESENTATIONS}}
 # Those with kernels that nothing else compiles.
 SLOW = {"center_of_mass_acceleration", "composite_inertia", "average_twist", "centroidal_momentum_matrix_derivative",
-        "centroidal_momentum_rate"}
+        "centroidal_momentum_rate", "torque_regressor", "kinetic_energy_regressor", "potential_energy_regressor"}
 EACH_METHOD = pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW))
                                                for name in METHODS])
 
