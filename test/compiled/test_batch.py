@@ -32,8 +32,7 @@ OTHERS = {"from_urdf", "with_gravity", "with_payload", "specialize", "rollout", 
           "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "kinematic_hessian",
           "inverse_dynamics_time_derivatives", "inverse_dynamics_second_derivatives", "link_acceleration", "link_jerk",
           "link_snap", "jacobian_second_derivative", "linearize", "rollout_derivatives", "rollout_gradient",
-          "inverse_kinematics", "torque_regressor", "acceleration_regressor", "momentum_regressor",
-          "kinetic_energy_regressor", "potential_energy_regressor", "with_inertial_parameters"}
+          "inverse_kinematics", "acceleration_regressor", "momentum_regressor", "with_inertial_parameters"}
 
 
 def test_every_public_method_of_states_is_here():
