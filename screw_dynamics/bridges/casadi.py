@@ -1,8 +1,9 @@
 """A robot's functions for CasADi: in expressions of MX, with Jacobians, so that nonlinear programs are solved through
 them. Takes CasADi, the extra [casadi].
 
-They are calls back from CasADi into our machine code. CasADi sums gradients from our Jacobians, and takes second
-derivatives from differences of them, unless the solver approximates the Hessian itself."""
+They are calls back from CasADi into our machine code. CasADi sums gradients from our Jacobians. Second derivatives of
+inverse dynamics are exact too, without joints on groups; of other functions they are differences of Jacobians, unless
+the solver approximates the Hessian itself."""
 from functools import cache
 from typing import Any
 
@@ -92,8 +93,8 @@ class _Jacobian(casadi.Callback):
 
     def __init__(self, name, function, input_names, output_names, options):
         super().__init__()
-        self._function, self._names = function, (input_names, output_names)
-        self.construct(name, {"enable_fd": True, **options})
+        self._function, self._names, self._jacobians = function, (input_names, output_names), []
+        self.construct(name, {"enable_fd": function.second is None, **options})
 
     def get_n_in(self):
         return len(self._function.sizes) + 1
@@ -117,6 +118,50 @@ class _Jacobian(casadi.Callback):
     def eval(self, arguments):
         found = self._function.derivatives(*map(_numbers, arguments[:-1]))
         return [x.reshape(-1, x.shape[-1]) if x.ndim == 2 else x.swapaxes(0, 1).reshape(-1, x.shape[-1]) for x in found]
+
+    def has_jacobian(self):
+        return self._function.second is not None
+
+    def get_jacobian(self, name, input_names, output_names, options):
+        self._jacobians.append(_Second(name, self._function, input_names, output_names, options))
+        return self._jacobians[-1]
+
+
+class _Second(casadi.Callback):
+    """The derivatives of each of the derivatives of a Function of shape (n,), by the inputs of a _Jacobian."""
+
+    def __init__(self, name, function, input_names, output_names, options):
+        super().__init__()
+        self._function, self._names, self._n = function, (input_names, output_names), function.shape[0]
+        self.construct(name, options)
+
+    def get_n_in(self):
+        return len(self._names[0])
+
+    def get_n_out(self):
+        return len(self._names[1])
+
+    def get_name_in(self, i):
+        return self._names[0][i]
+
+    def get_name_out(self, i):
+        return self._names[1][i]
+
+    def get_sparsity_in(self, i):
+        sizes, n = self._function.sizes, self._n
+        return casadi.Sparsity.dense(*((*((size, 1) for size in sizes), (n, 1), *((n, size) for size in sizes))[i]))
+
+    def get_sparsity_out(self, i):
+        sizes, n = self._function.sizes, self._n
+        one, other = divmod(i, len(sizes) + 1)
+        if other == len(sizes):                                         # by the value, which it does not use
+            return casadi.Sparsity(n * sizes[one], n)
+        return casadi.Sparsity.dense(n * sizes[one], sizes[other])
+
+    def eval(self, arguments):
+        found = self._function.second(*map(_numbers, arguments[:len(self._function.sizes)]))
+        return [casadi.DM(self.get_sparsity_out(len(row))) if x is None else x.swapaxes(0, 1).reshape(-1, x.shape[-1])
+                for row in found for x in (*row, None)]
 
 
 def _numbers(x: casadi.DM) -> np.ndarray:

@@ -11,13 +11,17 @@ from screw_dynamics.screws.arrays import tilde
 
 class Function(NamedTuple):
     """value(*inputs) (..., *shape) of inputs (..., size) of these sizes, and derivatives(*inputs), one (..., *shape,
-    size) for each input. Leading axes are a batch and broadcast."""
+    size) for each input. Leading axes are a batch and broadcast.
+
+    second(*inputs), or None where it is not known: for each input a tuple, with one derivative (..., *shape, size of
+    the first, size of the second) for each."""
 
     name: str
     sizes: tuple[int, ...]
     shape: tuple[int, ...]
     value: Callable[..., np.ndarray]
     derivatives: Callable[..., tuple[np.ndarray, ...]]
+    second: Callable[..., tuple[tuple[np.ndarray, ...], ...]] | None = None
 
 
 def inverse_dynamics(robot: Robot) -> Function:
@@ -25,8 +29,14 @@ def inverse_dynamics(robot: Robot) -> Function:
     def derivatives(q, qd, qdd):
         by_q, by_qd, M = robot.inverse_dynamics_derivatives(q, qd, qdd)
         return _by_numbers(robot, q, by_q), by_qd, M
+
+    def second(q, qd, qdd):
+        q_q, q_qd, qd_qd, q_qdd = robot.inverse_dynamics_second_derivatives(q, qd, qdd)
+        qd_q, qdd_q, none = q_qd.swapaxes(-1, -2), q_qdd.swapaxes(-1, -2), np.zeros(q_q.shape)
+        return (q_q, q_qd, q_qdd), (qd_q, qd_qd, none), (qdd_q, none, none)
     n = robot.n
-    return Function("inverse_dynamics", (robot.nq, n, n), (n,), robot.inverse_dynamics, derivatives)
+    return Function("inverse_dynamics", (robot.nq, n, n), (n,), robot.inverse_dynamics, derivatives,
+                    None if robot.model.on_groups else second)
 
 
 def forward_dynamics(robot: Robot) -> Function:

@@ -23,9 +23,9 @@ except ImportError as error:
 class JaxRobot:
     """The functions of a robot, as JAX takes them: arguments as those of Robot, in float64.
 
-    Where JAX computes in float32, which is its default, calls raise a ValueError, that says how to change that. First
-    derivatives alone: a derivative of a derivative raises NotImplementedError. By a configuration they are by its
-    numbers, of a quaternion by its four."""
+    Where JAX computes in float32, which is its default, calls raise a ValueError, that says how to change that. Second
+    derivatives are there of inverse dynamics alone, without joints on groups; of others, they raise
+    NotImplementedError. By a configuration derivatives are by its numbers, of a quaternion by its four."""
 
     def __init__(self, robot: Robot):
         self.robot = robot
@@ -60,7 +60,7 @@ class JaxRobot:
 
 def _lifted(function: Function) -> Callable:
     """A Function as one of JAX."""
-    name, sizes, shape, _, _ = function
+    name, sizes, shape, *_ = function
     axes = "ij"[:len(shape)]
 
     def called(f, shapes, inputs):
@@ -81,9 +81,23 @@ def _lifted(function: Function) -> Callable:
         terms = zip(derivatives(*inputs), tangents, strict=True)
         return value(*inputs), sum(jnp.einsum(f"...{axes}k,...k->...{axes}", by, x) for by, x in terms)
 
+    @jax.custom_jvp
+    def second(*inputs):
+        flat = called(lambda *x: [by for row in function.second(*x) for by in row],
+                      [(*shape, one, other) for one in sizes for other in sizes], inputs)
+        return [flat[k:k + len(sizes)] for k in range(0, len(flat), len(sizes))]
+
     @derivatives.defjvp
     def _(inputs, tangents):
-        raise NotImplementedError(f"{name}: the bridge to JAX has no second derivatives")
+        if function.second is None:
+            raise NotImplementedError(f"{name}: the bridge to JAX has no second derivatives of it")
+        changes = [sum(jnp.einsum(f"...{axes}km,...m->...{axes}k", by, x) for by, x in zip(row, tangents, strict=True))
+                   for row in second(*inputs)]
+        return derivatives(*inputs), changes
+
+    @second.defjvp
+    def _(inputs, tangents):
+        raise NotImplementedError(f"{name}: the bridge to JAX has no third derivatives")
 
     def checked(*inputs):
         if not jax.config.jax_enable_x64:

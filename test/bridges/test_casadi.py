@@ -41,14 +41,18 @@ def test_values_jacobians_and_gradients(name, function, rng):
         near(found[1 + len(inputs) + k][:, 0], np.tensordot(weights, by, weights.ndim), 1e-9)
 
 
-def test_second_derivatives_are_differences_of_exact_first_ones(rng):
+@pytest.mark.parametrize("function, bound", [("inverse_dynamics", 1e-9), ("forward_dynamics", 1e-5)])
+def test_second_derivatives(function, bound, rng):
+    """Exact ones of inverse dynamics, and differences of exact first ones."""
     robot, bridged = bridge("fixed")
-    _, theirs, (q, qd, qdd) = calls(robot, bridged, rng)["inverse_dynamics"]
-    x, weights = casadi.MX.sym("q", robot.n), rng.standard_normal(robot.n)
-    hessian, _ = casadi.hessian(casadi.dot(theirs(x, qd, qdd), weights), x)
-    found = casadi.Function("h", [x], [hessian])(q).full()
-    expected, = derivatives(lambda q: weights @ robot.inverse_dynamics_derivatives(q, qd, qdd).by_q, [q])
-    near(found, expected, 1e-5)
+    _, theirs, inputs = calls(robot, bridged, rng)[function]
+    x, weights = casadi.MX.sym("x", 3 * robot.n), rng.standard_normal(robot.n)
+    hessian, _ = casadi.hessian(casadi.dot(theirs(*casadi.vertsplit(x, robot.n)), weights), x)
+    found = casadi.Function("h", [x], [hessian])(np.concatenate(inputs)).full()
+
+    def gradient(x):
+        return weights @ np.hstack(getattr(robot, f"{function}_derivatives")(*np.split(x, 3)))
+    near(found, derivatives(gradient, [np.concatenate(inputs)])[0], bound)
 
 
 def test_a_nonlinear_program_finds_the_least_efforts_that_hold_a_point(rng):

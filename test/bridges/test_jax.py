@@ -68,13 +68,26 @@ def test_the_gradient_through_a_scan_is_the_adjoint_one(rng):
     near(np.asarray(jax.grad(cost)(tau)), rolled.adjoint(by_q).by_effort, 1e-12)
 
 
+@pytest.mark.slow       # takes kernels of batches
+def test_second_derivatives_of_inverse_dynamics(rng):
+    robot, bridged = bridge("fixed")
+    _, theirs, inputs = calls(robot, bridged, rng)["inverse_dynamics"]
+    every = 0, 1, 2
+    for found in (jax.jit(jax.jacfwd(jax.jacrev(theirs, every), every))(*inputs),
+                  jax.jacrev(jax.jacfwd(theirs, every), every)(*inputs)):
+        for k, row in enumerate(found):
+            expected = derivatives(lambda *x, k=k: robot.inverse_dynamics_derivatives(*x)[k], inputs)
+            for by, right in zip(row, expected, strict=True):
+                near(np.asarray(by), right, 1e-9)
+
+
 def test_what_it_refuses():
     _, bridged = bridge("fixed")
     x = np.zeros(6)
     with pytest.raises(ValueError, match=r"inverse_dynamics: an argument has shape \(3,\), but must end in 6"):
         bridged.inverse_dynamics(x, x[:3], x)
-    with pytest.raises(NotImplementedError, match="mass_matrix: the bridge to JAX has no second derivatives"):
-        jax.hessian(lambda q: jnp.sum(bridged.mass_matrix(q)))(x)
+    with pytest.raises(NotImplementedError, match="forward_dynamics: the bridge to JAX has no second"):
+        jax.hessian(lambda q: jnp.sum(bridged.forward_dynamics(q, x, x)))(x)
     with pytest.raises(ValueError, match="link 'nose' does not exist"):
         bridged.forward_kinematics(x, "nose")
     with pytest.raises(ValueError, match="integrator 'rk45' must be one of"):
