@@ -7,7 +7,10 @@
   index_1         the index-1 system, with dependent constraints                       [MT] (13)
   system          MultibodySystem: Newton-Euler in twists and in mixed velocities      [MT] (16), (20)-(24)
   integrators     Munthe-Kaas for any Butcher tableau, commutator-free                 [MT] (83)
+  generalised_alpha  implicit steps for stiff systems
   motion          simulate
+  reconstruction  screw coordinates, Euler parameters, dual quaternions, angles   [MT] (12b), (15b), (59)
+  quaternions     (dual) quaternions and what leads to velocities                  [MT] (70)-(80)
   of_robot        the system of a Robot, and its joints' velocities and efforts
 
 May import robot and all rooms below it, and no room beside it."""
@@ -15,8 +18,10 @@ from .groups import DIRECT, SEMIDIRECT, ConfigurationGroup
 from .joints import Joint
 from .motion import Motion, simulate
 from .of_robot import RobotJoints, of_robot
+from .reconstruction import DUAL_QUATERNIONS, EULER_PARAMETERS, Coordinates, angles, canonical, simulate_in
 from .springs import Spring
 from .system import Body, MultibodySystem, State
 
-__all__ = ["DIRECT", "SEMIDIRECT", "Body", "ConfigurationGroup", "Joint", "Motion", "MultibodySystem", "RobotJoints",
-           "Spring", "State", "of_robot", "simulate"]
+__all__ = ["DIRECT", "DUAL_QUATERNIONS", "EULER_PARAMETERS", "SEMIDIRECT", "Body", "ConfigurationGroup", "Coordinates",
+           "Joint", "Motion", "MultibodySystem", "RobotJoints", "Spring", "State", "angles", "canonical", "of_robot",
+           "simulate", "simulate_in"]

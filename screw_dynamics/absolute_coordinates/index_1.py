@@ -24,10 +24,12 @@ def rank(B: np.ndarray) -> int:
 
 def shortest(B: np.ndarray, b: np.ndarray, rank: int) -> np.ndarray:
     """The shortest y (6n,) with B y = b in the `rank` most independent rows, by QR with pivots. LinAlgError where these
-    too are dependent."""
+    too are dependent, ArithmeticError where b is not finite."""
     if not rank:
         return np.zeros(B.shape[1])
     factors, pivots, tau, _, _ = lapack.dgeqp3(B.T, overwrite_a=1)
+    if not np.isfinite(b).all():
+        raise ArithmeticError("the motion is no longer finite: shorter steps, or an implicit method, may help")
     if not abs(factors[rank - 1, rank - 1]) > SINGULAR * abs(factors[0, 0]):
         raise np.linalg.LinAlgError(f"a singular configuration: {rank} constraints were independent, and are not here")
     z = np.zeros((B.shape[1], 1), order="F")

@@ -1,17 +1,21 @@
 """Motion of a MultibodySystem over time, by steps of fixed or of adaptive length."""
 from collections.abc import Callable, Mapping
 from functools import partial
-from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .integrators import TABLEAUS, Step, commutator_free, munthe_kaas
+from screw_dynamics.simulation.runge_kutta import Tableau
+
+from .generalised_alpha import GeneralisedAlpha
+from .integrators import TABLEAUS, commutator_free, munthe_kaas
 from .system import MultibodySystem, State
 
-METHODS = (*TABLEAUS, "commutator_free")
+METHODS = (*TABLEAUS, "commutator_free", "generalised_alpha")
 PROJECTIONS = None, "velocities", "poses and velocities"
+SHORTEST = 1e-14        # of the duration: shorter steps are given up
+SLACK = 1e-6            # of a step: what is left of the duration is added to the last one, not a step of its own
 
 
 class Motion(NamedTuple):
@@ -26,61 +30,67 @@ class Motion(NamedTuple):
     refused: int
 
 
-def simulate(system: MultibodySystem, duration: float, dt: float, method: str = "rk4", state: State | None = None,
-             every: int = 1, projection: str | None = None, dexp_order: int | None = None,
+def simulate(system: MultibodySystem, duration: float, dt: float, method: str | Tableau = "rk4",
+             state: State | None = None, every: int = 1, projection: str | None = None, dexp_order: int | None = None,
              record: Mapping[str, Callable[[np.ndarray, np.ndarray], ArrayLike]] | None = None,
-             rtol: float = 1e-8, atol: float = 1e-10) -> Motion:
+             rtol: float = 1e-8, atol: float = 1e-10, rho: float = 0.9) -> Motion:
     """The motion from the system's initial state with closed velocities, or from another, for `duration` seconds.
 
-    method: "euler", "heun", "rk4", "rk45" (Munthe-Kaas; rk45 with steps of adaptive length, dt being the first) or
-    "commutator_free"; every: which steps are kept; projection: what is brought back to the constraints after each step,
-    one of PROJECTIONS; dexp_order: as in munthe_kaas; record: {name: function of poses and velocities}."""
-    if method not in METHODS:
-        raise ValueError(f"the method {method!r} must be one of {', '.join(METHODS)}")
+    method: "euler", "heun", "rk4", "rk45" (Munthe-Kaas; rk45 with steps of adaptive length, dt being the first, to rtol
+    and atol) or the tableau of another explicit Runge-Kutta method; "commutator_free"; or "generalised_alpha"
+    (implicit, of order 2; rho as in GeneralisedAlpha). every: which steps are kept, the last always; projection: what
+    is brought back to the constraints after each step, one of PROJECTIONS; dexp_order: as in munthe_kaas; record:
+    {name: function of poses and velocities}."""
+    step, adaptive = _checked_step(system, method, dexp_order, rho), _estimates(method)
     if projection not in PROJECTIONS:
         raise ValueError(f"the projection {projection!r} must be one of {', '.join(map(repr, PROJECTIONS))}")
     if not (dt > 0.0 and duration >= 0.0):
         raise ValueError(f"dt must be > 0 and duration >= 0, not {dt} and {duration}")
     poses, velocities = state or system.initial(closed=True)
-    step = _step(system, method, dexp_order)
-    kept, record = [], record or {}
+    kept, record, (t, h), (steps, refused) = [], record or {}, (0.0, dt), (0, 0)
 
-    def keep(t, g, V):
-        kept.append((t, g, V, *(np.asarray(of(g, V)) for of in record.values())))
-    keep(0.0, poses, velocities)
-    count = max(1, ceil(duration / dt - 1e-9)) if duration else 0
-    steps, refused, t, h = 0, 0, 0.0, dt
-    while t < duration * (1.0 - 1e-12):
-        if method == "rk45":
-            h = min(h, duration - t)
-            taken = step(t, h, poses, velocities)
-            error = _error(taken, poses, velocities, rtol, atol)
-            grow = min(10.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.2)) if np.isfinite(error) else 0.2
-            if not error <= 1.0:
-                refused, h = refused + 1, h * grow
-                if h < 1e-14 * max(duration, 1.0):
+    def keep():
+        kept.append((t, poses, velocities, *(np.asarray(of(poses, velocities)) for of in record.values())))
+    keep()
+    while t < duration:
+        last = t + (1.0 + SLACK) * h > duration
+        length = duration - t if last else h
+        taken = step(t, length, poses, velocities)
+        if adaptive:
+            grow = _growth(taken, poses, velocities, rtol, atol)
+            h = length * abs(grow)
+            if grow < 0.0:
+                if h < SHORTEST * duration:
                     raise ArithmeticError(f"steps became shorter than {h:.1g} s at t = {t:.6g} s")
+                refused += 1
                 continue
-            t, h = t + h, h * grow
-        else:
-            taken = step(t, h, poses, velocities)
-            t = duration if steps + 1 == count and abs(count * dt - duration) < 1e-9 * duration else (steps + 1) * dt
-        steps += 1
+        t, steps = duration if last else t + length, steps + 1
         poses, velocities = _projected(system, taken, projection)
-        if steps % every == 0 or t >= duration:
-            keep(t, poses, velocities)
+        if steps % every == 0 or last:
+            keep()
     t, g, V, *recorded = (np.array(column) for column in zip(*kept, strict=True))
     return Motion(t, g, V, dict(zip(record, recorded, strict=True)), steps, refused)
 
 
-def _step(system, method, dexp_order):
+def _checked_step(system, method, dexp_order, rho):
     """A step as a function of t, h, g, V."""
-    of = partial(commutator_free) if method == "commutator_free" else partial(munthe_kaas, TABLEAUS[method])
-    options = {} if method == "commutator_free" else {"order": dexp_order}
-    return lambda t, h, g, V: of(system.group, system.accelerations, t, h, g, V, **options)
+    if isinstance(method, Tableau) or method in TABLEAUS:
+        tableau = method if isinstance(method, Tableau) else TABLEAUS[method]
+        return partial(munthe_kaas, tableau, system.group, system.accelerations, order=dexp_order)
+    if method == "commutator_free":
+        return partial(commutator_free, system.group, system.accelerations)
+    if method == "generalised_alpha":
+        return GeneralisedAlpha(system, rho)
+    raise ValueError(f"the method {method!r} must be one of {', '.join(METHODS)}, or a Tableau")
 
 
-def _projected(system, taken: Step, projection):
+def _estimates(method):
+    """True if a method estimates its error."""
+    tableau = method if isinstance(method, Tableau) else TABLEAUS.get(method)
+    return tableau is not None and tableau.error is not None
+
+
+def _projected(system, taken, projection):
     poses, velocities = taken.poses, taken.velocities
     if projection == "poses and velocities":
         poses = system.closed_poses(poses)
@@ -89,9 +99,14 @@ def _projected(system, taken: Step, projection):
     return poses, velocities
 
 
-def _error(taken, poses, velocities, rtol, atol):
-    """Root mean square of the estimated error, in units of the tolerance."""
+def _growth(taken, poses, velocities, rtol, atol):
+    """What the next step is longer by; less than 0 if this one is refused. By the root mean square of the estimated
+    error, in units of the tolerance, and SciPy's rule."""
     X, dV = taken.error
     sizes = np.concatenate((np.ones_like(X[..., :3]), np.maximum(1.0, np.abs(poses[..., :3, 3]))), axis=-1)
     parts = [X / (atol + rtol * sizes), dV / (atol + rtol * np.maximum(np.abs(velocities), np.abs(taken.velocities)))]
-    return float(np.sqrt(np.mean(np.square(parts))))
+    error = float(np.sqrt(np.mean(np.square(parts))))
+    if not np.isfinite(error):
+        return -0.2
+    grow = min(10.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.2))
+    return grow if error <= 1.0 else -min(grow, 0.9)

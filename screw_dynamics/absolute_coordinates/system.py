@@ -63,6 +63,7 @@ class MultibodySystem:
                                  dtype=float)
         self._roots_inverse = np.array([_root_inverse(body, M) for body, M in
                                         zip(bodies, self.inertias, strict=True)])         # L^-T
+        self._roots = np.linalg.inv(self._roots_inverse)                                   # L^T
         self._inverses = self._roots_inverse @ self._roots_inverse.transpose(0, 2, 1)
         self._springs = Springs(self.springs, self.number)
         self.constraints = Constraints([row for joint in self.joints for row in self._rows(joint)], self.n)
@@ -106,9 +107,9 @@ class MultibodySystem:
 
     def __repr__(self) -> str:
         redundant = self.constraints.m - self.rank
-        return (f"<MultibodySystem of {self.n} bodies in {self.group!r}, {len(self.joints)} joints, "
-                f"{self.degrees_of_freedom} degrees of freedom, {self.constraints.m} constraints"
-                f"{f', {redundant} redundant' if redundant else ''}>")
+        return (f"<MultibodySystem in {self.group!r}: bodies {self.n}, joints {len(self.joints)}, "
+                f"degrees of freedom {self.degrees_of_freedom}, constraints {self.constraints.m}"
+                f"{f', of which redundant {redundant}' if redundant else ''}>")
 
     # ------------------------------------------------------------------------------------------------- states
     def initial(self, closed: bool = False) -> State:
@@ -151,15 +152,13 @@ class MultibodySystem:
 
         The two forms of the Newton-Euler equations, (20) and (22), (24), are one: with (omega', R^T r'') resolved in
         the body frame, the mixed one is the body-fixed one at v = 0."""
-        R, r, omega, speed = self._world(poses, velocities)
-        w, v = velocities[:, :3], velocities[:, 3:] * self._semidirect
-        a = turned_6(self._inverses, self._bias(w, v) + self._applied(t, poses, velocities, R, r, omega, speed))
-        a[:, 3:] += self.gravity @ R[:-1]
+        world = R, r, omega, speed = self._world(poses, velocities)
+        a = self._free(t, poses, velocities, world)
         if self.constraints.m:
             rates = self.constraints.rates(R, r, omega, speed)
             free = np.zeros((self.n + 1, 6))
             free[:-1] = a
-            free[:-1, 3:] += cross(w, v)
+            free[:-1, 3:] += cross(velocities[:, :3], velocities[:, 3:] * self._semidirect)
             b = -rates.drift - self._times(rates, free)
             if any(self.baumgarte):
                 alpha, beta = self.baumgarte
@@ -167,13 +166,24 @@ class MultibodySystem:
             a = a + self._step(rates, b)
         return self._resolved(poses, a)
 
+    def _free(self, t, poses, velocities, world):
+        """V' (n, 6) without joints, resolved in the body frames."""
+        w, v = velocities[:, :3], velocities[:, 3:] * self._semidirect
+        a = turned_6(self._inverses, self._bias(w, v) + self._applied(t, poses, velocities, *world))
+        a[:, 3:] += self.gravity @ world[0][:-1]
+        return a
+
+    def imbalance(self, t: float, poses: np.ndarray, velocities: np.ndarray, accelerations: np.ndarray
+                  ) -> tuple[np.ndarray, np.ndarray]:
+        """L^-1 (M V' - Q), (6 n,), which joints must provide as B^T mu, and B = J L^-T (m, 6 n), for M = L L^T."""
+        world = self._world(poses, velocities)
+        missing = self._resolved(poses, accelerations, back=True) - self._free(t, poses, velocities, world)
+        return turned_6(self._roots, missing).ravel(), self._weighted(self.constraints.rates(*world))
+
     def constraint_wrenches(self, t: float, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """The wrenches (n, 6) of all joints together on each body, about and in its frame: M V' - Q of (13)."""
-        R, r, omega, speed = self._world(poses, velocities)
-        w, v = velocities[:, :3], velocities[:, 3:] * self._semidirect
         a = self._resolved(poses, self.accelerations(t, poses, velocities), back=True)
-        a[:, 3:] -= self.gravity @ R[:-1]
-        return turned_6(self.inertias, a) - self._bias(w, v) - self._applied(t, poses, velocities, R, r, omega, speed)
+        return turned_6(self.inertias, a - self._free(t, poses, velocities, self._world(poses, velocities)))
 
     # ------------------------------------------------------------------------------------------------- what is measured
     def residuals(self, poses: np.ndarray) -> np.ndarray:

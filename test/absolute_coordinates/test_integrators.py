@@ -4,6 +4,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.absolute_coordinates import DIRECT, SEMIDIRECT, Body, MultibodySystem, simulate
+from screw_dynamics.simulation.runge_kutta import Tableau
 
 ORDERS = {"euler": 1, "heun": 2, "rk4": 4, "commutator_free": 4}
 INERTIA = sd.inertia_matrix(2.0, (0.1, -0.2, 0.05), np.diag((0.5, 0.6, 0.3)))
@@ -60,9 +61,17 @@ def test_constant_twists_are_integrated_exactly(method):
     assert np.abs(motion.poses[-1, 0] - sd.se3.exp(2.0 * X)).max() < 4e-15
 
 
+def test_any_butcher_tableau():
+    """Ralston's method of order 3."""
+    tableau = Tableau(a=np.array(((0, 0, 0), (0.5, 0, 0), (0, 0.75, 0))), b=np.array((2, 3, 4)) / 9.0,
+                      c=np.array((0.0, 0.5, 0.75)))
+    ends = [simulate(thrown(SEMIDIRECT), 1.0, 1.0 / steps, tableau).poses[-1] for steps in (20, 40, 80)]
+    assert abs(np.log2(np.abs(ends[0] - ends[1]).max() / np.abs(ends[1] - ends[2]).max()) - 3.0) < 0.3
+
+
 def test_times_and_records():
     motion = simulate(thrown(SEMIDIRECT), 1.05, 0.1, every=4, record={"E": thrown(SEMIDIRECT).energy})
-    assert np.allclose(motion.t, (0.0, 0.4, 0.8, 1.1)) and motion.steps == 11 and motion.recorded["E"].shape == (4,)
+    assert np.allclose(motion.t, (0.0, 0.4, 0.8, 1.05)) and motion.steps == 11 and motion.recorded["E"].shape == (4,)
 
 
 def test_arguments_that_make_no_sense():

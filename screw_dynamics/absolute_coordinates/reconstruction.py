@@ -1,0 +1,159 @@
+"""Other kinematic reconstructions: poses in coordinates that are integrated as a vector-space ODE q' = A(q)^-1 V;
+[MT] (12b), (15b), (59). Each is a choice with its own singularities, and its own velocity V."""
+import warnings
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
+
+from . import quaternions
+from .groups import DIRECT, SEMIDIRECT, ConfigurationGroup
+from .integrators import TABLEAUS
+from .motion import Motion
+from .system import MultibodySystem
+
+
+class Coordinates(NamedTuple):
+    """A choice of coordinates q (n, k) of the poses of n bodies.
+
+    group: SEMIDIRECT where V is a body-fixed twist, DIRECT where it is a mixed velocity; of: q from poses; poses: the
+    reverse; rates: q' from q and V; regularity: of each body (n,), 1 where q is best and 0 where it is singular."""
+
+    name: str
+    group: str
+    of: Callable[[np.ndarray], np.ndarray]
+    poses: Callable[[np.ndarray], np.ndarray]
+    rates: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    regularity: Callable[[np.ndarray], np.ndarray]
+
+
+def canonical(group: str, initial: ArrayLike) -> Coordinates:
+    """Screw coordinates X of g = g_0 exp X in SE(3), or rotation vectors and positions in SO(3) x R^3, (12b), (14b):
+    q' = dexp_-q^-1 V. Singular for the angles 2 pi, 4 pi, ..., regularity 1 - |xi| / 2 pi before the first.
+
+    initial: g_0 (n, 4, 4). A body bound to a subgroup stays in it in SE(3), as in Munthe-Kaas methods."""
+    g0 = np.array(initial, dtype=float)
+    of_bodies = ConfigurationGroup([group] * len(g0))
+    return Coordinates(
+        f"canonical coordinates of {group}", group,
+        of=lambda g: of_bodies.log(of_bodies.compose(of_bodies.inverse(g0), g)),
+        poses=lambda q: of_bodies.compose(g0, of_bodies.exp(q)),
+        rates=lambda q, V: of_bodies.dexp_inv(-q, V),
+        regularity=lambda q: np.maximum(0.0, 1.0 - np.linalg.norm(q[..., :3], axis=-1) / (2.0 * np.pi)))
+
+
+def _euler_poses(q):
+    return _poses(quaternions.rotation(q[..., :4]), q[..., 4:])
+
+
+def _euler_rates(q, V):
+    half = 0.5 * (quaternions.E(q[..., :4]).swapaxes(-1, -2) @ V[..., :3, None])[..., 0]
+    return np.concatenate((half, V[..., 3:]), axis=-1)
+
+
+def _dual_rates(q, V):
+    rates = quaternions.dual_plus(q)
+    return 0.5 * (rates[..., :, [1, 2, 3, 5, 6, 7]] @ V[..., None])[..., 0]
+
+
+def _length(q):
+    """Of the quaternions, which need not be 1, but not 0."""
+    return np.minimum(1.0, np.linalg.norm(q[..., :4], axis=-1))
+
+
+EULER_PARAMETERS = Coordinates(     # (79), (80) corrected: Q' = E^T omega / 2, and r'
+    "Euler parameters", DIRECT,
+    of=lambda g: np.concatenate((quaternions.of_poses(g)[..., :4], g[..., :3, 3]), axis=-1),
+    poses=_euler_poses, rates=_euler_rates, regularity=_length)
+
+DUAL_QUATERNIONS = Coordinates(     # (77), (78) corrected, inverted: Q' = Q V / 2 for V = (0, omega) + eps (0, v)
+    "dual quaternions", SEMIDIRECT, of=quaternions.of_poses, poses=quaternions.poses, rates=_dual_rates,
+    regularity=_length)
+
+
+def angles(axes: str = "zxz") -> Coordinates:
+    """Three angles about axes of the frame as it turns, R = R_i R_j R_k, and positions, (2), (59): "zxz" are Euler's,
+    "xyz" Cardan's. Singular where the first and last axis coincide; regularity the sine of their angle.
+
+    ValueError for axes that are not three of x, y, z, or of which two in turn are the same."""
+    if len(axes) != 3 or not set(axes) <= set("xyz") or axes[0] == axes[1] or axes[1] == axes[2]:
+        raise ValueError(f"axes must be three of x, y, z, no two in turn the same, not {axes!r}")
+    unit = np.eye(3)[["xyz".index(axis) for axis in axes]]
+    group = ConfigurationGroup([DIRECT])
+
+    def turns(q):
+        """The three rotations (..., 3, 3, 3)."""
+        X = np.concatenate((q[..., :3, None] * unit, np.zeros((*q.shape[:-1], 3, 3))), axis=-1)
+        return group.exp(X[..., None, :])[..., 0, :3, :3]
+
+    def matrix(q):
+        R = turns(q)
+        last = R[..., 2, :, :].swapaxes(-1, -2)
+        first = last @ R[..., 1, :, :].swapaxes(-1, -2)
+        return np.stack((first @ unit[0], last @ unit[1], np.broadcast_to(unit[2], q[..., :3].shape)), axis=-1)
+
+    def of(g):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)    # where they are singular, which `regularity` tells
+            theta = Rotation.from_matrix(g[..., :3, :3]).as_euler(axes.upper())
+        return np.concatenate((theta, g[..., :3, 3]), axis=-1)
+
+    def poses(q):
+        R = turns(q)
+        return _poses(R[..., 0, :, :] @ R[..., 1, :, :] @ R[..., 2, :, :], q[..., 3:])
+    return Coordinates(
+        f"angles {axes}", DIRECT, of=of, poses=poses,
+        rates=lambda q, V: np.concatenate((np.linalg.solve(matrix(q), V[..., :3, None])[..., 0], V[..., 3:]), axis=-1),
+        regularity=lambda q: np.abs(np.linalg.det(matrix(q))))
+
+
+def _poses(R, r):
+    g = np.zeros((*r.shape[:-1], 4, 4))
+    g[..., :3, :3], g[..., :3, 3], g[..., 3, 3] = R, r, 1.0
+    return g
+
+
+def simulate_in(coordinates: Coordinates, system: MultibodySystem, duration: float, dt: float, method: str = "rk4",
+                every: int = 1, record: Mapping[str, Callable[[np.ndarray, np.ndarray], ArrayLike]] | None = None
+                ) -> Motion:
+    """As `simulate`, in steps of fixed length, with poses in other coordinates: one vector-space Runge-Kutta method for
+    (q, V), [MT] (14), (15). All bodies are moved in the group of the coordinates.
+
+    `recorded` has besides "coordinates" (k, n, ...) and "regularity" (k,), the least of all bodies. ArithmeticError
+    where it falls below 1e-9."""
+    if method not in TABLEAUS or TABLEAUS[method].error is not None:
+        raise ValueError(f"the method {method!r} must be one of euler, heun, rk4")
+    moved, tableau = system.with_groups(coordinates.group), TABLEAUS[method]
+    poses, V = moved.initial(closed=True)
+    q, kept, record, steps = coordinates.of(poses), [], record or {}, max(1, round(duration / dt))
+
+    def keep(k):
+        g = coordinates.poses(q)
+        least = _regular(coordinates, q, k * dt)
+        kept.append((k * dt, g, V, q, least, *(np.asarray(f(g, V)) for f in record.values())))
+    keep(0)
+    for step in range(steps):
+        dq, dV = [], []
+        for a, c in zip(tableau.a, tableau.c, strict=True):
+            q_j = q + dt * sum((w * rate for w, rate in zip(a, dq, strict=False)), np.zeros_like(q))
+            V_j = V + dt * sum((w * rate for w, rate in zip(a, dV, strict=False)), np.zeros_like(V))
+            dq.append(coordinates.rates(q_j, V_j))
+            dV.append(moved.accelerations((step + c) * dt, coordinates.poses(q_j), V_j))
+        q = q + dt * sum(w * rate for w, rate in zip(tableau.b, dq, strict=True))
+        V = V + dt * sum(w * rate for w, rate in zip(tableau.b, dV, strict=True))
+        _regular(coordinates, q, (step + 1) * dt)
+        if (step + 1) % every == 0 or step + 1 == steps:
+            keep(step + 1)
+    t, g, V, q, regularity, *recorded = (np.array(column) for column in zip(*kept, strict=True))
+    found = {"coordinates": q, "regularity": regularity} | dict(zip(record, recorded, strict=True))
+    return Motion(t, g, V, found, steps, 0)
+
+
+def _regular(coordinates, q, t):
+    """The least regularity."""
+    least = float(coordinates.regularity(q).min())
+    if not least > 1e-9:
+        raise ArithmeticError(f"{coordinates.name} are singular at t = {t:.6g} s")
+    return least
