@@ -1,0 +1,1 @@
+"""Studies of time integration: the examples of [MT], which python -m studies draws. Not part of the package."""
