@@ -42,6 +42,7 @@ def test_a_typed_script_of_a_user_runs():
 def test_a_typed_script_of_derivatives_runs():
     robot = typed_user.read(URDF / "double_pendulum.urdf")
     typed_user.along_a_motion(robot, *[[0.1] * robot.n] * 2)
+    typed_user.parameters(robot, *[[0.1] * robot.n] * 2)
 
 
 @pytest.mark.parametrize("kind", [sd.Robot, sd.ModelBuilder])

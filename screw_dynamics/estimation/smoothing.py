@@ -79,7 +79,7 @@ def in_velocities(model: Model, piece: Piece) -> Piece:
     return piece._replace(qd=qd, qdd=qdd, acceleration_noise=noise)
 
 
-def correlation_times(rest, valid):
+def correlation_times(rest: np.ndarray, valid: np.ndarray) -> np.ndarray:
     """How many residuals say as much as one independent one, of each joint (n,), >= 1; by autocorrelation."""
     times = np.ones(rest.shape[1])
     for j in range(len(times)):

@@ -132,6 +132,17 @@ def along_a_motion(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     return twists[2]
 
 
+def parameters(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> sd.Robot:
+    """Every method about inertial parameters; a robot of other ones."""
+    p, names = robot.inertial_parameters, robot.inertial_parameter_names + robot.friction_parameter_names
+    every: np.ndarray = np.append(p, robot.friction_parameters)
+    regressors: list[np.ndarray] = [robot.torque_regressor(q, qd, qd, friction=True), robot.momentum_regressor(q, qd),
+                                    robot.acceleration_regressor(q, qd, qd, threads=1)]
+    energy: np.ndarray = robot.kinetic_energy_regressor(q, qd) + robot.potential_energy_regressor(q, threads=1)
+    assert len(every) == len(names) == regressors[0].shape[-1] and energy.shape == p.shape
+    return robot.with_inertial_parameters(1.1 * p)
+
+
 def configurations(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> float:
     """Every method of configurations and of the robot as a whole; a distance and a mass."""
     ahead: np.ndarray = robot.interpolate(robot.neutral(), robot.integrate(robot.normalize(q), qd), [0.0, 0.5])
@@ -172,8 +183,8 @@ def pictures(robot: sd.Robot, q: ArrayLike, qd: ArrayLike, path: Path) -> None:
 
 
 def use(path: Path) -> None:
-    """All of it but the pictures and derivatives along a motion; the model that was built is only looked at, since its
-    kernels are others."""
+    """All of it but the pictures, derivatives along a motion, and parameters; the model that was built is only looked
+    at, since its kernels are others."""
     robot = read(path)
     for model in (robot.model, build()):
         look_at(model)
