@@ -94,7 +94,7 @@ class Oracle:
             if joint is not None:
                 first = 10 * (self.model.getJointId(joint) - 1)
                 ours[..., i, :] = regressor[..., first:first + 10]
-        return ours.reshape(*regressor.shape[:-1], -1)
+        return ours.reshape(*regressor.shape[:-1], 10 * len(self.bodies))
 
     def kinetic_energy(self, q, qd):
         return pin.computeKineticEnergy(self.model, self.data, self._q(q), self.G @ qd)
