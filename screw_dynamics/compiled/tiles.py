@@ -36,7 +36,7 @@ def transposed(typing: Any, lanes: Any) -> tuple:
     return _SQUARE(_SQUARE), build
 
 
-def entry_pointer(context, builder, kind, array, row, column):
+def entry_pointer(context: Any, builder: Any, kind: Any, array: Any, row: Any, column: Any) -> Any:
     """Pointer to an entry of a two-dimensional array whose rows are contiguous."""
     fields = make_array(kind)(context, builder, array)
     down, _ = cgutils.unpack_tuple(builder, fields.strides)
@@ -45,7 +45,7 @@ def entry_pointer(context, builder, kind, array, row, column):
     return builder.inttoptr(start, VECTOR.as_pointer())
 
 
-def first_places(builder, count):
+def first_places(builder: Any, count: Any) -> Any:
     """The mask of the first `count` places."""
     count = builder.trunc(count, INT)
     wide = ir.VectorType(INT, WIDTH)
@@ -102,7 +102,7 @@ def _fetch(typing, rows, row, column):
 
 
 @intrinsic
-def put_row(typing, out, row, column, lane):
+def put_row(typing: Any, out: Any, row: Any, column: Any, lane: Any) -> tuple:
     """Write up to WIDTH places of a lane to a row from a column on."""
     def build(context, builder, signature, args):
         kind, (out, row, column, lane) = signature.args[0], args
