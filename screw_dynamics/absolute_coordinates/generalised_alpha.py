@@ -5,7 +5,7 @@ The constraints h(g) = 0 themselves are solved for, not their second derivatives
 tolerance in any group; velocities satisfy theirs to the order of the method."""
 import numpy as np
 
-from . import index_1
+from .index_1 import independent_rows
 from .integrators import Step
 from .system import MultibodySystem
 
@@ -35,7 +35,7 @@ class GeneralisedAlpha:
         """A step of length h from t."""
         system = self.system
         B = system.imbalance(t, g, V, np.zeros_like(V))[1]
-        taken = index_1.independent_rows(B, system.rank)
+        taken = independent_rows(B, system.rank)
         if self._carried is None:
             dV = system.accelerations(t, g, V)
             self._carried = dV, dV, np.zeros(len(B))

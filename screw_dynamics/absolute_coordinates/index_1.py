@@ -6,11 +6,68 @@ that depend on others do no harm: their number is counted once, where the mechan
 constraints that rounding or drift violates are never quite dependent."""
 import numpy as np
 from scipy.linalg import lapack
-from scipy.sparse import bmat, csr_matrix, identity
+from scipy.sparse import coo_matrix
 from scipy.sparse.linalg import splu
+
+from .constraints import Constraints, Rates, turned_back
 
 DEPENDENT = 1e-9        # of the largest pivot: below it a constraint depends on others
 SINGULAR = 1e-13        # the same during motion
+MANY = 40               # bodies, from which on sparse LU is faster than QR
+
+
+class WeightedConstraints:
+    """The constraints of n bodies in the metric of their mass matrix.
+
+    roots_inverse: L^-T (n, 6, 6); rates: those of the assembled mechanism, whose rank is that of its motion."""
+
+    def __init__(self, constraints: Constraints, roots_inverse: np.ndarray, rates: Rates):
+        self.of, self.n = constraints, len(roots_inverse)
+        self._roots_inverse = np.append(roots_inverse, np.zeros((1, 6, 6)), axis=0)
+        self._held = np.flatnonzero(constraints.on < self.n)
+        B = self.matrix(rates)
+        self.rank = rank(B)
+        self.sparse = self.n >= MANY
+        self._taken = independent_rows(B, self.rank)
+        self._places = self._sparse_places() if self.sparse else None
+
+    def _products(self, rates):
+        """The rows of B at the body (m, 6), and at the other (m, 6), 0 for the ground."""
+        return (turned_back(self._roots_inverse[self.of.body], rates.of_body),
+                turned_back(self._roots_inverse[self.of.on], rates.of_other))
+
+    def matrix(self, rates: Rates) -> np.ndarray:
+        """B = J L^-T (m, 6 n)."""
+        of, held, B = self.of, self._held, np.zeros((self.of.m, self.n, 6))
+        of_body, of_other = self._products(rates)
+        B[np.arange(of.m), of.body], B[held, of.on[held]] = of_body, of_other[held]
+        return B.reshape(of.m, 6 * self.n)
+
+    def step(self, rates: Rates, b: np.ndarray) -> np.ndarray:
+        """L^-T y (n, 6): the least change of velocities or accelerations, in the body frames, that J changes by b."""
+        y = self._by_sparse_lu(rates, b) if self.sparse else shortest(self.matrix(rates), b, self.rank)
+        return (self._roots_inverse[:-1] @ y.reshape(-1, 6, 1))[..., 0]
+
+    def _by_sparse_lu(self, rates, b):
+        """[[I, B^T], [B, 0]] (y, -lambda) = (0, b), of the rows that are independent in the assembled mechanism."""
+        of_body, of_other = self._products(rates)
+        entries = np.concatenate((of_body[self._taken], of_other[self._taken]), axis=1).ravel()
+        rows, columns, kept = self._places
+        n, size = 6 * self.n, 6 * self.n + len(self._taken)
+        data = np.concatenate((np.ones(n), entries[kept], entries[kept]))
+        system = coo_matrix((data, (rows, columns)), shape=(size, size)).tocsc()
+        return splu(system).solve(np.concatenate((np.zeros(n), b[self._taken])))[:n]
+
+    def _sparse_places(self):
+        """Rows and columns of the entries of the system above, and which of all products are entries: not those of the
+        ground."""
+        n, six = 6 * self.n, np.arange(6)
+        bodies = np.stack((self.of.body, self.of.on), axis=1)[self._taken]                      # (rank, 2)
+        columns = (6 * bodies[..., None] + six).ravel()
+        rows = np.repeat(n + np.arange(len(self._taken)), 12)
+        kept = np.flatnonzero(columns < n)
+        rows, columns, diagonal = rows[kept], columns[kept], np.arange(n)
+        return np.concatenate((diagonal, rows, columns)), np.concatenate((diagonal, columns, rows)), kept
 
 
 def rank(B: np.ndarray) -> int:
@@ -23,13 +80,13 @@ def rank(B: np.ndarray) -> int:
 
 
 def shortest(B: np.ndarray, b: np.ndarray, rank: int) -> np.ndarray:
-    """The shortest y (6n,) with B y = b in the `rank` most independent rows, by QR with pivots. LinAlgError where these
-    too are dependent, ArithmeticError where b is not finite."""
+    """The shortest y (6n,) with B y = b in the `rank` most independent rows, by QR with pivots, which overwrites B.
+    LinAlgError where these too are dependent, ArithmeticError where b is not finite."""
     if not rank:
         return np.zeros(B.shape[1])
-    factors, pivots, tau, _, _ = lapack.dgeqp3(B.T, overwrite_a=1)
     if not np.isfinite(b).all():
         raise ArithmeticError("the motion is no longer finite: shorter steps, or an implicit method, may help")
+    factors, pivots, tau, _, _ = lapack.dgeqp3(B.T, overwrite_a=1)
     if not abs(factors[rank - 1, rank - 1]) > SINGULAR * abs(factors[0, 0]):
         raise np.linalg.LinAlgError(f"a singular configuration: {rank} constraints were independent, and are not here")
     z = np.zeros((B.shape[1], 1), order="F")
@@ -42,8 +99,9 @@ def independent_rows(B: np.ndarray, rank: int) -> np.ndarray:
     return np.sort(lapack.dgeqp3(np.array(B.T, order="F"))[1][:rank] - 1) if rank else np.zeros(0, dtype=int)
 
 
-def shortest_sparse(B: csr_matrix, b: np.ndarray) -> np.ndarray:
-    """The same for many bodies, of independent rows alone: [[I, B^T], [B, 0]] (y, -lambda) = (0, b) by sparse LU."""
-    m, n = B.shape
-    system = bmat([[identity(n), B.T], [B, None]], format="csc")
-    return splu(system).solve(np.concatenate((np.zeros(n), b)))[:n]
+def dependent_rows(B: np.ndarray) -> np.ndarray:
+    """Which rows take part in a dependency (m,), as booleans."""
+    if not len(B):
+        return np.zeros(0, dtype=bool)
+    values, vectors = np.linalg.eigh(B @ B.T)
+    return (np.abs(vectors[:, values < values.max() * DEPENDENT]) > 1e-6).any(axis=1)

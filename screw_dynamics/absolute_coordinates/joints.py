@@ -10,20 +10,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from screw_dynamics.model.checks import pose
+
 X, Y, Z = range(3)
 # Of each kind of joint, in the joint frame, whose z axis is that of the joint: axes along which the body does not
-# slide, pairs (axis of the other body, axis of the body) that stay perpendicular, and freedoms as screws (turn axes,
-# slide axes). A universal joint turns about the x axis of the other body and the y axis of the body.
+# slide, and pairs (axis of the other body, axis of the body) that stay perpendicular. A helical joint slides along z as
+# its turn says. A universal joint turns about the x axis of the other body and the y axis of the body.
 ALL, UPRIGHT, LOCKED = (X, Y, Z), ((X, Z), (Y, Z)), ((X, Y), (Y, Z), (Z, X))
 KINDS = {
-    "revolute": (ALL, UPRIGHT, (Z,), ()),
-    "prismatic": ((X, Y), LOCKED, (), (Z,)),
-    "cylindrical": ((X, Y), UPRIGHT, (Z,), (Z,)),
-    "helical": (ALL, UPRIGHT, (Z,), (Z,)),
-    "spherical": (ALL, (), ALL, ()),
-    "planar": ((Z,), UPRIGHT, (Z,), (X, Y)),
-    "universal": (ALL, ((X, Y),), (X, Y), ()),
-    "fixed": (ALL, LOCKED, (), ()),
+    "revolute": (ALL, UPRIGHT),
+    "prismatic": ((X, Y), LOCKED),
+    "cylindrical": ((X, Y), UPRIGHT),
+    "helical": (ALL, UPRIGHT),
+    "spherical": (ALL, ()),
+    "planar": ((Z,), UPRIGHT),
+    "universal": (ALL, ((X, Y),)),
+    "fixed": (ALL, LOCKED),
 }
 
 
@@ -50,18 +52,9 @@ class Joint:
             raise ValueError(f"joint {self.name!r}: a {self.kind} joint has no pitch, not {self.pitch}")
         if self.on == self.body:
             raise ValueError(f"joint {self.name!r} joins the body {self.body!r} to itself")
-
-    @property
-    def freedoms(self) -> np.ndarray:
-        """The screws (6, k) in the joint frame that span the motions of the body against the other; not constant, and
-        refused by ValueError, for a universal joint."""
-        if self.kind == "universal":
-            raise ValueError(f"joint {self.name!r}: the motions of a universal joint are no subgroup; use two revolute "
-                             "joints and a body between them")
-        *_, turns, slides = KINDS[self.kind]
-        if self.kind == "helical":
-            return np.array([[0.0, 0.0, 1.0, 0.0, 0.0, self.pitch]]).T
-        return np.eye(6)[:, [*turns, *(3 + axis for axis in slides)]]
+        object.__setattr__(self, "frame", pose(f"joint {self.name!r}", self.frame))
+        if self.frame_on is not None:
+            object.__setattr__(self, "frame_on", pose(f"joint {self.name!r}", self.frame_on))
 
 
 class Row(NamedTuple):
@@ -83,7 +76,7 @@ class Row(NamedTuple):
 
 def rows(joint: Joint, body: int, on: int, frame: np.ndarray, frame_on: np.ndarray) -> list[Row]:
     """The constraints of a joint, whose frame is given in the body and in the other body."""
-    slides, perpendicular, *_ = KINDS[joint.kind]
+    slides, perpendicular = KINDS[joint.kind]
     axes, axes_on = frame[:3, :3].T, frame_on[:3, :3].T
     across = np.array((axes[:2], axes_on[:2]))
     found = [Row(joint.name, body, on, axes_on[k], frame[:3, 3], frame_on[:3, 3], 1.0,

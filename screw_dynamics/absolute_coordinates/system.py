@@ -6,18 +6,18 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_matrix
 
 from screw_dynamics import checks
+from screw_dynamics.model.checks import numbers, pose
+from screw_dynamics.screws.arrays import inverse_pose
 
-from . import index_1
 from .constraints import Constraints, cross, turned, turned_back
 from .groups import SEMIDIRECT, ConfigurationGroup
+from .index_1 import WeightedConstraints, dependent_rows
 from .joints import Joint, rows
 from .springs import Spring, Springs
 
 ASSEMBLED = 1e-8        # the largest residual of a joint that counts as closed
-MANY = 40               # bodies, from which on the index-1 system is solved by sparse LU
 
 Wrenches = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 
@@ -35,6 +35,13 @@ class Body:
     pose: ArrayLike = ((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0))
     twist: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     group: str = SEMIDIRECT
+
+    def __post_init__(self) -> None:
+        name = f"body {self.name!r}"
+        for field, value in (("inertia", numbers(name, "inertia", self.inertia, (6, 6))),
+                             ("pose", pose(name, self.pose)), ("twist", numbers(name, "twist", self.twist, (6,)))):
+            value.setflags(write=False)
+            object.__setattr__(self, field, value)
 
 
 class State(NamedTuple):
@@ -56,24 +63,18 @@ class MultibodySystem:
                  gravity: ArrayLike = (0.0, 0.0, -9.81), wrenches: Wrenches | None = None,
                  baumgarte: tuple[float, float] = (0.0, 0.0)):
         self.bodies, self.joints, self.springs = tuple(bodies), tuple(joints), tuple(springs)
-        self.gravity, self.wrenches, self.baumgarte = np.array(gravity, dtype=float), wrenches, tuple(baumgarte)
+        self.gravity, self.wrenches, self.baumgarte = checks.vector("gravity", gravity, 3), wrenches, tuple(baumgarte)
         self.number = _numbered(self.bodies, self.joints, self.springs)
         self.group = ConfigurationGroup([body.group for body in bodies])
-        self.inertias = np.array([checks.real_numbers(f"the inertia of {b.name!r}", b.inertia, 6, 6) for b in bodies],
-                                 dtype=float)
-        self._roots_inverse = np.array([_root_inverse(body, M) for body, M in
-                                        zip(bodies, self.inertias, strict=True)])         # L^-T
+        self.inertias = np.array([body.inertia for body in bodies])
+        self._roots_inverse = np.array([_root_inverse(body) for body in bodies])           # L^-T
         self._roots = np.linalg.inv(self._roots_inverse)                                   # L^T
         self._inverses = self._roots_inverse @ self._roots_inverse.transpose(0, 2, 1)
         self._springs = Springs(self.springs, self.number)
         self.constraints = Constraints([row for joint in self.joints for row in self._rows(joint)], self.n)
-        self._outer = np.append(self._roots_inverse, np.zeros((1, 6, 6)), axis=0)
-        self._held = np.flatnonzero(self.constraints.on < self.n)
         self._semidirect = self.group.semidirect[:, None] * 1.0
         self._check_closed()
-        B = self._weighted(self._rates(*self.initial()))
-        self.rank = index_1.rank(B)
-        self._rows_taken = index_1.independent_rows(B, self.rank) if self.n >= MANY else None
+        self.weighted = WeightedConstraints(self.constraints, self._roots_inverse, self._rates(*self.initial()))
 
     # ------------------------------------------------------------------------------------------------- what it is
     @property
@@ -82,16 +83,18 @@ class MultibodySystem:
         return len(self.bodies)
 
     @property
+    def rank(self) -> int:
+        """The number of independent constraints, where the mechanism was assembled."""
+        return self.weighted.rank
+
+    @property
     def degrees_of_freedom(self) -> int:
         """6 n less the independent constraints, where the mechanism was assembled."""
         return 6 * self.n - self.rank
 
     def redundancy(self, state: State | None = None) -> dict[str, int]:
         """{joint: constraints of it that take part in a dependency}, of the initial state or another; {} if none."""
-        B = self._weighted(self._rates(*(state or self.initial())))
-        values, vectors = np.linalg.eigh(B @ B.T) if len(B) else (np.zeros(0), np.zeros((0, 0)))
-        dependent = vectors[:, values < max(values, default=0.0) * index_1.DEPENDENT]
-        involved = (np.abs(dependent) > 1e-6).any(axis=1)
+        involved = dependent_rows(self.weighted.matrix(self._rates(*(state or self.initial()))))
         return {joint.name: count for joint in self.joints
                 if (count := int(involved[[name == joint.name for name in self.constraints.names]].sum()))}
 
@@ -115,8 +118,8 @@ class MultibodySystem:
     def initial(self, closed: bool = False) -> State:
         """The bodies' initial poses and twists; closed: velocities with the least change of kinetic energy's metric
         that satisfies the constraints."""
-        poses = np.array([body.pose for body in self.bodies], dtype=float)
-        state = State(poses, self.velocities(poses, np.array([body.twist for body in self.bodies], dtype=float)))
+        poses = np.array([body.pose for body in self.bodies])
+        state = State(poses, self.velocities(poses, np.array([body.twist for body in self.bodies])))
         return State(poses, self.closed_velocities(*state)) if closed else state
 
     def twists(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
@@ -134,7 +137,7 @@ class MultibodySystem:
     def closed_velocities(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """The nearest velocities, in the metric of the mass matrix, that satisfy the constraints: one step."""
         rates = self._rates(poses, velocities)
-        return velocities - self._resolved(poses, self._step(rates, rates.velocity))
+        return velocities - self._resolved(poses, self.weighted.step(rates, rates.velocity))
 
     def closed_poses(self, poses: np.ndarray, tolerance: float = 1e-13, steps: int = 10) -> np.ndarray:
         """The poses g exp(-X) nearby that satisfy the constraints, by Newton steps in the metric of the mass matrix."""
@@ -142,7 +145,7 @@ class MultibodySystem:
             h = self.residuals(poses)
             if not h.size or np.abs(h).max() < tolerance:
                 break
-            X = self._step(self._rates(poses, np.zeros((self.n, 6))), h)
+            X = self.weighted.step(self._rates(poses, np.zeros((self.n, 6))), h)
             poses = self.group.compose(poses, self.group.exp(-self._resolved(poses, X)))
         return poses
 
@@ -163,7 +166,7 @@ class MultibodySystem:
             if any(self.baumgarte):
                 alpha, beta = self.baumgarte
                 b = b - 2.0 * alpha * rates.velocity - beta ** 2 * self.constraints.residuals(R, r)
-            a = a + self._step(rates, b)
+            a = a + self.weighted.step(rates, b)
         return self._resolved(poses, a)
 
     def _free(self, t, poses, velocities, world):
@@ -178,7 +181,7 @@ class MultibodySystem:
         """L^-1 (M V' - Q), (6 n,), which joints must provide as B^T mu, and B = J L^-T (m, 6 n), for M = L L^T."""
         world = self._world(poses, velocities)
         missing = self._resolved(poses, accelerations, back=True) - self._free(t, poses, velocities, world)
-        return turned_6(self._roots, missing).ravel(), self._weighted(self.constraints.rates(*world))
+        return turned_6(self._roots, missing).ravel(), self.weighted.matrix(self.constraints.rates(*world))
 
     def constraint_wrenches(self, t: float, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """The wrenches (n, 6) of all joints together on each body, about and in its frame: M V' - Q of (13)."""
@@ -258,23 +261,6 @@ class MultibodySystem:
         """J V of (n + 1, 6) resolved in the body frames."""
         return (rates.of_body * V[self.constraints.body] + rates.of_other * V[self.constraints.on]).sum(axis=1)
 
-    def _weighted(self, rates):
-        """B = J L^-T (m, 6 n)."""
-        of, held, B = self.constraints, self._held, np.zeros((self.constraints.m, self.n, 6))
-        every = np.arange(of.m)
-        B[every, of.body] = turned_back(self._outer[of.body], rates.of_body)
-        B[held, of.on[held]] = turned_back(self._outer[of.on[held]], rates.of_other[held])
-        return B.reshape(of.m, 6 * self.n)
-
-    def _step(self, rates, b):
-        """The least change of velocities or accelerations, resolved in the body frames, for which J changes by b."""
-        B = self._weighted(rates)
-        if self._rows_taken is None:
-            y = index_1.shortest(B, b, self.rank)
-        else:
-            y = index_1.shortest_sparse(csr_matrix(B[self._rows_taken]), b[self._rows_taken])
-        return turned_6(self._roots_inverse, y.reshape(-1, 6))
-
     def _resolved(self, poses, a, back=False):
         """Of (n, 6) in the body frames: those of mixed bodies with the linear part in the inertial frame, or back."""
         direct = self.group.direct
@@ -285,11 +271,10 @@ class MultibodySystem:
 
     def _rows(self, joint):
         body, on = self.number[joint.body], self.number[joint.on]
-        frame = np.array(joint.frame, dtype=float)
         if joint.frame_on is not None:
-            return rows(joint, body, on, frame, np.array(joint.frame_on, dtype=float))
-        outer = np.eye(4) if joint.on is None else np.array(self.bodies[on].pose, dtype=float)
-        return rows(joint, body, on, frame, np.linalg.inv(outer) @ self.bodies[body].pose @ frame)
+            return rows(joint, body, on, joint.frame, joint.frame_on)
+        outer = np.eye(4) if joint.on is None else self.bodies[on].pose
+        return rows(joint, body, on, joint.frame, inverse_pose(outer) @ self.bodies[body].pose @ joint.frame)
 
     def _check_closed(self):
         for name, errors in self.joint_errors(self.initial().poses).items():
@@ -324,10 +309,10 @@ def _numbered(bodies, joints, springs):
     return number
 
 
-def _root_inverse(body, M):
+def _root_inverse(body):
     """L^-T of M = L L^T."""
     try:
-        return np.linalg.inv(np.linalg.cholesky(M)).T
+        return np.linalg.inv(np.linalg.cholesky(body.inertia)).T
     except np.linalg.LinAlgError:
         raise ValueError(f"the inertia of the body {body.name!r} must be positive definite: absolute coordinates need "
                          "mass and inertia of every body") from None
