@@ -28,7 +28,7 @@ def matrix(numbers: np.ndarray) -> np.ndarray:
     return pose
 
 
-def arguments(robot: Robot, request, link: Callable[[str, str], str], base: FloatingBase | None,
+def arguments(robot: Robot, request: Any, link: Callable[[str, str], str], base: FloatingBase | None,
               base_pose: Callable[[], np.ndarray]) -> dict[str, Any]:
     """Those that a request gives but q0; ValueError naming the field at fault.
 
@@ -71,7 +71,7 @@ def _tolerance(request, field):
     return tolerance or TOLERANCE
 
 
-def answer(response, joints: JointRequest, found: InverseKinematicsResult, first: int) -> None:
+def answer(response: Any, joints: JointRequest, found: InverseKinematicsResult, first: int) -> None:
     """Fill an answer. first: how many numbers a floating base has in q."""
     response.joint_names = joints.joint_names
     response.position = messages.floats(joints.arrange(found.q[first:]))
@@ -83,13 +83,13 @@ def answer(response, joints: JointRequest, found: InverseKinematicsResult, first
                             f"{found.position_error:.3g} m and {found.orientation_error:.3g} rad away")
 
 
-def encode(response, error: Exception | None) -> None:
+def encode(response: Any, error: Exception | None) -> None:
     """Success, unless something was wrong, or no solution was found."""
     response.message = response.message if error is None else str(error)
     response.success = not response.message
 
 
-def start(request, joints: JointRequest, neutral: np.ndarray, first: int) -> np.ndarray | None:
+def start(request: Any, joints: JointRequest, neutral: np.ndarray, first: int) -> np.ndarray | None:
     """q0, or None where the request has no position."""
     if not len(request.position):
         return None
