@@ -4,6 +4,7 @@
   joints          lower pairs and the universal joint as scalar constraints
   constraints     residuals, Jacobian and its rate, of all joints at once              [MT] (6), (7)
   springs         springs and dampers between points
+  joint_springs   the same in revolute and prismatic joints
   index_1         the index-1 system, with dependent constraints                       [MT] (13)
   system          MultibodySystem: Newton-Euler in twists and in mixed velocities      [MT] (16), (20)-(24)
   integrators     Munthe-Kaas for any Butcher tableau, commutator-free                 [MT] (83)
@@ -15,6 +16,7 @@
 
 May import robot and all rooms below it, and no room beside it."""
 from .groups import DIRECT, SEMIDIRECT, ConfigurationGroup
+from .joint_springs import JointSpring
 from .joints import Joint
 from .motion import Motion, simulate
 from .of_robot import RobotJoints, of_robot
@@ -23,5 +25,5 @@ from .springs import Spring
 from .system import Body, MultibodySystem, State
 
 __all__ = ["DIRECT", "DUAL_QUATERNIONS", "EULER_PARAMETERS", "SEMIDIRECT", "Body", "ConfigurationGroup", "Coordinates",
-           "Joint", "Motion", "MultibodySystem", "RobotJoints", "Spring", "State", "angles", "canonical", "of_robot",
-           "simulate", "simulate_in"]
+           "Joint", "JointSpring", "Motion", "MultibodySystem", "RobotJoints", "Spring", "State", "angles", "canonical",
+           "of_robot", "simulate", "simulate_in"]

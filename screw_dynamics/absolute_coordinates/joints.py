@@ -74,12 +74,16 @@ class Row(NamedTuple):
     across: np.ndarray
 
 
+def slide(joint: Joint, body: int, on: int, frame: np.ndarray, frame_on: np.ndarray, axis: int) -> Row:
+    """That the body does not slide along an axis, or as far as it turns times the pitch along z."""
+    return Row(joint.name, body, on, frame_on[:3, axis], frame[:3, 3], frame_on[:3, 3], 1.0,
+               joint.pitch if axis == Z else 0.0, np.array((frame[:3, :2].T, frame_on[:3, :2].T)))
+
+
 def rows(joint: Joint, body: int, on: int, frame: np.ndarray, frame_on: np.ndarray) -> list[Row]:
     """The constraints of a joint, whose frame is given in the body and in the other body."""
     slides, perpendicular = KINDS[joint.kind]
     axes, axes_on = frame[:3, :3].T, frame_on[:3, :3].T
     across = np.array((axes[:2], axes_on[:2]))
-    found = [Row(joint.name, body, on, axes_on[k], frame[:3, 3], frame_on[:3, 3], 1.0,
-                 joint.pitch if k == Z else 0.0, across) for k in slides]
-    return found + [Row(joint.name, body, on, axes_on[k], axes[j], np.zeros(3), 0.0, 0.0, across)
-                    for k, j in perpendicular]
+    upright = [Row(joint.name, body, on, axes_on[k], axes[j], np.zeros(3), 0.0, 0.0, across) for k, j in perpendicular]
+    return [slide(joint, body, on, frame, frame_on, k) for k in slides] + upright

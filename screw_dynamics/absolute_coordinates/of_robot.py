@@ -93,8 +93,8 @@ def of_robot(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, efforts: E
 
 def _links(model: Model):
     """The bodies with inertia: of a joint on a group its last."""
-    return [name for name, joint, after in zip(model.body_names, model.body_joints, (*model.body_joints[1:], ""),
-                                               strict=True) if joint != after]
+    last = dict(zip(model.body_joints, model.body_names, strict=True))
+    return list(last.values())
 
 
 def _freedoms(model):

@@ -14,7 +14,8 @@ from screw_dynamics.screws.arrays import inverse_pose
 from .constraints import Constraints, cross, turned, turned_back
 from .groups import SEMIDIRECT, ConfigurationGroup
 from .index_1 import WeightedConstraints, dependent_rows
-from .joints import Joint, rows
+from .joint_springs import JointSpring, JointSprings
+from .joints import Joint, Z, rows, slide
 from .springs import Spring, Springs
 
 ASSEMBLED = 1e-8        # the largest residual of a joint that counts as closed
@@ -59,19 +60,26 @@ class MultibodySystem:
     h'' + 2 alpha h' + beta^2 h = 0 instead of h'' = 0. ValueError names what does not exist, has no mass or is not
     closed."""
 
-    def __init__(self, bodies: Sequence[Body], joints: Sequence[Joint] = (), springs: Sequence[Spring] = (),
-                 gravity: ArrayLike = (0.0, 0.0, -9.81), wrenches: Wrenches | None = None,
-                 baumgarte: tuple[float, float] = (0.0, 0.0)):
+    def __init__(self, bodies: Sequence[Body], joints: Sequence[Joint] = (),
+                 springs: Sequence[Spring | JointSpring] = (), gravity: ArrayLike = (0.0, 0.0, -9.81),
+                 wrenches: Wrenches | None = None, baumgarte: tuple[float, float] = (0.0, 0.0)):
         self.bodies, self.joints, self.springs = tuple(bodies), tuple(joints), tuple(springs)
         self.gravity, self.wrenches, self.baumgarte = checks.vector("gravity", gravity, 3), wrenches, tuple(baumgarte)
+        if not self.bodies:
+            raise ValueError("a system must have a body")
         self.number = _numbered(self.bodies, self.joints, self.springs)
         self.group = ConfigurationGroup([body.group for body in bodies])
         self.inertias = np.array([body.inertia for body in bodies])
         self._roots_inverse = np.array([_root_inverse(body) for body in bodies])           # L^-T
         self._roots = np.linalg.inv(self._roots_inverse)                                   # L^T
         self._inverses = self._roots_inverse @ self._roots_inverse.transpose(0, 2, 1)
-        self._springs = Springs(self.springs, self.number)
-        self.constraints = Constraints([row for joint in self.joints for row in self._rows(joint)], self.n)
+        self._springs = Springs([s for s in self.springs if isinstance(s, Spring)], self.number)
+        self._joint_springs = JointSprings(
+            [s for s in self.springs if isinstance(s, JointSpring)],
+            {joint.name: (slide(joint, *self._frames(joint), Z), joint.kind == "prismatic") for joint in self.joints
+             if joint.kind in ("revolute", "prismatic")})
+        self.constraints = Constraints([row for joint in self.joints
+                                        for row in rows(joint, *self._frames(joint))], self.n)
         self._semidirect = self.group.semidirect[:, None] * 1.0
         self._check_closed()
         self.weighted = WeightedConstraints(self.constraints, self._roots_inverse, self._rates(*self.initial()))
@@ -216,7 +224,7 @@ class MultibodySystem:
         M = self.inertias
         moment = np.stack((M[:, 2, 4], M[:, 0, 5], M[:, 1, 3]), axis=-1)        # m d
         weight = -(M[:, 5, 5, None] * r[:-1] + turned(R[:-1], moment)) @ self.gravity
-        return float(weight.sum()) + self._springs.energy(R, r)
+        return float(weight.sum()) + self._springs.energy(R, r) + self._joint_springs.energy(R, r)
 
     def energy(self, poses: np.ndarray, velocities: np.ndarray) -> float:
         """Kinetic and potential, in J."""
@@ -248,7 +256,10 @@ class MultibodySystem:
 
     def _applied(self, t, poses, velocities, R, r, omega, speed):
         """Wrenches of springs and of the user, (n, 6) in the body frames."""
-        W = self._springs.wrenches(R, r, omega, speed)[:-1] if self._springs.count else 0.0
+        W = 0.0
+        for springs in (self._springs, self._joint_springs):
+            if springs.count:
+                W = W + springs.wrenches(R, r, omega, speed)[:-1]
         if self.wrenches is not None:
             W = W + checks.real_numbers("wrenches(t, poses, twists)",
                                         self.wrenches(t, poses, self.twists(poses, velocities)), self.n, 6)
@@ -269,12 +280,13 @@ class MultibodySystem:
             a[direct, 3:] = (turned_back if back else turned)(poses[direct, :3, :3], a[direct, 3:])
         return a
 
-    def _rows(self, joint):
-        body, on = self.number[joint.body], self.number[joint.on]
-        if joint.frame_on is not None:
-            return rows(joint, body, on, joint.frame, joint.frame_on)
-        outer = np.eye(4) if joint.on is None else self.bodies[on].pose
-        return rows(joint, body, on, joint.frame, inverse_pose(outer) @ self.bodies[body].pose @ joint.frame)
+    def _frames(self, joint):
+        """Both bodies of a joint, by number, and its frame in each."""
+        body, on, frame_on = self.number[joint.body], self.number[joint.on], joint.frame_on
+        if frame_on is None:
+            outer = np.eye(4) if joint.on is None else self.bodies[on].pose
+            frame_on = inverse_pose(outer) @ self.bodies[body].pose @ joint.frame
+        return body, on, joint.frame, frame_on
 
     def _check_closed(self):
         for name, errors in self.joint_errors(self.initial().poses).items():
@@ -303,6 +315,8 @@ def _numbered(bodies, joints, springs):
     number[None] = len(bodies)
     for kind, of in (("joint", joints), ("spring", springs)):
         for k, item in enumerate(of):
+            if isinstance(item, JointSpring):
+                continue
             for name in (item.body, item.on):
                 if name not in number:
                     raise ValueError(f"{kind} {getattr(item, 'name', k)!r}: the body {name!r} does not exist")

@@ -4,7 +4,9 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.absolute_coordinates import DIRECT, SEMIDIRECT, RobotJoints, of_robot, simulate
+from support import matrices
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
+from support.real_robots import PATHS, real_robot
 
 
 def random_state(seed, of, joints=6):
@@ -17,6 +19,19 @@ def twist_rates(robot, q, qd, qdd):
     """Of the links with inertia: J qdd + J' qd."""
     links = RobotJoints(robot.model).bodies
     return np.array([robot.jacobian(q, link) @ qdd + robot.jacobian_derivative(q, qd, link) @ qd for link in links])
+
+
+@pytest.mark.parametrize("name", ["kinova.urdf", "solo12.urdf", "tiago_dual.urdf"])
+def test_accelerations_of_real_robots(name):
+    """tiago_dual has 101 bodies: those of its hands are small, and the system is solved by sparse LU."""
+    name, = (path for path in PATHS if path.endswith(f"/{name}"))
+    robot, rng = real_robot(name), np.random.default_rng(0)
+    q, (qd, tau) = robot.random_configuration(rng), rng.normal(size=(2, robot.n))
+    system, joints = of_robot(robot, q, qd, tau), RobotJoints(robot.model)
+    poses, V = system.initial()
+    drift = twist_rates(robot, q, qd, np.zeros(robot.n))
+    qdd = robot.forward_dynamics(q, qd, tau)
+    assert matrices.error(joints.rates(poses, system.accelerations(0.0, poses, V) - drift), qdd) < 1e-9
 
 
 @pytest.mark.parametrize("group", (SEMIDIRECT, DIRECT))

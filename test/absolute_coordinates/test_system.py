@@ -3,7 +3,16 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.absolute_coordinates import DIRECT, SEMIDIRECT, Body, Joint, MultibodySystem, Spring, simulate
+from screw_dynamics.absolute_coordinates import (
+    DIRECT,
+    SEMIDIRECT,
+    Body,
+    Joint,
+    JointSpring,
+    MultibodySystem,
+    Spring,
+    simulate,
+)
 from screw_dynamics.absolute_coordinates.index_1 import MANY
 from screw_dynamics.absolute_coordinates.joints import KINDS
 from support import matrices
@@ -185,6 +194,37 @@ def test_momentum_of_a_free_system_and_of_springs_between_bodies():
     assert np.diff(motion.recorded["E"]).max() < 1e-9            # dampers take energy
 
 
+@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("kind", ("revolute", "prismatic"))
+def test_springs_in_joints_have_their_energy_and_power(kind, group):
+    """A floating pair: energy and momentum stay, dampers take energy; at equilibrium the spring holds the weight."""
+    rng = np.random.default_rng(8)
+    bodies = [body(rng, name, twist=rng.normal(size=6), group=group) for name in ("a", "b")]
+    joints = [Joint("j", kind, "b", random_pose(rng), on="a")]
+    for damping in (0.0, 2.0):
+        system = MultibodySystem(bodies, joints, [JointSpring("j", 40.0, damping, rest=0.3)], gravity=(0.0, 0.0, 0.0))
+        motion = simulate(system, 0.5, 2e-3, record={"p": system.momentum, "E": system.energy})
+        E = motion.recorded["E"]
+        assert np.abs(motion.recorded["p"] - motion.recorded["p"][0]).max() < 1e-7
+        assert np.diff(E).max() < 1e-7 and (np.abs(E - E[0]).max() < 1e-6) == (damping == 0.0)
+        assert damping == 0.0 or E[0] - E[-1] > 0.01
+
+
+def test_springs_in_joints_settle_at_rest():
+    """A pendulum about y on a torsion spring: k (theta - rest) is its weight's torque; and a slide."""
+    C, axis = np.eye(4), np.eye(4)
+    C[0, 3], axis[0, 3] = 0.5, -0.5
+    axis[:3, :3] = np.array(((1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, -1.0, 0.0)))
+    bar = Body("bar", sd.inertia_matrix(1.0, (0.0, 0.0, 0.0), np.diag((0.1, 0.1, 0.1))), C)
+    hinge = MultibodySystem([bar], [Joint("hinge", "revolute", "bar", axis)], [JointSpring("hinge", 100.0, 12.0, 0.1)])
+    end = simulate(hinge, 3.0, 5e-3).poses[-1, 0]
+    angle = np.arctan2(end[0, 2], end[0, 0])                        # about y
+    assert abs(100.0 * (angle * np.sign(axis[1, 2]) - 0.1) - 0.5 * 9.81 * np.cos(angle)) < 1e-6
+    slide = Joint("slide", "prismatic", "bar", np.eye(4))
+    slider = MultibodySystem([bar], [slide], [JointSpring("slide", 100.0, 15.0)])
+    assert abs(simulate(slider, 4.0, 5e-3).poses[-1, 0, 2, 3] + 9.81 / 100.0) < 1e-6
+
+
 def test_many_bodies_by_sparse_lu():
     """A chain long enough for it moves as one that is solved by QR does."""
     rng = np.random.default_rng(7)
@@ -211,6 +251,8 @@ def test_many_bodies_by_sparse_lu():
     (dict(springs=[Spring("b")]), "spring 0: the body 'b' does not exist"),
     (dict(joints=[Joint("j", "revolute", "a", np.eye(4), frame_on=np.diag((-1, -1, 1, 1)) + np.eye(4, k=3))]),
      "joint 'j' is not closed in the initial poses: 1 m and 0 of orientation"),
+    (dict(springs=[JointSpring("j")]), "spring in joint 'j': no revolute or prismatic joint has this name; there are "),
+    (dict(bodies=[]), "a system must have a body"),
     (dict(gravity=(0.0, 0.0)), "gravity has shape"),
 ])
 def test_systems_that_make_no_sense(change, message):

@@ -1,0 +1,74 @@
+"""Springs and dampers in revolute and prismatic joints."""
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .constraints import cross, turned, turned_back
+from .joints import Row, X, Y
+
+
+@dataclass(frozen=True)
+class JointSpring:
+    """A spring with a damper in a revolute or prismatic joint, by name.
+
+    stiffness in N m/rad or N/m, damping in N m s/rad or N s/m; rest: the angle in rad, or the way in m, at rest, 0
+    where the two frames of the joint coincide. Angles are taken to within half a turn from rest."""
+
+    joint: str
+    stiffness: float = 0.0
+    damping: float = 0.0
+    rest: float = 0.0
+
+
+class JointSprings:
+    """All springs in joints; axes: {joint: its Row along z, and whether it slides}.
+
+    ValueError for joints that do not exist, or are of another kind."""
+
+    def __init__(self, springs: Sequence[JointSpring], axes: Mapping[str, tuple[Row, bool]]):
+        self.count = len(springs)
+        for spring in springs:
+            if spring.joint not in axes:
+                raise ValueError(f"spring in joint {spring.joint!r}: no revolute or prismatic joint has this name; "
+                                 f"there are {', '.join(map(repr, axes)) or 'none'}")
+        rows = [axes[spring.joint][0] for spring in springs]
+        self.slides = np.array([axes[spring.joint][1] for spring in springs], dtype=bool)
+        self.body, self.on = (np.array([getattr(row, name) for row in rows], dtype=int) for name in ("body", "on"))
+        self.u, self.c, self.o = (np.array([getattr(row, name) for row in rows]).reshape(-1, 3) for name in "uco")
+        self.across = np.array([row.across for row in rows]).reshape(-1, 2, 2, 3)
+        self.k, self.damping, self.rest = (np.array([getattr(s, name) for s in springs], dtype=float)
+                                           for name in ("stiffness", "damping", "rest"))
+
+    def _arms(self, R, r):
+        """u in the inertial frame, and from the origin of the joint frame in the other body to that in the body."""
+        Ra, Rb = R[self.on], R[self.body]
+        return turned(Ra, self.u), r[self.body] + turned(Rb, self.c) - r[self.on] - turned(Ra, self.o)
+
+    def _stretch(self, R, U, d):
+        x = turned(R[self.body], self.across[:, 0, X])
+        x_on, y_on = (turned(R[self.on], self.across[:, 1, k]) for k in (X, Y))
+        angle = np.arctan2((y_on * x).sum(axis=-1), (x_on * x).sum(axis=-1)) - self.rest
+        angle -= 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
+        return np.where(self.slides, (U * d).sum(axis=-1) - self.rest, angle)
+
+    def wrenches(self, R: np.ndarray, r: np.ndarray, omega: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+        """The wrenches (n + 1, 6) on all bodies, about and in their frames; arguments as in Constraints.rates."""
+        Ra, Rb = R[self.on], R[self.body]
+        U, d = self._arms(R, r)
+        spin_on, spin = turned(Ra, omega[self.on]), turned(Rb, omega[self.body])
+        speed = (velocity[self.body] + cross(spin, turned(Rb, self.c))
+                 - velocity[self.on] - cross(spin_on, turned(Ra, self.o)) - cross(spin_on, d))
+        rate = (U * np.where(self.slides[:, None], speed, spin - spin_on)).sum(axis=-1)
+        effort = -self.k * self._stretch(R, U, d) - self.damping * rate
+        along, W = effort[:, None] * turned_back(Rb, U), np.zeros((len(R), 6))
+        along_on, arm_on = -effort[:, None] * self.u, self.o + turned_back(Ra, d)
+        for i, f, arm in ((self.body, along, self.c), (self.on, along_on, arm_on)):
+            pushes = np.concatenate((cross(arm, f), f), axis=-1)
+            turns = np.concatenate((f, np.zeros_like(f)), axis=-1)
+            np.add.at(W, i, np.where(self.slides[:, None], pushes, turns))
+        return W
+
+    def energy(self, R: np.ndarray, r: np.ndarray) -> float:
+        """In J."""
+        return float(0.5 * self.k @ self._stretch(R, *self._arms(R, r)) ** 2) if self.count else 0.0
