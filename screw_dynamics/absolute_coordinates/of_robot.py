@@ -1,17 +1,20 @@
 """A robot in absolute coordinates: the same bodies with a pose each, its joints as constraints."""
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from screw_dynamics import checks
 from screw_dynamics.model.group_joints import GROUPS
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, tilde
 
 from .groups import SEMIDIRECT
+from .joint_springs import JointSpring
 from .joints import Joint
+from .springs import Spring
 from .system import Body, MultibodySystem
 
 Efforts = ArrayLike | Callable[[float, np.ndarray], ArrayLike]
@@ -70,25 +73,26 @@ class RobotJoints:
 
 
 def of_robot(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, efforts: Efforts | None = None,
-             group: str | Mapping[str, str] = SEMIDIRECT) -> MultibodySystem:
+             group: str | Mapping[str, str] = SEMIDIRECT, joints: Sequence[Joint] = (),
+             springs: Sequence[Spring | JointSpring] = ()) -> MultibodySystem:
     """The MultibodySystem of a robot at a configuration q (nq,) with velocities qd (n,), or at rest; gravity is its.
 
     efforts: of the joints, (n,), or efforts(t, qd) that returns them; friction, as in Robot.forward_dynamics, is no
     part of the motion unless efforts contain -robot.friction_torque(qd). group: of all bodies, or {link: group}, SE(3)
-    for others. ValueError for a robot with mimic joints, or with a joint that moves a link without inertia."""
-    model, joints = robot.model, RobotJoints(robot.model)
-    slots = [model.body_names.index(name) for name in joints.bodies]
+    for others. joints, springs: further ones between the links that joints move, or the root as the ground, as those
+    that close a loop. ValueError for a robot with mimic joints, or with a joint that moves a link without inertia."""
+    model, own = robot.model, RobotJoints(robot.model)
+    slots = [model.body_names.index(name) for name in own.bodies]
     poses, twists = robot.body_poses(q), robot.body_twists(q, np.zeros(robot.n) if qd is None else qd)
-    groups = dict.fromkeys(joints.bodies, group) if isinstance(group, str) else group
-    bodies = [Body(name, model.inertias[slot], poses[slot], twists[slot], groups.get(name, SEMIDIRECT))
-              for name, slot in zip(joints.bodies, slots, strict=True)]
+    bodies = [Body(name, model.inertias[slot], poses[slot], twists[slot])
+              for name, slot in zip(own.bodies, slots, strict=True)]
 
     def driven(t, poses, twists):
-        tau = efforts(t, joints.rates(poses, twists)) if callable(efforts) else efforts
-        return joints.wrenches(poses, np.asarray(tau, dtype=float))
-    held = [_joint(model, freedom, joints.bodies) for freedom in joints.freedoms
-            if model.kind_of(freedom.name) != "free"]
-    return MultibodySystem(bodies, held, (), robot.gravity, None if efforts is None else driven)
+        tau = efforts(t, own.rates(poses, twists)) if callable(efforts) else efforts
+        return own.wrenches(poses, checks.real_numbers("efforts", tau, robot.n))
+    held = [_joint(model, freedom, own.bodies) for freedom in own.freedoms if model.kind_of(freedom.name) != "free"]
+    system = MultibodySystem(bodies, [*held, *joints], springs, robot.gravity, None if efforts is None else driven)
+    return system if group == SEMIDIRECT else system.with_groups(group)
 
 
 def _links(model: Model):

@@ -13,14 +13,13 @@ TOP = SYSTEMS["heavy_top"]
 @pytest.mark.parametrize("name", ("heavy_top", "cardan"))
 def test_order_2_and_joints_that_stay_closed(name, group):
     system = SYSTEMS[name].with_groups(group)
-    expected = simulate(system, 0.2, 1e-3)
+    expected = simulate(system, 0.1, 2e-3)
     errors = []
-    for dt in (8e-3, 4e-3, 2e-3):
-        motion = simulate(system, 0.2, dt, "generalised_alpha")
+    for dt in (4e-3, 2e-3):
+        motion = simulate(system, 0.1, dt, "generalised_alpha")
         errors.append(np.abs(motion.poses[-1] - expected.poses[-1]).max())
         assert max(np.abs(system.residuals(g)).max() for g in motion.poses) < 1e-11
-    orders = np.log2(np.array(errors[:-1]) / errors[1:])
-    assert np.abs(orders - 2.0).max() < 0.35
+    assert abs(np.log2(errors[0] / errors[1]) - 2.0) < 0.35
 
 
 def test_redundant_constraints():

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.absolute_coordinates import DIRECT, SEMIDIRECT, RobotJoints, of_robot, simulate
+from screw_dynamics.absolute_coordinates import DIRECT, SEMIDIRECT, Joint, JointSpring, RobotJoints, of_robot, simulate
 from support import matrices
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 from support.real_robots import PATHS, real_robot
@@ -78,7 +78,36 @@ def test_energy_is_that_of_the_robot():
     assert abs(difference - (robot.potential_energy(q) - robot.potential_energy(robot.neutral()))) < 1e-12
 
 
-def test_mimic_joints_are_refused():
+def test_a_loop_that_another_joint_closes():
+    """A planar arm of three links whose tip is held on the ground is a four-bar; its own velocities, made to fit, and a
+    spring with a damper in one of its joints, which takes energy."""
+    builder, parent = sd.ModelBuilder("base"), "base"
+    inertia = sd.inertia_matrix(1.0, (0.2, 0.0, 0.0), np.diag((0.01, 0.05, 0.05)))
+    for k in range(3):
+        C = np.eye(4)
+        C[0, 3] = 0.4 if k else 0.0
+        builder.add_joint(f"j{k}", f"link {k}", parent, (0.0, 0.0, 1.0, 0.0, 0.0, 0.0), C, inertia)
+        parent = f"link {k}"
+    robot, tip = sd.Robot(builder.build(), gravity=(0.0, -9.81, 0.0)), np.eye(4)
+    tip[0, 3] = 0.4
+    q, qd = np.array((1.2, -0.9, -1.0)), np.array((1.0, 0.0, 0.0))
+    system = of_robot(robot, q, qd, joints=[Joint("tip", "revolute", "link 2", tip)],
+                      springs=[JointSpring("j0", 5.0, 0.5, rest=1.0)])
+    assert system.degrees_of_freedom == 1 and system.constraints.m - system.rank == 3
+    motion = simulate(system, 0.2, 2e-3, record={"E": system.energy})
+    assert np.abs(system.residuals(motion.poses[-1])).max() < 1e-8 and np.diff(motion.recorded["E"]).max() < 1e-9
+    joints, poses = RobotJoints(robot.model), motion.poses[0]
+    J = robot.jacobian(q, "link 2")
+    closing = np.array((J[3], J[4] + 0.4 * J[2]))                       # of the tip
+    assert np.abs(closing @ joints.rates(poses, system.twists(poses, motion.velocities[0]))).max() < 1e-12
+
+
+def test_what_makes_no_sense():
+    with pytest.raises(ValueError, match="efforts has shape"):
+        robot, q, qd, tau = random_state(0, KINDS)
+        of_robot(robot, q, qd, tau[1:]).accelerations(0.0, *of_robot(robot, q, qd).initial())
+    with pytest.raises(ValueError, match="the body 'tool' does not exist"):
+        of_robot(robot, q, group={"tool": DIRECT})
     robot = sd.Robot(model_of(random_tree(np.random.default_rng(0), 4, mimics=1)))
     with pytest.raises(ValueError, match=r"joint '.*' mimics '.*': a system in absolute coordinates has no mimic"):
         of_robot(robot, robot.neutral())

@@ -84,10 +84,14 @@ def test_misprints_of_76_78_80_and_of_a_4():
     assert np.abs(of.poses(conjugate) - g).max() > 0.1
 
 
+@pytest.fixture(scope="module")
+def expected():
+    return simulate(TOP, 0.2, 5e-4).poses[-1]
+
+
 @pytest.mark.parametrize("number", range(6))
-def test_the_same_motion_in_all_coordinates(number):
+def test_the_same_motion_in_all_coordinates(number, expected):
     coordinates = choices(TOP)[number]
-    expected = simulate(TOP, 0.2, 5e-4).poses[-1]
     errors = [np.abs(simulate_in(coordinates, TOP, 0.2, dt).poses[-1] - expected).max() for dt in (8e-3, 4e-3)]
     assert errors[1] < 1e-5 and 3.4 < np.log2(errors[0] / errors[1]) < 5.5
 
