@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from screw_dynamics.absolute_coordinates import DIRECT, SEMIDIRECT
+from screw_dynamics.absolute_coordinates import DIRECT, SEMIDIRECT, simulate
 from studies import page, pictures
 from studies.examples import FORMULATIONS, both, examples, integrate
 from support.paths import ROOT
@@ -44,6 +44,15 @@ def test_lemma_2_and_corollary_1(name, motions):
             else:
                 assert fine > ROUNDING, quantity.caption
                 assert 3.3 < np.log2(coarse / fine) / 2.0 < 5.3, quantity.caption
+
+
+@pytest.mark.parametrize("options", [dict(method="euler"), dict(method="heun"), dict(method="commutator_free"),
+                                     dict(dexp_order=0), dict(dexp_order=2), dict(method="rk45", rtol=1e-3)])
+def test_corollary_1_holds_for_any_method(options):
+    """However poor the solution: the pivot of the top, to rounding."""
+    top, = (e.system for e in examples() if e.name == "heavy_top")
+    motion = simulate(top, 0.2, 1e-2, **options)
+    assert max(np.abs(top.residuals(g)).max() for g in motion.poses) < ROUNDING
 
 
 def test_both_formulations_have_the_same_order_and_size_elsewhere(motions):
