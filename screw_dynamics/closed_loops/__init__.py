@@ -1,0 +1,20 @@
+"""Closed loops and other constraints on the coordinates of a robot, which is the tree that is left where every loop is
+cut at one joint; plain NumPy on Robot's compiled calls.
+
+  joints          LoopJoint, Distance, Gear: one constraint, by joint screws         [MK] table 1, [PK]
+  constraints     residual, Jacobian and drift of all constraints at once
+  projection      to closed configurations, and to velocities that keep them closed
+  mobility        degrees of freedom, redundant constraints, singular configurations
+  dynamics        motions of efforts and efforts of motions, constraint wrenches       [MD] (77)
+  motion          simulation, with energy and residuals
+  mechanism       ClosedLoopRobot, the facade
+
+May import robot and all rooms below it, and no room beside it."""
+from .dynamics import LoopAccelerations, LoopEfforts
+from .joints import Distance, Gear, LoopJoint
+from .mechanism import ClosedLoopRobot
+from .mobility import Mobility
+from .motion import LoopMotion
+
+__all__ = ["ClosedLoopRobot", "Distance", "Gear", "LoopAccelerations", "LoopEfforts", "LoopJoint", "LoopMotion",
+           "Mobility"]

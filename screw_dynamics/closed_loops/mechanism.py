@@ -1,0 +1,143 @@
+"""ClosedLoopRobot: a robot whose coordinates are constrained."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.robot import Robot
+
+from . import dynamics, motion, projection
+from .constraints import Constraints
+from .dynamics import LoopAccelerations, LoopEfforts
+from .joints import Constraint
+from .mobility import Mobility, mobility
+from .motion import LoopMotion
+
+Wrenches = Mapping[str, ArrayLike]
+Effort = ArrayLike | Callable[[float, np.ndarray, np.ndarray], ArrayLike]
+
+
+class ClosedLoopRobot:
+    """A tree, and constraints on it: LoopJoint, Distance, Gear.
+
+    q (nq,): the configuration, by default neutral, in which joints without frame_on and distances without length are
+    closed. Configurations q (..., nq), velocities, accelerations and efforts (..., n) are those of the robot; leading
+    axes are a batch. Rows of constraints are in the order given, `rows` {name: slice}; m is their number. ValueError
+    for a link or joint that does not exist, and for what a constraint cannot have; it names the constraint."""
+
+    def __init__(self, robot: Robot, constraints: Sequence[Constraint], q: ArrayLike | None = None):
+        self.robot = robot
+        self._all = Constraints(robot, constraints,
+                                robot.neutral() if q is None else checks.vector("q", q, robot.nq))
+
+    @property
+    def m(self) -> int:
+        """How many scalar constraints there are."""
+        return self._all.m
+
+    @property
+    def rows(self) -> Mapping[str, slice]:
+        """{name of the constraint: its rows}."""
+        return self._all.rows
+
+    def __repr__(self) -> str:
+        return f"ClosedLoopRobot({self.robot!r}, {self.m} constraints: {', '.join(self.rows)})"
+
+    # --------------------------------------------------------------------------------------------- kinematics
+    def residual(self, q: ArrayLike) -> np.ndarray:
+        """(..., m), 0 where the constraints hold: rows of log(D) that the joint does not leave free, D being the pose
+        of one joint frame in the other; of distances the error in m; of gears ratios . q - offset."""
+        return self._all.residual(self._q(q))
+
+    def residuals(self, q: ArrayLike) -> dict[str, float]:
+        """{name: the largest absolute value of its residual}."""
+        return self._all.largest(self.residual(q))
+
+    def jacobian(self, q: ArrayLike) -> np.ndarray:
+        """J (..., m, n): J qd, rows of the relative twists in the joint frames, is 0 along admissible velocities."""
+        return self._all.jacobian(self._q(q))
+
+    def drift(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
+        """J' qd (..., m), what accelerations must make up for: J qdd = -J' qd."""
+        return self._all.drift(*self._states(q=q, v=qd))
+
+    def project(self, q: ArrayLike, held: Iterable[str] = (), tolerance: float = 1e-12, steps: int = 100) -> np.ndarray:
+        """The configuration (..., nq) in which the constraints hold, near q, with the joints `held` where they are.
+
+        Limits of joints are left aside. ValueError names the constraints that stay open, the norm of the residual being
+        above the tolerance, and says if they are inconsistent."""
+        return projection.closed(self._all, self._q(q), projection.mask_of(self.robot, held), tolerance, steps)
+
+    def project_velocity(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
+        """The admissible velocities (..., n) nearest to qd in the metric of the mass matrix: those after an impulse of
+        the constraints."""
+        return projection.admissible_velocities(self._all, *self._states(q=q, v=qd))
+
+    def admissible_velocities(self, q: ArrayLike) -> np.ndarray:
+        """Orthonormal columns (n, degrees of freedom) that span the admissible velocities at q (nq,)."""
+        at = projection.directions(self.jacobian(checks.vector("q", q, self.robot.nq)))
+        return at.V[:, ~at.held]
+
+    def mobility(self, q: ArrayLike, locked: Iterable[str] = ()) -> Mobility:
+        """The Mobility at a closed configuration q (nq,), with some joints locked: 0 degrees where their motion
+        determines that of the mechanism."""
+        return mobility(self._all, checks.vector("q", q, self.robot.nq), projection.mask_of(self.robot, locked))
+
+    # --------------------------------------------------------------------------------------------- dynamics
+    def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, external: Wrenches | None = None
+                         ) -> LoopAccelerations:
+        """Accelerations and constraint wrenches of efforts (..., n); external as in Robot.forward_dynamics.
+
+        q must be closed and qd admissible. Of redundant constraints the multipliers are the shortest."""
+        return dynamics.forward_dynamics(self._all, *self._states(q=q, v=qd, tau=tau), external)
+
+    def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
+                         actuated: Iterable[str] | None = None, weights: ArrayLike = 1.0,
+                         preferred: ArrayLike = 0.0, external: Wrenches | None = None) -> LoopEfforts:
+        """Efforts and constraint wrenches of a motion, in which the joints `actuated` have efforts; None: all.
+
+        With more of these than degrees of freedom the sum of weights (tau - preferred)^2 is least, weights > 0 and
+        preferred (n,) or one number. The motion is not checked: qdd has to fulfil J qdd = -J' qd. ValueError where the
+        actuated joints cannot cause it."""
+        n, names = self.robot.n, self.robot.v_slices
+        mask = np.ones(n, dtype=bool) if actuated is None else checks.joint_mask("actuated", actuated, names, n)
+        W, preferred = (np.broadcast_to(np.asarray(x, dtype=float), (n,)) for x in (weights, preferred))
+        if not (W > 0.0).all() or not np.isfinite(W).all():
+            raise ValueError(f"weights must be finite and > 0, not {W.tolist()}")
+        return dynamics.inverse_dynamics(self._all, *self._states(q=q, v=qd, a=qdd), mask, W, preferred, external)
+
+    def energy(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
+        """Kinetic and potential energy (...) in J."""
+        return self.robot.kinetic_energy(q, qd) + self.robot.potential_energy(q)
+
+    def simulate(self, q: ArrayLike, qd: ArrayLike, effort: Effort = 0.0, dt: float = 1e-3, steps: int = 1000,
+                 method: str = "rk4", projection: str | None = motion.PROJECTIONS[0]) -> LoopMotion:
+        """The LoopMotion from a closed configuration and admissible velocities.
+
+        effort: (..., n), or effort(t, q, qd) that returns it. method: "rk4" or "semi_implicit_euler". projection: what
+        is brought back after each step, "configurations and velocities", "velocities" or None."""
+        checks.one_of("method", method, motion.METHODS)
+        checks.one_of("projection", projection, motion.PROJECTIONS)
+        q, qd = self._states(q=q, v=qd)
+        if callable(effort):
+            law = effort
+        else:
+            constant = np.broadcast_to(np.asarray(effort, dtype=float), qd.shape)
+
+            def law(t, q, qd):
+                return constant
+        return motion.simulate(self._all, q, qd, law, checks.positive("dt", dt), checks.whole("steps", steps, 0),
+                               method, projection)
+
+    # --------------------------------------------------------------------------------------------- arguments
+    def _q(self, q):
+        return np.ascontiguousarray(checks.real_numbers("q", q, self.robot.nq), dtype=float)
+
+    def _states(self, **given):
+        """Configurations q and velocities, over common leading axes."""
+        arrays = {name: checks.real_numbers(name, x, self.robot.nq if name == "q" else self.robot.n)
+                  for name, x in given.items()}
+        return [np.ascontiguousarray(x, dtype=float) for x in checks.broadcast(arrays)]

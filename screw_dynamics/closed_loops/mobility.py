@@ -1,0 +1,52 @@
+"""Degrees of freedom of a mechanism at a configuration, what of its constraints is redundant, and where it is
+singular."""
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from .constraints import Constraints
+from .projection import closed, directions, rank
+
+NEIGHBOURS, FAR = 4, 0.02       # how many closed configurations are looked at, and how far away, in rad and m alike
+
+
+class Mobility(NamedTuple):
+    """Of a mechanism at a configuration: degrees of freedom n - rank, the rank of its m constraints, and how many are
+    redundant, m - rank.
+
+    redundancy: {name: how many rows of this constraint follow from all other rows}, where that is not 0. singular: if
+    constraints are independent at closed configurations nearby that are not so here, and so degrees of freedom are
+    fewer there."""
+
+    degrees: int
+    rank: int
+    redundant: int
+    redundancy: Mapping[str, int]
+    singular: bool
+
+
+def mobility(constraints: Constraints, q: np.ndarray, free: np.ndarray) -> Mobility:
+    """The Mobility at a closed configuration (nq,), with the velocities that are not in the mask free (n,) locked."""
+    J = constraints.jacobian(q)[:, free]
+    found = rank(J)
+    redundancy = {}
+    for name, rows in constraints.rows.items():
+        independent = found - rank(np.delete(J, np.arange(rows.start, rows.stop), axis=0))
+        if rows.stop - rows.start > independent:
+            redundancy[name] = rows.stop - rows.start - independent
+    singular = any(rank(constraints.jacobian(near)[:, free]) > found for near in _neighbours(constraints, q))
+    return Mobility(int(free.sum()) - found, found, constraints.m - found, redundancy, singular)
+
+
+def _neighbours(constraints, q):
+    """Closed configurations nearby, in admissible directions; those that the projection does not reach are left out."""
+    rng, everything = np.random.default_rng(0), np.ones(constraints.robot.n, dtype=bool)
+    tangent = directions(constraints.jacobian(q)).admissible
+    for _ in range(NEIGHBOURS if tangent.any() else 0):
+        step = tangent @ rng.normal(size=len(tangent))
+        try:
+            yield closed(constraints, constraints.robot.integrate(q, FAR * step / np.linalg.norm(step)), everything,
+                         1e-12, 50)
+        except ValueError:
+            continue

@@ -1,0 +1,108 @@
+"""Projection to closed configurations, and the directions in which constraints act.
+
+Ranks are by singular values of J: those below RANK times the largest count as 0, in m and rad alike, and those below
+RANK times LEAST in any case: rounding is all that J holds where a loop closes whatever the tree does. Where constraints
+are redundant for reasons of geometry, a configuration must be closed far better than that, as `closed` leaves it."""
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics import checks
+
+from .constraints import Constraints
+
+RANK, LEAST = 1e-9, 1e-3
+LONGEST = 0.5           # of a step of the projection, in rad and m alike: loops are linear no further than that
+
+
+class Directions(NamedTuple):
+    """J = U diag(s) V^T: U (..., m, k), 1/s (..., k) or 0 where s counts as 0, V (..., n, n), whose columns with
+    `held` (..., n) span what the constraints hold; the others span the admissible velocities."""
+
+    U: np.ndarray
+    inverse: np.ndarray
+    V: np.ndarray
+    held: np.ndarray
+
+    @property
+    def acting(self) -> np.ndarray:
+        """(..., n, k): the held directions, and 0 in the other columns."""
+        return (self.V * self.held[..., None, :])[..., :self.inverse.shape[-1]]
+
+    @property
+    def admissible(self) -> np.ndarray:
+        """(..., n, n): admissible velocities, and 0 in the columns of held ones."""
+        return self.V * ~self.held[..., None, :]
+
+
+def directions(J: np.ndarray) -> Directions:
+    """The Directions of a Jacobian (..., m, n)."""
+    U, s, Vt = np.linalg.svd(J)
+    n, k = J.shape[-1], s.shape[-1]
+    kept = s > RANK * s.max(axis=-1, keepdims=True, initial=LEAST)
+    held = np.zeros((*J.shape[:-2], n), dtype=bool)
+    held[..., :k] = kept
+    return Directions(U[..., :k], np.divide(1.0, s, where=kept, out=np.zeros_like(s)), np.swapaxes(Vt, -1, -2), held)
+
+
+def rank(J: np.ndarray) -> int:
+    """The rank of a Jacobian (m, n), to RANK."""
+    return int(directions(J).held.sum())
+
+
+def closed(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolerance: float, steps: int) -> np.ndarray:
+    """The configuration (..., nq) in which all constraints hold, by Gauss-Newton steps of least length from q, damped
+    by the square of the residual (Levenberg, Marquardt), in the velocities of the mask free (n,).
+
+    ValueError names the constraints whose residual stays above the tolerance, and says if they contradict each other:
+    if the residual has a minimum there."""
+    robot = constraints.robot
+    for _ in range(steps):
+        h = constraints.residual(q)
+        size = np.linalg.norm(h, axis=-1, keepdims=True)
+        if not h.size or not size.max() > tolerance:
+            break
+        U, inverse, V, held = directions(constraints.gradient(q) * free)
+        k = inverse.shape[-1]
+        along = (np.swapaxes(U, -1, -2) @ h[..., None])[..., 0]
+        step = -(V[..., :k] @ (along * inverse / (1.0 + np.square(size * inverse)))[..., None])[..., 0]
+        length = np.linalg.norm(step, axis=-1, keepdims=True)
+        q = robot.integrate(q, step * np.minimum(1.0, LONGEST / np.maximum(length, LONGEST)))
+    h = constraints.residual(q)
+    if np.isfinite(h).all() and (not h.size or np.linalg.norm(h, axis=-1).max() <= tolerance):
+        return q
+    raise ValueError(_not_closed(constraints, q, h, free, tolerance, steps))
+
+
+def _not_closed(constraints, q, h, free, tolerance, steps):
+    sizes = {name: size for name, size in constraints.largest(h).items() if not size <= tolerance}
+    listed = ", ".join(f"{name!r} ({size:.3g})" for name, size in sizes.items())
+    G = constraints.gradient(q) * free
+    slope = np.abs(np.swapaxes(G, -1, -2) @ h[..., None]).max()
+    if slope < 1e-3 * np.linalg.norm(h, axis=-1).max() ** 2:
+        return (f"the constraints are inconsistent near this configuration: their residual is smallest where it is "
+                f"left in {listed}; check their frames and lengths, or start elsewhere")
+    return (f"the projection left a residual above {tolerance:g} in {listed} after {steps} steps; start closer to a "
+            "closed configuration")
+
+
+def admissible_velocities(constraints: Constraints, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """The velocities (..., n) with J qd = 0 that are nearest to qd in the metric of the mass matrix: what is left
+    after an impulse of the constraints. They do not depend on which joints of the loops are cut."""
+    acting = directions(constraints.jacobian(q)).acting
+    return qd + impulse(constraints.robot.mass_matrix(q), acting, -(np.swapaxes(acting, -1, -2) @ qd[..., None]))[0]
+
+
+def impulse(M: np.ndarray, acting: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The change (..., n) of velocities, or accelerations, along which the acting directions change by `rates`
+    (..., k, 1), and the impulses or forces (..., k) along them. LinAlgError if M is singular."""
+    compliance = np.linalg.solve(M, acting)                                         # M^-1 V
+    K = np.swapaxes(acting, -1, -2) @ compliance
+    idle = ~acting.any(axis=-2)
+    force = np.linalg.solve(K + np.eye(K.shape[-1]) * idle[..., None, :], rates)
+    return (compliance @ force)[..., 0], force[..., 0]
+
+
+def mask_of(robot, held) -> np.ndarray:
+    """The velocities (n,) of all joints but those of the names `held`."""
+    return ~checks.joint_mask("held", held, robot.v_slices, robot.n)

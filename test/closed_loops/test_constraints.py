@@ -1,0 +1,162 @@
+"""Constraints: what they hold, how their Jacobians change, where loops close, and what of them is redundant."""
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics import se3
+from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, Gear, LoopJoint
+from screw_dynamics.closed_loops.joints import KINDS
+from screw_dynamics.model import macro_joints
+from support.linkages import delta, four_bar, stewart
+from support.random_trees import GROUPS, model_of, random_tree
+from support.random_trees import KINDS as TREE_KINDS
+
+HELICAL = {"helical", "planar_helical"}
+
+
+def two_branches(kind, rng):
+    """A random tree on groups, with a joint of a kind between two of its links, closed at a random q."""
+    robot = sd.Robot(model_of(random_tree(rng, 8, of=(*TREE_KINDS, *GROUPS))))
+    q, frame = robot.random_configuration(rng), se3.exp(rng.normal(size=6))
+    link, on = robot.link_names[-1], robot.link_names[len(robot.link_names) // 2]
+    loop = (Distance("loop", link, on, rng.normal(size=3), rng.normal(size=3)) if kind == "distance" else
+            LoopJoint("loop", kind, link, on, frame, pitch=0.3 if kind in HELICAL else None))
+    return ClosedLoopRobot(robot, [loop, *gears(robot)], q), q
+
+
+def gears(robot):
+    single = [name for name in robot.joint_names if robot.model.kind_of(name) not in GROUPS]
+    return [Gear("gear", {single[0]: 1.0, single[-1]: -2.0}, 0.1)] if len(single) > 1 else []
+
+
+def slope(f, robot, q, h=1e-6):
+    """Central differences (..., n) along the velocities."""
+    return np.stack([(f(robot.integrate(q, h * e)) - f(robot.integrate(q, -h * e))) / (2 * h) for e in np.eye(robot.n)],
+                    axis=-1)
+
+
+@pytest.mark.parametrize("kind", (*KINDS, "distance"))
+def test_rates_are_those_of_the_residual_and_of_the_jacobian(kind, rng):
+    loops, q = two_branches(kind, rng)
+    robot, qd = loops.robot, rng.normal(size=loops.robot.n)
+    open_q = robot.integrate(q, 0.3 * rng.normal(size=robot.n))
+    for at in (q, open_q):
+        assert np.abs(loops._all.gradient(at) - slope(loops.residual, robot, at)).max() < 1e-7
+        change = (slope(loops.jacobian, robot, at) @ qd) @ qd
+        assert np.abs(loops.drift(at, qd) - change).max() < 1e-6
+    rows = loops.rows["loop"]
+    assert np.abs(loops.residual(q)[rows]).max() < 1e-13
+    G, J = loops._all.gradient(q)[rows], loops.jacobian(q)[rows]
+    assert np.linalg.matrix_rank(np.vstack((G, J)), 1e-9) == np.linalg.matrix_rank(J, 1e-9)
+
+
+@pytest.mark.parametrize("kind", (*KINDS, "distance"))
+def test_projection_closes_what_was_opened(kind, rng):
+    loops, q = two_branches(kind, rng)
+    robot = loops.robot
+    opened = robot.integrate(q, 0.2 * rng.normal(size=(3, robot.n)))
+    found = loops.project(opened)
+    assert np.linalg.norm(loops.residual(found), axis=-1).max() < 1e-12
+    qd = loops.project_velocity(found, rng.normal(size=robot.n))
+    assert np.abs((loops.jacobian(found) @ qd[..., None])[..., 0]).max() < 1e-9
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("fixed",)])
+def test_a_joint_is_closed_along_its_own_motions(kind, rng):
+    """A body that the degrees of the macro joint of the same name move."""
+    pitch = 0.2 if kind in HELICAL else None
+    builder = sd.ModelBuilder("ground")
+    builder.add_macro_joint(kind, "J", "body", "ground", **({} if pitch is None else {"pitch": pitch}))
+    same = LoopJoint("same", kind, "body", frame_on=np.eye(4), pitch=pitch)
+    loops = ClosedLoopRobot(sd.Robot(builder.build()), [same])
+    q = rng.uniform(-2.9, 2.9, (20, loops.robot.n))
+    if kind == "helical":
+        q *= 5.0                                            # several turns
+    assert np.abs(loops.residual(q)).max() < 1e-12
+    degrees = len(macro_joints.degrees(kind, None, pitch))
+    found = loops.mobility(q[0])
+    assert (found.degrees, found.rank, found.redundant) == (degrees, 0, 6 - degrees)
+
+
+@pytest.mark.parametrize(("cut", "tilt"), [("A", 0.0), ("C", 0.4), ("D", 1.1)])
+def test_a_planar_four_bar_has_three_redundant_rows(cut, tilt):
+    loops = four_bar(tilt).closed((cut,))
+    q = loops.project(loops.robot.neutral() + 0.1)
+    found = loops.mobility(q)
+    assert found == (1, 2, 3, {cut: 3}, False)
+    crank = loops.robot.joint_names[0]
+    assert loops.mobility(q, locked=(crank,)).degrees == 0
+    turned = loops.robot.neutral() + np.array((0.2, 0.0, 0.0))
+    assert loops.project(turned, held=(crank,))[0] == turned[0]
+
+
+def test_a_flat_parallelogram_is_singular():
+    """Two motions meet where all bars lie on a line."""
+    builder = sd.ModelBuilder("ground")
+    for joint, link, parent, x in (("A", "crank", "ground", 0.0), ("B", "coupler", "crank", 0.3),
+                                   ("C", "rocker", "coupler", 1.3)):
+        builder.add_screw(joint, link, parent, (0, 1, 0), (x, 0, 0), mass=1.0)
+    frame = np.eye(4)
+    frame[:3, :3], frame[0, 3] = se3.exp(np.array((np.pi / 2, 0, 0, 0, 0, 0)))[:3, :3], 1.0
+    loops = ClosedLoopRobot(sd.Robot(builder.build()), [LoopJoint("D", "revolute", "rocker", frame=frame)])
+    assert loops.mobility(np.zeros(3)) == (2, 1, 4, {"D": 4}, True)
+    turned = loops.project((0.4, -0.3, 0.1), held=("A",))
+    assert loops.mobility(turned) == (1, 2, 3, {"D": 3}, False)
+
+
+@pytest.mark.parametrize(("loops", "passive", "motors"), [
+    (stewart().closed([f"ball_{k}" for k in range(1, 6)]), 6, [f"leg_{k}" for k in range(6)]),
+    (delta(), 3, [f"motor_{k}" for k in range(3)])])
+def test_parallel_robots_move_as_their_motors_say(loops, passive, motors):
+    q = loops.robot.neutral()
+    assert loops.mobility(q) == (passive, loops.m, 0, {}, False)
+    assert loops.mobility(q, locked=motors).degrees == 0
+    assert loops.mobility(q, locked=motors[1:]).degrees == 1
+
+
+def test_the_platform_of_a_delta_robot_does_not_turn(rng):
+    loops = delta()
+    q = loops.project(loops.robot.integrate(loops.robot.neutral(), 0.1 * rng.normal(size=loops.robot.n)))
+    turns = loops.robot.jacobian(q, "platform")[:3] @ loops.admissible_velocities(q)
+    assert np.abs(turns).max() < 1e-9
+    assert np.abs(loops.robot.forward_kinematics(q, "platform")[:3, :3] - np.eye(3)).max() < 1e-9
+
+
+def test_what_contradicts_each_other_is_named():
+    tree = four_bar().closed(("D",)).robot
+    frame = np.eye(4)
+    frame[:3, 3] = 5.0                                          # out of reach, and out of the plane
+    far = ClosedLoopRobot(tree, [LoopJoint("far", "spherical", "rocker", frame_on=frame),
+                                 Gear("gear", {"A": 1.0, "B": -1.0})])
+    with pytest.raises(ValueError, match=r"inconsistent near this configuration: .* left in 'far' \("):
+        far.project(tree.neutral() + 0.1, steps=300)
+    twice = ClosedLoopRobot(tree, [Gear("one", {"A": 1.0, "B": -1.0}), Gear("other", {"A": 1.0, "B": -1.0}, 0.2)])
+    with pytest.raises(ValueError, match=r"inconsistent .* left in 'one' \(0\.1\), 'other' \(0\.1\)"):
+        twice.project(tree.neutral())
+    assert twice.mobility(tree.neutral()).redundancy == {"one": 1, "other": 1}
+    hasty = four_bar().closed(("D",))
+    with pytest.raises(ValueError, match=r"above 1e-12 in 'D' \(.*\) after 1 steps; start closer"):
+        hasty.project(tree.neutral() + 0.3, steps=1)
+
+
+@pytest.mark.parametrize(("given", "message"), [
+    (LoopJoint("L", "hinge", "rocker"), "joint 'L': the kind 'hinge' must be one of prismatic, revolute"),
+    (LoopJoint("L", "fixed", "rocker", pitch=1.0), "joint 'L': a fixed joint has no pitch, not 1.0"),
+    (LoopJoint("L", "revolute", "nobody"), "joint 'L': link 'nobody' does not exist; the model has"),
+    (LoopJoint("L", "revolute", "crank", "crank"), "joint 'L' joins the link 'crank' to itself"),
+    (LoopJoint("L", "revolute", "crank", frame=2 * np.eye(4)), "joint 'L': last row of a pose must be 0 0 0 1"),
+    (Distance("rod", "crank", length=-1.0), r"distance 'rod': length -1.0 must be finite and > 0"),
+    (Gear("G", {"A": 1.0, "Z": 1.0}), "gear 'G': joint 'Z' does not exist; the robot has A, B, C"),
+    (Gear("G", {"A": 0.0}), "gear 'G': the ratios {'A': 0.0} must not all be 0"),
+    ("D", "a constraint must be a LoopJoint, Distance or Gear, not 'D'")])
+def test_what_is_no_constraint_is_refused_by_name(given, message):
+    with pytest.raises(ValueError, match=message):
+        ClosedLoopRobot(four_bar().closed(("D",)).robot, [given])
+
+
+def test_names_are_those_of_one_constraint_and_gears_turn_single_axes():
+    gear = Gear("G", {"A": 1.0, "B": 1.0})
+    with pytest.raises(ValueError, match="constraint 'G' already exists"):
+        ClosedLoopRobot(four_bar().closed(("D",)).robot, [gear, gear])
+    with pytest.raises(ValueError, match="gear 'G': only joints of one degree of freedom .* 'platform_joint' is free"):
+        ClosedLoopRobot(delta().robot, [Gear("G", {"platform_joint": 1.0})])
