@@ -88,7 +88,7 @@ def _not_closed(constraints, q, h, free, tolerance, steps):
 
 def admissible_velocities(constraints: Constraints, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     """The velocities (..., n) with J qd = 0 that are nearest to qd in the metric of the mass matrix: what is left
-    after an impulse of the constraints. They do not depend on which joints of the loops are cut."""
+    after an impulse of the constraints."""
     acting = directions(constraints.jacobian(q)).acting
     return qd + impulse(constraints.robot.mass_matrix(q), acting, -(np.swapaxes(acting, -1, -2) @ qd[..., None]))[0]
 

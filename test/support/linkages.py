@@ -4,6 +4,7 @@ The same mechanism as a ClosedLoopRobot, as a MultibodySystem in absolute coordi
 from typing import NamedTuple
 
 import numpy as np
+import pinocchio as pin
 
 import screw_dynamics as sd
 from screw_dynamics import se3
@@ -71,12 +72,48 @@ class Linkage(NamedTuple):
                                         frame=frame)
         return ClosedLoopRobot(sd.Robot(builder.build(), gravity), [*self.loops(cut), *others])
 
+    def pinocchio(self, cut, gravity=(0.0, 0.0, -9.81)):
+        """Pinocchio's accelerations of a closed state, as a function of q, qd and tau; every cut joint is held as a
+        spherical one, which does for the loops of planar mechanisms too."""
+        model, placed = pin.Model(), {"ground": (0, np.eye(4))}
+        model.gravity.linear = np.array(gravity)
+        make = {"revolute": pin.JointModelRZ, "prismatic": pin.JointModelPZ, "spherical": pin.JointModelSpherical}
+        for pair, child, parent in self.tree(cut):
+            joint, at = placed[parent]
+            joint = model.addJoint(joint, make[pair.kind](), pin.SE3(np.linalg.inv(at) @ pair.frame), pair.name)
+            placed[child] = joint, pair.frame
+            to_joint = pin.SE3(np.linalg.inv(pair.frame) @ self.pose(child))
+            model.appendBodyToJoint(joint, _inertia(self.parts[child].inertia), to_joint)
+        loops = pin.StdVec_RigidConstraintModel()
+        for pair in self.pairs:
+            if pair.name in cut:
+                (i, at_i), (j, at_j) = placed[pair.body], placed[pair.on]
+                loops.append(pin.RigidConstraintModel(
+                    pin.ContactType.CONTACT_3D, model, i, pin.SE3(np.linalg.inv(at_i) @ pair.frame), j,
+                    pin.SE3(np.linalg.inv(at_j) @ pair.frame), pin.LOCAL))
+        data, states = model.createData(), pin.StdVec_RigidConstraintData()
+        for loop in loops:
+            states.append(loop.createData())
+        pin.initConstraintDynamics(model, data, loops, states)
+        settings = pin.ProximalSettings(1e-14, 1e-10, 100)
+
+        def accelerations(q, qd, tau):
+            return pin.constraintDynamics(model, data, q, qd, tau, loops, states, settings).copy()
+        return accelerations
+
     def absolute(self, twists, gravity=(0.0, 0.0, -9.81)):
         """The MultibodySystem with body-fixed twists {body: (6,)}."""
         bodies = [Body(name, part.inertia, part.pose, twists[name]) for name, part in self.parts.items()]
         joints = [Joint(pair.name, pair.kind, pair.body, np.linalg.inv(self.pose(pair.body)) @ pair.frame,
                         None if pair.on == "ground" else pair.on) for pair in self.pairs]
         return MultibodySystem(bodies, joints, gravity=gravity)
+
+
+def _inertia(M):
+    """Pinocchio's of a matrix (6, 6), angular first."""
+    mass, com = M[3, 3], np.array((M[2, 4], M[0, 5], M[1, 3])) / M[3, 3]
+    tilde = np.cross(np.eye(3), com)
+    return pin.Inertia(mass, com, M[:3, :3] + mass * tilde @ tilde)
 
 
 def frame(z, origin):

@@ -1,0 +1,183 @@
+"""Dynamics with closed loops: laws of mechanics, and two other formulations."""
+import numpy as np
+import pytest
+
+from screw_dynamics import se3
+from screw_dynamics.closed_loops import ClosedLoopRobot, Gear
+from support.linkages import Linkage, Pair, Part, delta, four_bar, stewart
+
+BALLS = [f"ball_{k}" for k in range(6)]
+LEGS = [f"leg_{k}" for k in range(6)]
+
+
+def floating_four_bar():
+    """A four-bar on a base that is free."""
+    bars = four_bar()
+    base = Part(np.eye(4), 3.0 * np.diag((0.1, 0.2, 0.3, 1.0, 1.0, 1.0)))
+    pairs = [pair._replace(on="base") if pair.on == "ground" else pair for pair in bars.pairs]
+    return Linkage({"base": base, **bars.parts}, [Pair("float", "free", "base", "ground", np.eye(4)), *pairs])
+
+
+MECHANISMS = {"four-bar": lambda: four_bar(0.4).closed(("C",)), "Stewart platform": lambda: stewart().closed(BALLS[1:]),
+              "delta robot": delta, "floating four-bar": lambda: floating_four_bar().closed(("C",)),
+              "geared arm": lambda: ClosedLoopRobot(four_bar().closed(("D",)).robot, [Gear("G", {"A": 1, "B": -0.5})])}
+
+
+def moving(loops, rng, open_by=0.2):
+    """A closed configuration and admissible velocities of it."""
+    robot = loops.robot
+    q = loops.project(robot.integrate(robot.neutral(), open_by * rng.normal(size=robot.n)))
+    return q, loops.project_velocity(q, rng.normal(size=robot.n))
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_accelerations_keep_the_constraints_and_wrenches_do_no_work(name, rng):
+    """M qdd + h = tau + J^T lambda; as external wrenches on the tree, those of the loops cause the same motion."""
+    loops = MECHANISMS[name]()
+    robot, (q, qd) = loops.robot, moving(loops, rng)
+    tau = rng.normal(size=robot.n)
+    qdd, multipliers, wrenches = loops.forward_dynamics(q, qd, tau)
+    J, scale = loops.jacobian(q), max(1.0, np.abs(qdd).max())
+    assert np.abs(J @ qdd + loops.drift(q, qd)).max() < 1e-10 * scale
+    held = robot.inverse_dynamics(q, qd, qdd) - tau
+    assert np.abs(held - J.T @ multipliers).max() < 1e-10 * max(1.0, np.abs(held).max())
+    assert np.abs(held @ loops.admissible_velocities(q)).max() < 1e-10 * max(1.0, np.abs(held).max())
+    load = np.zeros(robot.n)
+    for loop, wrench in wrenches.items():
+        part = loops._all.parts[loop]
+        load += robot.jacobian(q, part.link, reference=part.on).T @ wrench
+    if name != "geared arm":
+        assert np.abs(load - held).max() < 1e-10 * max(1.0, np.abs(held).max())
+        external = {}
+        for loop, wrench in wrenches.items():
+            part = loops._all.parts[loop]
+            to_on = robot.forward_kinematics(q, part.link, part.on)
+            for link, W in ((part.link, wrench), (part.on, -se3.Ad_dual(to_on, wrench))):
+                external[link] = external.get(link, 0.0) + W
+        assert np.abs(robot.forward_dynamics(q, qd, tau, external) - qdd).max() < 1e-9 * scale
+
+
+@pytest.mark.parametrize(("linkage", "cut"), [(four_bar(), ("D",)), (four_bar(0.4), ("C",)), (four_bar(), ("B",)),
+                                              (stewart(), BALLS[1:])])
+def test_accelerations_are_those_of_pinocchio(linkage, cut, rng):
+    loops, pinocchio = linkage.closed(cut), linkage.pinocchio(cut)
+    for _ in range(3):
+        q, qd = moving(loops, rng)
+        tau = rng.normal(size=loops.robot.n)
+        qdd = loops.forward_dynamics(q, qd, tau).qdd
+        assert np.abs(pinocchio(q, qd, tau) - qdd).max() < 1e-8 * max(1.0, np.abs(qdd).max())
+
+
+@pytest.mark.parametrize(("linkage", "cut"), [(four_bar(0.4), ("C",)), (stewart(), BALLS[1:]),
+                                              (floating_four_bar(), ("A",))])
+def test_accelerations_are_those_of_absolute_coordinates(linkage, cut, rng):
+    loops = linkage.closed(cut)
+    robot, q = loops.robot, loops.robot.neutral()
+    qd = loops.project_velocity(q, rng.normal(size=robot.n))
+    linkage = linkage._replace(pairs=[pair for pair in linkage.pairs if pair.kind != "free"])
+    system = linkage.absolute({name: robot.jacobian(q, name) @ qd for name in linkage.parts})
+    found = system.accelerations(0.0, *system.initial())
+    qdd = loops.forward_dynamics(q, qd, np.zeros(robot.n)).qdd
+    expected = [robot.jacobian(q, name) @ qdd + robot.jacobian_derivative(q, qd, name) @ qd for name in linkage.parts]
+    assert np.abs(found - expected).max() < 1e-9 * max(1.0, np.abs(expected).max())
+
+
+@pytest.mark.parametrize(("linkage", "cuts"), [(four_bar(), [("A",), ("B",), ("C",), ("D",)]),
+                                               (stewart(), [BALLS[1:], [*BALLS[:4], "leg_4"]])])
+def test_motion_does_not_depend_on_the_cut_joint(linkage, cuts, rng):
+    """Accelerations of all bodies to rounding, motions to the error of the method."""
+    accelerations, ends, first = [], [], None
+    for cut in cuts:
+        loops = linkage.closed(cut)
+        robot, q = loops.robot, loops.robot.neutral()
+        J = np.concatenate([robot.jacobian(q, name) for name in linkage.parts])
+        if first is None:
+            first = J @ loops.project_velocity(q, rng.normal(size=robot.n))
+        qd = np.linalg.lstsq(J, first, rcond=None)[0]
+        assert np.abs(J @ qd - first).max() < 1e-12
+        qdd = loops.forward_dynamics(q, qd, np.zeros(robot.n)).qdd
+        accelerations.append([robot.jacobian(q, name) @ qdd + robot.jacobian_derivative(q, qd, name) @ qd
+                              for name in linkage.parts])
+        motion = loops.simulate(q, qd, dt=2e-3, steps=50)
+        ends.append([robot.forward_kinematics(motion.q[-1], name) for name in linkage.parts])
+    assert np.ptp(accelerations, axis=0).max() < 1e-9 * np.abs(accelerations).max()
+    assert np.ptp(ends, axis=0).max() < 1e-7
+
+
+@pytest.mark.parametrize("name", ("four-bar", "delta robot", "floating four-bar"))
+def test_energy_and_constraints_are_kept(name, rng):
+    loops = MECHANISMS[name]()
+    q, qd = moving(loops, rng, 0.05)
+    motion = loops.simulate(q, qd, dt=1e-3, steps=100)
+    assert np.ptp(motion.energy) < 1e-7
+    assert motion.residual.max() < 1e-12 and abs(motion.energy[0] - loops.energy(q, qd)) < 1e-12
+    coarse = loops.simulate(q, qd, dt=4e-3, steps=25, projection=None)
+    fine = loops.simulate(q, qd, dt=2e-3, steps=50, projection=None)
+    errors = [max(np.abs(loops.robot.difference(x.q[-1], motion.q[-1])).max(), 1e-13) for x in (coarse, fine)]
+    assert errors[0] < 1e-12 or errors[0] / errors[1] > 8.0                     # order 4
+    rough = loops.simulate(q, qd, dt=1e-3, steps=20, method="semi_implicit_euler")
+    assert rough.residual.max() < 1e-12
+
+
+def test_momentum_of_a_floating_mechanism_is_kept(rng):
+    loops = floating_four_bar().closed(("C",), gravity=(0.0, 0.0, 0.0))
+    q, qd = moving(loops, rng)
+    motion = loops.simulate(q, qd, lambda t, q, qd: np.r_[np.zeros(6), np.sin(9.0 * t), 0.0, 0.2], dt=2e-3, steps=60)
+    momentum, com = loops.robot.centroidal_momentum(motion.q, motion.qd), loops.robot.center_of_mass(motion.q)
+    assert np.ptp(momentum, axis=0).max() < 1e-8
+    assert np.abs(np.diff(com, 2, axis=0)).max() < 1e-10
+    assert np.ptp(motion.energy) > 1e-4
+
+
+def test_efforts_of_redundant_actuation_cause_the_motion(rng):
+    loops = MECHANISMS["four-bar"]()
+    q, qd = moving(loops, rng)
+    tau = np.array((0.7, 0.0, -0.4))                                        # A and D; B is passive
+    qdd = loops.forward_dynamics(q, qd, tau).qdd
+    least = loops.inverse_dynamics(q, qd, qdd, ("A", "D")).tau
+    assert least[1] == 0.0 and np.linalg.norm(least) < np.linalg.norm(tau)
+    given = loops.inverse_dynamics(q, qd, qdd, ("A", "D"), preferred=tau)
+    assert np.abs(given.tau - tau).max() < 1e-10
+    uneven = loops.inverse_dynamics(q, qd, qdd, ("A", "D"), weights=(1e8, 1.0, 1.0)).tau
+    assert abs(uneven[0]) < 1e-6
+    for efforts in (least, uneven, *(loops.inverse_dynamics(q, qd, qdd, which).tau for which in (("A",), None))):
+        assert np.abs(loops.forward_dynamics(q, qd, efforts).qdd - qdd).max() < 1e-9
+    assert np.abs(given.wrenches["C"] - loops.forward_dynamics(q, qd, tau).wrenches["C"]).max() < 1e-9
+
+
+def test_the_legs_of_a_stewart_platform_hold_it(rng):
+    loops = stewart().closed(BALLS[1:])
+    robot, q = loops.robot, loops.robot.neutral()
+    rest = np.zeros(robot.n)
+    held = loops.inverse_dynamics(q, rest, rest, LEGS)
+    assert np.abs(loops.forward_dynamics(q, rest, held.tau).qdd).max() < 1e-9
+    with pytest.raises(ValueError, match="the actuated joints leg_0, leg_1, leg_2, leg_3, leg_4 cannot cause this"):
+        loops.inverse_dynamics(q, rest, rest, LEGS[:5])
+
+
+@pytest.mark.parametrize("name", ("four-bar", "Stewart platform"))
+def test_batches_are_single_states(name, rng):
+    loops = MECHANISMS[name]()
+    states = [moving(loops, rng) for _ in range(3)]
+    q, qd = (np.array(x) for x in zip(*states, strict=True))
+    tau = rng.normal(size=qd.shape)
+    batch = loops.forward_dynamics(q, qd, tau)
+    efforts = loops.inverse_dynamics(q, qd, batch.qdd)
+    for k in range(3):
+        single = loops.forward_dynamics(q[k], qd[k], tau[k])
+        scale = max(1.0, np.abs(single.qdd).max())
+        assert np.abs(batch.qdd[k] - single.qdd).max() < 1e-10 * scale
+        for loop, wrench in single.wrenches.items():
+            assert np.abs(batch.wrenches[loop][k] - wrench).max() < 1e-9 * max(1.0, np.abs(wrench).max())
+        assert np.abs(efforts.tau[k] - loops.inverse_dynamics(q[k], qd[k], batch.qdd[k]).tau).max() < 1e-9 * scale
+
+
+def test_wrong_settings_are_refused():
+    loops = MECHANISMS["four-bar"]()
+    q, rest = loops.robot.neutral(), np.zeros(3)
+    with pytest.raises(ValueError, match="method 'euler' must be one of rk4, semi_implicit_euler"):
+        loops.simulate(q, rest, method="euler")
+    with pytest.raises(ValueError, match="weights must be finite and > 0"):
+        loops.inverse_dynamics(q, rest, rest, weights=(1.0, 0.0, 1.0))
+    with pytest.raises(ValueError, match="actuated: joint 'Z' does not exist"):
+        loops.inverse_dynamics(q, rest, rest, ("Z",))
