@@ -51,7 +51,7 @@ def geometric_sensitivities(robot: Robot, q: ArrayLike, link: str) -> Sensitivit
 def axis_motions(X: ArrayLike) -> np.ndarray:
     """The motions U (6, r) of a joint's axis that change its screw X (6,), orthonormal: by [U, X], which leaves pitch
     and length as they are. r is 4 for joints that turn, 2 for those that slide, whose place does not matter."""
-    X = checks.real_numbers("X", X, 6)
+    X = checks.vector("X", X, 6)
     ad = np.block([[tilde(X[:3]), np.zeros((3, 3))], [tilde(X[3:]), tilde(X[:3])]])
     _, sizes, rows = np.linalg.svd(ad)
     return rows[sizes > SMALL * max(sizes[0], 1.0)].T
@@ -81,7 +81,7 @@ class GeometricParameters:
         """The robot whose geometry is that of parameters p (size,): screws Ad_exp(U p_j) X_j, link at F exp(p_end).
 
         Inertias stay the same in the frames of the bodies."""
-        p = checks.real_numbers("p", p, self.size)
+        p = checks.vector("p", p, self.size)
         model, screws = self.robot.model, self.robot.model.screws_body.copy()
         for j, motion in zip(self.joints, self._moved(p), strict=True):
             screws[j] = se3.Ad(se3.exp(motion), screws[j])
@@ -93,7 +93,7 @@ class GeometricParameters:
         """The derivative (..., 6, size) of the link's pose by p, as body-fixed twists, in configurations q (..., n).
 
         robot: changed(p), if it is there already."""
-        p, robot = checks.real_numbers("p", p, self.size), robot or self.changed(p)
+        p, robot = checks.vector("p", p, self.size), robot or self.changed(p)
         found = geometric_sensitivities(robot, q, self.link)
         J = np.zeros((*found.by_screws.shape[:-3], 6, self.size))
         for j, span, U, motion in zip(self.joints, self._slices, self._motions, self._moved(p), strict=True):

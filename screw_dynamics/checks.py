@@ -23,7 +23,7 @@ def real_numbers(name: str, x: Any, *shape: int) -> np.ndarray:
             raise TypeError
     except (TypeError, ValueError, RuntimeError):           # RuntimeError: torch
         raise ValueError(f"{name} must be made of real numbers, not {peers.array_hint(x) or described(x)}") from None
-    if a.shape[-len(shape):] != shape:
+    if shape and a.shape[-len(shape):] != shape:
         raise ValueError(f"{name} has shape {a.shape}, but must end in {', '.join(map(str, shape))}")
     return a
 
@@ -34,6 +34,14 @@ def vector(name: str, x: Any, size: int) -> np.ndarray:
     if a.shape != (size,) or not np.isfinite(a).all():
         raise ValueError(f"{name} must be {size} finite numbers, not {a.tolist()}")
     return a
+
+
+def each(name: str, x: Any, size: int) -> np.ndarray:
+    """An array (size,) of real numbers, from one number for all or one for each."""
+    a = real_numbers(name, x)
+    if a.shape not in ((), (size,)):
+        raise ValueError(f"{name} {described(x)} must be one number, or one for each of {size}")
+    return np.broadcast_to(a.astype(float), size)
 
 
 def broadcast(arrays: Mapping[str, np.ndarray]) -> list[np.ndarray]:

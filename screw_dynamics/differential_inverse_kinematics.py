@@ -41,11 +41,13 @@ class FrameTask(NamedTuple):
 
     def at(self, robot: Robot, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows and rates."""
-        E = arrays.inverse_pose(robot.forward_kinematics(q, self.link, self.reference)) @ checks.real_numbers(
-            f"pose of link {self.link!r}", self.pose, 4, 4)
+        pose = checks.real_numbers(f"pose of link {self.link!r}", self.pose, 4, 4)
+        if pose.shape != (4, 4):
+            raise ValueError(f"pose of link {self.link!r} has shape {pose.shape}, but must be one pose (4, 4)")
+        E = arrays.inverse_pose(robot.forward_kinematics(q, self.link, self.reference)) @ pose
         screw, twist = arrays.array(log(arrays.pose(E))), checks.vector("twist", self.twist, 6)
         rate = self.gain * screw + arrays.Ad_matrix(E) @ twist
-        weight = np.broadcast_to(np.asarray(self.weight, dtype=float), 6)
+        weight = checks.each("weight", self.weight, 6)
         return weight[:, None] * robot.jacobian(q, self.link, reference=self.reference), weight * rate
 
 
@@ -62,7 +64,7 @@ class CenterOfMassTask(NamedTuple):
         """Rows and rates."""
         rate = self.gain * (checks.vector("position", self.position, 3) - robot.center_of_mass(q)) + checks.vector(
             "velocity", self.velocity, 3)
-        weight = np.broadcast_to(np.asarray(self.weight, dtype=float), 3)
+        weight = checks.each("weight", self.weight, 3)
         return weight[:, None] * robot.center_of_mass_jacobian(q), weight * rate
 
 
@@ -75,7 +77,7 @@ class PostureTask(NamedTuple):
 
     def at(self, robot: Robot, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows and rates."""
-        weight = np.broadcast_to(np.asarray(self.weight, dtype=float), robot.n)
+        weight = checks.each("weight", self.weight, robot.n)
         return np.diag(weight), weight * self.gain * robot.difference(q, checks.vector("q", self.q, robot.nq))
 
 
@@ -112,7 +114,7 @@ def bounds(robot: Robot, q: np.ndarray, dt: float, qd: ArrayLike | None, acceler
     lower, upper = np.full(n, -np.inf), np.full(n, np.inf)
     most, gain = np.full(n, np.inf), None
     if acceleration_limit is not None:
-        gain = np.broadcast_to(np.asarray(acceleration_limit, dtype=float), n)
+        gain = checks.each("acceleration_limit", acceleration_limit, n)
         if not (gain > 0.0).all():
             raise ValueError(f"acceleration_limit must be > 0, not {checks.described(acceleration_limit)}")
     if limits:

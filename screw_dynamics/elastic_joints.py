@@ -40,7 +40,7 @@ class ElasticJoints:
         self.motor_damping = self._of_joints("motor_damping", motor_damping, True)
 
     def _of_joints(self, name, x, may_vanish):
-        found = checks.vector(name, x if np.ndim(x) else [x] * self.robot.n, self.robot.n)
+        found = checks.vector(name, checks.each(name, x, self.robot.n), self.robot.n)
         for joint, number in zip(self.robot.joint_names, found.tolist(), strict=True):
             if not (number > 0.0 or may_vanish and number == 0.0):
                 raise ValueError(f"{name} of joint {joint!r}: {number!r} must be {'>= 0' if may_vanish else '> 0'}")

@@ -65,7 +65,8 @@ def goals(pose: ArrayLike, link: Any, parts: Any, reference: Any) -> Goals:
             raise ValueError("link: no names; one or more links must be given")
         poses = checks.real_numbers("pose", pose, len(links), 4, 4)
         references = (reference,) * len(links) if reference is None or isinstance(reference, str) else tuple(reference)
-        parts = [parts] * len(links) if isinstance(parts, str) else list(parts)
+        each = not isinstance(parts, str) and any(isinstance(x, str) or np.ndim(x) for x in parts)
+        parts = list(parts) if each else [parts] * len(links)
     for name, given in ("reference", references), ("parts", parts):
         if len(given) != len(links):
             raise ValueError(f"{name} has {len(given)} entries, but must have one for each of {len(links)} links")
@@ -76,8 +77,8 @@ def _rows(part):
     """The rows (6,) of a part, 1.0 or 0.0 each."""
     if isinstance(part, str):
         return PARTS[checks.one_of("parts", part, PARTS)]
-    rows = checks.real_numbers("parts", part, 6) != 0
-    if rows.shape != (6,) or not rows.any():
+    rows = checks.real_numbers("parts", part, 6)
+    if rows.shape != (6,) or not rows.any() or not np.isin(rows, (0, 1)).all():
         raise ValueError(f"parts must be {', '.join(map(repr, PARTS))} or six of 0 and 1, angular rows first, not "
                          f"{checks.described(part)}")
     return rows.astype(float)
@@ -162,7 +163,7 @@ class Searches:
 
     def _weights(self, rest_weight):
         """One weight (n,) each velocity."""
-        weights = np.asarray(rest_weight, dtype=float) + np.zeros(self._model.n)
+        weights = checks.each("rest_weight", rest_weight, self._model.n)
         if not ((weights >= 0.0) & (weights <= 1.0)).all():
             raise ValueError(f"rest_weight must be in [0, 1], not {checks.described(rest_weight)}")
         return weights
@@ -174,11 +175,12 @@ class Searches:
         if joints is not None:
             mask = tuple(checks.joint_mask("joints", joints, self._model.v_slices, self._model.n).tolist())
         key = given.links, given.references, mask, seed, count
-        if key not in self._prepared:
+        found = self._prepared.get(key)
+        if found is None:
             if len(self._prepared) >= KEPT:
-                self._prepared.clear()
-            self._prepared[key] = self._new(*key)
-        return self._prepared[key]
+                self._prepared.clear()                              # another thread may be here too
+            found = self._prepared[key] = self._new(*key)
+        return found
 
     def _new(self, links, references, mask, seed, count):
         model, robot = self._model, self._robot

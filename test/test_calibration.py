@@ -104,6 +104,12 @@ def test_what_cannot_be_calibrated_is_refused(robot):
             call()
     with pytest.raises(ValueError, match="link 'root' is the root"):
         GeometricParameters(robot, "root")
+    with pytest.raises(ValueError, match="X must be 6 finite numbers"):
+        axis_motions(np.full(6, np.nan))
+    parameters = GeometricParameters(robot, robot.link_names[-1])
+    for p in np.zeros((2, parameters.size)), np.full(parameters.size, np.nan):
+        with pytest.raises(ValueError, match=f"p must be {parameters.size} finite numbers"):
+            parameters.changed(p)
     with pytest.raises(ValueError, match="link 'hand' does not exist"):
         GeometricParameters(robot, "hand")
 

@@ -139,7 +139,10 @@ def test_without_the_solver_it_says_what_to_install(panda, home, monkeypatch):
     ({"qd": np.full(8, np.nan), "acceleration_limit": 1.0}, "qd must be 8 finite numbers"),
     ({"acceleration_limit": -1.0}, "acceleration_limit must be > 0, not -1.0"),
     ({"tasks": [dik.FrameTask("hand", np.eye(4))]}, "link 'hand' does not exist"),
+    ({"acceleration_limit": np.ones(3)}, "acceleration_limit .* must be one number, or one for each of 8"),
     ({"tasks": [dik.FrameTask(LINK, np.eye(3))]}, r"pose of link 'panda_link8' has shape \(3, 3\)"),
+    ({"tasks": [dik.FrameTask(LINK, np.stack([np.eye(4)] * 2))]}, r"must be one pose \(4, 4\)"),
+    ({"tasks": [dik.FrameTask(LINK, np.eye(4), weight=[1.0, 2.0])]}, r"weight \[1.0, 2.0\] must be one number, or one"),
     ({"tasks": [dik.PostureTask(np.zeros(2))]}, "q has shape"),
     ({"tasks": [dik.PostureTask(np.zeros(8), gain=np.nan)]}, "a task is not finite"),
 ])

@@ -66,9 +66,11 @@ def exciting_trajectory(robot: Robot, period: float = 10.0, harmonics: int = 5, 
     nothing, or whose effort limit the motion that was found exceeds."""
     checks.coordinates_alone("exciting_trajectory", robot.model)
     checks.one_of("criterion", criterion, CRITERIA)
+    if not robot.n:
+        raise ValueError("exciting_trajectory: the robot has no joints that move")
     search = _Search(robot, checks.positive("period", period), checks.whole("harmonics", harmonics, 2),
                      _limits(robot, velocity, acceleration), base_parameters(robot, friction), friction, criterion)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(checks.whole("seed", seed, 0))
     starts = rng.standard_normal((STARTS, search.size))
     best = min(starts, key=search.cost)
     found = scipy.optimize.minimize(search.cost, best, method="L-BFGS-B",
@@ -90,10 +92,7 @@ def _limits(robot, velocity, acceleration):
     given = [np.where(np.isfinite(model.velocity_limit), model.velocity_limit, VELOCITY), np.full(n, ACCELERATION)]
     for k, (name, x) in enumerate((("velocity", velocity), ("acceleration", acceleration))):
         if x is not None:
-            given[k] = np.asarray(x, dtype=float)
-            if given[k].shape not in ((), (n,)):
-                raise ValueError(f"{name} {given[k].tolist()} must be one number, or one for each of {n} joints")
-            given[k] = np.broadcast_to(given[k], n)
+            given[k] = checks.each(name, x, n)
     rows = lower, upper, *given
     for joint, low, high, v, a in zip(robot.joint_names, *rows, strict=True):
         if not (low < high and v > 0.0 and a > 0.0):

@@ -109,10 +109,12 @@ def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: Array
 
     The robot is the prior. A link that no body could be is replaced by the nearest one, with a note."""
     checks.one_of("friction", friction, FRICTION)
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level {level!r} must be between 0 and 1: 0.95 for intervals of 95 %")
     model, n = robot.model, robot.n
     given = _recording(robot, {"t": t, "q": q, "tau": tau} | ({} if qd is qdd is None else {"qd": qd, "qdd": qdd}))
-    rows, notes = _equations(robot, given, friction, checks.positive("window", window))
     bodies, estimated = _estimated(robot, friction, armature, links)
+    rows, notes = _equations(robot, given, friction, checks.positive("window", window))
     p = np.append(robot.inertial_parameters, robot.friction_parameters * (friction != "none"))
     drawn = p[:COUNT * len(bodies)].reshape(-1, COUNT)
     theta = physical.log_cholesky(physical.nearest_physical(drawn[bodies]))

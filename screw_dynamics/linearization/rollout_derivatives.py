@@ -76,15 +76,18 @@ class RolloutDerivatives:
                 dp: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
         """The deviations (dq, dqd), (..., steps + 1, n) each, that deviations of the initial state (..., n), of the
         efforts (..., steps, n) and of the inertial parameters (..., p) cause; None: 0."""
-        n = self._robot.n
+        n, size = self._robot.n, len(self._robot.inertial_parameters)
+        if dp is not None and not self._apart:
+            raise ValueError("dp: pass parameters=True to Robot.rollout_derivatives")
+        dp = None if dp is None else self._given("dp", dp, size)
         x = np.zeros((*self.qd.shape[:-1], 2 * n))
-        x[..., 0, :n], x[..., 0, n:] = self._given("dq0", dq0, 0), self._given("dqd0", dqd0, 0)
-        push = np.moveaxis(self._given("dtau", dtau, 1), -2, 0)
+        x[..., 0, :n], x[..., 0, n:] = self._given("dq0", dq0, n), self._given("dqd0", dqd0, n)
+        push = np.moveaxis(self._given("dtau", dtau, len(self.t) - 1, n), -2, 0)
         steps = np.moveaxis(x, -2, 0)
         for piece in self._pieces():
             change = _times(piece.B, push[piece.steps])
             if dp is not None:
-                change = change + _times(self._by_parameters(piece), np.asarray(dp, dtype=float))
+                change = change + _times(piece.P, dp)
             for k, (A, du) in enumerate(zip(piece.A, change, strict=True), piece.steps.start):
                 steps[k + 1] = _times(A, steps[k]) + du
         return x[..., :n], x[..., n:]
@@ -95,9 +98,9 @@ class RolloutDerivatives:
         efforts (..., steps, n) alone; None: 0. One backward sweep, whatever the number of efforts."""
         n = self._robot.n
         direct = np.zeros((len(self.t), *self.qd.shape[:-2], 2 * n))
-        direct[..., :n] = np.moveaxis(self._given("by_q", by_q, 2), -2, 0)
-        direct[..., n:] = np.moveaxis(self._given("by_qd", by_qd, 2), -2, 0)
-        by_effort = np.array(self._given("by_tau", by_tau, 1), dtype=float)
+        direct[..., :n] = np.moveaxis(self._given("by_q", by_q, len(self.t), n), -2, 0)
+        direct[..., n:] = np.moveaxis(self._given("by_qd", by_qd, len(self.t), n), -2, 0)
+        by_effort = np.array(self._given("by_tau", by_tau, len(self.t) - 1, n), dtype=float)
         along, by_parameters, costate = np.moveaxis(by_effort, -2, 0), 0.0, direct[-1]
         for piece in self._pieces(backward=True):
             after = np.empty((len(piece.A), *costate.shape))
@@ -147,21 +150,15 @@ class RolloutDerivatives:
                 B = B.sum(axis=-2)
             yield _Piece(some, *(x if x is None else np.moveaxis(x, -3, 0) for x in (A, B, P)))
 
-    def _by_parameters(self, piece):
-        if piece.P is None:
-            raise ValueError("dp: pass parameters=True to Robot.rollout_derivatives")
-        return piece.P
-
     def _parameters(self, total, lead):
         """A sum over no steps has no shape."""
         if not self._apart:
             return None
         return np.broadcast_to(total, (*lead, len(self._robot.inertial_parameters)))
 
-    def _given(self, name, x, rows):
-        """An argument (..., n), (..., steps, n) or (..., steps + 1, n), by rows 0, 1, 2; over the rollout's axes."""
-        n, steps, lead = self._robot.n, len(self.t) - 1, self.qd.shape[:-2]
-        shape = ((n,), (steps, n), (steps + 1, n))[rows]
+    def _given(self, name, x, *shape):
+        """An argument (..., *shape), zeros for None; over the rollout's leading axes."""
+        lead = self.qd.shape[:-2]
         x = np.zeros(shape) if x is None else checks.real_numbers(name, x, *shape)
         try:
             return np.broadcast_to(x, (*lead, *shape))

@@ -72,7 +72,7 @@ class InertialParameters(Dynamics):
         Y = checks.result_array(out, (*qd.shape[:-1], n, columns + len(FRICTION_NAMES) * n))
         Y[..., :columns] = self.torque_regressor(q, qd, qdd, threads=threads)
         Y[..., columns:] = np.einsum("ij,...ik->...ijk", np.eye(n), np.stack([qd, np.sign(qd), qdd], axis=-1)
-                                     ).reshape(*qd.shape, -1)
+                                     ).reshape(*qd.shape, len(FRICTION_NAMES) * n)
         return Y
 
     def momentum_regressor(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:

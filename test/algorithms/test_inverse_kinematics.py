@@ -170,6 +170,8 @@ def test_several_links_at_once():
     for k, (link, part) in enumerate(zip(links, parts, strict=True)):
         distance, angle = errors(robot, link, solved, pose[found.success, k])
         assert distance.max() < 1e-6 and (angle.max() < 1e-6) == (part == "pose")
+    rows, named = (robot.inverse_kinematics(pose[0], links, parts=x) for x in ([0, 0, 0, 1, 1, 1], "position"))
+    assert rows.success and np.array_equal(rows.q, named.q)                         # six numbers are for all links
 
 
 def test_only_the_given_joints_move(panda):
@@ -259,10 +261,13 @@ def test_a_floating_base_stays_where_it_is():
     ((np.eye(4), []), {}, "link: no names"),
     ((np.eye(4), "panda_link8"), {"parts": "wrench"}, "parts 'wrench' must be one of pose, position, orientation"),
     ((np.eye(4), "panda_link8"), {"parts": [0] * 6}, "parts must be .* six of 0 and 1"),
+    ((np.eye(4), "panda_link8"), {"parts": [1, 1, 2, 1, 1, 1]}, "parts must be .* six of 0 and 1"),
+    ((np.eye(4), "panda_link8"), {"parts": [1, 1, np.nan, 1, 1, 1]}, "parts must be .* six of 0 and 1"),
     ((np.eye(4)[None], ["panda_link8"]), {"parts": ["pose", "pose"]}, "parts has 2 entries, but must have one for"),
     ((np.eye(4), "panda_link8"), {"q0": np.zeros(3)}, r"q0 has shape \(3,\), but must end in 8"),
     ((np.zeros((2, 4, 4)) + np.eye(4), "panda_link8"), {"q0": np.zeros((3, 8))}, "the leading axes do not broadcast"),
     ((np.eye(4), "panda_link8"), {"rest_weight": 2.0, "q_rest": np.zeros(8)}, r"rest_weight must be in \[0, 1\]"),
+    ((np.eye(4), "panda_link8"), {"rest_weight": np.ones(3), "q_rest": np.zeros(8)}, "rest_weight .* or one for each"),
     ((np.eye(4), "panda_link8"), {"attempts": 0}, "attempts 0 must be a whole number >= 1"),
     ((np.eye(4), "panda_link8"), {"position_tolerance": -1.0}, "position_tolerance -1.0 must be finite and > 0"),
     ((np.eye(4), "panda_link8"), {"joints": ["elbow"]}, "joints: joint 'elbow' does not exist"),

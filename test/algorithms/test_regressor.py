@@ -59,6 +59,7 @@ def test_friction_and_armature_are_columns(robot, motion, rng):
     assert Y.shape == (robot.n, len(names)) and len(set(names)) == len(names)
     near(Y @ np.append(robot.inertial_parameters, friction),
          robot.inverse_dynamics(q, qd, qdd) + robot.friction_torque(qd))
+    assert robot.torque_regressor(np.empty((0, robot.nq)), qd, qdd, friction=True).shape == (0, *Y.shape)
     friction, armature = friction.copy(), rng.uniform(size=robot.n)
     friction[2::3] = armature
     near(Y[:, -3 * robot.n:] @ friction, robot.friction_torque(qd) + armature * qdd)

@@ -57,10 +57,18 @@ def test_it_shows_more_than_it_did_at_the_start_within_the_limits(arm, criterion
 def test_what_cannot_be_is_refused(arm):
     with pytest.raises(ValueError, match="^joint 'shoulder_pan_joint' has no room to move: .* velocity 0, "):
         exciting_trajectory(arm, velocity=0.0)
+    with pytest.raises(ValueError, match=r"^velocity \[1.0, 2.0\] must be one number, or one for each of 6"):
+        exciting_trajectory(arm, velocity=[1.0, 2.0])
     weak = sd.Robot(replace(arm.model, effort_limit=np.where(np.arange(6) == 1, 1.0, arm.model.effort_limit)))
     with pytest.raises(ValueError, match="^the effort of joint 'shoulder_lift_joint' reaches .* times its limit"):
         exciting_trajectory(weak, iterations=0)
     with pytest.raises(ValueError, match="criterion"):
         exciting_trajectory(arm, criterion="trace")
+    with pytest.warns(sd.UrdfWarning, match="without joints"):
+        block = sd.Robot.from_urdf("<robot name='block'><link name='base'/></robot>")
+    with pytest.raises(ValueError, match="^exciting_trajectory: the robot has no joints that move$"):
+        exciting_trajectory(block)
+    with pytest.raises(ValueError, match="^links: none that moves and has a mass"):
+        sd.identify(block, np.arange(9.0), np.empty((9, 0)), np.empty((9, 0)))
     with pytest.raises(ValueError, match="^exciting_trajectory: only joints of one degree of freedom are supported"):
         exciting_trajectory(real_robot("ur_description/urdf/ur5_robot.urdf", floating_base=True))

@@ -153,6 +153,8 @@ def test_no_steps_and_a_rest_of_a_piece(rng):
     (lambda robot, x: robot.rollout_derivatives(x, x, steps=3).adjoint(x), r"by_q has shape \(6,\).* end in 4, 6"),
     (lambda robot, x: robot.rollout_derivatives(x, x, steps=3).forward(np.ones((2, 6))),
      r"dq0 has shape \(2, 6\), but must have \(6,\)"),
+    (lambda robot, x: robot.rollout_derivatives(x, x, steps=3, parameters=True).forward(dp=[1.0]),
+     r"dp has shape \(1,\), but must end in"),
     (lambda robot, x: robot.rollout_derivatives(x, x, steps=3).forward(dp=[1.0]), "dp: pass parameters=True")])
 def test_wrong_arguments_are_named(call, message):
     robot = robot_called("fixed")
