@@ -1,9 +1,9 @@
-"""A robot's links are not what its drawings say: python examples/identification.py panda.urdf [picture.png]
+"""A robot's links are not what its drawings say: python examples/identification.py panda.urdf
 
 A simulated arm has other masses, centres, inertias and friction than its URDF. A motion that shows them is found within
 the arm's limits; the arm follows it by a controller that knows only the URDF; and from what noisy sensors record the
-parameters are identified. The report is printed, and drawn if a picture is named."""
-import sys
+parameters are identified. The report is printed, and drawn with --picture."""
+import argparse
 from dataclasses import replace
 
 import numpy as np
@@ -68,4 +68,7 @@ def main(urdf, picture=None):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("urdf", help="of a Panda")
+    parser.add_argument("--picture", help="the file of a picture, png, svg or pdf; takes matplotlib")
+    main(**vars(parser.parse_args()))

@@ -2,7 +2,7 @@
 
 Multiple shooting: states and efforts of every interval are unknowns, and each state follows from the one before by
 Robot.step, whose exact Jacobians IPOPT takes through the bridge to CasADi (pip install screw_dynamics[casadi])."""
-import sys
+import argparse
 
 import casadi
 import numpy as np
@@ -55,4 +55,6 @@ def main(urdf):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("urdf", help="of a Panda")
+    main(parser.parse_args().urdf)

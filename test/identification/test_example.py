@@ -9,7 +9,7 @@ from support.real_robots import PATHS
 
 def test_the_example_finds_the_arm(tmp_path):
     command = [sys.executable, "-W", "ignore", ROOT / "examples" / "identification.py",
-               PATHS["panda_description/urdf/panda.urdf"], tmp_path / "report.png"]
+               PATHS["panda_description/urdf/panda.urdf"], "--picture", tmp_path / "report.png"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=240).stdout
     inside, total = map(int, re.search(r"(\d+) of (\d+) true base parameters are in", printed).groups())
     assert total == 57 and inside > 0.85 * total
