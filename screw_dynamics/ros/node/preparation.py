@@ -37,9 +37,10 @@ BATCH_STEPS: dict[str, Step] = {
 
 # What does not come compiled with the package, and few call: prepared on demand.
 ON_DEMAND: dict[str, Step] = {
-    "linear model": lambda robot, q, v, link: robot.linearize(q, v, v),
+    "linear model": lambda robot, q, v, link: robot.linearize(q, v, v, external={link: np.zeros(6)}),
     "torque regressor": lambda robot, q, v, link: robot.torque_regressor(q, v, v),
-    "inverse kinematics": lambda robot, q, v, link: entry_point(False, robot.model.on_groups),
+    "inverse kinematics": lambda robot, q, v, link: (
+        entry_point(False, robot.model.on_groups), robot.forward_kinematics(np.stack([q, q]), link)),
 }
 
 
