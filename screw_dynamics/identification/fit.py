@@ -156,11 +156,12 @@ def _estimated(robot, friction, armature, links):
     model = robot.model
     for link in links or ():
         checks.one_of("links: link", link, [x for x, own in zip(model.body_names, model.is_link, strict=True) if own])
-    bodies = model.is_link & (model.inertias[:, 5, 5] > 0.0) & [links is None or x in links for x in model.body_names]
-    rubs = _rubs(model)
-    columns = np.stack([rubs & (friction == "estimate")] * 2 + [rubs & armature], axis=1)
+    chosen = np.array([links is None or x in links for x in model.body_names], dtype=bool)
+    bodies = model.is_link & (model.inertias[:, 5, 5] > 0.0) & chosen
     if not bodies.any():
         raise ValueError("links: none that moves and has a mass is to be estimated")
+    rubs = _rubs(model)
+    columns = np.stack([rubs & (friction == "estimate")] * 2 + [rubs & armature], axis=1)
     return bodies, np.append(np.repeat(bodies, COUNT), columns)
 
 
