@@ -4,56 +4,31 @@ them. Takes CasADi, the extra [casadi].
 They are calls back from CasADi into our machine code. CasADi sums gradients from our Jacobians. Second derivatives of
 inverse dynamics are exact too, without joints on groups; of other functions they are differences of Jacobians, unless
 the solver approximates the Hessian itself."""
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from screw_dynamics.robot import Robot
 
-from . import functions
+from .bridged_robot import BridgedRobot
 from .functions import Function
 
 try:
     import casadi
 except ImportError as error:
-    raise ImportError("screw_dynamics.bridges.casadi takes CasADi: pip install screw_dynamics[casadi]") from error
+    raise ImportError('screw_dynamics.bridges.casadi takes CasADi: pip install "screw_dynamics[casadi]"') from error
 
 
-class CasadiRobot:
+class CasadiRobot(BridgedRobot):
     """The functions of a robot, as CasADi takes them: of columns q (nq), qd, qdd, tau (n), MX or DM.
 
     Keep the object for as long as expressions use its functions. By a configuration, derivatives are by its numbers, of
     a quaternion by its four."""
 
     def __init__(self, robot: Robot):
-        self.robot = robot
-        self._inverse_dynamics = _Callback(functions.inverse_dynamics(robot))
-        self._forward_dynamics = _Callback(functions.forward_dynamics(robot))
-        self._mass_matrix = _Callback(functions.mass_matrix(robot))
-        self._pose = cache(lambda *names: _Callback(functions.forward_kinematics(robot, *names)))
-        self._step = cache(lambda *options: _Callback(functions.step(robot, *options)))
+        super().__init__(robot, _Callback)
 
-    def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> Any:
-        """The efforts tau (n) that a motion requires."""
-        return self._inverse_dynamics(q, qd, qdd)
-
-    def forward_dynamics(self, q: Any, qd: Any, tau: Any) -> Any:
-        """The accelerations qdd (n) that efforts cause."""
-        return self._forward_dynamics(q, qd, tau)
-
-    def mass_matrix(self, q: Any) -> Any:
-        """The mass matrix (n, n)."""
-        return self._mass_matrix(q)
-
-    def forward_kinematics(self, q: Any, link: str, reference: str | None = None) -> Any:
-        """The pose (4, 4) of a link."""
-        return self._pose(link, reference)(q)
-
-    def step(self, q: Any, qd: Any, tau: Any, dt: float, integrator: str = "semi_implicit_euler",
-             friction: bool = False) -> tuple[Any, Any]:
-        """The state (q, qd) a time dt later; dt, integrator and friction are constants."""
-        x = self._step(dt, integrator, bool(friction))(q, qd, tau)
+    def _split(self, x: Any) -> tuple[Any, Any]:
         return x[:self.robot.nq], x[self.robot.nq:]
 
 

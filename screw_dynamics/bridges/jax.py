@@ -3,24 +3,23 @@
 They are calls back from JAX into our machine code, on the CPU, with derivative rules that call our derivatives. vmap
 becomes a batch, on lanes."""
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from screw_dynamics.robot import Robot
 
-from . import functions
+from .bridged_robot import BridgedRobot
 from .functions import Function
 
 try:
     import jax
     import jax.numpy as jnp
 except ImportError as error:
-    raise ImportError("screw_dynamics.bridges.jax takes JAX: pip install screw_dynamics[jax]") from error
+    raise ImportError('screw_dynamics.bridges.jax takes JAX: pip install "screw_dynamics[jax]"') from error
 
 
-class JaxRobot:
+class JaxRobot(BridgedRobot):
     """The functions of a robot, as JAX takes them: arguments as those of Robot, in float64.
 
     Where JAX computes in float32, which is its default, calls raise a ValueError, that says how to change that. Second
@@ -28,33 +27,9 @@ class JaxRobot:
     NotImplementedError. By a configuration derivatives are by its numbers, of a quaternion by its four."""
 
     def __init__(self, robot: Robot):
-        self.robot = robot
-        self._inverse_dynamics = _lifted(functions.inverse_dynamics(robot))
-        self._forward_dynamics = _lifted(functions.forward_dynamics(robot))
-        self._mass_matrix = _lifted(functions.mass_matrix(robot))
-        self._pose = cache(lambda *names: _lifted(functions.forward_kinematics(robot, *names)))
-        self._step = cache(lambda *options: _lifted(functions.step(robot, *options)))
+        super().__init__(robot, _lifted)
 
-    def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> Any:
-        """The efforts tau (..., n) that a motion requires."""
-        return self._inverse_dynamics(q, qd, qdd)
-
-    def forward_dynamics(self, q: Any, qd: Any, tau: Any) -> Any:
-        """The accelerations qdd (..., n) that efforts cause."""
-        return self._forward_dynamics(q, qd, tau)
-
-    def mass_matrix(self, q: Any) -> Any:
-        """The mass matrix (..., n, n)."""
-        return self._mass_matrix(q)
-
-    def forward_kinematics(self, q: Any, link: str, reference: str | None = None) -> Any:
-        """The pose (..., 4, 4) of a link."""
-        return self._pose(link, reference)(q)
-
-    def step(self, q: Any, qd: Any, tau: Any, dt: float, integrator: str = "semi_implicit_euler",
-             friction: bool = False) -> tuple[Any, Any]:
-        """The state (q, qd) a time dt later, for jax.lax.scan say; dt, integrator and friction are constants."""
-        x = self._step(dt, integrator, bool(friction))(q, qd, tau)
+    def _split(self, x: Any) -> tuple[Any, Any]:
         return x[..., :self.robot.nq], x[..., self.robot.nq:]
 
 

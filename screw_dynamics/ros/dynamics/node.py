@@ -26,7 +26,7 @@ from ..node.base_state import BASE_SOURCES
 from ..node.cdr import ReceivedJointState
 from ..node.diagnostics import ERROR, OK, WARN, Report
 from ..node.endpoints import STATES
-from ..node.managed_node import HOT, ManagedNode, run
+from ..node.managed_node import ManagedNode, run
 from ..node.preparation import BATCH_STEPS, STEPS
 from .external_torque import ExternalTorque
 from .loaded_robot import LoadedRobot
@@ -125,10 +125,7 @@ class DynamicsNode(ManagedNode):
             self._base_publishers = {term: self.publisher(WrenchStamped, f"~/{term}/base_wrench") for term in TERMS}
             for topic, (kind, take) in BASE_SOURCES[self.settings.base_state_source].items():
                 callback = partial(self._on_base, self.resolve_topic_name(topic), take)
-                if kind in HOT:
-                    self.subscribe_hot(topic, callback, STATES, count_losses=False, kind=kind)
-                else:
-                    self.subscribe(kind, topic, callback, STATES)
+                self.subscribe_received(kind, topic, callback, STATES)
         return self._base_publishers
 
     def _clear(self) -> None:

@@ -130,6 +130,14 @@ class ManagedNode(LifecycleNode):
         self.endpoints.callback(subscription.close)
         return subscription
 
+    def subscribe_received(self, kind: type, topic: str, callback: Callable[[Any], None], qos: QoSProfile) -> None:
+        """As `subscribe_hot` to a type of HOT, without counting losses, and as `subscribe` to others: the callback gets
+        the same in every node."""
+        if kind in HOT:
+            self.subscribe_hot(topic, callback, qos, count_losses=False, kind=kind)
+        else:
+            self.subscribe(kind, topic, callback, qos)
+
     def linger(self, destroy: Callable[..., None], *arguments: Any) -> None:
         """Call destroy(*arguments) a while after the end of a server that owes an answer, or when its name is served
         again."""

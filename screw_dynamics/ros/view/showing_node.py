@@ -68,7 +68,7 @@ class ShowingNode(ManagedNode):
         if not self._subscribed_to_base:
             self._subscribed_to_base = True
             for topic, (kind, take) in found.items():
-                self.subscribe(kind, topic, partial(self._on_base, topic, take), qos_profile_sensor_data)
+                self.subscribe_received(kind, topic, partial(self._on_base, topic, take), STATES)
         return tuple(found)
 
     def parameters_changed(self, names: set[str]) -> None:

@@ -1,0 +1,47 @@
+"""The functions of a robot in the terms of another library."""
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from screw_dynamics.robot import Robot
+
+from . import functions
+from .functions import Function
+
+
+class BridgedRobot:
+    """The functions of a robot, each made one of another library by `lifted`. Leading axes are a batch where the
+    library has batches."""
+
+    def __init__(self, robot: Robot, lifted: Callable[[Function], Callable]):
+        self.robot = robot
+        self._inverse_dynamics = lifted(functions.inverse_dynamics(robot))
+        self._forward_dynamics = lifted(functions.forward_dynamics(robot))
+        self._mass_matrix = lifted(functions.mass_matrix(robot))
+        self._pose = cache(lambda *names: lifted(functions.forward_kinematics(robot, *names)))
+        self._step = cache(lambda *options: lifted(functions.step(robot, *options)))
+
+    def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> Any:
+        """The efforts tau (..., n) that a motion requires."""
+        return self._inverse_dynamics(q, qd, qdd)
+
+    def forward_dynamics(self, q: Any, qd: Any, tau: Any) -> Any:
+        """The accelerations qdd (..., n) that efforts cause."""
+        return self._forward_dynamics(q, qd, tau)
+
+    def mass_matrix(self, q: Any) -> Any:
+        """The mass matrix (..., n, n)."""
+        return self._mass_matrix(q)
+
+    def forward_kinematics(self, q: Any, link: str, reference: str | None = None) -> Any:
+        """The pose (..., 4, 4) of a link."""
+        return self._pose(link, reference)(q)
+
+    def step(self, q: Any, qd: Any, tau: Any, dt: float, integrator: str = "semi_implicit_euler",
+             friction: bool = False) -> tuple[Any, Any]:
+        """The state (q, qd) a time dt later; dt, integrator and friction are constants."""
+        return self._split(self._step(dt, integrator, bool(friction))(q, qd, tau))
+
+    def _split(self, x: Any) -> tuple[Any, Any]:
+        """A state as q and qd."""
+        raise NotImplementedError
