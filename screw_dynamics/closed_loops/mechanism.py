@@ -62,7 +62,7 @@ class ClosedLoopRobot:
 
     def drift(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
         """J' qd (..., m), what accelerations must make up for: J qdd = -J' qd."""
-        return self._all.drift(*self._states(q=q, v=qd))
+        return self._all.drift(*self._states(q=q, qd=qd))
 
     def project(self, q: ArrayLike, held: Iterable[str] = (), tolerance: float = 1e-12, steps: int = 100) -> np.ndarray:
         """The configuration (..., nq) in which the constraints hold, near q, with the joints `held` where they are.
@@ -74,7 +74,7 @@ class ClosedLoopRobot:
     def project_velocity(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
         """The admissible velocities (..., n) nearest to qd in the metric of the mass matrix: those after an impulse of
         the constraints."""
-        return projection.admissible_velocities(self._all, *self._states(q=q, v=qd))
+        return projection.admissible_velocities(self._all, *self._states(q=q, qd=qd))
 
     def admissible_velocities(self, q: ArrayLike) -> np.ndarray:
         """Orthonormal columns (n, degrees of freedom) that span the admissible velocities at q (nq,)."""
@@ -92,7 +92,7 @@ class ClosedLoopRobot:
         """Accelerations and constraint wrenches of efforts (..., n); external as in Robot.forward_dynamics.
 
         q must be closed and qd admissible. Of redundant constraints the multipliers are the shortest."""
-        return dynamics.forward_dynamics(self._all, *self._states(q=q, v=qd, tau=tau), external)
+        return dynamics.forward_dynamics(self._all, *self._states(q=q, qd=qd, tau=tau), external)
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
                          actuated: Iterable[str] | None = None, weights: ArrayLike = 1.0,
@@ -104,10 +104,11 @@ class ClosedLoopRobot:
         actuated joints cannot cause it."""
         n, names = self.robot.n, self.robot.v_slices
         mask = np.ones(n, dtype=bool) if actuated is None else checks.joint_mask("actuated", actuated, names, n)
-        W, preferred = (np.broadcast_to(np.asarray(x, dtype=float), (n,)) for x in (weights, preferred))
-        if not (W > 0.0).all() or not np.isfinite(W).all():
-            raise ValueError(f"weights must be finite and > 0, not {W.tolist()}")
-        return dynamics.inverse_dynamics(self._all, *self._states(q=q, v=qd, a=qdd), mask, W, preferred, external)
+        W, wanted = (checks.vector(name, np.full(n, x) if np.ndim(x) == 0 else x, n)
+                     for name, x in (("weights", weights), ("preferred", preferred)))
+        if not (W > 0.0).all():
+            raise ValueError(f"weights must be > 0, not {W.tolist()}")
+        return dynamics.inverse_dynamics(self._all, *self._states(q=q, qd=qd, qdd=qdd), mask, W, wanted, external)
 
     def energy(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
         """Kinetic and potential energy (...) in J."""
@@ -121,14 +122,11 @@ class ClosedLoopRobot:
         is brought back after each step, "configurations and velocities", "velocities" or None."""
         checks.one_of("method", method, motion.METHODS)
         checks.one_of("projection", projection, motion.PROJECTIONS)
-        q, qd = self._states(q=q, v=qd)
-        if callable(effort):
-            law = effort
-        else:
-            constant = np.broadcast_to(np.asarray(effort, dtype=float), qd.shape)
+        q, qd = self._states(q=q, qd=qd)
 
-            def law(t, q, qd):
-                return constant
+        def law(t, q, qd):
+            tau = effort(t, q, qd) if callable(effort) else effort
+            return np.broadcast_to(np.asarray(tau, dtype=float), qd.shape)
         return motion.simulate(self._all, q, qd, law, checks.positive("dt", dt), checks.whole("steps", steps, 0),
                                method, projection)
 

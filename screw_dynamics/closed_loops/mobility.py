@@ -9,6 +9,7 @@ from .constraints import Constraints
 from .projection import closed, directions, rank
 
 NEIGHBOURS, FAR = 4, 0.02       # how many closed configurations are looked at, and how far away, in rad and m alike
+OPEN = 1e-6                     # residuals above it are those of an open loop
 
 
 class Mobility(NamedTuple):
@@ -27,7 +28,12 @@ class Mobility(NamedTuple):
 
 
 def mobility(constraints: Constraints, q: np.ndarray, free: np.ndarray) -> Mobility:
-    """The Mobility at a closed configuration (nq,), with the velocities that are not in the mask free (n,) locked."""
+    """The Mobility at a closed configuration (nq,), with the velocities that are not in the mask free (n,) locked.
+    ValueError for an open one, which names the constraints."""
+    is_open = {name: size for name, size in constraints.largest(constraints.residual(q)).items() if not size <= OPEN}
+    if is_open:
+        listed = ", ".join(f"{name!r} ({size:.3g})" for name, size in is_open.items())
+        raise ValueError(f"the mobility is that of a closed configuration, and {listed} is open; project q first")
     J = constraints.jacobian(q)[:, free]
     found = rank(J)
     redundancy = {}

@@ -36,7 +36,10 @@ class Directions(NamedTuple):
 
 
 def directions(J: np.ndarray) -> Directions:
-    """The Directions of a Jacobian (..., m, n)."""
+    """The Directions of a Jacobian (..., m, n). ValueError if it is not finite."""
+    if not np.isfinite(J).all():
+        raise ValueError("the constraints' Jacobian is not finite: is q finite, and are the two points of every "
+                         "distance apart?")
     U, s, Vt = np.linalg.svd(J)
     n, k = J.shape[-1], s.shape[-1]
     kept = s > RANK * s.max(axis=-1, keepdims=True, initial=LEAST)
@@ -75,8 +78,8 @@ def closed(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolerance:
 
 
 def _not_closed(constraints, q, h, free, tolerance, steps):
-    sizes = {name: size for name, size in constraints.largest(h).items() if not size <= tolerance}
-    listed = ", ".join(f"{name!r} ({size:.3g})" for name, size in sizes.items())
+    listed = ", ".join(f"{name!r} ({size:.3g})" for name, size in constraints.largest(h).items()
+                       if not size <= tolerance / h.shape[-1])
     G = constraints.gradient(q) * free
     slope = np.abs(np.swapaxes(G, -1, -2) @ h[..., None]).max()
     if slope < 1e-3 * np.linalg.norm(h, axis=-1).max() ** 2:
@@ -95,8 +98,12 @@ def admissible_velocities(constraints: Constraints, q: np.ndarray, qd: np.ndarra
 
 def impulse(M: np.ndarray, acting: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The change (..., n) of velocities, or accelerations, along which the acting directions change by `rates`
-    (..., k, 1), and the impulses or forces (..., k) along them. LinAlgError if M is singular."""
-    compliance = np.linalg.solve(M, acting)                                         # M^-1 V
+    (..., k, 1), and the impulses or forces (..., k) along them. ValueError if M is singular."""
+    try:
+        compliance = np.linalg.solve(M, acting)                                     # M^-1 V
+    except np.linalg.LinAlgError:
+        raise ValueError("the mass matrix of the tree is singular: a joint moves no inertia; give its link some, or "
+                         "cut the loop at another joint") from None
     K = np.swapaxes(acting, -1, -2) @ compliance
     idle = ~acting.any(axis=-2)
     force = np.linalg.solve(K + np.eye(K.shape[-1]) * idle[..., None, :], rates)

@@ -65,7 +65,7 @@ def test_accelerations_are_those_of_pinocchio(linkage, cut, rng):
         q, qd = moving(loops, rng)
         tau = rng.normal(size=loops.robot.n)
         qdd = loops.forward_dynamics(q, qd, tau).qdd
-        assert np.abs(pinocchio(q, qd, tau) - qdd).max() < 1e-8 * max(1.0, np.abs(qdd).max())
+        assert np.abs(pinocchio(q, qd, tau) - qdd).max() < 1e-11 * max(1.0, np.abs(qdd).max())
 
 
 @pytest.mark.parametrize(("linkage", "cut"), [(four_bar(0.4), ("C",)), (stewart(), BALLS[1:]),
@@ -177,7 +177,25 @@ def test_wrong_settings_are_refused():
     q, rest = loops.robot.neutral(), np.zeros(3)
     with pytest.raises(ValueError, match="method 'euler' must be one of rk4, semi_implicit_euler"):
         loops.simulate(q, rest, method="euler")
-    with pytest.raises(ValueError, match="weights must be finite and > 0"):
+    with pytest.raises(ValueError, match=r"weights must be > 0, not \[1.0, 0.0, 1.0\]"):
         loops.inverse_dynamics(q, rest, rest, weights=(1.0, 0.0, 1.0))
+    with pytest.raises(ValueError, match="preferred has shape"):
+        loops.inverse_dynamics(q, rest, rest, preferred=(1.0, 0.0))
+    with pytest.raises(ValueError, match="Jacobian is not finite: is q finite"):
+        loops.forward_dynamics(np.nan * q, rest, rest)
     with pytest.raises(ValueError, match="actuated: joint 'Z' does not exist"):
         loops.inverse_dynamics(q, rest, rest, ("Z",))
+
+
+def test_a_tree_without_inertia_is_refused_and_one_without_loops_is_itself(rng):
+    bars = four_bar()
+    light = bars.parts | {"rocker": bars.parts["rocker"]._replace(inertia=np.zeros((6, 6)))}
+    loops = bars._replace(parts=light).closed(("D",))
+    with pytest.raises(ValueError, match="mass matrix of the tree is singular: a joint moves no inertia"):
+        loops.forward_dynamics(loops.robot.neutral(), np.zeros(3), np.zeros(3))
+    robot = four_bar().closed(("D",)).robot
+    tree, (q, qd, tau) = ClosedLoopRobot(robot, []), rng.normal(size=(3, 3))
+    assert tree.mobility(q) == (3, 0, 0, {}, False)
+    assert np.array_equal(tree.project(q), q) and np.array_equal(tree.project_velocity(q, qd), qd)
+    assert np.abs(tree.forward_dynamics(q, qd, tau).qdd - robot.forward_dynamics(q, qd, tau)).max() < 1e-12
+    assert np.abs(tree.inverse_dynamics(q, qd, tau).tau - robot.inverse_dynamics(q, qd, tau)).max() < 1e-12
