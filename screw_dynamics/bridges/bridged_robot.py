@@ -1,8 +1,10 @@
 """The functions of a robot in the terms of another library."""
 from collections.abc import Callable
 from functools import cache
+from numbers import Real
 from typing import Any
 
+from screw_dynamics import checks
 from screw_dynamics.robot import Robot
 
 from . import functions
@@ -40,6 +42,8 @@ class BridgedRobot:
     def step(self, q: Any, qd: Any, tau: Any, dt: float, integrator: str = "semi_implicit_euler",
              friction: bool = False) -> tuple[Any, Any]:
         """The state (q, qd) a time dt later; dt, integrator and friction are constants."""
+        if not isinstance(dt, Real):
+            raise ValueError(f"dt is a constant, and must be a number, not {checks.described(dt)}")
         return self._split(self._step(dt, integrator, bool(friction))(q, qd, tau))
 
     def _split(self, x: Any) -> tuple[Any, Any]:

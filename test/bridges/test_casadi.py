@@ -79,6 +79,8 @@ def test_what_it_refuses():
         bridged.forward_kinematics(x, "nose")
     with pytest.raises(ValueError, match=r"dt 0\.0 must be finite and > 0"):
         bridged.step(x, x, x, 0.0)
+    with pytest.raises(ValueError, match=r"dt is a constant, and must be a number, not MX\(dt\)"):
+        bridged.step(x, x, x, casadi.MX.sym("dt"))
     with pytest.raises(RuntimeError, match="Got 2-by-1. Allowed dimensions"):
         bridged.mass_matrix(x[:2])
 

@@ -90,6 +90,8 @@ def test_what_it_refuses():
         jax.hessian(lambda q: jnp.sum(bridged.forward_dynamics(q, x, x)))(x)
     with pytest.raises(ValueError, match="link 'nose' does not exist"):
         bridged.forward_kinematics(x, "nose")
+    with pytest.raises(ValueError, match="dt is a constant, and must be a number"):
+        jax.grad(lambda dt: bridged.step(x, x, x, dt)[0].sum())(0.01)
     with pytest.raises(ValueError, match="integrator 'rk45' must be one of"):
         bridged.step(x, x, x, 1e-3, "rk45")
     jax.config.update("jax_enable_x64", False)
