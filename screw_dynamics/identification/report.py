@@ -27,7 +27,7 @@ def _summary(found):
            f"{int(found.estimated.sum())} parameters")
     before, after = (float(np.sqrt(np.sum(_rest(found, p) ** 2) / equations))
                      for p in (found.prior_parameters, found.parameters))
-    yield f"efforts not explained, root mean square: {before:.4g} before, {after:.4g} now"
+    yield f"efforts not explained, root mean square, N m or N: {before:.4g} before, {after:.4g} now"
     yield from found.notes
 
 
@@ -40,7 +40,7 @@ def _joints(found) -> Iterator[str]:
     names = velocity_names(model)
     size = max(map(len, ("joint", *names)))
     friction = "  ".join(f"{x:>9}{'':10}" for x in FRICTION_NAMES).rstrip()
-    yield f"{'joint':{size}}  {'before':>9}  {'now':>9}  {friction}"
+    yield f"{'joint':{size}}  {'before':>9}  {'now':>9}  {friction}, +- one standard deviation"
     before, after = found.residual(found.prior_parameters), found.residual()
     shape = len(names), len(FRICTION_NAMES)
     tables = [x[-len(names) * len(FRICTION_NAMES):].reshape(shape) for x in
@@ -94,6 +94,7 @@ def figure(found: Any, path: Any = None) -> Any:
                 _draw_joint(ax, found, k, names[k])
                 ax.tick_params(labelbottom=k % rows == rows - 1 or k == len(names) - 1)
         above.supxlabel("time  [s]", fontsize=8.5)
+        above.supylabel("effort  [N m or N]", fontsize=8.5)
         above.legend(*axes[0, 0].get_legend_handles_labels(), ncols=3, loc="outside upper right", frameon=False)
         residuals, base = below.subplots(1, 2, width_ratios=[1.0, 1.6])
         _draw_residuals(residuals, found, names)
@@ -122,7 +123,7 @@ def _draw_residuals(ax, found, names):
     ax.set_xscale("log")
     ax.set_yticks(rows, names)
     ax.invert_yaxis()
-    ax.set_title("efforts not explained, rms", loc="left", fontsize=8.5)
+    ax.set_title("efforts not explained, rms, N m or N", loc="left", fontsize=8.5)
     ax.legend(loc="lower left", frameon=False)
 
 
