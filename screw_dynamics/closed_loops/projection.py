@@ -60,26 +60,27 @@ def closed(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolerance:
     ValueError names the constraints whose residual stays above the tolerance, and says if they contradict each other:
     if the residual has a minimum there."""
     robot = constraints.robot
-    for _ in range(steps):
+    for taken in range(steps + 1):
         h = constraints.residual(q)
         size = np.linalg.norm(h, axis=-1, keepdims=True)
-        if not h.size or not size.max() > tolerance:
+        if (size <= tolerance).all():
+            return q
+        if taken == steps or not np.isfinite(h).all():
             break
-        U, inverse, V, held = directions(constraints.gradient(q) * free)
+        U, inverse, V, _ = directions(constraints.gradient(q) * free)
         k = inverse.shape[-1]
         along = (np.swapaxes(U, -1, -2) @ h[..., None])[..., 0]
         step = -(V[..., :k] @ (along * inverse / (1.0 + np.square(size * inverse)))[..., None])[..., 0]
         length = np.linalg.norm(step, axis=-1, keepdims=True)
         q = robot.integrate(q, step * np.minimum(1.0, LONGEST / np.maximum(length, LONGEST)))
-    h = constraints.residual(q)
-    if np.isfinite(h).all() and (not h.size or np.linalg.norm(h, axis=-1).max() <= tolerance):
-        return q
     raise ValueError(_not_closed(constraints, q, h, free, tolerance, steps))
 
 
 def _not_closed(constraints, q, h, free, tolerance, steps):
     listed = ", ".join(f"{name!r} ({size:.3g})" for name, size in constraints.largest(h).items()
                        if not size <= tolerance / h.shape[-1])
+    if not np.isfinite(h).all():
+        return f"q must be finite: the residual is not, in {listed}"
     G = constraints.gradient(q) * free
     slope = np.abs(np.swapaxes(G, -1, -2) @ h[..., None]).max()
     if slope < 1e-3 * np.linalg.norm(h, axis=-1).max() ** 2:

@@ -135,6 +135,8 @@ def test_what_contradicts_each_other_is_named():
     twice = ClosedLoopRobot(tree, [Gear("one", {"A": 1.0, "B": -1.0}), Gear("other", {"A": 1.0, "B": -1.0}, 0.2)])
     with pytest.raises(ValueError, match=r"inconsistent .* left in 'one' \(0\.1\), 'other' \(0\.1\)"):
         twice.project(tree.neutral())
+    with pytest.raises(ValueError, match=r"q must be finite: the residual is not, in 'one' \(nan\), 'other' \(nan\)"):
+        twice.project(np.full(3, np.nan))
     hasty = four_bar().closed(("D",))
     with pytest.raises(ValueError, match=r"above 1e-12 in 'D' \(.*\) after 1 steps; start closer"):
         hasty.project(tree.neutral() + 0.3, steps=1)

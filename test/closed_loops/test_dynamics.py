@@ -2,8 +2,10 @@
 import numpy as np
 import pytest
 
+import screw_dynamics as sd
 from screw_dynamics import se3
-from screw_dynamics.closed_loops import ClosedLoopRobot, Gear
+from screw_dynamics.closed_loops import ClosedLoopRobot, Gear, LoopJoint
+from screw_dynamics.closed_loops.joints import KINDS
 from support.linkages import Linkage, Pair, Part, delta, four_bar, stewart
 
 BALLS = [f"ball_{k}" for k in range(6)]
@@ -80,6 +82,58 @@ def test_accelerations_are_those_of_absolute_coordinates(linkage, cut, rng):
     qdd = loops.forward_dynamics(q, qd, np.zeros(robot.n)).qdd
     expected = [robot.jacobian(q, name) @ qdd + robot.jacobian_derivative(q, qd, name) @ qd for name in linkage.parts]
     assert np.abs(found - expected).max() < 1e-9 * max(1.0, np.abs(expected).max())
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "fixed"])
+def test_a_free_body_in_a_joint_moves_as_one_that_hangs_on_it(kind, rng):
+    """The joint as a constraint, and as the macro joint of the same name; both on a link that moves."""
+    pitch = {"pitch": 0.2} if kind in ("helical", "planar_helical") else {}
+    inertia, placement = sd.inertia_matrix(2.0, (0.1, 0.2, 0.3), np.diag((0.3, 0.4, 0.5))), se3.exp(rng.normal(size=6))
+    at = se3.exp(rng.normal(size=6))
+    trees = []
+    for hangs in (True, False):
+        builder = sd.ModelBuilder("ground")
+        builder.add_screw("A", "arm", "ground", (1, 2, 3), mass=1.0, inertia=np.eye(3))
+        if hangs:
+            builder.add_macro_joint(kind, "J", "body", "arm", placement, inertia, frame=at, **pitch)
+        else:
+            builder.add_group_joint("free", "J", "body", "arm", placement, inertia, frame=at)
+        trees.append(sd.Robot(builder.build()))
+    hanging, free = trees
+    q, qd = rng.uniform(-1.0, 1.0, (2, hanging.n))
+    twist = free.integrate(free.neutral(), np.r_[q[0], se3.log(
+        np.linalg.inv(placement @ at) @ hanging.forward_kinematics(q, "body", "arm") @ at)])
+    rates = np.r_[qd[0], se3.Ad_inv(at, hanging.jacobian(q, "body", reference="arm") @ qd)]
+    loops = ClosedLoopRobot(free, [LoopJoint("J", kind, "body", "arm", at, placement @ at, **pitch)])
+    assert np.abs(loops.residual(twist)).max() < 1e-12
+    assert np.abs(loops.jacobian(twist) @ rates).max() < 1e-12
+    qdd = loops.forward_dynamics(twist, rates, np.zeros(7)).qdd
+    of_body = free.jacobian(twist, "body") @ qdd + free.jacobian_derivative(twist, rates, "body") @ rates
+    expected = hanging.jacobian(q, "body") @ hanging.forward_dynamics(q, qd, np.zeros(hanging.n))
+    expected = expected + hanging.jacobian_derivative(q, qd, "body") @ qd
+    assert np.abs(of_body - expected).max() < 1e-9 * max(1.0, np.abs(expected).max())
+
+
+@pytest.mark.parametrize("slides", (False, True))
+def test_gears_and_racks_move_as_mimic_joints(slides, rng):
+    ratio, offset = (0.05, 0.1) if slides else (-3.0, 0.4)
+    robots = []
+    for mimic in (None, sd.Mimic("A", ratio, offset)):
+        builder = sd.ModelBuilder("ground")
+        options = {"mass": 1.0, "inertia": np.diag((0.1, 0.2, 0.3)), "com": (0.3, 0.1, 0.0)}
+        builder.add_screw("A", "one", "ground", (0, 1, 0), **options)
+        builder.add_screw("B", "two", "one", (0.6, 0, 0.8), (0.5, 0, 0), np.inf if slides else 0.0, mimic=mimic,
+                          **options)
+        builder.add_screw("C", "three", "two", (0, 1, 0), (1.0, 0, 0), **options)
+        robots.append(sd.Robot(builder.build()))
+    loops = ClosedLoopRobot(robots[0], [Gear("G", {"B": 1.0, "A": -ratio}, offset)])
+    (q, qd), (tau_A, tau_B, tau_C) = rng.normal(size=(2, 2)), rng.normal(size=3)
+    full, rates = np.array((q[0], ratio * q[0] + offset, q[1])), np.array((qd[0], ratio * qd[0], qd[1]))
+    assert np.abs(loops.residual(full)).max() < 1e-15
+    expected = robots[1].forward_dynamics(q, qd, np.array((tau_A + ratio * tau_B, tau_C)))
+    found = loops.forward_dynamics(full, rates, (tau_A, tau_B, tau_C))
+    assert np.abs(found.qdd[[0, 2]] - expected).max() < 1e-10 * max(1.0, np.abs(expected).max())
+    assert not found.wrenches and loops.mobility(full).degrees == 2
 
 
 @pytest.mark.parametrize(("linkage", "cuts"), [(four_bar(), [("A",), ("B",), ("C",), ("D",)]),
