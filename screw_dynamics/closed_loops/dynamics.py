@@ -28,15 +28,15 @@ class LoopEfforts(NamedTuple):
     wrenches: Mapping[str, np.ndarray]
 
 
-def forward_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, external=None
-                     ) -> LoopAccelerations:
+def forward_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, external=None,
+                     most: np.ndarray | None = None) -> LoopAccelerations:
     """The LoopAccelerations of efforts (..., n). Of redundant constraints the multipliers are the shortest; the
-    accelerations do not depend on that.
+    accelerations do not depend on that. most: the ranks (...) of J that are not exceeded, as in `directions`.
 
     With J = U S V^T of rank r, its held directions V_r: V_r^T (qdd_free + M^-1 V_r f) = -S_r^-1 U_r^T J' qd and
     lambda = U_r S_r^-1 f, which is in the range of J whatever its rows; O(n^3)."""
     robot = constraints.robot
-    U, inverse, *_ = at = directions(constraints.jacobian(q))
+    U, inverse, *_ = at = directions(constraints.jacobian(q), most)
     free = robot.forward_dynamics(q, qd, tau, external)
     drift = inverse * _dot(U, constraints.drift(q, qd))
     change, force = impulse(robot.mass_matrix(q), at.acting, -(drift + _dot(at.acting, free))[..., None])

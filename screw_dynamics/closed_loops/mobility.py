@@ -35,10 +35,10 @@ def mobility(constraints: Constraints, q: np.ndarray, free: np.ndarray) -> Mobil
         listed = ", ".join(f"{name!r} ({size:.3g})" for name, size in is_open.items())
         raise ValueError(f"the mobility is that of a closed configuration, and {listed} is open; project q first")
     J = constraints.jacobian(q)[:, free]
-    found = rank(J)
+    found = int(rank(J))
     redundancy = {}
     for name, rows in constraints.rows.items():
-        independent = found - rank(np.delete(J, np.arange(rows.start, rows.stop), axis=0))
+        independent = found - int(rank(np.delete(J, np.arange(rows.start, rows.stop), axis=0)))
         if rows.stop - rows.start > independent:
             redundancy[name] = rows.stop - rows.start - independent
     singular = any(rank(constraints.jacobian(near)[:, free]) > found for near in _neighbours(constraints, q))

@@ -6,7 +6,7 @@ import numpy as np
 
 from .constraints import Constraints
 from .dynamics import forward_dynamics
-from .projection import admissible_velocities, closed
+from .projection import admissible_velocities, closed, rank
 
 Accelerations = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 PROJECTIONS = "configurations and velocities", "velocities", None
@@ -49,19 +49,22 @@ METHODS = {"rk4": rk4, "semi_implicit_euler": semi_implicit_euler}
 
 def simulate(constraints: Constraints, q: np.ndarray, qd: np.ndarray, effort, dt: float, steps: int, method: str,
              projection: str | None) -> LoopMotion:
-    """The LoopMotion of `steps` steps under effort(t, q, qd) (..., n)."""
+    """The LoopMotion of `steps` steps under effort(t, q, qd) (..., n). Ranks are those of closed configurations: of
+    where each step starts, or of the first configuration if later ones are not closed."""
     robot, step, everything = constraints.robot, METHODS[method], np.ones(constraints.robot.n, dtype=bool)
+    most = rank(constraints.jacobian(q))
 
     def acceleration(t, q, qd):
-        return forward_dynamics(constraints, q, qd, effort(t, q, qd)).qdd
+        return forward_dynamics(constraints, q, qd, effort(t, q, qd), most=most).qdd
 
     kept = [(q, qd)]
     for k in range(steps):
         q, qd = step(robot, acceleration, k * dt, dt, q, qd)
         if projection == PROJECTIONS[0]:
             q = closed(constraints, q, everything, 1e-12, 20)
+            most = rank(constraints.jacobian(q))
         if projection:
-            qd = admissible_velocities(constraints, q, qd)
+            qd = admissible_velocities(constraints, q, qd, most)
         kept.append((q, qd))
     qs, qds = (np.array(x) for x in zip(*kept, strict=True))
     energy = robot.kinetic_energy(qs, qds) + robot.potential_energy(qs)

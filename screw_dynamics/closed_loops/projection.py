@@ -35,22 +35,27 @@ class Directions(NamedTuple):
         return self.V * ~self.held[..., None, :]
 
 
-def directions(J: np.ndarray) -> Directions:
-    """The Directions of a Jacobian (..., m, n). ValueError if it is not finite."""
+def directions(J: np.ndarray, most: np.ndarray | None = None) -> Directions:
+    """The Directions of a Jacobian (..., m, n). ValueError if it is not finite.
+
+    most (...): ranks that are not exceeded. Where loops are slightly open, as within a step of integration, constraints
+    that are redundant for reasons of geometry are no longer so, and would hold what they should leave free."""
     if not np.isfinite(J).all():
         raise ValueError("the constraints' Jacobian is not finite: is q finite, and are the two points of every "
                          "distance apart?")
     U, s, Vt = np.linalg.svd(J)
     n, k = J.shape[-1], s.shape[-1]
     kept = s > RANK * s.max(axis=-1, keepdims=True, initial=LEAST)
+    if most is not None:
+        kept = kept & (np.arange(k) < most[..., None])
     held = np.zeros((*J.shape[:-2], n), dtype=bool)
     held[..., :k] = kept
     return Directions(U[..., :k], np.divide(1.0, s, where=kept, out=np.zeros_like(s)), np.swapaxes(Vt, -1, -2), held)
 
 
-def rank(J: np.ndarray) -> int:
-    """The rank of a Jacobian (m, n), to RANK."""
-    return int(directions(J).held.sum())
+def rank(J: np.ndarray) -> np.ndarray:
+    """The rank (...) of a Jacobian (..., m, n), to RANK."""
+    return directions(J).held.sum(axis=-1)
 
 
 def closed(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolerance: float, steps: int) -> np.ndarray:
@@ -90,10 +95,11 @@ def _not_closed(constraints, q, h, free, tolerance, steps):
             "closed configuration")
 
 
-def admissible_velocities(constraints: Constraints, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+def admissible_velocities(constraints: Constraints, q: np.ndarray, qd: np.ndarray,
+                          most: np.ndarray | None = None) -> np.ndarray:
     """The velocities (..., n) with J qd = 0 that are nearest to qd in the metric of the mass matrix: what is left
-    after an impulse of the constraints."""
-    acting = directions(constraints.jacobian(q)).acting
+    after an impulse of the constraints. most: as in `directions`."""
+    acting = directions(constraints.jacobian(q), most).acting
     return qd + impulse(constraints.robot.mass_matrix(q), acting, -(np.swapaxes(acting, -1, -2) @ qd[..., None]))[0]
 
 

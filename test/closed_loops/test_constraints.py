@@ -7,7 +7,7 @@ from screw_dynamics import se3
 from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, Gear, LoopJoint
 from screw_dynamics.closed_loops.joints import KINDS
 from screw_dynamics.model import macro_joints
-from support.linkages import delta, four_bar, stewart
+from support.linkages import bennett, delta, four_bar, stewart
 from support.random_trees import GROUPS, model_of, random_tree
 from support.random_trees import KINDS as TREE_KINDS
 
@@ -90,6 +90,16 @@ def test_a_planar_four_bar_has_three_redundant_rows(cut, tilt):
         loops.mobility(q + 0.1)
     turned = loops.robot.neutral() + np.array((0.2, 0.0, 0.0))
     assert loops.project(turned, held=(crank,))[0] == turned[0]
+
+
+def test_a_skew_loop_that_only_moves_by_its_lengths(rng):
+    """Off the closed configurations no row of Bennett's linkage is redundant, on them three of five are."""
+    loops, stretched = bennett(), bennett(1.05)
+    for start in rng.uniform(-3.0, 3.0, (5, 3)):
+        assert loops.mobility(loops.project(start)) == (1, 2, 3, {"J4": 3}, False)
+        assert np.linalg.matrix_rank(loops.jacobian(start)) == 3
+        with pytest.raises(ValueError, match=r"inconsistent near this configuration: .* left in 'J4' \(0\.0"):
+            stretched.project(start)
 
 
 def test_a_flat_parallelogram_is_singular():

@@ -1,4 +1,5 @@
 """Dynamics with closed loops: laws of mechanics, and two other formulations."""
+import mujoco
 import numpy as np
 import pytest
 
@@ -6,7 +7,7 @@ import screw_dynamics as sd
 from screw_dynamics import se3
 from screw_dynamics.closed_loops import ClosedLoopRobot, Gear, LoopJoint
 from screw_dynamics.closed_loops.joints import KINDS
-from support.linkages import Linkage, Pair, Part, delta, four_bar, stewart
+from support.linkages import Linkage, Pair, Part, bennett, delta, four_bar, stewart
 
 BALLS = [f"ball_{k}" for k in range(6)]
 LEGS = [f"leg_{k}" for k in range(6)]
@@ -22,6 +23,7 @@ def floating_four_bar():
 
 MECHANISMS = {"four-bar": lambda: four_bar(0.4).closed(("C",)), "Stewart platform": lambda: stewart().closed(BALLS[1:]),
               "delta robot": delta, "floating four-bar": lambda: floating_four_bar().closed(("C",)),
+              "Bennett's linkage": bennett,
               "geared arm": lambda: ClosedLoopRobot(four_bar().closed(("D",)).robot, [Gear("G", {"A": 1, "B": -0.5})])}
 
 
@@ -68,6 +70,20 @@ def test_accelerations_are_those_of_pinocchio(linkage, cut, rng):
         tau = rng.normal(size=loops.robot.n)
         qdd = loops.forward_dynamics(q, qd, tau).qdd
         assert np.abs(pinocchio(q, qd, tau) - qdd).max() < 1e-11 * max(1.0, np.abs(qdd).max())
+
+
+@pytest.mark.parametrize(("linkage", "cut"), [(four_bar(), ("D",)), (four_bar(0.4), ("B",)), (stewart(), BALLS[1:])])
+def test_accelerations_are_those_of_mujoco_in_the_stiff_limit(linkage, cut, rng):
+    """Its equalities give way, by 1 - d of what they hold; their impedance d is at most 0.9999."""
+    model, loops = linkage.mujoco(cut), linkage.closed(cut)
+    data, robot, q = mujoco.MjData(model), loops.robot, loops.robot.neutral()
+    for speed in (0.0, 3.0):
+        qd = speed * loops.project_velocity(q, rng.normal(size=robot.n))
+        data.qvel[:] = qd
+        mujoco.mj_forward(model, data)
+        rest = np.zeros(robot.n)
+        qdd, free = loops.forward_dynamics(q, qd, rest).qdd, robot.forward_dynamics(q, qd, rest)
+        assert np.abs(data.qacc - qdd).max() < 5e-4 * np.abs(free).max() < 0.1 * np.abs(free - qdd).max()
 
 
 @pytest.mark.parametrize(("linkage", "cut"), [(four_bar(0.4), ("C",)), (stewart(), BALLS[1:]),
@@ -158,7 +174,7 @@ def test_motion_does_not_depend_on_the_cut_joint(linkage, cuts, rng):
     assert np.ptp(ends, axis=0).max() < 1e-7
 
 
-@pytest.mark.parametrize("name", ("four-bar", "delta robot", "floating four-bar"))
+@pytest.mark.parametrize("name", ("four-bar", "delta robot", "floating four-bar", "Bennett's linkage"))
 def test_energy_and_constraints_are_kept(name, rng):
     loops = MECHANISMS[name]()
     q, qd = moving(loops, rng, 0.05)

@@ -3,8 +3,10 @@
 The same mechanism as a ClosedLoopRobot, as a MultibodySystem in absolute coordinates, and as a model of Pinocchio."""
 from typing import NamedTuple
 
+import mujoco
 import numpy as np
 import pinocchio as pin
+from lxml import etree
 
 import screw_dynamics as sd
 from screw_dynamics import se3
@@ -101,12 +103,40 @@ class Linkage(NamedTuple):
             return pin.constraintDynamics(model, data, q, qd, tau, loops, states, settings).copy()
         return accelerations
 
+    def mujoco(self, cut, gravity=(0.0, 0.0, -9.81)):
+        """MuJoCo's model; every cut joint is held as a spherical one, as stiff as MuJoCo makes it."""
+        root = etree.Element("mujoco")
+        etree.SubElement(root, "option", gravity=_text(gravity))
+        elements, equality = {"ground": etree.SubElement(root, "worldbody")}, etree.SubElement(root, "equality")
+        for pair, child, parent in self.tree(cut):
+            placement, at = (np.linalg.inv(self.pose(x)) @ y for x, y in ((parent, self.pose(child)),
+                                                                          (child, pair.frame)))
+            body = etree.SubElement(elements[parent], "body", name=child, pos=_text(placement[:3, 3]),
+                                    xyaxes=_text(placement[:3, :2].T))
+            inertia = _inertia(self.parts[child].inertia)
+            J = inertia.inertia
+            etree.SubElement(body, "inertial", pos=_text(inertia.lever), mass=repr(inertia.mass), fullinertia=_text(
+                (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])))
+            kind = {"revolute": "hinge", "prismatic": "slide", "spherical": "ball"}[pair.kind]
+            etree.SubElement(body, "joint", type=kind, pos=_text(at[:3, 3]), axis=_text(at[:3, 2]))
+            elements[child] = body
+        for pair in self.pairs:
+            if pair.name in cut:
+                at, on = np.linalg.inv(self.pose(pair.body)) @ pair.frame, pair.on.replace("ground", "world")
+                etree.SubElement(equality, "connect", body1=pair.body, body2=on, anchor=_text(at[:3, 3]),
+                                 solimp="0.9999 0.9999 0.001 0.5 2")
+        return mujoco.MjModel.from_xml_string(etree.tostring(root, encoding="unicode"))
+
     def absolute(self, twists, gravity=(0.0, 0.0, -9.81)):
         """The MultibodySystem with body-fixed twists {body: (6,)}."""
         bodies = [Body(name, part.inertia, part.pose, twists[name]) for name, part in self.parts.items()]
         joints = [Joint(pair.name, pair.kind, pair.body, np.linalg.inv(self.pose(pair.body)) @ pair.frame,
                         None if pair.on == "ground" else pair.on) for pair in self.pairs]
         return MultibodySystem(bodies, joints, gravity=gravity)
+
+
+def _text(numbers):
+    return " ".join(repr(float(x)) for x in np.ravel(numbers))
 
 
 def _inertia(M):
@@ -185,3 +215,18 @@ def delta():
     builder.add_group_joint("free", "platform_joint", "platform", "ground", se3.exp(np.array((0, 0, 0, 0, 0, -0.5))),
                             platform)
     return ClosedLoopRobot(sd.Robot(builder.build()), rods)
+
+
+def bennett(stretched=1.0):
+    """Bennett's linkage of four skew revolute joints, which moves since sin(alpha) / a is the same for all bars; with
+    the last bar stretched it does not even close."""
+    def along(a, alpha):
+        return se3.exp(np.array((0, 0, 0, a, 0, 0))) @ se3.exp(np.array((alpha, 0, 0, 0, 0, 0)))
+    b = np.sin(1.1) / np.sin(0.6)
+    A, B, builder = along(1.0, 0.6), along(b, 1.1), sd.ModelBuilder("ground")
+    inertia = sd.inertia_matrix(1.0, (0.3, 0.1, 0.2), 0.2 * np.eye(3))
+    for joint, link, parent, placement in (("J1", "one", "ground", None), ("J2", "two", "one", A),
+                                           ("J3", "three", "two", B)):
+        builder.add_joint(joint, link, parent, SCREWS["revolute"], placement, inertia)
+    last = LoopJoint("J4", "revolute", "three", frame=A, frame_on=np.linalg.inv(along(stretched * b, 1.1)))
+    return ClosedLoopRobot(sd.Robot(builder.build()), [last])
