@@ -62,8 +62,10 @@ class GeometricParameters:
     its axis, 4 if it turns and 2 if it slides, and the 6 of the link's pose in its body.
 
     For joints with errors in their zeros and a measuring frame that is not quite the root's these are enough too: a
-    motion of all axes and of the link has the same effect (He, Zhao, Yang, Yang, 2010). robot: as it is at p = 0.
-    names: of the parameters; size: their number. ValueError for a robot with joints on groups, and for the root."""
+    motion of all axes and of the link has the same effect (He, Zhao, Yang, Yang, 2010). Of a mimic joint
+    that turns back as far as the parallel joint which it follows turns, or slides along with it, poses do not show two.
+    robot: as it is at p = 0. names: of the parameters; size: their number. ValueError for a robot with joints on
+    groups, and for the root."""
 
     def __init__(self, robot: Robot, link: str):
         checks.coordinates_alone("GeometricParameters", robot.model)

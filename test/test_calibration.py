@@ -14,6 +14,7 @@ from support.floating_robots import hopper
 from support.matrices import ad, error
 from support.paths import ROOT
 from support.random_trees import model_of, random_tree
+from support.real_robots import real_robot
 
 H, WEIGHTS = 1e-3, {1: 3.0 / 4.0, 2: -3.0 / 20.0, 3: 1.0 / 60.0}       # differences of order 6
 
@@ -94,6 +95,14 @@ def test_parameters_are_minimal_and_complete(rng):
     assert sizes[-1] > 1e-3 * sizes[0]
     both = np.linalg.svd(np.concatenate([J, others.reshape(480, -1)], axis=1), compute_uv=False)
     assert (both[parameters.size:] < 1e-12 * both[0]).all()
+
+
+def test_two_parameters_of_parallel_joints_that_turn_by_opposite_angles_do_not_show():
+    robot = real_robot("pr2_description/urdf/pr2.urdf")
+    parameters = GeometricParameters(robot, "l_gripper_l_finger_tip_link")
+    J = parameters.jacobian(np.zeros(parameters.size), robot.random_configuration(1, 100)).reshape(600, -1)
+    sizes = np.linalg.svd(J, compute_uv=False)
+    assert sizes[-3] > 1e-4 * sizes[0] and sizes[-2] < 1e-12 * sizes[0]
 
 
 def test_what_cannot_be_calibrated_is_refused(robot):
