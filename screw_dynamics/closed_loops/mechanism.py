@@ -69,7 +69,7 @@ class ClosedLoopRobot:
 
         Limits of joints are left aside. ValueError names the constraints that stay open, the norm of the residual being
         above the tolerance, and says if they are inconsistent."""
-        return projection.closed(self._all, self._q(q), projection.mask_of(self.robot, held), tolerance, steps)
+        return projection.closed(self._all, self._q(q), projection.all_but(self.robot, "held", held), tolerance, steps)
 
     def project_velocity(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
         """The admissible velocities (..., n) nearest to qd in the metric of the mass matrix: those after an impulse of
@@ -84,7 +84,8 @@ class ClosedLoopRobot:
     def mobility(self, q: ArrayLike, locked: Iterable[str] = ()) -> Mobility:
         """The Mobility at a closed configuration q (nq,), with some joints locked: 0 degrees where their motion
         determines that of the mechanism."""
-        return mobility(self._all, checks.vector("q", q, self.robot.nq), projection.mask_of(self.robot, locked))
+        free = projection.all_but(self.robot, "locked", locked)
+        return mobility(self._all, checks.vector("q", q, self.robot.nq), free)
 
     # --------------------------------------------------------------------------------------------- dynamics
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, external: Wrenches | None = None
@@ -119,14 +120,16 @@ class ClosedLoopRobot:
         """The LoopMotion from a closed configuration and admissible velocities.
 
         effort: (..., n), or effort(t, q, qd) that returns it. method: "rk4" or "semi_implicit_euler". projection: what
-        is brought back after each step, "configurations and velocities", "velocities" or None."""
+        is brought back after each step, "configurations and velocities", "velocities" or None. ArithmeticError where
+        that does not succeed: steps are too long."""
         checks.one_of("method", method, motion.METHODS)
         checks.one_of("projection", projection, motion.PROJECTIONS)
         q, qd = self._states(q=q, qd=qd)
 
         def law(t, q, qd):
             tau = effort(t, q, qd) if callable(effort) else effort
-            return np.broadcast_to(np.asarray(tau, dtype=float), qd.shape)
+            tau = tau if np.ndim(tau) == 0 else checks.real_numbers("effort", tau, self.robot.n)
+            return np.broadcast_to(tau, qd.shape)
         return motion.simulate(self._all, q, qd, law, checks.positive("dt", dt), checks.whole("steps", steps, 0),
                                method, projection)
 

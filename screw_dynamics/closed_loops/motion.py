@@ -61,7 +61,11 @@ def simulate(constraints: Constraints, q: np.ndarray, qd: np.ndarray, effort, dt
     for k in range(steps):
         q, qd = step(robot, acceleration, k * dt, dt, q, qd)
         if projection == PROJECTIONS[0]:
-            q = closed(constraints, q, everything, 1e-12, 20)
+            try:
+                q = closed(constraints, q, everything, 1e-12, 20)
+            except ValueError as error:
+                raise ArithmeticError(f"loops opened too far in the step to t = {(k + 1) * dt:.6g} s, shorter steps "
+                                      f"may help: {error}") from None
             most = rank(constraints.jacobian(q))
         if projection:
             qd = admissible_velocities(constraints, q, qd, most)

@@ -3,11 +3,13 @@
 Ranks are by singular values of J: those below RANK times the largest count as 0, in m and rad alike, and those below
 RANK times LEAST in any case: rounding is all that J holds where a loop closes whatever the tree does. Where constraints
 are redundant for reasons of geometry, a configuration must be closed far better than that, as `closed` leaves it."""
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from screw_dynamics import checks
+from screw_dynamics.robot import Robot
 
 from .constraints import Constraints
 
@@ -117,6 +119,6 @@ def impulse(M: np.ndarray, acting: np.ndarray, rates: np.ndarray) -> tuple[np.nd
     return (compliance @ force)[..., 0], force[..., 0]
 
 
-def mask_of(robot, held) -> np.ndarray:
-    """The velocities (n,) of all joints but those of the names `held`."""
-    return ~checks.joint_mask("held", held, robot.v_slices, robot.n)
+def all_but(robot: Robot, name: str, joints: Iterable[str]) -> np.ndarray:
+    """The mask (n,) of the velocities of all joints but those of the argument of this name."""
+    return ~checks.joint_mask(name, joints, robot.v_slices, robot.n)

@@ -249,6 +249,12 @@ def test_wrong_settings_are_refused():
         loops.simulate(q, rest, method="euler")
     with pytest.raises(ValueError, match=r"weights must be > 0, not \[1.0, 0.0, 1.0\]"):
         loops.inverse_dynamics(q, rest, rest, weights=(1.0, 0.0, 1.0))
+    with pytest.raises(ValueError, match=r"effort has shape \(2,\), but must end in 3"):
+        loops.simulate(q, rest, lambda t, q, qd: [1.0, 2.0])
+    with pytest.raises(ArithmeticError, match="opened too far in the step to t = .* shorter steps may help: .* in 'C'"):
+        loops.simulate(q, rest, 1e4, dt=0.5)
+    with pytest.raises(ValueError, match="locked: joint 'Z' does not exist"):
+        loops.mobility(q, locked="Z")
     with pytest.raises(ValueError, match="preferred has shape"):
         loops.inverse_dynamics(q, rest, rest, preferred=(1.0, 0.0))
     with pytest.raises(ValueError, match="Jacobian is not finite: is q finite"):
