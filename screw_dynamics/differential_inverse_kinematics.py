@@ -7,7 +7,7 @@ The velocities v minimise the sum of weight^2 |J v - r|^2 over the tasks, r the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ from .screws import arrays
 from .screws.se3 import log
 
 
+@runtime_checkable
 class Task(Protocol):
     """What is asked for: at(robot, q) returns rows J (m, n) and rates r (m,), both times the task's weight."""
 
@@ -94,7 +95,7 @@ def velocities(robot: Robot, q: ArrayLike, tasks: Sequence[Task], dt: float, qd:
     daqp = _solver()
     q, dt = checks.vector("q", q, robot.nq), checks.positive("dt", dt)
     H, f = checks.positive("damping", damping) * np.eye(robot.n), np.zeros(robot.n)
-    for task in tasks:
+    for task in _all_of(tasks):
         J, r = task.at(robot, q)
         H += J.T @ J
         f -= J.T @ r
@@ -105,6 +106,17 @@ def velocities(robot: Robot, q: ArrayLike, tasks: Sequence[Task], dt: float, qd:
     if status != 1:
         raise RuntimeError(f"daqp found no velocities: exit flag {status}")
     return np.clip(v, lower, upper)                                 # which daqp keeps to a tolerance
+
+
+def _all_of(tasks):
+    """The tasks of an argument; ValueError for one that is none."""
+    if isinstance(tasks, Task) or not isinstance(tasks, Sequence):
+        raise ValueError(f"tasks must be a sequence of tasks, as [{type(tasks).__name__}(...)], not one alone")
+    for k, task in enumerate(tasks):
+        if not isinstance(task, Task):
+            raise ValueError(f"tasks[{k}] must be a FrameTask, a CenterOfMassTask, a PostureTask or have their "
+                             f"method `at`, not {checks.described(task)}")
+    return tasks
 
 
 def bounds(robot: Robot, q: np.ndarray, dt: float, qd: ArrayLike | None, acceleration_limit: ArrayLike | None,

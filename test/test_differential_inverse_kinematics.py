@@ -144,6 +144,8 @@ def test_without_the_solver_it_says_what_to_install(panda, home, monkeypatch):
     ({"tasks": [dik.FrameTask(LINK, np.stack([np.eye(4)] * 2))]}, r"must be one pose \(4, 4\)"),
     ({"tasks": [dik.FrameTask(LINK, np.eye(4), weight=[1.0, 2.0])]}, r"weight \[1.0, 2.0\] must be one number, or one"),
     ({"tasks": [dik.PostureTask(np.zeros(2))]}, "q has shape"),
+    ({"tasks": dik.PostureTask(np.zeros(8))}, r"a sequence of tasks, as \[PostureTask\(...\)\]"),
+    ({"tasks": [LINK]}, r"tasks\[0\] must be a FrameTask.* not 'panda_link8'"),
     ({"tasks": [dik.PostureTask(np.zeros(8), gain=np.nan)]}, "a task is not finite"),
 ])
 def test_bad_arguments_are_refused(panda, home, changes, message):

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from screw_dynamics.robot.evaluation import Wrenches
+
 from .constraints import Constraints
 from .projection import directions, impulse
 
@@ -28,8 +30,8 @@ class LoopEfforts(NamedTuple):
     wrenches: Mapping[str, np.ndarray]
 
 
-def forward_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, external=None,
-                     most: np.ndarray | None = None) -> LoopAccelerations:
+def forward_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: np.ndarray,
+                     external: Wrenches | None = None, most: np.ndarray | None = None) -> LoopAccelerations:
     """The LoopAccelerations of efforts (..., n). Of redundant constraints the multipliers are the shortest; the
     accelerations do not depend on that. most: the ranks (...) of J that are not exceeded, as in `directions`.
 
@@ -45,7 +47,7 @@ def forward_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, ta
 
 
 def inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, actuated: np.ndarray,
-                     weights: np.ndarray, preferred: np.ndarray, external=None) -> LoopEfforts:
+                     weights: np.ndarray, preferred: np.ndarray, external: Wrenches | None = None) -> LoopEfforts:
     """The LoopEfforts of a motion in which only the velocities of the mask `actuated` (n,) have efforts.
 
     Admissible velocities N leave N^T (f - tau) = 0 of the efforts f of the tree; of all tau with that, the sum of

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.robot import Robot
+from screw_dynamics.robot.evaluation import Wrenches
 
 from . import dynamics, motion, projection
 from .constraints import Constraints
@@ -16,7 +17,6 @@ from .joints import Constraint
 from .mobility import Mobility, mobility
 from .motion import LoopMotion
 
-Wrenches = Mapping[str, ArrayLike]
 Effort = ArrayLike | Callable[[float, np.ndarray, np.ndarray], ArrayLike]
 
 

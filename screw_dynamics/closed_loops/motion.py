@@ -4,11 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from screw_dynamics.robot import Robot
+
 from .constraints import Constraints
 from .dynamics import forward_dynamics
 from .projection import admissible_velocities, closed, rank
 
-Accelerations = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
+OverTime = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 PROJECTIONS = "configurations and velocities", "velocities", None
 
 
@@ -23,7 +25,8 @@ class LoopMotion(NamedTuple):
     residual: np.ndarray
 
 
-def rk4(robot, acceleration: Accelerations, t: float, h: float, q: np.ndarray, v: np.ndarray):
+def rk4(robot: Robot, acceleration: OverTime, t: float, h: float, q: np.ndarray, v: np.ndarray
+        ) -> tuple[np.ndarray, np.ndarray]:
     """The next configuration and velocity by the commutator-free method of order 4 of Celledoni, Marthinsen and Owren
     (2003): Runge and Kutta's where the configuration is a vector."""
     a1 = acceleration(t, q, v)
@@ -38,7 +41,8 @@ def rk4(robot, acceleration: Accelerations, t: float, h: float, q: np.ndarray, v
             v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4))
 
 
-def semi_implicit_euler(robot, acceleration: Accelerations, t: float, h: float, q: np.ndarray, v: np.ndarray):
+def semi_implicit_euler(robot: Robot, acceleration: OverTime, t: float, h: float, q: np.ndarray, v: np.ndarray
+                        ) -> tuple[np.ndarray, np.ndarray]:
     """The next configuration and velocity: velocities first, of order 1."""
     v = v + h * acceleration(t, q, v)
     return robot.integrate(q, h * v), v
@@ -47,8 +51,8 @@ def semi_implicit_euler(robot, acceleration: Accelerations, t: float, h: float, 
 METHODS = {"rk4": rk4, "semi_implicit_euler": semi_implicit_euler}
 
 
-def simulate(constraints: Constraints, q: np.ndarray, qd: np.ndarray, effort, dt: float, steps: int, method: str,
-             projection: str | None) -> LoopMotion:
+def simulate(constraints: Constraints, q: np.ndarray, qd: np.ndarray, effort: OverTime, dt: float, steps: int,
+             method: str, projection: str | None) -> LoopMotion:
     """The LoopMotion of `steps` steps under effort(t, q, qd) (..., n). Ranks are those of closed configurations: of
     where each step starts, or of the first configuration if later ones are not closed."""
     robot, step, everything = constraints.robot, METHODS[method], np.ones(constraints.robot.n, dtype=bool)

@@ -153,7 +153,7 @@ def _recording(robot, given):
 
 def _estimated(robot, friction, armature, links):
     """Which bodies (b,) are estimated, and which parameters (P,)."""
-    model = robot.model
+    model, links = robot.model, (links,) if isinstance(links, str) else links
     for link in links or ():
         checks.one_of("links: link", link, [x for x, own in zip(model.body_names, model.is_link, strict=True) if own])
     chosen = np.array([links is None or x in links for x in model.body_names], dtype=bool)

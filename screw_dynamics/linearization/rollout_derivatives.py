@@ -116,7 +116,11 @@ class RolloutDerivatives:
     def gradient(self, cost: Cost) -> tuple[np.ndarray, RolloutGradient]:
         """The value (...) of a cost, and its gradient. cost(t, q, qd, tau) returns the value and its derivatives by q,
         qd and tau, as `adjoint` takes them: by q along the joint twists."""
-        value, *by = cost(self.t, self.q, self.qd, self.tau)
+        found = cost(self.t, self.q, self.qd, self.tau)
+        if not isinstance(found, tuple) or not 0 < len(found) <= 4:
+            raise ValueError("cost must return (value, by q, by qd, by tau), arrays or None, the last ones if any, not "
+                             f"{checks.described(found)}")
+        value, *by = found
         return value, self.adjoint(*by)
 
     def final(self) -> FinalDerivatives:

@@ -97,7 +97,7 @@ def test_what_a_motion_does_not_show_stays_as_it_was(drawn, built, rng):
 def test_some_links_alone(drawn, rng):
     carrying = drawn.with_payload(TIP, 1.0, (0.02, 0.0, 0.05), 2e-3 * np.eye(3))
     t, q, tau = record(carrying, rng)
-    found = sd.identify(drawn, t, q, tau, links=[TIP], friction="model")
+    found = sd.identify(drawn, t, q, tau, links=TIP, friction="model")
     assert np.array_equal(links(found.robot)[:-1], links(drawn)[:-1])
     heavier = links(carrying)[-1] - links(found.robot)[-1]
     assert np.abs(heavier[0]) < 5.0 * found.standard_deviations[found.estimated][0] < 0.1
