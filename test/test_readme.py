@@ -208,12 +208,21 @@ def test_the_table_of_speeds_has_one_number_a_cell():
     assert {call for _, call, _, _ in rows} == {"plain", "`out=`", "specialized"}
 
 
-def test_what_misses_its_aim_on_a_floating_base_is_said():
-    missed = {quantity for quantity, aim, *cells in table("times faster, floating base")[2:]
-              if min(float(ratio) for cell in cells for ratio in cell.split(",")) < float(aim)}
-    assert missed == {"derivatives of forward dynamics, one state", "inverse dynamics, batch of 4096, 1 thread",
-                      "forward dynamics, batch of 4096, 1 thread"}
-    assert "Batches on a floating base and derivatives of forward dynamics miss their aims." in README
+def below(title):
+    """The rows of a table by its title that have a ratio below their aim."""
+    return {quantity for quantity, aim, *cells in table(title)[2:]
+            if min(float(ratio) for cell in cells if cell for ratio in cell.split(",")) < float(aim)}
+
+
+def test_what_misses_its_aim_on_a_floating_base_and_of_derivatives_is_said():
+    assert below("times faster, floating base") == {
+        "derivatives of forward dynamics, one state",
+        *(f"{of}{dynamics} dynamics, batch of 4096, 1 thread" for of in ("", "derivatives of ")
+          for dynamics in ("inverse", "forward"))}
+    assert below("times faster, derivatives") == {f"{quantity}, batch" for quantity in (
+        "derivatives of inverse dynamics", "derivatives of forward dynamics", "torque regressor")}
+    assert ("Batches on a floating base, derivatives of forward dynamics of a floating Talos, and batches of "
+            "derivatives and regressors of many joints") in README
 
 
 def test_what_the_readme_says_of_speeds_is_what_its_table_shows():
