@@ -18,6 +18,7 @@ from screw_dynamics.screws.joint import inner, pose
 from screw_dynamics.screws.se3 import Ad, Ad_inv, Pose, Twist, ad, identity
 from screw_dynamics.screws.vectors import Vec3, cross
 
+from .common_frame import place
 from .group_rates import add_products
 from .inverse_dynamics.balance import acceleration_matrix
 
@@ -28,8 +29,8 @@ per_joint_and_parameter = kernel(lambda n, b: (n, PARAMETERS * b))
 
 
 class Body(NamedTuple):
-    """What the recursion holds of each body: coordinate, rate and acceleration of its joint; in the world frame the
-    pose of its Link's frame, joint screw, twist, and its derivative."""
+    """What the recursion holds of each body: coordinate, rate and acceleration of its joint; in the common frame
+    the pose of its Link's frame, joint screw, twist, and its derivative."""
 
     q: Scalar
     qd: Scalar
@@ -54,11 +55,11 @@ def torque_regressor(links: Link, body: Body, frames: Frame, target: Target, out
     In the body's frame, with a = v' + w x v, S = w'~ + w~ w~ and Theta the rotational inertia, the wrench is torque
     h x a + Theta w' + w x Theta w and force m a + S h; [MD] (42), (43). Its power on a screw U = (u, s) is m a . s
     + h . (a x u + S^T s) + u . Theta w' + (u x w) . Theta w."""
-    parent, k, X, E = links.parent, links.coordinate, links.X, links.E
+    parent, k, X = links.parent, links.coordinate, links.X
     q, C, J, V, Vd, like = body.q, body.C, body.J, body.V, body.Vd, body.q[0]
-    C[0], V[0], Vd[0] = identity(like), zero(Twist, like), over(links.X[0], like)
+    V[0], Vd[0] = zero(Twist, like), over(links.X[0], like)
+    place(links, q, C)
     for i in range(1, len(parent)):
-        C[i] = C[parent[i]] @ pose(E[i], q[i])
         J[i] = over(Ad(C[i], X[i]), like)
         V[i] = V[parent[i]] + body.qd[i] * J[i]
         Vd[i] = Vd[parent[i]] + body.qdd[i] * J[i] + body.qd[i] * ad(V[i], J[i])

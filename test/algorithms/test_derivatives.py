@@ -95,6 +95,20 @@ def test_hessian_makes_the_derivative_of_the_jacobian(robot, motion, representat
 
 
 @pytest.mark.slow
+def test_how_far_a_robot_is_from_the_origin_costs_no_digits(rng):
+    robot = real_robot("anymal_b_simple_description/robots/anymal.urdf", floating_base=True)
+    here, (v, x) = robot.random_configuration(rng), rng.standard_normal((2, robot.n))
+    here[:3] = 0.0
+    there = here.copy()
+    there[:3] = 1e5, -2e5, 3e5                                          # m
+    for method in (robot.inverse_dynamics_derivatives, robot.forward_dynamics_derivatives,
+                   robot.inverse_dynamics_second_derivatives):
+        for near_by, far in zip(method(here, v, x), method(there, v, x), strict=True):
+            near(far, near_by, 1e-14)
+    near(robot.torque_regressor(there, v, x), robot.torque_regressor(here, v, x), 1e-14)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("kinds", [KINDS, (*GROUPS, *KINDS)])
 def test_a_deep_robot_is_solved_by_articulated_bodies(kinds, rng):
     """For one state and many; its columns do not fill the last lane. A factorization finds the same."""

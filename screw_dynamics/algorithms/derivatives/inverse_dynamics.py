@@ -1,8 +1,7 @@
 """Partial derivatives of inverse dynamics, O(n d) for a tree of depth d: a recursion, no finite differences.
 
-In the notation of Singh, Russo and Wensing (2022). All screws are in one frame, so that inertias and wrenches of what a
-body carries are plain sums and nothing changes its frame from body to body: axes of the world, origin that of the last
-body, since numbers about a distant origin would lose digits."""
+In the notation of Singh, Russo and Wensing (2022). All screws are in the common frame, so that inertias and wrenches of
+what a body carries are plain sums and nothing changes its frame from body to body."""
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +10,11 @@ from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.tables import Square
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, Inertia, moved
-from screw_dynamics.screws.joint import inner, pose
-from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, ad_dual, dot, identity
+from screw_dynamics.screws.joint import inner
+from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, ad_dual, dot
 from screw_dynamics.screws.vectors import Vec3
 
+from ..common_frame import place
 from ..coriolis_matrix import Gyration, gyration, transposed_torque
 from ..inverse_dynamics.balance import balance
 
@@ -22,8 +22,8 @@ three_per_pair = kernel(lambda n, b: (3, n, n))
 
 
 class Body(NamedTuple):
-    """What the recursion holds of each body: the inputs of its joint; pose in the world; in the common frame the joint
-    screw; twist and its derivative, of the body and of the one that carries its joint; of the joint screw the
+    """What the recursion holds of each body: the inputs of its joint; in the common frame its pose and joint screw;
+    twist and its derivative, of the body and of the one that carries its joint; of the joint screw the
     derivatives that a motion of the carrier causes, first and second, and X1 plus the derivative that the joint's own
     motion causes; the body's inertia; inertia, gyration and wrench of the body with all that it carries; its momentum P
     at the unit rate, and 2 B^T J.
@@ -62,18 +62,14 @@ def velocities(links: Link, body: Body) -> None:
     """Fill the columns that do not depend on accelerations."""
     parent, n = links.parent, len(links.parent) - 1
     q, C, J, V, U, M, B, like = body.q, body.C, body.J, body.V, body.U, body.M, body.B, body.q[0]
-    C[0] = identity(like)
-    for i in range(1, n + 1):
-        C[i] = C[parent[i]] @ pose(links.E[i], q[i])
-    origin = C[n].p
+    place(links, q, C)
     V[0], U[0], M[0], B[0] = zero(Twist, like), zero(Twist, like), zero(Inertia, like), zero(Gyration, like)
     for i in range(1, n + 1):
-        placed = Pose(C[i].R, C[i].p - origin)
-        J[i] = over(Ad(placed, links.X[i]), like)
+        J[i] = over(Ad(C[i], links.X[i]), like)
         V[i] = V[parent[i]] + body.qd[i] * J[i]
         U[i] = U[parent[i]] if inner(q[i]) else V[parent[i]]
         body.X1[i] = ad(U[i], J[i])
-        own = over(moved(placed, links.M[i]), like)
+        own = over(moved(C[i], links.M[i]), like)
         body.own[i], M[i], B[i] = own, own, gyration(own, V[i])
     child = V[n]                            # the twist of the child of the joint, which the last of its bodies has
     for i in range(n, 0, -1):
