@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
+from .model import checks as model_checks
 from .robot import Robot
 from .screws import arrays
 from .screws.se3 import log
@@ -42,12 +43,11 @@ class FrameTask(NamedTuple):
 
     def at(self, robot: Robot, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows and rates."""
-        pose = checks.real_numbers(f"pose of link {self.link!r}", self.pose, 4, 4)
-        if pose.shape != (4, 4):
-            raise ValueError(f"pose of link {self.link!r} has shape {pose.shape}, but must be one pose (4, 4)")
+        name = f"task of link {self.link!r}"
+        pose, gain = model_checks.pose(name, self.pose), model_checks.number(name, "gain", self.gain, 0.0)
         E = arrays.inverse_pose(robot.forward_kinematics(q, self.link, self.reference)) @ pose
         screw, twist = arrays.array(log(arrays.pose(E))), checks.vector("twist", self.twist, 6)
-        rate = self.gain * screw + arrays.Ad_matrix(E) @ twist
+        rate = gain * screw + arrays.Ad_matrix(E) @ twist
         weight = checks.each("weight", self.weight, 6)
         return weight[:, None] * robot.jacobian(q, self.link, reference=self.reference), weight * rate
 
@@ -63,8 +63,9 @@ class CenterOfMassTask(NamedTuple):
 
     def at(self, robot: Robot, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows and rates."""
-        rate = self.gain * (checks.vector("position", self.position, 3) - robot.center_of_mass(q)) + checks.vector(
-            "velocity", self.velocity, 3)
+        away = checks.vector("position", self.position, 3) - robot.center_of_mass(q)
+        gain = model_checks.number("task of the centre of mass", "gain", self.gain, 0.0)
+        rate = gain * away + checks.vector("velocity", self.velocity, 3)
         weight = checks.each("weight", self.weight, 3)
         return weight[:, None] * robot.center_of_mass_jacobian(q), weight * rate
 
@@ -78,8 +79,9 @@ class PostureTask(NamedTuple):
 
     def at(self, robot: Robot, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows and rates."""
-        weight = checks.each("weight", self.weight, robot.n)
-        return np.diag(weight), weight * self.gain * robot.difference(q, checks.vector("q", self.q, robot.nq))
+        weight, wanted = checks.each("weight", self.weight, robot.n), checks.vector("q", self.q, robot.nq)
+        gain = model_checks.number("task of posture", "gain", self.gain, 0.0)
+        return np.diag(weight), weight * gain * robot.difference(q, wanted)
 
 
 def velocities(robot: Robot, q: ArrayLike, tasks: Sequence[Task], dt: float, qd: ArrayLike | None = None,
@@ -100,7 +102,7 @@ def velocities(robot: Robot, q: ArrayLike, tasks: Sequence[Task], dt: float, qd:
         H += J.T @ J
         f -= J.T @ r
     if not (np.isfinite(H).all() and np.isfinite(f).all()):
-        raise ValueError("a task is not finite: its pose, twist, weight or gain")
+        raise ValueError("a task is not finite: its rows, rates or weight")
     lower, upper = bounds(robot, q, dt, qd, acceleration_limit, limits)
     v, _, status, _ = daqp.solve(H, f, np.zeros((0, robot.n)), upper, lower)
     if status != 1:
@@ -135,8 +137,8 @@ def bounds(robot: Robot, q: np.ndarray, dt: float, qd: ArrayLike | None, acceler
         upper = np.where(here, _leading(model.upper - x, dt, gain), np.inf)
         lower = np.where(here, -_leading(x - model.lower, dt, gain), -np.inf)
     lower, upper = np.clip(lower, -most, most), np.clip(upper, -most, most)
+    now = np.zeros(n) if qd is None else checks.vector("qd", qd, n)
     if gain is not None:
-        now = np.zeros(n) if qd is None else checks.vector("qd", qd, n)
         lower, upper = (np.clip(x, now - gain * dt, now + gain * dt) for x in (lower, upper))
     return lower, upper
 

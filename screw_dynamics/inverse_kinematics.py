@@ -60,7 +60,7 @@ def goals(pose: ArrayLike, link: Any, parts: Any, reference: Any) -> Goals:
         links, references, parts = (link,), (reference,), [parts]
         poses = checks.real_numbers("pose", pose, 4, 4)[..., None, :, :]
     else:
-        links = tuple(link)
+        links = tuple(link) if isinstance(link, Iterable) else (link,)
         if not links:
             raise ValueError("link: no names; one or more links must be given")
         poses = checks.real_numbers("pose", pose, len(links), 4, 4)
@@ -121,7 +121,7 @@ class Searches:
         options[search.METRE], options[search.ATTEMPTS] = prepared.metre, attempts
         options[search.GIVEN] = start is not None
         first = self._neutral if start is None else start
-        lead = _lead(given.poses, first)
+        lead = _lead(np.shape(pose), given.poses, first)
         count = prod(lead)
         q, found = np.empty((*lead, model.nq)), np.empty((*lead, search.FOUND))
         weights = given.rows * np.array((1.0, 1.0, 1.0, *(prepared.metre,) * 3))
@@ -155,6 +155,8 @@ class Searches:
     def _objective(self, prepared, q_rest, rest_weight, limits):
         """Joints and options of a Search, with what is preferred, and q_rest as an array or None."""
         if q_rest is None:
+            if np.ndim(rest_weight) or rest_weight != 1.0:
+                raise ValueError("rest_weight weighs the way to q_rest, which must be given with it")
             return prepared.joints[bool(limits)], TUNED.copy(), None
         rest, joints = checks.vector("q_rest", q_rest, self._model.nq), prepared.joints[bool(limits)].copy()
         joints[search.REST] = rest[prepared.places]
@@ -230,14 +232,14 @@ class Searches:
         return turn if len(bodies) == 1 and w @ v == 0.0 and upper - lower > turn else 0.0
 
 
-def _lead(poses, q0):
-    """The leading axes of poses (..., k, 4, 4) and configurations (..., nq)."""
+def _lead(shape, poses, q0):
+    """The leading axes of poses (..., k, 4, 4), which were given in a shape, and configurations (..., nq)."""
     if q0.ndim == 1:
         return poses.shape[:-3]
     try:
         return np.broadcast_shapes(q0.shape[:-1], poses.shape[:-3])
     except ValueError:
-        raise ValueError(f"the leading axes do not broadcast: pose {poses.shape}, q0 {q0.shape}") from None
+        raise ValueError(f"the leading axes do not broadcast: pose {shape}, q0 {q0.shape}") from None
 
 
 def _rows_of(x, lead, axes):

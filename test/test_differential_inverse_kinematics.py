@@ -140,13 +140,16 @@ def test_without_the_solver_it_says_what_to_install(panda, home, monkeypatch):
     ({"acceleration_limit": -1.0}, "acceleration_limit must be > 0, not -1.0"),
     ({"tasks": [dik.FrameTask("hand", np.eye(4))]}, "link 'hand' does not exist"),
     ({"acceleration_limit": np.ones(3)}, "acceleration_limit .* must be one number, or one for each of 8"),
-    ({"tasks": [dik.FrameTask(LINK, np.eye(3))]}, r"pose of link 'panda_link8' has shape \(3, 3\)"),
-    ({"tasks": [dik.FrameTask(LINK, np.stack([np.eye(4)] * 2))]}, r"must be one pose \(4, 4\)"),
+    ({"qd": np.full(8, np.nan)}, "qd must be 8 finite numbers"),
+    ({"tasks": [dik.FrameTask(LINK, np.eye(3))]}, r"task of link 'panda_link8': pose has shape \(3, 3\)"),
+    ({"tasks": [dik.FrameTask(LINK, np.stack([np.eye(4)] * 2))]}, r"pose has shape \(2, 4, 4\), not \(4, 4\)"),
+    ({"tasks": [dik.FrameTask(LINK, np.diag([2.0, 1, 1, 1]))]}, "task of link 'panda_link8': .* is not a rotation"),
+    ({"tasks": [dik.FrameTask(LINK, np.eye(4), gain="fast")]}, "task of link 'panda_link8': gain fast must be finite"),
     ({"tasks": [dik.FrameTask(LINK, np.eye(4), weight=[1.0, 2.0])]}, r"weight \[1.0, 2.0\] must be one number, or one"),
     ({"tasks": [dik.PostureTask(np.zeros(2))]}, "q has shape"),
     ({"tasks": dik.PostureTask(np.zeros(8))}, r"a sequence of tasks, as \[PostureTask\(...\)\]"),
     ({"tasks": [LINK]}, r"tasks\[0\] must be a FrameTask.* not 'panda_link8'"),
-    ({"tasks": [dik.PostureTask(np.zeros(8), gain=np.nan)]}, "a task is not finite"),
+    ({"tasks": [dik.PostureTask(np.zeros(8), gain=np.nan)]}, "task of posture: gain nan must be finite and >= 0"),
 ])
 def test_bad_arguments_are_refused(panda, home, changes, message):
     with pytest.raises(ValueError, match=message):

@@ -79,6 +79,7 @@ class InertialParameters(Dynamics):
         """The matrix (..., n, 10 b) whose product with inertial_parameters is the generalised momentum M(q) qd.
 
         Of a floating base its six rows are the momentum of the whole robot about the base's origin, in its frame."""
+        qd = checks.real_numbers("qd", qd, self.n)
         if not self._weightless:
             self._weightless.append(type(self)(self.model, np.zeros(3)))        # a Robot cannot be changed, a list can
         return self._weightless[0].torque_regressor(q, np.zeros(self.n), qd, out=out, threads=threads)

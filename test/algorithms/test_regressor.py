@@ -142,3 +142,8 @@ def test_real_robots_against_pinocchio(name, floating, rng):
         near(Y @ robot.inertial_parameters, robot.inverse_dynamics(q, qd, qdd), 1e-12)
         for method, state in (("torque", (q, qd, qdd)), ("kinetic_energy", (q, qd)), ("potential_energy", (q,))):
             near(getattr(robot, f"{method}_regressor")(*state), getattr(oracle, f"{method}_regressor")(*state), 1e-12)
+
+
+def test_an_error_names_the_argument(robot):
+    with pytest.raises(ValueError, match=rf"^qd has shape \(9,\), but must end in {robot.n}$"):
+        robot.momentum_regressor(robot.neutral(), np.zeros(9))
