@@ -34,6 +34,21 @@ def test_a_node_starts_without_what_few_calls_need(node):
     assert "rclpy" in modules and not {"scipy.signal", "scipy.stats", "scipy.interpolate", "matplotlib"} & {*modules}
 
 
+@pytest.mark.parametrize("node", ["DynamicsNode", "SimulatorNode"])
+def test_kernels_of_a_node_come_without_linear_algebra_of_scipy(node):
+    """It takes half as long to import as the whole package, and Numba does so for a kernel that calls np.any."""
+    pytest.importorskip("rclpy")
+    script = f"""
+import sys
+import screw_dynamics as sd
+from screw_dynamics.ros.{node.removesuffix("Node").lower()}.node import {node}
+from screw_dynamics.ros.node.preparation import prepare
+prepare({node}.steps, sd.Robot.from_urdf({str(PANDA)!r}), print)
+print("scipy.linalg" in sys.modules)"""
+    run(script)                                 # compiles what is not at hand, which takes more of SciPy
+    assert run(script) == ["False"]
+
+
 def test_formulations_are_imported_when_they_are_used():
     """By name, as an attribute of the package or from it; and dir() lists them before."""
     assert run("""

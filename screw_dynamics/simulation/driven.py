@@ -123,6 +123,16 @@ def pushed(memory: int, calls: np.ndarray, wrenches: np.ndarray, q: np.ndarray, 
 
 
 @kernel
+def pushing(wrenches: np.ndarray) -> bool:
+    """True if a number of wrenches (slots, 6) is not 0; Numba imports scipy.linalg for a kernel that calls `any`."""
+    for wrench in wrenches:
+        for x in wrench:
+            if x != 0.0:
+                return True
+    return False
+
+
+@kernel
 def finite(x: np.ndarray) -> bool:
     """True if no number of x (n) is infinite or NaN."""
     for k in range(len(x)):
@@ -145,7 +155,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
     where_, stops = at(memory), has_stops(joints)
     x, v, motion, stages = prepare_motion(tableau, 0.0, space, calls, joints, memory)
     work = Work(np.empty((hybrid_dynamics.INPUTS, n)), np.empty((2, n)), np.empty(n))
-    beyond, pushes = np.zeros(n, dtype=np.bool_), wrenches.any()
+    beyond, pushes = np.zeros(n, dtype=np.bool_), pushing(wrenches)
     for i in range(max(steps, 1)):
         row = reference[min(i, len(reference) - 1)]
         drive(motion.space, where_, calls, joints, wrenches, row, h if implicit else 0.0, q, qd, tau, beyond, work)
