@@ -4,10 +4,13 @@ Plain NumPy: the first argument is a Robot (in newton_euler the inertia of a bod
 a batch in the leading axes, results are new arrays. docs/formulations.md leads from equations to functions and tests.
 
   configuration       joint frames, body-fixed and spatial products of exponentials         [MK] (2)-(12)
+  geometric_jacobian  joint screws from directions and points of the axes, as they are now  [MK] (13), (27), (36), (46)
   system_jacobian     J = A X of all bodies in four representations, A^-1, D; table 3       [MK] (21)-(25), (31)-(59)
   inverse_velocity    joint rates from the twists of all bodies                             [MK] (26), remarks 9, 14
+  trivialization      the four twists from C and C', in SE(3) and in SO(3) x R^3            [MK] (80), remark 17
   screw_derivatives   acceleration, jerk, partial and time derivatives of any order         [MD] (2)-(33)
   newton_euler        the wrench that a body's motion takes, in any frame                   [MD] (34)-(64)
+  recursions          all forms of the accelerations, applied wrenches, reactions of joints [MD] (65)-(76)
   reference_frames    the same robot with other body frames, or with A_i = I                [MD] 4.4
   closed_form         Euler-Jourdain, momentum form, Lagrange, Christoffel symbols          [MD] (77)-(87)
 
@@ -19,12 +22,15 @@ May import robot and all rooms below it, and no room beside it."""
 from . import (
     closed_form,
     configuration,
+    geometric_jacobian,
     inverse_velocity,
     newton_euler,
+    recursions,
     reference_frames,
     screw_derivatives,
     system_jacobian,
+    trivialization,
 )
 
-__all__ = ["closed_form", "configuration", "inverse_velocity", "newton_euler", "reference_frames", "screw_derivatives",
-           "system_jacobian"]
+__all__ = ["closed_form", "configuration", "geometric_jacobian", "inverse_velocity", "newton_euler", "recursions",
+           "reference_frames", "screw_derivatives", "system_jacobian", "trivialization"]

@@ -131,7 +131,8 @@ def test_mixed_recursion_takes_the_orientation_of_the_parent():
 
 
 def test_spatial_screw_is_that_of_the_reference_only_there():
-    """[MK] (57) prints Y_j = Ad_r_j 0X_j, which is (59) for i = j, the screw where it is now."""
+    """[MK] (57) and [MD] (107) print Y_j = Ad_r_j 0X_j, which is (59) for i = j, the screw where it is now; and so
+    [MD] (75b), 0X_j = Ad_-r_j Y_j."""
     robot, _, (q, _) = tree(7, 0)
     shifted = {}
     for name, at in (("here", q), ("reference", 0 * q)):
@@ -141,6 +142,10 @@ def test_spatial_screw_is_that_of_the_reference_only_there():
     assert error(shifted["here"], [J[i, :, i] for i in range(7)]) < BOUND
     assert error(shifted["reference"], robot.model.screws_spatial) < BOUND
     assert error(shifted["here"], robot.model.screws_spatial) > 0.1
+    C, X = robot.body_poses(q), recursive(robot, np.array([q, q]), "hybrid")[1]
+    own, back = np.array([X[i, :, i] for i in range(7)]), [table_3(pose)["spatial"]["hybrid"] for pose in C]
+    assert error([B @ J[i, :, i] for i, B in enumerate(back)], own) < BOUND
+    assert error([B @ Y for B, Y in zip(back, robot.model.screws_spatial, strict=True)], own) > 0.1
 
 
 def test_spatial_screw_depends_on_the_joints_before_it():

@@ -3,8 +3,15 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.formulations.closed_form.momentum import conjugate_momentum, phase_space_rate
+from screw_dynamics.formulations import newton_euler
+from screw_dynamics.formulations.closed_form.momentum import (
+    body_momenta,
+    conjugate_momentum,
+    phase_space_rate,
+    system_rate,
+)
 from screw_dynamics.formulations.closed_form.momentum_integration import integrate
+from screw_dynamics.formulations.screw_derivatives import spatial
 from support.matrices import error
 from support.plain import plain, rates_of_numbers
 from support.random_trees import GROUPS, KINDS, Part, model_of, random_body, random_pose, random_tree
@@ -22,6 +29,14 @@ def case(request):
     rng = np.random.default_rng(request.param[:2])
     robot = sd.Robot(model_of(random_tree(rng, *request.param)), gravity=(1.0, -2.0, -9.0))
     return robot, (rng.uniform(-2, 2, (2, robot.nq)), *rng.uniform(-2, 2, (2, 2, robot.n)))
+
+
+@pytest.fixture(scope="module", params=[(0, 0), (4, 0), (9, 2)], ids=["no joint", "4 joints", "9 joints, 2 mimic"])
+def coordinates_case(request):
+    """A robot, states and efforts as in `case`, and spatial wrenches applied to the bodies."""
+    rng = np.random.default_rng(request.param)
+    robot = sd.Robot(model_of(random_tree(rng, *request.param)), gravity=(1.0, -2.0, -9.0))
+    return robot, rng.uniform(-2, 2, (3, 2, robot.n)), rng.normal(size=(2, len(robot.model.parents), 6))
 
 
 def on_turntable(seed, kinds):
@@ -76,6 +91,37 @@ def test_79_momentum_form_is_the_motion_of_forward_dynamics(case):
     qdd, C = robot.forward_dynamics(q, qd, tau), robot.coriolis_matrix(q, qd)
     expected = robot.mass_matrix(q) @ qdd[..., None] + (C + np.swapaxes(C, -1, -2)) @ qd[..., None]
     assert error(phase_space_rate(robot, q, conjugate_momentum(robot, q, qd), tau)[1], expected[..., 0]) < 1e-11
+
+
+def test_79_state_of_the_bodies_momenta_is_the_motion_of_forward_dynamics(coordinates_case):
+    """Both rows of the printed form, with (q, Pi) for a state: q' comes back, and Pi' is the rate of M^s J q' along the
+    motion that the efforts and applied wrenches cause."""
+    robot, (q, qd, tau), applied = coordinates_case
+    Pi = body_momenta(robot, q, qd)
+    found, rate = system_rate(robot, q, Pi, tau, applied)
+    assert error(found, qd) < 1e-11                                  # conditioning of M
+    J = robot.body_jacobians(q, "spatial")
+    qdd = robot.forward_dynamics(q, qd, tau + np.einsum("...ixk,...ix->...k", J, applied))
+    (V, Vd), C = spatial.twist_derivatives(robot, q, qd, qdd), robot.body_poses(q)
+    assert error(rate, newton_euler.spatial.momentum_rate(robot.model.inertias, V, Vd, C)) < 1e-10
+    weights = newton_euler.spatial.inertia(robot.model.inertias, C) @ np.r_[np.zeros(3), robot.gravity]
+    assert error(np.einsum("...ixk,...ix->...k", J, rate - weights - applied), tau) < 1e-10
+    assert error(np.einsum("...ixk,...ix->...k", J, Pi), conjugate_momentum(robot, q, qd)) < BOUND
+
+
+def test_79_momenta_stay_those_of_a_motion_and_are_integrated(coordinates_case):
+    """A short way by RK4 in (q, Pi), and the same by rollout in (q, q')."""
+    robot, (q, qd, tau), _ = coordinates_case
+    y, h = (q[0], body_momenta(robot, q[0], qd[0])), 1e-3
+    for _ in range(10):
+        k, slopes = y, []
+        for ahead in (0.0, h / 2, h / 2, h):
+            k = [a + ahead * b for a, b in zip(y, slopes[-1], strict=True)] if slopes else y
+            slopes.append(system_rate(robot, *k, tau[0]))
+        y = [a + h / 6 * (s[0] + 2 * s[1] + 2 * s[2] + s[3]) for a, s in zip(y, zip(*slopes, strict=True), strict=True)]
+    _, path, rates = robot.rollout(q[0], qd[0], tau[0], dt=h, steps=10, integrator="rk4")
+    assert error(y[0], path[-1]) < 1e-7
+    assert error(y[1], body_momenta(robot, path[-1], rates[-1])) < 1e-6
 
 
 def test_momentum_form_takes_no_efforts_and_one_state(case):

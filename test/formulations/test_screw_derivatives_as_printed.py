@@ -72,6 +72,12 @@ def test_joint_accelerations_from_twists_11(case):
     assert_close(body_fixed.joint_accelerations(case.robot, q, qd, V, Vd), qdd)
 
 
+def test_joint_accelerations_from_twists_alone_remark_8(case):
+    q, qd, qdd = case.state[:3]
+    V, Vd = body_fixed.twist_derivatives(case.robot, q, qd, qdd)
+    assert_close(body_fixed.joint_accelerations_from_twists(case.robot, q, V, Vd), qdd)
+
+
 def test_joint_accelerations_from_noisy_twists_are_least_squares_11(case):
     """What is left over, in the frames of the bodies relative to their parents, is orthogonal to the joint screws."""
     (q, qd, qdd), model = case.state[:3], case.robot.model

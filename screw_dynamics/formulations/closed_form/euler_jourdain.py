@@ -1,8 +1,10 @@
 """The Euler-Jourdain equations: Newton and Euler's of all bodies, projected by the system Jacobian; [MD] 5.1.
 
-Constraint wrenches have no power on the variations J dq' of the twists, hence J^T W = tau for the wrenches W that the
-bodies need; [MD] (78). It holds in every representation, with the system Jacobian, the twists and the Newton-Euler
-equations of that representation: "body", "spatial", "hybrid" or "mixed"; ValueError for any other."""
+The wrench that a body's motion needs comes from its weight, from what is applied to it, from the drives of its joints,
+and from constraints; (77). Constraint wrenches have no power on the variations J dq' of the twists, hence
+J^T (W - W^app) = tau for the wrenches W that the bodies need beside their weight; (78). It holds in every
+representation, with the system Jacobian, the twists and the Newton-Euler equations of that representation: "body",
+"spatial", "hybrid" or "mixed"; ValueError for any other."""
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -12,8 +14,11 @@ from numpy.typing import ArrayLike
 from screw_dynamics.robot import Robot
 
 from .. import newton_euler as bodies
-from ..newton_euler.screws import Ad_inv
+from ..geometric_jacobian import joint_screws
+from ..newton_euler.screws import Ad_inv, checked, transpose_times
+from ..recursions import drive_wrenches
 from ..screw_derivatives import body_fixed, hybrid, mixed, spatial
+from ..system_jacobian import twist_map
 
 
 class Form(NamedTuple):
@@ -31,13 +36,36 @@ FORMS = {
     "mixed": Form(mixed.twist_derivatives, bodies.mixed.inertia, bodies.mixed.wrench)}
 
 
-def euler_jourdain(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
-                   representation: str = "body") -> np.ndarray:
-    """The efforts tau (..., n) = J^T W(V, V') that a motion takes; [MD] (78) with (41), (38), (53) or (56), (57)."""
+def euler_jourdain(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, representation: str = "body",
+                   applied: ArrayLike | None = None) -> np.ndarray:
+    """The efforts tau (..., n) = J^T (W - W^app) that a motion takes; [MD] (78) with (41), (38), (53) or (56), (57).
+
+    applied: W^app (..., b, 6), the wrenches that act on the bodies beside weight and joints, in the representation."""
     J = robot.body_jacobians(q, representation)
+    return np.einsum("...ixk,...ix->...k", J, needed_wrenches(robot, q, qd, qdd, representation, applied))
+
+
+def needed_wrenches(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, representation: str = "body",
+                    applied: ArrayLike | None = None) -> np.ndarray:
+    """What the motion of each body takes from its joints, (..., b, 6): M V' - ad_V^T M V - W^app, in which V' holds the
+    weight. The left side of [MD] (77) but for W^c."""
     V, Vd = twists(robot, q, qd, qdd, representation)
     W = FORMS[representation].wrench(robot.model.inertias, V, Vd, robot.body_poses(q))
-    return np.einsum("...ixk,...ix->...k", J, W)
+    return W if applied is None else W - checked(applied=(applied, *W.shape[-2:]))[0]
+
+
+def constraint_wrenches(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, representation: str = "body",
+                        applied: ArrayLike | None = None) -> np.ndarray:
+    """W^c (..., b, 6) of [MD] (77), what the bearings of all joints of a body do to it: J^T W^c = 0.
+
+    W^app of (77) counts the drives as well, of the body's own joint and, reversed, of those that it carries: they are
+    `recursions.drive_wrenches`, with the effort that each joint needs."""
+    needed = needed_wrenches(robot, q, qd, qdd, representation, applied)
+    efforts = np.einsum("...ijx,...ix->...j", joint_screws(robot, q, representation), needed)
+    maps = twist_map(robot.body_poses(q), representation, "spatial")
+    drives = drive_wrenches(robot, q, efforts, "spatial")
+    children = (np.asarray(robot.model.parents)[None, :] == np.arange(len(robot.model.parents))[:, None]).astype(float)
+    return needed - transpose_times(maps, drives - children @ drives)
 
 
 def mass_matrix(robot: Robot, q: ArrayLike, representation: str = "body") -> np.ndarray:

@@ -1,8 +1,10 @@
-"""The momentum form: equations of motion of first order in phase space (q, p), p = M(q) q'; [MD] (79).
+"""The momentum form: equations of motion of first order in phase space, (q, Pi) or (q, p); [MD] (79).
 
-[MD] (79) is J^T (Pi' - W) = 0 in spatial representation, Pi = M^s J^s q' being the momenta of the bodies about the
-world's origin. Since p = J^T Pi projects them onto joints, p' = J^T W + J'^T Pi: bodies change their momenta by
-applied wrenches alone, and joint screws move below them, J_j' = [V_j, J_j]. For a joint of fixed axis on which
+[MD] (79) is J^T (Pi' - W) = 0 and M^s J^s q' = Pi in spatial representation, n + 6 b equations for q and the momenta Pi
+(b, 6) of the bodies about the world's origin: `system_rate`. Of Pi only those n directions are free that motions of
+the joints have. p = J^T Pi = M(q) q' are their components on the joints, and p' = J^T W + J'^T Pi, n + n equations
+for (q, p): `phase_space_rate`. Bodies change their momenta by applied wrenches alone, and joint screws move below
+them, J_j' = [V_j, J_j]. For a joint of fixed axis on which
 no wrench acts p' = 0, whatever the other joints do. In velocities of joints on groups these are the equations of
 Lie and Poisson: V_j is the twist of the link, since all screws of a joint are constant in the link's frame."""
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.typing import ArrayLike
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import Ad_matrix
 
+from .. import screw_derivatives
 from ..newton_euler import spatial
 from ..newton_euler.screws import ad, checked, times
 from ..screw_derivatives.tree import same_joint, selection, support
@@ -37,3 +40,37 @@ def phase_space_rate(robot: Robot, q: ArrayLike, p: ArrayLike,
     momenta, weights = L.T @ times(M, V), L.T @ (M @ np.r_[0.0, 0.0, 0.0, robot.gravity])
     pd = np.sum(J * weights + ad(V, J) * momenta, axis=-1) @ selection(model)
     return qd, pd if tau is None else pd + checked(tau=(tau, robot.n))[0]
+
+
+def body_momenta(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
+    """Pi (..., b, 6) = M^s J^s q' of all bodies, angular momentum about the world's origin (N m s) and momentum (N s);
+    [MD] (79), second row, and (35)."""
+    qd, = checked(qd=(qd, robot.n))
+    M = spatial.inertia(robot.model.inertias, robot.body_poses(q))
+    return times(M, np.einsum("...ixk,...k->...ix", robot.body_jacobians(q, "spatial"), qd))
+
+
+def system_rate(robot: Robot, q: ArrayLike, Pi: ArrayLike, tau: ArrayLike | None = None,
+                applied: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """q' (..., n) and Pi' (..., b, 6) at a state (q, Pi), by the n + 6 b equations of first order; [MD] (79).
+
+    q' solves M^s J q' = Pi projected by J^T, which is exact for momenta that a motion has, and Pi' the first row with
+    the efforts tau (..., n) and, beside the weights, spatial wrenches applied (..., b, 6), none unless given:
+    Pi' = M^s J q'' + (M^s J q')' at q'' = 0. Momenta that no motion has lose what J does not see of them: in exact
+    numbers Pi stays M^s J q'. ValueError for joints on groups, where q' are velocities."""
+    Pi, = checked(Pi=(Pi, len(robot.model.parents), 6))
+    C = robot.body_poses(q)
+    J, M = robot.body_jacobians(q, "spatial"), spatial.inertia(robot.model.inertias, C)
+    mass_matrix = np.einsum("...ixk,...ixl->...kl", J, M @ J)
+
+    def solved(W):
+        return np.linalg.solve(mass_matrix, np.einsum("...ixk,...ix->...k", J, W)[..., None])[..., 0]
+    qd = solved(Pi)
+    V, Vd = screw_derivatives.spatial.twist_derivatives(robot, q, qd, np.zeros_like(qd))
+    convective, given = spatial.wrench(robot.model.inertias, V, Vd, C), M @ np.r_[0.0, 0.0, 0.0, robot.gravity]
+    if applied is not None:
+        given = given + checked(applied=(applied, *Pi.shape[-2:]))[0]
+    qdd = solved(given - convective)
+    if tau is not None:
+        qdd = qdd + np.linalg.solve(mass_matrix, checked(tau=(tau, robot.n))[0][..., None])[..., 0]
+    return qd, convective + times(M, np.einsum("...ixk,...k->...ix", J, qdd))

@@ -98,15 +98,34 @@ def joint_accelerations(robot: Robot, q: ArrayLike, qd: ArrayLike, V: ArrayLike,
     """q'' = (X^T X)^-1 X^T ((I - D) V' + a V), (..., n), of twists and their rates (..., b, 6) of all bodies.
 
     For twists that no motion has, the least-squares solution; [MD] (11)."""
-    model, (q, (u,)) = robot.model, motion(robot, q, qd)
-    V, Vd = checked(V=(V, len(model.parents), 6), Vd=(Vd, len(model.parents), 6))
-    X, C, relative = model.screws_body, robot.body_poses(q), np.array(Vd, dtype=float)                  # (I - D) V'
-    for i, p in enumerate(model.parents):
+    (q, (u,)), b = motion(robot, q, qd), len(robot.model.parents)
+    V, Vd = checked(V=(V, b, 6), Vd=(Vd, b, 6))
+    return _on_joints(robot, Vd - _of_parents(robot, q, Vd) + scaled(ad(robot.model.screws_body, V), u))
+
+
+def joint_accelerations_from_twists(robot: Robot, q: ArrayLike, V: ArrayLike, Vd: ArrayLike) -> np.ndarray:
+    """q'' (..., n) of twists and their rates (..., b, 6) alone: (65b) solved for q''; [MD] remark 8.
+
+    q_i'' = X_i^T (V_i' - A V_p' + [V_i, A V_p]) / |X_i|^2, A = Ad_(C_i^-1 C_p), p the parent of body i. The same as
+    `joint_accelerations` for twists that are a motion, whose V_i - A V_p is X_i q_i'."""
+    b = len(robot.model.parents)
+    V, Vd = checked(V=(V, b, 6), Vd=(Vd, b, 6))
+    return _on_joints(robot, Vd - _of_parents(robot, q, Vd) + ad(V, _of_parents(robot, q, V)))
+
+
+def _of_parents(robot, q, V):
+    """D V of twists (..., b, 6): what each body has of them from its parent."""
+    C, moved = robot.body_poses(q), np.zeros(V.shape)
+    for i, p in enumerate(robot.model.parents):
         if p >= 0:
-            relative[..., i, :] -= times(relative_Ad(C[..., i, :, :], C[..., p, :, :]), Vd[..., p, :])
-    driven = selection(model)
-    found = np.einsum("bx,...bx,bk->...k", X, relative + scaled(ad(X, V), u), driven)
-    return found / ((X * X).sum(axis=-1) @ driven)
+            moved[..., i, :] = times(relative_Ad(C[..., i, :, :], C[..., p, :, :]), V[..., p, :])
+    return moved
+
+
+def _on_joints(robot, own):
+    """(X^T X)^-1 X^T of screws (..., b, 6): the rates (..., n) of the coordinates that fit them best."""
+    X, driven = robot.model.screws_body, selection(robot.model)
+    return np.einsum("bx,...bx,bk->...k", X, own, driven) / ((X * X).sum(axis=-1) @ driven)
 
 
 def _relative(robot, q):

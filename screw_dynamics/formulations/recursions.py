@@ -1,0 +1,141 @@
+"""The recursions of [MD] 4 on arrays, with every form of their accelerations and with wrenches applied to the bodies.
+
+To be laid beside the paper: a loop outward for twists and accelerations, a loop inward for wrenches. With p the parent
+of body i and u = J_i q_i' the part of its joint, in the representations "body", "spatial" and "hybrid"
+
+    V_i = A V_p + u,   V_i' = A V_p' + bracket + J_i q_i'',   A the map to the frame and the point of body i,
+
+where the paper has several forms of the bracket, BRACKETS here, and names the one to use in its algorithm, ALGORITHM.
+Mimic joints add up in the effort of their coordinate. ValueError for joints on groups: their rates are no derivatives.
+The compiled recursions are those of `Robot(model, representation=...)`."""
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics.checks import one_of
+from screw_dynamics.robot import Robot
+
+from . import newton_euler as bodies
+from .newton_euler.screws import Ad_dual, ad, angular, checked, joined, linear, split, times, transpose_times
+from .screw_derivatives import body_fixed, hybrid, spatial
+from .screw_derivatives.tree import motion, relative_Ad, scaled, selection, world_last
+
+# The bracket from the parent's twist as moved to body i, the same as it is, V_i and u, by the number of the equation.
+BRACKETS = {
+    "body": {"65a": lambda moved, Vp, V, u: ad(moved, u),
+             "65b": lambda moved, Vp, V, u: ad(moved, V),
+             "65c": lambda moved, Vp, V, u: ad(V, u)},
+    "spatial": {"69": lambda moved, Vp, V, u: ad(V, u),
+                "70d": lambda moved, Vp, V, u: ad(Vp, V)},
+    "hybrid": {"72": lambda moved, Vp, V, u: ad(linear(Vp - V), Vp) + ad(angular(V), u),
+               "73": lambda moved, Vp, V, u: ad(linear(Vp), Vp) - ad(linear(V), V) + ad(V, u),
+               "74": lambda moved, Vp, V, u: ad(linear(Vp - V), V) + ad(angular(V) - linear(Vp - V), u)}}
+ALGORITHM = {"body": "65c", "spatial": "70d", "hybrid": "72"}       # (66c) is (65c), (75d) is (72)
+_WRENCHES = {"body": lambda M, V, Vd, C: bodies.body_fixed.wrench(M, V, Vd), "spatial": bodies.spatial.wrench,
+             "hybrid": bodies.hybrid.wrench}
+_SCREWS = {"body": body_fixed.joint_screws, "spatial": spatial.joint_screws, "hybrid": hybrid.joint_screws}
+
+
+class Motion(NamedTuple):
+    """The motion of all bodies in a representation, (..., b, 6) each."""
+
+    J: np.ndarray               # J_i, the joint screw of each body, in its own frame or point
+    V: np.ndarray               # the twists
+    Vd: np.ndarray              # their derivatives, in a world that accelerates by (0, -g), which is how gravity enters
+
+
+def forward_kinematics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, representation: str = "body",
+                       equation: str | None = None) -> Motion:
+    """Twists and accelerations of all bodies by recursion, for q, q', q'' (..., n); [MD] (66), (70), (75).
+
+    equation: which form of the acceleration, one of BRACKETS[representation], that of the algorithm unless named:
+    (65a), (65b), (65c); (69), (70d); (72), (73), (74). ValueError for another."""
+    one_of("representation", representation, BRACKETS)
+    bracket = BRACKETS[representation][one_of("equation", equation or ALGORITHM[representation],
+                                              BRACKETS[representation])]
+    J = _own_screws(robot, q, representation)
+    q, (u, ud) = motion(robot, q, qd, qdd)
+    V, Vd = (world_last(q.shape[:-1], J.shape[-2], 6) for _ in range(2))
+    Vd[..., -1, 3:] = -robot.gravity
+    for i, p, A in _steps(robot, q, representation):
+        moved, own = times(A, V[..., p, :]), scaled(J[..., i, :], u[..., i])
+        V[..., i, :] = moved + own
+        Vd[..., i, :] = (times(A, Vd[..., p, :]) + bracket(moved, V[..., p, :], V[..., i, :], own)
+                         + scaled(J[..., i, :], ud[..., i]))
+    return Motion(J, V[..., :-1, :], Vd[..., :-1, :])
+
+
+def joint_wrenches(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, applied: ArrayLike | None = None,
+                   representation: str = "body", equation: str | None = None) -> np.ndarray:
+    """W (..., b, 6), what goes to each body through its joint; [MD] (67a), (71b), (76b) with the sign of (77).
+
+    W_i = M_i V_i' - ad^T M_i V_i - W_i^app, and the wrenches that go on to the children.
+
+    applied: W^app (..., b, 6), the wrenches that act on the bodies beside weight and joints, in the representation:
+    about the body's origin, in the body frame or in the world's, or about the world's origin."""
+    J, V, Vd = forward_kinematics(robot, q, qd, qdd, representation, equation)
+    W = _WRENCHES[representation](robot.model.inertias, V, Vd, robot.body_poses(q))
+    if applied is not None:
+        W = W - checked(applied=(applied, *J.shape[-2:]))[0]
+    W = np.concatenate([W, np.zeros_like(W[..., :1, :])], axis=-2)                          # and of the world
+    for i, p, A in reversed(_steps(robot, q, representation)):
+        W[..., p, :] += transpose_times(A, W[..., i, :])
+    return W[..., :-1, :]
+
+
+def inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, applied: ArrayLike | None = None,
+                     representation: str = "body", equation: str | None = None) -> np.ndarray:
+    """The efforts Q (..., n) of a motion under applied wrenches: Q_i = J_i^T W_i; [MD] (67b), (71c), (76c).
+
+    Arguments as those of `joint_wrenches`."""
+    W = joint_wrenches(robot, q, qd, qdd, applied, representation, equation)
+    return np.sum(_own_screws(robot, q, representation) * W, axis=-1) @ selection(robot.model)
+
+
+def reactions(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, applied: ArrayLike | None = None,
+              representation: str = "body") -> np.ndarray:
+    """The reaction (..., b, 6) of each joint: the wrench through it less that of its drive, reciprocal to its screw;
+    which (67a) omits, [MD] after (67)."""
+    W = joint_wrenches(robot, q, qd, qdd, applied, representation)
+    efforts = np.sum(_own_screws(robot, q, representation) * W, axis=-1)
+    return W - drive_wrenches(robot, q, efforts, representation)
+
+
+def drive_wrenches(robot: Robot, q: ArrayLike, efforts: ArrayLike, representation: str = "body") -> np.ndarray:
+    """The wrench (..., b, 6) of each joint's drive on the body that it moves, for efforts (..., b) of the joints.
+
+    A torque along the axis of a joint that turns; a force along e, through the body's origin, of a prismatic one.
+
+    Which wrench D_i with J_i^T D_i = Q_i a drive has is a matter of how it is built; reactions depend on it, efforts do
+    not. "mixed" has the torque in the body frame and the force in the world's."""
+    one_of("representation", representation, (*BRACKETS, "mixed"))
+    efforts, = checked(efforts=(efforts, len(robot.model.parents)))
+    w, v = split(robot.model.screws_body)
+    turns = np.any(w != 0.0, axis=-1, keepdims=True)
+    along = joined(w, np.where(turns, 0.0, v))
+    square = np.sum(along * along, axis=-1)
+    D = scaled(along, efforts / np.where(square > 0.0, square, 1.0))                        # in the body frame
+    C = robot.body_poses(q)
+    if representation == "spatial":
+        return Ad_dual(C, D)
+    torque, force = split(D)
+    return joined(torque if representation in ("body", "mixed") else times(C[..., :3, :3], torque),
+                  force if representation == "body" else times(C[..., :3, :3], force))
+
+
+def _own_screws(robot, q, representation):
+    """J_i (..., b, 6): X_i, the spatial J_i, or X_i resolved in the world."""
+    return np.einsum("...iix->...ix", _SCREWS[representation](robot, q))
+
+
+def _steps(robot, q, representation):
+    """Body i, parent p, and A (..., 6, 6) for the parent's twists: Ad_(C_i^-1 C_p), the identity, or Ad_(r_p - r_i)."""
+    C = robot.body_poses(q)
+    C = np.concatenate([C, np.broadcast_to(np.eye(4), (*C.shape[:-3], 1, 4, 4))], axis=-3)
+    if representation == "spatial":
+        C = np.broadcast_to(np.eye(4), C.shape)
+    elif representation == "hybrid":
+        C = np.array(C)
+        C[..., :3, :3] = np.eye(3)
+    return [(i, p, relative_Ad(C[..., i, :, :], C[..., p, :, :])) for i, p in enumerate(robot.model.parents)]

@@ -1,0 +1,68 @@
+"""The four twists as the rate of a pose C = (R, r), carried to the identity by a group; [MK] (80), remark 17.
+
+            left: from C^-1 C(t)        right: from C(t) C^-1
+SE(3)       body-fixed                  spatial
+SO(3) x R^3 mixed                       hybrid
+
+In SO(3) x R^3 rotations and translations are multiplied apart, (R1, r1) (R2, r2) = (R1 R2, r1 + r2): no frame
+transformation. So left multiplication by a constant leaves body-fixed and mixed twists as they are, right
+multiplication spatial and hybrid ones, each in its own group. Poses are homogeneous matrices (..., 4, 4) in either."""
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics.algorithms.representations import REPRESENTATIONS
+from screw_dynamics.checks import one_of
+
+from .newton_euler import screws
+from .newton_euler.screws import checked, joined, split, times, transpose_times
+
+
+def direct_product(C: ArrayLike, D: ArrayLike) -> np.ndarray:
+    """(R1 R2, r1 + r2) of poses (..., 4, 4), the product in SO(3) x R^3; [MK] remark 17."""
+    C, D = checked(C=(C, 4, 4), D=(D, 4, 4))
+    pose = C @ D
+    pose[..., :3, 3] = C[..., :3, 3] + D[..., :3, 3]
+    return pose
+
+
+def direct_inverse(C: ArrayLike) -> np.ndarray:
+    """(R^T, -r) of poses (..., 4, 4), the inverse in SO(3) x R^3."""
+    C, = checked(C=(C, 4, 4))
+    pose = screws.inverse(C)
+    pose[..., :3, 3] = -C[..., :3, 3]
+    return pose
+
+
+def twist(C: ArrayLike, Cd: ArrayLike, representation: str) -> np.ndarray:
+    """The twist (..., 6) of a frame of pose C that changes at the rate C' (..., 4, 4), both (..., 4, 4).
+
+    C^-1 C' "body" and C' C^-1 "spatial" of SE(3), [MK] (80); of SO(3) x R^3 "mixed" = (R^T R', r') and "hybrid" =
+    (R' R^T, r'), remark 17. ValueError for another representation."""
+    one_of("representation", representation, REPRESENTATIONS)
+    C, Cd = checked(C=(C, 4, 4), Cd=(Cd, 4, 4))
+    (R, r), (Rd, v) = ((X[..., :3, :3], X[..., :3, 3]) for X in (C, Cd))
+    left = representation in ("body", "mixed")
+    R_inv = np.swapaxes(R, -1, -2)
+    w_tilde = R_inv @ Rd if left else Rd @ R_inv
+    w = np.stack([w_tilde[..., 2, 1], w_tilde[..., 0, 2], w_tilde[..., 1, 0]], axis=-1)
+    if representation == "body":
+        v = transpose_times(R, v)
+    if representation == "spatial":
+        v = v - np.cross(w, r)
+    return joined(w, v)
+
+
+def pose_rate(C: ArrayLike, V: ArrayLike, representation: str) -> np.ndarray:
+    """C' (..., 4, 4) of a frame of pose C (..., 4, 4) with the twist V (..., 6): the inverse of `twist`."""
+    one_of("representation", representation, REPRESENTATIONS)
+    C, V = checked(C=(C, 4, 4), V=(V, 6))
+    R, r, (w, v) = C[..., :3, :3], C[..., :3, 3], split(V)
+    w_tilde = np.swapaxes(np.cross(w[..., None, :], np.eye(3)), -1, -2)
+    if representation == "body":
+        v = times(R, v)
+    if representation == "spatial":
+        v = v + np.cross(w, r)
+    turn = R @ w_tilde if representation in ("body", "mixed") else w_tilde @ R
+    rate = np.zeros((*np.broadcast_shapes(turn.shape[:-2], v.shape[:-1]), 4, 4), np.result_type(C, V))
+    rate[..., :3, :3], rate[..., :3, 3] = turn, v
+    return rate
