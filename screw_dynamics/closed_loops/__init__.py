@@ -1,7 +1,7 @@
 """Closed loops and other constraints on the coordinates of a robot, which is the tree that is left where every loop is
 cut at one joint; plain NumPy on Robot's compiled calls.
 
-  joints          LoopJoint, Distance, Gear: one constraint, by joint screws         [MK] table 1, [PK]
+  joints          what one LoopJoint or Distance holds, by joint screws              [MK] table 1, [PK]
   constraints     residual, Jacobian and drift of all constraints at once
   projection      to closed configurations, and to velocities that keep them closed
   mobility        degrees of freedom, redundant constraints, singular configurations
@@ -10,8 +10,9 @@ cut at one joint; plain NumPy on Robot's compiled calls.
   mechanism       ClosedLoopRobot, the facade
 
 May import robot and all rooms below it, and no room beside it."""
+from screw_dynamics.model.constraints import Distance, Gear, LoopJoint
+
 from .dynamics import LoopAccelerations, LoopEfforts
-from .joints import Distance, Gear, LoopJoint
 from .mechanism import ClosedLoopRobot
 from .mobility import Mobility
 from .motion import LoopMotion

@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics import checks
-from screw_dynamics.model import checks as model_checks
+from screw_dynamics.model.constraints import Constraint, Distance, Gear, LoopJoint
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose
 
-from .joints import Constraint, Distance, Form, Gear, Length, LoopJoint
+from .joints import Form, Length, form
 
 
 class Loop(NamedTuple):
@@ -39,12 +39,11 @@ class Constraints:
     q: the configuration (nq,) in which joints without frame_on, and distances without length, are closed."""
 
     def __init__(self, robot: Robot, constraints: Sequence[Constraint], q: np.ndarray):
-        self.robot, self.m = robot, 0
+        self.robot, self.m, members = robot, 0, robot.model.members
         self.parts: dict[str, Loop | Coupling] = {}
         self.rows: dict[str, slice] = {}
         for given in constraints:
-            if not isinstance(given, Constraint):
-                raise ValueError(f"a constraint must be a LoopJoint, Distance or Gear, not {checks.described(given)}")
+            given = members.checked(given)
             if given.name in self.parts:
                 raise ValueError(f"constraint {given.name!r} already exists")
             part = _coupling(robot, given) if isinstance(given, Gear) else _loop(robot, given, q)
@@ -116,40 +115,23 @@ class Constraints:
 
 
 def _loop(robot: Robot, given: LoopJoint | Distance, q: np.ndarray) -> Loop:
-    name = f"{'distance' if isinstance(given, Distance) else 'joint'} {given.name!r}"
-    on = robot.model.root if given.on is None else given.on
-    for link in (given.link, on):
-        model_checks.named(name, checks.known_link, link, robot.link_names)
-    if given.link == on:
-        raise ValueError(f"{name} joins the link {on!r} to itself")
-    relative = robot.forward_kinematics(q, given.link, on)
+    relative = robot.forward_kinematics(q, given.link, given.on)
     if isinstance(given, Distance):
         frame, frame_on = np.eye(4), np.eye(4)
-        frame[:3, 3], frame_on[:3, 3] = (checks.vector(f"{name}: the point", p, 3) for p in (given.point,
-                                                                                              given.point_on))
+        frame[:3, 3], frame_on[:3, 3] = given.point, given.point_on
         D = inverse_pose(frame_on) @ relative @ frame
-        length = np.linalg.norm(D[:3, 3]) if given.length is None else given.length
-        form: Form = Length(checks.positive(f"{name}: length", float(length)))
+        length = float(np.linalg.norm(D[:3, 3])) if given.length is None else given.length
+        held: Form = Length(checks.positive(f"distance {given.name!r}: length", length))
     else:
-        form, frame = given.form(), model_checks.pose(name, given.frame)
-        frame_on = relative @ frame if given.frame_on is None else model_checks.pose(name, given.frame_on)
-    return Loop(form, given.link, on, frame, inverse_pose(frame_on), Ad_matrix(inverse_pose(frame)))
+        held, frame = form(given), given.frame
+        frame_on = relative @ frame if given.frame_on is None else given.frame_on
+    return Loop(held, given.link, given.on, frame, inverse_pose(frame_on), Ad_matrix(inverse_pose(frame)))
 
 
 def _coupling(robot: Robot, gear: Gear) -> Coupling:
-    name = f"gear {gear.name!r}"
-    for joint in gear.ratios:
-        if joint not in robot.v_slices:
-            raise ValueError(f"{name}: joint {joint!r} does not exist; the robot has {', '.join(robot.v_slices)}")
-        if robot.v_slices[joint].stop - robot.v_slices[joint].start != 1:
-            raise ValueError(f"{name}: only joints of one degree of freedom are supported, and joint {joint!r} is "
-                             f"{robot.model.kind_of(joint)}")
     of_q, of_v = (np.array([where[joint].start for joint in gear.ratios], dtype=int)
                   for where in (robot.q_slices, robot.v_slices))
-    ratios = checks.vector(f"{name}: ratios", list(gear.ratios.values()), len(of_v))
-    if not ratios.any():
-        raise ValueError(f"{name}: the ratios {dict(gear.ratios)} must not all be 0")
-    return Coupling(of_q, of_v, ratios, model_checks.number(name, "offset", gear.offset))
+    return Coupling(of_q, of_v, np.array(list(gear.ratios.values())), gear.offset)
 
 
 def _times(A, x):

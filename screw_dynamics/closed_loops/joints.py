@@ -1,19 +1,14 @@
-"""Constraints as users give them: a joint that closes a loop, a distance between two points, a gear.
+"""What constraints between links hold.
 
-Between two links a constraint is a function of D (4, 4), the pose of the joint frame of the link in the joint frame of
+A constraint between two links is a function of D (4, 4), the pose of the joint frame of the link in the joint frame of
 the other. Its rows (m, 6) times the relative twist V, with D' = D V^, are 0 along every motion that keeps it."""
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import ArrayLike
 
 from screw_dynamics import se3
-from screw_dynamics.model import checks, macro_joints
+from screw_dynamics.model import macro_joints
+from screw_dynamics.model.constraints import LoopJoint
 
 X_AXIS, Y_AXIS = np.eye(3)[:2]
-SUBGROUPS = tuple(kind for kind in macro_joints.KINDS if kind not in ("universal", "free"))
-KINDS = (*SUBGROUPS, "universal", "fixed")
 
 
 class Subgroup:
@@ -116,62 +111,11 @@ class Length:
 Form = Subgroup | Universal | Length
 
 
-@dataclass(frozen=True, eq=False)
-class LoopJoint:
-    """A joint of one of KINDS between a link of the robot and another, which closes a loop; the lower pairs of
-    [MK] table 1, a "universal" joint, about the x axis of the other link's frame and the y axis of the link's, or
-    "fixed".
-
-    frame (4, 4): the pose of the joint frame in the link, z along the joint's axis or normal to its plane; None: that
-    of the link. on: the other link, None for the root; frame_on: the joint frame in it; None: so that the joint is
-    closed in the configuration that ClosedLoopRobot is made with. pitch (m/rad): of a helical motion."""
-
-    name: str
-    kind: str
-    link: str
-    on: str | None = None
-    frame: ArrayLike | None = None
-    frame_on: ArrayLike | None = None
-    pitch: float | None = None
-
-    def form(self) -> Form:
-        """The constraints of the joint. ValueError for a kind that does not exist, and for a pitch that does not fit
-        it."""
-        name = f"joint {self.name!r}"
-        if self.kind not in KINDS:
-            raise ValueError(f"{name}: the kind {self.kind!r} must be one of {', '.join(KINDS)}")
-        if self.kind in ("universal", "fixed") and self.pitch is not None:
-            raise ValueError(f"{name}: a {self.kind} joint has no pitch, not {self.pitch}")
-        if self.kind == "universal":
-            return Universal()
-        if self.kind == "fixed":
-            return Subgroup(np.zeros((0, 6)), 0.0)
-        degrees = checks.named(name, macro_joints.degrees, self.kind, None, self.pitch)
-        return Subgroup(np.array([degree.screw for degree in degrees]), 2.0 * np.pi * (self.pitch or 0.0))
-
-
-@dataclass(frozen=True, eq=False)
-class Distance:
-    """A point (3,) of a link and a point_on (3,) of another keep a distance `length` (m) > 0: a rod with spherical
-    joints at both ends, without mass. on: None for the root. length None: that in the configuration that
-    ClosedLoopRobot is made with."""
-
-    name: str
-    link: str
-    on: str | None = None
-    point: ArrayLike = (0.0, 0.0, 0.0)
-    point_on: ArrayLike = (0.0, 0.0, 0.0)
-    length: float | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Gear:
-    """The sum of ratio * q over some joints of one degree of freedom is `offset`: {"output": 1, "motor": -1/50} for a
-    gear, {"slide": 1, "pinion": -radius} for a rack, three joints for a differential."""
-
-    name: str
-    ratios: Mapping[str, float]
-    offset: float = 0.0
-
-
-Constraint = LoopJoint | Distance | Gear
+def form(joint: LoopJoint) -> Form:
+    """The constraints of a joint, checked by model.constraints."""
+    if joint.kind == "universal":
+        return Universal()
+    if joint.kind == "fixed":
+        return Subgroup(np.zeros((0, 6)), 0.0)
+    degrees = macro_joints.degrees(joint.kind, None, joint.pitch)
+    return Subgroup(np.array([degree.screw for degree in degrees]), 2.0 * np.pi * (joint.pitch or 0.0))

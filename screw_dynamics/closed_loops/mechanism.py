@@ -7,13 +7,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.model.constraints import Constraint
 from screw_dynamics.robot import Robot
 from screw_dynamics.robot.evaluation import Wrenches
+from screw_dynamics.robot.robot import GRAVITY
+from screw_dynamics.urdf import read_urdf
+from screw_dynamics.urdf.source import Source, kept
 
 from . import dynamics, motion, projection
 from .constraints import Constraints
 from .dynamics import LoopAccelerations, LoopEfforts
-from .joints import Constraint
 from .mobility import Mobility, mobility
 from .motion import LoopMotion
 
@@ -21,17 +24,29 @@ Effort = ArrayLike | Callable[[float, np.ndarray, np.ndarray], ArrayLike]
 
 
 class ClosedLoopRobot:
-    """A tree, and constraints on it: LoopJoint, Distance, Gear.
+    """A tree, and constraints on it: those of its model, from a URDF or ModelBuilder, and those given, each a
+    LoopJoint, Distance or Gear.
 
     q (nq,): the configuration, by default neutral, in which joints without frame_on and distances without length are
     closed. Configurations q (..., nq), velocities, accelerations and efforts (..., n) are those of the robot; leading
-    axes are a batch. Rows of constraints are in the order given, `rows` {name: slice}; m is their number. ValueError
-    for a link or joint that does not exist, and for what a constraint cannot have; it names the constraint."""
+    axes are a batch. Rows of constraints are in the order given, the model's first, `rows` {name: slice}; m is their
+    number. ValueError for a link or joint that does not exist, and for what a constraint cannot have; it names the
+    constraint."""
 
-    def __init__(self, robot: Robot, constraints: Sequence[Constraint], q: ArrayLike | None = None):
+    def __init__(self, robot: Robot, constraints: Sequence[Constraint] = (), q: ArrayLike | None = None):
         self.robot = robot
-        self._all = Constraints(robot, constraints,
+        self._all = Constraints(robot, [*robot.model.constraints, *constraints],
                                 robot.neutral() if q is None else checks.vector("q", q, robot.nq))
+
+    @classmethod
+    def from_urdf(cls, source: Source, base_link: str | None = None, tip_link: str | None = None,
+                  gravity: ArrayLike = GRAVITY, representation: str | None = None,
+                  lock: Mapping[str, ArrayLike] | None = None, floating_base: bool = False,
+                  constraints: Sequence[Constraint] = ()) -> ClosedLoopRobot:
+        """Read a URDF with the elements <loop_joint>, <distance> and <gear> of docs/closed_loops.md. constraints:
+        further ones; the other arguments, UrdfError and UrdfWarning are those of Robot.from_urdf."""
+        model = read_urdf(source, base_link, tip_link, lock, floating_base)
+        return cls(Robot(model, gravity, representation, kept(source)), constraints)
 
     @property
     def m(self) -> int:

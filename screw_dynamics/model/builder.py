@@ -10,6 +10,7 @@ from screw_dynamics.checks import one_of
 from screw_dynamics.screws import arrays, se3
 
 from . import checks, macro_joints
+from .constraints import Constraint, Distance, Gear, LoopJoint, Members
 from .group_joints import GROUPS
 from .mimic import Mimic, followed
 from .model import Model
@@ -50,6 +51,7 @@ class ModelBuilder:
         self._inertias: list[np.ndarray] = []
         self._joints: set[str] = set()
         self._warnings: list[str] = []
+        self._constraints: list[Constraint] = []
         self.root = checks.new_name("link", root, ())
         self._root_inertia = checks.inertia(root, inertia)
         self._frames = {root: (-1, np.eye(4))}
@@ -184,6 +186,30 @@ class ModelBuilder:
         self._joints.add(joint)
         self._frames[link] = parent_body, np.eye(4)
 
+    def add_loop_joint(self, name: str, kind: str, link: str, on: str | None = None, frame: ArrayLike | None = None,
+                       frame_on: ArrayLike | None = None, pitch: float | None = None) -> None:
+        """Close a loop by a joint between two links that exist; arguments as of closed_loops.LoopJoint.
+
+        The model keeps it: ClosedLoopRobot(Robot(model)) closes the loop, Robot(model) alone leaves it open."""
+        self.add_constraint(LoopJoint(name, kind, link, on, frame, frame_on, pitch))
+
+    def add_distance(self, name: str, link: str, on: str | None = None, point: ArrayLike = (0.0, 0.0, 0.0),
+                     point_on: ArrayLike = (0.0, 0.0, 0.0), length: float | None = None) -> None:
+        """Keep two points of links at a distance; arguments as of closed_loops.Distance, kept as a loop joint is."""
+        self.add_constraint(Distance(name, link, on, point, point_on, length))
+
+    def add_gear(self, name: str, ratios: Mapping[str, float], offset: float = 0.0) -> None:
+        """Couple joints of one degree of freedom; arguments as of closed_loops.Gear, kept as a loop joint is."""
+        self.add_constraint(Gear(name, ratios, offset))
+
+    def add_constraint(self, constraint: Constraint) -> None:
+        """Keep a LoopJoint, Distance or Gear between links and joints that exist; ValueError naming what is wrong."""
+        members = Members(self.root, self._frames, {m.joint: m.kind for m in self._moving if m.mimic is None},
+                          {m.joint: m.mimic.joint for m in self._moving if m.mimic})
+        checked = members.checked(constraint)
+        checks.new_name("constraint", checked.name, [other.name for other in self._constraints])
+        self._constraints.append(checked)
+
     def build(self) -> Model:
         """The model of all that was added. ValueError if a mimic joint cannot follow."""
         leaders = [m for m in self._moving if m.mimic is None]
@@ -208,7 +234,8 @@ class ModelBuilder:
             damping=np.array([m.damping for m in leaders], dtype=float),
             friction=np.array([m.friction for m in leaders], dtype=float), frames=dict(self._frames),
             mimics={joint: leading[joint] for joint in mimics}, warnings=tuple(self._warnings),
-            joint_frames={m.joint: m.frame for m in self._moving if m.frame is not None})
+            joint_frames={m.joint: m.frame for m in self._moving if m.frame is not None},
+            constraints=tuple(self._constraints))
 
     def _forget(self, count):
         """Take back all moving links from this one on."""

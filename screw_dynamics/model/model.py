@@ -14,6 +14,7 @@ from screw_dynamics.screws import arrays
 from screw_dynamics.screws.se3 import compose, inverse
 
 from . import checks, group_joints, inertial_parameters
+from .constraints import Constraint, Members
 from .group_joints import Place
 from .links import Frame, Link, Placed, on_axes, placed
 
@@ -50,6 +51,8 @@ class Model:
     warnings: tuple[str, ...]           # what was odd about the source but could be used
     # joint on a group: the pose (4, 4) in its link of the joint frame, in which its group moves
     joint_frames: Mapping[str, np.ndarray] = field(default_factory=dict)
+    # what holds beside the joints: closed loops, distances and gears; Robot leaves them open, ClosedLoopRobot does not
+    constraints: tuple[Constraint, ...] = ()
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -78,6 +81,11 @@ class Model:
     @cached_property
     def _kinds(self):
         return dict(zip(self.joint_names, self.joint_kinds, strict=True))
+
+    @property
+    def members(self) -> Members:
+        """What constraints on this model may name."""
+        return Members(self.root, self.frames, self._kinds, {joint: lead[0] for joint, lead in self.mimics.items()})
 
     @property
     def n(self) -> int:

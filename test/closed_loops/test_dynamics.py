@@ -6,7 +6,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics import se3
 from screw_dynamics.closed_loops import ClosedLoopRobot, Gear, LoopJoint
-from screw_dynamics.closed_loops.joints import KINDS
+from screw_dynamics.model.constraints import KINDS
 from support.linkages import Linkage, Pair, Part, bennett, delta, four_bar, stewart
 
 BALLS = [f"ball_{k}" for k in range(6)]
