@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from screw_dynamics.floating_base import motion_names
+from screw_dynamics.model.constraints import Gear, LoopJoint
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays
 from screw_dynamics.urdf.error import UrdfError
@@ -39,6 +40,7 @@ def report(model: Model, name: str = "robot") -> str:
         "Bodies, links fixed to them included: centre of mass (m) in the body's frame, principal moments (kg m^2)":
             _bodies(model),
         "Mimic joints: no coordinates of their own": _mimics(model),
+        "Loops and gears: what else holds between the joints": _constraints(model),
         "Warnings": [line for text in model.warnings for line in textwrap.wrap(
             text, WIDTH - 2, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False)] or ["none"],
     }
@@ -109,6 +111,16 @@ def _mimics(model: Model) -> Iterator[str]:
     for joint, (leader, multiplier, offset) in model.mimics.items():
         shift = f" {'-' if offset < 0 else '+'} {abs(offset):g}" if offset else ""
         yield f"{joint} = {multiplier:g} {leader}{shift}"
+
+
+def _constraints(model: Model) -> Iterator[str]:
+    for given in model.constraints:
+        if isinstance(given, Gear):
+            sides = " + ".join(f"{ratio:g} {joint}" for joint, ratio in given.ratios.items()).replace("+ -", "- ")
+            yield f"{given.name}: {sides} = {given.offset:g}"
+        else:
+            kind = f"{given.kind} joint" if isinstance(given, LoopJoint) else f"distance {given.length:g} m"
+            yield f"{given.name}: {kind}, {given.link} on {given.on}"
 
 
 # ------------------------------------------------------------------------------------------------- text

@@ -15,6 +15,7 @@ from screw_dynamics.model.model import Model
 from screw_dynamics.peers import WithHints
 from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.urdf import read_urdf
+from screw_dynamics.urdf.constraints import warn_of_constraints
 from screw_dynamics.urdf.source import Source, kept
 
 from .configurations import Configurations
@@ -84,11 +85,14 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
     def from_urdf(cls, source: Source, base_link: str | None = None, tip_link: str | None = None,
                   gravity: ArrayLike = GRAVITY, representation: str | None = None,
                   lock: Mapping[str, ArrayLike] | None = None, floating_base: bool = False) -> Robot:
-        """Read a URDF: a path, XML text or an open file. Raises UrdfError; what is odd is a UrdfWarning.
+        """Read a URDF: a path, XML text or an open file. Raises UrdfError; what is odd is a UrdfWarning, and so
+        are loops and gears of the URDF, which a Robot, a tree, leaves open, and ClosedLoopRobot.from_urdf closes.
 
         See read_urdf for `base_link`, `tip_link`, `lock`, {joint name: position} of joints to be fixed, and
         `floating_base`, whether the root link moves freely."""
-        return cls(read_urdf(source, base_link, tip_link, lock, floating_base), gravity, representation, kept(source))
+        model = read_urdf(source, base_link, tip_link, lock, floating_base)
+        warn_of_constraints(model, source)
+        return cls(model, gravity, representation, kept(source))
 
     def __repr__(self):
         return f"<Robot of {len(self.link_names)} links, {len(self.joint_names)} joints: {', '.join(self.joint_names)}>"

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from lxml import etree
+from numpy.typing import ArrayLike
 from urdf_parser_py.urdf import URDF
 
 from screw_dynamics.model.builder import Limits
@@ -62,15 +63,15 @@ class Joint(NamedTuple):
     @property
     def frame(self) -> np.ndarray:
         """The joint frame (4, 4) of a floating or planar joint, in the child's frame: z is the normal of the plane."""
-        return np.eye(4) if self.normal is None else _with_z_along(self.normal)
+        return np.eye(4) if self.normal is None else with_z_along(self.normal)
 
 
-def _with_z_along(normal):
+def with_z_along(normal: ArrayLike) -> np.ndarray:
     """The pose of the frame with z along a unit vector that is turned the least."""
-    x, y, z = normal
+    x, y, z = np.asarray(normal, dtype=float)
     C = np.eye(4)
     if z < -0.5:                                # from the frame that is turned by pi about x
-        C[:3, :3] = np.diag((1.0, -1.0, -1.0)) @ _with_z_along((x, -y, -z))[:3, :3]
+        C[:3, :3] = np.diag((1.0, -1.0, -1.0)) @ with_z_along((x, -y, -z))[:3, :3]
         return C
     k = 1.0 / (1.0 + z)
     C[:3, :3] = [[1.0 - k * x * x, -k * x * y, x], [-k * x * y, 1.0 - k * y * y, y], [-x, -y, z]]
@@ -113,8 +114,8 @@ def pose(origin: Any) -> np.ndarray:
     return C
 
 
-def _placed(origin, owner, notes):
-    """The pose of an origin, with a note if its angles must be degrees."""
+def placed(origin: Any, owner: str, notes: Notes) -> np.ndarray:
+    """The pose (4, 4) of an origin, with a note if its angles must be degrees."""
     if origin is not None and max(map(abs, origin.rpy or (0,))) > LARGEST_TURN:
         notes.add("rpy of more than a turn, is it in degrees?", "{:g} {:g} {:g} in ".format(*origin.rpy) + owner)
     return pose(origin)
@@ -123,7 +124,7 @@ def _placed(origin, owner, notes):
 def _link(link, line, notes):
     if link.inertial is None:
         return Link(link.name, line, 0.0, np.zeros(3), np.zeros((3, 3)))
-    C, mass = _placed(link.inertial.origin, link.name, notes), link.inertial.mass
+    C, mass = placed(link.inertial.origin, link.name, notes), link.inertial.mass
     largest = _principal_moments(link, line, notes)[2]
     if mass == 0 and largest > 0:
         notes.add("link with rotational inertia but no mass", link.name)
@@ -157,23 +158,26 @@ def _principal_moments(link, line, notes):
 
 def _joint(joint, line, notes):
     where = f"joint {quote(joint.name)}"
-    still = Joint(joint.name, line, joint.type, joint.parent, joint.child, _placed(joint.origin, joint.name, notes))
+    still = Joint(joint.name, line, joint.type, joint.parent, joint.child, placed(joint.origin, joint.name, notes))
     if joint.type not in MOVING_KINDS:
         if joint.mimic:
             notes.add(f"<mimic> of a {joint.type} joint is ignored", joint.name)
-        return still._replace(normal=_axis(joint, where, line, notes)) if joint.type == "planar" else still
+        planar = joint.type == "planar"
+        return still._replace(normal=axis_of(joint.axis, joint.name, where, line, notes)) if planar else still
     damping, friction = (getattr(joint.dynamics, name, None) or 0.0 for name in ("damping", "friction"))
-    return still._replace(axis=_axis(joint, where, line, notes), limits=_limits(joint, notes),
+    return still._replace(axis=axis_of(joint.axis, joint.name, where, line, notes), limits=_limits(joint, notes),
                           damping=damping, friction=friction, mimic=_mimic(joint))
 
 
-def _axis(joint, where, line, notes):
-    axis = joint.axis or (1.0, 0.0, 0.0)
+def axis_of(given: Any, name: str, where: str, line: int, notes: Notes) -> np.ndarray:
+    """The unit vector (3,) along an axis, along x if none is given. UrdfError for one without direction, which names
+    `where` and the line; a note for one that is not of unit length."""
+    axis = given or (1.0, 0.0, 0.0)
     length = hypot(*axis)
     if length < SHORTEST_AXIS:
         raise fault(f"{where}: axis {axis[0]:g} {axis[1]:g} {axis[2]:g} has no direction", line)
     if abs(length - 1) > LONGEST_ERROR:
-        notes.add("axis is not of unit length, only its direction counts", joint.name)
+        notes.add("axis is not of unit length, only its direction counts", name)
     return np.array(axis) / length
 
 

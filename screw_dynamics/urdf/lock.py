@@ -29,13 +29,24 @@ def locked(joints: Mapping[str, Joint], positions: Positions, notes: Notes) -> d
         raise TypeError(f"lock: {{joint name: position}} is expected, not {type(positions).__name__}")
     poses = {name: _element(joints[name], position) for name, position in positions.items()
              if name in joints and joints[name].kind in ON_GROUPS}
-    given = {name: _position(joints, name, position) for name, position in positions.items() if name not in poses}
-    held = _followed({name: q for name, q in given.items() if not _leader(joints, name)}, joints)
+    given = _numbers(joints, positions)
+    at = held(joints, positions)
     for name, q in given.items():
-        if name not in held or abs(held[name] - q) > AGREEMENT:
-            raise _follows(joints, name, q, held)
-    poses |= {name: _moved(joints[name], q, notes) for name, q in held.items()}
+        if name not in at or abs(at[name] - q) > AGREEMENT:
+            raise _follows(joints, name, q, at)
+    poses |= {name: _moved(joints[name], q, notes) for name, q in at.items()}
     return {name: _fixed(joint, poses[name]) if name in poses else joint for name, joint in joints.items()}
+
+
+def held(joints: Mapping[str, Joint], positions: Positions) -> dict[str, float]:
+    """The positions of the joints of one degree of freedom that are locked, themselves or by the one that they
+    follow."""
+    return _followed({name: q for name, q in _numbers(joints, positions).items() if not _leader(joints, name)}, joints)
+
+
+def _numbers(joints, positions):
+    return {name: _position(joints, name, position) for name, position in positions.items()
+            if name not in joints or joints[name].kind not in ON_GROUPS}
 
 
 def _element(joint, position):

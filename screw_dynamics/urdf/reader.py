@@ -7,11 +7,12 @@ from screw_dynamics.model.builder import ModelBuilder
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays
 
+from .constraints import describe_constraints, in_use
 from .description import SMALLEST_RADIUS, Joint, Link, describe
 from .error import Notes, UrdfError, issue, listed, quote
 from .lock import ON_GROUPS, Positions, locked
 from .mimic import check_mimics
-from .schema import needed_part
+from .schema import constraint_elements, needed_part
 from .source import Source, path_of, read_source
 from .tree import Tree
 from .xml import parse_xml
@@ -43,6 +44,8 @@ def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None
     or `universe` where a link of the robot is called `world`: `Model.root` says which. Joints of the types floating and
     planar are such joints anywhere: a floating one "free", the axis of a planar one is the normal of its plane.
 
+    Loops that elements <loop_joint> and <distance> close, and <gear>s, are Model.constraints; docs/closed_loops.md.
+
     UrdfError names the line, the element and the value of what leaves dynamics undefined, or of a wrong argument. What
     does not, a limit that cannot be read, say, or is surely a mistake, is a UrdfWarning, and in `Model.warnings`."""
     model = model_of(source, base_link, tip_link, lock, floating_base=floating_base)
@@ -70,16 +73,19 @@ def model_of(source: Source, base_link: str | None = None, tip_link: str | None 
 
 def _read(source, base_link, tip_link, lock, apart, floating_base):
     notes = Notes()
-    robot = needed_part(parse_xml(read_source(source)), notes)
-    links, joints = describe(robot, notes)
+    root = parse_xml(read_source(source))
+    links, joints = describe(needed_part(root, notes), notes)
+    constraints = describe_constraints(constraint_elements(root, notes), links, joints, notes)
     tree = Tree(links, locked(joints, lock, notes))
     branch = tree.select(base_link, tip_link)
+    constraints = in_use(constraints, branch, joints, lock, notes)
     links = dict(tree.links)
     if floating_base:
         branch = _floating(branch)
         links[branch.root] = Link(branch.root, 0, 0.0, np.zeros(3), np.zeros((3, 3)))
     _check_apart(apart, branch)
-    return _model(tree, links, branch._replace(joints=check_mimics(tree, branch.joints, notes)), notes, apart)
+    return _model(tree, links, branch._replace(joints=check_mimics(tree, branch.joints, notes)), constraints,
+                  notes, apart)
 
 
 def _floating(branch):
@@ -103,7 +109,7 @@ def _check_apart(apart, branch):
                             f"{listed(names)}")
 
 
-def _model(tree, links, branch, notes, apart):
+def _model(tree, links, branch, constraints, notes, apart):
     inertias = {name: _inertia(links[name]) for name in (branch.root, *(joint.child for joint in branch.joints))}
     builder = ModelBuilder(branch.root, inertias[branch.root])
     for joint in branch.joints:
@@ -121,6 +127,8 @@ def _model(tree, links, branch, notes, apart):
                               mimic=joint.mimic)
         if joint.name in apart:
             builder.add_macro_joint("free", FREE + joint.name, joint.child, child, inertia=inertias[joint.child])
+    for constraint in constraints:
+        builder.add_constraint(constraint)
     if all(joint.kind == "fixed" for joint in branch.joints):
         notes.add("a robot without joints that move", branch.root)
     _note_idle_joints(branch, inertias, notes)

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from lxml import etree
 
+from screw_dynamics.model import constraints
+
 from .error import UNEXPANDED, Notes, fault, quote
 
 LARGEST_NUMBER = 1e15   # of lengths, masses, inertias, ...: products of three of them are far from overflow
@@ -31,8 +33,8 @@ def _name(text):
     return None if text.strip() else "is blank"
 
 
-def _kind(text):
-    return None if text in KINDS else f"must be one of {', '.join(KINDS)}"
+def _one_of(kinds):
+    return lambda text: None if text in kinds else f"must be one of {', '.join(kinds)}"
 
 
 class Numbers(NamedTuple):
@@ -69,6 +71,7 @@ class Form(NamedTuple):
     passed: frozenset = frozenset()
     no_limit: dict = {}     # attribute: what is taken, with a note, for one that is faulty, or required and missing
     kinds: dict = {}        # value of the attribute "type": the Form that counts instead
+    strict: bool = False    # what it does not list is refused, not noted
 
 
 _ANY, _VECTOR, _POSITIVE = Numbers(), Numbers(3), Numbers(least=0.0)
@@ -83,7 +86,7 @@ _INERTIAL = Form(needed=("mass", "inertia"), elements={
 _LINK = Form(required={"name": _name}, elements={"inertial": _INERTIAL}, passed=frozenset((
     "visual", "collision", "sensor", "contact", "self_filter", "self_collision_checking", "collision_checking",
     "surface", "kinematic", "gravity")))
-_JOINT = Form(required={"name": _name, "type": _kind}, needed=("parent", "child"), elements={
+_JOINT = Form(required={"name": _name, "type": _one_of(KINDS)}, needed=("parent", "child"), elements={
     "origin": _ORIGIN,
     "parent": Form(required={"link": _name}),
     "child": Form(required={"link": _name}),
@@ -101,7 +104,22 @@ _FIXED = _JOINT._replace(elements={tag: form for tag, form in _JOINT.elements.it
 _ROBOT = Form(optional={"name": _any_text, "version": _name},
               elements={"link": _LINK, "joint": _JOINT._replace(kinds={"fixed": _FIXED, "floating": _FIXED})},
               many=("link", "joint"),
-              passed=frozenset(("material", "transmission", "gazebo", "sensor", "ros2_control", "group")))
+              passed=frozenset(("material", "transmission", "gazebo", "sensor", "ros2_control", "group",
+                                "loop_joint", "screw_dynamics")))
+
+# Constraints, which no other reader of URDF knows, but for the <loop_joint> of Isaac Sim's, which stands in <robot>.
+_END = Form(required={"link": _name}, optional={"xyz": _VECTOR, "rpy": _VECTOR}, strict=True)
+_POINT = Form(required={"link": _name}, optional={"xyz": _VECTOR}, strict=True)
+_LOOP_JOINT = Form(required={"name": _name, "type": _one_of(constraints.KINDS)}, optional={"pitch": _ANY}, elements={
+    "link1": _END, "link2": _END, "axis": Form(required={"xyz": _VECTOR}, strict=True)}, needed=("link1", "link2"),
+    strict=True)
+_CONSTRAINTS = Form(elements={
+    "loop_joint": _LOOP_JOINT,
+    "distance": Form(required={"name": _name, "length": _POSITIVE}, elements={"link1": _POINT, "link2": _POINT},
+                     needed=("link1", "link2"), strict=True),
+    "gear": Form(required={"name": _name}, optional={"offset": _ANY}, needed=("joint",), many=("joint",), elements={
+        "joint": Form(required={"name": _name, "ratio": _ANY}, strict=True)}, strict=True),
+}, many=("loop_joint", "distance", "gear"), strict=True)
 
 _OTHER_FORMATS = {"sdf": "SDF", "mujoco": "MJCF (MuJoCo)", "COLLADA": "COLLADA"}
 
@@ -120,6 +138,17 @@ def needed_part(root: etree._Element, notes: Notes) -> etree._Element:
         notes.add("no name given", "robot")
         robot.set("name", "robot")
     return robot
+
+
+def constraint_elements(root: etree._Element, notes: Notes) -> list[etree._Element]:
+    """New elements <loop_joint>, <distance> and <gear> of a <robot>, in their order."""
+    found: list[etree._Element] = []
+    for element in root:
+        if _tag(element) == "loop_joint":
+            found.append(_copy_named(element, _LOOP_JOINT, "", notes))
+        elif _tag(element) == "screw_dynamics":
+            found += _copy(element, _CONSTRAINTS, "<screw_dynamics>", "robot", notes)
+    return found
 
 
 def _tag(element):
@@ -143,8 +172,7 @@ def _copy(element, form, where, owner, notes):
     for child in element:
         tag = _tag(child)
         if tag in form.many:
-            name = child.get("name")
-            copy.append(_copy(child, form.elements[tag], f"{tag} {quote(name)}" if name else f"<{tag}>", name, notes))
+            copy.append(_copy_named(child, form.elements[tag], f"{where}: " if "name" in form.required else "", notes))
         elif tag in form.elements:
             part = _copy(child, form.elements[tag], f"{where}: <{tag}>", owner, notes)
             first = copy.find(tag)
@@ -154,12 +182,24 @@ def _copy(element, form, where, owner, notes):
                 notes.add("elements that are given twice, alike", f"{tag} in {owner}")
             else:
                 raise fault(f"{where}: a second <{tag}>, unlike the first", child.sourceline)
+        elif form.strict:
+            raise fault(f"{where}: <{tag or child.tag}> is not known here, {_known(form.elements)}", child.sourceline)
         elif tag is not None and tag not in form.passed:
             notes.add("elements that are not understood and ignored", f"{tag} in {owner}")
     for tag in form.needed:
         if copy.find(tag) is None:
             raise fault(f"{where}: <{tag}> is missing", element.sourceline)
     return copy
+
+
+def _copy_named(element, form, outer, notes):
+    """The copy of one of many elements, which go by their names."""
+    tag, name = _tag(element), element.get("name")
+    return _copy(element, form, outer + (f"{tag} {quote(name)}" if name else f"<{tag}>"), name, notes)
+
+
+def _known(names):
+    return f"only {', '.join(names)}" if names else "nor is any other"
 
 
 def _copy_attributes(element, form, copy, where, owner, notes):
@@ -181,6 +221,9 @@ def _copy_attributes(element, form, copy, where, owner, notes):
         # Ignored, it would rotate the part.
         text = quote(element.get("quat_xyzw"))
         raise fault(f"{where}: quat_xyzw={text} is not supported, rpy is", element.sourceline)
+    if form.strict and given - forms.keys():
+        name = min(given - forms.keys())
+        raise fault(f"{where}: attribute {quote(name)} is not known here, {_known(forms)}", element.sourceline)
     if not forms.keys() <= given:
         # An unknown name may be a missing one, misspelt; beside a full set it is an extension.
         for name in given - forms.keys():

@@ -150,7 +150,7 @@ SOUND = link("b", 1), joint("j", "a", "b")
     ([link("a"), link("b", 1), link("c", 1), joint("j", "a", "b"),
       joint("k", "b", "c", "fixed", '<mimic joint="j"/>')], "<mimic> of a fixed joint is ignored: 'k'"),
     (['<link name="a"><inertail/></link>', *SOUND], "elements that are not understood and ignored: 'inertail in a'"),
-    ([link("a"), "<loop_joint/>", *SOUND], "elements that are not understood and ignored: 'loop_joint in robot'"),
+    ([link("a"), "<fixed_frame/>", *SOUND], "elements that are not understood and ignored: 'fixed_frame in robot'"),
     ([link("a"), link("b", 1), joint("j", "a", "b", "continuous", '<dynamics dampnig="1" friction="2"/>')],
      "attributes that are not understood and ignored: 'dampnig of dynamics in j'"),
 ])
