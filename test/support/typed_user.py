@@ -37,6 +37,10 @@ def build() -> sd.Model:
     names: tuple[str, ...] = builder.add_macro_joint("spherical", "ball", "hand", "rod", inertia=inertia, order="zyx")
     builder.add_group_joint("planar", "drive", "cart", "base", None, inertia, frame=np.eye(4), friction=0.0,
                             limits=sd.Limits(effort=9.0), damping={"rz": 0.1})
+    builder.add_loop_joint("pin", "spherical", "cart", "tip", frame=np.eye(4))
+    builder.add_distance("rod", "cart", None, (0, 0, 0.1), length=0.5)
+    builder.add_gear("gear", {"shoulder": 1, "finger": -0.5}, 0.1)
+    builder.add_constraint(sd.closed_loops.Gear("other", {"slide": 1.0}))
     builder.warn(f"{len(names)} joints of the ball")
     return builder.build()
 
