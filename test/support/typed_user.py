@@ -39,7 +39,7 @@ def build() -> sd.Model:
                             limits=sd.Limits(effort=9.0), damping={"rz": 0.1})
     builder.add_loop_joint("pin", "spherical", "cart", "tip", frame=np.eye(4))
     builder.add_distance("rod", "cart", None, (0, 0, 0.1), length=0.5)
-    builder.add_gear("gear", {"shoulder": 1, "finger": -0.5}, 0.1)
+    builder.add_gear("gear", {"shoulder": 1, "slide": -0.5}, 0.1)
     builder.add_constraint(sd.closed_loops.Gear("other", {"slide": 1.0}))
     builder.warn(f"{len(names)} joints of the ball")
     return builder.build()
