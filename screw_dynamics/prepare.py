@@ -44,7 +44,7 @@ from screw_dynamics.compiled.cache import BATCHES, Form
 from screw_dynamics.compiled.cache import prepare as load_or_compile
 from screw_dynamics.compiled.threads import available_threads
 from screw_dynamics.numbers.values import PLAIN
-from screw_dynamics.simulation import driven
+from screw_dynamics.simulation import control_along, driven
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
 from screw_dynamics.simulation.rollout import OTHER_METHODS, form_of
 
@@ -75,7 +75,8 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
         *(entry.form_of_many if lanes else entry.form_of_one for entry in entries),
         search.form(lanes, on_groups)] for lanes in (False, True))
     single += [*(driven.form(integrator, on_groups) for integrator in FIXED_STEPS),
-               *(hybrid_dynamics.form(shared, on_groups) for shared in (False, True))]
+               *(hybrid_dynamics.form(shared, on_groups) for shared in (False, True)),
+               *([control_along.form()] * (everything and not on_groups))]
     return {form.name: form for form in (*single, *batches)}
 
 

@@ -2,13 +2,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.simulation.rollout import Rollouts
+from screw_dynamics import conservation
+from screw_dynamics.conservation import EnergyBalance, MomentumBalance, RecordedMotion
+from screw_dynamics.simulation.rollout import Rollouts, sampling
 
 from .evaluation import Evaluation, Threads
 
@@ -21,9 +23,22 @@ class Motion(Evaluation):
     _rollouts: Rollouts
     _steps: dict            # by options: entry point of one state, and plan
 
+    @overload
+    def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None = ..., dt: float = ...,
+                steps: int = ..., integrator: str = ..., *, friction: bool = ..., limits: bool = ..., every: int = ...,
+                rtol: float = ..., atol: float = ..., record: None = ...,
+                threads: Threads = ...) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
+
+    @overload
+    def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None = ..., dt: float = ...,
+                steps: int = ..., integrator: str = ..., *, friction: bool = ..., limits: bool = ..., every: int = ...,
+                rtol: float = ..., atol: float = ..., record: str | Iterable[str],
+                threads: Threads = ...) -> RecordedMotion: ...
+
     def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None = None, dt: float = 1e-3,
                 steps: int = 1000, integrator: str = "semi_implicit_euler", *, friction: bool = False,
                 limits: bool = False, every: int = 1, rtol: float = 1e-6, atol: float = 1e-9,
+                record: str | Iterable[str] | None = None,
                 threads: Threads = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Simulate: times t (samples + 1,), q (..., samples + 1, nq) and qd (..., samples + 1, n), from the initial
         states q0 (..., nq) and qd0 (..., n) on.
@@ -35,9 +50,43 @@ class Motion(Evaluation):
         (Dormand-Prince with SciPy's step control to rtol, at least 2.3e-14, and atol, sampled by dense output; NaN from
         where the step size underflows). friction: let the model's damping and Coulomb friction act. limits: stop joints
         at their position limits, without rebound, between steps of at most dt. every: steps per sample. A state
-        that ceases to be finite gives a DivergenceWarning."""
-        return self._rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol,
-                                      threads)
+        that ceases to be finite gives a DivergenceWarning.
+
+        record: "energy", "momentum" or "residual", or several of them. Then the result, which still unpacks to t, q and
+        qd, has `recorded` {name: energy_balance, momentum_balance or configuration_residual at the samples}. Work and
+        impulses are summed up over all steps, for which memory is used then, whatever `every` is."""
+        if record is None:
+            return self._rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol,
+                                          threads)
+        names, (steps, every) = conservation.records(record, self.model), sampling(steps, every)
+        fine = 1 if effort is not None or friction or limits else every
+        motion = self._rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, fine, rtol, atol,
+                                        threads)
+        return conservation.recorded(self, names, motion, every // fine, effort, friction, limits, threads)
+
+    def energy_balance(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | Callable | None = None, *,
+                       friction: bool = False, limits: bool = False, threads: Threads = None) -> EnergyBalance:
+        """Kinetic and potential energy, work and losses (..., samples), in J, along a motion t (samples,), q (...,
+        samples, nq) and qd (..., samples, n), as `rollout` returns it or a robot was measured.
+
+        `residual` is the change of energy that nothing explains: the error of the integrator, if samples are as close
+        as its steps; quadrature is of order 4. tau: efforts (..., n), (..., samples - 1, n) one an interval, or (...,
+        samples, n) at the samples; or a controller as of `rollout`. friction, limits: as in `rollout`."""
+        return conservation.energy_balance(self, t, q, qd, tau, friction, limits, threads)
+
+    def momentum_balance(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | Callable | None = None, *,
+                         friction: bool = False, threads: Threads = None) -> MomentumBalance:
+        """The momentum (..., samples, 6) along a motion, angular about the origin of the root link and linear, and the
+        impulse of gravity and of efforts on the floating joint; arguments as in `energy_balance`.
+
+        ValueError for a robot that does not float, whose root takes any momentum: it names the joint that holds it."""
+        return conservation.momentum_balance(self, t, q, qd, tau, friction, threads)
+
+    def configuration_residual(self, q: ArrayLike, *, limits: bool = False) -> np.ndarray:
+        """How far configurations q (..., nq) are from what they must fulfil, (...): the largest difference of a
+        quaternion's length from 1 and, with limits, the farthest that a joint is beyond its position limit, in rad or
+        m. Mimic joints share a coordinate, and have no residual."""
+        return conservation.configuration_residual(self, q, limits)
 
     def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float, integrator: str = "semi_implicit_euler", *,
              friction: bool = False, limits: bool = False, out: tuple[np.ndarray, np.ndarray] | None = None,

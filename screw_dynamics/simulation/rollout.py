@@ -25,6 +25,7 @@ from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.numbers.lanes import WIDTH, splat
 from screw_dynamics.numbers.values import PLAIN, Scalar, outlined
 
+from . import control_along
 from .controllers import compiled_controller, plain_controller
 from .divergence import warn_of_divergence
 from .integrators import FIXED_STEPS, INTEGRATORS, ROWS
@@ -242,9 +243,7 @@ class Rollouts:
         key = dt, steps, integrator, friction, limits, every, rtol, atol
         one_of("integrator", integrator, INTEGRATORS)
         dt, rtol, atol = positive("dt", dt), positive("rtol", rtol), positive("atol", atol)
-        steps, every = whole("steps", steps, 0), whole("every", every, 1)
-        if steps % every:
-            raise ValueError(f"steps {steps} must be a multiple of every = {every}")
+        steps, every = sampling(steps, every)
         plan = self._plan(friction, limits)
         plan[STEPS], plan[EVERY], plan[RELATIVE], plan[ABSOLUTE] = steps, every, max(rtol, LEAST), atol
         plan[LONG] = steps * self._model.n > BRIEF or integrator not in FIXED_STEPS
@@ -308,6 +307,24 @@ class Rollouts:
                     run(memory, plan, *arrays, dt, stop, diverged, main)
         on_threads(work, range(0, count, max(size, WIDTH)), shares, lambda: stop.fill(1))
         return diverged[0] != 0
+
+    def efforts_of(self, controller: Callable, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """The efforts (..., k, n) that a controller gives at the times t (k,) and states q (..., k, nq), qd (..., k,
+        n) of a motion."""
+        calls = self._with_calls(self._plan(False, False), controller, False).view(np.int64)[ADDRESSES:JOINTS]
+        tau, along = np.empty(qd.shape), control_along.entry_point()
+        with self._workspaces.borrowed() as memory:
+            for k in np.ndindex(qd.shape[:-2]):
+                along(memory, calls, *(np.require(x, float, ["C", "A"]) for x in (t, q[k], qd[k])), tau[k])
+        return tau
+
+
+def sampling(steps: int, every: int) -> tuple[int, int]:
+    """Both as whole numbers; ValueError unless samples end with the steps."""
+    steps, every = whole("steps", steps, 0), whole("every", every, 1)
+    if steps % every:
+        raise ValueError(f"steps {steps} must be a multiple of every = {every}")
+    return steps, every
 
 
 def efforts(effort: ArrayLike | None, lead: tuple[int, ...], steps: int, n: int) -> np.ndarray:

@@ -176,6 +176,11 @@ def motion(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     after: tuple[np.ndarray, np.ndarray] = heavy.step(q, qd, np.zeros(robot.n), 1e-3, "rk4", friction=True, limits=True)
     heavy.step(*after, tau=[0.0] * robot.n, dt=1e-3, out=after)
     heavy.rollout(q, qd, holding, steps=2)
+    found = heavy.rollout(q, qd, steps=2, record=("energy", "residual"))
+    t, positions, rates = found
+    assert found.recorded["residual"].shape == found.q.shape[:-1]
+    left: np.ndarray = heavy.energy_balance(t, positions, rates, [0.0] * robot.n, friction=True, limits=True).residual
+    assert left.shape == heavy.configuration_residual(positions, limits=True).shape
     t, _, _ = heavy.rollout(q, qd, controller, steps=2, integrator="rk45", rtol=1e-6, atol=1e-9, threads=1)
     return t
 

@@ -1,0 +1,36 @@
+"""The efforts that a controller gives along a motion that is known already."""
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from numba import types
+
+from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.compiled.cache import Form, compiled, prepare
+from screw_dynamics.compiled.interrupt import FAILURE, begin, finish
+from screw_dynamics.compiled.native import at, attempt
+
+
+@cache
+def form() -> Form:
+    """What is compiled, for all robots and controllers."""
+    @compiled("efforts of a controller")
+    def along(memory, calls, t, q, qd, tau):
+        watch = ws.watch_in(memory)
+        begin(watch, False)
+        now, x, v, effort = np.empty(1), np.empty(q.shape[1]), np.empty(qd.shape[1]), np.empty(qd.shape[1])
+        for i in range(len(t)):
+            now[0], x[:], v[:], effort[:] = t[i], q[i], qd[i], 0.0
+            attempt(calls[1], (at(memory), at(calls), at(now), at(x), at(v), at(effort)), watch)
+            if watch[FAILURE] != 0:
+                break
+            tau[i, :] = effort
+        finish(watch)
+    rows = ws.numbers_type(2)
+    return Form(along, (ws.numbers_type(1), types.int64[::1], ws.numbers_type(1), rows, rows, rows))
+
+
+def entry_point() -> Callable:
+    """along(memory, calls, t, q, qd, tau): set the rows of tau (k, n) to what the controller among `calls`, compiled
+    for one state, gives at the times t (k,) and states q (k, nq), qd (k, n)."""
+    return prepare(*form()).entry_point
