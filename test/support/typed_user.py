@@ -181,6 +181,10 @@ def motion(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     assert found.recorded["residual"].shape == found.q.shape[:-1]
     left: np.ndarray = heavy.energy_balance(t, positions, rates, [0.0] * robot.n, friction=True, limits=True).residual
     assert left.shape == heavy.configuration_residual(positions, limits=True).shape
+    try:
+        heavy.momentum_balance(t, positions, rates, friction=True)
+    except ValueError as error:
+        assert "holds this one to its root" in str(error)
     t, _, _ = heavy.rollout(q, qd, controller, steps=2, integrator="rk45", rtol=1e-6, atol=1e-9, threads=1)
     return t
 
