@@ -14,7 +14,7 @@
   quaternions     (dual) quaternions and what leads to velocities                  [MT] (70)-(80)
   of_robot        the system of a Robot, and its joints' velocities and efforts
 
-May import robot and all rooms below it, and no room beside it."""
+May import robot and all packages below it, and no package beside it."""
 from .groups import DIRECT, SEMIDIRECT, ConfigurationGroup
 from .joint_springs import JointSpring
 from .joints import Joint

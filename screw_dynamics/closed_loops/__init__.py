@@ -9,7 +9,7 @@ cut at one joint; plain NumPy on Robot's compiled calls.
   motion          simulation, with energy and residuals
   mechanism       ClosedLoopRobot, the facade
 
-May import robot and all rooms below it, and no room beside it."""
+May import robot and all packages below it, and no package beside it."""
 from screw_dynamics.model.constraints import Distance, Gear, LoopJoint
 
 from .dynamics import LoopAccelerations, LoopEfforts

@@ -31,7 +31,7 @@ from screw_dynamics.numbers.values import FLAGS, PLAIN
 from . import store
 from .fingerprint import fingerprint
 
-ROOMS = "numbers", "screws", "model", "compiled", "algorithms", "simulation"     # the others are plain Python
+COMPILED = "numbers", "screws", "model", "compiled", "algorithms", "simulation"     # the others are plain Python
 BATCHES = ", batches"   # ends the names of entry points for many states
 LONG = 1.0              # s: whoever compiles for longer is told so
 # Processors that machine code may have been made for elsewhere, the best first, and what this one must have to run it.
@@ -45,7 +45,7 @@ _log = logging.getLogger("screw_dynamics")
 def _sources():
     """A hash of all sources that compiled code may come from, and of what compiles them."""
     package = store.PACKAGE
-    files = sorted(path.relative_to(package) for room in ROOMS for path in (package / room).rglob("*.py"))
+    files = sorted(path.relative_to(package) for name in COMPILED for path in (package / name).rglob("*.py"))
     made_by = platform.python_implementation(), platform.python_version_tuple()[:2], numba.__version__, \
         llvmlite.__version__, config.OPT
     return hashlib.sha256(repr(made_by).encode() + b"".join(

@@ -18,7 +18,7 @@ The fast ones are compiled, and methods of Robot: twists and Jacobians of all bo
 `body_jacobians` (source: twists/); recursive inverse dynamics, [MD] (65)-(76), and forward dynamics, [SY] (15), of
 `Robot(model, representation=...)` (source: inverse_dynamics/, forward_dynamics/).
 
-May import robot and all rooms below it, and no room beside it."""
+May import robot and all packages below it, and no package beside it."""
 from . import (
     closed_form,
     configuration,

@@ -1,7 +1,7 @@
 """Symbolic equations of motion and kinematics of small robots: the kernels of the package, run on SymPy's symbols.
 
 SymPy is an extra: pip install "screw_dynamics[symbolic]". It is imported with this module, not with the package.
-May import robot and all rooms below it; only this room imports SymPy."""
+May import robot and all packages below it; only this package imports SymPy."""
 try:
     import sympy  # noqa: F401
 except ImportError:
