@@ -16,6 +16,32 @@ from .workspace import LANES, LARGE, RESULT, Rows, workspace
 
 TILE = 1024             # states that are copied at once where an array cannot be read in place
 SHARE = 1 << 13         # bodies (states times slots) below which another thread costs more than it saves
+FLOAT = np.dtype(float)
+
+
+def evaluate_few(entry: Entry, workspaces: Workspaces, widths: tuple[int, ...], shape: tuple[int, ...],
+                 target: tuple[int, ...], inputs: tuple, out: np.ndarray | None) -> np.ndarray | None:
+    """The results (N, *shape) of N states, written into `out` unless it is None; None, with nothing done, unless inputs
+    are contiguous float64 arrays (N, width) of so few states that one thread is best, and `out` one apart from them.
+
+    The checks of `evaluate`, which come then, take longer than a kernel takes for eight states."""
+    count = len(inputs[0]) if type(inputs[0]) is np.ndarray and inputs[0].ndim == 2 else workspaces.few
+    if count >= workspaces.few or (entries := prod(shape)) > LARGE:
+        return None
+    for x, width in zip(inputs, widths, strict=False):
+        if not (type(x) is np.ndarray and x.shape == (count, width) and x.dtype is FLOAT and x.flags.c_contiguous):
+            return None
+    if out is None:
+        out = np.empty((count, *shape))
+    elif not (type(out) is np.ndarray and out.shape == (count, *shape) and out.dtype is FLOAT and out.flags.carray
+              and not any(np.may_share_memory(out, x) for x in inputs)):
+        return None
+    memory = workspaces.take(entries)
+    try:
+        entry.many(memory, target, inputs, out.reshape(count, entries), np.zeros(1, dtype=np.int64))
+    finally:
+        workspaces.give_back(memory)
+    return out
 
 
 def evaluate(entry: Entry, memory: np.ndarray, workspaces: Workspaces, target: tuple[int, ...],
@@ -85,6 +111,7 @@ class Workspaces:
 
     def __init__(self, robot: Rows):
         self.slots, self._robot, self._idle = len(robot.links), robot, []
+        self.few = 2 * SHARE // self.slots      # states, from which on several threads may share them
 
     def take(self, room: int = 0) -> np.ndarray:
         """A workspace that no other thread uses, until it is given back, with memory for a result of so many

@@ -8,6 +8,7 @@ import screw_dynamics as sd
 from screw_dynamics.compiled import batch
 from screw_dynamics.compiled.workspace import LARGE
 from screw_dynamics.numbers.lanes import WIDTH
+from screw_dynamics.robot import evaluation
 from support.batches import (
     ARM,
     EACH_METHOD,
@@ -32,7 +33,8 @@ OTHERS = {"from_urdf", "with_gravity", "with_payload", "specialize", "rollout", 
           "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "kinematic_hessian",
           "inverse_dynamics_time_derivatives", "inverse_dynamics_second_derivatives", "link_acceleration", "link_jerk",
           "link_snap", "jacobian_second_derivative", "linearize", "rollout_derivatives", "rollout_gradient",
-          "inverse_kinematics", "acceleration_regressor", "momentum_regressor", "with_inertial_parameters"}
+          "inverse_kinematics", "acceleration_regressor", "momentum_regressor", "with_inertial_parameters",
+          "energy_balance", "momentum_balance", "configuration_residual"}
 
 
 def test_every_public_method_of_states_is_here():
@@ -64,6 +66,20 @@ def test_4096_states(rng, robot, name):
     f, inputs = method(robot, name)
     arrays = states(rng, robot, inputs, 4096)
     assert_equal_to_rounding(f(*arrays), one_by_one(f, arrays))
+
+
+def test_few_states_take_a_shorter_way(monkeypatch, rng):
+    """Where arrays are contiguous, of float64 and apart from the result; others are checked one by one."""
+    monkeypatch.setattr(evaluation, "evaluate", lambda *arguments: "the longer way")
+    arrays, out = states(rng, ARM, 3, 9), np.empty((9, ARM.n))
+    expected = one_by_one(ARM.inverse_dynamics, arrays)
+    assert_equal_to_rounding(ARM.inverse_dynamics(*arrays), expected)
+    assert ARM.inverse_dynamics(*arrays, out=out, threads=1) is out
+    assert_equal_to_rounding(out, expected)
+    q, *others = arrays
+    for x, options in ((q.astype(np.float32), {}), (q[::-1], {}), (q.tolist(), {}), (q[None], {}), (q, {"out": q}),
+                       (q, {"out": others[1][:]}), (q, {"threads": 2}), (np.tile(q, (1000, 1))[:9000:1000], {})):
+        assert ARM.inverse_dynamics(x, *others, **options) == "the longer way"
 
 
 def test_a_million_states(rng):
