@@ -70,13 +70,13 @@ def warn_of_constraints(model: Model, source: Source) -> None:
     """Issue a UrdfWarning if there are constraints in a model that is used as a tree."""
     if model.constraints:
         path = path_of(source)
-        issue([("" if path is None else f"{path}: ") + open_loops(model)])
+        issue([("" if path is None else f"{path}: ") + left_open(
+            model, "a Robot is a tree (ClosedLoopRobot.from_urdf closes them)")])
 
 
-def open_loops(model: Model) -> str:
-    """What is said where the constraints of a model are left open; "" without any."""
-    names = listed(given.name for given in model.constraints)
-    return names and f"loops and gears left open, a Robot is a tree (ClosedLoopRobot.from_urdf closes them): {names}"
+def left_open(model: Model, why: str) -> str:
+    """What is said where the constraints of a model are not considered."""
+    return f"loops and gears left open, {why}: {listed(given.name for given in model.constraints)}"
 
 
 def _between_links(element, where, links, notes):

@@ -41,6 +41,12 @@ def test_warnings_are_kept_for_the_log_alone():
     assert any("tip_link cuts off joint 'elbow'" in warning for warning in robot.warnings)
 
 
+def test_loops_that_a_node_leaves_open_are_a_warning():
+    gear = '<screw_dynamics><gear name="belt"><joint name="shoulder" ratio="1"/></gear></screw_dynamics></robot>'
+    robot = parse(arm.urdf().replace("</robot>", gear))
+    assert robot.warnings[-1] == "loops and gears left open, this node computes with the tree alone: 'belt'"
+
+
 def test_a_path_is_not_a_description(tmp_path):
     file = tmp_path / "arm.urdf"
     file.write_text(arm.urdf())

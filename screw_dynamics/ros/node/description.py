@@ -6,6 +6,7 @@ changes nothing: the last good robot stays in use, and the reason is logged and 
 import contextlib
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from rclpy.exceptions import InvalidHandle
@@ -15,6 +16,7 @@ from std_msgs.msg import String
 from screw_dynamics.checks import coordinates_alone
 from screw_dynamics.floating_base import coordinate_joints, floating_base
 from screw_dynamics.robot import Robot
+from screw_dynamics.urdf.constraints import left_open
 from screw_dynamics.urdf.reader import model_of
 from screw_dynamics.urdf.source import LARGEST_SOURCE
 
@@ -34,7 +36,8 @@ def parse(
     fault.
 
     `joints` is checked here too (`output_order`), so that a robot without the configured outputs is refused; and so is
-    one with joints of several degrees of freedom, other than a floating base unless `floating` is None."""
+    one with joints of several degrees of freedom, other than a floating base unless `floating` is None. Loops and gears
+    that are left open are a warning of the robot."""
     if not text.lstrip("\ufeff \t\r\n").startswith("<"):   # the core would take it for a path, but topics name no files
         raise ValueError(f"robot_description is not XML: it starts with {text[:40]!r}")
     # Not Robot.from_urdf: warnings are logged, where the robot comes into use.
@@ -42,6 +45,8 @@ def parse(
     if floating is None:
         coordinates_alone("this node", model)
     floating_base(model)
+    if model.constraints:
+        model = replace(model, warnings=(*model.warnings, left_open(model, "this node computes with the tree alone")))
     robot = Robot(model, tuple(gravity), source=text)
     output_order(coordinate_joints(model), joints)
     return robot
