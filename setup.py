@@ -74,11 +74,12 @@ SYMBOLIC = ["sympy>=1.12"]
 IK = ["daqp>=0.7"]          # quadratic programs of differential inverse kinematics
 JAX = ["jax>=0.4.34"]
 CASADI = ["casadi>=3.6"]
+MJCF = ["mujoco>=3.2"]
 ROBOTS = ["example-robot-data", "xacro"]
-BENCH = ["pin", "mujoco", "mpmath", *PLOT, *ROBOTS]
+BENCH = ["pin", "mpmath", *MJCF, *PLOT, *ROBOTS]
 PYTEST = ["pytest>=8", "pytest-xdist>=3.5"]
-TEST = [*PYTEST, "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "mujoco", "pyyaml", "setuptools>=68",
-        "hypothesis>=6.100", *PLOT, *RECORD, *SYMBOLIC, *IK, *CASADI, *JAX, *ROBOTS, *VIEW]
+TEST = [*PYTEST, "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "pyyaml", "setuptools>=68",
+        "hypothesis>=6.100", *PLOT, *RECORD, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF, *ROBOTS, *VIEW]
 
 
 class BuildWithKernels(build_py):
@@ -140,6 +141,7 @@ setup(
         "ik": IK,
         "jax": JAX,
         "casadi": CASADI,
+        "mjcf": MJCF,
         "demo": [*ROS, *PLOT, *ROBOTS],
         "ci": [*ROS, *PYTEST, *PLOT],
         "test": [*ROS, *TEST],

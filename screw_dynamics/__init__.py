@@ -4,6 +4,7 @@ Screws and twists are (angular, linear), wrenches (torque, force); SI units, rad
 import importlib
 from typing import Any
 
+from .mjcf import MjcfWarning, read_mjcf
 from .model.builder import Limits, ModelBuilder
 from .model.mimic import Mimic
 from .model.model import Model
@@ -24,8 +25,9 @@ _MODULES = {name.rpartition(".")[2]: name for name in (
 # Functions of modules that are imported when they are first used, since they take extras.
 _FUNCTIONS = {"view": "viewer.page", "identify": "identification.fit"}
 
-__all__ = ["ControllerError", "DivergenceWarning", "Limits", "Mimic", "Model", "ModelBuilder", "Robot", "UrdfError",
-           "UrdfWarning", "__version__", "inertia_matrix", "read_urdf", *_FUNCTIONS, *_MODULES]
+__all__ = ["ControllerError", "DivergenceWarning", "Limits", "Mimic", "MjcfWarning", "Model", "ModelBuilder", "Robot",
+           "UrdfError", "UrdfWarning", "__version__", "inertia_matrix", "read_mjcf", "read_urdf", *_FUNCTIONS,
+           *_MODULES]
 
 
 def __getattr__(name: str) -> Any:

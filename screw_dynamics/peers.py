@@ -51,6 +51,7 @@ _OURS = {
     "from_urdf(source), a classmethod": "from_file load load_urdf loadURDF URDF BuildFromURDF buildModelFromUrdf "
                                         "buildModelFromXML initFromURDF from_string from_xml from_urdf_string "
                                         "from_urdf_file",
+    "from_mjcf(source), a classmethod": "from_xml_path from_xml_string MJCF from_mjcf_file buildModelFromMJCF",
     "with_gravity(gravity)": "set_gravity setGravity",
     "with_payload(link, mass, com, inertia)": "payload set_payload add_payload",
     "specialize()": "compile jit codegen",
@@ -111,8 +112,8 @@ _OTHERWISE = {
 
 # What does not exist yet, and the way round.
 _NOT_YET = {
-    "from_mjcf from_xml_path from_xml_string MJCF from_mjcf_file buildModelFromMJCF from_sdf SDF buildModelFromSdf "
-    "from_usd from_xacro": "only URDF is read; convert the description, then Robot.from_urdf(source)",
+    "from_sdf SDF buildModelFromSdf from_usd from_xacro":
+        "only URDF and MJCF are read; convert the description, then Robot.from_urdf(source)",
     "constraintDynamics forwardDynamicsContact contact_dynamics computeCollisions collision self_collision":
         "contacts and collisions are no part of this package",
 }

@@ -32,7 +32,7 @@ Q = np.array([0.1, 0.2, 0.3])
     ("computeRNEADerivatives", "robot.inverse_dynamics_derivatives(q, qd, qdd)"),
     ("computeJointTorqueRegressor", "robot.torque_regressor(q, qd, qdd)"),
     ("ikine", "robot.inverse_kinematics(pose, link)"), ("com", "robot.center_of_mass(q)"),
-    ("from_mjcf", "does not exist yet")])
+    ("from_sdf", "does not exist yet")])
 def test_a_name_of_another_library_says_ours(robot, name, ours):
     for given in (robot, robot.specialize(), sd.Robot):
         with pytest.raises(AttributeError, match=f"^'Robot' has no attribute '{name}'; .*{re.escape(ours)}"):

@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
+from screw_dynamics import checks, mjcf
 from screw_dynamics.model.constraints import Constraint
 from screw_dynamics.robot import Robot
 from screw_dynamics.robot.evaluation import Wrenches
@@ -47,6 +48,15 @@ class ClosedLoopRobot:
         further ones; the other arguments, UrdfError and UrdfWarning are those of Robot.from_urdf."""
         model = read_urdf(source, base_link, tip_link, lock, floating_base)
         return cls(Robot(model, gravity, representation, kept(source)), constraints)
+
+    @classmethod
+    def from_mjcf(cls, source: Any, gravity: ArrayLike | None = None, representation: str | None = None,
+                  constraints: Sequence[Constraint] = ()) -> ClosedLoopRobot:
+        """Read a model of MuJoCo with its equalities connect, weld and joint; arguments as of Robot.from_mjcf, and
+        further constraints."""
+        mj = mjcf.compiled(source)
+        gravity = mj.opt.gravity if gravity is None else gravity
+        return cls(Robot(mjcf.read_mjcf(mj), gravity, representation), constraints)
 
     @property
     def m(self) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
+from screw_dynamics import checks, mjcf
 from screw_dynamics.algorithms.choice import Choice, choice
 from screw_dynamics.algorithms.jacobian import JACOBIAN
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
@@ -15,8 +15,9 @@ from screw_dynamics.model.model import Model
 from screw_dynamics.peers import WithHints
 from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.urdf import read_urdf
-from screw_dynamics.urdf.constraints import warn_of_constraints
-from screw_dynamics.urdf.source import Source, kept
+from screw_dynamics.urdf.constraints import left_open
+from screw_dynamics.urdf.error import issue
+from screw_dynamics.urdf.source import Source, kept, path_of
 
 from .configurations import Configurations
 from .inverse_kinematics import InverseKinematics
@@ -91,8 +92,19 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         See read_urdf for `base_link`, `tip_link`, `lock`, {joint name: position} of joints to be fixed, and
         `floating_base`, whether the root link moves freely."""
         model = read_urdf(source, base_link, tip_link, lock, floating_base)
-        warn_of_constraints(model, source)
+        path = path_of(source)
+        issue([text if path is None else f"{path}: {text}" for text in left_open(
+            model, "a Robot is a tree (ClosedLoopRobot.from_urdf closes them)")])
         return cls(model, gravity, representation, kept(source))
+
+    @classmethod
+    def from_mjcf(cls, source: Any, gravity: ArrayLike | None = None, representation: str | None = None) -> Robot:
+        """Read a model of MuJoCo, which has to be installed: MJCF text, a path, an MjSpec or an MjModel; read_mjcf says
+        what becomes of it. gravity: the model's if None. What is left out is an MjcfWarning."""
+        mj = mjcf.compiled(source)
+        model = mjcf.read_mjcf(mj)
+        issue(left_open(model, "a Robot is a tree (ClosedLoopRobot.from_mjcf closes them)"), mjcf.MjcfWarning)
+        return cls(model, mj.opt.gravity if gravity is None else gravity, representation)
 
     def __repr__(self):
         return f"<Robot of {len(self.link_names)} links, {len(self.joint_names)} joints: {', '.join(self.joint_names)}>"

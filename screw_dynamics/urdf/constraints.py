@@ -11,9 +11,8 @@ from screw_dynamics.model.constraints import Constraint, Distance, Gear, LoopJoi
 from screw_dynamics.model.model import Model
 
 from .description import Joint, Link, axis_of, placed, with_z_along
-from .error import Notes, UrdfError, fault, issue, listed, quote
+from .error import Notes, UrdfError, fault, listed, quote
 from .lock import AGREEMENT, Positions, held
-from .source import Source, path_of
 from .tree import Branch
 
 WITHOUT_AXIS = "spherical", "translation", "universal", "fixed"
@@ -66,17 +65,10 @@ def in_use(constraints: Sequence[Constraint], branch: Branch, joints: Mapping[st
     return left
 
 
-def warn_of_constraints(model: Model, source: Source) -> None:
-    """Issue a UrdfWarning if there are constraints in a model that is used as a tree."""
-    if model.constraints:
-        path = path_of(source)
-        issue([("" if path is None else f"{path}: ") + left_open(
-            model, "a Robot is a tree (ClosedLoopRobot.from_urdf closes them)")])
-
-
-def left_open(model: Model, why: str) -> str:
-    """What is said where the constraints of a model are not considered."""
-    return f"loops and gears left open, {why}: {listed(given.name for given in model.constraints)}"
+def left_open(model: Model, why: str) -> list[str]:
+    """What is said where the constraints of a model are not considered; nothing of a model without any."""
+    names = listed(given.name for given in model.constraints)
+    return [f"loops and gears left open, {why}: {names}"] if names else []
 
 
 def _between_links(element, where, links, notes):

@@ -19,14 +19,14 @@ class UrdfWarning(UserWarning):
     `warnings.simplefilter("ignore", sd.UrdfWarning)` hides them, with "error" they are raised."""
 
 
-def issue(texts: Iterable[str]) -> None:
-    """Issue each text as a UrdfWarning of the line that called into this package."""
+def issue(texts: Iterable[str], category: type[Warning] = UrdfWarning) -> None:
+    """Issue each text as a warning of the line that called into this package."""
     frame, level = sys._getframe(1), 3
     package = __name__.partition(".")[0]
     while frame.f_back is not None and frame.f_back.f_globals.get("__name__", "").partition(".")[0] == package:
         frame, level = frame.f_back, level + 1
     for text in texts:
-        warnings.warn(text, UrdfWarning, stacklevel=level)
+        warnings.warn(text, category, stacklevel=level)
 
 
 def fault(message: str, line: int | None = None) -> UrdfError:

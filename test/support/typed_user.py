@@ -17,6 +17,9 @@ def read(path: Path) -> sd.Robot:
                               sd.Robot.from_urdf(path.read_bytes(), gravity=[0.0, 0.0, -1.62])]
     with open(path) as text, open(path, "rb") as binary:
         robots += [sd.Robot.from_urdf(text), sd.Robot.from_urdf(binary, lock={"elbow": np.float64(1.0)})]
+    body = "<body><joint/><inertial pos='0 0 1' mass='1' diaginertia='1 1 1'/></body>"
+    pendulum = f"<mujoco><worldbody>{body}</worldbody></mujoco>"
+    robots.append(sd.Robot.from_mjcf(pendulum, gravity=(0, 0, -1.62)))
     try:
         model: sd.Model = sd.read_urdf(path.read_text(), base_link=None, tip_link=None, lock={})
     except sd.UrdfError as error:

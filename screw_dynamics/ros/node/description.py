@@ -45,9 +45,8 @@ def parse(
     if floating is None:
         coordinates_alone("this node", model)
     floating_base(model)
-    if model.constraints:
-        model = replace(model, warnings=(*model.warnings, left_open(model, "this node computes with the tree alone")))
-    robot = Robot(model, tuple(gravity), source=text)
+    warnings = *model.warnings, *left_open(model, "this node computes with the tree alone")
+    robot = Robot(replace(model, warnings=warnings), tuple(gravity), source=text)
     output_order(coordinate_joints(model), joints)
     return robot
 

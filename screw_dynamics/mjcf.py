@@ -1,0 +1,158 @@
+"""From a model of MuJoCo, MJCF text say, to a Model: bodies, joints and equality constraints. MuJoCo reads it, an extra
+(pip install mujoco)."""
+import os
+from typing import Any
+
+import numpy as np
+
+from screw_dynamics.model.builder import Limits, ModelBuilder
+from screw_dynamics.model.model import Model
+from screw_dynamics.screws.arrays import inertia_matrix, tilde
+from screw_dynamics.se3 import exp
+from screw_dynamics.urdf.error import issue, listed
+
+FREE, BALL, SLIDE, HINGE = range(4)                                             # mjtJoint
+CONNECT, WELD, JOINT = range(3)                                                 # mjtEq
+SITE = 6                                                                        # mjtObj, of the ends of an equality
+
+
+class MjcfWarning(UserWarning):
+    """What a model of MuJoCo has and a Model has not; the same text is among the model's warnings."""
+
+
+def read_mjcf(source: Any) -> Model:
+    """The Model of a model of MuJoCo: MJCF text, the path of a file that MuJoCo reads, an MjSpec or an MjModel.
+
+    Bodies are links and sites are links fixed to them, joints have MuJoCo's order, kinds, damping, dry friction and
+    limits, and q is qpos, a quaternion as x y z w. The equalities connect, weld and joint, the last of first order, are
+    Model.constraints, rigid where MuJoCo's give way. The velocities of free joints are twists in the body's frame,
+    angular part first, where MuJoCo's are linear in the world and then angular in the body.
+
+    An MjcfWarning names what is left out: armature, springs, gravity compensation, actuators, tendons, contacts, other
+    equalities. ValueError for what MuJoCo refuses, and where it is not installed."""
+    model = model_of(compiled(source))
+    issue(model.warnings, MjcfWarning)
+    return model
+
+
+def compiled(source: Any) -> Any:
+    """The MjModel of a source as of read_mjcf."""
+    try:
+        import mujoco
+    except ImportError:
+        raise ValueError("MJCF is read by MuJoCo, which is not installed: pip install mujoco") from None
+    try:
+        if isinstance(source, mujoco.MjModel):
+            return source
+        if isinstance(source, mujoco.MjSpec):
+            return source.compile()
+        if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
+            return mujoco.MjModel.from_xml_string(source)
+        return mujoco.MjModel.from_xml_path(os.fspath(source))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"MuJoCo refuses the model: {error}") from None
+
+
+def model_of(mj: Any) -> Model:
+    """The Model of an MjModel, with what is left out in its warnings."""
+    bodies, joints = _names(mj.nbody, mj.body, "body"), _names(mj.njnt, mj.joint, "joint")
+    builder = ModelBuilder(bodies[0], _inertia(mj, 0))
+    for body in range(1, mj.nbody):
+        _add_body(builder, mj, body, bodies, joints)
+    for site in map(mj.site, range(mj.nsite)):
+        if site.name and site.name not in bodies:
+            builder.add_fixed(site.name, bodies[int(mj.site_bodyid[site.id])], _pose(site.pos, site.quat))
+    others = [_add_equality(builder, mj, k, bodies, joints) for k in range(mj.neq)]
+    _note_left_out(builder, mj, bodies, joints, [name for name in others if name])
+    return builder.build()
+
+
+def _names(count, entry, kind):
+    """A name for each; those without one are called by their number."""
+    given = [entry(k).name for k in range(count)]
+    return [name or next(f"{kind}_{k}{more}" for more in ("", "_", "__") if f"{kind}_{k}{more}" not in given)
+            for k, name in enumerate(given)]
+
+
+def _pose(position, quaternion=(1.0, 0.0, 0.0, 0.0)):
+    """The pose (4, 4) of a position and a quaternion w x y z of any length."""
+    w, *v = np.asarray(quaternion, dtype=float) / np.linalg.norm(quaternion)
+    C, V = np.eye(4), tilde(np.array(v))
+    C[:3, :3] += 2.0 * (w * V + V @ V)
+    C[:3, 3] = position
+    return C
+
+
+def _inertia(mj, body):
+    C = _pose(mj.body_ipos[body], mj.body_iquat[body])
+    R = C[:3, :3]
+    return inertia_matrix(mj.body_mass[body], C[:3, 3], R @ np.diag(mj.body_inertia[body]) @ R.T)
+
+
+def _add_body(builder, mj, body, bodies, joints):
+    """A link for each joint of a body, in MuJoCo's order, all but the last massless."""
+    parent, inertia = bodies[mj.body_parentid[body]], _inertia(mj, body)
+    placement = _pose(mj.body_pos[body], mj.body_quat[body])
+    first, count = int(mj.body_jntadr[body]), int(mj.body_jntnum[body])
+    if count == 0:
+        builder.add_fixed(bodies[body], parent, placement, inertia)
+    for joint in range(first, first + count):
+        last = joint == first + count - 1
+        link = bodies[body] if last else f"{bodies[body]}/{joints[joint]}"
+        _add_joint(builder, mj, joint, joints[joint], link, parent, placement, inertia if last else None)
+        parent, placement = link, np.eye(4)
+
+
+def _add_joint(builder, mj, joint, name, link, parent, placement, inertia):
+    kind, at, dof = mj.jnt_type[joint], _pose(mj.jnt_pos[joint]), mj.jnt_dofadr[joint]
+    options = {"damping": mj.dof_damping[dof], "friction": mj.dof_frictionloss[dof]}
+    if kind == FREE:
+        builder.add_group_joint("free", name, link, parent, np.eye(4), inertia, **options)
+    elif kind == BALL:
+        builder.add_group_joint("spherical", name, link, parent, placement, inertia, frame=at, **options)
+    else:
+        e, p, start = mj.jnt_axis[joint], mj.jnt_pos[joint], mj.qpos0[mj.jnt_qposadr[joint]]
+        screw = np.r_[e, np.cross(p, e)] if kind == HINGE else np.r_[np.zeros(3), e]
+        lower, upper = mj.jnt_range[joint] if mj.jnt_limited[joint] else (-np.inf, np.inf)
+        effort = np.abs(mj.jnt_actfrcrange[joint]).min() if mj.jnt_actfrclimited[joint] else np.inf
+        # At qpos0 the body is where its frame is placed.
+        builder.add_joint(name, link, parent, screw, placement @ exp(-start * screw), inertia,
+                          limits=Limits(lower, upper, effort=effort), **options)
+
+
+def _add_equality(builder, mj, k, bodies, joints):
+    """Add the constraint of an equality, or return the name of one that has none."""
+    kind, data, ends = mj.eq_type[k], mj.eq_data[k], (int(mj.eq_obj1id[k]), int(mj.eq_obj2id[k]))
+    name = mj.equality(k).name or f"equality_{k}"
+    if not mj.eq_active0[k] or kind > JOINT or (kind == JOINT and data[2:5].any()):
+        return name
+    if kind == JOINT:
+        (at, on), slope = (0.0 if end < 0 else mj.qpos0[mj.jnt_qposadr[end]] for end in ends), data[1]
+        others = {joints[ends[1]]: -slope} if ends[1] >= 0 and slope else {}
+        builder.add_gear(name, {joints[ends[0]]: 1.0, **others}, at + data[0] - (slope * on if others else 0.0))
+        return None
+    if mj.eq_objtype[k] == SITE:
+        frames = [_pose(mj.site_pos[site], mj.site_quat[site]) for site in ends]
+        ends = tuple(int(mj.site_bodyid[site]) for site in ends)
+    elif kind == CONNECT:
+        frames = [_pose(data[:3]), _pose(data[3:6])]
+    else:
+        frames = [_pose(data[3:6], data[6:10]), _pose(data[:3])]
+    builder.add_loop_joint(name, "spherical" if kind == CONNECT else "fixed", bodies[ends[0]], bodies[ends[1]], *frames)
+    return None
+
+
+def _note_left_out(builder, mj, bodies, joints, equalities):
+    named = {
+        "armature of joints": dict.fromkeys(joints[mj.dof_jntid[k]] for k in np.flatnonzero(mj.dof_armature)),
+        "springs of joints": [joints[k] for k in np.flatnonzero(mj.jnt_stiffness)],
+        "gravity compensation of bodies": [bodies[k] for k in np.flatnonzero(mj.body_gravcomp)],
+        "actuators": _names(mj.nu, mj.actuator, "actuator"),
+        "tendons": _names(mj.ntendon, mj.tendon, "tendon"),
+        "equalities": equalities,
+    }
+    left = [f"{what} {listed(names)}" for what, names in named.items() if names]
+    if mj.npair or (mj.geom_contype.any() and mj.geom_conaffinity.any()):
+        left.append("contacts")
+    if left:
+        builder.warn(f"left out of the model of MuJoCo: {'; '.join(left)}")

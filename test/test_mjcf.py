@@ -1,0 +1,160 @@
+"""Models of MuJoCo: the same mass matrix, bias forces and equality constraints as MuJoCo's own."""
+import subprocess
+import sys
+import warnings
+
+import mujoco
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.closed_loops import ClosedLoopRobot, Distance
+
+BODY = '<inertial pos="0.05 -0.02 0.1" quat="0.9 0.1 -0.2 0.3" mass="{}" diaginertia="0.03 0.02 0.04"/>'
+LIGHT, HEAVY = BODY.format(0.7), BODY.format(2.5)
+TREE = f"""
+<worldbody>
+  <body name="trunk" pos="0.3 0 1">{HEAVY}<freejoint name="base"/><site name="eye" pos="0.2 0 0.1" quat="1 0 1 0"/>
+    <body name="arm" pos="0.1 0.2 0" quat="1 0.3 0 0.2">{LIGHT}
+      <joint name="slide" type="slide" axis="1 0 1" ref="0.2" damping="0.3"/>
+      <joint name="turn" axis="0 1 0.5" pos="0.05 0 0.1" ref="-0.4" frictionloss="0.2" range="-90 60" limited="true"/>
+      <body name="cap" pos="0 0 0.2">{LIGHT}
+        <body name="tip" pos="0.1 0 0" euler="0 30 0">{LIGHT}<joint name="bend" axis="1 0 0"/></body></body></body>
+    <body pos="-0.1 0 0">{LIGHT}<joint name="ball" type="ball" pos="0 0.1 0"/>
+      <body name="foot" pos="0 0 -0.3">{LIGHT}<joint axis="0 1 0"/></body></body></body>
+  <body name="lever" pos="0 0.4 0.8">{LIGHT}<joint name="crank" axis="0 1 0"/>
+    <site name="hole" pos="0 0.1 0.1" euler="10 20 30"/></body>
+</worldbody>"""
+EQUALITIES = {
+    "pin": '<connect name="pin" body1="tip" body2="foot" anchor="0.02 0.1 -0.05"/>',
+    "nail": '<connect name="nail" body1="tip" anchor="0.02 0.1 -0.05"/>',
+    "grip": '<weld name="grip" body1="cap" body2="lever" relpose="0.1 0 0.2 0.8 0.1 0.5 0.2" anchor="0.05 0 0.1"/>',
+    "hook": '<connect name="hook" site1="eye" site2="hole"/>',
+    "plug": '<weld name="plug" site1="eye" site2="hole"/>',
+    "belt": '<joint name="belt" joint1="bend" joint2="turn" polycoef="0.1 -2 0 0 0"/>',
+    "clamp": '<joint name="clamp" joint1="turn" polycoef="0.3 0 0 0 0"/>',
+}
+
+
+def mjcf(*parts):
+    return f'<mujoco><option gravity="0.5 0 -9" jacobian="dense"/>{TREE}{"".join(parts)}</mujoco>'
+
+
+def models(*equalities):
+    """MuJoCo's model, its data, and the ClosedLoopRobot."""
+    model = mujoco.MjModel.from_xml_string(mjcf("<equality>", *equalities, "</equality>"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return model, mujoco.MjData(model), ClosedLoopRobot.from_mjcf(model)
+
+
+def turned(model, q, by):
+    """Configurations with quaternions as MuJoCo has them, w first, from those with w last (by 1), or back (by -1)."""
+    q = q.copy()
+    for kind, at in zip(model.jnt_type, model.jnt_qposadr, strict=True):
+        if kind < 2:
+            at += 3 * (kind == 0)
+            q[at:at + 4] = np.roll(q[at:at + 4], by)
+    return q
+
+
+def velocities(model, q):
+    """T with qd = T qvel: twists of the free joint in the body's frame of what MuJoCo has in the world's."""
+    R, T = np.zeros(9), np.eye(model.nv)
+    mujoco.mju_quat2Mat(R, q[[6, 3, 4, 5]])
+    T[:6, :6] = np.block([[np.zeros((3, 3)), np.eye(3)], [R.reshape(3, 3).T, np.zeros((3, 3))]])
+    return T
+
+
+def anywhere(model, rng):
+    q = model.qpos0.copy()
+    mujoco.mj_integratePos(model, q, rng.normal(size=model.nv), 1.0)
+    return turned(model, q, -1)
+
+
+def test_mass_matrix_bias_forces_and_poses_are_those_of_mujoco(rng):
+    model, data, loops = models()
+    robot, M = loops.robot, np.zeros((model.nv, model.nv))
+    for _ in range(5):
+        q, data.qvel[:] = anywhere(model, rng), rng.normal(size=model.nv)
+        data.qpos[:], T = turned(model, q, 1), velocities(model, q)
+        mujoco.mj_forward(model, data)
+        for k, column in enumerate(np.eye(model.nv)):
+            mujoco.mj_mulM(model, data, M[k], column)
+        np.testing.assert_allclose(T.T @ robot.mass_matrix(q) @ T, M, atol=1e-12)
+        qd, qdd = T @ data.qvel, np.zeros(model.nv)
+        qdd[3:6] = -np.cross(qd[:3], qd[3:6])       # MuJoCo's acceleration 0 of the base is that in the world's axes
+        np.testing.assert_allclose(T.T @ robot.inverse_dynamics(q, qd, qdd), data.qfrc_bias, atol=1e-11)
+        for name, there in (("tip", data.body("tip")), ("foot", data.body("foot")), ("eye", data.site("eye"))):
+            pose = robot.forward_kinematics(q, name)
+            np.testing.assert_allclose(pose[:3, 3], there.xpos, atol=1e-14)
+            np.testing.assert_allclose(pose[:3, :3].ravel(), there.xmat, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", EQUALITIES)
+def test_equalities_hold_what_they_hold_in_mujoco(name, rng):
+    model, data, loops = models(EQUALITIES[name])
+    q, m = anywhere(model, rng), loops.m
+    data.qpos[:] = turned(model, q, 1)
+    mujoco.mj_forward(model, data)
+    if name in ("belt", "clamp"):                   # between bodies, residuals here are logarithms
+        np.testing.assert_allclose(loops.residual(q), data.efc_pos[:m], atol=1e-12)
+    q = loops.project(q)
+    data.qpos[:] = turned(model, q, 1)
+    mujoco.mj_forward(model, data)
+    assert list(loops.rows) == [name] and np.abs(data.efc_pos[:m]).max() < 1e-11
+    J, own = data.efc_J.reshape(-1, model.nv)[:m], loops.jacobian(q) @ velocities(model, q)
+    np.testing.assert_allclose(np.linalg.pinv(own) @ own, np.linalg.pinv(J) @ J, atol=1e-9)     # the directions held
+
+
+def test_joints_keep_their_limits_and_friction_and_unnamed_ones_get_names():
+    model = sd.read_mjcf(mjcf())
+    assert model.root == "world" and list(model.v_slices) == [
+        "base", "slide", "turn", "bend", "ball", "joint_5", "crank"]
+    assert {"world", "arm", "arm/slide", "body_5", "eye", "hole"} <= set(model.frames)
+    turn, slide = model.v_slices["turn"].start, model.v_slices["slide"].start
+    np.testing.assert_allclose((model.lower[turn], model.upper[turn]), np.radians((-90, 60)))
+    assert model.lower[slide] == -np.inf and model.damping[slide] == 0.3 and model.friction[turn] == 0.2
+
+
+def test_what_is_left_out_is_named():
+    text = mjcf(
+        "<equality>", EQUALITIES["pin"].replace("/>", ' active="false"/>'),
+        EQUALITIES["belt"].replace("-2 0", "-2 1"), "</equality>",
+        '<tendon><fixed name="cord"><joint joint="turn" coef="1"/></fixed></tendon>',
+        '<actuator><motor name="drive" joint="turn"/><motor joint="bend"/></actuator>').replace(
+            'name="bend"', 'name="bend" armature="0.1" stiffness="2"').replace(
+            'name="lever"', 'name="lever" gravcomp="1"').replace("</worldbody>", '<geom size="1"/></worldbody>')
+    with pytest.warns(sd.MjcfWarning) as caught:
+        robot = sd.Robot.from_mjcf(text)
+    assert [str(w.message) for w in caught] == list(robot.warnings) == [
+        "left out of the model of MuJoCo: armature of joints 'bend'; springs of joints 'bend'; gravity compensation of "
+        "bodies 'lever'; actuators 'actuator_1', 'drive'; tendons 'cord'; equalities 'belt', 'pin'; contacts"]
+    assert caught[0].filename == __file__
+    assert robot.gravity.tolist() == [0.5, 0.0, -9.0] and robot.model.constraints == ()
+
+
+def test_a_robot_leaves_equalities_open_and_says_so(tmp_path):
+    path = tmp_path / "robot.xml"
+    path.write_text(mjcf("<equality>", EQUALITIES["belt"], "</equality>"))
+    with pytest.warns(sd.MjcfWarning, match=r"left open, .* \(ClosedLoopRobot.from_mjcf closes them\): 'belt'"):
+        robot = sd.Robot.from_mjcf(path, gravity=(0, 0, 0))
+    assert robot.gravity.tolist() == [0, 0, 0] and ClosedLoopRobot(robot).m == 1
+    more = ClosedLoopRobot.from_mjcf(mujoco.MjSpec.from_file(str(path)), constraints=[Distance("rod", "tip", "lever")])
+    assert list(more.rows) == ["belt", "rod"]
+
+
+@pytest.mark.parametrize(("source", "message"), [
+    ("<mujoco><worldbody><bodie/></worldbody></mujoco>", "MuJoCo refuses the model: XML Error"),
+    ("nowhere.xml", "MuJoCo refuses the model"),
+    (7, "MuJoCo refuses the model: expected str, bytes or os.PathLike")])
+def test_what_mujoco_refuses_is_a_value_error(source, message):
+    with pytest.raises(ValueError, match=message):
+        sd.read_mjcf(source)
+
+
+def test_without_mujoco_it_says_what_to_install():
+    script = ("import sys; sys.modules['mujoco'] = None\nimport screw_dynamics as sd\n"
+              "try: sd.read_mjcf('robot.xml')\nexcept ValueError as error: print(error)")
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "MJCF is read by MuJoCo, which is not installed: pip install mujoco\n"
