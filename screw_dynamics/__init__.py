@@ -12,6 +12,7 @@ from .robot import Robot
 from .screws.arrays import inertia_matrix
 from .simulation.controllers import ControllerError
 from .simulation.divergence import DivergenceWarning
+from .simulation.springs import Springs
 from .urdf import UrdfError, UrdfWarning, read_urdf
 
 # Modules that are offered under a short name, imported when they are first used: few need them, and symbolic takes
@@ -26,8 +27,8 @@ _MODULES = {name.rpartition(".")[2]: name for name in (
 _FUNCTIONS = {"view": "viewer.page", "identify": "identification.fit"}
 
 __all__ = ["ControllerError", "DivergenceWarning", "Limits", "Mimic", "MjcfWarning", "Model", "ModelBuilder", "Robot",
-           "UrdfError", "UrdfWarning", "__version__", "inertia_matrix", "read_mjcf", "read_urdf", *_FUNCTIONS,
-           *_MODULES]
+           "Springs", "UrdfError", "UrdfWarning", "__version__", "inertia_matrix", "read_mjcf", "read_urdf",
+           *_FUNCTIONS, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:

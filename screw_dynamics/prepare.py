@@ -32,6 +32,7 @@ from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
 from screw_dynamics.algorithms.inverse_kinematics import search
 from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
+from screw_dynamics.algorithms.momenta import MOMENTA
 from screw_dynamics.algorithms.regressor import REGRESSORS
 from screw_dynamics.algorithms.time_derivatives import (
     INVERSE_DYNAMICS_TIME_DERIVATIVES_IN,
@@ -55,7 +56,7 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
     a single state, then what is for batches, as kernels of a kind have parts in common.
 
     everything: with the dynamics in each representation, for robots that are made with `representation=`, hybrid
-    dynamics, derivatives and regressors. on_groups: for robots with joints on groups, floating
+    dynamics, derivatives, regressors and implicit integrators. on_groups: for robots with joints on groups, floating
     bases say, instead of others."""
     chosen, mimic = choice(None, False), choice(None, True)
     entries = list(dict.fromkeys((
@@ -66,15 +67,17 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
                         INVERSE_DYNAMICS_DERIVATIVES, *FORWARD_DYNAMICS_DERIVATIVES.values(), HESSIAN,
                         *INVERSE_DYNAMICS_TIME_DERIVATIVES_IN.values(), INVERSE_DYNAMICS_SECOND_DERIVATIVES,
                         *LINK_DERIVATIVES.values(), JACOBIAN_SECOND_DERIVATIVE, *REGRESSORS)))))
-    called = [*dict.fromkeys((chosen.acceleration, mimic.acceleration, *chosen[:-1], *OTHER_METHODS.values()))]
+    called = [*dict.fromkeys((chosen.acceleration, mimic.acceleration, *chosen[:-1], *OTHER_METHODS.values(),
+                              *everything * (MOMENTA,)))]
+    integrators = [name for name, integrator in INTEGRATORS.items() if everything or integrator.beforehand]
     if on_groups:
         entries, called = ([entry.on_groups for entry in some] for some in (entries, called))
     single, batches = ([
-        *(form_of(integrator, lanes, on_groups) for integrator in INTEGRATORS),
+        *(form_of(integrator, lanes, on_groups) for integrator in integrators),
         *(entry.form_of_native(lanes) for entry in called),
         *(entry.form_of_many if lanes else entry.form_of_one for entry in entries),
         search.form(lanes, on_groups)] for lanes in (False, True))
-    single += [*(driven.form(integrator, on_groups) for integrator in FIXED_STEPS),
+    single += [*(driven.form(integrator, on_groups) for integrator in integrators if integrator in FIXED_STEPS),
                *(hybrid_dynamics.form(shared, on_groups) for shared in (False, True)),
                *([control_along.form()] * (everything and not on_groups))]
     return {form.name: form for form in (*single, *batches)}
@@ -162,7 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("-j", "--jobs", type=int, default=available_threads(), help="how many processes to use")
     parser.add_argument("--all", action="store_true",
                         help="also the dynamics in every representation of twists, hybrid dynamics, inverse "
-                             "kinematics, derivatives and regressors")
+                             "kinematics, derivatives, regressors and implicit integrators")
     parser.add_argument("--groups", action="store_true",
                         help="instead what robots with floating bases, ball joints or planar joints use")
     parser.add_argument("--single", action="store_true", help="only what is for a single state, not for batches")

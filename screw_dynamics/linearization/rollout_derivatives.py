@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.simulation.integrators import FIXED_STEPS
+from screw_dynamics.simulation.integrators import LINEARIZED
 from screw_dynamics.simulation.rollout import efforts
 
 from .linear_model import Actuation, over_a_step
@@ -61,7 +61,7 @@ class RolloutDerivatives:
                  integrator: str, friction: bool, limits: bool, parameters: bool, threads: int | None):
         if limits and parameters:
             raise ValueError("parameters=True: derivatives by inertial parameters are without limits")
-        checks.one_of("integrator", integrator, FIXED_STEPS)
+        checks.one_of("integrator", integrator, LINEARIZED)
         if callable(effort):
             raise ValueError("effort must be an array or None: what a controller does to first order is not known here")
         self.t, self.q, self.qd = robot.rollout(

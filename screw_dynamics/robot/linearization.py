@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks
 from screw_dynamics.linearization.linear_model import Actuation, LinearModel, continuous, over_a_step, states
 from screw_dynamics.linearization.rollout_derivatives import Cost, RolloutDerivatives, RolloutGradient
-from screw_dynamics.simulation.integrators import FIXED_STEPS
+from screw_dynamics.simulation.integrators import LINEARIZED
 
 from .derivatives import Derivatives
 from .evaluation import Threads, Wrenches
@@ -32,7 +32,7 @@ class Linearization(Derivatives, Motion):
         is that of steps, and has the mean of both slopes at rest. external as in inverse_dynamics: wrenches that stay
         the same in their links' frames. out: (A, B)."""
         (q, qd, tau), external = states(self, external, q=q, qd=qd, tau=tau)
-        checks.one_of("integrator", integrator, FIXED_STEPS)
+        checks.one_of("integrator", integrator, LINEARIZED)
         if out is not None:
             rows = *qd.shape[:-1], 2 * self.n
             checks.result_pair(out, "A, B", (*rows, 2 * self.n), (*rows, self.n))

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from screw_dynamics import conservation
 from screw_dynamics.conservation import EnergyBalance, MomentumBalance, RecordedMotion
 from screw_dynamics.simulation.rollout import Rollouts, sampling
+from screw_dynamics.simulation.springs import Springs
 
 from .evaluation import Evaluation, Threads
 
@@ -26,7 +27,7 @@ class Motion(Evaluation):
     @overload
     def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None = ..., dt: float = ...,
                 steps: int = ..., integrator: str = ..., *, friction: bool = ..., limits: bool = ..., every: int = ...,
-                rtol: float = ..., atol: float = ..., record: None = ...,
+                rtol: float = ..., atol: float = ..., springs: Springs | None = ..., record: None = ...,
                 threads: Threads = ...) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
 
     @overload
@@ -38,7 +39,7 @@ class Motion(Evaluation):
     def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None = None, dt: float = 1e-3,
                 steps: int = 1000, integrator: str = "semi_implicit_euler", *, friction: bool = False,
                 limits: bool = False, every: int = 1, rtol: float = 1e-6, atol: float = 1e-9,
-                record: str | Iterable[str] | None = None,
+                springs: Springs | None = None, record: str | Iterable[str] | None = None,
                 threads: Threads = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Simulate: times t (samples + 1,), q (..., samples + 1, nq) and qd (..., samples + 1, n), from the initial
         states q0 (..., nq) and qd0 (..., n) on.
@@ -46,19 +47,24 @@ class Motion(Evaluation):
         effort: None; (..., n) constant; (..., steps, n) one an interval dt, batch axes as in q0; or a controller, a
         function controller(robot, t, q, qd, tau), or without robot, that Numba can compile: it sets tau (n,) from q
         (nq,) and qd (n,), and may call the robot's dynamics and kinematics, docs/controllers.md. integrator:
-        "semi_implicit_euler" (order 1, friction implicit), "rk4" (order 4), both of step dt; or "rk45"
-        (Dormand-Prince with SciPy's step control to rtol, at least 2.3e-14, and atol, sampled by dense output; NaN from
-        where the step size underflows). friction: let the model's damping and Coulomb friction act. limits: stop joints
-        at their position limits, without rebound, between steps of at most dt. every: steps per sample. A state
-        that ceases to be finite gives a DivergenceWarning.
+        "semi_implicit_euler" (order 1, friction implicit), "rk4" (order 4), both of step dt; "rk45" (Dormand-Prince
+        with SciPy's step control to rtol, at least 2.3e-14, and atol, sampled by dense output; NaN from where the step
+        size underflows); or implicit ones of order 2 and step dt: "variational" (keeps momenta, and energy within
+        bounds), "implicit_midpoint", "sdirk2" (damps what is too fast for dt), docs/integration.md. friction: let the
+        model's damping and Coulomb friction act; the first two of these refuse the latter. limits: stop joints at their
+        position limits, without rebound, between steps of at most dt. every: steps per sample. springs: at the joints,
+        of any stiffness but in "rk4" and "rk45". A state that ceases to be finite gives a DivergenceWarning.
 
         record: "energy", "momentum" or "residual", or several of them. Then the result, which still unpacks to t, q and
         qd, has `recorded` {name: energy_balance, momentum_balance or configuration_residual at the samples}. Work and
-        impulses are summed up over all steps, for which memory is used then, whatever `every` is."""
+        impulses are summed up over all steps, for which memory is used then, whatever `every` is. Of springs there is
+        no account yet."""
         if record is None:
             return self._rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol,
-                                          threads)
+                                          threads, springs)
         names, (steps, every) = conservation.records(record, self.model), sampling(steps, every)
+        if springs is not None:
+            raise ValueError("record: what springs store and dampers take is not recorded; leave record or springs out")
         fine = 1 if effort is not None or friction or limits else every
         motion = self._rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, fine, rtol, atol,
                                         threads)
@@ -89,10 +95,13 @@ class Motion(Evaluation):
         return conservation.configuration_residual(self, q, limits)
 
     def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float, integrator: str = "semi_implicit_euler", *,
-             friction: bool = False, limits: bool = False, out: tuple[np.ndarray, np.ndarray] | None = None,
-             threads: Threads = None) -> tuple[np.ndarray, np.ndarray]:
+             friction: bool = False, limits: bool = False, springs: Springs | None = None,
+             out: tuple[np.ndarray, np.ndarray] | None = None, threads: Threads = None
+             ) -> tuple[np.ndarray, np.ndarray]:
         """The state (q, qd) a time dt (s) later, under efforts tau: one step of `rollout` with the same options, for
-        loops in Python. integrator: "semi_implicit_euler" or "rk4". out: arrays (q, qd) for it; may be the inputs."""
+        loops in Python. integrator: any but "rk45". out: arrays (q, qd) for it; may be the inputs."""
+        if springs is not None:
+            return self._rollouts.step(q, qd, tau, dt, integrator, friction, limits, springs, out, threads)
         key = (integrator, bool(friction), bool(limits)) if friction or limits else integrator
         try:
             here, rate = (empty(self.nq), empty(self.n)) if out is None else out
@@ -101,7 +110,7 @@ class Motion(Evaluation):
                 return here, rate
         except (KeyError, TypeError, ValueError):       # a first call, or an argument that is refused below
             self._steps[key] = self._rollouts.step_entry(integrator, friction, limits)
-        return self._rollouts.step(q, qd, tau, dt, integrator, friction, limits, out, threads)
+        return self._rollouts.step(q, qd, tau, dt, integrator, friction, limits, None, out, threads)
 
     def plot(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None,
              path: str | os.PathLike | None = None) -> Any:

@@ -10,6 +10,8 @@ from screw_dynamics.compiled.cache import Form, compiled, prepare
 from screw_dynamics.compiled.interrupt import FAILURE, begin, finish
 from screw_dynamics.compiled.native import at, attempt
 
+from .motion import CONTROLLER
+
 
 @cache
 def form() -> Form:
@@ -21,7 +23,7 @@ def form() -> Form:
         now, x, v, effort = np.empty(1), np.empty(q.shape[1]), np.empty(qd.shape[1]), np.empty(qd.shape[1])
         for i in range(len(t)):
             now[0], x[:], v[:], effort[:] = t[i], q[i], qd[i], 0.0
-            attempt(calls[1], (at(memory), at(calls), at(now), at(x), at(v), at(effort)), watch)
+            attempt(calls[CONTROLLER], (at(memory), at(calls), at(now), at(x), at(v), at(effort)), watch)
             if watch[FAILURE] != 0:
                 break
             tau[i, :] = effort

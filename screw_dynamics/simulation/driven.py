@@ -18,21 +18,23 @@ from screw_dynamics.numbers.values import kernel, outlined
 from screw_dynamics.screws.se3 import Ad_dual, Wrench
 from screw_dynamics.screws.vectors import Vec3
 
-from .integrators import INTEGRATORS
-from .motion import has_stops, stop_at_limits
+from .integrators import INTEGRATORS, momenta_address
+from .motion import FORWARD, MOMENTA, REST, has_stops, stop_at_limits
 from .space import PLACE, Groups, coordinates_alone, displace, groups, place_in_q, put_back, sizes
 from .steps import prepare_motion
 
-# Rows of a table of joints (11, n), of each velocity: friction, position stops, what drives it, its servo, where in q
-# its coordinate is (-1: nowhere, of joints on groups, which have no stops, and whose servos follow velocities), its
-# limit, 1 where its command is clipped already, and the share of its effort that a servo or gravity compensation gives.
+# Rows of a table of joints (ROWS, n), of each velocity: friction, position stops, what drives it, its servo, where in q
+# its coordinate is (-1: nowhere, of joints on groups, which have no stops, and whose servos follow velocities), two of
+# a spring, which are 0, its limit, 1 where its command is clipped already, and the share of its effort that a servo or
+# gravity compensation gives.
 DAMPING, FRICTION, LOWER, UPPER, DRIVE, STIFFNESS = range(PLACE)
-RATE, LIMIT, CLIPPED, STRENGTH = range(PLACE + 1, PLACE + 5)
+RATE, LIMIT, CLIPPED, STRENGTH = range(REST + 1, REST + 5)
+ROWS = STRENGTH + 1
 EFFORT, GRAVITY, SERVO, BRAKE = 0.0, 1.0, 2.0, 3.0      # what drives a joint
 # Rows of a reference (REFERENCE, n): position, velocity and acceleration for a servo; effort, which a servo adds.
 POSITION, VELOCITY, ACCELERATION, ADDED = range(4)
 REFERENCE = 4
-FORWARD, CONTROLLER, HYBRID, STATICS = range(4)         # addresses of functions
+HYBRID, STATICS = MOMENTA + 1, MOMENTA + 2              # addresses of functions, after those of a Motion
 
 
 class Work(NamedTuple):
@@ -211,7 +213,7 @@ SIGNATURE = (_VECTOR, _WORDS, _ROWS, _ROWS, ws.numbers_type(3), types.int64, typ
 
 def form(integrator: str, on_groups: bool = False) -> Form:
     """What is compiled of an integrator for driven motion, for all robots with joints on groups, or for all without."""
-    _, step, tableau, implicit = INTEGRATORS[integrator]
+    _, step, tableau, implicit, *_ = INTEGRATORS[integrator]
     space = groups if on_groups else coordinates_alone
 
     @compiled(f"driven.{integrator}{'.groups' * on_groups}", nogil=True)
@@ -238,8 +240,11 @@ class Driven:
         entries, self._lost = choice(None, model.shares_coordinates), np.zeros((2, model.n))
         acceleration, gravity_torque = (entry.on_groups if model.on_groups else entry
                                         for entry in (entries.acceleration, entries.gravity_torque))
-        self._calls = np.array([acceleration.address(False), 0, hybrid_dynamics.entry(
-            model.shares_coordinates, model.on_groups)[1], gravity_torque.address(False)])
+        self._calls = np.zeros(STATICS + 1, dtype=np.int64)
+        self._calls[FORWARD], self._calls[STATICS] = acceleration.address(False), gravity_torque.address(False)
+        self._calls[HYBRID] = hybrid_dynamics.entry(model.shares_coordinates, model.on_groups)[1]
+        if INTEGRATORS[integrator].momenta:
+            self._calls[MOMENTA] = momenta_address(model.on_groups, False)
 
     def wrenches(self, external: Mapping[str, np.ndarray]) -> np.ndarray:
         """Wrenches {link: (6,)} as those on the bodies (slots, 6), in their frames."""

@@ -1,25 +1,36 @@
 """The integrators: each is a rule for steps, a step, and its tableau. Another one is another row of INTEGRATORS."""
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from screw_dynamics.algorithms.momenta import MOMENTA
+from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.values import Scalar, kernel
 
+from .implicit_runge_kutta import implicit_runge_kutta
 from .motion import Motion, Stages, accelerate
 from .runge_kutta import Tableau, runge_kutta
 from .space import displace
+from .springs import joint_of
 from .steps import adaptive_steps, fixed_steps, work_rows
+from .variational import variational
 
 
 class Integrator(NamedTuple):
     """advance: fixed_steps or adaptive_steps; step: one step of fixed length; tableau: its coefficients; implicit: it
-    takes friction at the end of a step."""
+    takes friction at the end of a step, and efforts as they are at its start; dry_friction: it takes Coulomb friction;
+    momenta: it calls algorithms/momenta.py; beforehand: it is compiled while the package is built, not at its first
+    use."""
 
     advance: Callable
     step: Callable
     tableau: Tableau
     implicit: bool = False
+    dry_friction: bool = True
+    momenta: bool = False
+    beforehand: bool = True
 
 
 @kernel
@@ -41,6 +52,13 @@ CLASSICAL = Tableau(
     a=np.array([[0.0, 0.0, 0.0, 0.0], [0.5, 0.0, 0.0, 0.0], [0.0, 0.5, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]),
     b=np.array([1 / 6, 1 / 3, 1 / 3, 1 / 6]),
     c=np.array([0.0, 0.5, 0.5, 1.0]))
+
+MIDPOINT = Tableau(a=np.array([[0.5]]), b=np.array([1.0]), c=np.array([0.5]))
+
+# Alexander (1977): order 2, L-stable, and the last stage is the end of the step.
+GAMMA = 1.0 - math.sqrt(0.5)
+ALEXANDER = Tableau(a=np.array([[GAMMA, 0.0], [1.0 - GAMMA, GAMMA]]), b=np.array([1.0 - GAMMA, GAMMA]),
+                    c=np.array([GAMMA, 1.0]))
 
 # Dormand and Prince (1980): order 5 with an error estimate of order 4; dense output of order 4 by Shampine (1986).
 DORMAND_PRINCE = Tableau(
@@ -69,6 +87,25 @@ INTEGRATORS = {
     "semi_implicit_euler": Integrator(fixed_steps, semi_implicit_euler, EULER, implicit=True),
     "rk4": Integrator(fixed_steps, runge_kutta, CLASSICAL),
     "rk45": Integrator(adaptive_steps, runge_kutta, DORMAND_PRINCE),
+    # At the midpoint dry friction would turn a joint that it stops back at every step.
+    "variational": Integrator(fixed_steps, variational, MIDPOINT, dry_friction=False, momenta=True, beforehand=False),
+    "implicit_midpoint": Integrator(fixed_steps, implicit_runge_kutta, MIDPOINT, dry_friction=False, beforehand=False),
+    "sdirk2": Integrator(fixed_steps, implicit_runge_kutta, ALEXANDER, beforehand=False),
 }
 ROWS = max(work_rows(integrator.tableau) for integrator in INTEGRATORS.values())
 FIXED_STEPS = tuple(name for name, integrator in INTEGRATORS.items() if integrator.advance is fixed_steps)
+LINEARIZED = "semi_implicit_euler", "rk4"           # whose steps have derivatives: linearization/
+
+
+def check_dry_friction(integrator: str, model: Model) -> None:
+    """ValueError, with the first joint that has Coulomb friction, if an integrator does not take it."""
+    if model.friction.any() and not INTEGRATORS[integrator].dry_friction:
+        k = int(np.flatnonzero(model.friction)[0])
+        others = ", ".join(name for name, other in INTEGRATORS.items() if other.dry_friction)
+        raise ValueError(f"integrator {integrator!r} takes no dry friction, and joint '{joint_of(model, k)}' has "
+                         f"{model.friction[k]:g}: leave friction out, or take one of {others}")
+
+
+def momenta_address(on_groups: bool, lanes: bool) -> int:
+    """The address of algorithms/momenta.py, for robots with joints on groups or without."""
+    return (MOMENTA.on_groups if on_groups else MOMENTA).address(lanes)

@@ -11,16 +11,18 @@ from screw_dynamics.compiled.native import at, attempt, call
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
 
-from .space import place_in_q
+from .space import PLACE, place_in_q
 
 BLOCK = 1e12        # kg m^2 or kg: armature of a joint at its stop, far more than any robot's inertia
+FORWARD, CONTROLLER, MOMENTA = range(3)     # the first among the addresses of compiled functions
+SPRING, REST = PLACE + 1, PLACE + 2         # rows of joints
 
 
 class Motion(NamedTuple):
     """The robot and its actuation in a rollout.
 
     space: None, or Groups where joints are on groups. memory: address of the workspace; calls: addresses of compiled
-    functions, of forward dynamics and of the controller first; joints (6, n): damping, friction, lower and upper stop,
+    functions, see FORWARD; joints (9, n): damping, friction, lower and upper stop, stiffness and rest of the springs,
     see steps.py; watch: what a failing controller is stored in; vectors (n): tau, the efforts, and memory for the
     inputs of forward dynamics and of the controller, whose time is the first entry of t."""
 
@@ -56,26 +58,53 @@ def control(motion: Motion, t: Scalar, q: list, qd: list) -> None:
     for k in range(len(qd)):
         motion.qd[k], motion.tau[k] = qd[k], null(qd[k])
     motion.t[0] = over(t, qd[0])
-    attempt(motion.calls[1], (motion.memory, at(motion.calls), at(motion.t), at(motion.q), at(motion.qd),
+    attempt(motion.calls[CONTROLLER], (motion.memory, at(motion.calls), at(motion.t), at(motion.q), at(motion.qd),
                               at(motion.tau)), motion.watch)
 
 
 @kernel
 def solve(motion: Motion, q: list, qd: list, tau: list, armature: list, qdd: list) -> None:
     """qdd from (M + armature) qdd = tau - C qd - g."""
-    call(motion.calls[0], (motion.memory, 0, at(q), at(qd), at(tau), at(armature), at(qdd)))
+    call(motion.calls[FORWARD], (motion.memory, 0, at(q), at(qd), at(tau), at(armature), at(qdd)))
+
+
+@kernel
+def momenta(motion: Motion, q: list, qd: list, out: np.ndarray) -> None:
+    """out (3, n) becomes p = M qd, dT/dq and g."""
+    call(motion.calls[MOMENTA], (motion.memory, 0, at(q), at(qd), at(qd), at(qd), at(out)))
+
+
+@kernel
+def renew(motion: Motion, t: Scalar, q: list, qd: list) -> None:
+    """Let the controller, if there is one, set the efforts."""
+    if len(qd) > 0 and motion.calls[CONTROLLER] != 0:
+        control(motion, t, q, qd)
+
+
+@kernel
+def stretch(motion: Motion, q: list, k: int) -> Scalar:
+    """How far a joint is from where its spring is at rest; 0 for the velocity of a joint on a group."""
+    m = place_in_q(motion.space, motion.joints, k)
+    return q[m] - motion.joints[REST, k] if m >= 0 else null(q[0])
+
+
+@kernel
+def load(motion: Motion, t: Scalar, q: list, qd: list, h: Scalar, ahead: Scalar) -> None:
+    """Set motion.net to tau - D qd - K (q + ahead qd - rest), D qd the effort of friction, and motion.armature to
+    h D + h^2 K: what these lose if qd grows by h qdd, and q by h times that."""
+    joints = motion.joints
+    renew(motion, t, q, qd)
+    for k in range(len(qd)):
+        d, K = resistance(joints[0, k], joints[1, k], qd[k]), joints[SPRING, k]
+        motion.net[k] = motion.tau[k] - d * qd[k] - K * (stretch(motion, q, k) + ahead * qd[k])
+        motion.armature[k] = h * d + (h * h) * K
 
 
 @kernel
 def accelerate(motion: Motion, t: Scalar, q: list, qd: list, h: Scalar, qdd: list) -> None:
-    """qdd from (M + h D) qdd = tau - D qd - C qd - g, D qd the effort of friction; with h > 0, at qd + h qdd."""
-    joints, tau = motion.joints, motion.tau
-    if len(qd) > 0 and motion.calls[1] != 0:
-        control(motion, t, q, qd)
-    for k in range(len(qd)):
-        d = resistance(joints[0, k], joints[1, k], qd[k])
-        motion.net[k] = tau[k] - d * qd[k]
-        motion.armature[k] = h * d
+    """qdd from (M + h D + h^2 K) qdd = tau - D qd - K (q + h qd - rest) - C qd - g, D qd the effort of friction and K
+    the stiffness of springs: with h > 0 both at the end of a step, qd + h qdd and q + h (qd + h qdd)."""
+    load(motion, t, q, qd, h, h)
     solve(motion, q, qd, motion.net, motion.armature, qdd)
 
 

@@ -28,9 +28,11 @@ from screw_dynamics.numbers.values import PLAIN, Scalar, outlined
 from . import control_along
 from .controllers import compiled_controller, plain_controller
 from .divergence import warn_of_divergence
-from .integrators import FIXED_STEPS, INTEGRATORS, ROWS
+from .integrators import FIXED_STEPS, INTEGRATORS, ROWS, check_dry_friction, momenta_address
+from .motion import CONTROLLER, FORWARD, MOMENTA, REST, SPRING
 from .robot_type import METHODS
 from .space import coordinates_alone, groups
+from .springs import checked_springs
 from .steps import ABSOLUTE, ADDRESSES, EVERY, JOINTS, LONG, MAIN, OF_JOINT, RELATIVE, STEPS, Job
 
 OTHER_METHODS = {"kinetic_energy": KINETIC_ENERGY, "potential_energy": POTENTIAL_ENERGY,
@@ -115,7 +117,7 @@ MANY = (ws.numbers_type(1), ws.numbers_type(1), STATES, STATES, STATES, NUMBERS,
 def form_of(integrator: str, lanes: bool, on_groups: bool = False) -> Form:
     """What is compiled of an integrator, for all robots with joints on groups, or for all without: for one state, or on
     lanes."""
-    advance, step, tableau, _ = INTEGRATORS[integrator]
+    advance, step, tableau, *_ = INTEGRATORS[integrator]
     space, name = groups if on_groups else coordinates_alone, f"rollout.{integrator}{'.groups' * on_groups}"
 
     @compiled(name)
@@ -152,44 +154,58 @@ class Rollouts:
         self._no_effort = np.zeros(self._model.n)
 
     # --------------------------------------------------------------------------------------------- plans
-    def _plan(self, friction, limits):
-        """A new plan of one step, with friction and limits or without, but no addresses."""
+    def _plan(self, integrator, friction, limits, springs=None):
+        """A new plan of one step, with friction, limits and springs or without, but no addresses."""
         model, plan = self._model, np.zeros(JOINTS + OF_JOINT * self._model.n)
         plan[[STEPS, EVERY]] = 1
-        damping, dry, lower, upper, *others = plan[JOINTS:].reshape(OF_JOINT, model.n)
+        rows = plan[JOINTS:].reshape(OF_JOINT, model.n)
+        damping, dry, lower, upper, *others = rows
         others[0][:], others[1][:], others[2][:] = model.damping, model.friction, model.places_in_q
         lower[:], upper[:] = (model.lower, model.upper) if limits else (-np.inf, np.inf)
         if friction:
+            check_dry_friction(integrator, model)
             damping[:], dry[:] = model.damping, model.friction
+        if springs is not None:
+            rows[SPRING], dampers, rows[REST] = springs
+            damping += dampers
         return plan
 
-    def _with_calls(self, plan, controller, lanes):
-        """The plan with the addresses of forward dynamics, of a controller and of what it calls."""
-        plan = plan.copy()
+    def _call_robot(self, plan, integrator, lanes):
+        """Write the addresses of what an integrator calls of the robot into a plan. Returns all addresses."""
         calls = plan.view(np.int64)[ADDRESSES:JOINTS]
-        calls[0] = self._entries.acceleration.address(lanes)
+        calls[FORWARD] = self._entries.acceleration.address(lanes)
+        if INTEGRATORS[integrator].momenta:
+            calls[MOMENTA] = momenta_address(self._on_groups, lanes)
+        return calls
+
+    def _with_calls(self, plan, integrator, controller, lanes):
+        """The plan with the addresses of what an integrator calls, of a controller and of what it calls."""
+        plan = plan.copy()
+        calls = self._call_robot(plan, integrator, lanes)
         if controller:
             plan[LONG] = 1                      # whatever it does
             frames = tuple(self._model.frame_names)
             found = (plain_controller(controller, self._robot) if PLAIN else
                      compiled_controller(controller, lanes, frames, self._model.root))
-            calls[1] = found.address
+            calls[CONTROLLER] = found.address
             for name in found.methods:
                 calls[METHODS[name]] = self._methods[name].address(found.lanes)
         return plan
 
-    def step_entry(self, integrator: str, friction: bool, limits: bool) -> tuple[Callable, np.ndarray]:
+    def step_entry(self, integrator: str, friction: bool, limits: bool, springs: Any = None
+                   ) -> tuple[Callable, np.ndarray]:
         """The entry point of one state and the plan of one step. ValueError for an adaptive integrator."""
         one_of("integrator", integrator, FIXED_STEPS)
-        plan = self._with_calls(self._plan(friction, limits), None, False)
+        plan = self._with_calls(self._plan(integrator, friction, limits, springs), integrator, None, False)
         return entry_point(integrator, False, self._on_groups), plan
 
     # --------------------------------------------------------------------------------------------- one step
     def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float, integrator: str, friction: bool,
-             limits: bool, out: Any, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
+             limits: bool, springs: Any, out: Any, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
         """One step, as Robot.step describes; of any array-likes."""
         n, dt = self._model.n, positive("dt", dt)
         one_of("integrator", integrator, FIXED_STEPS)
+        springs = checked_springs(self._model, springs)
         given = {"q": q, "qd": qd, "tau": tau}
         q, qd, tau = broadcast({
             name: real_numbers(name, x, self._model.nq if name == "q" else n) for name, x in given.items()})
@@ -197,11 +213,11 @@ class Rollouts:
         ends = np.empty((count, 1, self._model.nq)), np.empty((count, 1, n))
         inputs = [np.require(x, float, ["C", "A"]).reshape(count, 1, x.shape[-1]) for x in (q, qd, tau)]
         if lead or not KNOWN:
-            plan = self._with_calls(self._plan(friction, limits), None, True)
+            plan = self._with_calls(self._plan(integrator, friction, limits, springs), integrator, None, True)
             self._many(integrator, plan, *inputs, *ends, dt, threads)
         else:
             with self._workspaces.borrowed() as memory:
-                one, plan = self.step_entry(integrator, friction, limits)
+                one, plan = self.step_entry(integrator, friction, limits, springs)
                 one(memory, plan, *(x[0, 0] for x in inputs), None, *(x[0, 0] for x in ends), dt)
         for result, end in zip(results, ends, strict=True):
             result[...] = end.reshape(result.shape)
@@ -210,18 +226,19 @@ class Rollouts:
     # --------------------------------------------------------------------------------------------- rollouts
     def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None, dt: float, steps: int,
                 integrator: str, friction: bool, limits: bool, every: int, rtol: float, atol: float,
-                threads: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+                threads: int | None, springs: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Times and samples of a simulation, as Robot.rollout describes."""
-        found = self.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol, threads)
+        found = self.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol, threads,
+                             springs)
         if found[3]:
             warn_of_divergence(*found[:3], dt, integrator)
         return found[:3]
 
     def samples(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None, dt: float, steps: int,
                 integrator: str, friction: bool, limits: bool, every: int = 1, rtol: float = 1e-6, atol: float = 1e-9,
-                threads: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
+                threads: int | None = None, springs: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
         """The same without a warning; last, whether a state ceased to be finite."""
-        options = dt, steps, integrator, friction, limits, every, rtol, atol
+        options = dt, steps, integrator, friction, limits, every, rtol, atol, checked_springs(self._model, springs)
         try:
             plan, samples = self._checked[options]
         except (KeyError, TypeError):           # not seen yet, or no numbers
@@ -238,13 +255,13 @@ class Rollouts:
             found = self._from_any(integrator, plan, q0, qd0, effort, controller, float(dt), samples, threads)
         return found
 
-    def _check(self, dt, steps, integrator, friction, limits, every, rtol, atol):
+    def _check(self, dt, steps, integrator, friction, limits, every, rtol, atol, springs):
         """The plan of a rollout of one state, and how many samples it has; kept for the next call."""
-        key = dt, steps, integrator, friction, limits, every, rtol, atol
+        key = dt, steps, integrator, friction, limits, every, rtol, atol, springs
         one_of("integrator", integrator, INTEGRATORS)
         dt, rtol, atol = positive("dt", dt), positive("rtol", rtol), positive("atol", atol)
         steps, every = sampling(steps, every)
-        plan = self._plan(friction, limits)
+        plan = self._plan(integrator, friction, limits, springs)
         plan[STEPS], plan[EVERY], plan[RELATIVE], plan[ABSOLUTE] = steps, every, max(rtol, LEAST), atol
         plan[LONG] = steps * self._model.n > BRIEF or integrator not in FIXED_STEPS
         if len(self._checked) > 100:
@@ -255,9 +272,9 @@ class Rollouts:
     def _from_one(self, integrator, plan, q0, qd0, effort, controller, dt, samples):
         """t, q, qd and whether the state diverged; None unless the arguments are such as `roll_one` reads."""
         if controller:
-            plan = self._with_calls(plan, controller, False)
+            plan = self._with_calls(plan, integrator, controller, False)
         elif plan[ADDRESSES] == 0.0:
-            plan.view(np.int64)[ADDRESSES] = self._entries.acceleration.address(False)
+            self._call_robot(plan, integrator, False)
         if plan[LONG]:
             plan = plan.copy()
             plan[MAIN] = get_ident() == main_thread().ident
@@ -280,7 +297,7 @@ class Rollouts:
             q0, qd0, effort = (np.require(x, float, ["C", "A"]).view(np.ndarray) for x in (q0, qd0, effort))
             effort = effort if len(effort) == steps else effort[0]
             return self._from_one(integrator, plan, q0, qd0, effort, controller, dt, samples)
-        plan = self._with_calls(plan, controller, True)
+        plan = self._with_calls(plan, integrator, controller, True)
         q, qd = np.empty((*lead, samples + 1, self._model.nq)), np.empty((*lead, samples + 1, n))
         q[..., 0, :], qd[..., 0, :] = q0, qd0
         rows, rates = q.reshape(count, samples + 1, self._model.nq), qd.reshape(count, samples + 1, n)
@@ -311,7 +328,9 @@ class Rollouts:
     def efforts_of(self, controller: Callable, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """The efforts (..., k, n) that a controller gives at the times t (k,) and states q (..., k, nq), qd (..., k,
         n) of a motion."""
-        calls = self._with_calls(self._plan(False, False), controller, False).view(np.int64)[ADDRESSES:JOINTS]
+        any_one = FIXED_STEPS[0]
+        plan = self._with_calls(self._plan(any_one, False, False), any_one, controller, False)
+        calls = plan.view(np.int64)[ADDRESSES:JOINTS]
         tau, along = np.empty(qd.shape), control_along.entry_point()
         with self._workspaces.borrowed() as memory:
             for k in np.ndindex(qd.shape[:-2]):

@@ -115,6 +115,56 @@ def trivialize_on_groups(space: Groups, u: list, v: list, out: list) -> None:
 
 
 @kernel
+def swapped(w: list, k: int) -> Twist:
+    """The wrench W at w[k], torque first, as a twist whose parts are force and torque: dexp_u^T W is dexp_(-u) of it,
+    as ad_u^T W is ad_(-u) of it."""
+    return Twist(vector_at(w, k + 3), vector_at(w, k))
+
+
+@kernel
+def swapped_in_plane(w: list, k: int) -> Twist:
+    """The same for torque and force in the x-y plane."""
+    o = null(w[k])
+    return Twist(Vec3(w[k + 1], w[k + 2], o), Vec3(o, o, w[k]))
+
+
+@kernel
+def pull_on_groups(space: Groups, u: list, w: list, out: list) -> None:
+    """out (n) becomes dexp_u^T w, for efforts or momenta w."""
+    for i in range(1, len(space.kind)):
+        kind, j = space.kind[i], space.velocity[i]
+        if kind == COORDINATE:
+            out[j] = w[j]
+        elif kind == SPHERICAL:
+            put_vector(out, j, so3.dexp(-vector_at(u, j), vector_at(w, j)))
+        elif kind == FREE:
+            W = se3.dexp(Twist(-vector_at(u, j), -vector_at(u, j + 3)), swapped(w, j))
+            put_vector(out, j, W.linear)
+            put_vector(out, j + 3, W.angular)
+        elif kind == PLANAR:
+            W = se3.dexp(planar_twist(-u[j], -u[j + 1], -u[j + 2]), swapped_in_plane(w, j))
+            out[j], out[j + 1], out[j + 2] = W.linear.z, W.angular.x, W.angular.y
+
+
+@kernel
+def push_on_groups(space: Groups, u: list, w: list, out: list) -> None:
+    """The inverse of pull: out (n) becomes dexp_u^-T w."""
+    for i in range(1, len(space.kind)):
+        kind, j = space.kind[i], space.velocity[i]
+        if kind == COORDINATE:
+            out[j] = w[j]
+        elif kind == SPHERICAL:
+            put_vector(out, j, so3.dexp_inv(-vector_at(u, j), vector_at(w, j)))
+        elif kind == FREE:
+            W = se3.dexp_inv(Twist(-vector_at(u, j), -vector_at(u, j + 3)), swapped(w, j))
+            put_vector(out, j, W.linear)
+            put_vector(out, j + 3, W.angular)
+        elif kind == PLANAR:
+            W = se3.dexp_inv(planar_twist(-u[j], -u[j + 1], -u[j + 2]), swapped_in_plane(w, j))
+            out[j], out[j + 1], out[j + 2] = W.linear.z, W.angular.x, W.angular.y
+
+
+@kernel
 def sizes_on_groups(space: Groups, q: list, out: list) -> None:
     """out (n) becomes the size of what each velocity changes: of a coordinate, a position, or 1 for a rotation."""
     for i in range(1, len(space.kind)):
@@ -168,6 +218,13 @@ def copy_rates(space: None, u: list, v: list, out: list) -> None:
 
 
 @kernel
+def copy_efforts(space: None, u: list, w: list, out: list) -> None:
+    """out (n) becomes w."""
+    for k in range(len(w)):
+        out[k] = w[k]
+
+
+@kernel
 def sizes_of_coordinates(space: None, q: list, out: list) -> None:
     """out (n) becomes the sizes of q."""
     for k in range(len(q)):
@@ -203,6 +260,8 @@ def in_either(on_coordinates: Callable, on_groups: Callable) -> Callable:
 
 displace = in_either(displace_coordinates, displace_on_groups)          # out (nq) becomes q exp(h u); out is not q
 trivialize = in_either(copy_rates, trivialize_on_groups)                # out (n) becomes u', at q exp(u) with rates v
+pull = in_either(copy_efforts, pull_on_groups)                          # out (n) becomes dexp_u^T w
+push = in_either(copy_efforts, push_on_groups)                          # out (n) becomes dexp_u^-T w
 sizes = in_either(sizes_of_coordinates, sizes_on_groups)                # out (n) becomes the sizes of what changes
 put_back = in_either(put_coordinates_back, put_back_on_groups)          # out (nq) becomes q where joints are held
 place_in_q = in_either(place_of_coordinate, place_on_groups)            # where in q a velocity's coordinate is, or -1

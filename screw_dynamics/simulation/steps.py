@@ -18,11 +18,11 @@ from .motion import Motion, Stages, has_stops, stop_at_limits
 from .runge_kutta import Tableau, dense, dense_weights, error_norm, first_step, next_step, runge_kutta_stages
 
 # A plan is a float64 array: numbers of a rollout, addresses of CALLS functions (bits, not numbers), and for each
-# velocity seven numbers (OF_JOINT, n): damping, friction and stops in the rollout, the model's damping and friction,
-# and where in q its coordinate is, or -1.
+# velocity nine numbers (OF_JOINT, n): damping, friction and stops in the rollout, the model's damping and friction,
+# where in q its coordinate is, or -1, and stiffness and rest of its spring.
 STEPS, EVERY, RELATIVE, ABSOLUTE, LONG, MAIN, ADDRESSES, CALLS = 0, 1, 2, 3, 4, 5, 8, 16
 STAGES = 11         # rows of working memory before those of the stages
-JOINTS, OF_JOINT = ADDRESSES + CALLS, 7
+JOINTS, OF_JOINT = ADDRESSES + CALLS, 9
 
 
 class Job(NamedTuple):
@@ -48,8 +48,8 @@ class Job(NamedTuple):
 @kernel
 def work_rows(tableau: Tableau) -> int:
     """How many vectors (nq) of working memory a rollout needs: state, efforts, five that Motion needs, state and
-    displacement of a stage, and the rates of all stages, at least two, which stops need."""
-    return STAGES + 2 * max(2, len(tableau.c))
+    displacement of a stage, and the rates of all stages, at least four, which implicit steps need."""
+    return STAGES + 2 * max(4, len(tableau.c))
 
 
 @kernel

@@ -73,7 +73,7 @@ class Actuators:
         return np.array((
             friction * robot.model.damping, friction * robot.model.friction,
             np.where(locked, q, self._limits.lower), np.where(locked, q, self._limits.upper),
-            _DRIVES[kind], omega * omega * to_position, robot.model.places_in_q,
+            _DRIVES[kind], omega * omega * to_position, robot.model.places_in_q, *np.zeros((2, robot.n)),
             np.select([to_position, kind == Drive.VELOCITY, locked], [2.0 * omega, omega, 1.0 / h]),
             self._limits.effort, drives.beyond,
             np.ones(robot.n) if drives.strength is None else np.where(kind == Drive.EFFORT, 1.0, drives.strength)))

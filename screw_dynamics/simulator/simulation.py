@@ -17,6 +17,7 @@ from screw_dynamics.floating_base import (
     velocity_names,
 )
 from screw_dynamics.robot import Robot
+from screw_dynamics.simulation.integrators import check_dry_friction
 
 from .actuators import Actuators, braked, singular_joint
 from .commands import Commands, Drive
@@ -70,6 +71,8 @@ class Simulation:
         self.home = Home(robot, self.joint_names, self.limits, self.base, self.settings)
         self.home.change(initial_positions or {})
         self._check_inertia()
+        if self.settings.joint_friction:
+            check_dry_friction(self.settings.integrator, robot.model)
         self._actuators = Actuators(self.limits, self.settings)
         self._commands = Commands(self.settings, self.limits, self._modes(modes or {}), self._rates)
         self.sensors = Sensors(self.settings, robot, joint_sensors, instrumented)

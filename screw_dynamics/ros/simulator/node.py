@@ -48,11 +48,7 @@ class SimulatorNode(ManagedNode):
     keeps_clock: false for all but one of several simulators on one graph. With `publish_clock` they stamp with their
     simulated time, and the one that keeps the clock publishes it."""
 
-    steps = {
-        "simulation": lambda robot, q, v, link: robot.rollout(q, v, v, steps=1),
-        "driven motion": lambda robot, q, v, link: Driven(robot, "semi_implicit_euler"),
-        **{name: STEPS[name] for name in ("gravity torque", "inverse dynamics", "mass matrix", "external torque")},
-    }
+    steps = {name: STEPS[name] for name in ("gravity torque", "inverse dynamics", "mass matrix", "external torque")}
 
     def __init__(self, keeps_clock: bool = True, **node_options):
         # The simulator is where simulated time comes from: it cannot follow it.
@@ -60,6 +56,11 @@ class SimulatorNode(ManagedNode):
         super().__init__("screw_simulator", SETTINGS, "simulation", parameter_overrides=overrides, **node_options)
         self.add_on_set_parameters_callback(refuse_sim_time)
         self._simulation_parameters = SimulationParameters(self)
+        integrator = self._simulation_parameters.settings.integrator
+        self.steps = {
+            "simulation": lambda robot, q, v, link: robot.rollout(q, v, v, steps=1, integrator=integrator),
+            "driven motion": lambda robot, q, v, link: Driven(robot, integrator),
+            **self.steps}
         self._group_parameters = GroupParameters(self, self.settings.trajectory_groups)
         if self.settings.imus:
             kinematics = ("forward kinematics", "Jacobian", "Jacobian derivative")

@@ -1,0 +1,49 @@
+"""Springs and dampers at the joints of a rollout."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics.checks import each
+from screw_dynamics.model.model import Model
+
+
+class Springs(NamedTuple):
+    """Springs and dampers at joints: efforts -stiffness (q - rest) - damping qd, on top of all others.
+
+    Each is one number for all joints of one coordinate, or (n,): stiffness in N m/rad or N/m, damping in N m s/rad or
+    N s/m, both >= 0, and rest, the position in rad or m without a spring's effort. The velocities of a joint on a
+    group, a floating base say, can have dampers, but no springs."""
+
+    stiffness: ArrayLike
+    damping: ArrayLike = 0.0
+    rest: ArrayLike = 0.0
+
+
+def checked_springs(model: Model, springs: Any) -> tuple[tuple[float, ...], ...] | None:
+    """Stiffness, damping and rest of each velocity, which can be hashed; None for None. ValueError names the joint."""
+    if springs is None:
+        return None
+    if not isinstance(springs, (tuple, list)) or not 1 <= len(springs) <= 3:
+        raise ValueError(f"springs must be Springs(stiffness, damping, rest), not {springs!r}")
+    found, on_groups = [], model.places_in_q < 0
+    for name, given in Springs(*springs)._asdict().items():
+        numbers = np.array(each(f"{name} of springs", given, model.n), dtype=float)
+        if np.ndim(given) == 0:
+            numbers[on_groups] = 0.0
+        faults = ~np.isfinite(numbers) if name == "rest" else ~(np.isfinite(numbers) & (numbers >= 0.0))
+        for k in np.flatnonzero(faults):
+            must = "finite" if name == "rest" else "finite and >= 0"
+            raise ValueError(f"{name} of springs is {numbers[k]:g} at joint '{joint_of(model, k)}', must be {must}")
+        found.append(numbers)
+    for k in np.flatnonzero((found[0] != 0.0) & on_groups):
+        raise ValueError(f"stiffness of springs is {found[0][k]:g} at joint '{joint_of(model, k)}', on a group, where "
+                         "a spring has no coordinate: let a controller set its efforts")
+    return tuple(tuple(numbers.tolist()) for numbers in found)
+
+
+def joint_of(model: Model, velocity: int) -> str:
+    """The name of the joint of a velocity."""
+    return next(name for name, part in model.v_slices.items() if part.start <= velocity < part.stop)

@@ -1,0 +1,110 @@
+"""The variational integrator of the midpoint rule on joint coordinates and groups.
+
+The discrete Lagrangian is h L(q_m, v), v = log(q^-1 q+) / h the mean velocity of a step and q_m = q exp(h v / 2) its
+midpoint; J. E. Marsden and M. West, "Discrete mechanics and variational integrators", Acta Numerica 10 (2001), and on
+groups A. I. Bobenko and Y. B. Suris, Comm. Math. Phys. 204 (1999). With the momentum p = dL/dv and the forces f =
+dL/dq + tau at the midpoint, its two derivatives are the momenta at the ends of a step:
+
+    dexp_(h v)^T p(q) = p - h/2 dexp_(h v / 2)^T f,      dexp_(-h v)^T p(q+) = p + h/2 dexp_(-h v / 2)^T f.
+
+The first is solved for v by quasi-Newton steps with articulated bodies, O(n), as by J. Lee, C. K. Liu, F. C. Park and
+S. S. Srinivasa, "A linear-time variational integrator for multibody systems", WAFR 2016."""
+from typing import Any
+
+import numpy as np
+
+from screw_dynamics.compiled.native import array_at, at
+from screw_dynamics.numbers.scalars import absolute, some, where
+from screw_dynamics.numbers.values import Scalar, kernel, null, over
+
+from .iteration import ITERATIONS, SLOW, larger, spoil, unsettled
+from .motion import SPRING, Motion, Stages, momenta, renew, solve, stretch
+from .runge_kutta import Tableau
+from .space import displace, pull, push
+
+
+@kernel
+def forces(motion: Motion, t: Scalar, h: Scalar, q: list, v: list, found: np.ndarray) -> None:
+    """Make the second of the rows p, dT/dq, g the forces f at the midpoint, friction and springs among them; set
+    motion.armature to h/2 times minus their derivative by v."""
+    joints, tau = motion.joints, motion.tau
+    renew(motion, t, q, v)
+    for k in range(len(v)):
+        D, K = joints[0, k], joints[SPRING, k]
+        found[1, k] += tau[k] - found[2, k] - D * v[k] - K * stretch(motion, q, k)
+        motion.armature[k] = (0.5 * h) * (D + (0.5 * h) * K)
+
+
+@kernel
+def rate(motion: Motion, q: list, p: Any, g: Any, h: Scalar, qdd: list) -> None:
+    """qdd from (M + armature) h qdd = p. Forward dynamics subtracts gravity, which is added here."""
+    for k in range(len(qdd)):
+        motion.net[k] = p[k] / h + g[k]
+        motion.qd[k] = null(qdd[k])
+    solve(motion, q, motion.qd, motion.net, motion.armature, qdd)
+
+
+@kernel
+def variational(tableau: Tableau, motion: Motion, t: Scalar, h: Scalar, q: list, qd: list, stages: Stages) -> None:
+    """A step of length h. The momenta of symmetries are kept whatever error is left in v.
+
+    The derivative of the first equation by v is M + h/2 D + h^2/4 K less terms of h p, which for a body that moves by
+    more than its radius of gyration in half a step exceed M. They are skew: iterations by a part of the change
+    converge there too."""
+    n = len(qd)
+    if n == 0:
+        return
+    found, like = array_at(qd[0], at(stages.dq), (3, n)), null(qd[0])
+    start, pulled, half, change = stages.dv[0], stages.dv[1], stages.dv[2], stages.dv[3][:n]
+    u, v, middle = stages.u, stages.v, stages.q
+    momenta(motion, q, qd, found)
+    for k in range(n):
+        start[k], v[k] = found[0, k], qd[k]
+    last, size, part, active = over(np.inf, like), like, over(1.0, like), like < 1.0
+    for _ in range(ITERATIONS):
+        for k in range(n):
+            u[k] = (0.5 * h) * v[k]
+        displace(motion.space, q, 1.0, u, middle)
+        momenta(motion, middle, v, found)
+        forces(motion, t + 0.5 * h, h, middle, v, found)
+        pull(motion.space, u, found[1], half)
+        for k in range(n):
+            u[k] *= 2.0
+        pull(motion.space, u, start, pulled)
+        for k in range(n):
+            pulled[k] += (0.5 * h) * half[k] - found[0, k]
+        rate(motion, middle, pulled, found[2], h, change)
+        now, size = like, over(SLOW, like)
+        for k in range(n):
+            v[k] = where(active, v[k] + part * (h * change[k]), v[k])
+            now, size = larger(now, absolute(h * change[k])), larger(size, absolute(v[k]))
+        part = where(now > 0.9 * last, 0.5 * part, part)
+        going = unsettled(active, now, last, size)
+        last = where(active, now, last)
+        active = going
+        if not some(active):
+            break
+    for k in range(n):
+        u[k] = (0.5 * h) * v[k]
+    pull(motion.space, u, found[1], half)
+    for k in range(n):
+        u[k] *= -1.0
+    pull(motion.space, u, found[1], pulled)
+    for k in range(n):
+        half[k] += pulled[k]
+        u[k] *= -2.0
+    pull(motion.space, u, start, pulled)
+    for k in range(n):
+        half[k] = pulled[k] + (0.5 * h) * half[k]
+    displace(motion.space, q, 1.0, u, middle)
+    for k in range(n):
+        u[k] *= -1.0
+        motion.armature[k] = like
+    push(motion.space, u, half, start)
+    for k in range(len(q)):
+        q[k] = middle[k]
+    momenta(motion, q, v, found)
+    rate(motion, q, start, found[2], h, change)
+    for k in range(n):
+        qd[k] = h * change[k]
+    spoil(last, size, qd)
