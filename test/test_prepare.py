@@ -37,8 +37,8 @@ def test_names_choose_kernels_by_how_they_begin():
         "inverse_dynamics.classical", "inverse_dynamics.classical, batches"]
     assert prepare.select(["inverse_dynamics.hy"], standard, known) == [
         "inverse_dynamics.hybrid", "inverse_dynamics.hybrid, batches"]
-    with pytest.raises(ValueError, match="no kernel is called 'effort'; known are rollout.semi_implicit_euler, "):
-        prepare.select(["gravity", "effort"], standard, known)
+    with pytest.raises(ValueError, match="no kernel is called 'power'; known are rollout.semi_implicit_euler, "):
+        prepare.select(["gravity", "power"], standard, known)
 
 
 def test_every_representation_can_be_compiled_beforehand():
