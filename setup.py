@@ -77,9 +77,10 @@ CASADI = ["casadi>=3.6"]
 MJCF = ["mujoco>=3.2"]
 ROBOTS = ["example-robot-data", "xacro"]
 BENCH = ["pin", "mpmath", *MJCF, *PLOT, *ROBOTS]
+DOCS = ["sphinx>=8", "furo", "myst-parser>=4", "sphinx-copybutton"]
 PYTEST = ["pytest>=8", "pytest-xdist>=3.5"]
 TEST = [*PYTEST, "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "pyyaml", "setuptools>=68",
-        "hypothesis>=6.100", *PLOT, *RECORD, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF, *ROBOTS, *VIEW]
+        "hypothesis>=6.100", *PLOT, *RECORD, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF, *ROBOTS, *VIEW, *DOCS]
 
 
 class BuildWithKernels(build_py):
@@ -146,6 +147,7 @@ setup(
         "ci": [*ROS, *PYTEST, *PLOT],
         "test": [*ROS, *TEST],
         "bench": BENCH,
+        "docs": DOCS,
         "dev": sorted({*ROS, *INTERFACES, *TEST, *BENCH}),
     },
     packages=find_packages(include=[NAME, f"{NAME}.*"]),

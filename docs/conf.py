@@ -1,0 +1,96 @@
+"""Settings of the site that `make docs` builds: the README, the pages in this folder, and a reference from docstrings.
+
+Pages are read on their own too, in a checkout: links lead from file to file, and are changed here for the site."""
+import re
+from pathlib import Path
+
+import screw_dynamics
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "examples/ci/README.md": "example_in_ci.md"}
+LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
+IMAGE = re.compile(r"!\[([^\]]*)\]\((?!https?:)([^)\s]+)\)")
+
+project, author, project_copyright = "screw_dynamics", "the authors of screw_dynamics", "the authors of screw_dynamics"
+version = release = screw_dynamics.__version__
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
+myst_heading_anchors = 4
+html_theme, html_title = "furo", f"screw_dynamics {release}"
+html_copy_source = html_show_copyright = False
+autodoc_default_options = {"members": True, "inherited-members": "tuple", "member-order": "bysource"}
+autodoc_typehints = "none"          # docstrings give shapes, and signatures stay short
+
+
+def linked(text: str, folder: Path) -> str:
+    """A page of this folder of the repository, with its links as those of a page in docs/: a page of the site, a file
+    to be downloaded, or for a folder no link."""
+    def link(match):
+        words, target, anchor = match[1], match[2], match[3] or ""
+        path = (folder / target).resolve()
+        inside = path.relative_to(ROOT).as_posix()
+        if path.is_dir():
+            return words
+        page = PAGES.get(inside) or (inside.removeprefix("docs/") if inside.startswith("docs/") else f"../{inside}")
+        return f"[{words}]({page}{anchor})"
+
+    def image(match):
+        return f"![{match[1]}]({(folder / match[2]).resolve().relative_to(ROOT / 'docs').as_posix()})"
+    return IMAGE.sub(image, LINK.sub(link, text))
+
+
+def marked_up(lines: list[str]) -> list[str]:
+    """A docstring as reStructuredText: plain text, but for `code`, and for examples, which are indented paragraphs."""
+    paragraphs = []
+    for paragraph in "\n".join(lines).split("\n\n"):
+        if paragraph.startswith("    "):
+            paragraphs.append(f"::\n\n{paragraph}")
+        else:
+            words, *parts = re.split(r"`([^`]+)`", paragraph)
+            paragraphs.append(escaped(words) + "".join(
+                f"``{part}``" if k % 2 == 0 else escaped(part) for k, part in enumerate(parts)))
+    return "\n\n".join(paragraphs).split("\n")
+
+
+def escaped(text: str) -> str:
+    """Text without what reStructuredText takes for markup."""
+    return re.sub(r"([\\*|]|_(?=\W|$))", r"\\\1", text)
+
+
+def methods_of_robot() -> str:
+    """The reference of Robot: a section for each subject, which is a base class, with its methods in their order."""
+    def section(base):
+        names = [name for name, x in vars(base).items() if not name.startswith("_") and getattr(x, "__doc__", None)]
+        kinds = {name: "attribute" if isinstance(vars(base)[name], property) else "method" for name in names}
+        listed = "\n".join(f".. auto{kind}:: Robot.{name}" for name, kind in kinds.items())
+        title = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", base.__name__).capitalize()
+        return names and f"## {title}\n\n```{{eval-rst}}\n.. currentmodule:: screw_dynamics\n\n{listed}\n```\n"
+    subjects = [base for base in reversed(screw_dynamics.Robot.__mro__)
+                if base.__module__.startswith("screw_dynamics.robot.")]
+    return "\n".join(filter(None, (section(base) for base in subjects if base is not screw_dynamics.Robot)))
+
+
+def other_names() -> str:
+    """The reference of what the package offers beside Robot, and beside modules, which have pages of their own."""
+    offered = {name: getattr(screw_dynamics, name) for name in screw_dynamics.__all__ if name != "Robot"}
+    own = {name: x for name, x in offered.items() if callable(x) and name != "identify"}        # of identification
+    listed = "\n".join(f".. auto{'class' if isinstance(x, type) else 'function'}:: {name}" for name, x in own.items())
+    return f"```{{eval-rst}}\n.. currentmodule:: screw_dynamics\n\n{listed}\n```\n"
+
+
+GENERATED = {"reference/robot": methods_of_robot, "reference/models": other_names}
+
+
+def setup(app):
+    """Connect these to Sphinx."""
+    def read(app, name, content):
+        content[0] = linked(content[0], ROOT / "docs")
+        content[0] += GENERATED.get(name, str)()
+
+    def include(app, relative, parent, content):
+        content[0] = linked(content[0], (ROOT / "docs" / relative).resolve().parent)
+
+    def docstring(app, what, name, x, options, lines):
+        lines[:] = marked_up(lines)
+    app.connect("source-read", read)
+    app.connect("include-read", include)
+    app.connect("autodoc-process-docstring", docstring)

@@ -1,0 +1,46 @@
+"""The site that `make docs` builds: without a warning, with every public name, and with links that lead somewhere."""
+import re
+import subprocess
+import sys
+
+import pytest
+
+import screw_dynamics as sd
+from support.paths import ROOT
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    pytest.importorskip("sphinx")
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run([sys.executable, "-m", "sphinx", "-q", "--fail-on-warning", "--keep-going", "docs",
+                           str(folder)], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_every_public_name_is_in_the_reference(site):
+    reference = "".join(path.read_text() for path in (site / "reference").glob("*.html"))
+    anchors = set(re.findall(r'id="(screw_dynamics\.[\w.]+)"', reference))
+    methods = {f"screw_dynamics.Robot.{name}" for name in dir(sd.Robot)
+               if not name.startswith("_") and callable(getattr(sd.Robot, name))}
+    assert methods <= anchors
+    named = {name for name in sd.__all__ if callable(getattr(sd, name))}
+    assert {f"screw_dynamics.{name}" for name in named - {"identify"}} <= anchors      # a function of identification
+    assert "screw_dynamics.identification.identify" in anchors
+
+
+def test_links_lead_somewhere(site):
+    """Within the site: pages, files to download, and places on them."""
+    ids, lost = {}, set()
+    for page in site.rglob("*.html"):
+        for link in re.findall(r'href="([^"]+)"', page.read_text()):
+            path, _, place = re.sub(r"\?v=\w+", "", link).partition("#")
+            if ":" in path or page.name in ("genindex.html", "search.html"):
+                continue
+            target = (page.parent / path).resolve() if path else page
+            if target.suffix == ".html" and target.exists() and target not in ids:
+                ids[target] = set(re.findall(r'id="([^"]+)"', target.read_text()))
+            if not target.exists() or (place and target in ids and place not in ids[target]):
+                lost.add((page.relative_to(site).as_posix(), link))
+    assert not lost
