@@ -12,6 +12,7 @@ from screw_dynamics.simulation.driven import BRAKE, EFFORT, GRAVITY, REFERENCE, 
 
 from .commands import Drive, Drives
 from .limits import EnforcedLimits
+from .mechanism import Mechanism
 from .reference import Sample
 from .settings import Settings
 
@@ -37,6 +38,22 @@ class Actuators:
         sample: the reference, if any, rows (1, n)."""
         return self._run(robot, drives, sample, q.copy(), qd.copy(), wrenches, 0, np.zeros(len(qd), dtype=np.int64))[1]
 
+    def acceleration(self, robot: Robot, drives: Drives, sample: Sample | None, q: np.ndarray, qd: np.ndarray,
+                     wrenches: Wrenches) -> np.ndarray:
+        """The accelerations (n,) of a step from a state, (qd' - qd) / dt; 0 of a step that cannot be made."""
+        end, clipped = qd.copy(), np.zeros(len(qd), dtype=np.int64)
+        made, _, _ = self._run(robot, drives, sample, q.copy(), end, wrenches, 1, clipped)
+        return (end - qd) / self._settings.step if made else np.zeros(len(qd))
+
+    def closed(self, robot: Robot, q: np.ndarray, qd: np.ndarray, motors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Configuration and velocities with the robot's loops closed, as of Mechanism.closed."""
+        return Mechanism(robot).closed(q, qd, motors) if robot.model.constraints else (q, qd)
+
+    @property
+    def reason(self) -> str:
+        """Why the last motion ended early, if more is known than the joints whose numbers are not finite."""
+        return getattr(self._driven, "reason", "")
+
     def move(self, robot: Robot, drives: Drives, samples: Sample | None, q: np.ndarray, qd: np.ndarray,
              wrenches: Wrenches, steps: int, clipped: np.ndarray,
              past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
@@ -51,7 +68,8 @@ class Actuators:
 
     def _run(self, robot, drives, samples, q, qd, wrenches, steps, clipped, past=None):
         if robot is not self._robot:
-            self._robot, self._drives, self._driven = robot, None, Driven(robot, self._settings.integrator)
+            self._robot, self._drives = robot, None
+            self._driven = Mechanism(robot) if robot.model.constraints else Driven(robot, self._settings.integrator)
             self._unpushed = self._driven.wrenches({})
         if drives is not self._drives:      # brakes stay where they are as long as the same drives the joints
             self._drives, self._table = drives, self._joints(robot, drives, coordinates(q, robot.n))

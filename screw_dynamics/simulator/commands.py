@@ -38,13 +38,18 @@ class Drives(NamedTuple):
     strength: np.ndarray | None = None      # None: all of it
 
 
-KINDS = {"effort": Drive.EFFORT, "velocity": Drive.VELOCITY, "position": Drive.POSITION}   # of COMMAND_MODES
+KINDS = {"effort": Drive.EFFORT, "velocity": Drive.VELOCITY, "position": Drive.POSITION,       # of JOINT_MODES
+         "passive": Drive.EFFORT}
+
+
+_SERVED = Drive.EFFORT, Drive.VELOCITY, Drive.POSITION
 
 
 class Commands:
     """The last command of each joint. Commands to some joints merge; each is stale after command_timeout (0: never).
 
-    modes (n,): what commands each joint, of COMMAND_MODES. A stale joint is driven according to `on_timeout`: "zero"
+    modes (n,): what commands each joint, of JOINT_MODES; `passive` (n,): those that nothing does, which stand still
+    until anything is commanded and then have no effort. A stale joint is driven according to `on_timeout`: "zero"
     by no effort, or towards no velocity, or still towards its last position; "hold" by its brake;
     "gravity_compensation" by g_i(q), in every mode. A joint without a command so far is held by its brake if
     hold_until_first_command, else driven by no effort, or towards no velocity, or towards its first position. Commands
@@ -66,12 +71,13 @@ class Commands:
         """Let other quantities command the joints. One whose mode changes forgets its command; position (n,): where the
         joints are."""
         kind = np.array([KINDS[mode] for mode in modes], dtype=int)
+        self.passive = np.array([mode == "passive" for mode in modes], dtype=bool)
         changed = kind != self._kind
         self._value[changed], self._deadline[changed] = position[changed], UNCOMMANDED
         stale = {"zero": kind, "hold": Drive.LOCKED, "gravity_compensation": Drive.GRAVITY}
         self._kind, self._stale = kind, np.array(np.broadcast_to(stale[self._on_timeout], kind.shape))
         self._stale[:self._base] = Drive.EFFORT
-        kinds, limits = [kind == k for k in KINDS.values()], self._limits
+        kinds, limits = [kind == k for k in _SERVED], self._limits
         self._lower = np.select(kinds, (-limits.effort, -limits.velocity, limits.lower))
         self._upper = np.select(kinds, (limits.effort, limits.velocity, limits.upper))
 
@@ -91,7 +97,7 @@ class Commands:
 
     def accept(self, command: np.ndarray, step: int) -> None:
         """Take commands (n,) at a step; a joint with NaN keeps the command that it has."""
-        commanded = ~np.isnan(command)
+        commanded = ~np.isnan(command) & ~self.passive
         self._value[commanded] = command[commanded]
         self._deadline[commanded] = step + self._timeout if self._timeout else NEVER
 
@@ -105,18 +111,19 @@ class Commands:
 
     def distance(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """How far (n,) the state is from the last commands; efforts are reported as commanded, unless clipped."""
-        kinds = [self._kind == kind for kind in KINDS.values()]
+        kinds = [self._kind == kind for kind in _SERVED]
         reported = np.select(kinds, (np.clip(self._value, self._lower, self._upper), qd, q))
         return abs(reported - self._value)
 
     def drives(self, step: int) -> Drives:
         """What drives the joints from a step on."""
         fresh, uncommanded = self._deadline > step, self._deadline == UNCOMMANDED
+        started = not (uncommanded.all() and self._base_held)
         kind = np.where(self.stale(step), self._stale, self._kind)
         if self._held:
-            if self._base and not (uncommanded.all() and self._base_held):
+            if self._base and started:
                 uncommanded = uncommanded & (np.arange(len(kind)) >= self._base)
-            kind[uncommanded] = Drive.LOCKED
+            kind[uncommanded & ~(self.passive & started)] = Drive.LOCKED
         value = np.where(fresh | (self._kind == Drive.POSITION), self._value, 0.0)
         clipped = np.clip(value, self._lower, self._upper)
         return Drives(

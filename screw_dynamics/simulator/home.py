@@ -4,11 +4,21 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from screw_dynamics.floating_base import NUMBERS, RATES, FloatingBase
+from screw_dynamics.floating_base import NUMBERS, RATES, FloatingBase, coordinate_joints
+from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 
 from .limits import EnforcedLimits
 from .settings import Settings
+
+
+def default_modes(model: Model, mode: str) -> dict[str, str]:
+    """{joint: the mode given}, but "passive" where a robot has closed loops, and this joint no limit of its effort,
+    while others, which are taken for its motors, have one."""
+    joints = coordinate_joints(model)
+    limited = np.isfinite(model.effort_limit[model.n - len(joints):])
+    passive = ~limited & limited.any() & bool(model.constraints)
+    return {joint: "passive" if idle else mode for joint, idle in zip(joints, passive, strict=True)}
 
 
 class Home:

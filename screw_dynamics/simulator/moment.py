@@ -11,7 +11,7 @@ from screw_dynamics.robot import Robot
 from .actuators import Actuators
 from .commands import Drives
 from .pushes import Push, total
-from .reference import Reference
+from .reference import Reference, Sample
 from .settings import Settings
 
 
@@ -45,8 +45,7 @@ class Moment:
         acting = self._acting
         if acting.stopped:
             return np.zeros(self.robot.n)
-        sample = None if acting.reference is None else acting.reference.sample(np.array([self.time_ns]))
-        return self._actuators.effort(self.robot, acting.drives, sample, self.q, self.qd, self.wrenches)
+        return self._actuators.effort(self.robot, acting.drives, self._sample, self.q, self.qd, self.wrenches)
 
     @cached_property
     def qdd(self) -> np.ndarray:
@@ -55,10 +54,17 @@ class Moment:
         acting, dt = self._acting, self._settings.step
         if acting.stopped or acting.integrated is None:
             return np.zeros(self.robot.n)
+        if self.robot.model.constraints:
+            return self._actuators.acceleration(self.robot, acting.drives, self._sample, self.q, self.qd, self.wrenches)
         _, end = acting.integrated.step(self.q, self.qd, self.effort + self._pushed, dt, self._settings.integrator,
                                         friction=True, limits=True)
         end = np.where(acting.locked, 0.0, end)
         return np.where(np.isfinite(end), (end - self.qd) / dt, 0.0)
+
+    @property
+    def _sample(self) -> Sample | None:
+        reference = self._acting.reference
+        return None if reference is None else reference.sample(np.array([self.time_ns]))
 
     @cached_property
     def _pushed(self) -> np.ndarray:

@@ -9,6 +9,7 @@ from .setting import check
 from .setting import setting as _setting
 
 COMMAND_MODES = ("effort", "velocity", "position")
+JOINT_MODES = (*COMMAND_MODES, "passive")       # of single joints; a passive one has no motor, and no brake
 ON_TIMEOUT = ("zero", "hold", "gravity_compensation")
 SECOND = 1e9   # nanoseconds
 

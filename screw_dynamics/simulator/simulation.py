@@ -3,7 +3,7 @@
 Everything is counted in whole steps and integer nanoseconds, so that the same seed and the same commands at the same
 steps give the same bits, however many steps are made at a time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -22,15 +22,16 @@ from screw_dynamics.simulation.integrators import check_dry_friction
 from .actuators import Actuators, braked, singular_joint
 from .commands import Commands, Drive
 from .faults import Faults, Scheduled
-from .home import Home
+from .home import Home, default_modes
 from .limits import EnforcedLimits
+from .mechanism import residuals
 from .moment import Acting, Moment, Past, Stretch
 from .pushes import Pushes, total
 from .reference import Reference, Tracking
 from .sensors.imu import ImuSample
 from .sensors.odometry import OdometrySample
 from .sensors.sensors import FORCE_TORQUE, IMU, ODOMETRY, JointState, Sensors
-from .settings import COMMAND_MODES, Settings
+from .settings import JOINT_MODES, Settings
 
 AT_COMMAND = 1e-3   # rad, m, N m, ...: a hundred times ros2_control's trigger_joint_command_threshold
 CHUNK = 512   # steps of one rollout: many, so that the compiled loop takes most of the time, but few enough to store
@@ -45,13 +46,16 @@ class Simulation:
     * saturated (n,): the steps, since the start, in which a command or an effort was clipped to a limit.
     * fault: None, or why the robot stopped until a reset. The state always is finite.
     * home: where the next reset leads to.
+    * residuals {name: function of q (nq,)}: what constrains configurations, each 0 where it holds.
     * given_up (n,): the joints whose command is stale and no longer acts; at_command: whether their state was as good
       as their last command then, by ros2_control's sum of differences.
 
     initial_positions {joint: position} is the state after a reset, `EnforcedLimits.middle` for other joints; time_ns is
-    the first simulated time; modes {joint: "effort", "velocity" or "position"} is what commands a joint, command_mode
-    for others. joint_sensors and instrumented are those of `Sensors`. ValueError names a joint without inertia, or that
-    would start outside its limits, and a link or joint that the robot does not have."""
+    the first simulated time; modes {joint: "effort", "velocity", "position" or "passive"} is what commands a joint,
+    `default_modes` for others. joint_sensors and instrumented are those of `Sensors`. ValueError names a joint without
+    inertia, or that would start outside its limits, and a link or joint that the robot does not have.
+
+    A robot whose model has constraints starts, and stays, where its loops are closed."""
 
     def __init__(
         self,
@@ -71,6 +75,7 @@ class Simulation:
         self.home = Home(robot, self.joint_names, self.limits, self.base, self.settings)
         self.home.change(initial_positions or {})
         self._check_inertia()
+        self._check_constraints()
         if self.settings.joint_friction:
             check_dry_friction(self.settings.integrator, robot.model)
         self._actuators = Actuators(self.limits, self.settings)
@@ -78,6 +83,7 @@ class Simulation:
         self.sensors = Sensors(self.settings, robot, joint_sensors, instrumented)
         self.faults = Faults(self.settings, self.joint_names, self.sensors.names, self._rates)
         self._tracking = Tracking(robot.n)
+        self.residuals: dict[str, Callable[[np.ndarray], float]] = residuals(robot)
         self._past = Past(self.settings.steps(self.settings.sensor_delay))
         self.saturated = np.zeros(robot.n, dtype=np.int64)
         self._origin_ns = time_ns
@@ -116,6 +122,16 @@ class Simulation:
             if i is not None:
                 raise ValueError(f"no inertia resists joint '{self.names[i]}': the mass matrix is singular {where}")
 
+    def _check_constraints(self) -> None:
+        """Refuse what there is for trees alone."""
+        if not self.robot.model.constraints:
+            return
+        if self.settings.integrator != "semi_implicit_euler":
+            raise ValueError(f"integrator: {self.settings.integrator} is not there for closed loops, "
+                             "semi_implicit_euler is")
+        if any(self.settings.force_torques):
+            raise ValueError("force_torques: joints of a robot with closed loops have no force-torque sensors")
+
     def restart_clock(self) -> None:
         """Let simulated time restart at zero; nothing else changes. A reference has to be of the new time."""
         self._origin_ns = -self.steps * self.settings.dt_ns
@@ -143,6 +159,7 @@ class Simulation:
         self._start(*self.home.with_joints(names, position, velocity, base), restart_clock)
 
     def _start(self, q: np.ndarray, qd: np.ndarray, restart_clock: bool) -> None:
+        q, qd = self._actuators.closed(self.robot, q, qd, ~self._commands.passive)
         self._origin_ns = 0 if restart_clock else self.time_ns
         self.q, self.qd, self.steps, self.fault = q, qd, 0, None
         self._integrated: Robot | None = None
@@ -172,9 +189,10 @@ class Simulation:
     def _modes(self, modes: Mapping[str, str]) -> list[str]:
         for joint, mode in modes.items():
             self.home.index(joint)
-            if mode not in COMMAND_MODES:
-                raise ValueError(f"joint '{joint}': command mode '{mode}' must be one of {', '.join(COMMAND_MODES)}")
-        return ["effort"] * self._rates + [modes.get(joint, self.settings.command_mode) for joint in self.joint_names]
+            if mode not in JOINT_MODES:
+                raise ValueError(f"joint '{joint}': command mode '{mode}' must be one of {', '.join(JOINT_MODES)}")
+        modes = default_modes(self.robot.model, self.settings.command_mode) | modes
+        return ["effort"] * self._rates + [modes[joint] for joint in self.joint_names]
 
     def inject(
         self, kind: str, target: str = "", value: float = 0.0, delay: float = 0.0, duration: float = 0.0
@@ -251,7 +269,7 @@ class Simulation:
             self.qd = np.zeros(self.robot.n)
             self._record(self.q[None], self.qd[None])
             self.steps += steps
-        elif (efforts | self._locked).all() and not self._pushes.active:
+        elif (efforts | self._locked).all() and not self._pushes.active and not self.robot.model.constraints:
             self._integrate(np.where(efforts, self._drives.value, 0.0), steps)
             self.saturated += (self.steps - first) * self._drives.beyond
         else:   # efforts follow the state: they are renewed each step, as a digital controller does
@@ -268,7 +286,8 @@ class Simulation:
             self._record(past[:made, 0], past[:made, 1, :self.robot.n])
         self.q, self.qd, self.steps = q, qd, self.steps + made
         if made < steps:
-            self._stop(f"the effort on, or the state of, {self._names(failing)} is not finite")
+            not_finite = f"the effort on, or the state of, {self._names(failing)} is not finite"
+            self._stop(self._actuators.reason or not_finite)
 
     def _integrate(self, effort: np.ndarray, steps: int) -> None:
         """Make steps under joint efforts, up to the last finite state; braked joints stay exactly where they were."""

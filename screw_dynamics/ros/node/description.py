@@ -30,14 +30,14 @@ REMINDER = 5.0   # seconds between warnings while there is no robot
 
 def parse(
     text: str, base_link: str = "", tip_link: str = "", joints: Sequence[str] = (),
-    gravity: Sequence[float] = (0.0, 0.0, -9.81), floating: bool | None = None,
+    gravity: Sequence[float] = (0.0, 0.0, -9.81), floating: bool | None = None, closes_loops: bool = False,
 ) -> Robot:
     """The robot of a URDF text, on a floating base if it shall be; ValueError naming the element and the value at
     fault.
 
     `joints` is checked here too (`output_order`), so that a robot without the configured outputs is refused; and so is
     one with joints of several degrees of freedom, other than a floating base unless `floating` is None. Loops and gears
-    that are left open are a warning of the robot."""
+    are a warning of the robot where they are left open."""
     if not text.lstrip("\ufeff \t\r\n").startswith("<"):   # the core would take it for a path, but topics name no files
         raise ValueError(f"robot_description is not XML: it starts with {text[:40]!r}")
     # Not Robot.from_urdf: warnings are logged, where the robot comes into use.
@@ -45,8 +45,10 @@ def parse(
     if floating is None:
         coordinates_alone("this node", model)
     floating_base(model)
-    warnings = *model.warnings, *left_open(model, "this node computes with the tree alone")
-    robot = Robot(replace(model, warnings=warnings), tuple(gravity), source=text)
+    if not closes_loops:
+        warnings = left_open(model, "this node computes with the tree alone")
+        model = replace(model, warnings=(*model.warnings, *warnings))
+    robot = Robot(model, tuple(gravity), source=text)
     output_order(coordinate_joints(model), joints)
     return robot
 
@@ -87,6 +89,7 @@ class RobotDescription:
     ):
         self._parameters, self._log = node.settings, node.log
         self._on_robot, self._prepare, self._finish = on_robot, prepare, finish
+        self._closes_loops = getattr(node, "closes_loops", False)
         self.finished = False
         self.robot: Robot | None = None
         self.error = ""
@@ -139,7 +142,8 @@ class RobotDescription:
 
     def _parse(self, text: str) -> Robot:
         p = self._parameters
-        return parse(text, p.base_link, p.tip_link, p.joints, p.gravity, getattr(p, FLOATING_BASE.name, None))
+        return parse(text, p.base_link, p.tip_link, p.joints, p.gravity, getattr(p, FLOATING_BASE.name, None),
+                     self._closes_loops)
 
     def _on_topic(self, msg: String) -> None:
         if len(msg.data) > LARGEST_SOURCE:   # not to be kept, nor looked at

@@ -59,6 +59,8 @@ class SimulationHealth:
             "saturated efforts [steps]": int(saturated.sum()),
         }
         values |= {f"saturated: {names[i]}": int(saturated[i]) for i in saturated.nonzero()[0]}
+        values |= {f"constraint residual: {name}": f"{of(simulation.q):.6g}"
+                   for name, of in simulation.residuals.items()}
         if faults:
             values["active faults"] = len(simulation.faults.active)
             values |= {f"fault {k}": text for k, text in enumerate(faults, 1)}

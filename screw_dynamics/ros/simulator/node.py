@@ -19,6 +19,7 @@ from screw_dynamics.floating_base import coordinate_joints
 from screw_dynamics.robot import Robot
 from screw_dynamics.simulation.driven import Driven
 from screw_dynamics.simulator.lockstep import Lockstep
+from screw_dynamics.simulator.mechanism import prepare_loops
 from screw_dynamics.simulator.runner import IDLE, Runner
 from screw_dynamics.simulator.simulation import Simulation
 
@@ -48,6 +49,7 @@ class SimulatorNode(ManagedNode):
     keeps_clock: false for all but one of several simulators on one graph. With `publish_clock` they stamp with their
     simulated time, and the one that keeps the clock publishes it."""
 
+    closes_loops = True
     steps = {name: STEPS[name] for name in ("gravity torque", "inverse dynamics", "mass matrix", "external torque")}
 
     def __init__(self, keeps_clock: bool = True, **node_options):
@@ -60,6 +62,7 @@ class SimulatorNode(ManagedNode):
         self.steps = {
             "simulation": lambda robot, q, v, link: robot.rollout(q, v, v, steps=1, integrator=integrator),
             "driven motion": lambda robot, q, v, link: Driven(robot, integrator),
+            "closed loops": lambda robot, q, v, link: robot.model.constraints and prepare_loops(robot, q, v),
             **self.steps}
         self._group_parameters = GroupParameters(self, self.settings.trajectory_groups)
         if self.settings.imus:

@@ -3,7 +3,7 @@
 from dataclasses import fields
 
 from screw_dynamics.simulator.lockstep import TRIGGERS
-from screw_dynamics.simulator.settings import COMMAND_MODES, Settings
+from screw_dynamics.simulator.settings import JOINT_MODES, Settings
 
 from ..node.parameters import FLOATING_BASE, SHARED, Setting
 
@@ -39,4 +39,4 @@ SETTINGS = (
 # Of each joint, as <name>.<joint>; the default is that of the simulation.
 INITIAL_POSITIONS = Setting("initial_positions", 0.0, "position of {joint} after a reset", "rad or m")
 COMMAND_INTERFACES = Setting("command_interfaces", "", "the field of joint_commands that commands {joint}",
-                             choices=COMMAND_MODES)
+                             choices=JOINT_MODES)

@@ -4,6 +4,7 @@ from dataclasses import fields
 
 from screw_dynamics.floating_base import coordinate_joints
 from screw_dynamics.robot import Robot
+from screw_dynamics.simulator.home import default_modes
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.urdf.reader import model_of
@@ -35,7 +36,7 @@ class SimulationParameters:
         at_defaults = Simulation(robot, self.settings, **own)
         middle = at_defaults.limits.middle()[robot.n - len(names):]
         self.homes.declare(robot.model, middle.tolist(), at_defaults.home.check)
-        self.interfaces.declare(robot.model, [self.settings.command_mode] * len(names))
+        self.interfaces.declare(robot.model, list(default_modes(robot.model, self.settings.command_mode).values()))
         for name in (*self.homes.misnamed(), *self.interfaces.misnamed(), *self._sensors.misnamed(names)):
             self._node.log.warning(f"parameter {name}: unknown joint, the model has {listed(names)}")
         return Simulation(robot, self.settings, self.homes.by_joint(), time_ns, self.interfaces.by_joint(), **own)

@@ -1,0 +1,203 @@
+"""A simulated robot with closed loops: it starts and stays closed, moves as its mechanism does, and its servos, brakes
+and stops hold it. No ROS."""
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.closed_loops import ClosedLoopRobot
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
+from support.loop_robots import LOOP, four_bar
+from support.paths import ROOT
+from support.simulations import FREE, NAN
+
+
+@pytest.fixture(scope="module")
+def loops():
+    return ClosedLoopRobot.from_urdf(four_bar())
+
+
+def simulate(loops, initial=None, modes=None, **settings):
+    return Simulation(loops.robot, Settings(**{"command_timeout": 0.0, **settings}), initial, modes=modes)
+
+
+def command(loops, **values):
+    """A command of some joints."""
+    c = np.full(loops.robot.n, NAN)
+    for name, value in values.items():
+        c[loops.robot.v_slices[name]] = value
+    return c
+
+
+def closed(loops, simulation):
+    return np.abs(loops.residual(simulation.q)).max() < 2e-12 and np.abs(
+        loops.jacobian(simulation.q) @ simulation.qd).max() < 1e-10 * max(1.0, np.abs(simulation.qd).max())
+
+
+def test_without_effort_it_moves_as_the_mechanism_does(loops):
+    simulation = simulate(loops, {"A": 0.3}, **FREE)
+    start = simulation.q
+    assert start[0] == 0.3 and closed(loops, simulation)
+    assert simulation.advance(200) == 200
+    motion = loops.simulate(start, np.zeros(3), dt=1e-3, steps=200, method="semi_implicit_euler")
+    assert np.abs(simulation.q - start).max() > 0.05
+    np.testing.assert_allclose(simulation.q, motion.q[-1], atol=1e-9)
+    np.testing.assert_allclose(simulation.qd, motion.qd[-1], atol=1e-8)
+    assert closed(loops, simulation)
+
+
+def test_it_is_held_until_its_motor_is_commanded_and_passive_joints_are_free_then(loops):
+    simulation = simulate(loops)
+    start = simulation.q
+    simulation.advance(20)
+    np.testing.assert_array_equal(simulation.q, start)
+    simulation.command(command(loops, B=5.0, C=5.0))        # of joints without a motor
+    simulation.advance(20)
+    np.testing.assert_array_equal(simulation.q, start)
+    simulation.command(command(loops, A=1.0))
+    expected = loops.forward_dynamics(start, np.zeros(3), (1.0, 0.0, 0.0)).qdd
+    np.testing.assert_allclose(simulation.moment().effort, (1.0, 0.0, 0.0))
+    np.testing.assert_allclose(simulation.moment().qdd, expected, rtol=1e-5)    # of a step, at whose end loops close
+    simulation.advance(1)
+    np.testing.assert_allclose(simulation.qd, 1e-3 * expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("mode", ["position", "velocity"])
+def test_servos_do_what_the_mechanism_takes(loops, mode):
+    simulation = simulate(loops, command_mode=mode)
+    simulation.command(command(loops, A=-0.4))
+    simulation.advance(600)
+    q, rest = simulation.q, np.zeros(3)
+    moment = simulation.moment()
+    if mode == "position":
+        assert abs(q[0] + 0.4) < 1e-6
+        np.testing.assert_allclose(moment.effort, loops.inverse_dynamics(q, rest, rest, actuated="A").tau, atol=1e-4)
+    else:
+        assert abs(simulation.qd[0] + 0.4) < 1e-6
+    np.testing.assert_allclose(moment.effort[1:], 0.0, atol=1e-12)
+    assert closed(loops, simulation)
+
+
+def test_a_servo_that_is_too_weak_gives_its_limit(loops):
+    simulation = simulate(loops, command_mode="position", servo_bandwidth=400.0)
+    simulation.command(command(loops, A=-0.5))
+    assert simulation.moment().effort[0] == -30.0
+    simulation.advance(3)
+    assert simulation.saturated.tolist() == [3, 0, 0]
+    np.testing.assert_allclose(simulation.moment().effort[1:], 0.0)
+
+
+def test_gravity_compensation_of_all_joints_holds_the_mechanism(loops):
+    simulation = simulate(loops, {"A": 0.2}, dict.fromkeys("ABC", "effort"), command_timeout=0.01,
+                          on_timeout="gravity_compensation")
+    simulation.command(np.zeros(3))
+    simulation.advance(10)
+    speed = np.abs(simulation.qd).max()
+    simulation.advance(100)
+    assert 0.0 < np.abs(simulation.qd).max() < 1.5 * speed
+
+
+def test_brakes_stop_it_and_let_it_be(loops):
+    simulation = simulate(loops, command_timeout=0.1, on_timeout="hold")
+    simulation.command(command(loops, A=5.0))
+    simulation.advance(100)
+    assert np.abs(simulation.qd).max() > 0.1
+    simulation.advance(2)
+    stopped = simulation.q
+    simulation.advance(50)
+    np.testing.assert_allclose(simulation.q, stopped, atol=1e-12)
+    assert not simulation.qd[0] and np.abs(simulation.qd).max() < 1e-9
+
+
+def test_a_stop_takes_the_velocity_of_the_whole_mechanism(loops):
+    simulation = simulate(loops, joint_friction=False)
+    simulation.command(command(loops, A=20.0))
+    energy = []
+    for _ in range(24):
+        simulation.advance(20)
+        energy.append(float(loops.energy(simulation.q, simulation.qd)))
+        assert closed(loops, simulation) and simulation.q[0] <= 0.5
+    assert simulation.q[0] == 0.5 and np.abs(simulation.qd).max() < 1e-9
+    assert simulation.fault is None and energy[-1] < max(energy)
+
+
+def test_a_push_moves_it(loops):
+    simulation = simulate(loops, **FREE)
+    wrench = np.array((0.0, 1.0, 0.0, 10.0, 0.0, 5.0))
+    simulation.push("rocker", wrench, 0.01)
+    expected = loops.forward_dynamics(simulation.q, np.zeros(3), np.zeros(3), {"rocker": wrench}).qdd
+    np.testing.assert_allclose(simulation.moment().qdd, expected, rtol=1e-5)
+    simulation.advance(20)
+    assert closed(loops, simulation)
+
+
+def test_friction_is_taken_at_the_end_of_the_step():
+    loops = ClosedLoopRobot.from_urdf(four_bar('<dynamics damping="1e5" friction="2"/>'))
+    simulation = simulate(loops)
+    simulation.command(command(loops, A=25.0))
+    simulation.advance(100)
+    assert np.abs(simulation.qd).max() < 1e-3 and closed(loops, simulation)
+
+
+def test_a_start_in_motion_is_closed_and_admissible(loops):
+    simulation = simulate(loops, **FREE)
+    simulation.reset_to(["A"], [-0.3], [1.5])
+    assert simulation.q[0] == -0.3 and closed(loops, simulation) and simulation.qd[0] > 0.1
+    simulation.reset()
+    assert simulation.q[0] == 0.0 and not simulation.qd.any()
+
+
+def test_the_same_commands_give_the_same_bits_however_many_steps_are_made_at_a_time(loops):
+    ends = []
+    for stride in (1, 7, 60):
+        simulation = simulate(loops, sensor_delay=0.005)
+        simulation.command(command(loops, A=3.0))
+        while simulation.steps < 60:
+            simulation.advance(min(stride, 60 - simulation.steps))
+        ends.append(simulation.q.tobytes() + simulation.qd.tobytes() + simulation.joint_state().position.tobytes())
+    assert len(set(ends)) == 1
+
+
+def test_joints_of_loops_without_an_effort_limit_are_passive_and_modes_say_otherwise(loops):
+    assert simulate(loops)._commands.passive.tolist() == [False, True, True]
+    assert simulate(loops, modes={"B": "effort"})._commands.passive.tolist() == [False, False, True]
+    tree = sd.Robot.from_urdf(four_bar().replace(LOOP, ""))
+    assert not Simulation(tree, Settings())._commands.passive.any()
+    assert Simulation(tree, Settings(), modes={"C": "passive"})._commands.passive.tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize(("settings", "message"), [
+    ({"integrator": "rk4"}, "integrator: rk4 is not there for closed loops, semi_implicit_euler is"),
+    ({"force_torques": ("A",)}, "force_torques: joints of a robot with closed loops have no force-torque sensors")])
+def test_what_there_is_for_trees_alone_is_refused(loops, settings, message):
+    with pytest.raises(ValueError, match=message):
+        simulate(loops, **settings)
+
+
+def test_loops_that_cannot_be_closed_are_named():
+    far = ClosedLoopRobot.from_urdf(four_bar().replace('xyz="0.8 0 0"/><axis', 'xyz="5 0 0"/><axis'))
+    with pytest.raises(ValueError, match="the projection left a residual above 1e-12 in 'D'"):
+        simulate(far)
+
+
+def test_a_step_too_long_is_a_fault(loops):
+    simulation = simulate(loops, dt=0.9, servo_bandwidth=0.1, enforce_limits=False)
+    simulation.command(command(loops, A=1e5))
+    assert simulation.advance(5) < 5
+    assert "loops opened in a step, a shorter dt may help: " in simulation.fault and "'D'" in simulation.fault
+    assert np.isfinite(simulation.q).all()
+
+
+def test_a_leg_stands_on_its_servos_in_the_air_and_falls():
+    """The base of the leg of docs/closed_loops.md is free: its servos do not hold it."""
+    leg = ClosedLoopRobot.from_urdf(ROOT / "urdf" / "closed_loop_leg.urdf", floating_base=True)
+    motors = {"hip_roll": 0.0, "hip_yaw": 0.1, "hip_pitch": -0.2, "knee": 0.3, "crank": 0.1}
+    simulation = Simulation(leg.robot, Settings(command_mode="position", command_timeout=0.0))
+    start = leg.robot.center_of_mass(simulation.q)
+    simulation.command(np.r_[[0.0] * 6, [motors.get(name, NAN) for name in simulation.joint_names]])
+    simulation.advance(200)
+    assert closed(leg, simulation) and simulation.fault is None
+    for name, wanted in motors.items():
+        assert abs(simulation.q[leg.robot.q_slices[name]][0] - wanted) < 1e-3, name
+    fallen = leg.robot.center_of_mass(simulation.q) - start
+    np.testing.assert_allclose(fallen, (0, 0, -0.5 * 9.81 * 0.2 ** 2), atol=2e-3)

@@ -1,0 +1,17 @@
+"""A four-bar with a motor, as a URDF with a closed loop."""
+from support.urdf_text import joint, link, robot
+
+Y = '<axis xyz="0 1 0"/>'
+ARM = {"ixx": 0.02, "ixy": 0, "ixz": 0, "iyy": 0.02, "iyz": 0, "izz": 0.01}
+LOOP = ('<screw_dynamics><loop_joint name="D" type="revolute"><link1 link="rocker" xyz="0 0 -0.5"/>'
+        f'<link2 link="ground" xyz="0.8 0 0"/>{Y}</loop_joint></screw_dynamics>')
+MOTOR = '<limit lower="-0.6" upper="0.5" effort="30" velocity="4"/>'
+
+
+def four_bar(inside=""):
+    """Closed at q = 0; a motor turns the crank within limits. inside: further elements of each joint."""
+    return robot(link("ground"), *(link(name, mass, f'<origin xyz="{com}"/>', ARM) for name, mass, com in (
+        ("crank", 1, "0 0 0.15"), ("coupler", 2, "0.4 0 0.1"), ("rocker", 1.5, "0 0 -0.25"))),
+        joint("A", "ground", "crank", "revolute", Y + MOTOR + inside),
+        joint("B", "crank", "coupler", inside=f'<origin xyz="0 0 0.3"/>{Y}{inside}'),
+        joint("C", "coupler", "rocker", inside=f'<origin xyz="0.8 0 0.2"/>{Y}{inside}'), LOOP)
