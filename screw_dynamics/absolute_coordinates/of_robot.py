@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.model.constraints import LoopJoint
 from screw_dynamics.model.group_joints import GROUPS
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
@@ -79,8 +80,9 @@ def of_robot(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, efforts: E
 
     efforts: of the joints, (n,), or efforts(t, qd) that returns them; friction, as in Robot.forward_dynamics, is no
     part of the motion unless efforts contain -robot.friction_torque(qd). group: of all bodies, or {link: group}, SE(3)
-    for others. joints, springs: further ones between the links that joints move, or the root as the ground, as those
-    that close a loop. ValueError for a robot with mimic joints, or with a joint that moves a link without inertia."""
+    for others. Loop joints of the robot's model are joints of the system. joints, springs: further ones between the
+    links that joints move, or the root as the ground. ValueError for a robot with mimic joints, or with a joint that
+    moves a link without inertia, and for a model with distances or gears."""
     model, own = robot.model, RobotJoints(robot.model)
     slots = [model.body_names.index(name) for name in own.bodies]
     poses, twists = robot.body_poses(q), robot.body_twists(q, np.zeros(robot.n) if qd is None else qd)
@@ -91,8 +93,31 @@ def of_robot(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, efforts: E
         tau = efforts(t, own.rates(poses, twists)) if callable(efforts) else efforts
         return own.wrenches(poses, checks.real_numbers("efforts", tau, robot.n))
     held = [_joint(model, freedom, own.bodies) for freedom in own.freedoms if model.kind_of(freedom.name) != "free"]
-    system = MultibodySystem(bodies, [*held, *joints], springs, robot.gravity, None if efforts is None else driven)
+    system = MultibodySystem(bodies, [*held, *_loops(robot, q), *joints], springs, robot.gravity,
+                             None if efforts is None else driven)
     return system if group == SEMIDIRECT else system.with_groups(group)
+
+
+def _loops(robot, q):
+    """The joints that close the loops of a robot's model."""
+    model = robot.model
+    for given in model.constraints:
+        if not isinstance(given, LoopJoint):
+            raise ValueError(f"{type(given).__name__.lower()} {given.name!r}: a system in absolute coordinates closes "
+                             "loops by joints alone; dataclasses.replace(model, constraints=()) leaves all open")
+        between = robot.forward_kinematics(q, given.link, given.on)
+        frame_on = between @ given.frame if given.frame_on is None else given.frame_on
+        (i, C), (j, D) = model.frames[given.link], model.frames[given.on]
+        ends = [(i, C @ given.frame), (j, D @ frame_on)]
+        if i < 0:                       # the ground is the other body
+            ends = [(body, frame @ _QUARTER if given.kind == "universal" else frame) for body, frame in reversed(ends)]
+        (body, frame), (on, frame_on) = ends
+        if body != on:
+            yield Joint(given.name, given.kind, model.body_names[body], frame,
+                        None if on < 0 else model.body_names[on], frame_on, given.pitch or 0.0)
+
+
+_QUARTER = np.array(((0.0, -1.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0)))
 
 
 def _links(model: Model):

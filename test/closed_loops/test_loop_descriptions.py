@@ -12,10 +12,12 @@ from urdf_parser_py.urdf import URDF
 
 import screw_dynamics as sd
 from screw_dynamics import UrdfError, UrdfWarning, inspect, se3
+from screw_dynamics.absolute_coordinates.of_robot import of_robot
 from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, Gear, LoopJoint
 from screw_dynamics.model.constraints import KINDS
 from screw_dynamics.urdf.constraints import WITHOUT_AXIS
 from screw_dynamics.urdf.file import read_urdf_file
+from support.loop_robots import four_bar
 from support.urdf_text import joint, link, robot
 
 Y = '<axis xyz="0 1 0"/>'
@@ -254,3 +256,26 @@ def test_inspect_lists_them():
     text = inspect.report(sd.read_urdf(robot(*TREE, own(D, ROD, GEAR))))
     assert "  D: revolute joint, rocker on ground\n  rod: distance 0.4 m, crank on plate\n" in text
     assert "\n  G: 1 A - 2 E = 0.1\n" in text
+
+
+@pytest.mark.parametrize("kind", ["revolute", "spherical", "universal", "cylindrical"])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_the_same_loops_in_absolute_coordinates(kind, swapped, rng):
+    text = four_bar().replace('name="D" type="revolute"', f'name="D" type="{kind}"')
+    if kind in WITHOUT_AXIS:
+        text = text.replace(Y + "</loop_joint>", "</loop_joint>")
+    if swapped:
+        text = text.replace("<link1", "<other").replace("<link2", "<link1").replace("<other", "<link2")
+    loops = ClosedLoopRobot.from_urdf(text)
+    bodies, q = loops.robot.model.body_names, loops.project((0.3, 0.0, 0.0), held="A")
+    qd = loops.project_velocity(q, rng.normal(size=3))
+    system = of_robot(loops.robot, q, qd)
+    qdd = loops.forward_dynamics(q, qd, np.zeros(3)).qdd
+    expected = [loops.robot.jacobian(q, name) @ qdd + loops.robot.jacobian_derivative(q, qd, name) @ qd
+                for name in bodies]
+    np.testing.assert_allclose(system.accelerations(0.0, *system.initial()), expected, atol=1e-8)
+
+
+def test_absolute_coordinates_have_no_gears():
+    with pytest.raises(ValueError, match="gear 'G': a system in absolute coordinates closes loops by joints alone"):
+        of_robot(ClosedLoopRobot.from_urdf(robot(*TREE, own(GEAR))).robot, np.zeros(4))
