@@ -48,7 +48,7 @@ def test_the_simulator_closes_the_loop_and_says_how_well(process, simulator):
     assert 0.0 <= float(values["constraint residual: D [m or rad]"]) < 2e-12
     assert simulator.get_parameter("command_interfaces.A") == "effort"
     assert simulator.get_parameter("command_interfaces.B") == "passive"
-    assert "left open" not in process.output()
+    assert "left open" not in process.output() and "closed loops and gears: D\n" in process.output()
 
 
 def test_a_joint_of_the_loop_may_be_driven_instead(simulator):

@@ -215,5 +215,7 @@ class RobotDescription:
         for warning in robot.warnings:
             self._log.warning(f"model: {warning}")
         self._log.info(f"robot of {len(robot.joint_names)} joints: {listed(robot.joint_names)}")
+        if self._closes_loops and robot.model.constraints:
+            self._log.info(f"closed loops and gears: {listed([given.name for given in robot.model.constraints])}")
         self.text = text
         self.offer(robot)
