@@ -14,16 +14,19 @@ from numpy.typing import ArrayLike
 from . import checks
 from .algorithms.friction import STICTION
 from .model.group_joints import GROUPS
+from .simulation.springs import checked_springs
 
 AXES = "rx", "ry", "rz", "x", "y", "z"
 Efforts = ArrayLike | Callable | None
+FreeStep = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]   # (q, qd, tau): (q, qd) after
 
 
 class EnergyBalance(NamedTuple):
-    """Along a motion, each (..., samples), in J: kinetic and potential energy; and since the first sample the work of
-    efforts, and what friction and position stops took.
+    """Along a motion, each (..., samples), in J: kinetic and potential energy, that of springs at the joints too; and
+    since the first sample the work of efforts, and what friction, with the dampers of springs, and position stops took.
 
-    What a stop took is what is missing in the steps that end at it."""
+    What a stop took in a step is the energy after the step without it, less that with it; where that step is not known,
+    all that is missing in a step that ends at a stop."""
 
     kinetic: np.ndarray
     potential: np.ndarray
@@ -82,37 +85,47 @@ class Samples:
         if not (self.h > 0.0).all():
             raise ValueError("t must increase from sample to sample")
         self._tau = tau
+        self.ends = self.q[..., 1:, :], self.qd[..., 1:, :]
+
+    def without_stops(self, at_stop: np.ndarray, free: FreeStep) -> tuple[np.ndarray, np.ndarray]:
+        """Let the steps of a mask (..., k - 1) end as they would without stops, and return these states."""
+        tau = np.broadcast_to(self.efforts[0], self.ends[1].shape)
+        states = free(*(x[at_stop] for x in (self.q[..., :-1, :], self.qd[..., :-1, :], tau)))
+        self.ends = self.ends[0].copy(), self.ends[1].copy()
+        for end, state in zip(self.ends, states, strict=True):
+            end[at_stop] = state
+        return states
 
     @cached_property
     def way(self) -> np.ndarray:
         """The integral of the velocity (..., k - 1, n) from sample to sample.
 
         On a group log(g0^-1 g1) = int v + [int v, v]/2 + ..., which is h^2 [v0, v1] / 12 more, but for order 5."""
-        d = self.robot.difference(self.q[..., :-1, :], self.q[..., 1:, :])
-        return d - self.h**2 / 12.0 * brackets(self.robot.model, self.qd[..., :-1, :], self.qd[..., 1:, :])
+        d = self.robot.difference(self.q[..., :-1, :], self.ends[0])
+        return d - self.h**2 / 12.0 * brackets(self.robot.model, self.qd[..., :-1, :], self.ends[1])
 
     @cached_property
     def velocity(self) -> np.ndarray:
         """The velocity (..., k - 1, n) in the middle."""
-        return 1.5 * self.way / self.h - 0.25 * (self.qd[..., :-1, :] + self.qd[..., 1:, :])
+        return 1.5 * self.way / self.h - 0.25 * (self.qd[..., :-1, :] + self.ends[1])
 
     @cached_property
     def configuration(self) -> np.ndarray:
         """The configuration (..., k - 1, nq) in the middle: where the parabola of the velocities leads."""
         v, half = self.qd, 0.5 * self.h
-        way = self.h / 24.0 * (5.0 * v[..., :-1, :] + 8.0 * self.velocity - v[..., 1:, :])
+        way = self.h / 24.0 * (5.0 * v[..., :-1, :] + 8.0 * self.velocity - self.ends[1])
         turn = half**2 / 12.0 * brackets(self.robot.model, v[..., :-1, :], self.velocity)
         return self.robot.integrate(self.q[..., :-1, :], way + turn)
 
     @cached_property
     def velocities(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The velocities (..., k - 1, n) at the beginning, in the middle and at the end, between samples."""
-        return self.qd[..., :-1, :], self.velocity, self.qd[..., 1:, :]
+        return self.qd[..., :-1, :], self.velocity, self.ends[1]
 
     @cached_property
     def configurations(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The configurations (..., k - 1, nq) there."""
-        return self.q[..., :-1, :], self.configuration, self.q[..., 1:, :]
+        return self.q[..., :-1, :], self.configuration, self.ends[0]
 
     @cached_property
     def efforts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -170,42 +183,63 @@ def accumulated(steps: np.ndarray, axis: int = -1) -> np.ndarray:
 
 
 # ------------------------------------------------------------------------------------------------- energy
-def energy_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts, friction: bool, limits: bool,
+def energy_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts, friction: bool,
+                   springs: Any = None, at_stop: np.ndarray | None = None, free: FreeStep | None = None,
                    threads: int | None = None) -> EnergyBalance:
-    """The EnergyBalance of a motion, see Robot.energy_balance."""
-    along, model = Samples(robot, t, q, qd, tau), robot.model
+    """The EnergyBalance of a motion, see Robot.energy_balance. at_stop (..., samples - 1): the steps that end at a
+    stop; free: what they would be without stops, if that is known."""
+    along, resistance = Samples(robot, t, q, qd, tau), resistance_of(robot.model, friction, springs)
+
+    def potential_of(q):
+        return robot.potential_energy(q, threads=threads) + spring_energy(robot.model, springs, q)
     with np.errstate(all="ignore"):                 # of states that are not finite
-        kinetic = robot.kinetic_energy(along.q, along.qd, threads=threads)
-        potential = robot.potential_energy(along.q, threads=threads)
-        nothing = np.zeros(kinetic[..., 1:].shape)
+        kinetic, potential = robot.kinetic_energy(along.q, along.qd, threads=threads), potential_of(along.q)
+        nothing, end = np.zeros(kinetic[..., 1:].shape), (kinetic + potential)[..., 1:]
         work, heat, taken = nothing, nothing, nothing
+        if at_stop is not None and free is not None and at_stop.any():
+            x, v = along.without_stops(at_stop, free)
+            taken = nothing.copy()
+            taken[at_stop] = robot.kinetic_energy(x, v) + potential_of(x) - end[at_stop]
         if tau is not None:
             work = along.integral(np.multiply, along.efforts, along.velocities).sum(axis=-1)
-        if friction:
-            heat = along.integral(lambda v: friction_effort(model, v) * v, along.velocities).sum(axis=-1)
-        if limits:
-            missing = work - heat - np.diff(kinetic + potential)
-            taken = np.where(at_stop(model, along.q[..., 1:, :]), missing, 0.0)
+        if resistance is not None:
+            heat = along.integral(lambda v: resistance(v) * v, along.velocities).sum(axis=-1)
+        if at_stop is not None and free is None:
+            taken = np.where(at_stop, work - heat - np.diff(kinetic + potential), 0.0)
     return EnergyBalance(kinetic, potential, accumulated(work), accumulated(heat), accumulated(taken))
 
 
-def friction_effort(model: Any, v: np.ndarray) -> np.ndarray:
-    """The efforts of friction (..., n) at velocities (..., n), as in simulation."""
-    return (model.damping + model.friction / (np.abs(v) + STICTION)) * v
+def resistance_of(model: Any, friction: bool, springs: Any) -> Callable[[np.ndarray], np.ndarray] | None:
+    """The efforts (..., n) that friction and the dampers of springs take at velocities (..., n), as in simulation; None
+    where there are none."""
+    given = checked_springs(model, springs)
+    if not friction and given is None:
+        return None
+    damping = (model.damping if friction else 0.0) + (0.0 if given is None else np.array(given[1]))
+    dry = model.friction if friction else 0.0
+    return lambda v: (damping + dry / (np.abs(v) + STICTION)) * v
 
 
-def at_stop(model: Any, q: np.ndarray) -> np.ndarray:
-    """Whether any joint of configurations (..., nq) is exactly at a limit, (...), as stops leave it."""
-    has = model.places_in_q >= 0
-    x = q[..., model.places_in_q[has]]
-    return ((x == model.lower[has]) | (x == model.upper[has])).any(axis=-1)
+def spring_energy(model: Any, springs: Any, q: np.ndarray) -> np.ndarray | float:
+    """What springs at the joints store at configurations (..., nq), (...), in J."""
+    given = checked_springs(model, springs)
+    if given is None:
+        return 0.0
+    stiffness, _, rest = map(np.array, given)
+    return 0.5 * (stiffness * (q[..., model.places_in_q] - rest)**2).sum(axis=-1)
+
+
+def at_limits(model: Any, q: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Any:
+    """Which joints of configurations (..., nq) are exactly at a limit (n,), (..., n), as stops leave them."""
+    place = model.places_in_q
+    return (place >= 0) & ((q[..., place] == lower) | (q[..., place] == upper))
 
 
 # ------------------------------------------------------------------------------------------------- momentum
 def momentum_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts, friction: bool,
-                     threads: int | None = None) -> MomentumBalance:
+                     springs: Any = None, threads: int | None = None) -> MomentumBalance:
     """The MomentumBalance of a motion, see Robot.momentum_balance."""
-    bases = floating_joints(robot.model)
+    bases, resistance = floating_joints(robot.model), resistance_of(robot.model, friction, springs)
     along = Samples(robot, t, q, qd, tau)
     with np.errstate(all="ignore"):
         momentum, moment = momentum_and_moment(robot, along.q, along.qd, threads)
@@ -213,9 +247,9 @@ def momentum_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau:
         carried = 0.5 * along.h * (moment[..., 1:, :] + moment[..., :-1, :]) - along.h**2 / 12.0 * np.diff(p, axis=-2)
         fallen = np.broadcast_to(M * along.h * robot.gravity, carried.shape)
         steps = np.concatenate((np.cross(carried, robot.gravity), fallen), axis=-1)
-        if tau is not None or friction:
+        if tau is not None or resistance is not None:
             for joint, link in bases.items():
-                steps = steps + along.integral(partial(_wrench, robot, joint, link, friction), along.configurations,
+                steps = steps + along.integral(partial(_wrench, robot, joint, link, resistance), along.configurations,
                                                along.velocities, along.efforts)
     return MomentumBalance(momentum, accumulated(steps, axis=-2))
 
@@ -246,10 +280,10 @@ def floating_joints(model: Any) -> dict[str, str]:
     return links
 
 
-def _wrench(robot, joint, link, friction, q, v, tau):
+def _wrench(robot, joint, link, resistance, q, v, tau):
     """The wrench (..., 6) about the root's origin of the net effort on a free joint."""
     slots = robot.v_slices[joint]
-    net = tau - (friction_effort(robot.model, v) if friction else 0.0)
+    net = tau - (0.0 if resistance is None else resistance(v))
     twists = robot.jacobian(q, link, "spatial")[..., slots]
     net = np.broadcast_to(net[..., slots], twists.shape[:-1])
     lost = ~np.isfinite(twists).all(axis=(-2, -1), keepdims=True)
@@ -291,18 +325,20 @@ def records(record: str | Iterable[str], model: Any) -> tuple[str, ...]:
 
 
 def recorded(robot: Any, names: Iterable[str], motion: tuple[np.ndarray, np.ndarray, np.ndarray], every: int,
-             tau: Efforts, friction: bool, limits: bool, threads: int | None) -> RecordedMotion:
+             tau: Efforts, friction: bool, limits: bool, springs: Any, free: FreeStep | None, threads: int | None
+             ) -> RecordedMotion:
     """Every so many samples of a motion, with what is recorded along all of them."""
-    t, q, qd = motion
+    (t, q, qd), model = motion, robot.model
     found: dict[str, Any] = {}
     for name in names:
         if name == "residual":
             found[name] = configuration_residual(robot, q[..., ::every, :], limits)
         elif name == "energy":
-            balance = energy_balance(robot, t, q, qd, tau, friction, limits, threads)
+            at_stop = at_limits(model, q[..., 1:, :], model.lower, model.upper).any(axis=-1) if limits else None
+            balance = energy_balance(robot, t, q, qd, tau, friction, springs, at_stop, free, threads)
             found[name] = EnergyBalance(*(x[..., ::every] for x in balance))
         else:
-            balance = momentum_balance(robot, t, q, qd, tau, friction, threads)
+            balance = momentum_balance(robot, t, q, qd, tau, friction, springs, threads)
             found[name] = MomentumBalance(*(x[..., ::every, :] for x in balance))
     result = RecordedMotion(t[::every], q[..., ::every, :], qd[..., ::every, :])
     result.recorded = found

@@ -8,8 +8,9 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import conservation
+from screw_dynamics import checks, conservation
 from screw_dynamics.conservation import EnergyBalance, MomentumBalance, RecordedMotion
+from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
 from screw_dynamics.simulation.rollout import Rollouts, sampling
 from screw_dynamics.simulation.springs import Springs
 
@@ -33,7 +34,7 @@ class Motion(Evaluation):
     @overload
     def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None = ..., dt: float = ...,
                 steps: int = ..., integrator: str = ..., *, friction: bool = ..., limits: bool = ..., every: int = ...,
-                rtol: float = ..., atol: float = ..., record: str | Iterable[str],
+                rtol: float = ..., atol: float = ..., springs: Springs | None = ..., record: str | Iterable[str],
                 threads: Threads = ...) -> RecordedMotion: ...
 
     def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None = None, dt: float = 1e-3,
@@ -57,36 +58,46 @@ class Motion(Evaluation):
 
         record: "energy", "momentum" or "residual", or several of them. Then the result, which still unpacks to t, q and
         qd, has `recorded` {name: energy_balance, momentum_balance or configuration_residual at the samples}. Work and
-        impulses are summed up over all steps, for which memory is used then, whatever `every` is. Of springs there is
-        no account yet."""
+        impulses are summed up over all steps, for which memory is used then, whatever `every` is."""
         if record is None:
             return self._rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol,
                                           threads, springs)
         names, (steps, every) = conservation.records(record, self.model), sampling(steps, every)
-        if springs is not None:
-            raise ValueError("record: what springs store and dampers take is not recorded; leave record or springs out")
-        fine = 1 if effort is not None or friction or limits else every
+        fine = 1 if effort is not None or springs is not None or friction or limits else every
         motion = self._rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, fine, rtol, atol,
-                                        threads)
-        return conservation.recorded(self, names, motion, every // fine, effort, friction, limits, threads)
+                                        threads, springs)
+        # The step that a stop ended is known if the efforts in it are those at its start.
+        known = integrator in FIXED_STEPS and (not callable(effort) or INTEGRATORS[integrator].implicit)
+
+        def free(q, qd, tau):
+            return self.step(q, qd, tau, dt, integrator, friction=friction, springs=springs, threads=threads)
+        return conservation.recorded(self, names, motion, every // fine, effort, friction, limits, springs,
+                                     free if known else None, threads)
 
     def energy_balance(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | Callable | None = None, *,
-                       friction: bool = False, limits: bool = False, threads: Threads = None) -> EnergyBalance:
+                       friction: bool = False, limits: bool = False, springs: Springs | None = None,
+                       threads: Threads = None) -> EnergyBalance:
         """Kinetic and potential energy, work and losses (..., samples), in J, along a motion t (samples,), q (...,
         samples, nq) and qd (..., samples, n), as `rollout` returns it or a robot was measured.
 
         `residual` is the change of energy that nothing explains: the error of the integrator, if samples are as close
         as its steps; quadrature is of order 4. tau: efforts (..., n), (..., samples - 1, n) one an interval, or (...,
-        samples, n) at the samples; or a controller as of `rollout`. friction, limits: as in `rollout`."""
-        return conservation.energy_balance(self, t, q, qd, tau, friction, limits, threads)
+        samples, n) at the samples; or a controller as of `rollout`. friction, limits, springs: as in
+        `rollout`; what is missing in a step that ends at a stop is then what the stop took."""
+        model, at_stop = self.model, None
+        if limits:
+            ends = checks.real_numbers("q", q, self.nq)[..., 1:, :]
+            at_stop = conservation.at_limits(model, ends, model.lower, model.upper).any(axis=-1)
+        return conservation.energy_balance(self, t, q, qd, tau, friction, springs, at_stop, None, threads)
 
     def momentum_balance(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | Callable | None = None, *,
-                         friction: bool = False, threads: Threads = None) -> MomentumBalance:
+                         friction: bool = False, springs: Springs | None = None,
+                         threads: Threads = None) -> MomentumBalance:
         """The momentum (..., samples, 6) along a motion, angular about the origin of the root link and linear, and the
         impulse of gravity and of efforts on the floating joint; arguments as in `energy_balance`.
 
         ValueError for a robot that does not float, whose root takes any momentum: it names the joint that holds it."""
-        return conservation.momentum_balance(self, t, q, qd, tau, friction, threads)
+        return conservation.momentum_balance(self, t, q, qd, tau, friction, springs, threads)
 
     def configuration_residual(self, q: ArrayLike, *, limits: bool = False) -> np.ndarray:
         """How far configurations q (..., nq) are from what they must fulfil, (...): the largest difference of a

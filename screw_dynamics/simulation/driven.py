@@ -34,6 +34,7 @@ EFFORT, GRAVITY, SERVO, BRAKE = 0.0, 1.0, 2.0, 3.0      # what drives a joint
 # Rows of a reference (REFERENCE, n): position, velocity and acceleration for a servo; effort, which a servo adds.
 POSITION, VELOCITY, ACCELERATION, ADDED = range(4)
 REFERENCE = 4
+PAST = 3
 HYBRID, STATICS = MOMENTA + 1, MOMENTA + 2              # addresses of functions, after those of a Motion
 
 
@@ -152,7 +153,8 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
     space: as of prepare_motion; reference (1 or steps, REFERENCE, n); wrenches (slots, 6), in the frames of the bodies;
     calls: see FORWARD. tau (n) becomes the efforts in the last step, or without steps those at the state; clipped (n)
     counts the steps in which a command or an effort was; lost (2, n): the accelerations and the state, as a sum, that
-    are not finite, if any; past (0 or steps, 2, nq): q, and the n numbers of qd, at the start of each step."""
+    are not finite, if any; past (0 or steps, PAST, nq): q and the n numbers of qd at the start of each step,
+    and the n efforts in it."""
     n, nq = len(qd), len(q)
     where_, stops = at(memory), has_stops(joints)
     x, v, motion, stages = prepare_motion(tableau, 0.0, space, calls, joints, memory)
@@ -199,7 +201,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
             q[k] = x[k]
         for k in range(n):
             if len(past):
-                past[i, 1, k] = qd[k]
+                past[i, 1, k], past[i, 2, k] = qd[k], tau[k]
             qd[k] = v[k]
             clipped[k] += beyond[k]
     return steps

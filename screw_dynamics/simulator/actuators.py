@@ -8,7 +8,7 @@ import numpy as np
 
 from screw_dynamics.floating_base import coordinates
 from screw_dynamics.robot import Robot
-from screw_dynamics.simulation.driven import BRAKE, EFFORT, GRAVITY, REFERENCE, SERVO, Driven
+from screw_dynamics.simulation.driven import BRAKE, EFFORT, GRAVITY, PAST, REFERENCE, SERVO, Driven
 
 from .commands import Drive, Drives
 from .limits import EnforcedLimits
@@ -61,7 +61,7 @@ class Actuators:
 
         Returns how many were made, q (nq,) and qd (n,) after them, and the mask (n,) of the joints whose numbers ceased
         to be finite if these were fewer. clipped (n,) counts the steps in which a command or an effort was clipped;
-        past (0 or steps, 2, nq) becomes q, and the n numbers of qd, at the start of the steps."""
+        past (0 or steps, PAST, nq) becomes q, and the n numbers of qd, at the start of the steps, and the n efforts."""
         q, qd = q.copy(), qd.copy()
         made, _, failing = self._run(robot, drives, samples, q, qd, wrenches, steps, clipped, past)
         return made, q, qd, failing
@@ -75,7 +75,7 @@ class Actuators:
             self._drives, self._table = drives, self._joints(robot, drives, coordinates(q, robot.n))
             self._constant = _reference(drives, Sample(drives.kind, *np.zeros((4, 1, robot.n))))
         reference = self._constant if samples is None else _reference(drives, samples)
-        past = np.empty((0, 2, len(q))) if past is None else past
+        past = np.empty((0, PAST, len(q))) if past is None else past
         with np.errstate(all="ignore"):     # what overflows becomes a fault
             on_bodies = self._driven.wrenches(wrenches) if wrenches else self._unpushed
         return self._driven.run(self._table, on_bodies, reference, steps, self._settings.step, q, qd, clipped, past)

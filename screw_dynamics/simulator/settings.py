@@ -35,6 +35,9 @@ class Settings(SensorSettings):
     joint_friction: bool = _setting(True, "joints have the damping and friction of the URDF")
     servo_bandwidth: float = _setting(
         50.0, "of the servos in the modes velocity and position; at most 0.5 / dt", "rad/s", lower=1e-3)
+    energy_balance: bool = _setting(
+        False, "keep account of work, losses and impulses, for the residuals of energy and momentum in the "
+        "diagnostics: takes time in each step")
     seed: int = _setting(0, "of everything random", lower=0)
     initial_noise: float = _setting(0.0, "standard deviation of the positions after a reset", "rad or m", lower=0.0)
     initial_base_pose: tuple[float, ...] = _setting(

@@ -4,9 +4,11 @@ Everything is counted in whole steps and integer nanoseconds, so that the same s
 steps give the same bits, however many steps are made at a time."""
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
+from screw_dynamics.conservation import beyond_limits
 from screw_dynamics.floating_base import (
     NUMBERS,
     RATES,
@@ -17,9 +19,11 @@ from screw_dynamics.floating_base import (
     velocity_names,
 )
 from screw_dynamics.robot import Robot
+from screw_dynamics.simulation.driven import PAST
 from screw_dynamics.simulation.integrators import check_dry_friction
 
 from .actuators import Actuators, braked, singular_joint
+from .balance import Account, Balance
 from .commands import Commands, Drive
 from .faults import Faults, Scheduled
 from .home import Home, default_modes
@@ -46,7 +50,7 @@ class Simulation:
     * saturated (n,): the steps, since the start, in which a command or an effort was clipped to a limit.
     * fault: None, or why the robot stopped until a reset. The state always is finite.
     * home: where the next reset leads to.
-    * residuals {name: function of q (nq,)}: what constrains configurations, each 0 where it holds.
+    * residuals {name: function of q (nq,)}: what constrains configurations, each 0 where it holds; more may be added.
     * given_up (n,): the joints whose command is stale and no longer acts; at_command: whether their state was as good
       as their last command then, by ros2_control's sum of differences.
 
@@ -85,6 +89,9 @@ class Simulation:
         self._tracking = Tracking(robot.n)
         self.residuals: dict[str, Callable[[np.ndarray], float]] = residuals(robot)
         self._past = Past(self.settings.steps(self.settings.sensor_delay))
+        self._balance = Balance(self.settings, self.limits) if self.settings.energy_balance else None
+        if self.settings.enforce_limits:
+            self.residuals["position limits [rad or m]"] = lambda q: float(beyond_limits(robot.model, q))
         self.saturated = np.zeros(robot.n, dtype=np.int64)
         self._origin_ns = time_ns
         self.steps = 0
@@ -98,6 +105,7 @@ class Simulation:
     @robot.setter
     def robot(self, robot: Robot) -> None:
         self._robot, self._integrated = robot, None
+        self._restart_balance()
 
     @property
     def position(self) -> np.ndarray:
@@ -172,6 +180,16 @@ class Simulation:
         self._past.clear()
         self._locked = self.given_up = np.zeros(self.robot.n, dtype=bool)
         self.at_command, self.reference = False, None
+        self._restart_balance()
+
+    def _restart_balance(self) -> None:
+        if self._balance is not None:
+            self._balance.restart(self.robot, self.q, self.qd)
+
+    def account(self) -> Account | None:
+        """What work, impulses and losses did since the last reset, or change of gravity; None without the setting
+        energy_balance."""
+        return None if self._balance is None else self._balance.account()
 
     # --------------------------------------------------------------------------------------------- what acts
     def command(self, command: np.ndarray) -> None:
@@ -266,8 +284,10 @@ class Simulation:
         """Make steps in which nothing but the state changes."""
         first, efforts = self.steps, (self._drives.kind == Drive.EFFORT) & ~self._locked
         if self._locked.all():
-            self.qd = np.zeros(self.robot.n)
+            before, self.qd = self.qd, np.zeros(self.robot.n)
             self._record(self.q[None], self.qd[None])
+            if before.any():
+                self._count(np.stack([self.q, self.q]), np.stack([before, self.qd]), np.zeros((1, self.robot.n)))
             self.steps += steps
         elif (efforts | self._locked).all() and not self._pushes.active and not self.robot.model.constraints:
             self._integrate(np.where(efforts, self._drives.value, 0.0), steps)
@@ -277,13 +297,17 @@ class Simulation:
 
     def _move(self, steps: int) -> None:
         """Make steps with servos, gravity compensation and pushes, up to the last finite state."""
-        past = np.empty((steps if self._past.depth else 0, 2, self.robot.nq))
+        wanted = self._past.depth or self._balance is not None
+        past = np.empty((steps if wanted else 0, PAST, self.robot.nq))
         samples = self._tracking.samples(self.time_ns, self.settings.dt_ns, steps)
         wrenches = total(self._pushes.active)
         made, q, qd, failing = self._actuators.move(
             self.robot, self._drives, samples, self.q, self.qd, wrenches, steps, self.saturated, past)
         if made:
-            self._record(past[:made, 0], past[:made, 1, :self.robot.n])
+            n, done = self.robot.n, past[:made]
+            self._record(done[:, 0], done[:, 1, :n])
+            if self._balance is not None:
+                self._count(np.vstack([done[:, 0], q]), np.vstack([done[:, 1, :n], qd]), done[:, 2, :n], wrenches)
         self.q, self.qd, self.steps = q, qd, self.steps + made
         if made < steps:
             not_finite = f"the effort on, or the state of, {self._names(failing)} is not finite"
@@ -303,6 +327,9 @@ class Simulation:
         good = steps if finite.all() else int(np.argmin(finite.all(axis=1))) - 1
         if good:
             self._record(np.where(held, self.q, q[:good]), np.where(self._locked, 0.0, qd[:good]))
+            if self._balance is not None:
+                rates = np.vstack([self.qd, np.where(self._locked, 0.0, qd[1:good + 1])])
+                self._count(np.where(held, self.q, q[:good + 1]), rates, effort)
         self.steps += good
         if good < steps:
             self._stop(f"the state of {self._names(~finite[good + 1])} is not finite")
@@ -323,6 +350,12 @@ class Simulation:
         """Keep the states (steps, nq) and (steps, n) from the present step on for sensors that lag behind."""
         if self._past.depth:
             self._past.record(Stretch(self.steps, q, qd, self._acting()))
+
+    def _count(self, q, qd, tau, wrenches=MappingProxyType({})) -> None:
+        """Tell the balance of steps, if there is one."""
+        if self._balance is not None:
+            braked = None if self._locked.all() else self._with_brakes()
+            self._balance.add(q, qd, tau, wrenches, self._locked, braked)
 
     # --------------------------------------------------------------------------------------------- sensors
     def joint_state(self) -> JointState:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.simulation.driven import BRAKE, EFFORT, GRAVITY, SERVO, Driven
+from screw_dynamics.simulation.driven import BRAKE, EFFORT, GRAVITY, PAST, SERVO, Driven
 from support.paths import ROOT
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 from support.real_robots import real_robot
@@ -32,11 +32,11 @@ def step(robot, joints, reference, q, qd, external=None, integrator="semi_implic
 def run(robot, joints, reference, q, qd, external=None, integrator="semi_implicit_euler", steps=1):
     """The state after some steps, and the efforts in the last one."""
     driven, end, rate, clipped = Driven(robot, integrator), q.copy(), qd.copy(), np.zeros(robot.n, dtype=np.int64)
-    past = np.empty((steps, 2, robot.nq))
+    past = np.empty((steps, PAST, robot.nq))
     made, tau, failing = driven.run(joints, driven.wrenches(external or {}), reference, steps, H, end, rate, clipped,
                                     past)
     assert made == steps and not failing.any()
-    assert (past[0, 0] == q).all() and (past[0, 1, :robot.n] == qd).all()
+    assert (past[0, 0] == q).all() and (past[0, 1, :robot.n] == qd).all() and (past[-1, 2, :robot.n] == tau).all()
     return end, rate, tau
 
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from screw_dynamics.conservation import momentum_and_moment
 from screw_dynamics.simulator.faults import Fault
 from screw_dynamics.simulator.lockstep import Lockstep
 from screw_dynamics.simulator.runner import Runner
@@ -59,8 +60,7 @@ class SimulationHealth:
             "saturated efforts [steps]": int(saturated.sum()),
         }
         values |= {f"saturated: {names[i]}": int(saturated[i]) for i in saturated.nonzero()[0]}
-        values |= {f"constraint residual: {name}": f"{of(simulation.q):.6g}"
-                   for name, of in simulation.residuals.items()}
+        values |= conserved(simulation)
         if faults:
             values["active faults"] = len(simulation.faults.active)
             values |= {f"fault {k}": text for k, text in enumerate(faults, 1)}
@@ -83,6 +83,32 @@ class SimulationHealth:
         if behind:
             return WARN, f"cannot keep the real-time factor {self._node.settings.real_time_factor}"
         return OK, "stepping" if runner.stepping else "paused" if runner.paused else "running"
+
+
+def conserved(simulation: Simulation) -> dict[str, str]:
+    """Energy and momentum, and what shows the integrator's error: docs/simulator_interfaces.md says when to worry."""
+    robot, q, qd = simulation.robot, simulation.q, simulation.qd
+    values = {"kinetic energy [J]": digits(robot.kinetic_energy(q, qd)),
+              "potential energy [J]": digits(robot.potential_energy(q))}
+    if simulation.base is not None:
+        momentum = momentum_and_moment(robot, q, qd)[0]
+        values |= {"angular momentum [N m s]": digits(momentum[:3]), "linear momentum [N s]": digits(momentum[3:])}
+    values |= {f"constraint residual: {name}": digits(of(q)) for name, of in simulation.residuals.items()}
+    account = simulation.account()
+    if account is not None:
+        values |= {"work of efforts and pushes [J]": digits(account.work), "taken by friction [J]":
+                   digits(account.friction), "taken by stops and brakes [J]": digits(account.stops),
+                   "energy balance residual [J]": digits(account.energy_residual)}
+        if account.momentum_residual is not None:
+            left = account.momentum_residual
+            values |= {"angular momentum residual [N m s]": digits(left[:3]),
+                       "linear momentum residual [N s]": digits(left[3:])}
+    return values
+
+
+def digits(x: float | np.ndarray) -> str:
+    """Numbers in six digits, with spaces between."""
+    return " ".join(f"{value:.6g}" for value in np.atleast_1d(x))
 
 
 def active_faults(simulation: Simulation) -> list[str]:

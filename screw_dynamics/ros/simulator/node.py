@@ -15,9 +15,11 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.utilities import remove_ros_args
 
+from screw_dynamics.conservation import momentum_and_moment
 from screw_dynamics.floating_base import coordinate_joints
 from screw_dynamics.robot import Robot
 from screw_dynamics.simulation.driven import Driven
+from screw_dynamics.simulator.balance import prepare_balance
 from screw_dynamics.simulator.lockstep import Lockstep
 from screw_dynamics.simulator.mechanism import prepare_loops
 from screw_dynamics.simulator.runner import IDLE, Runner
@@ -50,7 +52,11 @@ class SimulatorNode(ManagedNode):
     simulated time, and the one that keeps the clock publishes it."""
 
     closes_loops = True
-    steps = {name: STEPS[name] for name in ("gravity torque", "inverse dynamics", "mass matrix", "external torque")}
+    steps = {
+        **{name: STEPS[name] for name in ("gravity torque", "inverse dynamics", "mass matrix", "external torque")},
+        "energy": lambda robot, q, v, link: robot.kinetic_energy(q, v) + robot.potential_energy(q),
+        "momentum": lambda robot, q, v, link: momentum_and_moment(robot, q, v),
+    }
 
     def __init__(self, keeps_clock: bool = True, **node_options):
         # The simulator is where simulated time comes from: it cannot follow it.
@@ -68,6 +74,8 @@ class SimulatorNode(ManagedNode):
         if self.settings.imus:
             kinematics = ("forward kinematics", "Jacobian", "Jacobian derivative")
             self.steps = {**self.steps, **{name: STEPS[name] for name in kinematics}}
+        if self.settings.energy_balance:
+            self.steps = {**self.steps, "energy balance": partial(prepare_balance, integrator=self.settings.integrator)}
         self._keeps_clock = keeps_clock
         self.diagnostics.watches.append(lambda: rivals(self, "joint_states", "joint_commands"))
 
