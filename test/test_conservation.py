@@ -37,7 +37,8 @@ def motion(robot, record, effort, dt, integrator, **options):
 
 
 @pytest.mark.parametrize("integrator, order", [
-    ("semi_implicit_euler", 1), ("rk4", 4), *(pytest.param(name, 2, marks=pytest.mark.slow) for name in FIXED_STEPS[2:])])
+    ("semi_implicit_euler", 1), ("rk4", 4),
+    *(pytest.param(name, 2, marks=pytest.mark.slow) for name in FIXED_STEPS[2:])])
 @pytest.mark.parametrize("effort", [None, "stepwise", feedback], ids=["free", "stepwise", "controller"])
 @pytest.mark.parametrize("robot, record", [(ARM, "energy"), (HOPPER, ("energy", "momentum"))], ids=["arm", "hopper"])
 def test_what_is_left_falls_with_the_order_of_the_integrator(robot, record, effort, integrator, order):

@@ -3,7 +3,9 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics.closed_loops import ClosedLoopRobot
 from support import floating_robots as robots
+from support.loop_robots import four_bar
 from support.simulations import FREE, NAN, simulate
 
 SPAN = 0.3
@@ -80,6 +82,19 @@ def test_stops_and_brakes_are_counted(robot):
     assert not simulation.qd.any() and before > 0.01
     np.testing.assert_allclose(account.stops - taken, before, rtol=0.05)
     assert abs(account.energy_residual) < 1e-6
+
+
+def test_closed_loops_do_no_work():
+    """Of a four-bar under an effort of its motor."""
+    left = []
+    for dt in (2e-3, 1e-3):
+        simulation = simulate(ClosedLoopRobot.from_urdf(four_bar()).robot, {"A": 0.3}, dt=dt, **OPEN)
+        simulation.command(np.array([2.0, NAN, NAN]))
+        simulation.advance(round(SPAN / dt))
+        account = simulation.account()
+        assert abs(account.work) > 0.1 and account.stops == 0.0
+        left.append(abs(account.energy_residual) / abs(account.work))
+    assert left[1] < 0.1 and 1.7 < left[0] / left[1] < 2.3, left
 
 
 @pytest.mark.parametrize("mode", ["effort", "position"])
