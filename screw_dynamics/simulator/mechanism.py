@@ -78,6 +78,8 @@ class Mechanism:
                 except ValueError as error:     # not closed, or not finite
                     self.reason = f"loops opened in a step, a shorter dt may help: {error}"
                     return k, tau, np.ones(n, dtype=bool)
+                if not np.isfinite(v).all():
+                    return k, tau, ~np.isfinite(v)
             if len(past):
                 past[k, 0], past[k, 1, :n] = q, qd
                 past[k, 2:, :n] = tau
