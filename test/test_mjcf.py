@@ -2,6 +2,7 @@
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot, Distance
 
+LARGE = Path(mujoco.__file__).parent / "testdata" / "model.xml"
 BODY = '<inertial pos="0.05 -0.02 0.1" quat="0.9 0.1 -0.2 0.3" mass="{}" diaginertia="0.03 0.02 0.04"/>'
 LIGHT, HEAVY = BODY.format(0.7), BODY.format(2.5)
 TREE = f"""
@@ -59,11 +61,20 @@ def turned(model, q, by):
 
 
 def velocities(model, q):
-    """T with qd = T qvel: twists of the free joint in the body's frame of what MuJoCo has in the world's."""
+    """T with qd = T qvel: twists of free joints in the body's frame of what MuJoCo has in the world's."""
     R, T = np.zeros(9), np.eye(model.nv)
-    mujoco.mju_quat2Mat(R, q[[6, 3, 4, 5]])
-    T[:6, :6] = np.block([[np.zeros((3, 3)), np.eye(3)], [R.reshape(3, 3).T, np.zeros((3, 3))]])
+    for joint in np.flatnonzero(model.jnt_type == 0):
+        at, dof = model.jnt_qposadr[joint], model.jnt_dofadr[joint]
+        mujoco.mju_quat2Mat(R, q[at + np.array((6, 3, 4, 5))])
+        T[dof:dof + 6, dof:dof + 6] = np.block([[np.zeros((3, 3)), np.eye(3)], [R.reshape(3, 3).T, np.zeros((3, 3))]])
     return T
+
+
+def mass_matrix(model, data):
+    M = np.zeros((model.nv, model.nv))
+    for row, column in zip(M, np.eye(model.nv), strict=True):
+        mujoco.mj_mulM(model, data, row, column)
+    return M
 
 
 def anywhere(model, rng):
@@ -74,14 +85,12 @@ def anywhere(model, rng):
 
 def test_mass_matrix_bias_forces_and_poses_are_those_of_mujoco(rng):
     model, data, loops = models()
-    robot, M = loops.robot, np.zeros((model.nv, model.nv))
+    robot = loops.robot
     for _ in range(5):
         q, data.qvel[:] = anywhere(model, rng), rng.normal(size=model.nv)
         data.qpos[:], T = turned(model, q, 1), velocities(model, q)
         mujoco.mj_forward(model, data)
-        for k, column in enumerate(np.eye(model.nv)):
-            mujoco.mj_mulM(model, data, M[k], column)
-        np.testing.assert_allclose(T.T @ robot.mass_matrix(q) @ T, M, atol=1e-12)
+        np.testing.assert_allclose(T.T @ robot.mass_matrix(q) @ T, mass_matrix(model, data), atol=1e-12)
         qd, qdd = T @ data.qvel, np.zeros(model.nv)
         qdd[3:6] = -np.cross(qd[:3], qd[3:6])       # MuJoCo's acceleration 0 of the base is that in the world's axes
         np.testing.assert_allclose(T.T @ robot.inverse_dynamics(q, qd, qdd), data.qfrc_bias, atol=1e-11)
@@ -89,6 +98,19 @@ def test_mass_matrix_bias_forces_and_poses_are_those_of_mujoco(rng):
             pose = robot.forward_kinematics(q, name)
             np.testing.assert_allclose(pose[:3, 3], there.xpos, atol=1e-14)
             np.testing.assert_allclose(pose[:3, :3].ravel(), there.xmat, atol=1e-14)
+
+
+@pytest.mark.skipif(not LARGE.exists(), reason="MuJoCo came without its test data")
+def test_a_model_of_43_degrees_of_freedom_that_comes_with_mujoco(rng):
+    model = mujoco.MjModel.from_xml_path(str(LARGE))
+    with pytest.warns(sd.MjcfWarning, match="left out of the model of MuJoCo: armature of joints"):
+        robot = ClosedLoopRobot.from_mjcf(LARGE).robot
+    q, data = anywhere(model, rng), mujoco.MjData(model)
+    data.qpos[:], T = turned(model, q, 1), velocities(model, q)
+    mujoco.mj_forward(model, data)
+    M = mass_matrix(model, data) - np.diag(model.dof_armature)
+    np.testing.assert_allclose(T.T @ robot.mass_matrix(q) @ T, M, atol=1e-12 * np.abs(M).max())
+    np.testing.assert_allclose(T.T @ robot.gravity_torque(q), data.qfrc_bias, atol=1e-12 * np.abs(M).max())
 
 
 @pytest.mark.parametrize("name", EQUALITIES)
