@@ -105,6 +105,8 @@ _OTHERWISE = {
     "manipulability": "with J = robot.jacobian(q, link) it is np.sqrt(np.linalg.det(J @ J.T))",
     "computeMinverse inverse_mass_matrix mass_matrix_inverse Minv mj_solveM":
         "use np.linalg.solve(robot.mass_matrix(q), b)",
+    "constraintDynamics initConstraintDynamics AddWeldConstraint AddBallConstraint AddDistanceConstraint":
+        "a Robot is a tree; screw_dynamics.closed_loops.ClosedLoopRobot(robot, constraints) closes loops",
     "operational_space_inertia cartesian_inertia inertia_x computeOSIM":
         "with M = robot.mass_matrix(q) and J = robot.jacobian(q, link) it is "
         "np.linalg.inv(J @ np.linalg.solve(M, J.T))",
@@ -114,7 +116,7 @@ _OTHERWISE = {
 _NOT_YET = {
     "from_sdf SDF buildModelFromSdf from_usd from_xacro":
         "only URDF and MJCF are read; convert the description, then Robot.from_urdf(source)",
-    "constraintDynamics forwardDynamicsContact contact_dynamics computeCollisions collision self_collision":
+    "forwardDynamicsContact contact_dynamics computeCollisions collision self_collision":
         "contacts and collisions are no part of this package",
 }
 
