@@ -121,7 +121,7 @@ _CONSTRAINTS = Form(elements={
         "joint": Form(required={"name": _name, "ratio": _ANY}, strict=True)}, strict=True),
 }, many=("loop_joint", "distance", "gear"), strict=True)
 
-_OTHER_FORMATS = {"sdf": "SDF", "mujoco": "MJCF (MuJoCo)", "COLLADA": "COLLADA"}
+_OTHER_FORMATS = {"sdf": "SDF", "mujoco": "MJCF (MuJoCo), for from_mjcf", "COLLADA": "COLLADA"}
 
 
 def needed_part(root: etree._Element, notes: Notes) -> etree._Element:
