@@ -24,14 +24,17 @@ def chain(kind, n):
     """The model of a chain of n joints whose numbers are random but for the zeros and ones of their kind.
 
     general: axes anywhere in the body frames, which lie anywhere in each other. aligned: each axis is the z axis of its
-    body frame. Denavit-Hartenberg: besides, each frame is a turn about x and a shift away from its parent's, as in
-    Craig's convention. Inertias are general."""
+    body frame. Denavit-Hartenberg: besides, each frame is a turn about x and shifts along this x and along its own z
+    away from its parent's, as in Craig's convention; the first one by any shift, so that what a line through the root
+    frame's x axis would leave zero is not zero or a rounding error by chance. Inertias are general."""
     rng, builder = np.random.default_rng(n), sd.ModelBuilder("link 0")
     inertia = np.block([[ROTATIONAL, tilde(MOMENT)], [-tilde(MOMENT), MASS * np.eye(3)]])
     for i in range(1, n + 1):
         angle, placement = rng.uniform(0.3, 1.2), np.eye(4)
         R = Rotation.from_rotvec(rng.uniform(0.3, 0.9, 3) if kind != DENAVIT_HARTENBERG else [angle, 0.0, 0.0])
-        placement[:3, :3], placement[:3, 3] = R.as_matrix(), rng.uniform(0.1, 0.4, 3)
+        placement[:3, :3], shift = R.as_matrix(), rng.uniform(0.1, 0.4, 3)
+        shift = R.apply([shift[0], 0.0, shift[2]]) if kind == DENAVIT_HARTENBERG and i > 1 else shift
+        placement[:3, 3] = shift
         axis, point = rng.uniform(0.3, 0.9, (2, 3)) if kind == GENERAL else (np.eye(3)[2], np.zeros(3))
         axis = axis / np.linalg.norm(axis)
         builder.add_joint(f"joint {i}", f"link {i}", f"link {i - 1}", np.r_[axis, np.cross(point, axis)], placement,

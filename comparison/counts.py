@@ -46,6 +46,52 @@ PRINTED_VALUES = {"Walker and Orin": (2567, 18948), "Rodriguez": (2359, 7606), "
 PRINTED_AT = 6, 17
 
 
+class Published(NamedTuple):
+    """Operations that others published for chains of revolute joints in Denavit and Hartenberg's convention: quantity,
+    authors, additions and multiplications as Polynomials, what they assume besides, and where the numbers are from."""
+
+    quantity: str
+    source: str
+    additions: Polynomial
+    multiplications: Polynomial
+    assumes: str
+    seen: str
+
+    @property
+    def total(self):
+        """Additions and multiplications together."""
+        return Polynomial(tuple(a + b for a, b in zip(self.additions.coefficients, self.multiplications.coefficients,
+                                                      strict=True)))
+
+
+def _of(*coefficients):
+    """The Polynomial of coefficients, that of the lowest power first, in sixths."""
+    return Polynomial(tuple(Fraction(c, 6) for c in coefficients))
+
+
+BESIDE = 6, 7, 12       # joints for which published counts are laid beside ours
+_BOOK, _MEMORY = "Featherstone (2008), table 10.1", "not checked against the paper"
+PUBLISHED = (
+    Published("inverse dynamics", "Luh, Walker and Paul (1980)", Polynomial((-48, 131)), Polynomial((-48, 150)),
+              "loops", "the manual of Corke's Robotics Toolbox"),
+    Published("inverse dynamics", "Khalil and Kleinfinger (1987)", Polynomial((-117, 81)), Polynomial((-127, 92)),
+              "inertias regrouped to base parameters", _MEMORY),
+    Published("inverse dynamics", "Balafoutis and Patel (1991)", Polynomial((-65, 81)), Polynomial((-69, 93)),
+              "", _MEMORY),
+    Published("inverse dynamics", "recursive Newton-Euler", Polynomial((-100, 81)),
+              Polynomial((-108, 93)), "", _BOOK),
+    Published("mass matrix", "composite bodies", Polynomial((-43, 37, 6)), Polynomial((-32, 22, 10)), "", _BOOK),
+    Published("forward dynamics", "Featherstone (1983)", Polynomial((-259, 279)), Polynomial((-267, 300)), "", _MEMORY),
+    Published("forward dynamics", "Brandl, Johanni and Otter (1988)", Polynomial((-198, 220)), Polynomial((-222, 250)),
+              "", _MEMORY),
+    Published("forward dynamics", "articulated bodies; McMillan and Orin (1995)", Polynomial((-248, 205)),
+              Polynomial((-259, 224)), "", _BOOK),
+    # 81n - 100 + 6n² + 37n - 43 + n³/6 + n² - 7n/6, and 93n - 108 + 10n² + 22n - 32 + n³/6 + 3n²/2 - 2n/3
+    Published("forward dynamics", "by mass matrix",
+              _of(-858, 701, 42, 1), _of(-840, 686, 69, 1), "", _BOOK),
+)
+
+
 def count(quantity, form, column, n):
     """The Operations of an algorithm for a chain."""
     entry = algorithms.ALL[quantity][form]

@@ -8,6 +8,7 @@ from benchmarks import robots
 from screw_dynamics.compiled.counting import straight_line_operations
 
 from . import algorithms, counts
+from .chains import DENAVIT_HARTENBERG
 from .chains import rows as rows_of
 from .counts import COLUMNS
 from .times import BATCH, ONE, SPECIALIZED, ratio, typical
@@ -25,6 +26,7 @@ def text(polynomials, measurements, errors, distances, facts):
         "answers": answers(polynomials, measurements),
         "totals": totals(polynomials),
         "printed": printed(polynomials),
+        "published": published(polynomials),
         "real_counts": real_counts(),
         "details": details(polynomials),
         "times": times(measurements),
@@ -113,6 +115,21 @@ def printed(polynomials):
             polynomial = counts.total(polynomials["forward dynamics", form, column])
             rows.append([f"{form}, {column}", polynomial, *(polynomial(n) for n in counts.PRINTED_AT)])
     return markdown(["forward dynamics", "operations", *(f"n = {n}" for n in counts.PRINTED_AT)], rows)
+
+
+def published(polynomials):
+    """What others count, and ours for the same kind of chain: the forms that take the fewest at these lengths."""
+    rows = []
+    for quantity in dict.fromkeys(p.quantity for p in counts.PUBLISHED):
+        for p in (p for p in counts.PUBLISHED if p.quantity == quantity):
+            rows.append([quantity, p.source, p.total, *(p.total(n) for n in counts.BESIDE), p.assumes, p.seen])
+        forms = {form: counts.total(polynomials[quantity, form, DENAVIT_HARTENBERG])
+                 for form in algorithms.ALL[quantity]}
+        for form in dict.fromkeys(min(forms, key=lambda form, n=n: forms[form](n)) for n in counts.BESIDE):
+            rows.append([quantity, f"**{form}**, here", forms[form], *(forms[form](n) for n in counts.BESIDE),
+                         "", ""])
+    return markdown(["quantity", "algorithm", "operations", *(f"n = {n}" for n in counts.BESIDE), "besides", "seen in"],
+                    rows)
 
 
 def real_counts():

@@ -14,7 +14,8 @@ from .chains import ALIGNED, GENERAL  # noqa: E402
 from .times import BATCH, ONE, ratio  # noqa: E402
 
 STYLES = {"body": (BLUE, "o"), "spatial": (ORANGE, "s"), "hybrid": (GREEN, "^"), "mixed": ("#CC79A7", "D"),
-          algorithms.CLASSICAL: ("#56B4E9", "P"), algorithms.BY_MASS_MATRIX: (GREY, "v")}
+          algorithms.CLASSICAL: ("#56B4E9", "P"), algorithms.BY_MASS_MATRIX: (GREY, "v"),
+          algorithms.BY_MASS_MATRIX_IN_BODY: ("#222222", "<")}
 COLUMNS = {counts.LOOPS: "loops for any robot", GENERAL: "straight lines, general axes",
            ALIGNED: "straight lines, axes along z"}
 PRINTED = dict(zip(counts.PRINTED, ((1, 1), (4, 2), (7, 2)), strict=True))        # name: dashes of its line

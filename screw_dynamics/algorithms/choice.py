@@ -7,7 +7,12 @@ from typing import NamedTuple
 from screw_dynamics.compiled.entry import Entry
 
 from .coriolis_matrix import CORIOLIS_MATRIX
-from .forward_dynamics import ACCELERATION, FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
+from .forward_dynamics import (
+    ACCELERATION,
+    FORWARD_DYNAMICS_BY_MASS_MATRIX,
+    FORWARD_DYNAMICS_BY_MASS_MATRIX_BODY_FIXED,
+    FORWARD_DYNAMICS_IN,
+)
 from .gravity import GRAVITY_TORQUE
 from .inverse_dynamics import CORIOLIS_TORQUE, INVERSE_DYNAMICS_CLASSICAL, INVERSE_DYNAMICS_IN
 from .mass_matrix import MASS_MATRIX
@@ -38,7 +43,9 @@ def choice(representation: str | None, shares_coordinates: bool, straight_lines:
     inverse = INVERSE_DYNAMICS_IN[representation] if representation else INVERSE_DYNAMICS_CLASSICAL
     fastest = "body" if straight_lines else "hybrid"
     if shares_coordinates:
-        forward, acceleration = FORWARD_DYNAMICS_BY_MASS_MATRIX, ACCELERATION["mass_matrix"]
+        forward, acceleration = ((FORWARD_DYNAMICS_BY_MASS_MATRIX_BODY_FIXED, ACCELERATION["mass_matrix.body"])
+                                 if straight_lines else
+                                 (FORWARD_DYNAMICS_BY_MASS_MATRIX, ACCELERATION["mass_matrix"]))
     else:
         forward, acceleration = FORWARD_DYNAMICS_IN[representation or fastest], ACCELERATION[fastest]
     return Choice(inverse, CORIOLIS_TORQUE, GRAVITY_TORQUE, MASS_MATRIX, CORIOLIS_MATRIX, forward, acceleration)

@@ -6,10 +6,10 @@ import numpy as np
 from screw_dynamics.compiled.entry import Entry, per_pair
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, infix, kernel, linear, over, zero
-from screw_dynamics.screws.inertia import Inertia, moved
-from screw_dynamics.screws.joint import inner, pose
-from screw_dynamics.screws.se3 import Ad, Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, dot
-from screw_dynamics.screws.so3 import rotate_matrix
+from screw_dynamics.screws.inertia import Inertia
+from screw_dynamics.screws.joint import Joint, Placement, inner, pose
+from screw_dynamics.screws.joint_factors import carried, carried_wrench, turned, turned_matrix
+from screw_dynamics.screws.se3 import Ad, Ad_inv, Pose, Twist, Wrench, ad, dot
 from screw_dynamics.screws.vectors import Matrix3, Vec3, cross_columns, cross_rows, full, outer, tilde
 
 
@@ -47,10 +47,10 @@ def gyration(M: Inertia, V: Twist) -> Gyration:
 
 
 @kernel
-def moved_gyration(C: Pose, B: Gyration) -> Gyration:
-    """Ad_C^-T B Ad_C^-1."""
-    Q = rotate_matrix(C.R, B.Q)
-    return Gyration(rotate_matrix(C.R, B.P) + cross_columns(C.p, Q), Q)
+def carried_gyration(E: Joint, q: Scalar | Placement, C: Pose, B: Gyration) -> Gyration:
+    """Ad_C^-T B Ad_C^-1 for the pose C of a joint."""
+    Q = turned_matrix(E, q, C.R, B.Q)
+    return Gyration(turned_matrix(E, q, C.R, B.P) + cross_columns(C.p, Q), Q)
 
 
 class Body(NamedTuple):
@@ -82,15 +82,16 @@ def coriolis_matrix(links: Link, body: Body, H: np.ndarray) -> None:
     for i in range(n, 0, -1):
         child = Ad(C[i + 1], child) if i < n and inner(q[i + 1]) else V[i]
         Xd[i] = over(ad(child, X[i]), q[0])
-        Mc[parent[i]] += moved(C[i], Mc[i])
-        B[parent[i]] += moved_gyration(C[i], B[i])
+        Mc[parent[i]] += carried(E[i], q[i], C[i], Mc[i])
+        B[parent[i]] += carried_gyration(E[i], q[i], C[i], B[i])
     for i in range(1, n + 1):
         rate, momentum = Mc[i] @ Xd[i] + B[i] @ X[i], over(Mc[i] @ X[i], q[0])
         torque = over(transposed_torque(B[i], X[i]), q[0])
         H[k[i], k[i]] += dot(rate, X[i])
         j = i
         while parent[j] > 0:
-            rate, momentum, torque = Ad_dual(C[j], rate), Ad_dual(C[j], momentum), C[j].R @ torque
+            rate, momentum = (carried_wrench(E[j], q[j], C[j], rate), carried_wrench(E[j], q[j], C[j], momentum))
+            torque = turned(E[j], q[j], C[j].R, torque)
             j = parent[j]
             H[k[j], k[i]] += dot(rate, X[j])                                # effect of q_i' on joint j ...
             H[k[i], k[j]] += dot(momentum, Xd[j]) + torque @ X[j].angular   # ... and of q_j' on joint i

@@ -27,7 +27,7 @@ def between(q: list, i: int, i_moves_frame: bool, j: int, j_moves_frame: bool) -
 def hessian(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
     """Add to `out` (6, n, n) the derivative of column i of the Jacobian by q_j, at [:, i, j].
 
-    Column i, body-fixed, changes by [J_i, J_j] where joint j is between its child and the frame, [MD] (4)."""
+    Column i, body-fixed, changes by [J_i, J_j] where joint j is between its child and the frame, [MD] (5)."""
     parent, k, q, J = links.parent, links.coordinate, body.q, body.J
     C, D, meet = climb(links, frames, target, q, keep_column, J)
     H, j = inverse(D) @ C, frames.body[target.reference]

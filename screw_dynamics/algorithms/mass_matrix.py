@@ -6,9 +6,10 @@ import numpy as np
 from screw_dynamics.compiled.entry import Entry, per_pair
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, over
-from screw_dynamics.screws.inertia import Inertia, moved
+from screw_dynamics.screws.inertia import Inertia
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.se3 import Ad_dual, Pose, dot
+from screw_dynamics.screws.joint_factors import carried, carried_wrench
+from screw_dynamics.screws.se3 import Pose, dot
 
 
 class Body(NamedTuple):
@@ -32,20 +33,20 @@ def mass_matrix(links: Link, body: Body, H: np.ndarray) -> None:
         Mc[i] = over(M[i], q[0])
     for i in range(n, 0, -1):
         C[i] = pose(E[i], q[i])
-        Mc[parent[i]] += moved(C[i], Mc[i])
-    add_pairs(links, q[0], C, Mc, H)
+        Mc[parent[i]] += carried(E[i], q[i], C[i], Mc[i])
+    add_pairs(links, q, C, Mc, H)
 
 
 @kernel
-def add_pairs(links: Link, like: Scalar, C: list, Mc: list, H: np.ndarray) -> None:
+def add_pairs(links: Link, q: list, C: list, Mc: list, H: np.ndarray) -> None:
     """Add M(q) to H, from the poses in the parents and the composite inertias."""
-    parent, k, X = links.parent, links.coordinate, links.X
+    parent, k, X, E = links.parent, links.coordinate, links.X, links.E
     for i in range(1, len(parent)):
-        W = over(Mc[i] @ X[i], like)               # the momentum of the composite body at unit rate
+        W = over(Mc[i] @ X[i], q[0])               # the momentum of the composite body at unit rate
         H[k[i], k[i]] += dot(W, X[i])
         j = i
         while parent[j] > 0:
-            W = Ad_dual(C[j], W)
+            W = carried_wrench(E[j], q[j], C[j], W)
             j = parent[j]
             h = dot(W, X[j])
             H[k[i], k[j]] += h

@@ -12,11 +12,12 @@ from typing import NamedTuple
 from screw_dynamics.model.group_joints import Place, numbers_in_q
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.scalars import sincos, sqrt
-from screw_dynamics.numbers.values import Nil, leaves, map_numbers, present
+from screw_dynamics.numbers.values import Nil, leaves, map_numbers, null, present
 
 from .entry import Entry, Target
 from .specialize import script
 
+_LITERALS = {"+": (0,), "*": (0, 1, -1), "/": ()}        # numbers with which an operation is not needed
 UNBOUNDED = math.inf        # longest script that is counted and not compiled
 
 
@@ -37,7 +38,9 @@ class Operations(NamedTuple):
 
 
 class Counting:
-    """A float that counts the operations done on it, in `done`, by the symbols + * / and the names sincos and sqrt."""
+    """A float that counts the operations done on it, in `done`, by the symbols + * / and the names sincos and sqrt.
+
+    Those with a 0, 1 or -1 that the source itself writes are none."""
 
     done = Counter()
 
@@ -48,6 +51,8 @@ class Counting:
         def apply(self, other):
             if isinstance(other, (tuple, _Absent)):
                 return NotImplemented           # a value type's own operator comes first
+            if type(other) in (int, float) and other in _LITERALS[symbol]:
+                return 0.0 if symbol == "*" and other == 0 else Counting(f(self.x, other))
             Counting.done[symbol] += 1
             return Counting(f(self.x, getattr(other, "x", other)))
         return apply
@@ -70,6 +75,11 @@ class Counting:
 
     def __float__(self):
         return self.x
+
+
+@null.register
+def _(like: Counting):
+    return Counting(0.0)        # of memory: what loops do with it is done
 
 
 @sincos.register
@@ -107,7 +117,7 @@ class _Absent:
 
 @present.register
 def _(x: _Absent):
-    return 0.0          # a column of values of a class has all its numbers
+    return Counting(0.0)        # a column of values of a class has all its numbers
 
 
 def operations(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] = (), target: Target | None = None,
@@ -117,8 +127,9 @@ def operations(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] = ()
     target. general: links may have any screw and joint.Joint, and no number is known to be 0. places: of a model with
     joints on groups, whose kernels are others.
 
-    The compiler may still omit what has no effect within one pass of a loop, such as the lower triangle of a symmetric
-    matrix that is never read, and it fuses many products with sums."""
+    Operations with a 0, 1 or -1 that the source writes are not counted. The compiler may still omit what has no effect
+    within one pass of a loop, such as the lower triangle of a symmetric matrix that is never read, and it fuses many
+    products with sums."""
     links = [_counting(row, general) for row in links]
     frames = [map_numbers(Counting, row) for row in frames]
     n = 1 + max((link.coordinate for link in links[1:]), default=-1)

@@ -16,7 +16,7 @@ from screw_dynamics.model.group_joints import Place, configure
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.lanes import splat
 from screw_dynamics.numbers.tables import columns, table
-from screw_dynamics.numbers.values import INLINE, kernel
+from screw_dynamics.numbers.values import INLINE, kernel, null
 
 from . import workspace as ws
 from .borrow import BORROWED, borrowed, layout_is_known
@@ -290,6 +290,7 @@ class Entry:
                 configure(rows, columns(Place, places), coordinates, column)
             else:
                 gather(rows.coordinate, coordinates, column)
+                column[0] = null(coordinates[0]) if n else None     # by which algorithms tell the kind of numbers
         out = np.full(self.shape(n, len(links) - 1), 0, dtype=object)
         self.algorithm(rows, body, *((columns(Frame, frames), target) if self.targeted else ()), out)
         return out

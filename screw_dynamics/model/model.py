@@ -138,7 +138,7 @@ class Model:
 
     @cached_property
     def screws_spatial(self) -> np.ndarray:
-        """Y_i = Ad_(A_i) X_i (b, 6): the joint screws in the world frame in the neutral configuration; [MK] (9)."""
+        """Y_i = Ad_(A_i) X_i (b, 6): the joint screws in the world frame in the neutral configuration; [MK] (12)."""
         screws = np.einsum("bij,bj->bi", arrays.Ad_matrix(self.reference_poses), self.screws_body)
         screws.setflags(write=False)
         return screws

@@ -164,11 +164,13 @@ def map_numbers(f: Callable, x: Any) -> Any:
 
 def zero(cls: type[NamedTuple], like: Any) -> Any:
     """The value of class `cls` whose numbers are all zero, over scalars of the kind of `like`."""
-    return cls(*(zero(kind, like) if issubclass(kind, tuple) else kind(0) for kind in fields(cls)))
+    return cls(*(zero(kind, like) if issubclass(kind, tuple) else null(like) if kind is float else kind(0)
+                 for kind in fields(cls)))
 
 
-def null(like: Any) -> float:
-    """The number 0 of the kind of `like`, whatever `like` holds."""
+@singledispatch
+def null(like: Any) -> Any:
+    """The number 0 of the kind of `like`, whatever `like` holds. In plain Python a float, unless a kind registers."""
     return 0.0
 
 

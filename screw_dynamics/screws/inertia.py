@@ -3,10 +3,10 @@
 M = [[Theta, m d~], [-m d~, m I]] in the body frame, d the centre of mass; momenta are wrenches, M V."""
 from typing import NamedTuple
 
-from screw_dynamics.numbers.values import Scalar, infix, kernel, linear, null
+from screw_dynamics.numbers.values import Scalar, compiled_as, infix, kernel, linear, null
 
 from .se3 import Pose, Twist, Wrench
-from .so3 import rotate_matrix, rotate_symmetric
+from .so3 import rotate_symmetric
 from .vectors import (
     Matrix3,
     Symmetric3,
@@ -94,6 +94,52 @@ def square(U: Wrench, d: Scalar) -> Articulated:
 
 
 @kernel
+def _relieved(A, X, U, d, armature):
+    return A - square(U, d)
+
+
+def _frees(X: Twist, armature: Scalar) -> str | None:
+    """"angular" or "linear" for a screw that is known to lie along z and to be of this kind, without armature."""
+    if any(type(x) is not float for x in (*X.angular, *X.linear, armature)) or armature:
+        return None
+    moves = [part for part in X._fields if any(getattr(X, part))]
+    return moves[0] if len(moves) == 1 and not any(getattr(X, moves[0])[:2]) else None
+
+
+@compiled_as(_relieved)
+def relieved(A: Articulated, X: Twist, U: Wrench, d: Scalar, armature: Scalar) -> Articulated:
+    """A - U d U^T, U = A X and 1 / d = X^T U + armature: what a joint leaves of an articulated inertia to its parent.
+
+    (I - U d X^T) A X = 0 without armature: about or along z alone a joint leaves a row and a column of zeros. Straight
+    lines leave them out, where loops subtract equal numbers."""
+    rest, freed = A - square(U, d), _frees(X, armature)
+    S, B, D = rest.A, rest.B, rest.D
+    if freed == "angular":
+        return Articulated(Symmetric3(S.xx, S.xy, 0.0, S.yy, 0.0, 0.0), Matrix3(B.x, B.y, Vec3(0.0, 0.0, 0.0)), D)
+    if freed == "linear":
+        return Articulated(S, Matrix3(*(Vec3(row.x, row.y, 0.0) for row in B)),
+                           Symmetric3(D.xx, D.xy, 0.0, D.yy, 0.0, 0.0))
+    return rest
+
+
+@kernel
+def _through(W, X, tau, armature):
+    return W
+
+
+@compiled_as(_through)
+def through(W: Wrench, X: Twist, tau: Scalar, armature: Scalar) -> Wrench:
+    """The wrench W through a joint of effort tau = X^T W, when the joint's acceleration is not yet known: without
+    armature it does not depend on it. Straight lines write the effort for its component along z."""
+    (t, f), freed = W, _frees(X, armature)
+    if freed == "angular":
+        return Wrench(Vec3(t.x, t.y, (1.0 / X.angular.z) * tau), f)
+    if freed == "linear":
+        return Wrench(t, Vec3(f.x, f.y, (1.0 / X.linear.z) * tau))
+    return W
+
+
+@kernel
 def shifted_articulated(p: Vec3, M: Articulated) -> Articulated:
     """Ad_C^-T M Ad_C^-1 for C = (I, p): an articulated inertia about the point p, taken about the origin.
 
@@ -108,13 +154,6 @@ def shifted_articulated(p: Vec3, M: Articulated) -> Articulated:
                        p.z * B.z.x - p.y * G.y.x + p.x * (G.y.y - B.z.z),
                        p.x * F.z.y - p.y * F.z.x)
     return Articulated(M.A + shift, G, D)
-
-
-@kernel
-def moved_articulated(C: Pose, M: Articulated) -> Articulated:
-    """Ad_C^-T M Ad_C^-1: an articulated inertia of the body frame, in the reference frame."""
-    turned = Articulated(rotate_symmetric(C.R, M.A), rotate_matrix(C.R, M.B), rotate_symmetric(C.R, M.D))
-    return shifted_articulated(C.p, turned)
 
 
 class Factors(NamedTuple):

@@ -49,7 +49,7 @@ class AxialJoint(NamedTuple):
 def joint(B: Pose, X: Twist) -> Joint:
     """The joint of screw X (in the body frame, per rad or m of q) whose body has the pose B in its parent at q = 0.
 
-    With X = (w, v), n = |w| and e = w / n: exp(X q) rotates about e by n q, [MK] (A.6)."""
+    With X = (w, v), n = |w| and e = w / n: exp(X q) rotates about e by n q, [MK] (69)."""
     one = Matrix3(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
     rate = sqrt(X.angular @ X.angular)
     per = 1.0 / rate if rate != 0 else 0.0

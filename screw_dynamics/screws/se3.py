@@ -76,7 +76,7 @@ def dot(W: Wrench, V: Twist) -> Scalar:
 
 @kernel
 def Ad(C: Pose, V: Twist) -> Twist:
-    """Ad_C V: a twist of the body frame, in the reference frame; [MK] (A.9)."""
+    """Ad_C V: a twist of the body frame, in the reference frame; [MK] (73)."""
     angular = C.R @ V.angular
     return Twist(angular, C.R @ V.linear + cross(C.p, angular))
 

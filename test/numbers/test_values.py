@@ -11,7 +11,7 @@ from screw_dynamics.numbers.tables import columns, packed, table, width
 from screw_dynamics.numbers.values import FLAGS, build, kernel, numbers
 from screw_dynamics.screws import se3
 from screw_dynamics.screws.arrays import twist
-from screw_dynamics.screws.inertia import Articulated, Inertia, articulated, moved, moved_articulated, square
+from screw_dynamics.screws.inertia import Articulated, Inertia, articulated, moved, shifted_articulated, square
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Matrix3, Symmetric3, Vec3
@@ -59,7 +59,7 @@ def evaluate(given, found):
         found.ad[i], found.ad_dual[i] = se3.ad(X, Y), se3.ad_dual(X, W)
         found.dexp[i], found.dexp_inv[i] = se3.dexp(X, Y), se3.dexp_inv(X, Y)
         found.moved[i], found.momentum[i] = moved(C, M), M @ Y
-        found.articulated[i] = moved_articulated(C, articulated(M) - square(W, W.torque.x))
+        found.articulated[i] = shifted_articulated(C.p, articulated(M) - square(W, W.torque.x))
 
 
 @njit(**FLAGS)

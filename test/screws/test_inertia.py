@@ -4,9 +4,18 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.screws import arrays
-from screw_dynamics.screws.inertia import Articulated, Inertia, articulated, moved, moved_articulated, square
-from screw_dynamics.screws.se3 import Wrench
-from screw_dynamics.screws.vectors import full
+from screw_dynamics.screws.inertia import (
+    Articulated,
+    Inertia,
+    articulated,
+    moved,
+    relieved,
+    shifted_articulated,
+    square,
+    through,
+)
+from screw_dynamics.screws.se3 import Twist, Wrench, dot, identity
+from screw_dynamics.screws.vectors import Vec3, full
 from support import matrices
 from support.matrices import error, skew
 from support.screw_samples import matrix_of, random_pose, random_values
@@ -37,9 +46,12 @@ def test_inertias_add_about_a_common_origin(rng, M):
 def test_inertias_move_as_quadratic_forms(rng, M):
     """Ad_C^-T M Ad_C^-1, which is Steiner's theorem for a rigid body: kinetic energy does not depend on the frame."""
     C = random_pose(rng)
-    move = moved if isinstance(M, Inertia) else moved_articulated
+    if isinstance(M, Articulated):
+        C, found = C._replace(R=identity(0.0).R), shifted_articulated(C.p, M)       # rotated: test_joint_factors.py
+    else:
+        found = moved(C, M)
     inverse = np.linalg.inv(matrices.Ad(arrays.pose_matrix(C)))
-    assert error(matrix(move(C, M)), inverse.T @ matrix(M) @ inverse) < 1e-14
+    assert error(matrix(found), inverse.T @ matrix(M) @ inverse) < 1e-14
 
 
 def test_a_rigid_inertia_is_an_articulated_one(rng):
@@ -51,6 +63,28 @@ def test_what_a_joint_takes_out(rng):
     """U d U^T."""
     U, = random_values(rng, Wrench)
     assert error(matrix(square(U, 0.7)), 0.7 * np.outer(arrays.array(U), arrays.array(U))) < 1e-15
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "helical", "askew", "with armature"])
+def test_what_a_joint_leaves_has_the_zeros_of_its_axis(rng, kind):
+    """(I - U d X^T) A X = 0: a row and a column vanish where a joint turns about z or slides along it, and the wrench
+    through it has the effort for that component."""
+    M, N, W = random_values(rng, Inertia, Inertia, Wrench)
+    A, zero, z, armature = articulated(M), Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 1.5), 0.2 * (kind == "with armature")
+    X = {"prismatic": Twist(zero, z), "helical": Twist(z, Vec3(0.0, 0.0, 0.3)),
+         "askew": Twist(Vec3(0.6, 0.0, 0.8), zero)}.get(kind, Twist(z, zero))
+    A += articulated(N)
+    U = A @ X
+    d = 1.0 / (dot(U, X) + armature)
+    rest = matrix(relieved(A, X, U, d, armature))
+    assert error(rest, matrix(A - square(U, d))) < 1e-15
+    place = {"revolute": 2, "prismatic": 5}.get(kind)
+    vanished = [i for i in range(6) if not rest[i].any()]
+    assert vanished == ([] if place is None else [place]) and (rest == rest.T).all()
+    W += ((0.7 - dot(W, X)) / dot(U, X)) * U                            # so that X^T W = 0.7
+    found = through(W, X, 0.7, armature)
+    assert error(arrays.array(found), arrays.array(W)) < 1e-13
+    assert (found == W) == (place is None) and dot(found, X) == pytest.approx(0.7, abs=1e-14)
 
 
 def test_inertia_matrix_is_that_of_points(rng):

@@ -19,7 +19,7 @@ def ad(X):
 
 
 def Ad(C):
-    """The (6, 6) matrix that moves screws by a homogeneous matrix, [MK] (A.9)."""
+    """The (6, 6) matrix that moves screws by a homogeneous matrix, [MK] (73)."""
     return np.block([[C[:3, :3], np.zeros((3, 3))], [skew(C[:3, 3]) @ C[:3, :3], C[:3, :3]]])
 
 

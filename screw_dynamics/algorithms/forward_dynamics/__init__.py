@@ -4,10 +4,12 @@ The articulated-body recursion, in the notations of several schools; [SY] table 
 
 | here                                | [SY] (15)         | operator algebra | articulated bodies | Lie algebra       |
 |-------------------------------------|-------------------|------------------|--------------------|-------------------|
+| body i, the root's child first      | i                 | n + 1 - k        | k                  | k                 |
 | twist V, its derivative Vd          | v, a              | V, alpha         | v, a               | V, V'             |
 | joint screw X, J; rate qd           | h, q'             | H*, beta         | s, q'              | s, q'             |
 | twist to the child, Ad_inv(C, V)    | phi v             | phi* V           | X v                | Ad V              |
 | wrench to the parent, Ad_dual(C, W) | phi^T f           | phi f            | X^T f              | Ad^T F            |
+| wrench W through the joint          | f                 | f                | f                  | F                 |
 | inertia M of a body                 | I                 | M                | I                  | J                 |
 | articulated inertia A, bias P       | I^A, Z^A          | P, z             | I^A, p^A           | J^A, B            |
 | gain U d of the joint               | I^A h / h^T I^A h | P H* / D         | I^A s / s^T I^A s  | J^A s / s^T J^A s |
@@ -16,19 +18,21 @@ from screw_dynamics.compiled.entry import Entry, per_joint
 
 from ..columns import cleared
 from ..group_rates import caused
-from . import body_fixed, composite_bodies, hybrid, mixed, spatial
+from . import body_fixed, composite_bodies, composite_bodies_body_fixed, hybrid, mixed, spatial
 
 _ALGORITHMS = {"body": (body_fixed.articulated_bodies, body_fixed.Body),
                "spatial": (spatial.articulated_bodies, spatial.Body),
                "hybrid": (hybrid.articulated_bodies, hybrid.Body),
                "mixed": (mixed.articulated_bodies, mixed.Body),
-               "mass_matrix": (composite_bodies.composite_bodies, composite_bodies.Body)}
+               "mass_matrix": (composite_bodies.composite_bodies, composite_bodies.Body),
+               "mass_matrix.body": (composite_bodies_body_fixed.composite_bodies, composite_bodies_body_fixed.Body)}
 # The same accelerations by way of each representation, named as in representations.REPRESENTATIONS, and by mass matrix.
 FORWARD_DYNAMICS_IN = {name: Entry(without_armature, Body, 3, per_joint, name=f"forward_dynamics.{name}",
                                    on_groups=caused(without_armature))
                        for name, (algorithm, Body) in _ALGORITHMS.items()
                        for without_armature in [cleared(lambda body: body.armature, algorithm)]}
 FORWARD_DYNAMICS_BY_MASS_MATRIX = FORWARD_DYNAMICS_IN.pop("mass_matrix")
+FORWARD_DYNAMICS_BY_MASS_MATRIX_BODY_FIXED = FORWARD_DYNAMICS_IN.pop("mass_matrix.body")
 FORWARD_DYNAMICS = FORWARD_DYNAMICS_IN["body"]
 # With armature as the fourth input, which integrators set: never called alone.
 ACCELERATION = {name: Entry(algorithm, Body, 4, per_joint, name=f"acceleration.{name}", on_groups=caused(algorithm))

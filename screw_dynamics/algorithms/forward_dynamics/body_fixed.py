@@ -5,58 +5,63 @@ import numpy as np
 
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
-from screw_dynamics.screws.inertia import Articulated, articulated, moved_articulated, square
+from screw_dynamics.screws.inertia import Articulated, articulated, relieved, through
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, ad_dual, dot
+from screw_dynamics.screws.joint_factors import carried_articulated, carried_back, carried_wrench, turned_back
+from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dot
+from screw_dynamics.screws.vectors import Vec3, cross
 
 
 class Body(NamedTuple):
     """What the recursion holds of each body, in its frame: coordinate, rate, effort and armature of its joint; pose in
-    the parent, twist, articulated inertia A and bias wrench P; U, d, u of the joint; derivative of the twist."""
+    the parent, angular velocity, articulated inertia A and bias wrench P; U, d, u of the joint; angular acceleration,
+    and linear acceleration of the frame's origin."""
 
     q: Scalar
     qd: Scalar
     tau: Scalar
     armature: Scalar
     C: Pose
-    V: Twist
+    w: Vec3
     A: Articulated
     P: Wrench
     U: Wrench
     d: Scalar
     u: Scalar
-    Vd: Twist
+    a: Twist
 
 
 @kernel
 def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
-    """Add to qdd the joint accelerations; [SY] (15), Featherstone (2008) table 7.1 on screws.
+    """Add to qdd the joint accelerations; [SY] (15) with the components [MD] (42), (43) of the balance.
 
-    Requires a coordinate of its own for every joint."""
+    Like the classical recursion of inverse dynamics it has accelerations of points, v' + w x v, in place of v', and no
+    linear velocities. Requires a coordinate of its own for every joint."""
     parent, k, X, M, E = links
-    q, qd, tau, armature, C, V, A, P, U, d, u, Vd = body
+    q, qd, tau, armature, C, w, A, P, U, d, u, a = body
     n = len(parent) - 1
-    V[0], A[0], P[0] = zero(Twist, q[0]), zero(Articulated, q[0]), zero(Wrench, q[0])
+    w[0], A[0], P[0] = zero(Vec3, q[0]), zero(Articulated, q[0]), zero(Wrench, q[0])
     for i in range(1, n + 1):
         p = parent[i]
         C[i] = pose(E[i], q[i])
-        Xqd = qd[i] * X[i]
-        V[i] = Ad_inv(C[i], V[p]) + Xqd                                                 # (1)
-        Vd[i] = over(ad(V[i], Xqd), q[0])                                               # (2): c = X' q'
+        Xqd, wp = qd[i] * X[i], turned_back(E[i], q[i], C[i].R, w[p])   # the parent's angular velocity
+        w[i] = wp + Xqd.angular                                                         # (1)
+        orbit = turned_back(E[i], q[i], C[i].R, cross(w[p], cross(w[p], C[i].p)))
+        a[i] = over(Twist(cross(wp, Xqd.angular), orbit + cross(wp + w[i], Xqd.linear)), q[0])  # (2): what q' adds
         A[i] = over(articulated(M[i]), q[0])
-        P[i] = -ad_dual(V[i], M[i] @ V[i])
+        P[i] = Wrench(cross(w[i], M[i].rotational @ w[i]), cross(w[i], cross(w[i], M[i].moment)))
     for i in range(n, 0, -1):
         p = parent[i]
         U[i] = A[i] @ X[i]
         d[i] = 1.0 / (dot(U[i], X[i]) + armature[i])
         u[i] = tau[i] - dot(P[i], X[i])                                                 # (10)
-        Ma = A[i] - square(U[i], d[i])
-        Pa = P[i] + Ma @ Vd[i] + (u[i] * d[i]) * U[i]
-        A[p] += moved_articulated(C[i], Ma)                                             # (13)
-        P[p] += Ad_dual(C[i], Pa)                                                       # (14)
-    Vd[0] = over(X[0], q[0])
+        Ma = relieved(A[i], X[i], U[i], d[i], armature[i])
+        Pa = through(P[i] + Ma @ a[i] + (u[i] * d[i]) * U[i], X[i], tau[i], armature[i])
+        A[p] += carried_articulated(E[i], q[i], C[i], Ma)                               # (13)
+        P[p] += carried_wrench(E[i], q[i], C[i], Pa)                                    # (14)
+    a[0] = over(X[0], q[0])
     for i in range(1, n + 1):
-        Vd[i] += Ad_inv(C[i], Vd[parent[i]])
-        a = (u[i] - dot(U[i], Vd[i])) * d[i]                                            # (11)
-        Vd[i] += a * X[i]                                                               # (2)
-        qdd[k[i]] += a
+        a[i] += carried_back(E[i], q[i], C[i], a[parent[i]])
+        joint = (u[i] - dot(U[i], a[i])) * d[i]                                         # (11)
+        a[i] += joint * X[i]                                                            # (2)
+        qdd[k[i]] += joint

@@ -7,11 +7,12 @@ from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, Inertia, articulated, shifted_articulated, square
 from screw_dynamics.screws.joint import pose
+from screw_dynamics.screws.joint_factors import oriented
 from screw_dynamics.screws.se3 import Twist, Wrench, dot, identity, shifted_twist, shifted_wrench
 from screw_dynamics.screws.so3 import Rotation, rotate_symmetric
 from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
 
-from ..inverse_dynamics.balance import acceleration_matrix, euler
+from ..inverse_dynamics.balance import acceleration_matrix, moment
 
 
 class Body(NamedTuple):
@@ -41,8 +42,9 @@ def rigid_body(links: Link, i: int, q: list, qd: list, R: list, r: list, J: list
                Vd: list, S: list) -> tuple[Inertia, Wrench]:
     """Fill the columns from R to S for body i in the motion with q'' = 0. Returns its inertia about its origin and the
     wrench that this motion requires; [MD] (75), (54), (55). Linear velocities do not enter."""
-    p, X, M, C = links.parent[i], links.X[i], links.M[i], pose(links.E[i], q[i])
-    R[i], r[i] = R[p] @ C.R, R[p] @ C.p
+    p, X, M, E = links.parent[i], links.X[i], links.M[i], links.E[i]
+    C = pose(E, q[i])
+    R[i], r[i] = oriented(E, q[i], R[p], C.R), R[p] @ C.p
     J[i] = Twist(R[i] @ X.angular, R[i] @ X.linear)
     Jqd = qd[i] * J[i]
     w[i] = w[p] + Jqd.angular                                                           # (1)
@@ -50,7 +52,7 @@ def rigid_body(links: Link, i: int, q: list, qd: list, R: list, r: list, J: list
     wd, a, h, Theta = Vd[i].angular, Vd[i].linear, R[i] @ M.moment, rotate_symmetric(R[i], M.rotational)
     S[i] = acceleration_matrix(w[i], wd)
     own = Inertia(over(M.mass, q[0]), h, Theta)
-    return own, Wrench(euler(Theta, w[i], wd) + cross(h, a), M.mass * a + S[i] @ h)
+    return own, Wrench(moment(Theta, S[i]) + cross(h, a), M.mass * a + S[i] @ h)
 
 
 @kernel

@@ -5,10 +5,11 @@ import numpy as np
 
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, over, zero
-from screw_dynamics.screws.inertia import Articulated, square
-from screw_dynamics.screws.joint import pose
+from screw_dynamics.screws.inertia import Articulated, relieved, through
+from screw_dynamics.screws.joint import Joint, Placement, pose
+from screw_dynamics.screws.joint_factors import oriented, turned, turned_back, turned_symmetric
 from screw_dynamics.screws.se3 import Twist, Wrench, dot, identity
-from screw_dynamics.screws.so3 import Rotation, inverse, matrix, rotate_symmetric
+from screw_dynamics.screws.so3 import Rotation, inverse, matrix
 from screw_dynamics.screws.vectors import (
     Matrix3,
     Scalar,
@@ -46,14 +47,15 @@ class Body(NamedTuple):
 
 
 @kernel
-def moved_mixed(C: Rotation, L: Matrix3, M: Articulated) -> Articulated:
-    """T M T^T, T = [[C, L], [0, I]]: the articulated inertia of a body, in the mixed twists of its parent."""
+def moved_mixed(E: Joint, q: Scalar | Placement, C: Rotation, L: Matrix3, M: Articulated) -> Articulated:
+    """T M T^T, T = [[C, L], [0, I]]: the articulated inertia of a body, in the mixed twists of its parent, for the
+    rotation C of a joint."""
     B = C @ M.B
     G = B + L @ full(M.D)
     F = B + G
     shift = Symmetric3(L.x @ F.x, L.x @ B.y + G.x @ L.y, L.x @ B.z + G.x @ L.z,             # L B^T + G L^T
                        L.y @ F.y, L.y @ B.z + G.y @ L.z, L.z @ F.z)
-    return Articulated(rotate_symmetric(C, M.A) + shift, G, M.D)
+    return Articulated(turned_symmetric(E, q, C, M.A) + shift, G, M.D)
 
 
 @kernel
@@ -70,11 +72,11 @@ def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
     for i in range(1, n + 1):
         p = parent[i]
         H = pose(E[i], q[i])
-        C[i], R[i] = H.R, R[p] @ H.R
+        C[i], R[i] = H.R, oriented(E[i], q[i], R[p], H.R)
         L[i] = cross_columns(H.p, matrix(inverse(R[p])))
         J[i] = Twist(over(X[i].angular, q[0]), R[i] @ X[i].linear)
         Xqd = qd[i] * X[i]
-        wp = w[p] @ C[i]                                                # the parent's angular velocity
+        wp = turned_back(E[i], q[i], C[i], w[p])                        # the parent's angular velocity
         w[i] = wp + Xqd.angular                                                         # (1)
         orbit, slide = cross(w[p], cross(w[p], H.p)), cross(wp + w[i], Xqd.linear)
         c[i] = Twist(over(cross(wp, Xqd.angular), q[0]), R[p] @ orbit + R[i] @ slide)
@@ -86,14 +88,15 @@ def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
         U[i] = A[i] @ J[i]
         d[i] = 1.0 / (dot(U[i], J[i]) + armature[i])
         u[i] = tau[i] - dot(P[i], J[i])                                                 # (10)
-        Ma = A[i] - square(U[i], d[i])
-        Pa = P[i] + Ma @ c[i] + (u[i] * d[i]) * U[i]
-        A[p] += moved_mixed(C[i], L[i], Ma)                                             # (13)
-        P[p] += Wrench(C[i] @ Pa.torque + L[i] @ Pa.force, Pa.force)                    # (14)
+        Ma = relieved(A[i], J[i], U[i], d[i], armature[i])
+        Pa = through(P[i] + Ma @ c[i] + (u[i] * d[i]) * U[i], J[i], tau[i], armature[i])
+        A[p] += moved_mixed(E[i], q[i], C[i], L[i], Ma)                                 # (13)
+        P[p] += Wrench(turned(E[i], q[i], C[i], Pa.torque) + L[i] @ Pa.force, Pa.force)     # (14)
     Vd[0] = over(X[0], q[0])
     for i in range(1, n + 1):
         p = parent[i]
-        Vd[i] = Twist(Vd[p].angular @ C[i], Vd[p].linear + Vd[p].angular @ L[i]) + c[i]
+        wd = turned_back(E[i], q[i], C[i], Vd[p].angular)
+        Vd[i] = Twist(wd, Vd[p].linear + Vd[p].angular @ L[i]) + c[i]
         a = (u[i] - dot(U[i], Vd[i])) * d[i]                                            # (11)
         Vd[i] += a * J[i]                                                               # (2)
         qdd[k[i]] += a

@@ -7,6 +7,7 @@ from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, articulated, moved, square
 from screw_dynamics.screws.joint import pose
+from screw_dynamics.screws.joint_factors import composed
 from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, dot, identity
 
 from ..inverse_dynamics.balance import balance
@@ -46,7 +47,7 @@ def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
     A[0], P[0] = zero(Articulated, q[0]), zero(Wrench, q[0])
     for i in range(1, n + 1):
         p = parent[i]
-        C[i] = C[p] @ pose(E[i], q[i])
+        C[i] = composed(E[i], q[i], C[p], pose(E[i], q[i]))
         J[i] = Ad(C[i], X[i])
         Jqd = qd[i] * J[i]
         V[i] = V[p] + Jqd                                                               # (1)

@@ -6,10 +6,11 @@ import numpy as np
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.se3 import Ad_dual, Pose, Wrench, dot
+from screw_dynamics.screws.joint_factors import carried_wrench, turned_back
+from screw_dynamics.screws.se3 import Pose, Wrench, dot
 from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
 
-from .balance import acceleration_matrix, euler
+from .balance import acceleration_matrix, moment
 
 
 class Body(NamedTuple):
@@ -42,14 +43,15 @@ def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
         p = parent[i]
         C[i] = pose(E[i], q[i])
         Xqd, Xqdd = qd[i] * X[i], qdd[i] * X[i]
-        wp = w[p] @ C[i].R                                                            # the parent's angular velocity
+        wp = turned_back(E[i], q[i], C[i].R, w[p])                                    # the parent's angular velocity
         w[i] = wp + Xqd.angular                                                       # (66b)
-        wd[i] = wd[p] @ C[i].R + cross(wp, Xqd.angular) + Xqdd.angular                # (66c)
-        a[i] = (a[p] + S[p] @ C[i].p) @ C[i].R + cross(wp + w[i], Xqd.linear) + Xqdd.linear
+        wd[i] = turned_back(E[i], q[i], C[i].R, wd[p]) + cross(wp, Xqd.angular) + Xqdd.angular             # (66c)
+        ap = turned_back(E[i], q[i], C[i].R, a[p] + S[p] @ C[i].p)
+        a[i] = ap + cross(wp + w[i], Xqd.linear) + Xqdd.linear
         S[i], h = acceleration_matrix(w[i], wd[i]), M[i].moment
-        torque = euler(M[i].rotational, w[i], wd[i]) + cross(h, a[i])                 # (42)
+        torque = moment(M[i].rotational, S[i]) + cross(h, a[i])                       # (42)
         W[i] = Wrench(torque, M[i].mass * a[i] + S[i] @ h)                            # (43), the body's own part
     for i in range(n, 0, -1):
         p = parent[i]
         tau[k[i]] += dot(W[i], X[i])                                                  # (67b)
-        W[p] += Ad_dual(C[i], W[i])                                                   # (67a), what it carries
+        W[p] += carried_wrench(E[i], q[i], C[i], W[i])                                # (67a), what it carries

@@ -6,11 +6,12 @@ import numpy as np
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.joint import pose
+from screw_dynamics.screws.joint_factors import carried_wrench, oriented, turned_back
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dot, identity
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
 
-from .balance import acceleration_matrix, euler
+from .balance import acceleration_matrix, moment
 
 
 class Body(NamedTuple):
@@ -42,20 +43,20 @@ def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
     for i in range(1, n + 1):
         p = parent[i]
         C[i] = pose(E[i], q[i])
-        R[i] = R[p] @ C[i].R
+        R[i] = oriented(E[i], q[i], R[p], C[i].R)
         Xqd, Xqdd = qd[i] * X[i], qdd[i] * X[i]
-        wp = w[p] @ C[i].R                                                            # the parent's angular velocity
+        wp = turned_back(E[i], q[i], C[i].R, w[p])                                    # the parent's angular velocity
         w[i] = wp + Xqd.angular                                                       # (66b)
-        wd = Vd[p].angular @ C[i].R + cross(wp, Xqd.angular) + Xqdd.angular           # (66c)
+        wd = turned_back(E[i], q[i], C[i].R, Vd[p].angular) + cross(wp, Xqd.angular) + Xqdd.angular     # (66c)
         slide = cross(wp + w[i], Xqd.linear) + Xqdd.linear
         a = Vd[p].linear + R[p] @ (S[p] @ C[i].p) + R[i] @ slide                      # (75d)
         Vd[i], S[i] = Twist(wd, a), acceleration_matrix(w[i], wd)
         h = M[i].moment
-        torque = euler(M[i].rotational, w[i], wd) + cross(h, a @ R[i])                # (56)
+        torque = moment(M[i].rotational, S[i]) + cross(h, a @ R[i])                # (56)
         W[i] = Wrench(torque, M[i].mass * a + R[i] @ (S[i] @ h))                      # (57), the body's own part
     for i in range(n, 0, -1):
         p = parent[i]
         local = Wrench(W[i].torque, W[i].force @ R[i])                                # all of it in the body frame
         tau[k[i]] += dot(local, X[i])
-        torque = C[i].R @ local.torque + cross(C[i].p, C[i].R @ local.force)
+        torque = carried_wrench(E[i], q[i], C[i], local).torque
         W[p] += Wrench(torque, W[i].force)                                            # what it carries

@@ -5,11 +5,11 @@ import numpy as np
 
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
-from screw_dynamics.screws.inertia import moved
 from screw_dynamics.screws.joint import pose
+from screw_dynamics.screws.joint_factors import composed
 from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, dot, identity
 
-from .balance import balance
+from .balance import balance_at
 
 
 class Body(NamedTuple):
@@ -28,7 +28,9 @@ class Body(NamedTuple):
 
 @kernel
 def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
-    """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (70), (71). Only screws and inertias change their frame."""
+    """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (70), (71). Only screws and inertias change their frame.
+
+    The inertia of (71a) is not formed: its factors are applied one by one, by `balance_at`."""
     parent, k, X, M, E = links
     q, qd, qdd, C, J, V, Vd, W = body
     n = len(parent) - 1
@@ -36,12 +38,12 @@ def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
     Vd[0] = over(X[0], q[0])
     for i in range(1, n + 1):
         p = parent[i]
-        C[i] = C[p] @ pose(E[i], q[i])                                                # (70a)
+        C[i] = composed(E[i], q[i], C[p], pose(E[i], q[i]))                           # (70a)
         J[i] = Ad(C[i], X[i])                                                         # (70b)
         Jqd = qd[i] * J[i]
         V[i] = V[p] + Jqd                                                             # (70c)
         Vd[i] = Vd[p] + ad(V[p], Jqd) + qdd[i] * J[i]                                 # (70d)
-        W[i] = balance(moved(C[i], M[i]), V[i], Vd[i])                                # (71a, b), the body's own part
+        W[i] = balance_at(C[i], M[i], V[i], Vd[i])                                # (71a, b), the body's own part
     for i in range(n, 0, -1):
         tau[k[i]] += dot(W[i], J[i])                                                  # (71c)
         W[parent[i]] += W[i]                                                          # (71b), what it carries

@@ -1,0 +1,236 @@
+"""Vectors and inertias carried through a joint, by its rotation R = B exp(z~ q) or by its factors one after the other.
+
+In loops R is formed once, a full matrix. In the straight lines of one robot the factors are known: where B is a turn
+about one axis, or exchanges axes, to apply the one and then the other takes fewer operations than their product. So
+the functions here have two meanings: in compiled code, and for numbers that are not known, they apply R."""
+from typing import NamedTuple
+
+from screw_dynamics.numbers.scalars import sincos
+from screw_dynamics.numbers.values import Scalar, compiled_as, kernel
+
+from .inertia import Articulated, Inertia, shifted, shifted_articulated
+from .joint import Joint, Placement
+from .se3 import Pose, Twist, Wrench
+from .so3 import Rotation, rotate_matrix, rotate_symmetric
+from .vectors import Matrix3, Symmetric3, Vec3, cross
+
+NEGLIGIBLE = 1e-15      # relative to the shift along z, across which there is none
+
+
+class Turn(NamedTuple):
+    """B, and the sine and cosine of the turn about z; those of B too, if it is a turn about x by no right angle, as in
+    Denavit and Hartenberg's convention."""
+
+    B: Rotation
+    about_z: tuple[Scalar, Scalar]
+    about_x: tuple[float, float] | None
+
+    def shifts(self, p: Vec3) -> tuple[Vec3, Vec3] | None:
+        """The shift p of this convention as one along x, and one along the z axis that the turn about x leaves; None
+        where it is not known to be that."""
+        if self.about_x is None or type(p.y) is not float or type(p.z) is not float:
+            return None
+        s, c = self.about_x
+        along, across = c * p.z - s * p.y, c * p.y + s * p.z
+        if not abs(across) <= NEGLIGIBLE * abs(along):
+            return None
+        return Vec3(p.x, 0.0, 0.0), Vec3(0.0, 0.0, along)
+
+
+def turn(E: Joint, q: Scalar | Placement) -> Turn | None:
+    """The factors of a joint about or along z whose B is known and has a row with one entry; None of any other."""
+    if isinstance(q, Placement) or any(type(x) is not float for row in (*E.R0, *E.R1) for x in row):
+        return None
+    B = Rotation(*(Vec3(xy.x, xy.y, z.z) for xy, z in zip(E.R1, E.R0, strict=True)))
+    if any(row.x or row.y for row in E.R0) or not any(sorted(map(abs, row))[1] == 0.0 for row in B):
+        return None
+    return Turn(B, sincos(E.rate * q), (B.z.y, B.y.y) if B.x.x == 1.0 and B.y.y and B.z.y else None)
+
+
+# ------------------------------------------------------------------------------------------------- one axis at a time
+def about_z(angle: tuple[Scalar, Scalar], a: Vec3) -> Vec3:
+    """R a for a turn about z of this sine and cosine."""
+    s, c = angle
+    return Vec3(c * a.x - s * a.y, s * a.x + c * a.y, a.z)
+
+
+def symmetric_about_z(angle: tuple[Scalar, Scalar], S: Symmetric3) -> Symmetric3:
+    """R S R^T. With w = s (xx - yy) + 2 c xy the entries are xx - s w, c w - xy and yy + s w."""
+    s, c = angle
+    w = s * (S.xx - S.yy) + (2.0 * c) * S.xy
+    sw = s * w
+    return Symmetric3(S.xx - sw, c * w - S.xy, c * S.xz - s * S.yz, S.yy + sw, s * S.xz + c * S.yz, S.zz)
+
+
+def matrix_about_z(angle: tuple[Scalar, Scalar], A: Matrix3) -> Matrix3:
+    """R A R^T, in the same way."""
+    (s, c), x, y, z = angle, A.x, A.y, A.z
+    w = s * (x.x - y.y) + c * (x.y + y.x)
+    sw, cw = s * w, c * w
+    return Matrix3(Vec3(x.x - sw, cw - y.x, c * x.z - s * y.z), Vec3(cw - x.y, y.y + sw, s * x.z + c * y.z),
+                   Vec3(c * z.x - s * z.y, s * z.x + c * z.y, z.z))
+
+
+def _x_last(a):
+    """Components along y, z and x, so that what turns about x turns about the last of them."""
+    return Vec3(a.y, a.z, a.x)
+
+
+def _x_first(a):
+    return Vec3(a.z, a.x, a.y)
+
+
+def about_x(angle: tuple[Scalar, Scalar], a: Vec3) -> Vec3:
+    """R a for a turn about x."""
+    return _x_first(about_z(angle, _x_last(a)))
+
+
+def symmetric_about_x(angle: tuple[Scalar, Scalar], S: Symmetric3) -> Symmetric3:
+    """R S R^T for a turn about x."""
+    S = symmetric_about_z(angle, Symmetric3(S.yy, S.yz, S.xy, S.zz, S.xz, S.xx))
+    return Symmetric3(S.zz, S.xz, S.yz, S.xx, S.xy, S.yy)
+
+
+def matrix_about_x(angle: tuple[Scalar, Scalar], A: Matrix3) -> Matrix3:
+    """R A R^T for a turn about x."""
+    A = matrix_about_z(angle, Matrix3(_x_last(A.y), _x_last(A.z), _x_last(A.x)))
+    return Matrix3(_x_first(A.z), _x_first(A.x), _x_first(A.y))
+
+
+# ------------------------------------------------------------------------------------------------- through a joint
+@kernel
+def _turned(E, q, R, a):
+    return R @ a
+
+
+@compiled_as(_turned)
+def turned(E: Joint, q: Scalar | Placement, R: Rotation, a: Vec3) -> Vec3:
+    """R a, R the rotation of the joint."""
+    factors = turn(E, q)
+    if factors is None or factors.about_x is None:
+        return R @ a
+    return about_x(factors.about_x, about_z(factors.about_z, a))
+
+
+@kernel
+def _turned_back(E, q, R, a):
+    return a @ R
+
+
+@compiled_as(_turned_back)
+def turned_back(E: Joint, q: Scalar | Placement, R: Rotation, a: Vec3) -> Vec3:
+    """R^T a, R the rotation of the joint."""
+    factors = turn(E, q)
+    if factors is None or factors.about_x is None:
+        return a @ R
+    (s, c), (sx, cx) = factors.about_z, factors.about_x
+    b = about_x((-sx, cx), a)
+    return Vec3(c * b.x + s * b.y, c * b.y - s * b.x, b.z)
+
+
+@kernel
+def _turned_symmetric(E, q, R, S):
+    return rotate_symmetric(R, S)
+
+
+@compiled_as(_turned_symmetric)
+def turned_symmetric(E: Joint, q: Scalar | Placement, R: Rotation, S: Symmetric3) -> Symmetric3:
+    """R S R^T, R the rotation of the joint."""
+    factors = turn(E, q)
+    if factors is None:
+        return rotate_symmetric(R, S)
+    S = symmetric_about_z(factors.about_z, S)
+    return rotate_symmetric(factors.B, S) if factors.about_x is None else symmetric_about_x(factors.about_x, S)
+
+
+@kernel
+def _turned_matrix(E, q, R, A):
+    return rotate_matrix(R, A)
+
+
+@compiled_as(_turned_matrix)
+def turned_matrix(E: Joint, q: Scalar | Placement, R: Rotation, A: Matrix3) -> Matrix3:
+    """R A R^T, R the rotation of the joint."""
+    factors = turn(E, q)
+    if factors is None:
+        return rotate_matrix(R, A)
+    A = matrix_about_z(factors.about_z, A)
+    return rotate_matrix(factors.B, A) if factors.about_x is None else matrix_about_x(factors.about_x, A)
+
+
+@kernel
+def oriented(E: Joint, q: Scalar | Placement, R: Rotation, S: Rotation) -> Rotation:
+    """R S, S the rotation of the joint and R that of the parent in another frame."""
+    return Rotation(turned_back(E, q, S, R.x), turned_back(E, q, S, R.y), turned_back(E, q, S, R.z))
+
+
+@kernel
+def composed(E: Joint, q: Scalar | Placement, C: Pose, D: Pose) -> Pose:
+    """C D, D the pose of the joint and C that of the parent in another frame."""
+    return Pose(oriented(E, q, C.R, D.R), C.p + C.R @ D.p)
+
+
+@kernel
+def _carried_back(E, q, C, V):
+    return Twist(turned_back(E, q, C.R, V.angular), turned_back(E, q, C.R, V.linear + cross(V.angular, C.p)))
+
+
+@compiled_as(_carried_back)
+def carried_back(E: Joint, q: Scalar | Placement, C: Pose, V: Twist) -> Twist:
+    """Ad_C^-1 V: a twist of the parent's frame, in the body frame, C the pose of the joint."""
+    factors = turn(E, q)
+    shifts = factors and factors.shifts(C.p)
+    if not shifts:
+        return _carried_back(E, q, C, V)
+    (s, c), (sx, cx) = factors.about_z, factors.about_x
+    w = about_x((-sx, cx), V.angular)
+    v = about_x((-sx, cx), V.linear + cross(V.angular, shifts[0])) + cross(w, shifts[1])
+    return Twist(*(Vec3(c * a.x + s * a.y, c * a.y - s * a.x, a.z) for a in (w, v)))
+
+
+@kernel
+def _carried_wrench(E, q, C, W):
+    force = turned(E, q, C.R, W.force)
+    return Wrench(turned(E, q, C.R, W.torque) + cross(C.p, force), force)
+
+
+@compiled_as(_carried_wrench)
+def carried_wrench(E: Joint, q: Scalar | Placement, C: Pose, W: Wrench) -> Wrench:
+    """Ad_C^-T W: a wrench of the body frame, in the parent's."""
+    factors = turn(E, q)
+    shifts = factors and factors.shifts(C.p)
+    if not shifts:
+        return _carried_wrench(E, q, C, W)
+    for angle_about, angle, p in zip((about_z, about_x), factors[1:], reversed(shifts), strict=True):
+        force = angle_about(angle, W.force)
+        W = Wrench(angle_about(angle, W.torque) + cross(p, force), force)
+    return W
+
+
+@kernel
+def carried(E: Joint, q: Scalar | Placement, C: Pose, M: Inertia) -> Inertia:
+    """Ad_C^-T M Ad_C^-1: a rigid inertia of the body frame, in the parent's."""
+    return shifted(C.p, Inertia(M.mass, turned(E, q, C.R, M.moment), turned_symmetric(E, q, C.R, M.rotational)))
+
+
+@kernel
+def _carried_articulated(E, q, C, M):
+    in_its_axes = Articulated(turned_symmetric(E, q, C.R, M.A), turned_matrix(E, q, C.R, M.B),
+                              turned_symmetric(E, q, C.R, M.D))
+    return shifted_articulated(C.p, in_its_axes)
+
+
+@compiled_as(_carried_articulated)
+def carried_articulated(E: Joint, q: Scalar | Placement, C: Pose, M: Articulated) -> Articulated:
+    """Ad_C^-T M Ad_C^-1: an articulated inertia of the body frame, in the parent's.
+
+    In Denavit and Hartenberg's convention as by McMillan and Orin (1995): a screw motion along z, then one along x."""
+    factors = turn(E, q)
+    shifts = factors and factors.shifts(C.p)
+    if not shifts:
+        return _carried_articulated(E, q, C, M)
+    z, x = factors.about_z, factors.about_x
+    turned = Articulated(symmetric_about_z(z, M.A), matrix_about_z(z, M.B), symmetric_about_z(z, M.D))
+    A, B, D = shifted_articulated(shifts[1], turned)
+    return shifted_articulated(shifts[0], Articulated(symmetric_about_x(x, A), matrix_about_x(x, B),
+                                                      symmetric_about_x(x, D)))
