@@ -11,7 +11,9 @@ from screw_dynamics.compiled.workspace import workspace
 from screw_dynamics.robot import GRAVITY
 
 from . import algorithms
+from .chains import rows
 from .exact import exact
+from .times import of_model
 
 STATES, FEW_STATES = 12, 2
 DISTANCES, FEW_DISTANCES = (0.0, 1.0, 10.0, 100.0, 1000.0), (0.0, 100.0)      # m
@@ -43,7 +45,7 @@ def computed(quantity, form, model, state):
     """The result (n) of the compiled algorithm."""
     entry = algorithms.ALL[quantity][form]
     out = np.empty(entry.shape(model.n, len(model.parents)))
-    memory = workspace(model.links(GRAVITY), model.frame_rows(GRAVITY), model.n)
+    memory = workspace(of_model(model, rows(model)))
     entry.one(memory, *map(np.copy, state[:entry.inputs]), out)
     return out
 

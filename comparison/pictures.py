@@ -66,7 +66,7 @@ def of_counts(polynomials):
         axis.set_ylabel("operations for each joint")
     for axis in axes[-1]:
         axis.set_xlabel("joints")
-    figure.legend(handles=legend(marker=False), loc="upper left", ncols=6, frameon=False, bbox_to_anchor=(0.055, 1.0))
+    figure.legend(handles=legend(marker=False), loc="upper left", ncols=7, frameon=False, bbox_to_anchor=(0.055, 1.0))
     return figure
 
 
@@ -111,7 +111,7 @@ def of_times(measurements):
             axis.set_title(f"{quantity}: {title}")
     for axis in axes[:, 0]:
         axis.set_ylabel("time over that in body-fixed twists")
-    figure.legend(handles=legend(), loc="upper left", ncols=6, frameon=False, bbox_to_anchor=(0.05, 1.0))
+    figure.legend(handles=legend(), loc="upper left", ncols=7, frameon=False, bbox_to_anchor=(0.05, 1.0))
     figure.text(0.985, 1.0 - 0.2 / figure.get_figheight(), "chains by their number of joints, and robots", ha="right",
                 va="center", color=GREY)
     return figure
@@ -137,5 +137,5 @@ def of_accuracy(errors, distances):
     axes[0].annotate("rounding of one number", (places[-1], np.finfo(float).eps / 2), (0, -14), color=GREY, fontsize=8,
                      ha="right", textcoords="offset points")
     axes[0].set_ylabel("relative error")
-    figure.legend(handles=legend(), loc="upper left", ncols=6, frameon=False, bbox_to_anchor=(0.05, 1.0))
+    figure.legend(handles=legend(), loc="upper left", ncols=7, frameon=False, bbox_to_anchor=(0.05, 1.0))
     return figure

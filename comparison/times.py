@@ -8,7 +8,7 @@ from benchmarks.peers.ours import chain
 from benchmarks.timing import Effort, measure
 from screw_dynamics.compiled.batch import Workspaces, evaluate_batch
 from screw_dynamics.compiled.specialize import straight_line
-from screw_dynamics.compiled.workspace import workspace
+from screw_dynamics.compiled.workspace import Rows, workspace
 
 from . import algorithms
 from .chains import rows
@@ -54,7 +54,7 @@ def of_robot(name, model, effort, specialized=False):
 
 def one_call(forms, model, read, states):
     """{form: Call} of the compiled entry point on the chosen state, as Robot calls it."""
-    memory, calls = workspace(read.links, read.frames, model.n), {}
+    memory, calls = workspace(of_model(model, read)), {}
     inputs = [states.one[name] for name in ("q", "qd", "tau")]
     for form, entry in forms.items():
         names = dict(zip(INPUTS, inputs, strict=True), one=entry.one, memory=memory, out=_room(entry, model))
@@ -65,7 +65,7 @@ def one_call(forms, model, read, states):
 
 def batch_call(forms, model, read, states):
     """{form: Call} of a batch on SIMD lanes and one thread, as Robot calls it."""
-    memory = Workspaces(read.links, read.frames, model.n)
+    memory = Workspaces(of_model(model, read))
     inputs = [states.rows[name] for name in ("q", "qd", "tau")]
     return {form: Call("evaluate(entry, memory, target, inputs, out, 1)",
                        {"evaluate": evaluate_batch, "entry": entry, "memory": memory, "target": _target(entry, read),
@@ -90,6 +90,11 @@ def typical(measurement, form):
 def ratio(measurement, form):
     """How many times as long a form takes as the body-fixed one, measured in turns."""
     return typical(measurement, form) / typical(measurement, algorithms.BODY)
+
+
+def of_model(model, read):
+    """What a workspace holds of a model with these rows, as Robot fills it."""
+    return Rows(read.links, read.frames, model.n, model.nq)
 
 
 def _target(entry, read):
