@@ -7,6 +7,9 @@ Ad_exp(-X_k theta_k) ... Ad_exp(-X_(j+1) theta_(j+1)) X_j theta_j', so that at t
 With V_j = theta_j' the recursions serve with theta'' in place of V'. The sum of products is in the span of the screws,
 since they span an algebra."""
 from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
 
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, zero
@@ -82,14 +85,20 @@ def prescribed(algorithm: Callable) -> Callable:
     return inverse_dynamics
 
 
+@kernel
+def complete(links: Link, body: NamedTuple, qdd: np.ndarray) -> None:
+    """Add V' - theta'' to qdd, in which there is theta''. The column tau must have served."""
+    change = body.tau
+    clear(change)
+    add_products(links, body.q, body.qd, 1.0, change)
+    for i in range(1, len(change)):
+        qdd[links.coordinate[i]] += change[i]
+
+
 def caused(algorithm: Callable) -> Callable:
     """The algorithm of forward dynamics, for velocities of joints on groups: V' in place of theta''."""
     @kernel
     def forward_dynamics(links, body, qdd):
         algorithm(links, body, qdd)
-        change = body.tau                   # a column that has served
-        clear(change)
-        add_products(links, body.q, body.qd, 1.0, change)
-        for i in range(1, len(change)):
-            qdd[links.coordinate[i]] += change[i]
+        complete(links, body, qdd)
     return forward_dynamics

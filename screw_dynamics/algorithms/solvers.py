@@ -62,14 +62,20 @@ def factorize(H: np.ndarray, n: int) -> None:
 
 
 @kernel
-def substitute(H: np.ndarray, b: np.ndarray) -> None:
-    """Solve H X = B for H as `factorize` leaves it: b (n, m) becomes X."""
+def substitute_forward(H: np.ndarray, b: np.ndarray) -> None:
+    """b (n, m) becomes L^-1 B, for H as `factorize` leaves it."""
     n, columns = b.shape
     for j in range(n):
         for i in range(j + 1, n):
             factor = H[j, i] * H[j, j]
             for m in range(columns):
                 b[i, m] -= factor * b[j, m]
+
+
+@kernel
+def substitute_back(H: np.ndarray, b: np.ndarray) -> None:
+    """b (n, m) becomes (D L^T)^-1 B, for H as `factorize` leaves it."""
+    n, columns = b.shape
     for j in range(n - 1, -1, -1):
         for i in range(j + 1, n):
             h = H[j, i]
@@ -78,6 +84,13 @@ def substitute(H: np.ndarray, b: np.ndarray) -> None:
         h = H[j, j]
         for m in range(columns):
             b[j, m] *= h
+
+
+@kernel
+def substitute(H: np.ndarray, b: np.ndarray) -> None:
+    """Solve H X = B for H as `factorize` leaves it: b (n, m) becomes X."""
+    substitute_forward(H, b)
+    substitute_back(H, b)
 
 
 @kernel

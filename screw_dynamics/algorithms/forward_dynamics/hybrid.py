@@ -63,29 +63,48 @@ def rest(links: Link, R: list, w: list, Vd: list, S: list, like: Scalar) -> None
 
 
 @kernel
+def rigid_bodies(links: Link, body: Body) -> None:
+    """Fill the columns from R to P for bodies that no joint connects yet, in the motion with q'' = 0."""
+    q, R, r, J, w, Vd, S, A, P = body.q, body.R, body.r, body.J, body.w, body.Vd, body.S, body.A, body.P
+    rest(links, R, w, Vd, S, q[0])
+    A[0], P[0] = zero(Articulated, q[0]), zero(Wrench, q[0])
+    for i in range(1, len(links.parent)):
+        M, P[i] = rigid_body(links, i, q, body.qd, R, r, J, w, Vd, S)
+        A[i] = articulated(M)
+
+
+@kernel
+def articulate(links: Link, body: Body) -> None:
+    """From the leaves to the root: add to A and P what each body carries, and fill U, d and u."""
+    parent, r, J, A, P, U, d, u = links.parent, body.r, body.J, body.A, body.P, body.U, body.d, body.u
+    for i in range(len(parent) - 1, 0, -1):
+        p = parent[i]
+        U[i] = A[i] @ J[i]
+        d[i] = 1.0 / (dot(U[i], J[i]) + body.armature[i])
+        u[i] = body.tau[i] - dot(P[i], J[i])                                            # (10)
+        A[p] += shifted_articulated(r[i], A[i] - square(U[i], d[i]))                    # (13)
+        P[p] += shifted_wrench(r[i], P[i] + (u[i] * d[i]) * U[i])                       # (14)
+
+
+@kernel
+def accelerate(links: Link, body: Body, Vd: list, qdd: np.ndarray) -> None:
+    """From the root to the leaves: add to qdd the joint accelerations, and fill Vd with what they add to those of the
+    bodies."""
+    parent, r, J, U, d, u = links.parent, body.r, body.J, body.U, body.d, body.u
+    Vd[0] = zero(Twist, d[0])
+    for i in range(1, len(parent)):
+        Vd[i] = shifted_twist(r[i], Vd[parent[i]])
+        a = (u[i] - dot(U[i], Vd[i])) * d[i]                                            # (11)
+        Vd[i] += a * J[i]                                                               # (2), what q'' adds
+        qdd[links.coordinate[i]] += a
+
+
+@kernel
 def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
     """Add to qdd the joint accelerations; [SY] (15) on hybrid twists.
 
     From body to body only the reference point of twists, wrenches and inertias changes. The accelerations for q'' = 0
-    are summed in the forward loop, so that the bias of an articulated body is a rigid body's."""
-    parent, k, n = links.parent, links.coordinate, len(links.parent) - 1
-    q, qd, tau, armature, R, r, J, w, Vd, S, A, P, U, d, u = body
-    rest(links, R, w, Vd, S, q[0])
-    A[0], P[0] = zero(Articulated, q[0]), zero(Wrench, q[0])
-    for i in range(1, n + 1):
-        M, P[i] = rigid_body(links, i, q, qd, R, r, J, w, Vd, S)
-        A[i] = articulated(M)
-    for i in range(n, 0, -1):
-        p = parent[i]
-        U[i] = A[i] @ J[i]
-        d[i] = 1.0 / (dot(U[i], J[i]) + armature[i])
-        u[i] = tau[i] - dot(P[i], J[i])                                                 # (10)
-        A[p] += shifted_articulated(r[i], A[i] - square(U[i], d[i]))                    # (13)
-        P[p] += shifted_wrench(r[i], P[i] + (u[i] * d[i]) * U[i])                       # (14)
-    Vd[0] = zero(Twist, q[0])
-    for i in range(1, n + 1):
-        p = parent[i]
-        Vd[i] = shifted_twist(r[i], Vd[p])
-        a = (u[i] - dot(U[i], Vd[i])) * d[i]                                            # (11)
-        Vd[i] += a * J[i]                                                               # (2), what q'' adds
-        qdd[k[i]] += a
+    are summed in the first loop, so that the bias of an articulated body is a rigid body's."""
+    rigid_bodies(links, body)
+    articulate(links, body)
+    accelerate(links, body, body.Vd, qdd)
