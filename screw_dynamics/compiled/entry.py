@@ -56,16 +56,16 @@ def unpacked(packed: int) -> Target:
     return Target(packed & 0xFFFFFF, packed >> 24 & 0xFFFFFF, packed >> 48)
 
 
-def frames_and_target(memory: np.ndarray, packed: tuple[int, ...]) -> tuple:
+def frames_and_target(memory: np.ndarray, packed: tuple[int, ...], like: Any) -> tuple:
     """The arguments of an algorithm between `body` and `out`: none without a packed target, else frames and target."""
     return (ws.frames_in(memory), unpacked(packed[0])) if packed else ()
 
 
 @overload(frames_and_target, jit_options=INLINE)
-def _frames_and_target(memory, packed):
+def _frames_and_target(memory, packed, like):
     if not len(packed):
-        return lambda memory, packed: ()
-    return lambda memory, packed: (ws.frames_in(memory), unpacked(packed[0]))
+        return lambda memory, packed, like: ()
+    return lambda memory, packed, like: (ws.frames_in(memory), unpacked(packed[0]))
 
 
 # ------------------------------------------------------------------------------------------------- one state, and many
@@ -156,32 +156,32 @@ CONFIGURATIONS = configurations(place)      # as Placements
 
 
 @kernel
-def evaluate(take_q: Callable, algorithm: Callable, Body: type, shape: Callable, workspace: Any,
+def evaluate(take_q: Callable, algorithm: Callable, Body: type, size: Callable, given: Callable, workspace: Any,
              packed: tuple[int, ...], inputs: Sequence, out: Any) -> bool:
     """Evaluate an algorithm on one state; take_q: how q is taken. Returns False, with `out` unchanged, unless inputs
     and `out` are arrays of the right shapes that borrow.py can read."""
     memory = ws.borrowed_memory(workspace)
-    size = shape(int(memory[ws.COORDINATES]), int(memory[ws.SLOTS]) - 1)
+    shape = size(memory)
     links, body = ws.links_in(memory), ws.body_in(Body, memory)
-    if not (each(take_q, take, (links, memory), inputs, body) and ws.is_result(out, size, memory)):
+    if not (each(take_q, take, (links, memory), inputs, body) and ws.is_result(out, shape, memory)):
         return False
-    result = borrowed(out, size)
+    result = borrowed(out, shape)
     result[...] = 0.0
-    algorithm(links, body, *frames_and_target(memory, packed), result)
+    algorithm(links, body, *given(memory, packed, 0.0), result)
     return True
 
 
 @kernel
-def evaluate_many(take_q: Callable, algorithm: Callable, Body: type, shape: Callable, memory: np.ndarray,
-                  packed: tuple[int, ...], inputs: Sequence, out: Any, counter: np.ndarray) -> None:
+def evaluate_many(take_q: Callable, algorithm: Callable, Body: type, size: Callable, given: Callable,
+                  memory: np.ndarray, packed: tuple[int, ...], inputs: Sequence, out: Any, counter: np.ndarray) -> None:
     """Evaluate an algorithm on lanes, on the tiles of a batch that an atomic counter gives to this thread."""
-    links, body, results = ws.links_in(memory), ws.body_on_lanes(Body, memory), ws.result_on_lanes(shape, memory)
+    links, body, results = ws.links_in(memory), ws.body_on_lanes(Body, memory), ws.result_on_lanes(size, memory)
     in_order, inputs = identity_order(links.coordinate, int(memory[ws.COORDINATES])), unowned(inputs)
     first = first_tile(counter)
     while first < len(out):
         each(take_q, take_tile, (links, memory, in_order, first), inputs, body)
         clear(results)
-        algorithm(links, body, *frames_and_target(memory, packed), results)
+        algorithm(links, body, *given(memory, packed, splat(0.0)), results)
         store(results, out, first)
         first = next_tile(counter, first)
 
@@ -199,14 +199,15 @@ def lane() -> Any:
 
 
 @kernel
-def evaluate_at(take_q: Callable, algorithm: Callable, Body: type, shape: Callable, like: Any, memory: np.ndarray,
-                packed: tuple[int, ...], positions: tuple[int, ...], addresses: tuple[int, ...], out: int) -> None:
+def evaluate_at(take_q: Callable, algorithm: Callable, Body: type, size: Callable, given: Callable, like: Any,
+                memory: np.ndarray, packed: tuple[int, ...], positions: tuple[int, ...], addresses: tuple[int, ...],
+                out: int) -> None:
     """Evaluate an algorithm on inputs at addresses, with results at an address, all of the kind of `like`."""
-    n, slots, links = int(memory[ws.COORDINATES]), int(memory[ws.SLOTS]), ws.links_in(memory)
-    body, result = table(Body, like, slots, memory, int(memory[ws.BODY])), array_at(like, out, shape(n, slots - 1))
+    slots, links = int(memory[ws.SLOTS]), ws.links_in(memory)
+    body, result = table(Body, like, slots, memory, int(memory[ws.BODY])), array_at(like, out, size(memory))
     each(take_q, take_at, (links, memory, like, addresses), positions, body)
     clear(result)
-    algorithm(links, body, *frames_and_target(memory, packed), result)
+    algorithm(links, body, *given(memory, packed, like), result)
 
 
 # ------------------------------------------------------------------------------------------------- entry points
@@ -219,14 +220,19 @@ class Entry:
     counter gives it (tiles.next_tile), in a workspace of its own, and checks nothing. shape(n, bodies): the shape of
     one result. targeted: the algorithm requires a target, which calls pass as Target.packed, or in a tuple of one.
     name: of the algorithm, if it is not that of its function. on_groups: the algorithm for robots with joints on
-    groups, if it is not the same. takes: how the first input, q, is taken."""
+    groups, if it is not the same. takes: how the first input, q, is taken; takes_on_groups: the same there. given: a
+    kernel given(memory, packed target, like) that returns what the algorithm gets between body and out; size(memory):
+    the shape of one result, if n and bodies do not tell."""
 
     def __init__(self, algorithm: Callable, Body: type, inputs: int, shape: Callable, targeted: bool = False,
-                 name: str = "", on_groups: Callable | None = None, takes: Takes = COORDINATES):
+                 name: str = "", on_groups: Callable | None = None, takes: Takes = COORDINATES,
+                 takes_on_groups: Takes | None = None, given: Callable = frames_and_target,
+                 size: Callable | None = None):
         ws.reserve(Body, shape)
         self.algorithm, self.Body, self.inputs = algorithm, Body, inputs
         self.shape, self.targeted, self.name = shape, targeted, name or algorithm.__name__
-        self._on_groups, self._takes = on_groups or algorithm, takes
+        self._on_groups, self._takes, self._takes_on_groups = on_groups or algorithm, takes, takes_on_groups
+        self._given, self._size = given, size or ws.size_of(shape)
         self._native: dict = {}
 
     @cached_property
@@ -234,7 +240,8 @@ class Entry:
         """The entry points for robots with joints on groups, of nq numbers in q: a kernel of its own, in which the
         column q holds Placements."""
         return Entry(self._on_groups, ws.placed(self.Body), self.inputs, self.shape, self.targeted,
-                     f"{self.name}.groups", takes=CONFIGURATIONS)
+                     f"{self.name}.groups", takes=self._takes_on_groups or CONFIGURATIONS, given=self._given,
+                     size=self._size)
 
     @cached_property
     def one(self) -> Callable[..., bool]:
@@ -251,8 +258,8 @@ class Entry:
     @property
     def form_of_one(self) -> Form:
         """What is compiled for one state."""
-        entry_point = _one(self._takes.one, self.name, self.algorithm, self.Body, self.shape, self.targeted,
-                           self.inputs)
+        entry_point = _one(self._takes.one, self.name, self.algorithm, self.Body, self._size, self._given,
+                           self.targeted, self.inputs)
         target = (types.int64,) * self.targeted
         return Form(entry_point, (BORROWED, *target, *(BORROWED,) * self.inputs, BORROWED))
 
@@ -262,7 +269,7 @@ class Entry:
         states = types.UniTuple(ws.numbers_type(2, "A", readonly=True), self.inputs)
         targets = types.UniTuple(types.int64, int(self.targeted))
         signature = ws.numbers_type(1), targets, states, ws.numbers_type(2, "A"), types.int64[::1]
-        return Form(_many(self._takes.many, self.name, self.algorithm, self.Body, self.shape), signature)
+        return Form(_many(self._takes.many, self.name, self.algorithm, self.Body, self._size, self._given), signature)
 
     def address(self, lanes: bool) -> int:
         """The address of the entry point for compiled code, native.call: for one state, or for WIDTH on lanes.
@@ -276,7 +283,8 @@ class Entry:
     def form_of_native(self, lanes: bool) -> Form:
         """What is compiled for calls from compiled code."""
         name, like = f"rollout.{self.name}{BATCHES * lanes}", lane if lanes else number
-        form = _native(self._takes.at, name, self.algorithm, self.Body, self.shape, self.targeted, self.inputs, like)
+        form = _native(self._takes.at, name, self.algorithm, self.Body, self._size, self._given, self.targeted,
+                       self.inputs, like)
         return Form(form, (types.intp,) * 7)
 
     def plain(self, links: Sequence[Link], *inputs: Sequence, frames: Sequence[Frame] = (),
@@ -296,33 +304,33 @@ class Entry:
         return out
 
 
-def _one(take_q, name, algorithm, Body, shape, targeted, inputs):
+def _one(take_q, name, algorithm, Body, size, given, targeted, inputs):
     """The entry point for one state. Its arguments are passed one by one, since a tuple would cost 20 ns."""
-    target, given = "target, " * targeted, "".join(f"x{k}, " for k in range(inputs))
-    form = eval(f"lambda take_q, algorithm, Body, shape: lambda memory, {target}{given}out: "
-                f"evaluate(take_q, algorithm, Body, shape, memory, ({target}), ({given}), out)", globals())
-    return compiled(name)(form(take_q, algorithm, Body, shape))
+    target, states = "target, " * targeted, "".join(f"x{k}, " for k in range(inputs))
+    form = eval(f"lambda take_q, algorithm, Body, size, given: lambda memory, {target}{states}out: "
+                f"evaluate(take_q, algorithm, Body, size, given, memory, ({target}), ({states}), out)", globals())
+    return compiled(name)(form(take_q, algorithm, Body, size, given))
 
 
-def _native(take_q, name, algorithm, Body, shape, targeted, inputs, like):
+def _native(take_q, name, algorithm, Body, size, given, targeted, inputs, like):
     """The entry point for compiled code; like(): a number of its kind."""
     positions = (0, 1, 2, 3)[:inputs]
     if targeted:
         @compiled(name)
         def native(memory, packed, x, y, z, w, out):
-            evaluate_at(take_q, algorithm, Body, shape, like(), ws.memory_at(memory), (packed,), positions,
+            evaluate_at(take_q, algorithm, Body, size, given, like(), ws.memory_at(memory), (packed,), positions,
                         (x, y, z, w), out)
     else:
         @compiled(name)
         def native(memory, packed, x, y, z, w, out):
-            evaluate_at(take_q, algorithm, Body, shape, like(), ws.memory_at(memory), (), positions,
+            evaluate_at(take_q, algorithm, Body, size, given, like(), ws.memory_at(memory), (), positions,
                         (x, y, z, w), out)
     return native
 
 
-def _many(take_q, name, algorithm, Body, shape):
+def _many(take_q, name, algorithm, Body, size, given):
     """The entry point for many states."""
     @compiled(name + BATCHES, nogil=True)
     def many(memory, packed, inputs, out, counter):
-        evaluate_many(take_q, algorithm, Body, shape, memory, packed, inputs, out, counter)
+        evaluate_many(take_q, algorithm, Body, size, given, memory, packed, inputs, out, counter)
     return many

@@ -22,7 +22,7 @@ from .native import array_at, at
 
 # Positions in the header of a workspace: counts, where the parts begin, and addresses of NumPy's types.
 SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, FRAME_COUNT, LENGTH, WATCH = range(10)
-CONFIGURATION, PLACES, LANES = 18, 19, 20               # a watch of interrupt.py has nine words
+CONFIGURATION, PLACES, LANES, TABLES, WORK = range(18, 23)      # a watch of interrupt.py has nine words
 HEADER = 24
 LARGE = 1 << 20         # numbers: results of more are not computed on lanes, for whose memory nothing is reserved
 _needs = []                                             # (Body, shape) of all entry points: one workspace serves all
@@ -35,28 +35,33 @@ def numbers_type(ndim: int, layout: str = 'C', readonly: bool = False) -> types.
 
 class Rows(NamedTuple):
     """A robot as compiled code reads it: a Link for each body and a Frame for each frame; n velocities and nq numbers
-    in q; a Place for each body where some joint's configuration is an element of a group."""
+    in q; a Place for each body where some joint's configuration is an element of a group. For algorithms that need
+    more: tables, numbers that they read; work, how many they need as memory for one state."""
 
     links: Sequence[Link]
     frames: Sequence[Frame]
     n: int
     nq: int
     places: Sequence[Place] = ()
+    tables: np.ndarray = np.empty(0)
+    work: int = 0
 
 
 def workspace(robot: Rows, lanes: int = 1, room: int = 0) -> np.ndarray:
     """The array that every entry point takes first: header, links, frames, places, memory for `lanes` states at
     once. room: the numbers of a result for which there must be memory, if it is a LARGE one."""
-    parts = [packed(rows).ravel() for rows in (robot.links, robot.frames, robot.places) if rows]
-    frames, places, start = np.cumsum([HEADER, *(part.size for part in parts)])[[1, 2, -1]]
+    parts = [packed(rows).ravel() if rows else np.empty(0) for rows in (robot.links, robot.frames, robot.places)]
+    parts.append(robot.tables)
+    frames, places, tables, start = np.cumsum([HEADER, *(part.size for part in parts)])[1:]
     slots, n, nq = len(robot.links), robot.n, robot.nq
     start += -start % 8                                       # on a cache line
     result = start + lanes * max(size(placed(Body) if robot.places else Body, slots) for Body, _ in _needs)
     numbers = max(math.prod(shape(max(n, nq), slots - 1)) for _, shape in _needs)
     on_lanes = result + lanes * max(min(numbers, LARGE), room)
-    memory = aligned(on_lanes + lanes * nq * bool(robot.places))
+    work = on_lanes + lanes * nq
+    memory = aligned(work + lanes * robot.work)
     memory[[SLOTS, COORDINATES, CONFIGURATION, FRAME_COUNT, LENGTH]] = slots, n, nq, len(robot.frames), len(memory)
-    memory[[FRAMES, PLACES, BODY, RESULT, LANES]] = frames, places, start, result, on_lanes
+    memory[[FRAMES, PLACES, TABLES, BODY, RESULT, LANES, WORK]] = frames, places, tables, start, result, on_lanes, work
     memory[[ARRAY, DTYPE]] = np.array([ARRAY_TYPE, ARRAY_DTYPE]).view(float)     # addresses as bits, not as numbers
     memory[HEADER:HEADER + sum(part.size for part in parts)] = np.concatenate(parts)
     return memory
@@ -169,7 +174,12 @@ def body_on_lanes(Body: type, memory: np.ndarray) -> NamedTuple:
     return table(Body, splat(0.0), int(memory[SLOTS]), memory, int(memory[BODY]))
 
 
+def size_of(shape: Callable) -> Callable:
+    """The kernel size(memory): the shape of one result of the robot in a workspace, shape(n, bodies)."""
+    return kernel(lambda memory: shape(int(memory[COORDINATES]), int(memory[SLOTS]) - 1))
+
+
 @kernel
-def result_on_lanes(shape: Callable, memory: np.ndarray) -> np.ndarray:
-    """The memory of the results of WIDTH states, in the shape of one."""
-    return block(splat(0.0), shape(int(memory[COORDINATES]), int(memory[SLOTS]) - 1), memory, int(memory[RESULT]))
+def result_on_lanes(size: Callable, memory: np.ndarray) -> np.ndarray:
+    """The memory of the results of WIDTH states, in the shape size(memory) of one."""
+    return block(splat(0.0), size(memory), memory, int(memory[RESULT]))
