@@ -22,6 +22,8 @@ from threading import Lock, Thread
 from screw_dynamics.algorithms import hybrid_dynamics
 from screw_dynamics.algorithms.centroidal import CENTROIDAL
 from screw_dynamics.algorithms.choice import choice
+from screw_dynamics.algorithms.closed_loops import dynamics as loops
+from screw_dynamics.algorithms.closed_loops.kinematics import KINEMATICS
 from screw_dynamics.algorithms.derivatives import FORWARD_DYNAMICS_DERIVATIVES, INVERSE_DYNAMICS_DERIVATIVES
 from screw_dynamics.algorithms.derivatives.second_derivatives import INVERSE_DYNAMICS_SECOND_DERIVATIVES
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
@@ -45,7 +47,7 @@ from screw_dynamics.compiled.cache import BATCHES, Form
 from screw_dynamics.compiled.cache import prepare as load_or_compile
 from screw_dynamics.compiled.threads import available_threads
 from screw_dynamics.numbers.values import PLAIN
-from screw_dynamics.simulation import control_along, driven
+from screw_dynamics.simulation import closed_loops, control_along, driven
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
 from screw_dynamics.simulation.rollout import OTHER_METHODS, form_of
 
@@ -69,6 +71,10 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
                         *LINK_DERIVATIVES.values(), JACOBIAN_SECOND_DERIVATIVE, *REGRESSORS)))))
     called = [*dict.fromkeys((chosen.acceleration, mimic.acceleration, *chosen[:-1], *OTHER_METHODS.values(),
                               *everything * (MOMENTA,)))]
+    if everything:
+        constrained = KINEMATICS, *loops.FORWARD_DYNAMICS.values(), *loops.ADMISSIBLE_VELOCITIES.values()
+        entries, called = entries + [entry for entry, _ in constrained], called + [
+            entry for entry, _ in loops.ACCELERATION.values()]
     integrators = [name for name, integrator in INTEGRATORS.items() if everything or integrator.beforehand]
     if on_groups:
         entries, called = ([entry.on_groups for entry in some] for some in (entries, called))
@@ -76,7 +82,10 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
         *(form_of(integrator, lanes, on_groups) for integrator in integrators),
         *(entry.form_of_native(lanes) for entry in called),
         *(entry.form_of_many if lanes else entry.form_of_one for entry in entries),
-        search.form(lanes, on_groups)] for lanes in (False, True))
+        search.form(lanes, on_groups), *everything * (
+            closed_loops.form_of_projection(on_groups, lanes),
+            *(closed_loops.form_of_settling(shared, on_groups, lanes) for shared in (False, True)))]
+        for lanes in (False, True))
     single += [*(driven.form(integrator, on_groups) for integrator in integrators if integrator in FIXED_STEPS),
                *(hybrid_dynamics.form(shared, on_groups) for shared in (False, True)),
                *([control_along.form()] * (everything and not on_groups))]

@@ -1,27 +1,35 @@
-"""All constraints of a robot at once: residual, Jacobian, drift, and the wrenches of multipliers."""
-from collections.abc import Mapping, Sequence
+"""All constraints of a robot at once: their names, and the tables that algorithms/closed_loops reads of them."""
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.algorithms.closed_loops import tables
+from screw_dynamics.algorithms.closed_loops.dynamics import ADMISSIBLE_VELOCITIES, FORWARD_DYNAMICS
+from screw_dynamics.algorithms.closed_loops.entries import Constrained
+from screw_dynamics.algorithms.closed_loops.kinematics import DRIFT, KINEMATICS, MATRICES, RESIDUAL
+from screw_dynamics.compiled.batch import Workspaces, evaluate
+from screw_dynamics.compiled.workspace import workspace
 from screw_dynamics.model.constraints import Constraint, Distance, Gear, LoopJoint
 from screw_dynamics.robot import Robot
-from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose
+from screw_dynamics.screws.arrays import inverse_pose, pose, twist
+from screw_dynamics.screws.se3 import Pose, Wrench, compose, identity
 
-from .joints import Form, Length, form
+from .joints import LENGTH, Form, form
 
 
 class Loop(NamedTuple):
-    """A constraint between two links: its form, the pose (4, 4) of its frame in the link, what leads from the other
-    link to its frame there (4, 4), and what takes twists of the link to its frame (6, 6)."""
+    """A constraint between two links: its form, the poses (4, 4) of its frame in the link and in the other, and a
+    length, or 0."""
 
     form: Form
     link: str
     on: str
     frame: np.ndarray
-    from_on: np.ndarray
-    to_frame: np.ndarray
+    frame_on: np.ndarray
+    length: float
 
 
 class Coupling(NamedTuple):
@@ -50,68 +58,75 @@ class Constraints:
             m = 1 if isinstance(part, Coupling) else part.form.m
             self.parts[given.name], self.rows[given.name] = part, slice(self.m, self.m + m)
             self.m += m
+        self.in_workspaces = robot._rows._replace(tables=self._packed(), work=tables.work(robot.n, self.m))
+        self.memory, self.on_lanes = workspace(self.in_workspaces), Workspaces(self.in_workspaces)
+        first = robot.n + self.m
+        self.numbers = first + 6 * len(self.parts)              # of forward dynamics
+        self.wrenches = {name: slice(first + 6 * k, first + 6 * k + 6) for k, (name, part) in enumerate(
+            self.parts.items()) if isinstance(part, Loop)}
+        self._kinematics = self.of(KINEMATICS)
+        self.accelerations, self.velocities = (self.of(kernels[robot.model.shares_coordinates])
+                                               for kernels in (FORWARD_DYNAMICS, ADMISSIBLE_VELOCITIES))
 
     def residual(self, q: np.ndarray) -> np.ndarray:
         """(..., m): 0 where all constraints hold; lengths in m, angles in rad, cosines."""
-        h = np.empty((*q.shape[:-1], self.m))
-        for part, rows in zip(self.parts.values(), self.rows.values(), strict=True):
-            if isinstance(part, Coupling):
-                h[..., rows.start] = q[..., part.of_q] @ part.ratios - part.offset
-            else:
-                h[..., rows] = part.form.residual(self._relative(part, q))
-        return h
+        return self._at_rest(q)[..., RESIDUAL]
 
     def gradient(self, q: np.ndarray) -> np.ndarray:
         """(..., m, n): the residual's derivative, in velocities."""
-        return self._by_velocities(q, "gradient")
+        return self._at_rest(q)[..., MATRICES + self.robot.n:]
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:
         """J (..., m, n): J qd = 0 along motions that keep the constraints; [PK]."""
-        return self._by_velocities(q, "rows")
+        return self._at_rest(q)[..., MATRICES:MATRICES + self.robot.n]
 
     def drift(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """J' qd (..., m): accelerations that keep the constraints have J qdd = -J' qd."""
-        lead = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1])
-        found = np.zeros((*lead, self.m))
-        for part, rows in zip(self.parts.values(), self.rows.values(), strict=True):
-            if isinstance(part, Coupling):
-                continue
-            D, V = self._relative(part, q), _times(self._screws(part, q), qd)
-            screw_rates = self.robot.jacobian_derivative(q, qd, part.link, reference=part.on)
-            found[..., rows] = (_times(part.form.rows_rate(D, V), V) +
-                                _times(part.form.rows(D), _times(part.to_frame @ screw_rates, qd)))
-        return found
+        return self.evaluate(self._kinematics, q=q, qd=qd)[..., DRIFT]
 
-    def wrenches(self, q: np.ndarray, multipliers: np.ndarray) -> Mapping[str, np.ndarray]:
-        """{name: (..., 6)} of multipliers (..., m): the wrench that each constraint between links exerts on its link,
-        at the link's origin and resolved in its frame; [MD] (77). The other link feels the opposite one."""
-        found = {}
-        for (name, part), rows in zip(self.parts.items(), self.rows.values(), strict=True):
-            if isinstance(part, Loop):
-                to_rows = part.form.rows(self._relative(part, q)) @ part.to_frame
-                found[name] = _times(np.swapaxes(to_rows, -1, -2), multipliers[..., rows])
-        return found
+    def _at_rest(self, q):
+        return self.evaluate(self._kinematics, q=q, qd=np.zeros(self.robot.n))
 
     def largest(self, h: np.ndarray) -> dict[str, float]:
         """{name: the largest absolute value of its rows} of a residual (..., m)."""
         return {name: float(np.abs(h[..., rows]).max(initial=0.0)) for name, rows in self.rows.items()}
 
-    def _by_velocities(self, q, kind):
-        J = np.zeros((*q.shape[:-1], self.m, self.robot.n))
-        for part, rows in zip(self.parts.values(), self.rows.values(), strict=True):
+    # --------------------------------------------------------------------------------------------- evaluation
+    def of(self, kernel: Constrained) -> Constrained:
+        """The entry points of an algorithm for this robot."""
+        return kernel._replace(entry=kernel.entry.on_groups) if self.robot.model.on_groups else kernel
+
+    def evaluate(self, kernel: Constrained, **inputs: ArrayLike) -> np.ndarray:
+        """Check the inputs {name: array-like} and evaluate an algorithm on one state or on each of a batch."""
+        robot = self.robot
+        arrays = checks.broadcast({name: checks.real_numbers(name, x, robot.nq if name == "q" else robot.n)
+                                   for name, x in inputs.items()})
+        out = np.empty((*arrays[0].shape[:-1], *kernel.shape(robot.n, self.m, len(self.parts))))
+        return evaluate(kernel.entry, self.memory, self.on_lanes, (), arrays, out, None)
+
+    def _packed(self):
+        """The tables of the recursions."""
+        robot, loops, rows, terms = self.robot, [], [], []
+        origin = identity(0.0)
+        slots = {link.coordinate: slot for slot, link in reversed([*enumerate(robot._links)][1:])}
+        for part, where in zip(self.parts.values(), self.rows.values(), strict=True):
             if isinstance(part, Coupling):
-                J[..., rows.start, part.of_v] = part.ratios
-            else:
-                J[..., rows, :] = getattr(part.form, kind)(self._relative(part, q)) @ self._screws(part, q)
-        return J
+                loops.append(tables.Loop(tables.COUPLING, where.start, 1, 0, 0, origin, origin, origin, part.offset))
+                rows.append(tables.Row(Wrench(origin.p, origin.p), 0.0))
+                terms += [tables.Term(where.start, int(at), slots[int(k)], float(ratio))
+                          for at, k, ratio in zip(part.of_q, part.of_v, part.ratios, strict=True)]
+                continue
+            (i, C), (j, B) = (self._in_body(*end) for end in ((part.link, part.frame), (part.on, part.frame_on)))
+            loops.append(tables.Loop(part.form.kind, where.start, part.form.m, i, j, C, B, pose(part.frame),
+                                     part.length))
+            rows += [tables.Row(Wrench(*twist(P)), float(lead))
+                     for P, lead in zip(part.form.P, part.form.leads, strict=True)]
+        return tables.pack(loops, rows, terms)
 
-    def _relative(self, loop, q):
-        """D (..., 4, 4), the pose of the frame of the link in that of the other."""
-        return loop.from_on @ self.robot.forward_kinematics(q, loop.link, loop.on) @ loop.frame
-
-    def _screws(self, loop, q):
-        """The instantaneous joint screws (..., 6, n) of the chain between the two links, in the frame of the link."""
-        return loop.to_frame @ self.robot.jacobian(q, loop.link, reference=loop.on)
+    def _in_body(self, link: str, frame: np.ndarray) -> tuple[int, Pose]:
+        """The slot of a link's body, and the pose in it of a frame in the link."""
+        row = self.robot._frames[self.robot._frame[link]]
+        return row.body, compose(row.C, pose(frame))
 
 
 def _loop(robot: Robot, given: LoopJoint | Distance, q: np.ndarray) -> Loop:
@@ -121,18 +136,13 @@ def _loop(robot: Robot, given: LoopJoint | Distance, q: np.ndarray) -> Loop:
         frame[:3, 3], frame_on[:3, 3] = given.point, given.point_on
         D = inverse_pose(frame_on) @ relative @ frame
         length = float(np.linalg.norm(D[:3, 3])) if given.length is None else given.length
-        held: Form = Length(checks.positive(f"distance {given.name!r}: length", length))
-    else:
-        held, frame = form(given), given.frame
-        frame_on = relative @ frame if given.frame_on is None else given.frame_on
-    return Loop(held, given.link, given.on, frame, inverse_pose(frame_on), Ad_matrix(inverse_pose(frame)))
+        return Loop(LENGTH, given.link, given.on, frame, frame_on,
+                    checks.positive(f"distance {given.name!r}: length", length))
+    frame_on = relative @ given.frame if given.frame_on is None else given.frame_on
+    return Loop(form(given), given.link, given.on, given.frame, frame_on, 0.0)
 
 
 def _coupling(robot: Robot, gear: Gear) -> Coupling:
     of_q, of_v = (np.array([where[joint].start for joint in gear.ratios], dtype=int)
                   for where in (robot.q_slices, robot.v_slices))
     return Coupling(of_q, of_v, np.array(list(gear.ratios.values())), gear.offset)
-
-
-def _times(A, x):
-    return (A @ x[..., None])[..., 0]

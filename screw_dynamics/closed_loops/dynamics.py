@@ -1,13 +1,16 @@
 """Forward and inverse dynamics with constraints: M qdd + C qd + g = tau + J^T lambda, J qdd + J' qd = 0."""
 from collections.abc import Mapping
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from screw_dynamics import checks
 from screw_dynamics.robot.evaluation import Wrenches
 
 from .constraints import Constraints
-from .projection import directions, impulse
+from .projection import check_finite, directions
 
 TOLERANCE = 1e-9        # of what the actuated joints must cause, relative to the largest effort
 
@@ -30,32 +33,50 @@ class LoopEfforts(NamedTuple):
     wrenches: Mapping[str, np.ndarray]
 
 
-def forward_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: np.ndarray,
-                     external: Wrenches | None = None, most: np.ndarray | None = None) -> LoopAccelerations:
-    """The LoopAccelerations of efforts (..., n). Of redundant constraints the multipliers are the shortest; the
-    accelerations do not depend on that. most: the ranks (...) of J that are not exceeded, as in `directions`.
+def forward_dynamics(constraints: Constraints, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
+                     external: Wrenches | None = None) -> LoopAccelerations:
+    """The LoopAccelerations of efforts (..., n). ValueError where they are not finite, though the efforts are."""
+    robot, n, m, kernel = constraints.robot, constraints.robot.n, constraints.m, constraints.accelerations
+    found = np.empty(constraints.numbers)
+    if external or not kernel.entry.one(constraints.memory, q, qd, tau, found):
+        if external:
+            tau = np.add(*checks.broadcast({"tau": checks.real_numbers("tau", tau, n),
+                                            "external": robot.external_torque(q, external)}))
+        found = constraints.evaluate(kernel, q=q, qd=qd, tau=tau)
+    _check(constraints, q, found)
+    return LoopAccelerations(found[..., :n], found[..., n:n + m],
+                             {name: found[..., where] for name, where in constraints.wrenches.items()})
 
-    With J = U S V^T of rank r, its held directions V_r: V_r^T (qdd_free + M^-1 V_r f) = -S_r^-1 U_r^T J' qd and
-    lambda = U_r S_r^-1 f, which is in the range of J whatever its rows; O(n^3)."""
-    robot = constraints.robot
-    U, inverse, *_ = at = directions(constraints.jacobian(q), most)
-    free = robot.forward_dynamics(q, qd, tau, external)
-    drift = inverse * _dot(U, constraints.drift(q, qd))
-    change, force = impulse(robot.mass_matrix(q), at.acting, -(drift + _dot(at.acting, free))[..., None])
-    multipliers = (U @ (inverse * force)[..., None])[..., 0]
-    return LoopAccelerations(free + change, multipliers, constraints.wrenches(q, multipliers))
+
+def admissible_velocities(constraints: Constraints, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
+    """The velocities (..., n) with J qd = 0 that are nearest to qd in the metric of the mass matrix: what is left
+    after an impulse of the constraints."""
+    found = constraints.evaluate(constraints.velocities, q=q, qd=qd)
+    _check(constraints, q, found)
+    return found
 
 
-def inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, actuated: np.ndarray,
-                     weights: np.ndarray, preferred: np.ndarray, external: Wrenches | None = None) -> LoopEfforts:
+def _check(constraints, q, found):
+    """Raise the ValueError that says why results are not finite, if that is due to q or the tree."""
+    if isfinite(np.vdot(found, found)) or np.isfinite(found).all():
+        return
+    check_finite(constraints.jacobian(q))
+    rest = np.zeros(constraints.robot.n)
+    if not np.isfinite(constraints.robot.forward_dynamics(q, rest, rest)).all():
+        raise ValueError("the mass matrix of the tree is singular: a joint moves no inertia; give its link some, or "
+                         "cut the loop at another joint")
+
+
+def inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray,
+                     actuated: np.ndarray, weights: np.ndarray, preferred: np.ndarray,
+                     external: Wrenches | None = None) -> LoopEfforts:
     """The LoopEfforts of a motion in which only the velocities of the mask `actuated` (n,) have efforts.
 
     Admissible velocities N leave N^T (f - tau) = 0 of the efforts f of the tree; of all tau with that, the sum of
     weights (tau - preferred)^2 is least. ValueError where the actuated joints cannot cause the motion."""
     robot = constraints.robot
     f = robot.inverse_dynamics(q, qd, qdd, external)
-    U, inverse, *_ = at = directions(constraints.jacobian(q))
-    N = at.admissible
+    N = directions(constraints.jacobian(q)).admissible
     scale = actuated / np.sqrt(weights)
     missing = _dot(N, f - preferred * actuated)
     B = np.swapaxes(N, -1, -2) * scale[..., None, :]
@@ -66,9 +87,7 @@ def inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qd
         raise ValueError(f"the actuated joints {', '.join(names) or 'none'} cannot cause this motion: efforts of "
                          f"{left:.3g} are missing along admissible velocities; actuate more joints, or leave the "
                          "singular configuration")
-    k = inverse.shape[-1]
-    multipliers = (U @ (inverse * _dot(at.V[..., :k], f - tau))[..., None])[..., 0]
-    return LoopEfforts(tau, multipliers, constraints.wrenches(q, multipliers))
+    return LoopEfforts(tau, *forward_dynamics(constraints, q, qd, tau, external)[1:])
 
 
 def _dot(A, x):

@@ -12,6 +12,7 @@ from screw_dynamics.model.constraints import Constraint
 from screw_dynamics.robot import Robot
 from screw_dynamics.robot.evaluation import Wrenches
 from screw_dynamics.robot.robot import GRAVITY
+from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.urdf import read_urdf
 from screw_dynamics.urdf.source import Source, kept
 
@@ -21,7 +22,7 @@ from .dynamics import LoopAccelerations, LoopEfforts
 from .mobility import Mobility, mobility
 from .motion import LoopMotion
 
-Effort = ArrayLike | Callable[[float, np.ndarray, np.ndarray], ArrayLike]
+Effort = ArrayLike | Callable
 
 
 class ClosedLoopRobot:
@@ -38,6 +39,7 @@ class ClosedLoopRobot:
         self.robot = robot
         self._all = Constraints(robot, [*robot.model.constraints, *constraints],
                                 robot.neutral() if q is None else checks.vector("q", q, robot.nq))
+        self._rollouts: dict[str | None, Rollouts] = {}         # by projection
 
     @classmethod
     def from_urdf(cls, source: Source, base_link: str | None = None, tip_link: str | None = None,
@@ -99,7 +101,7 @@ class ClosedLoopRobot:
     def project_velocity(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
         """The admissible velocities (..., n) nearest to qd in the metric of the mass matrix: those after an impulse of
         the constraints."""
-        return projection.admissible_velocities(self._all, *self._states(q=q, qd=qd))
+        return dynamics.admissible_velocities(self._all, q, qd)
 
     def admissible_velocities(self, q: ArrayLike) -> np.ndarray:
         """Orthonormal columns (n, degrees of freedom) that span the admissible velocities at q (nq,)."""
@@ -118,7 +120,7 @@ class ClosedLoopRobot:
         """Accelerations and constraint wrenches of efforts (..., n); external as in Robot.forward_dynamics.
 
         q must be closed and qd admissible. Of redundant constraints the multipliers are the shortest."""
-        return dynamics.forward_dynamics(self._all, *self._states(q=q, qd=qd, tau=tau), external)
+        return dynamics.forward_dynamics(self._all, q, qd, tau, external)
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
                          actuated: Iterable[str] | None = None, weights: ArrayLike = 1.0,
@@ -141,22 +143,24 @@ class ClosedLoopRobot:
         return self.robot.kinetic_energy(q, qd) + self.robot.potential_energy(q)
 
     def simulate(self, q: ArrayLike, qd: ArrayLike, effort: Effort = 0.0, dt: float = 1e-3, steps: int = 1000,
-                 method: str = "rk4", projection: str | None = motion.PROJECTIONS[0]) -> LoopMotion:
+                 method: str = "rk4", projection: str | None = "configurations and velocities") -> LoopMotion:
         """The LoopMotion from a closed configuration and admissible velocities.
 
-        effort: (..., n), or effort(t, q, qd) that returns it. method: "rk4" or "semi_implicit_euler". projection: what
-        is brought back after each step, "configurations and velocities", "velocities" or None. ArithmeticError where
-        that does not succeed: steps are too long."""
+        effort: (..., n); or a controller as of Robot.rollout, which Numba compiles, controller(t, q, qd, tau) or
+        controller(robot, t, q, qd, tau); or any function effort(t, q, qd), which returns efforts (n,) and gets one
+        state at a time, (nq,) and (n,). method: "rk4" or "semi_implicit_euler". projection: what is brought back after
+        each step, "configurations and velocities", "velocities" or None. ArithmeticError where that does not succeed:
+        steps are too long."""
         checks.one_of("method", method, motion.METHODS)
         checks.one_of("projection", projection, motion.PROJECTIONS)
         q, qd = self._states(q=q, qd=qd)
-
-        def law(t, q, qd):
-            tau = effort(t, q, qd) if callable(effort) else effort
-            tau = tau if np.ndim(tau) == 0 else checks.real_numbers("effort", tau, self.robot.n)
-            return np.broadcast_to(tau, qd.shape)
-        return motion.simulate(self._all, q, qd, law, checks.positive("dt", dt), checks.whole("steps", steps, 0),
-                               method, projection)
+        if not callable(effort):
+            effort = np.broadcast_to(effort if np.ndim(effort) == 0 else
+                                     checks.real_numbers("effort", effort, self.robot.n), qd.shape)
+        if projection not in self._rollouts:
+            self._rollouts[projection] = motion.rollouts(self._all, projection)
+        return motion.simulate(self._all, self._rollouts[projection], q, qd, effort, checks.positive("dt", dt),
+                               checks.whole("steps", steps, 0), method)
 
     # --------------------------------------------------------------------------------------------- arguments
     def _q(self, q):

@@ -1,17 +1,23 @@
-"""Simulation of a mechanism with closed loops by steps of fixed length."""
+"""Simulation of a mechanism with closed loops by steps of fixed length, in one kernel."""
 from collections.abc import Callable
+from functools import partial
+from inspect import signature
 from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.robot import Robot
+from screw_dynamics import checks
+from screw_dynamics.algorithms.closed_loops.dynamics import ACCELERATION
+from screw_dynamics.simulation import closed_loops as keeping
+from screw_dynamics.simulation.python_controllers import PythonController
+from screw_dynamics.simulation.rollout import Rollouts
 
 from .constraints import Constraints
-from .dynamics import forward_dynamics
-from .projection import admissible_velocities, closed, rank
+from .projection import not_closed
 
-OverTime = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
-PROJECTIONS = "configurations and velocities", "velocities", None
+METHODS = "rk4", "semi_implicit_euler"
+PROJECTIONS = {"configurations and velocities": keeping.CONFIGURATIONS, "velocities": keeping.VELOCITIES,
+               None: keeping.NOTHING}
 
 
 class LoopMotion(NamedTuple):
@@ -25,56 +31,57 @@ class LoopMotion(NamedTuple):
     residual: np.ndarray
 
 
-def rk4(robot: Robot, acceleration: OverTime, t: float, h: float, q: np.ndarray, v: np.ndarray
-        ) -> tuple[np.ndarray, np.ndarray]:
-    """The next configuration and velocity by the commutator-free method of order 4 of Celledoni, Marthinsen and Owren
-    (2003): Runge and Kutta's where the configuration is a vector."""
-    a1 = acceleration(t, q, v)
-    q2, v2 = robot.integrate(q, h / 2 * v), v + h / 2 * a1
-    a2 = acceleration(t + h / 2, q2, v2)
-    q3, v3 = robot.integrate(q, h / 2 * v2), v + h / 2 * a2
-    a3 = acceleration(t + h / 2, q3, v3)
-    q4, v4 = robot.integrate(q2, h * (v3 - v / 2)), v + h * a3
-    a4 = acceleration(t + h, q4, v4)
-    half = robot.integrate(q, h / 12 * (3 * v + 2 * v2 + 2 * v3 - v4))
-    return (robot.integrate(half, h / 12 * (-v + 2 * v2 + 2 * v3 + 3 * v4)),
-            v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4))
+def rollouts(constraints: Constraints, projection: str | None) -> Rollouts:
+    """The rollouts of a robot that keeps constraints, with one of PROJECTIONS after each step."""
+    robot, model = constraints.robot, constraints.robot.model
+    acceleration = constraints.of(ACCELERATION[model.shares_coordinates]).entry
+    address = partial(keeping.settle_address, model.shares_coordinates, model.on_groups)
+    return Rollouts(robot, robot._rollouts._entries._replace(acceleration=acceleration), constraints.on_lanes,
+                    (address, PROJECTIONS[projection]))
 
 
-def semi_implicit_euler(robot: Robot, acceleration: OverTime, t: float, h: float, q: np.ndarray, v: np.ndarray
-                        ) -> tuple[np.ndarray, np.ndarray]:
-    """The next configuration and velocity: velocities first, of order 1."""
-    v = v + h * acceleration(t, q, v)
-    return robot.integrate(q, h * v), v
-
-
-METHODS = {"rk4": rk4, "semi_implicit_euler": semi_implicit_euler}
-
-
-def simulate(constraints: Constraints, q: np.ndarray, qd: np.ndarray, effort: OverTime, dt: float, steps: int,
-             method: str, projection: str | None) -> LoopMotion:
-    """The LoopMotion of `steps` steps under effort(t, q, qd) (..., n). Ranks are those of closed configurations: of
-    where each step starts, or of the first configuration if later ones are not closed."""
-    robot, step, everything = constraints.robot, METHODS[method], np.ones(constraints.robot.n, dtype=bool)
-    most = rank(constraints.jacobian(q))
-
-    def acceleration(t, q, qd):
-        return forward_dynamics(constraints, q, qd, effort(t, q, qd), most=most).qdd
-
-    kept = [(q, qd)]
-    for k in range(steps):
-        q, qd = step(robot, acceleration, k * dt, dt, q, qd)
-        if projection == PROJECTIONS[0]:
-            try:
-                q = closed(constraints, q, everything, 1e-12, 20)
-            except ValueError as error:
-                raise ArithmeticError(f"loops opened too far in the step to t = {(k + 1) * dt:.6g} s, shorter steps "
-                                      f"may help: {error}") from None
-            most = rank(constraints.jacobian(q))
-        if projection:
-            qd = admissible_velocities(constraints, q, qd, most)
-        kept.append((q, qd))
-    qs, qds = (np.array(x) for x in zip(*kept, strict=True))
+def simulate(constraints: Constraints, rollouts: Rollouts, q: np.ndarray, qd: np.ndarray, effort: np.ndarray | Callable,
+             dt: float, steps: int, method: str) -> LoopMotion:
+    """The LoopMotion from (q, qd) on, over common leading axes, under efforts (..., n) or of a controller. Ranks are
+    those of closed configurations: of where each step starts, or of the first one if later ones are not closed."""
+    robot = constraints.robot
+    if callable(effort) and len(signature(effort).parameters) == 3:
+        t, qs, qds = _in_python(constraints, rollouts, q, qd, effort, dt, steps, method)
+    else:
+        t, qs, qds, _ = rollouts.samples(q, qd, effort, dt, steps, method, False, False)
+    _check(constraints, dt, t, qs, qds)
     energy = robot.kinetic_energy(qs, qds) + robot.potential_energy(qs)
-    return LoopMotion(dt * np.arange(steps + 1), qs, qds, energy,
-                      np.abs(constraints.residual(qs)).max(axis=-1, initial=0.0))
+    residual = np.abs(constraints.residual(qs)).max(axis=-1, initial=0.0)
+    return LoopMotion(t, *(np.moveaxis(x, -2, 0) for x in (qs, qds)), *(np.moveaxis(x, -1, 0) for x in (energy,
+                                                                                                       residual)))
+
+
+def _in_python(constraints, rollouts, q, qd, effort, dt, steps, method):
+    """The samples under effort(t, q, qd), which gets one state after the other."""
+    robot, lead = constraints.robot, q.shape[:-1]
+    qs, qds = (np.empty((*lead, steps + 1, x.shape[-1])) for x in (q, qd))
+
+    def efforts(t, q, qd):
+        tau = np.asarray(effort(t, q, qd))
+        return tau if tau.ndim == 0 else checks.vector("effort", tau, robot.n)
+    for k in np.ndindex(lead):
+        controller = PythonController(efforts, robot.nq, robot.n)
+        t, qs[k], qds[k], _ = rollouts.samples(q[k], qd[k], controller.compiled, dt, steps, method, False, False)
+        if controller.error is not None:
+            raise controller.error
+    return t, qs, qds
+
+
+def _check(constraints, dt, t, q, qd):
+    """Raise the ArithmeticError of the first step after which a state (..., k, n) is not finite."""
+    lost = ~(np.isfinite(q).all(axis=-1) & np.isfinite(qd).all(axis=-1)).reshape(-1, len(t))
+    if lost.any():
+        state = int(np.argmin(np.where(lost.any(axis=1), lost.argmax(axis=1), len(t))))
+        first = int(lost[state].argmax())
+        if first == 0:
+            raise ValueError("q and qd must be finite")
+        end = q.reshape(-1, *q.shape[-2:])[state, first]
+        why = (not_closed(constraints, end, np.ones(constraints.robot.n), keeping.TOLERANCE, keeping.STEPS)
+               if np.isfinite(end).all() else "the state is not finite")
+        raise ArithmeticError(f"loops opened too far in the step to t = {t[first]:.6g} s, shorter steps may help: "
+                              f"{why}")

@@ -26,14 +26,14 @@ from screw_dynamics.numbers.lanes import WIDTH, splat
 from screw_dynamics.numbers.values import PLAIN, Scalar, outlined
 
 from . import control_along
-from .controllers import compiled_controller, plain_controller
+from .controllers import CompiledController, compiled_controller, plain_controller
 from .divergence import warn_of_divergence
 from .integrators import FIXED_STEPS, INTEGRATORS, ROWS, check_dry_friction, momenta_address
 from .motion import CONTROLLER, FORWARD, MOMENTA, REST, SPRING
 from .robot_type import METHODS
 from .space import coordinates_alone, groups
 from .springs import checked_springs
-from .steps import ABSOLUTE, ADDRESSES, EVERY, JOINTS, LONG, MAIN, OF_JOINT, RELATIVE, STEPS, Job
+from .steps import ABSOLUTE, ADDRESSES, EVERY, JOINTS, LONG, MAIN, OF_JOINT, RELATIVE, SETTLE, SETTLED, STEPS, Job
 
 OTHER_METHODS = {"kinetic_energy": KINETIC_ENERGY, "potential_energy": POTENTIAL_ENERGY,
                  "forward_kinematics": FORWARD_KINEMATICS, "jacobian": JACOBIAN,
@@ -143,9 +143,14 @@ def entry_point(integrator: str, lanes: bool, on_groups: bool) -> Callable:
 
 # ------------------------------------------------------------------------------------------------- rollouts
 class Rollouts:
-    """The rollouts and steps of one robot, from the entry points of its algorithms, and workspaces."""
+    """The rollouts and steps of one robot, from the entry points of its algorithms, and workspaces.
 
-    def __init__(self, robot: Any, entries: Choice, workspaces: Workspaces):
+    settle: of a robot that keeps constraints the address of closed_loops.settle, settle(lanes), and what it is called
+    with after each step."""
+
+    def __init__(self, robot: Any, entries: Choice, workspaces: Workspaces,
+                 settle: tuple[Callable[[bool], int], int] | None = None):
+        self._settle = settle
         self._robot, self._model, self._entries, self._workspaces = robot, robot.model, entries, workspaces
         self._checked: dict = {}            # by options: plan, and number of samples
         self._on_groups = self._model.on_groups
@@ -176,6 +181,9 @@ class Rollouts:
         calls[FORWARD] = self._entries.acceleration.address(lanes)
         if INTEGRATORS[integrator].momenta:
             calls[MOMENTA] = momenta_address(self._on_groups, lanes)
+        if self._settle:
+            address, plan[SETTLED] = self._settle
+            calls[SETTLE] = address(lanes)
         return calls
 
     def _with_calls(self, plan, integrator, controller, lanes):
@@ -185,7 +193,8 @@ class Rollouts:
         if controller:
             plan[LONG] = 1                      # whatever it does
             frames = tuple(self._model.frame_names)
-            found = (plain_controller(controller, self._robot) if PLAIN else
+            found = (controller if isinstance(controller, CompiledController) else
+                     plain_controller(controller, self._robot) if PLAIN else
                      compiled_controller(controller, lanes, frames, self._model.root))
             calls[CONTROLLER] = found.address
             for name in found.methods:
@@ -246,7 +255,7 @@ class Rollouts:
         if threads is not None:
             thread_count(threads)
         controller = None
-        if callable(effort):
+        if callable(effort) or isinstance(effort, CompiledController):
             controller, effort = effort, None
         found = None
         if KNOWN and type(q0) is type(qd0) is np.ndarray and q0.ndim == qd0.ndim == 1:

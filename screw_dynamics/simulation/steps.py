@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.compiled.interrupt import ended
-from screw_dynamics.compiled.native import array_at, at
+from screw_dynamics.compiled.native import array_at, at, call
 from screw_dynamics.compiled.workspace import CONFIGURATION, COORDINATES, RESULT, watch_in
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import some, where
@@ -19,8 +19,11 @@ from .runge_kutta import Tableau, dense, dense_weights, error_norm, first_step, 
 
 # A plan is a float64 array: numbers of a rollout, addresses of CALLS functions (bits, not numbers), and for each
 # velocity nine numbers (OF_JOINT, n): damping, friction and stops in the rollout, the model's damping and friction,
-# where in q its coordinate is, or -1, and stiffness and rest of its spring.
-STEPS, EVERY, RELATIVE, ABSOLUTE, LONG, MAIN, ADDRESSES, CALLS = 0, 1, 2, 3, 4, 5, 8, 16
+# where in q its coordinate is, or -1, and stiffness and rest of its spring. Where a robot keeps constraints, the last
+# of the functions is called with BEGIN before the first step and with the plan's SETTLED after each: settle in
+# closed_loops.py.
+STEPS, EVERY, RELATIVE, ABSOLUTE, LONG, MAIN, SETTLED, ADDRESSES, CALLS = 0, 1, 2, 3, 4, 5, 6, 8, 16
+SETTLE, BEGIN = CALLS - 1, 0
 STAGES = 11         # rows of working memory before those of the stages
 JOINTS, OF_JOINT = ADDRESSES + CALLS, 9
 
@@ -101,6 +104,13 @@ def note_divergence(job: Job, x: list, v: list) -> None:
 
 
 @kernel
+def settle(motion: Motion, what: int, q: list, qd: list) -> None:
+    """Bring the state back to the constraints of the robot, if it has any."""
+    if motion.calls[SETTLE] != 0:
+        call(motion.calls[SETTLE], (motion.memory, what, at(q), at(qd)))
+
+
+@kernel
 def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable, job: Job) -> None:
     """Steps of length dt; every `every`-th of them ends in a sample."""
     x, v, motion, stages = motion_of(tableau, like, space, job)
@@ -108,12 +118,14 @@ def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable,
     for first in range(0, len(job.q0), places(like)):
         load_rows(job.q0, first, 0, x)
         load_rows(job.qd0, first, 0, v)
+        settle(motion, BEGIN, x, v)
         for i in range(steps):
             if i == 0 or job.effort.shape[1] > 1:
                 load_rows(job.effort, first, i, motion.tau)
             step(tableau, motion, i * job.dt, job.dt, x, v, stages)
             if stops:
                 stop_at_limits(motion, x, v, stages)
+            settle(motion, int(job.plan[SETTLED]), x, v)
             if (i + 1) % every == 0:
                 store_rows(job.q, first, i // every, x)
                 store_rows(job.qd, first, i // every, v)

@@ -6,6 +6,7 @@ multipliers. Constraints among each other, as servos on both ends of a rod, are 
 efforts."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 import numpy as np
 
@@ -212,7 +213,8 @@ def residuals(robot: Robot) -> dict[str, Callable[[np.ndarray], float]]:
 def prepare_loops(robot: Robot, q: np.ndarray, qd: np.ndarray) -> None:
     """Call once what a step of a robot with closed loops calls, so that it is loaded, or compiled."""
     loops = ClosedLoopRobot(robot)
-    loops.residual(robot.integrate(q, qd))
+    with suppress(ValueError):              # nowhere near
+        loops.project(q)
     loops.jacobian(q)
     loops.drift(q, qd)
     loops.project_velocity(q, qd)

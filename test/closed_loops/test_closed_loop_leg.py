@@ -12,6 +12,7 @@ from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, LoopJoint
 from support.paths import ROOT
 from support.pinocchio_oracle import Oracle
 
+pytestmark = pytest.mark.slow       # its base floats: some kernels of its own are compiled
 URDF = ROOT / "urdf" / "closed_loop_leg.urdf"
 MOTORS = "hip_roll", "hip_yaw", "hip_pitch", "knee", "crank"
 HEEL, ANKLE = np.array((-0.01, 0.04, 0.02)), np.array((-0.1, 0.04, 0.04))       # the ends of the achilles rod

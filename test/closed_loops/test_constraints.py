@@ -14,9 +14,14 @@ from support.random_trees import KINDS as TREE_KINDS
 HELICAL = {"helical", "planar_helical"}
 
 
-def two_branches(kind, rng):
-    """A random tree on groups, with a joint of a kind between two of its links, closed at a random q."""
-    robot = sd.Robot(model_of(random_tree(rng, 8, of=(*TREE_KINDS, *GROUPS))))
+# Kinds of joints, each on a tree with joints on groups; and some on trees without, for which fewer kernels compile.
+ON_TREES = [*((kind, False) for kind in ("revolute", "universal", "distance")),
+            *(pytest.param(kind, True, marks=pytest.mark.slow) for kind in (*KINDS, "distance"))]
+
+
+def two_branches(kind, on_groups, rng):
+    """A random tree, with a joint of a kind between two of its links, closed at a random q."""
+    robot = sd.Robot(model_of(random_tree(rng, 8, of=(*TREE_KINDS, *on_groups * tuple(GROUPS)))))
     q, frame = robot.random_configuration(rng), se3.exp(rng.normal(size=6))
     link, on = robot.link_names[-1], robot.link_names[len(robot.link_names) // 2]
     loop = (Distance("loop", link, on, rng.normal(size=3), rng.normal(size=3)) if kind == "distance" else
@@ -35,9 +40,9 @@ def slope(f, robot, q, h=1e-6):
                     axis=-1)
 
 
-@pytest.mark.parametrize("kind", (*KINDS, "distance"))
-def test_rates_are_those_of_the_residual_and_of_the_jacobian(kind, rng):
-    loops, q = two_branches(kind, rng)
+@pytest.mark.parametrize(("kind", "on_groups"), ON_TREES)
+def test_rates_are_those_of_the_residual_and_of_the_jacobian(kind, on_groups, rng):
+    loops, q = two_branches(kind, on_groups, rng)
     robot, qd = loops.robot, rng.normal(size=loops.robot.n)
     open_q = robot.integrate(q, 0.3 * rng.normal(size=robot.n))
     for at in (q, open_q):
@@ -50,17 +55,18 @@ def test_rates_are_those_of_the_residual_and_of_the_jacobian(kind, rng):
     assert np.linalg.matrix_rank(np.vstack((G, J)), 1e-9) == np.linalg.matrix_rank(J, 1e-9)
 
 
-@pytest.mark.parametrize("kind", (*KINDS, "distance"))
-def test_projection_closes_what_was_opened(kind, rng):
-    loops, q = two_branches(kind, rng)
-    robot = loops.robot
-    opened = robot.integrate(q, 0.2 * rng.normal(size=(3, robot.n)))
+@pytest.mark.parametrize(("kind", "on_groups"), ON_TREES)
+def test_projection_closes_what_was_opened(kind, on_groups, rng):
+    loops, q = two_branches(kind, on_groups, rng)
+    robot, lead = loops.robot, (3,) * on_groups                                         # of one state, or of a batch
+    opened = robot.integrate(q, 0.2 * rng.normal(size=(*lead, robot.n)))
     found = loops.project(opened)
     assert np.linalg.norm(loops.residual(found), axis=-1).max() < 1e-12
     qd = loops.project_velocity(found, rng.normal(size=robot.n))
     assert np.abs((loops.jacobian(found) @ qd[..., None])[..., 0]).max() < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("fixed",)])
 def test_a_joint_is_closed_along_its_own_motions(kind, rng):
     """A body that the degrees of the macro joint of the same name move."""
@@ -118,7 +124,7 @@ def test_a_flat_parallelogram_is_singular():
 
 @pytest.mark.parametrize(("loops", "passive", "motors"), [
     (stewart().closed([f"ball_{k}" for k in range(1, 6)]), 6, [f"leg_{k}" for k in range(6)]),
-    (delta(), 3, [f"motor_{k}" for k in range(3)])])
+    pytest.param(delta(), 3, [f"motor_{k}" for k in range(3)], marks=pytest.mark.slow)])
 def test_parallel_robots_move_as_their_motors_say(loops, passive, motors):
     q = loops.robot.neutral()
     assert loops.mobility(q) == (passive, loops.m, 0, {}, False)
@@ -126,6 +132,7 @@ def test_parallel_robots_move_as_their_motors_say(loops, passive, motors):
     assert loops.mobility(q, locked=motors[1:]).degrees == 1
 
 
+@pytest.mark.slow
 def test_the_platform_of_a_delta_robot_does_not_turn(rng):
     loops = delta()
     q = loops.project(loops.robot.integrate(loops.robot.neutral(), 0.1 * rng.normal(size=loops.robot.n)))

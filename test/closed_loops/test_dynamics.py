@@ -1,4 +1,8 @@
 """Dynamics with closed loops: laws of mechanics, and two other formulations."""
+import os
+import subprocess
+import sys
+
 import mujoco
 import numpy as np
 import pytest
@@ -8,6 +12,7 @@ from screw_dynamics import se3
 from screw_dynamics.closed_loops import ClosedLoopRobot, Gear, LoopJoint
 from screw_dynamics.model.constraints import KINDS
 from support.linkages import Linkage, Pair, Part, bennett, delta, four_bar, stewart
+from support.paths import ROOT
 
 BALLS = [f"ball_{k}" for k in range(6)]
 LEGS = [f"leg_{k}" for k in range(6)]
@@ -27,6 +32,11 @@ MECHANISMS = {"four-bar": lambda: four_bar(0.4).closed(("C",)), "Stewart platfor
               "geared arm": lambda: ClosedLoopRobot(four_bar().closed(("D",)).robot, [Gear("G", {"A": 1, "B": -0.5})])}
 
 
+SLOW = pytest.mark.slow        # what compiles more than the kernels of one state of a tree without groups
+CHEAP = "four-bar", "Bennett's linkage", "geared arm"
+NAMES = [name if name in CHEAP else pytest.param(name, marks=SLOW) for name in MECHANISMS]
+
+
 def moving(loops, rng, open_by=0.2):
     """A closed configuration and admissible velocities of it."""
     robot = loops.robot
@@ -34,7 +44,7 @@ def moving(loops, rng, open_by=0.2):
     return q, loops.project_velocity(q, rng.normal(size=robot.n))
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", NAMES)
 def test_accelerations_keep_the_constraints_and_wrenches_do_no_work(name, rng):
     """M qdd + h = tau + J^T lambda; as external wrenches on the tree, those of the loops cause the same motion."""
     loops = MECHANISMS[name]()
@@ -42,6 +52,8 @@ def test_accelerations_keep_the_constraints_and_wrenches_do_no_work(name, rng):
     tau = rng.normal(size=robot.n)
     qdd, multipliers, wrenches = loops.forward_dynamics(q, qd, tau)
     J, scale = loops.jacobian(q), max(1.0, np.abs(qdd).max())
+    assert np.linalg.norm(multipliers) < 1e-9 + (1.0 + 1e-9) * np.linalg.norm(                         # the shortest
+        np.linalg.lstsq(J.T, robot.inverse_dynamics(q, qd, qdd) - tau, rcond=1e-9)[0])
     assert np.abs(J @ qdd + loops.drift(q, qd)).max() < 1e-10 * scale
     held = robot.inverse_dynamics(q, qd, qdd) - tau
     assert np.abs(held - J.T @ multipliers).max() < 1e-10 * max(1.0, np.abs(held).max())
@@ -86,8 +98,9 @@ def test_accelerations_are_those_of_mujoco_in_the_stiff_limit(linkage, cut, rng)
         assert np.abs(data.qacc - qdd).max() < 5e-4 * np.abs(free).max() < 0.1 * np.abs(free - qdd).max()
 
 
-@pytest.mark.parametrize(("linkage", "cut"), [(four_bar(0.4), ("C",)), (stewart(), BALLS[1:]),
-                                              (floating_four_bar(), ("A",))])
+@pytest.mark.parametrize(("linkage", "cut"), [
+    (four_bar(0.4), ("C",)), pytest.param(stewart(), BALLS[1:], marks=SLOW),
+    pytest.param(floating_four_bar(), ("A",), marks=SLOW)])
 def test_accelerations_are_those_of_absolute_coordinates(linkage, cut, rng):
     loops = linkage.closed(cut)
     robot, q = loops.robot, loops.robot.neutral()
@@ -100,6 +113,7 @@ def test_accelerations_are_those_of_absolute_coordinates(linkage, cut, rng):
     assert np.abs(found - expected).max() < 1e-9 * max(1.0, np.abs(expected).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "fixed"])
 def test_a_free_body_in_a_joint_moves_as_one_that_hangs_on_it(kind, rng):
     """The joint as a constraint, and as the macro joint of the same name; both on a link that moves."""
@@ -152,6 +166,7 @@ def test_gears_and_racks_move_as_mimic_joints(slides, rng):
     assert not found.wrenches and loops.mobility(full).degrees == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("linkage", "cuts"), [(four_bar(), [("A",), ("B",), ("C",), ("D",)]),
                                                (stewart(), [BALLS[1:], [*BALLS[:4], "leg_4"]])])
 def test_motion_does_not_depend_on_the_cut_joint(linkage, cuts, rng):
@@ -174,6 +189,7 @@ def test_motion_does_not_depend_on_the_cut_joint(linkage, cuts, rng):
     assert np.ptp(ends, axis=0).max() < 1e-7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ("four-bar", "delta robot", "floating four-bar", "Bennett's linkage"))
 def test_energy_and_constraints_are_kept(name, rng):
     loops = MECHANISMS[name]()
@@ -189,6 +205,25 @@ def test_energy_and_constraints_are_kept(name, rng):
     assert rough.residual.max() < 1e-12
 
 
+IN_PLAIN_PYTHON = """
+import numpy as np
+from support.linkages import bennett, four_bar
+for loops in (four_bar().closed(("D",)), bennett()):
+    q = loops.project(loops.robot.neutral() + 0.1)
+    qd = loops.project_velocity(q, np.array((1.0, 0.0, 0.0)))
+    motion = loops.simulate(q, qd, lambda t, q, qd: 0.0, dt=2e-3, steps=6)
+    assert np.ptp(motion.energy) < 1e-7 and motion.residual.max() < 1e-12, motion
+    assert np.abs(motion.q[-1] - q).max() > 1e-3
+"""
+
+
+def test_energy_and_constraints_are_kept_in_plain_python():
+    """The same kernels, not compiled: in two seconds instead of a minute."""
+    subprocess.run([sys.executable, "-c", IN_PLAIN_PYTHON], cwd=ROOT / "test", check=True,
+                   env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)})
+
+
+@pytest.mark.slow
 def test_momentum_of_a_floating_mechanism_is_kept(rng):
     loops = floating_four_bar().closed(("C",), gravity=(0.0, 0.0, 0.0))
     q, qd = moving(loops, rng)
@@ -225,7 +260,8 @@ def test_the_legs_of_a_stewart_platform_hold_it(rng):
         loops.inverse_dynamics(q, rest, rest, LEGS[:5])
 
 
-@pytest.mark.parametrize("name", ("four-bar", "Stewart platform"))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ("four-bar", "Stewart platform", "floating four-bar", "Bennett's linkage"))
 def test_batches_are_single_states(name, rng):
     loops = MECHANISMS[name]()
     states = [moving(loops, rng) for _ in range(3)]
@@ -239,7 +275,87 @@ def test_batches_are_single_states(name, rng):
         assert np.abs(batch.qdd[k] - single.qdd).max() < 1e-10 * scale
         for loop, wrench in single.wrenches.items():
             assert np.abs(batch.wrenches[loop][k] - wrench).max() < 1e-9 * max(1.0, np.abs(wrench).max())
+        assert np.abs(batch.multipliers[k] - single.multipliers).max() < 1e-9 * max(
+            1.0, np.abs(single.multipliers).max())
         assert np.abs(efforts.tau[k] - loops.inverse_dynamics(q[k], qd[k], batch.qdd[k]).tau).max() < 1e-9 * scale
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ("four-bar", "floating four-bar", "Bennett's linkage"))
+def test_motions_of_a_batch_are_those_of_its_states(name, rng):
+    """Lanes whose ranks and pivots differ, and controllers of every kind: compiled, Python, and constant."""
+    loops = MECHANISMS[name]()
+    robot = loops.robot
+    q, qd = (np.array(x) for x in zip(*(moving(loops, rng, 0.1) for _ in range(10)), strict=True))
+    tau = 0.1 * rng.normal(size=qd.shape)
+    batch = loops.simulate(q, qd, tau, dt=1e-3, steps=30)
+    assert batch.q.shape == (31, 10, robot.nq) and batch.residual.max() < 1e-12 and batch.energy.shape == (31, 10)
+    single = loops.simulate(q[7], qd[7], tau[7], dt=1e-3, steps=30)
+    assert np.abs(batch.q[:, 7] - single.q).max() < 1e-9 and np.abs(batch.qd[:, 7] - single.qd).max() < 1e-8
+
+    def compiled(t, q, qd, tau):
+        tau[-1] = 0.3 * np.sin(20.0 * t) - 0.1 * qd[-1]
+
+    def python(t, q, qd):
+        return np.r_[np.zeros(len(qd) - 1), 0.3 * np.sin(20.0 * t) - 0.1 * qd[-1]]
+    for states in ((q[0], qd[0]), (q[:3], qd[:3])):
+        motions = [loops.simulate(*states, effort, dt=1e-3, steps=30) for effort in (compiled, python)]
+        assert np.abs(motions[0].q - motions[1].q).max() < 1e-12 and np.ptp(motions[0].energy, axis=0).min() > 1e-9
+
+
+@pytest.mark.slow
+def test_loops_of_robots_with_mimic_joints(rng):
+    """By the mass matrix: a five-bar of which one joint follows another, and the same with a gear in its place."""
+    found = []
+    for mimic in (None, sd.Mimic("A", -0.5, 0.1)):
+        builder = sd.ModelBuilder("ground")
+        y, options = (0, 1, 0), {"mass": 1.0, "inertia": np.diag((0.1, 0.2, 0.3)), "com": (0.3, 0.1, 0.2)}
+        builder.add_screw("A", "one", "ground", y, (0, 0, 0), **options)
+        builder.add_screw("E", "side", "ground", (0.6, 0, 0.8), (0, 0.5, 0), mimic=mimic, **options)
+        builder.add_screw("B", "two", "one", y, (0, 0, 0.5), **options)
+        builder.add_screw("C", "three", "two", y, (0.5, 0, 0.8), **options)
+        builder.add_screw("D", "four", "three", y, (1.0, 0, 0.5), **options)
+        frame = se3.exp(np.array((-np.pi / 2, 0, 0, 0, 0, 0)))
+        frame[:3, 3] = 1.0, 0, 0
+        loops = [LoopJoint("F", "revolute", "four", frame=frame)]
+        gear = [Gear("G", {"E": 1.0, "A": 0.5}, 0.1)] if mimic is None else []
+        found.append(ClosedLoopRobot(sd.Robot(builder.build()), [*loops, *gear]))
+    geared, mimics = found
+    q, qd = moving(mimics, rng)
+    E = geared.robot.joint_names.index("E")
+    at, rate, tau = (np.insert(x, E, y) for x, y in ((q, 0.1 - 0.5 * q[0]), (qd, -0.5 * qd[0]),
+                                                     (rng.normal(size=mimics.robot.n), 0.0)))
+    assert np.abs(geared.residual(at)).max() < 1e-12
+    expected = geared.forward_dynamics(at, rate, tau)
+    qdd, _, wrenches = mimics.forward_dynamics(q, qd, np.delete(tau, E))
+    assert np.abs(qdd - np.delete(expected.qdd, E)).max() < 1e-10 * np.abs(qdd).max()
+    assert np.abs(wrenches["F"] - expected.wrenches["F"]).max() < 1e-9 * np.abs(wrenches["F"]).max()
+    motions = [x.simulate(*state, dt=1e-3, steps=50) for x, state in ((mimics, (q, qd)), (geared, (at, rate)))]
+    assert np.abs(motions[0].q - np.delete(motions[1].q, E, axis=1)).max() < 1e-9
+    assert np.ptp(motions[0].energy) < 1e-6
+    batch = mimics.forward_dynamics(np.tile(q, (3, 1)), qd, np.delete(tau, E)).qdd
+    assert np.abs(batch - qdd).max() < 1e-9 * np.abs(qdd).max()
+
+
+def test_far_from_the_origin_and_fast_nothing_is_lost(rng):
+    """A four-bar at the end of a tree that moves fast, a kilometre away."""
+    found = []
+    for far in (0.0, 1e3):
+        bars = four_bar()
+        place = np.eye(4)
+        place[:3, 3] = far, -far, far
+        moved = Linkage({name: part._replace(pose=place @ part.pose) for name, part in bars.parts.items()},
+                        [pair._replace(frame=place @ pair.frame) for pair in bars.pairs]).closed(("C",))
+        q = np.array((0.3, 0.1, -0.2))
+        q = moved.project(q if not found else found[0][0], held=("A",))
+        qd = moved.project_velocity(q, (2.0, 0.0, 0.0))
+        found.append((q, qd, moved.forward_dynamics(q, qd, (0.1, 0.2, 0.3)).qdd))
+    for near, far in zip(*found, strict=True):
+        assert np.abs(near - far).max() < 1e-10 * max(1.0, np.abs(near).max())
+
+
+def failing(t, q, qd):
+    raise LookupError("no effort")
 
 
 def test_wrong_settings_are_refused():
@@ -249,10 +365,6 @@ def test_wrong_settings_are_refused():
         loops.simulate(q, rest, method="euler")
     with pytest.raises(ValueError, match=r"weights must be > 0, not \[1.0, 0.0, 1.0\]"):
         loops.inverse_dynamics(q, rest, rest, weights=(1.0, 0.0, 1.0))
-    with pytest.raises(ValueError, match=r"effort has shape \(2,\), but must end in 3"):
-        loops.simulate(q, rest, lambda t, q, qd: [1.0, 2.0])
-    with pytest.raises(ArithmeticError, match="opened too far in the step to t = .* shorter steps may help: .* in 'C'"):
-        loops.simulate(q, rest, 1e4, dt=0.5)
     with pytest.raises(ValueError, match="locked: joint 'Z' does not exist"):
         loops.mobility(q, locked="Z")
     with pytest.raises(ValueError, match="preferred has shape"):
@@ -261,6 +373,20 @@ def test_wrong_settings_are_refused():
         loops.forward_dynamics(np.nan * q, rest, rest)
     with pytest.raises(ValueError, match="actuated: joint 'Z' does not exist"):
         loops.inverse_dynamics(q, rest, rest, ("Z",))
+
+
+@pytest.mark.slow
+def test_simulations_that_fail_say_why():
+    loops = MECHANISMS["four-bar"]()
+    q, rest = loops.robot.neutral(), np.zeros(3)
+    with pytest.raises(ValueError, match=r"effort has shape \(2,\), but must end in 3"):
+        loops.simulate(q, rest, lambda t, q, qd: [1.0, 2.0])
+    with pytest.raises(LookupError, match="no effort"):
+        loops.simulate(q, rest, failing)
+    with pytest.raises(ArithmeticError, match="opened too far in the step to t = .* shorter steps may help: .* in 'C'"):
+        loops.simulate(q, rest, 1e4, dt=0.5)
+    with pytest.raises(ArithmeticError, match="in the step to t = 0.5 s"):
+        loops.simulate(np.tile(q, (9, 1)), rest, np.outer(np.arange(9) == 5, (1e4, 0, 0)), dt=0.5, steps=2)
 
 
 def test_a_tree_without_inertia_is_refused_and_one_without_loops_is_itself(rng):

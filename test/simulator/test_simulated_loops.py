@@ -36,6 +36,7 @@ def closed(loops, simulation):
         loops.jacobian(simulation.q) @ simulation.qd).max() < 1e-10 * max(1.0, np.abs(simulation.qd).max())
 
 
+@pytest.mark.slow       # compiles the rollouts of mechanisms
 def test_without_effort_it_moves_as_the_mechanism_does(loops):
     simulation = simulate(loops, {"A": 0.3}, **FREE)
     start = simulation.q

@@ -1,0 +1,113 @@
+"""M^-1 = (L^-T D^-1/2) (D^-1/2 L^-1) by articulated bodies, O(n) for each vector; [SY] (10) to (14) without bias.
+
+The right half takes a wrench from a body to the root, joint by joint; the left one takes the accelerations that result
+from the root to the leaves. In axes of the world, each body about its origin."""
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.scalars import sqrt, where
+from screw_dynamics.numbers.values import Scalar, kernel, null, zero
+from screw_dynamics.screws.inertia import Articulated
+from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_twist, shifted_wrench
+from screw_dynamics.screws.so3 import Rotation
+from screw_dynamics.screws.vectors import Matrix3, Vec3
+
+from ..forward_dynamics.hybrid import accelerate, articulate, rigid_bodies
+from .kinematics import add_entry, clear_matrix, meet
+from .rows import row
+from .tables import COUPLING, Constraints
+
+
+class Body(NamedTuple):
+    """The columns of forward_dynamics.hybrid.Body; D^-1/2 of the joint; velocity of the body's origin less that of its
+    parent's, and what accelerations of the joints add to the derivative of the twist."""
+
+    q: Scalar
+    qd: Scalar
+    tau: Scalar
+    armature: Scalar
+    R: Rotation
+    r: Vec3
+    J: Twist
+    w: Vec3
+    Vd: Twist
+    S: Matrix3
+    A: Articulated
+    P: Wrench
+    U: Wrench
+    d: Scalar
+    u: Scalar
+    root: Scalar
+    v: Vec3
+    a: Twist
+
+
+@kernel
+def factorize(links: Link, body: Body, given: Constraints) -> Scalar:
+    """Fill the columns from R to root. Returns the largest entry of D^-1/2."""
+    rigid_bodies(links, body)
+    articulate(links, body)
+    largest = null(body.d[0])
+    for i in range(1, len(links.parent)):
+        body.root[i] = sqrt(body.d[i])
+        largest = where(body.root[i] > largest, body.root[i], largest)
+    return largest
+
+
+@kernel
+def add_free(links: Link, body: Body, given: Constraints, qdd: np.ndarray) -> None:
+    """Add to qdd the accelerations without constraints, and fill a."""
+    accelerate(links, body, body.a, qdd)
+
+
+@kernel
+def at_joint(links: Link, body: Body, i: int, W: Wrench, Y: np.ndarray, first: int) -> Wrench:
+    """Add to Y (n, count) what joint i takes of a wrench on its body. Returns the wrench that reaches the parent."""
+    y = dot(W, body.J[i])
+    add_entry(Y, links.coordinate[i], first, body.root[i] * y)
+    return shifted_wrench(body.r[i], W - (body.d[i] * y) * body.U[i])
+
+
+@kernel
+def to_root(links: Link, body: Body, i: int, W: Wrench, Y: np.ndarray, first: int) -> None:
+    """Send a wrench on body i to the root."""
+    while i > 0:
+        W = at_joint(links, body, i, W, Y, first)
+        i = links.parent[i]
+
+
+@kernel
+def push(links: Link, body: Body, i: int, effort: Scalar, Y: np.ndarray, j: int) -> None:
+    """Add to column j what an effort at joint i leaves there, and, by its reaction, on the way to the root."""
+    Y[links.coordinate[i], j] += body.root[i] * effort
+    W, i = shifted_wrench(body.r[i], -(body.d[i] * effort) * body.U[i]), links.parent[i]
+    while i > 0:
+        y = dot(W, body.J[i])
+        Y[links.coordinate[i], j] += body.root[i] * y
+        W, i = shifted_wrench(body.r[i], W - (body.d[i] * y) * body.U[i]), links.parent[i]
+
+
+@kernel
+def fill_half(links: Link, body: Body, given: Constraints, Y: np.ndarray) -> None:
+    """Y (n, m) becomes D^-1/2 L^-1 J^T."""
+    clear_matrix(Y)
+    for c in range(given.loops):
+        if given.loop.kind[c] != COUPLING:
+            meet(links, body, given, c, row, at_joint, Y, to_root)
+    for t in range(given.terms):
+        push(links, body, given.term.slot[t], given.term.ratio[t] + null(body.d[0]), Y, given.term.row[t])
+
+
+@kernel
+def add_half(links: Link, body: Body, given: Constraints, z: np.ndarray, out: np.ndarray) -> None:
+    """Add L^-T D^-1/2 z to `out` (n); column a becomes that of the accelerations which this adds."""
+    r, J, a = body.r, body.J, body.a
+    a[0] = zero(Twist, body.d[0])
+    for i in range(1, len(links.parent)):
+        k = links.coordinate[i]
+        a[i] = shifted_twist(r[i], a[links.parent[i]])
+        x = body.root[i] * z[k] - body.d[i] * dot(body.U[i], a[i])
+        a[i] += x * J[i]
+        out[k] += x

@@ -1,0 +1,171 @@
+"""Trees that keep constraints: M qdd + C qd + g = tau + J^T lambda with J qdd + J' qd = 0; [MD] (77).
+
+With M^-1 = L^-T D^-1 L^-1 and Y = D^-1/2 L^-1 J^T the accelerations are those without constraints and L^-T D^-1/2 z,
+for the shortest z with Y^T z = -(J qdd_free + J' qd). J itself is not needed: J qdd + J' qd are the accelerations of
+frames relative to each other. O(n m + n m^2), and less for constraints on short branches. The multipliers, of which
+Y lambda = z, are the shortest too: with Y = Q^T R these are the shortest vector with R lambda = w."""
+from collections.abc import Callable
+from types import ModuleType
+
+import numpy as np
+
+from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.values import kernel, null, zero
+from screw_dynamics.screws.se3 import Ad_dual, Wrench, dot
+
+from ..columns import clear
+from ..group_rates import complete
+from . import articulated, mass_matrix
+from .ends import ends, relative_twist, set_in_motion
+from .entries import constrained
+from .kinematics import add_accelerations
+from .rows import row
+from .shortest import combine, orthogonalize, orthogonalize_independent
+from .tables import COUPLING, Constraints
+
+LEAST = 1e-3        # the least length of a column that counts is that of a row with this entry at the lightest joint
+
+
+@kernel
+def put_multipliers(given: Constraints, count: int, multipliers: np.ndarray) -> None:
+    """Write the multipliers (m), of which the problem of the joints, solved, has `count` directions."""
+    of_joints, of_rows = given.of_joints, given.of_rows
+    for k in range(given.m):
+        of_rows.b[0, k] = of_joints.w[k] if k < count else null(of_joints.w[k])
+        for j in range(given.m):
+            of_rows.Y[j, k] = of_joints.R[k, j] if k < count else null(of_joints.w[k])
+    orthogonalize_independent(of_rows, count)
+    combine(of_rows, count)
+    for j in range(given.m):
+        multipliers[j] = of_rows.x[j]
+
+
+@kernel
+def put_wrenches(links: Link, body: articulated.Body, given: Constraints, multipliers: np.ndarray,
+                 out: np.ndarray) -> None:
+    """Write the wrenches (6) of all constraints on their links, about the links' origins, in their frames."""
+    for c in range(given.loops):
+        W = zero(Wrench, multipliers[0])
+        if given.loop.kind[c] != COUPLING:
+            at = ends(links, body, given.loop, c)
+            for k in range(given.loop.count[c]):
+                W += multipliers[given.loop.first[c] + k] * row(given, c, k, at.D)
+            W = Ad_dual(given.loop.F[c], W)
+        t, f, i = W.torque, W.force, 6 * c
+        out[i], out[i + 1], out[i + 2], out[i + 3], out[i + 4], out[i + 5] = t.x, t.y, t.z, f.x, f.y, f.z
+
+
+@kernel
+def put_rates(links: Link, body: articulated.Body, given: Constraints, h: np.ndarray) -> None:
+    """h (m) becomes J qd."""
+    for c in range(given.loops):
+        if given.loop.kind[c] == COUPLING:
+            h[given.loop.first[c]] = null(h[0])
+        else:
+            at = ends(links, body, given.loop, c)
+            V = relative_twist(links, body, given.loop, c, at)
+            for k in range(given.loop.count[c]):
+                h[given.loop.first[c] + k] = dot(row(given, c, k, at.D), V)
+    for t in range(given.terms):
+        h[given.term.row[t]] += given.term.ratio[t] * body.qd[given.term.slot[t]]
+
+
+@kernel
+def put_accelerations(links: Link, body: articulated.Body, given: Constraints, qdd: np.ndarray, h: np.ndarray) -> None:
+    """h (m) becomes J qdd + J' qd, for qdd and the column a that belongs to it."""
+    for j in range(given.m):
+        h[j] = null(h[j])
+    add_accelerations(links, body, given, h)
+    for t in range(given.terms):
+        h[given.term.row[t]] += given.term.ratio[t] * qdd[links.coordinate[given.term.slot[t]]]
+
+
+def kernels(by: ModuleType) -> tuple[Callable, Callable]:
+    """accelerate and strike, below, with M^-1 by articulated bodies or by the mass matrix."""
+    factorize, add_free, fill_half, add_half = by.factorize, by.add_free, by.fill_half, by.add_half
+
+    @kernel
+    def resist(links, body, given, largest, most, out):
+        """Add to `out` (n) the least change, in the metric of M, whose products with the rows of J are -given.h.
+        Returns the number of directions and the rank, which is not to exceed `most`."""
+        problem = given.of_joints
+        fill_half(links, body, given, problem.Y)
+        for j in range(given.m):
+            problem.b[0, j] = -given.h[j]
+        count, rank = orthogonalize(problem, LEAST * largest, most)
+        combine(problem, count)
+        add_half(links, body, given, problem.x, out)
+        return count, rank
+
+    @kernel
+    def accelerate(links, body, given, most, out):
+        """Add to `out` (n) the accelerations; theta'' of joints on groups. Returns how many directions are held."""
+        largest = factorize(links, body, given)
+        add_free(links, body, given, out)
+        set_in_motion(links, body)
+        put_accelerations(links, body, given, out, given.h)
+        count, _ = resist(links, body, given, largest, most, out)
+        return count
+
+    @kernel
+    def strike(links, body, given, most, out):
+        """Add to `out` (n) what an impulse of the constraints changes of qd, so that J qd becomes 0. Returns the
+        rank."""
+        clear(body.tau)
+        clear(body.armature)
+        largest = factorize(links, body, given)
+        set_in_motion(links, body)
+        put_rates(links, body, given, given.h)
+        _, rank = resist(links, body, given, largest, most, out)
+        return rank
+    return accelerate, strike
+
+
+def algorithms(by: ModuleType) -> tuple[Callable, Callable, Callable, Callable, Callable]:
+    """Forward dynamics with multipliers and wrenches, the same on groups, velocities after an impulse, and
+    accelerations for integrators, the same on groups."""
+    accelerate, strike = kernels(by)
+
+    @kernel
+    def forward_dynamics(links, body, given, out):
+        n = len(given.effort)
+        clear(body.armature)
+        count = accelerate(links, body, given, null(given.most[0]) + np.inf, out[:n])
+        put_multipliers(given, count, out[n:n + given.m])
+        put_wrenches(links, body, given, out[n:n + given.m], out[n + given.m:])
+
+    @kernel
+    def forward_dynamics_on_groups(links, body, given, out):
+        forward_dynamics(links, body, given, out)
+        complete(links, body, out)
+
+    @kernel
+    def admissible_velocities(links, body, given, out):
+        for i in range(1, len(links.parent)):
+            out[links.coordinate[i]] = body.qd[i]
+        strike(links, body, given, null(given.most[0]) + np.inf, out)
+
+    @kernel
+    def acceleration(links, body, given, qdd):
+        accelerate(links, body, given, given.most[0], qdd)
+
+    @kernel
+    def acceleration_on_groups(links, body, given, qdd):
+        accelerate(links, body, given, given.most[0], qdd)
+        complete(links, body, qdd)
+    return (forward_dynamics, forward_dynamics_on_groups, admissible_velocities, acceleration, acceleration_on_groups)
+
+
+per_joint = kernel(lambda n, m, constraints: (n,))
+accelerations_and_wrenches = kernel(lambda n, m, constraints: (n + m + 6 * constraints,))
+# By whether joints share coordinates.
+FORWARD_DYNAMICS, ADMISSIBLE_VELOCITIES, ACCELERATION = {}, {}, {}
+for _by in (articulated, mass_matrix):
+    _shares, _name = _by is mass_matrix, _by.__name__.rpartition(".")[2]
+    _forward, _forward_on_groups, _velocities, _acceleration, _acceleration_on_groups = algorithms(_by)
+    FORWARD_DYNAMICS[_shares] = constrained(_forward, _by.Body, 3, accelerations_and_wrenches,
+                                            f"loops.forward_dynamics.{_name}", on_groups=_forward_on_groups)
+    ADMISSIBLE_VELOCITIES[_shares] = constrained(_velocities, _by.Body, 2, per_joint,
+                                                 f"loops.admissible_velocities.{_name}")
+    ACCELERATION[_shares] = constrained(_acceleration, _by.Body, 4, per_joint, f"loops.acceleration.{_name}",
+                                        on_groups=_acceleration_on_groups)

@@ -1,0 +1,69 @@
+"""Entry points of algorithms on constraints, `algorithm(links, body, constraints, out)`."""
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.compiled.entry import COORDINATES, Entry, Takes, configurations, per_joint, place
+from screw_dynamics.compiled.tiles import gather
+from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.values import kernel, null
+
+from .tables import Constraints, constraints_in
+
+
+def extent(shape: Callable) -> Callable:
+    """The kernel size(memory) of a shape(n, m, constraints), for n coordinates and m rows of some constraints."""
+    @kernel
+    def size(memory):
+        first = int(memory[ws.TABLES])
+        return shape(int(memory[ws.COORDINATES]), int(memory[first + 1]), int(memory[first]))
+    return size
+
+
+@kernel
+def of_workspace(memory: np.ndarray, packed: tuple, like: Any) -> tuple[Constraints]:
+    """What an algorithm gets between body and out."""
+    return (constraints_in(memory, like),)
+
+
+@kernel
+def couple(given: Constraints, q: Sequence) -> None:
+    """given.h becomes ratios . q - offset in the rows of couplings."""
+    for c in range(given.loops):
+        given.h[given.loop.first[c]] = null(q[0]) - given.loop.size[c]
+    for t in range(given.terms):
+        given.h[given.term.row[t]] += given.term.ratio[t] * q[given.term.place[t]]
+
+
+@kernel
+def fill_coordinates(links: Link, memory: np.ndarray, q: Sequence, column: Sequence) -> None:
+    """Gather the coordinates, and couple them."""
+    gather(links.coordinate, q, column)
+    couple(constraints_in(memory, q[0]), q)
+
+
+@kernel
+def fill_placements(links: Link, memory: np.ndarray, q: Sequence, column: Sequence) -> None:
+    """Fill a column of Placements, and couple coordinates."""
+    place(links, memory, q, column)
+    couple(constraints_in(memory, q[0]), q)
+
+
+WITH_COUPLINGS = configurations(fill_coordinates), configurations(fill_placements)
+
+
+class Constrained(NamedTuple):
+    """An entry point, and shape(n, m, constraints) of its results."""
+
+    entry: Entry
+    shape: Callable
+
+
+def constrained(algorithm: Callable, Body: type, inputs: int, shape: Callable, name: str,
+                takes: tuple[Takes, Takes | None] = (COORDINATES, None),
+                on_groups: Callable | None = None) -> Constrained:
+    """The entry point of an algorithm; takes: how q is taken, and how on groups; else as of Entry."""
+    return Constrained(Entry(algorithm, Body, inputs, per_joint, name=name, on_groups=on_groups, takes=takes[0],
+                             takes_on_groups=takes[1], given=of_workspace, size=extent(shape)), shape)

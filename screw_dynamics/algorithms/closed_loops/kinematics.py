@@ -1,0 +1,205 @@
+"""Residual, drift, Jacobian and gradient of all constraints at once.
+
+The Jacobian is made of the instantaneous joint screws of the chain between both links: the row of a wrench has the
+powers of the wrench on these screws; [PK]."""
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from screw_dynamics.compiled.across import at_once, put, taken
+from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.values import Scalar, kernel, null, zero
+from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_twist, shifted_wrench
+from screw_dynamics.screws.so3 import Rotation
+from screw_dynamics.screws.vectors import Vec3, cross
+
+from ..columns import clear
+from ..group_rates import add_products
+from . import rows
+from .ends import ends, place, relative_acceleration, relative_twist, set_in_motion
+from .entries import WITH_COUPLINGS, constrained
+from .tables import COUPLING, Constraints
+
+
+class Body(NamedTuple):
+    """Of each body: coordinate and rate, and the second derivative theta'' where qdd = 0, which is not 0 for joints on
+    groups; in the world frame orientation, vector from the parent's origin, joint screw, angular velocity, velocity of
+    the origin less that of the parent's, and the derivative of the twist in two parts, that of velocities and that of
+    accelerations."""
+
+    q: Scalar
+    qd: Scalar
+    product: Scalar
+    R: Rotation
+    r: Vec3
+    J: Twist
+    w: Vec3
+    v: Vec3
+    Vd: Twist
+    a: Twist
+
+
+@kernel
+def clear_matrix(Y: np.ndarray) -> None:
+    """Set all entries to 0."""
+    for i in range(len(Y)):
+        for j in range(Y.shape[1]):
+            Y[i, j] = null(Y[i, j])
+
+
+@kernel
+def add_entry(Y: np.ndarray, i: int, first: int, x: Any) -> None:
+    """Add to the entries of a row that are taken at once."""
+    put(Y, i, first, taken(Y, i, first) + x)
+
+
+@kernel
+def at_joint(links: Link, body: Any, i: int, W: Wrench, Y: np.ndarray, first: int) -> Wrench:
+    """Add the power of a wrench on the screw of joint i to Y (n, count). Returns the wrench about the parent."""
+    add_entry(Y, links.coordinate[i], first, dot(W, body.J[i]))
+    return shifted_wrench(body.r[i], W)
+
+
+@kernel
+def put_wrench(F: np.ndarray, j: int, W: Wrench) -> None:
+    """Write a wrench to column j."""
+    t, f = W.torque, W.force
+    F[0, j], F[1, j], F[2, j], F[3, j], F[4, j], F[5, j] = t.x, t.y, t.z, f.x, f.y, f.z
+
+
+@kernel
+def wrenches(F: np.ndarray, first: int) -> Wrench:
+    """The wrenches of the columns that are taken at once."""
+    return Wrench(Vec3(taken(F, 0, first), taken(F, 1, first), taken(F, 2, first)),
+                  Vec3(taken(F, 3, first), taken(F, 4, first), taken(F, 5, first)))
+
+
+@kernel
+def meet(links: Link, body: Any, given: Constraints, c: int, wrench: Callable, through: Callable, Y: np.ndarray,
+         arrive: Callable) -> None:
+    """Send the rows wrench(given, c, k, D) of loop c, and their opposites, from both links to where the branches meet:
+    through(links, body, i, W, Y, first) at each joint i, and then arrive(links, body, i, W, Y, first) at body i."""
+    at, parent, begin, count = ends(links, body, given.loop, c), links.parent, given.loop.first[c], given.loop.count[c]
+    for k in range(count):
+        P = wrench(given, c, k, at.D)
+        put_wrench(given.F, begin + k, Wrench(at.R @ P.torque, at.R @ P.force))
+    F, out = given.F[:, begin:begin + count], Y[:, begin:begin + count]
+    for first in range(0, count, at_once(Y)):
+        P, i, j = wrenches(F, first), given.loop.link[c], given.loop.on[c]
+        W, opposite = shifted_wrench(at.a, P), -shifted_wrench(at.b, P)
+        while i != j:
+            if i > j:
+                W = through(links, body, i, W, out, first)
+                i = parent[i]
+            else:
+                opposite = through(links, body, j, opposite, out, first)
+                j = parent[j]
+        arrive(links, body, i, W + opposite, out, first)
+
+
+@kernel
+def vanish(links: Link, body: Any, i: int, W: Wrench, Y: np.ndarray, first: int) -> None:
+    """Rigid bodies carry a wrench and its opposite to the same effect: nothing is left."""
+
+
+@kernel
+def fill_transpose(links: Link, body: Any, given: Constraints, wrench: Callable, Y: np.ndarray) -> None:
+    """Y (n, m) becomes the transpose of the matrix whose rows are the powers of wrench(given, c, k, D) on the joint
+    screws."""
+    clear_matrix(Y)
+    for c in range(given.loops):
+        if given.loop.kind[c] != COUPLING:
+            meet(links, body, given, c, wrench, at_joint, Y, vanish)
+    for t in range(given.terms):
+        Y[links.coordinate[given.term.slot[t]], given.term.row[t]] += given.term.ratio[t]
+
+
+@kernel
+def put_residuals(links: Link, body: Any, given: Constraints, h: list) -> None:
+    """Write the residuals of all loops to h (m), for bodies in their places; those of couplings are in given.h."""
+    for c in range(given.loops):
+        if given.loop.kind[c] == COUPLING:
+            h[given.loop.first[c]] = given.h[given.loop.first[c]]
+        else:
+            rows.put_residual(given, c, ends(links, body, given.loop, c).D, h)
+
+
+@kernel
+def add_accelerations(links: Link, body: Any, given: Constraints, h: list) -> None:
+    """Add to h (m) the accelerations J qdd + J' qd of all loops, from the columns of ends.relative_acceleration."""
+    for c in range(given.loops):
+        if given.loop.kind[c] != COUPLING:
+            at = ends(links, body, given.loop, c)
+            V = relative_twist(links, body, given.loop, c, at)
+            A = relative_acceleration(links, body, given.loop, c, at)
+            for k in range(given.loop.count[c]):
+                h[given.loop.first[c] + k] += (dot(rows.row(given, c, k, at.D), A)
+                                               + dot(rows.row_rate(given, c, k, at.D, V), V))
+
+
+@kernel
+def add_drift(links: Link, body: Body, given: Constraints, h: list) -> None:
+    """Add to h (m) the accelerations of the constraints in the motion with theta'' as in the column product."""
+    parent, w, Vd, a, like = links.parent, body.w, body.Vd, body.a, body.qd[0]
+    w[0], Vd[0], a[0] = zero(Vec3, like), zero(Twist, like), zero(Twist, like)
+    for i in range(1, len(parent)):
+        p, turn, slide = parent[i], body.qd[i] * body.J[i].angular, body.qd[i] * body.J[i].linear
+        w[i] = w[p] + turn
+        Vd[i] = shifted_twist(body.r[i], Vd[p]) + Twist(
+            cross(w[p], turn), cross(w[p], cross(w[p], body.r[i])) + cross(w[p] + w[i], slide))
+        a[i] = shifted_twist(body.r[i], a[p]) + body.product[i] * body.J[i]
+    set_in_motion(links, body)
+    add_accelerations(links, body, given, h)
+
+
+@kernel
+def put_column(h: list, out: np.ndarray, k: int) -> None:
+    """Move h (m) to column k, and leave 0."""
+    for j in range(len(h)):
+        out[j, k] = h[j]
+        h[j] = null(h[j])
+
+
+@kernel
+def put_transpose(Y: np.ndarray, out: np.ndarray) -> None:
+    """Write the transpose of Y (n, m)."""
+    for i in range(len(Y)):
+        for j in range(Y.shape[1]):
+            out[j, i] = Y[i, j]
+
+
+@kernel
+def fill(links: Link, body: Body, given: Constraints, out: np.ndarray) -> None:
+    """Write what `kinematics` does, for theta'' as in the column product."""
+    Y, h, n = given.of_joints.Y, given.h, len(given.effort)
+    place(links, body)
+    put_residuals(links, body, given, h)
+    put_column(h, out, RESIDUAL)
+    add_drift(links, body, given, h)
+    put_column(h, out, DRIFT)
+    fill_transpose(links, body, given, rows.row, Y)
+    put_transpose(Y, out[:, MATRICES:MATRICES + n])
+    fill_transpose(links, body, given, rows.gradient, Y)
+    put_transpose(Y, out[:, MATRICES + n:])
+
+
+@kernel
+def kinematics(links: Link, body: Body, given: Constraints, out: np.ndarray) -> None:
+    """out (m, 2 + 2 n): the residual, 0 where the constraints hold; the drift J' qd; the Jacobian J; and the gradient
+    of the residual."""
+    clear(body.product)
+    fill(links, body, given, out)
+
+
+@kernel
+def kinematics_on_groups(links: Link, body: Body, given: Constraints, out: np.ndarray) -> None:
+    """The same; theta'' is less than qdd by the products."""
+    clear(body.product)
+    add_products(links, body.q, body.qd, -1.0, body.product)
+    fill(links, body, given, out)
+
+
+RESIDUAL, DRIFT, MATRICES = range(3)            # columns of the result
+KINEMATICS = constrained(kinematics, Body, 2, kernel(lambda n, m, constraints: (m, 2 + 2 * n)), "loops.kinematics",
+                         takes=WITH_COUPLINGS, on_groups=kinematics_on_groups)

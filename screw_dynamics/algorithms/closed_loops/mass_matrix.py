@@ -1,0 +1,94 @@
+"""M^-1 = (L^-T D^-1/2) (D^-1/2 L^-1) of the mass matrix, where joints share coordinates, as mimic joints do."""
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.scalars import sqrt, where
+from screw_dynamics.numbers.tables import Square
+from screw_dynamics.numbers.values import Scalar, kernel, null, zero
+from screw_dynamics.screws.inertia import Inertia
+from screw_dynamics.screws.se3 import Twist, Wrench, shifted_twist
+from screw_dynamics.screws.so3 import Rotation
+from screw_dynamics.screws.vectors import Matrix3, Vec3
+
+from ..forward_dynamics.composite_bodies import mass_matrix_and_bias
+from ..forward_dynamics.hybrid import rest, rigid_body
+from ..solvers import factorize as factorize_matrix
+from ..solvers import substitute, substitute_back, substitute_forward
+from .kinematics import fill_transpose
+from .rows import row
+from .tables import Constraints
+
+
+class Body(NamedTuple):
+    """The columns of forward_dynamics.composite_bodies.Body; D^-1/2 of each coordinate;
+    of each body velocity of the origin less that of its parent's, and what accelerations of the joints add to the
+    derivative of the twist."""
+
+    q: Scalar
+    qd: Scalar
+    tau: Scalar
+    armature: Scalar
+    R: Rotation
+    r: Vec3
+    J: Twist
+    w: Vec3
+    Vd: Twist
+    S: Matrix3
+    M: Inertia
+    P: Wrench
+    own: Scalar
+    root: Scalar
+    v: Vec3
+    a: Twist
+    H: Square
+
+
+@kernel
+def factorize(links: Link, body: Body, given: Constraints) -> Scalar:
+    """Fill all columns but v and a, with the factors of the mass matrix in H, and given.effort with the efforts less
+    the bias. Returns the largest entry of D^-1/2."""
+    q, k, effort, largest = body.q, links.coordinate, given.effort, null(body.own[0])
+    rest(links, body.R, body.w, body.Vd, body.S, q[0])
+    for i in range(1, len(k)):
+        body.M[i], body.P[i] = rigid_body(links, i, q, body.qd, body.R, body.r, body.J, body.w, body.Vd, body.S)
+        effort[k[i]] = body.tau[i]
+    mass_matrix_and_bias(links, body, effort)
+    factorize_matrix(body.H, len(effort))
+    for i in range(len(effort)):
+        body.root[i] = sqrt(body.H[i, i])
+        largest = where(body.root[i] > largest, body.root[i], largest)
+    return largest
+
+
+@kernel
+def add_free(links: Link, body: Body, given: Constraints, qdd: np.ndarray) -> None:
+    """Add to qdd the accelerations without constraints, and fill a."""
+    a, r, J = body.a, body.r, body.J
+    substitute(body.H, given.efforts)
+    for k in range(len(qdd)):
+        qdd[k] += given.effort[k]
+    a[0] = zero(Twist, body.own[0])
+    for i in range(1, len(links.parent)):
+        a[i] = shifted_twist(r[i], a[links.parent[i]]) + given.effort[links.coordinate[i]] * J[i]
+
+
+@kernel
+def fill_half(links: Link, body: Body, given: Constraints, Y: np.ndarray) -> None:
+    """Y (n, m) becomes D^-1/2 L^-1 J^T."""
+    fill_transpose(links, body, given, row, Y)
+    substitute_forward(body.H, Y)
+    for i in range(len(Y)):
+        for j in range(Y.shape[1]):
+            Y[i, j] *= body.root[i]
+
+
+@kernel
+def add_half(links: Link, body: Body, given: Constraints, z: np.ndarray, out: np.ndarray) -> None:
+    """Add L^-T D^-1/2 z to `out` (n)."""
+    for i in range(len(out)):
+        given.effort[i] = z[i] / body.root[i]
+    substitute_back(body.H, given.efforts)
+    for i in range(len(out)):
+        out[i] += given.effort[i]

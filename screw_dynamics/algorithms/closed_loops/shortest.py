@@ -1,0 +1,147 @@
+"""The shortest vector x with given products: Y^T x = b, for the columns of a matrix Y of any rank.
+
+Gram and Schmidt's process, modified, takes the longest column that is left as the next direction, until what is left is
+rounding: Y = Q^T R for directions Q of unit length. Then x = Q^T w, with R^T w = b solved on the way. The Gram matrix
+Y^T Y would square the singular values. Lanes may take different columns, and different numbers of them."""
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.compiled.across import at_once, put, taken
+from screw_dynamics.numbers.lanes import extract, places
+from screw_dynamics.numbers.scalars import some, sqrt, where
+from screw_dynamics.numbers.tables import block
+from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+
+RANK = 1e-9         # of the longest column, or of the least length that counts: what is shorter counts as 0
+
+
+class Problem(NamedTuple):
+    """m vectors of N numbers, the columns of Y (N, m), and the products b (1, m) with them, both used up; squares of
+    what is left of the columns (1, m); directions Q (m, N), products R (m, m) of directions and columns, and w (m) of
+    directions and x (N)."""
+
+    Y: np.ndarray
+    b: np.ndarray
+    squares: np.ndarray
+    Q: np.ndarray
+    R: np.ndarray
+    w: np.ndarray
+    x: np.ndarray
+
+
+@kernel
+def numbers(N: int, m: int) -> int:
+    """How many numbers a Problem has."""
+    return 2 * N * m + m * m + 3 * m + N
+
+
+@kernel
+def problem(like: Scalar, N: int, m: int, memory: np.ndarray, start: int) -> Problem:
+    """The Problem in memory from a position on."""
+    unit = places(like)
+    b = start + unit * N * m
+    squares = b + unit * m
+    Q = squares + unit * m
+    R = Q + unit * m * N
+    w = R + unit * m * m
+    return Problem(block(like, (N, m), memory, start), block(like, (1, m), memory, b),
+                   block(like, (1, m), memory, squares), block(like, (m, N), memory, Q),
+                   block(like, (m, m), memory, R), block(like, (m,), memory, w),
+                   block(like, (N,), memory, w + unit * m))
+
+
+@kernel
+def measure(given: Problem) -> None:
+    """Fill the squares of the columns."""
+    Y, squares = given.Y, given.squares
+    for first in range(0, Y.shape[1], at_once(Y)):
+        square = null(taken(squares, 0, first))
+        for i in range(len(Y)):
+            y = taken(Y, i, first)
+            square += y * y
+        put(squares, 0, first, square)
+
+
+@kernel
+def entry(Y: np.ndarray, i: int, column: Scalar) -> Scalar:
+    """Entry i of a column, which lanes choose each for itself."""
+    if places(column) == 1:
+        return Y[i, int(extract(column, 0))]
+    found = Y[i, 0]
+    for j in range(1, Y.shape[1]):
+        found = where(column == float(j), Y[i, j], found)
+    return found
+
+
+@outlined
+def take_out(given: Problem, k: int, start: int) -> None:
+    """Take direction k, and the part of x along it, out of the columns from `start` on."""
+    Y, b, Q, w = given.Y, given.b, given.Q, given.w
+    for first in range(start, Y.shape[1], at_once(Y)):
+        r, square = null(taken(Y, 0, first)), null(taken(Y, 0, first))
+        for i in range(len(Y)):
+            r += Q[k, i] * taken(Y, i, first)
+        for i in range(len(Y)):
+            y = taken(Y, i, first) - Q[k, i] * r
+            put(Y, i, first, y)
+            square += y * y
+        put(given.R, k, first, r)
+        put(given.squares, 0, first, square)
+        put(b, 0, first, taken(b, 0, first) - w[k] * r)
+
+
+@outlined
+def orthogonalize(given: Problem, least: Scalar, most: Scalar) -> tuple[int, Scalar]:
+    """Fill Q, R and w. Returns how many directions there are, and the rank, which is less in some lanes.
+
+    least: columns whose longest is shorter than that are compared with it; most: the rank that is not exceeded."""
+    Y, squares, Q, zero = given.Y, given.squares, given.Q, null(most)
+    m, count, rank, limit = Y.shape[1], min(len(Y), Y.shape[1]), null(most), null(most)
+    measure(given)
+    for k in range(count):
+        longest, column = squares[0, 0], zero
+        for j in range(1, m):
+            longer = squares[0, j] > longest
+            longest, column = where(longer, squares[0, j], longest), where(longer, zero + float(j), column)
+        if k == 0:
+            limit = RANK * RANK * where(longest > least * least, longest, least * least)
+        counts = (longest > limit) & (rank < most)
+        if not some(counts):
+            return k, rank
+        scale = where(counts, 1.0 / sqrt(where(counts, longest, zero + 1.0)), zero)
+        rank += where(counts, zero + 1.0, zero)
+        for i in range(len(Y)):
+            Q[k, i] = scale * entry(Y, i, column)
+        given.w[k] = scale * entry(given.b, 0, column)
+        take_out(given, k, 0)
+    return count, rank
+
+
+@outlined
+def orthogonalize_independent(given: Problem, count: int) -> None:
+    """Fill Q, R and w for columns of which the first `count` are independent, or 0, and the others do not count."""
+    Y = given.Y
+    measure(given)
+    for k in range(count):
+        square, zero = given.squares[0, k], null(given.w[k])
+        scale = where(square > 0.0, 1.0 / sqrt(where(square > 0.0, square, zero + 1.0)), zero)
+        for i in range(len(Y)):
+            given.Q[k, i] = scale * Y[i, k]
+        given.w[k] = scale * given.b[0, k]
+        take_out(given, k, k + 1 - (k + 1) % at_once(Y))
+
+
+@outlined
+def combine(given: Problem, count: int) -> None:
+    """Fill x, the combination of `count` directions with the products w; corrected where directions are not quite
+    perpendicular, as Bjoerck (1994) does."""
+    Q, w, x = given.Q, given.w, given.x
+    for i in range(len(x)):
+        x[i] = null(x[i])
+    for k in range(count - 1, -1, -1):
+        change = w[k]
+        for i in range(len(x)):
+            change -= Q[k, i] * x[i]
+        for i in range(len(x)):
+            x[i] += change * Q[k, i]

@@ -1,0 +1,111 @@
+"""What the recursions read of constraints, in the tables of a workspace, and the memory that they need."""
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.numbers.lanes import places
+from screw_dynamics.numbers.tables import block, packed, table, width
+from screw_dynamics.numbers.values import Scalar, kernel
+from screw_dynamics.screws.se3 import Pose, Wrench, identity
+
+from .shortest import Problem, numbers, problem
+
+# Kinds of constraints. The rows of a subgroup are constant.
+SUBGROUP, UNIVERSAL, LENGTH, COUPLING = range(4)
+
+
+class Loop(NamedTuple):
+    """A constraint: its kind, its first row and their number; the slots of the bodies of its link and of the other, and
+    the poses of its frames in these bodies; the pose of its frame in its link; a length, or the offset of a coupling,
+    which has no links."""
+
+    kind: int
+    first: int
+    count: int
+    link: int
+    on: int
+    C: Pose
+    B: Pose
+    F: Pose
+    size: Scalar
+
+
+class Row(NamedTuple):
+    """A row of a subgroup, in the frame of the link, and what a turn about its axis slides, or 0."""
+
+    P: Wrench
+    lead: Scalar
+
+
+class Term(NamedTuple):
+    """A term of a coupling: its row, where in q its coordinate is, the slot of a body whose joint this moves, ratio."""
+
+    row: int
+    place: int
+    slot: int
+    ratio: Scalar
+
+
+class Constraints(NamedTuple):
+    """Tables of loops, rows and terms, with a row at least, and how many there are.
+
+    Memory: wrenches F (6, m); h (m), a number for each row; effort (n,), which is also efforts (n, 1); most (1,), the
+    rank that is not exceeded; a Problem of m vectors of n numbers, of_joints, which is also one of n + m, damped; and
+    one of m vectors of m, of_rows."""
+
+    loop: Loop
+    row: Row
+    term: Term
+    loops: int
+    m: int
+    terms: int
+    F: np.ndarray
+    h: np.ndarray
+    effort: np.ndarray
+    efforts: np.ndarray
+    most: np.ndarray
+    of_joints: Problem
+    damped: Problem
+    of_rows: Problem
+
+
+COUNTS = 3          # numbers before the tables: of loops, rows and terms
+
+
+def pack(loops: list[Loop], rows: list[Row], terms: list[Term]) -> np.ndarray:
+    """The numbers of the tables, for ws.Rows.tables."""
+    one = identity(0.0)
+    tables = (loops or [Loop(COUPLING, 0, 0, 0, 0, one, one, one, 0.0)],
+              rows or [Row(Wrench(one.p, one.p), 0.0)], terms or [Term(0, 0, 0, 0.0)])
+    return np.concatenate([(len(loops), len(rows), len(terms)), *(packed(rows).ravel() for rows in tables)])
+
+
+def work(n: int, m: int) -> int:
+    """How many numbers the memory of m constraints of n coordinates has for one state."""
+    return 7 * m + n + 1 + numbers(n + m, m) + numbers(m, m)
+
+
+LOOP, ROW = width(Loop), width(Row)
+
+
+@kernel
+def constraints_in(memory: np.ndarray, like: Any) -> Constraints:
+    """The constraints in a workspace, with memory for scalars of the kind of `like`."""
+    first, n, unit = int(memory[ws.TABLES]), int(memory[ws.COORDINATES]), places(like)
+    loops, m, terms = int(memory[first]), int(memory[first + 1]), int(memory[first + 2])
+    first += COUNTS
+    of_rows = first + LOOP * max(1, loops)
+    of_terms = of_rows + ROW * max(1, m)
+    start = int(memory[ws.WORK])
+    h = start + unit * 6 * m
+    effort = h + unit * m
+    most = effort + unit * n
+    vectors = most + unit
+    return Constraints(
+        table(Loop, 0.0, max(1, loops), memory, first), table(Row, 0.0, max(1, m), memory, of_rows),
+        table(Term, 0.0, max(1, terms), memory, of_terms), loops, m, terms, block(like, (6, m), memory, start),
+        block(like, (m,), memory, h), block(like, (n,), memory, effort), block(like, (n, 1), memory, effort),
+        block(like, (1,), memory, most),
+        problem(like, n, m, memory, vectors), problem(like, n + m, m, memory, vectors),
+        problem(like, m, m, memory, vectors + unit * numbers(n + m, m)))

@@ -1,0 +1,45 @@
+"""Controllers that remain Python: functions effort(t, q, qd) of any kind, which compiled code calls at an address."""
+import ctypes
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics.compiled.native import address, array_at
+from screw_dynamics.numbers.values import PLAIN
+
+from .controllers import CompiledController
+
+# As Numba calls a function that returns nothing: where a result and an exception would go; then the arguments of a
+# controller, addresses of workspace, calls, t, q, qd and tau. Returns 0: nothing was raised.
+CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int32, *(ctypes.c_void_p,) * 2, *(ctypes.c_ssize_t,) * 6)
+
+
+class PythonController:
+    """effort(t, q, qd), which returns efforts (n,) for a state (nq,), (n,) or raises, as a controller of rollouts of
+    one state. What it raises is kept in `error`, and it is not called again."""
+
+    def __init__(self, effort: Callable[[float, np.ndarray, np.ndarray], ArrayLike], nq: int, n: int):
+        self._effort, self._sizes, self.error = effort, (1, nq, n, n), None
+        self._arrays: dict[tuple[int, ...], list[np.ndarray]] = {}
+        self._callback = CALLBACK(lambda result, exception, *arguments: self._call(*arguments))
+        if PLAIN:
+            where = address(SimpleNamespace(entry_point=self._call))
+        else:
+            where = ctypes.cast(self._callback, ctypes.c_void_p).value
+        self.compiled = CompiledController(where, False, frozenset())
+
+    def _call(self, memory: int, calls: int, *addresses: int) -> int:
+        if addresses not in self._arrays:       # the same in all steps of a rollout
+            self._arrays[addresses] = [array_at(0.0, where, (size,))
+                                       for where, size in zip(addresses, self._sizes, strict=True)]
+        t, q, qd, tau = self._arrays[addresses]
+        if self.error is None:
+            try:
+                tau[:] = self._effort(float(t[0]), q.copy(), qd.copy())
+            except BaseException as error:              # Ctrl-C too: nothing may be raised through compiled code
+                self.error = error
+        if self.error is not None:
+            tau[:] = np.nan
+        return 0
