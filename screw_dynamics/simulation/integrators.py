@@ -103,7 +103,8 @@ def check_dry_friction(integrator: str, model: Model) -> None:
         k = int(np.flatnonzero(model.friction)[0])
         others = ", ".join(name for name, other in INTEGRATORS.items() if other.dry_friction)
         raise ValueError(f"integrator {integrator!r} takes no dry friction, and joint '{joint_of(model, k)}' has "
-                         f"{model.friction[k]:g}: leave friction out, or take one of {others}")
+                         f"{model.friction[k]:g}: take one of {others}, or leave friction out, by friction=False or "
+                         "the simulator's joint_friction")
 
 
 def momenta_address(on_groups: bool, lanes: bool) -> int:

@@ -60,7 +60,7 @@ def variational(tableau: Tableau, motion: Motion, t: Scalar, h: Scalar, q: list,
     momenta(motion, q, qd, found)
     for k in range(n):
         start[k], v[k] = found[0, k], qd[k]
-    last, size, part, active = over(np.inf, like), like, over(1.0, like), like < 1.0
+    before, last, size, part, active = over(np.inf, like), over(np.inf, like), like, over(1.0, like), like < 1.0
     for _ in range(ITERATIONS):
         for k in range(n):
             u[k] = (0.5 * h) * v[k]
@@ -78,9 +78,9 @@ def variational(tableau: Tableau, motion: Motion, t: Scalar, h: Scalar, q: list,
         for k in range(n):
             v[k] = where(active, v[k] + part * (h * change[k]), v[k])
             now, size = larger(now, absolute(h * change[k])), larger(size, absolute(v[k]))
-        part = where(now > 0.9 * last, 0.5 * part, part)
+        part = where(now > 0.9 * before, 0.5 * part, part)     # from one to the next, changes alternate
         going = unsettled(active, now, last, size)
-        last = where(active, now, last)
+        before, last = last, where(active, now, last)
         active = going
         if not some(active):
             break

@@ -112,7 +112,7 @@ def test_the_order_is_two_under_efforts_and_damping(mimics):
 
 
 def test_dry_friction_is_refused_by_the_name_of_the_joint():
-    with pytest.raises(ValueError, match=r"'variational' takes no dry friction, and joint '.+' has 0\.2: leave"):
+    with pytest.raises(ValueError, match=r"'variational' takes no dry friction, and joint '.+' has 0\.2: take"):
         MIMICS.rollout(*states(MIMICS), steps=1, integrator="variational", friction=True)
 
 
