@@ -76,7 +76,9 @@ def variational(tableau: Tableau, motion: Motion, t: Scalar, h: Scalar, q: list,
         rate(motion, middle, pulled, found[2], h, change)
         now, size = like, over(SLOW, like)
         for k in range(n):
-            v[k] = where(active, v[k] + part * (h * change[k]), v[k])
+            dv = where(active, part * (h * change[k]), like)
+            v[k] += dv
+            found[1, k] -= (2.0 / h) * motion.armature[k] * dv      # or springs would magnify what is left to rounding
             now, size = larger(now, absolute(h * change[k])), larger(size, absolute(v[k]))
         part = where(now > 0.9 * before, 0.5 * part, part)     # from one to the next, changes alternate
         going = unsettled(active, now, last, size)
