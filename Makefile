@@ -14,8 +14,8 @@ BIN := .venv/bin
 # A process more than cores, as tests of nodes leave them idle, up to four; a file's tests stay together.
 PARALLEL := -n $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n + 1 : 4))) --dist loadfile
 
-.PHONY: help demo bench bench-publish bench-ros comparison figures test test-all test-arm faults soak fuzz lint setup docs
-.PHONY: interfaces clean
+.PHONY: help demo bench bench-publish bench-ros comparison figures drift test test-all test-arm faults soak fuzz lint setup
+.PHONY: docs interfaces clean
 
 help:
 	@echo "make demo [URDF=path]  simulate a robot and hold it up with the dynamics node's torques, over ROS 2"
@@ -25,6 +25,7 @@ help:
 	@echo "make comparison        compare the representations of twists, some minutes; writes docs/comparison.md"
 	@echo "make figures           integrate the examples of [MT], ten minutes; draws the pictures of docs/integration.md"
 	@echo "make docs              build the site of these docs, with a reference of all calls, in build/site"
+	@echo "make drift             a million steps of robots by each integrator, some minutes; docs/integration.md"
 	@echo "make test              lint, check imports and types, and run the tests"
 	@echo "make test-all          the same with the slow tests"
 	@echo "make test-arm          run some tests of the core on an emulated AArch64, ten minutes; TESTS=path for others"
@@ -63,13 +64,17 @@ comparison:
 	$(BIN)/python -m comparison $(OPTIONS)
 
 figures:
-	@tools/setup bench
+	@tools/setup plot
 	$(BIN)/python -m studies $(OPTIONS)
 
 docs:
 	@tools/setup docs
 	$(BIN)/python -m sphinx -q --fail-on-warning --keep-going docs build/site
 	@echo "build/site/index.html"
+
+drift:
+	@tools/setup bench
+	$(BIN)/python -m studies.drift $(OPTIONS)
 
 lint: setup
 	$(BIN)/ruff check .

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics.closed_loops import ClosedLoopRobot
 from screw_dynamics.simulation.integrators import FIXED_STEPS
 from support.floating_robots import hopper
+from support.loop_robots import four_bar
 from support.random_trees import model_of, random_tree
 from support.rollouts import PENDULUM, slider
 
@@ -124,6 +126,18 @@ def test_a_joint_that_rests_on_its_stop_hides_no_error(integrator, order):
         left.append(np.abs(found.recorded["energy"].residual).max())
     assert np.log2(left[0] / left[2]) > 2 * (order - 0.3), left
     assert left[2] > 1e-13
+
+
+def test_closed_loops_do_no_work():
+    """Of a four-bar under an effort of its motor, which swings by steps of order 4."""
+    loops, left = ClosedLoopRobot.from_urdf(four_bar()), []
+    for dt in (1e-2, 5e-3):
+        found = loops.simulate(np.zeros(3), np.zeros(3), [3.0, 0.0, 0.0], dt, round(SPAN / dt))
+        energy = loops.robot.energy_balance(found.t, found.q, found.qd, [3.0, 0.0, 0.0])
+        np.testing.assert_allclose(energy.total, found.energy, rtol=1e-12)
+        assert abs(energy.work[-1]) > 0.1
+        left.append(np.abs(energy.residual).max())
+    assert np.log2(left[0] / left[1]) > 3.5, left
 
 
 def test_configurations_beyond_limits_and_off_unit_length():

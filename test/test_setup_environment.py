@@ -206,6 +206,16 @@ def test_silent_step_shows_that_it_lives(tmp_path, capfd, monkeypatch):
     assert "s  compiling" in capfd.readouterr().out
 
 
+@pytest.mark.parametrize(("extras", "steps"), [
+    (["plot"], ["install_packages"]), (["bench"], ["install_packages", "build_interfaces", "compile_kernels"])])
+def test_studies_that_are_plain_numpy_wait_for_no_interfaces_and_kernels(venv, monkeypatch, extras, steps):
+    done = []
+    for step in ("make_venv", "install_packages", "build_interfaces", "compile_kernels"):
+        monkeypatch.setattr(setup, step, lambda *_, step=step: done.append(step))
+    setup.set_up(extras, False, False)
+    assert done == ["make_venv", *steps]
+
+
 def test_kernels_are_compiled_again_when_a_source_changes_and_not_for_bytecode(venv, monkeypatch):
     """All of them serve the demo too; where they cannot be kept, the set-up goes on."""
     package, calls = venv / "screw_dynamics", []

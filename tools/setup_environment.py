@@ -38,6 +38,7 @@ PACKAGE = ROOT / "screw_dynamics"
 # What the nodes of the demo call; tests and benchmarks call everything.
 DEMO_KERNELS = ["--single", "gravity", "coriolis", "inverse_dynamics", "mass_matrix", "forward", "jacobian", "kinetic",
                 "potential", "rollout.semi_implicit_euler", "rollout.acceleration"]
+PLAIN = ["plot"]    # for studies in plain NumPy, without nodes and kernels, which take minutes
 
 # Of a sourced ROS installation, another environment or a user's pip settings: each would lead the build astray.
 FOREIGN_VARIABLES = (
@@ -305,9 +306,12 @@ def set_up(extras, chosen, again):
             fcntl.flock(lock, fcntl.LOCK_EX)
         before = read_state()
         make_venv(chosen)
-        install_packages(["interfaces", *extras])
-        build_interfaces(again)
-        compile_kernels(extras)
+        if extras == PLAIN and not again:
+            install_packages(extras)
+        else:
+            install_packages(["interfaces", *extras])
+            build_interfaces(again)
+            compile_kernels(extras)
         if read_state() != before:
             say(f"The environment is ready, after {time.monotonic() - started:.0f} s")
 

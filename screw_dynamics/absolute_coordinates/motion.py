@@ -1,13 +1,15 @@
 """Motion of a MultibodySystem over time, by steps of fixed or of adaptive length."""
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from screw_dynamics import checks
 from screw_dynamics.simulation.runge_kutta import Tableau
 
+from .balance import energy_balance, momentum_balance
 from .generalised_alpha import GeneralisedAlpha
 from .integrators import TABLEAUS, commutator_free, munthe_kaas
 from .system import MultibodySystem, State
@@ -32,7 +34,7 @@ class Motion(NamedTuple):
 
 def simulate(system: MultibodySystem, duration: float, dt: float, method: str | Tableau = "rk4",
              state: State | None = None, every: int = 1, projection: str | None = None, dexp_order: int | None = None,
-             record: Mapping[str, Callable[[np.ndarray, np.ndarray], ArrayLike]] | None = None,
+             record: Mapping[str, Callable[[np.ndarray, np.ndarray], ArrayLike]] | str | Iterable[str] | None = None,
              rtol: float = 1e-8, atol: float = 1e-10, rho: float = 0.9) -> Motion:
     """The motion from the system's initial state with closed velocities, or from another, for `duration` seconds.
 
@@ -40,14 +42,17 @@ def simulate(system: MultibodySystem, duration: float, dt: float, method: str | 
     and atol) or the tableau of another explicit Runge-Kutta method; "commutator_free"; or "generalised_alpha"
     (implicit, of order 2; rho as in GeneralisedAlpha). every: which steps are kept, the last always; projection: what
     is brought back to the constraints after each step, one of PROJECTIONS; dexp_order: as in munthe_kaas; record:
-    {name: function of poses and velocities}."""
+    {name: function of poses and velocities}; or, as in Robot.rollout, names of RECORDS: "energy", an EnergyBalance,
+    "momentum", a MomentumBalance, and "residual", the largest of all constraints. Their quadratures are over what is
+    kept: every = 1 is best."""
+    record, names = (record or {}, ()) if record is None or isinstance(record, Mapping) else ({}, named(system, record))
     step, adaptive = _checked_step(system, method, dexp_order, rho), _estimates(method)
     if projection not in PROJECTIONS:
         raise ValueError(f"the projection {projection!r} must be one of {', '.join(map(repr, PROJECTIONS))}")
     if not (dt > 0.0 and duration >= 0.0):
         raise ValueError(f"dt must be > 0 and duration >= 0, not {dt} and {duration}")
     poses, velocities = state or system.initial(closed=True)
-    kept, record, (t, h), (steps, refused) = [], record or {}, (0.0, dt), (0, 0)
+    kept, (t, h), (steps, refused) = [], (0.0, dt), (0, 0)
 
     def keep():
         kept.append((t, poses, velocities, *(np.asarray(of(poses, velocities)) for of in record.values())))
@@ -69,7 +74,26 @@ def simulate(system: MultibodySystem, duration: float, dt: float, method: str | 
         if steps % every == 0 or last:
             keep()
     t, g, V, *recorded = (np.array(column) for column in zip(*kept, strict=True))
-    return Motion(t, g, V, dict(zip(record, recorded, strict=True)), steps, refused)
+    found = dict(zip(record, recorded, strict=True)) | {name: RECORDS[name](system, t, g, V) for name in names}
+    return Motion(t, g, V, found, steps, refused)
+
+
+def named(system: MultibodySystem, record: str | Iterable[str]) -> tuple[str, ...]:
+    """Names of what to record, checked."""
+    names = (record,) if isinstance(record, str) else tuple(record)
+    for name in names:
+        checks.one_of("record", name, RECORDS)
+    if "momentum" in names:
+        momentum_balance(system, np.zeros(0), *(x[None][:0] for x in system.initial()))
+    return names
+
+
+def residual(system: MultibodySystem, t: np.ndarray, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
+    """The largest residual of all constraints (k,), in m and as cosines."""
+    return np.array([np.abs(system.residuals(pose)).max(initial=0.0) for pose in poses])
+
+
+RECORDS = {"energy": energy_balance, "momentum": momentum_balance, "residual": residual}
 
 
 def _checked_step(system, method, dexp_order, rho):

@@ -236,6 +236,16 @@ class MultibodySystem:
         L, p = turned(poses[:, :3, :3], P[:, :3]), turned(poses[:, :3, :3], P[:, 3:])
         return np.concatenate(((L + cross(poses[:, :3, 3], p)).sum(axis=0), p.sum(axis=0)))
 
+    def applied_parts(self, t: float, poses: np.ndarray, velocities: np.ndarray
+                      ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Wrenches (n, 6) about and in the body frames: of springs with their dampers, of springs as if at rest, and of
+        the user."""
+        R, r, omega, speed = self._world(poses, velocities)
+        nothing = np.zeros((self.n, 6))
+        springs = self._of_springs(R, r, omega, speed)
+        resting = self._of_springs(R, r, np.zeros_like(omega), np.zeros_like(speed))
+        return springs + nothing, resting + nothing, self._of_user(t, poses, velocities) + nothing
+
     # ------------------------------------------------------------------------------------------------- parts
     def _world(self, poses, velocities):
         """Rotations, positions, body-fixed angular velocities and inertial velocities of all bodies and the ground."""
@@ -256,14 +266,20 @@ class MultibodySystem:
 
     def _applied(self, t, poses, velocities, R, r, omega, speed):
         """Wrenches of springs and of the user, (n, 6) in the body frames."""
+        return self._of_springs(R, r, omega, speed) + self._of_user(t, poses, velocities)
+
+    def _of_springs(self, R, r, omega, speed):
         W = 0.0
         for springs in (self._springs, self._joint_springs):
             if springs.count:
                 W = W + springs.wrenches(R, r, omega, speed)[:-1]
-        if self.wrenches is not None:
-            W = W + checks.real_numbers("wrenches(t, poses, twists)",
-                                        self.wrenches(t, poses, self.twists(poses, velocities)), self.n, 6)
         return W
+
+    def _of_user(self, t, poses, velocities):
+        if self.wrenches is None:
+            return 0.0
+        return checks.real_numbers("wrenches(t, poses, twists)",
+                                   self.wrenches(t, poses, self.twists(poses, velocities)), self.n, 6)
 
     def _rates(self, poses, velocities):
         return self.constraints.rates(*self._world(poses, velocities))

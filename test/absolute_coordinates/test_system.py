@@ -280,3 +280,41 @@ def test_groups_of_bodies_that_do_not_exist():
     system = four_bar()
     with pytest.raises(ValueError, match="the body 'bar 9' does not exist"):
         system.with_groups({"bar 9": DIRECT})
+
+
+# ------------------------------------------------------------------------------------------------- balances
+def driven_pair(ground):
+    """Two bodies with a joint and a damped spring between them, under a wrench that changes; on the ground or free."""
+    inertia, apart = sd.inertia_matrix(2.0, (0.1, 0.0, 0.05), np.diag((0.3, 0.2, 0.1))), np.eye(4)
+    apart[0, 3] = 0.6
+    bodies = [Body("a", inertia, twist=(0.5, 1.0, -0.3, 0.0, 0.2, 0.0)), Body("b", inertia, apart)]
+    joints = [Joint("between", "spherical", "b", np.eye(4), on="a"), Joint("held", "revolute", "a", np.eye(4))]
+
+    def wrenches(t, poses, twists):
+        W = np.zeros((2, 6))
+        W[1] = np.sin(5.0 * t), 0.3, -0.2, 1.0, np.cos(3.0 * t), 2.0
+        return W
+    spring = Spring("b", (0.2, 0.1, 0.0), "a", (0.0, 0.3, 0.0), stiffness=30.0, damping=2.0, length=0.1)
+    floor = Spring("a", (0.1, 0.0, 0.0), point_on=(0.0, 0.0, -1.0), stiffness=20.0)
+    return MultibodySystem(bodies, joints[:1 + ground], [spring, floor], wrenches=wrenches)
+
+
+@pytest.mark.parametrize("ground", [False, True])
+def test_what_is_left_of_energy_and_momentum_falls_with_the_order_of_the_integrator(ground):
+    """Springs, dampers, a user's wrench and gravity act; joints do no work."""
+    system, left = driven_pair(ground), []
+    names = ("energy", "residual") if ground else ("energy", "momentum", "residual")
+    for dt in (2e-2, 1e-2, 5e-3):
+        found = simulate(system, 0.4, dt, record=names).recorded
+        assert np.abs(found["energy"].work).max() > 0.05 and found["energy"].friction[-1] > 0.01
+        assert (found["residual"] < 1e-5).all()
+        left.append([np.abs(found[name].residual).max() for name in names[:-1]])
+    left = np.array(left)
+    assert (np.log2(left[0] / left[2]) > 2 * 3.6).all() and (left[-1] < 1e-5).all(), left
+
+
+def test_records_that_are_not_there_are_named():
+    with pytest.raises(ValueError, match="record 'heat' must be one of energy, momentum, residual"):
+        simulate(driven_pair(True), 0.1, 0.1, record="heat")
+    with pytest.raises(ValueError, match="joint 'held' holds the body 'a' to the ground"):
+        simulate(driven_pair(True), 0.1, 0.1, record=["momentum"])
