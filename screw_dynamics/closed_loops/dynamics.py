@@ -58,7 +58,7 @@ def admissible_velocities(constraints: Constraints, q: ArrayLike, qd: ArrayLike)
 
 def _check(constraints, q, found):
     """Raise the ValueError that says why results are not finite, if that is due to q or the tree."""
-    if isfinite(np.vdot(found, found)) or np.isfinite(found).all():
+    if found.ndim == 1 and isfinite(found.dot(found)) or np.isfinite(found).all():
         return
     check_finite(constraints.jacobian(q))
     rest = np.zeros(constraints.robot.n)

@@ -36,7 +36,7 @@ class ClosedLoopRobot:
     constraint."""
 
     def __init__(self, robot: Robot, constraints: Sequence[Constraint] = (), q: ArrayLike | None = None):
-        self.robot = robot
+        self.robot, self._arguments = robot, (robot, tuple(constraints), q)
         self._all = Constraints(robot, [*robot.model.constraints, *constraints],
                                 robot.neutral() if q is None else checks.vector("q", q, robot.nq))
         self._rollouts: dict[str | None, Rollouts] = {}         # by projection
@@ -69,6 +69,9 @@ class ClosedLoopRobot:
     def rows(self) -> Mapping[str, slice]:
         """{name of the constraint: its rows}."""
         return self._all.rows
+
+    def __reduce__(self):
+        return ClosedLoopRobot, self._arguments
 
     def __repr__(self) -> str:
         return f"ClosedLoopRobot({self.robot!r}, {self.m} constraints: {', '.join(self.rows)})"

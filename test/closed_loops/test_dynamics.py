@@ -1,5 +1,7 @@
 """Dynamics with closed loops: laws of mechanics, and two other formulations."""
+import copy
 import os
+import pickle
 import subprocess
 import sys
 
@@ -352,6 +354,13 @@ def test_far_from_the_origin_and_fast_nothing_is_lost(rng):
         found.append((q, qd, moved.forward_dynamics(q, qd, (0.1, 0.2, 0.3)).qdd))
     for near, far in zip(*found, strict=True):
         assert np.abs(near - far).max() < 1e-10 * max(1.0, np.abs(near).max())
+
+
+def test_copies_are_the_same_mechanism():
+    loops = ClosedLoopRobot(four_bar().closed(("D",)).robot, [Gear("G", {"A": 1, "B": -0.5}), Gear("H", {"C": 1}, 0.2)])
+    for other in (pickle.loads(pickle.dumps(loops)), copy.deepcopy(loops)):
+        assert repr(other) == repr(loops) and other.rows == loops.rows
+        assert np.array_equal(other.residual((0.1, 0.2, 0.3)), loops.residual((0.1, 0.2, 0.3)))
 
 
 def failing(t, q, qd):
