@@ -14,7 +14,7 @@ from .se3 import Pose, Twist, Wrench
 from .so3 import Rotation, rotate_matrix, rotate_symmetric
 from .vectors import Matrix3, Symmetric3, Vec3, cross
 
-NEGLIGIBLE = 1e-15      # relative to the shift along z, across which there is none
+NEGLIGIBLE = 1e-15      # in a rotation, and relative to the shift along z in one across it
 
 
 class Turn(NamedTuple):
@@ -44,7 +44,14 @@ def turn(E: Joint, q: Scalar | Placement) -> Turn | None:
     B = Rotation(*(Vec3(xy.x, xy.y, z.z) for xy, z in zip(E.R1, E.R0, strict=True)))
     if any(row.x or row.y for row in E.R0) or not any(sorted(map(abs, row))[1] == 0.0 for row in B):
         return None
-    return Turn(B, sincos(E.rate * q), (B.z.y, B.y.y) if B.x.x == 1.0 and B.y.y and B.z.y else None)
+    return Turn(B, sincos(E.rate * q), _about_x(B))
+
+
+def _about_x(B):
+    """Sine and cosine of B, if it is to rounding a turn about x by no right angle."""
+    (xx, xy, xz), (yx, c, yz), (zx, s, zz) = B
+    defects = (xx - 1.0, xy, xz, yx, zx, yz + s, zz - c, s * s + c * c - 1.0)
+    return (s, c) if s and c and max(map(abs, defects)) <= NEGLIGIBLE else None
 
 
 # ------------------------------------------------------------------------------------------------- one axis at a time

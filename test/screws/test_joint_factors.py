@@ -58,6 +58,8 @@ def test_factors_are_of_joints_along_z_whose_numbers_are_known():
     assert joint_factors.turn(E, 0.3).about_x == (E.R1.z.y, E.R1.y.y)
     askew = joint(arrays.pose(np.eye(4)), Twist(Vec3(0.0, 0.6, 0.8), Vec3(0.0, 0.0, 0.0)))
     assert joint_factors.turn(askew, 0.3) is None
+    nearly = E._replace(R1=E.R1._replace(z=E.R1.z._replace(y=E.R1.z.y * (1.0 + 1e-9))))
+    assert joint_factors.turn(nearly, 0.3).about_x is None          # no rotation: each form would err differently
     assert joint_factors.turn(E._replace(R0=E.R0._replace(x=E.R0.x._replace(z=np.float64(0.0)))), 0.3) is None
 
 
