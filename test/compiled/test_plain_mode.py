@@ -64,7 +64,7 @@ def in_body_frames(robot):
     return robot
 
 
-@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize("name", sorted(ENTRIES.keys() - {"momenta"}))          # which integrators alone call
 def test_plain_and_compiled_give_the_same(name):
     entry, mimics = ENTRIES[name], 2 * name.startswith("forward_dynamics_by_mass_matrix")
     robot = robot_of(8, mimics)
