@@ -7,6 +7,7 @@ import sympy
 import screw_dynamics as sd
 from screw_dynamics.algorithms.centroidal import CENTROIDAL
 from screw_dynamics.algorithms.choice import choice
+from screw_dynamics.algorithms.momenta import MOMENTA
 from screw_dynamics.compiled.counting import operations
 from screw_dynamics.model.links import Placed, on_axes
 from screw_dynamics.numbers.scalars import sqrt
@@ -43,6 +44,7 @@ FACADE = {
     "torque_regressor": lambda robot, s, f: robot.torque_regressor(*s),
     "kinetic_energy_regressor": lambda robot, s, f: robot.kinetic_energy_regressor(*s[:2]),
     "potential_energy_regressor": lambda robot, s, f: robot.potential_energy_regressor(s[0]),
+    "momenta": lambda robot, s, f: robot._evaluate(MOMENTA, {"q": s[0], "qd": s[1]}, None, 1),      # for integrators
     "jacobian": lambda robot, s, f: robot.jacobian(s[0], f[0], f[2], f[1]),
     "jacobian_second_derivative": lambda robot, s, f: robot.jacobian_second_derivative(*s, f[0], f[2], f[1]),
     "jacobian_derivative": lambda robot, s, f: robot.jacobian_derivative(*s[:2], f[0], f[2], f[1]),
