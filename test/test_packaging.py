@@ -133,7 +133,7 @@ def test_requirements_of_ros_are_for_the_machine_that_has_its_wheels():
     for extra in "test", "demo", "dev":
         assert any(name.startswith("ros-rclpy") for name in needed(extra, "x86_64"))
         assert not any(name.startswith("ros-") for name in needed(extra, "aarch64"))
-    assert {"pin", "mujoco"} < needed("test", "aarch64") and "example-robot-data" in needed("demo", "aarch64")
+    assert {"pin", "mujoco>=3.2"} < needed("test", "aarch64") and "example-robot-data" in needed("demo", "aarch64")
     assert "numba<0.70,>=0.58" in needed("", "x86_64") and "numba<0.70,>=0.59" in needed("", "aarch64")
     assert needed("", "x86_64") ^ needed("", "aarch64") == {"numba<0.70,>=0.58", "numba<0.70,>=0.59"}
 
