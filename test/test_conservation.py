@@ -42,7 +42,8 @@ def motion(robot, record, effort, dt, integrator, **options):
     ("semi_implicit_euler", 1), ("rk4", 4),
     *(pytest.param(name, 2, marks=pytest.mark.slow) for name in FIXED_STEPS[2:])])
 @pytest.mark.parametrize("effort", [None, "stepwise", feedback], ids=["free", "stepwise", "controller"])
-@pytest.mark.parametrize("robot, record", [(ARM, "energy"), (HOPPER, ("energy", "momentum"))], ids=["arm", "hopper"])
+@pytest.mark.parametrize("robot, record", [
+    (ARM, "energy"), pytest.param(HOPPER, ("energy", "momentum"), marks=pytest.mark.slow)], ids=["arm", "hopper"])
 def test_what_is_left_falls_with_the_order_of_the_integrator(robot, record, effort, integrator, order):
     """Quadratures of less than its order would hide its error, and so would a work or an impulse that is not exact."""
     left = np.array([
@@ -53,14 +54,13 @@ def test_what_is_left_falls_with_the_order_of_the_integrator(robot, record, effo
     assert (left[-1] < (1.0, 1e-2, 1e-6)[order // 2]).all(), left
 
 
-def test_nothing_is_left_of_an_exact_motion():
+@pytest.mark.parametrize("robot", [ARM, pytest.param(HOPPER, marks=pytest.mark.slow)], ids=["arm", "hopper"])
+def test_nothing_is_left_of_an_exact_motion(robot):
     """Work and losses are as large as the energy itself; samples between steps of adaptive length."""
-    for robot in (ARM, HOPPER):
-        options = dict(friction=True, rtol=1e-10, atol=1e-10)
-        found = motion(robot, "energy", feedback, 1e-3, "rk45", **options).recorded["energy"]
-        assert np.abs(found.work).max() > 0.1
-        assert np.abs(found.residual).max() < 1e-7
-        assert robot is HOPPER or (np.diff(found.friction) >= 0.0).all() and found.friction[-1] > 0.1
+    found = motion(robot, "energy", feedback, 1e-3, "rk45", friction=True, rtol=1e-10, atol=1e-10).recorded["energy"]
+    assert np.abs(found.work).max() > 0.1
+    assert np.abs(found.residual).max() < 1e-7
+    assert robot is HOPPER or (np.diff(found.friction) >= 0.0).all() and found.friction[-1] > 0.1
 
 
 def test_the_energy_is_the_robots_own():
@@ -128,6 +128,7 @@ def test_a_joint_that_rests_on_its_stop_hides_no_error(integrator, order):
     assert left[2] > 1e-13
 
 
+@pytest.mark.slow       # compiles kernels that no other test needs
 def test_closed_loops_do_no_work():
     """Of a four-bar under an effort of its motor, which swings by steps of order 4."""
     loops, left = ClosedLoopRobot.from_urdf(four_bar()), []

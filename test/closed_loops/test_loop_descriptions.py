@@ -146,12 +146,17 @@ def test_constraints_on_a_part_of_the_tree(rng):
     text = robot(*TREE, own(D, ROD, GEAR))
     floating = ClosedLoopRobot.from_urdf(text, floating_base=True)
     assert floating.m == 7 and floating.robot.n == 10
-    assert np.abs(floating.residual(floating.robot.neutral())[floating.rows["D"]]).max() < 1e-15
     with pytest.warns(UrdfWarning, match="base_link or tip_link cuts off what a loop or gear holds, which is left out: "
                       "'D with ground', 'G with A'"):
         assert list(ClosedLoopRobot.from_urdf(text, base_link="crank").rows) == ["rod"]
     with pytest.warns(UrdfWarning, match="left out: 'D with rocker', 'G with E', 'rod with plate'|cuts off joint 'C'"):
         assert ClosedLoopRobot.from_urdf(text, tip_link="coupler").m == 0
+
+
+@pytest.mark.slow       # the kernels of floating bases
+def test_a_loop_on_a_floating_base_is_closed_where_it_was():
+    floating = ClosedLoopRobot.from_urdf(robot(*TREE, own(D, ROD, GEAR)), floating_base=True)
+    assert np.abs(floating.residual(floating.robot.neutral())[floating.rows["D"]]).max() < 1e-15
 
 
 def test_locked_joints_keep_loops_and_leave_gears():
@@ -258,6 +263,7 @@ def test_inspect_lists_them():
     assert "\n  G: 1 A - 2 E = 0.1\n" in text
 
 
+@pytest.mark.slow       # the kernels of floating bases
 @pytest.mark.parametrize("kind", ["revolute", "spherical", "universal", "cylindrical"])
 @pytest.mark.parametrize("swapped", [False, True])
 def test_the_same_loops_in_absolute_coordinates(kind, swapped, rng):

@@ -143,7 +143,8 @@ def test_the_midpoint_rule_can_be_turned_back():
     assert max(np.abs(MIXED.difference(q0, q[-1])).max(), np.abs(qd[-1] + qd0).max()) < 1e-10
 
 
-@pytest.mark.parametrize("integrator", ["sdirk2", pytest.param("implicit_midpoint", marks=pytest.mark.slow)])
+@pytest.mark.slow       # compiles kernels that no other test needs
+@pytest.mark.parametrize("integrator", ["sdirk2", "implicit_midpoint"])
 def test_lanes_and_single_states_are_the_same(integrator):
     q0, qd0 = 0.3 * states(TREE, 11)
     q0[:, 1] = Q0[1]

@@ -121,6 +121,7 @@ def test_a_step_that_is_too_long_is_told():
         PENDULUM.rollout([1.0, 0.5], [0.0, 9.0], dt=3.0, steps=5, integrator="variational")
 
 
+@pytest.mark.slow       # compiles kernels that no other test needs
 def test_lanes_and_single_states_are_the_same():
     q0, qd0 = states(PENDULUM, 11)
     many = PENDULUM.rollout(q0, qd0, dt=1e-2, steps=50, integrator="variational")

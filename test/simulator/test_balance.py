@@ -43,6 +43,7 @@ def test_what_is_left_of_energy_falls_with_the_order_of_the_integrator(robot, mo
     assert left[-1] < (1.0 if order == 1 else 1e-6), left
 
 
+@pytest.mark.slow       # compiles kernels that no other test needs
 def test_what_is_left_of_momentum_under_a_wrench_and_a_push(hopper):
     for on_base, off in ((True, 1e-6), (False, 1e-8)):
         simulation = simulate(hopper, integrator="rk4", initial_base_twist=TWIST, **OPEN)
