@@ -34,6 +34,7 @@ def test_every_public_function_is_annotated(name):
     assert {f"{f.name}, line {f.lineno}": lacking(f) for f in functions if lacking(f)} == {}
 
 
+@pytest.mark.slow
 def test_a_typed_script_of_a_user_runs():
     typed_user.use(URDF / "double_pendulum.urdf")
 

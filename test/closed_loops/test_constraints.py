@@ -122,9 +122,10 @@ def test_a_flat_parallelogram_is_singular():
     assert loops.mobility(turned) == (1, 2, 3, {"D": 3}, False)
 
 
+@pytest.mark.slow       # the kernels of larger mechanisms
 @pytest.mark.parametrize(("loops", "passive", "motors"), [
     (stewart().closed([f"ball_{k}" for k in range(1, 6)]), 6, [f"leg_{k}" for k in range(6)]),
-    pytest.param(delta(), 3, [f"motor_{k}" for k in range(3)], marks=pytest.mark.slow)])
+    (delta(), 3, [f"motor_{k}" for k in range(3)])])
 def test_parallel_robots_move_as_their_motors_say(loops, passive, motors):
     q = loops.robot.neutral()
     assert loops.mobility(q) == (passive, loops.m, 0, {}, False)

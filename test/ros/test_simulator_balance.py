@@ -31,6 +31,7 @@ def numbers(text):
     return np.array(text.split(), dtype=float)
 
 
+@pytest.mark.slow       # the kernels of rk4 on a floating base
 def test_energy_and_momentum_and_what_is_left_of_them_are_in_the_diagnostics(hopper):
     robot = sd.Robot.from_urdf(robots.hopper(), floating_base=True)
     twin = Simulation(robot, Settings(**SETTINGS))
