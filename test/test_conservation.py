@@ -78,6 +78,7 @@ def test_work_is_effort_times_way():
     np.testing.assert_allclose(found.recorded["energy"].work, 3.0 * q[:, 0], rtol=1e-14, atol=1e-14)
 
 
+@pytest.mark.slow       # compiles a controller
 def test_samples_of_efforts_do_as_well_as_the_controller():
     t, q, qd = found = motion(HOPPER, ("energy", "momentum"), feedback, 1e-3, "rk4")
     tau = np.zeros(qd.shape)

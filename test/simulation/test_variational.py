@@ -51,7 +51,8 @@ def energy(robot, q, qd):
     return robot.kinetic_energy(q, qd) + robot.potential_energy(q)
 
 
-@pytest.mark.parametrize("robot", [FLOATING, MIMICS], ids=["floating tree", "tree with mimics"])
+@pytest.mark.parametrize("robot", [
+    pytest.param(FLOATING, marks=pytest.mark.slow), MIMICS], ids=["floating tree", "tree with mimics"])
 def test_steps_obey_the_discrete_euler_lagrange_equations(robot):
     """The momenta at both ends are the derivatives of the discrete Lagrangian, to what differences leave."""
     h, (q, qd) = 2e-2, start(robot)
@@ -63,6 +64,7 @@ def test_steps_obey_the_discrete_euler_lagrange_equations(robot):
     assert np.abs(robot.mass_matrix(end) @ rate - after).max() < 1e-9 * size
 
 
+@pytest.mark.slow       # the kernel of groups
 @pytest.mark.parametrize("dt", [1e-3, 1e-2, 3e-2])
 def test_momentum_of_a_floating_robot_is_kept_whatever_the_step(dt):
     robot = FLOATING.with_gravity((0.0, 0.0, 0.0))
@@ -71,6 +73,7 @@ def test_momentum_of_a_floating_robot_is_kept_whatever_the_step(dt):
     assert np.abs(found - found[0]).max() < 1e-12 * np.abs(found).max()
 
 
+@pytest.mark.slow
 def test_gravity_changes_the_momentum_by_the_weight():
     dt, steps, mass = 1e-2, 100, FLOATING.composite_inertia(FLOATING.neutral())[5, 5]
     t, q, qd = FLOATING.rollout(*start(FLOATING), dt=dt, steps=steps, integrator="variational")
