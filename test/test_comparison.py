@@ -50,6 +50,7 @@ def test_polynomials_hold_for_a_long_chain(polynomials, quantity, form, column):
     assert tuple(p(12) for p in polynomials[quantity, form, column]) == tuple(counted)
 
 
+@pytest.mark.slow       # counts all forms
 def test_every_zero_that_is_known_saves_operations(polynomials):
     for quantity, forms in algorithms.ALL.items():
         for form in forms:
@@ -84,6 +85,7 @@ def test_sy_table_1_walker_and_orin_is_misprinted():
             assert values == counts.PRINTED_VALUES[name]
 
 
+@pytest.mark.slow       # counts all forms
 def test_ours_are_no_more_than_the_published_counts(polynomials):
     """For chains in Denavit and Hartenberg's convention; of inverse dynamics one more a joint."""
     for published in counts.PUBLISHED:
@@ -141,6 +143,7 @@ def test_4_binet_s_moment_is_euler_s_with_fewer_products():
     assert found == [15 + 1, 24]                    # and the half of a trace, which straight lines know beforehand
 
 
+@pytest.mark.slow       # counts all forms
 def test_5_6_zeros_and_factors_serve_the_straight_lines_of_body_fixed_dynamics(polynomials, monkeypatch):
     """Without them, at n = 7: what the forms would take, and do in the frames of a robot that has neither."""
     def taken(quantity, form):
@@ -196,6 +199,7 @@ def made_up():
                 yield Measurement(subject, {form: [2.0**k * 1e-6] * 3 for k, form in enumerate(forms)})
 
 
+@pytest.mark.slow       # counts all forms
 def test_page_and_pictures_are_complete(polynomials, tmp_path):
     measurements, distances = list(made_up()), [0.0, 100.0]
     errors = {(quantity, form): [1e-16, 1e-14] for quantity in algorithms.DYNAMICS
