@@ -8,9 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import rclpy
 from nav_msgs.msg import Odometry
-from rclpy.executors import ExternalShutdownException
 from rclpy.lifecycle import LifecycleNode, LifecyclePublisher, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
@@ -30,6 +28,7 @@ from .joint_state import Fault
 from .log import BoundedLog
 from .parameters import Parameters, Setting
 from .preparation import STEPS, Step, prepare
+from .process import ros_process
 from .turns import Turns
 
 
@@ -251,27 +250,22 @@ def deserialized(data: bytes, kind: type) -> Any:
 def run(*make_nodes: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> int:
     """Run nodes, whose callbacks take turns, until SIGINT or SIGTERM; 0 then, or 1 and one line when a parameter is
     wrong at the start."""
-    rclpy.init(args=args)
     nodes: list[ManagedNode] = []
     try:
-        for make_node in make_nodes:
-            nodes.append(make_node())
-            nodes[-1].turns = nodes[0].turns
-        executor = GuardedExecutor(nodes[0].failed, nodes[0].turns)
-        for node in nodes:
-            executor.add_node(node)
-            node.start()
-        executor.spin()
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
+        with ros_process(args):
+            try:
+                for make_node in make_nodes:
+                    nodes.append(make_node())
+                    nodes[-1].turns = nodes[0].turns
+                executor = GuardedExecutor(nodes[0].failed, nodes[0].turns)
+                for node in nodes:
+                    executor.add_node(node)
+                    node.start()
+                executor.spin()
+            finally:
+                for node in nodes:
+                    node.end()
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1
-    except Exception:
-        if rclpy.ok():   # else a signal arrived while the node was being made
-            raise
-    finally:
-        for node in nodes:
-            node.end()
-        rclpy.try_shutdown()
     return 0

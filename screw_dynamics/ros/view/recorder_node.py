@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-import rclpy
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
 
@@ -22,6 +20,7 @@ from ..node.hot_subscription import HotSubscription
 from ..node.joint_state import Fault
 from ..node.log import BoundedLog
 from ..node.parameters import Parameters, Setting
+from ..node.process import ros_process
 from ..node.turns import Turns
 from .mcap_file import McapFile, free_path
 from .message_definition import type_of
@@ -129,23 +128,21 @@ class RecorderNode(Node):
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run recorder_node until SIGINT or SIGTERM; 0 then, 1 when the file cannot be made or the recording is cut."""
-    rclpy.init(args=args)
     node = None
     try:
-        node = RecorderNode()
-        executor = GuardedExecutor(node.failed, node.turns)
-        executor.add_node(node)
-        executor.spin()
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
+        with ros_process(args):
+            try:
+                node = RecorderNode()
+                executor = GuardedExecutor(node.failed, node.turns)
+                executor.add_node(node)
+                executor.spin()
+            finally:
+                if node is not None:
+                    node.end()
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1
-    finally:
-        if node is not None:
-            node.end()
-        rclpy.try_shutdown()
-    return int(bool(node.error))
+    return int(bool(node and node.error))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,59 @@
+"""What a signal ends, and when, in a process of our nodes."""
+
+import subprocess
+import sys
+
+import pytest
+
+RAISE = "import os, signal, time, rclpy; from screw_dynamics.ros.node.process import ros_process\n"
+
+# rclpy makes an object of a message while the signal arrives: Python's handler runs inside that constructor.
+IN_A_MESSAGE = RAISE + """
+from rclpy.serialization import deserialize_message, serialize_message
+from std_msgs.msg import String
+data, constructed = serialize_message(String(data="whole")), String.__init__
+def interrupted(self, **fields):
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(1000):
+        pass
+    constructed(self, **fields)
+with ros_process():
+    String.__init__ = interrupted
+    print(deserialize_message(data, String).data)
+"""
+
+# A callback goes on, and the executor sees that rclpy is shut down.
+IN_A_CALLBACK = RAISE + """
+from rclpy.executors import SingleThreadedExecutor
+def callback():
+    timer.cancel()
+    os.kill(os.getpid(), signal.{signal})
+    while rclpy.ok():
+        time.sleep(1e-3)
+    print("whole")
+with ros_process():
+    node = rclpy.create_node("signalled")
+    timer = node.create_timer(0.0, callback)
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    executor.spin()
+"""
+
+TWICE = RAISE + """
+with ros_process():
+    os.kill(os.getpid(), signal.SIGINT)
+    while rclpy.ok():
+        time.sleep(1e-3)
+    print("whole", flush=True)
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("program", [IN_A_MESSAGE, IN_A_CALLBACK.format(signal="SIGINT"),
+                                     IN_A_CALLBACK.format(signal="SIGTERM"), TWICE],
+                         ids=["in a message", "SIGINT", "SIGTERM", "twice"])
+def test_a_signal_lets_what_runs_come_to_its_end(program, ros):
+    """Nothing raised in the middle of a message or a callback; a second SIGINT does interrupt."""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=240)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "whole\n", "")
