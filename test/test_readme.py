@@ -108,7 +108,7 @@ def test_joints_are_locked_as_documented():
 def test_inverse_dynamics_is_quoted_whole():
     """But for the comments, the annotations and the docstring."""
     def bare(text):
-        return re.sub(r" *#.*", "", text).split("):\n")[1].strip()
+        return re.sub(r" *#.*", "", text).split("):\n", 1)[1].strip()
     source = textwrap.dedent(inspect.getsource(getattr(newton_euler, "py_func", newton_euler)))
     source = re.sub(r'def newton_euler\(.*?\) -> None:\n.*?"""\n', "):\n", source, flags=re.DOTALL)
     assert bare(block("def newton_euler(links, body, acceleration, tau):")) == bare(source)

@@ -36,13 +36,13 @@ def newton_euler(links: Link, body: Body, acceleration: Twist, tau: np.ndarray) 
         p = parent[i]
         C[i] = pose(E[i], q[i])
         Xqd = qd[i] * X[i]
-        V[i] = carried_back(E[i], q[i], C[i], V[p]) + Xqd                                               # (66b)
-        Vd[i] = carried_back(E[i], q[i], C[i], Vd[p]) - ad(Xqd, V[i]) + qdd[i] * X[i]                   # (66c)
-        W[i] = balance(M[i], V[i], Vd[i])                                             # (67a), the body's own part
+        V[i] = carried_back(E[i], q[i], C[i], V[p]) + Xqd                              # (66b)
+        Vd[i] = carried_back(E[i], q[i], C[i], Vd[p]) - ad(Xqd, V[i]) + qdd[i] * X[i]  # (66c)
+        W[i] = balance(M[i], V[i], Vd[i])                                              # (67a), the body's own part
     for i in range(n, 0, -1):
         p = parent[i]
-        tau[k[i]] += dot(W[i], X[i])                                                  # (67b)
-        W[p] += carried_wrench(E[i], q[i], C[i], W[i])                                # (67a), what it carries
+        tau[k[i]] += dot(W[i], X[i])                                                   # (67b)
+        W[p] += carried_wrench(E[i], q[i], C[i], W[i])                                 # (67a), what it carries
 
 
 @kernel

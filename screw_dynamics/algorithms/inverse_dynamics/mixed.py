@@ -52,7 +52,7 @@ def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
         a = Vd[p].linear + R[p] @ (S[p] @ C[i].p) + R[i] @ slide                      # (75d)
         Vd[i], S[i] = Twist(wd, a), acceleration_matrix(w[i], wd)
         h = M[i].moment
-        torque = moment(M[i].rotational, S[i]) + cross(h, a @ R[i])                # (56)
+        torque = moment(M[i].rotational, S[i]) + cross(h, a @ R[i])                   # (56)
         W[i] = Wrench(torque, M[i].mass * a + R[i] @ (S[i] @ h))                      # (57), the body's own part
     for i in range(n, 0, -1):
         p = parent[i]

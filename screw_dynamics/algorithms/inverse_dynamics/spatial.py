@@ -43,7 +43,7 @@ def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
         Jqd = qd[i] * J[i]
         V[i] = V[p] + Jqd                                                             # (70c)
         Vd[i] = Vd[p] + ad(V[p], Jqd) + qdd[i] * J[i]                                 # (70d)
-        W[i] = balance_at(C[i], M[i], V[i], Vd[i])                                # (71a, b), the body's own part
+        W[i] = balance_at(C[i], M[i], V[i], Vd[i])                                    # (71a, b), the body's own part
     for i in range(n, 0, -1):
         tau[k[i]] += dot(W[i], J[i])                                                  # (71c)
         W[parent[i]] += W[i]                                                          # (71b), what it carries
