@@ -3,6 +3,7 @@
 In loops R is formed once, a full matrix. In the straight lines of one robot the factors are known: where B is a turn
 about one axis, or exchanges axes, to apply the one and then the other takes fewer operations than their product. So
 the functions here have two meanings: in compiled code, and for numbers that are not known, they apply R."""
+from collections.abc import Callable
 from typing import NamedTuple
 
 from screw_dynamics.numbers.scalars import sincos
@@ -135,34 +136,25 @@ def turned_back(E: Joint, q: Scalar | Placement, R: Rotation, a: Vec3) -> Vec3:
     return Vec3(c * b.x + s * b.y, c * b.y - s * b.x, b.z)
 
 
-@kernel
-def _turned_symmetric(E, q, R, S):
-    return rotate_symmetric(R, S)
+def _turning(rotated: Callable, about_z: Callable, about_x: Callable) -> Callable:
+    """R A R^T for one kind of A and the rotation R of a joint: `rotated` by R, or about one axis at a time."""
+    @kernel
+    def by_rotation(E, q, R, A):
+        return rotated(R, A)
+
+    @compiled_as(by_rotation)
+    def by_factors(E, q, R, A):
+        factors = turn(E, q)
+        if factors is None:
+            return rotated(R, A)
+        A = about_z(factors.about_z, A)
+        return rotated(factors.B, A) if factors.about_x is None else about_x(factors.about_x, A)
+
+    return by_factors
 
 
-@compiled_as(_turned_symmetric)
-def turned_symmetric(E: Joint, q: Scalar | Placement, R: Rotation, S: Symmetric3) -> Symmetric3:
-    """R S R^T, R the rotation of the joint."""
-    factors = turn(E, q)
-    if factors is None:
-        return rotate_symmetric(R, S)
-    S = symmetric_about_z(factors.about_z, S)
-    return rotate_symmetric(factors.B, S) if factors.about_x is None else symmetric_about_x(factors.about_x, S)
-
-
-@kernel
-def _turned_matrix(E, q, R, A):
-    return rotate_matrix(R, A)
-
-
-@compiled_as(_turned_matrix)
-def turned_matrix(E: Joint, q: Scalar | Placement, R: Rotation, A: Matrix3) -> Matrix3:
-    """R A R^T, R the rotation of the joint."""
-    factors = turn(E, q)
-    if factors is None:
-        return rotate_matrix(R, A)
-    A = matrix_about_z(factors.about_z, A)
-    return rotate_matrix(factors.B, A) if factors.about_x is None else matrix_about_x(factors.about_x, A)
+turned_symmetric = _turning(rotate_symmetric, symmetric_about_z, symmetric_about_x)   # of a Symmetric3
+turned_matrix = _turning(rotate_matrix, matrix_about_z, matrix_about_x)               # of a Matrix3
 
 
 @kernel

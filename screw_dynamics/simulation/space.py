@@ -128,40 +128,25 @@ def swapped_in_plane(w: list, k: int) -> Twist:
     return Twist(Vec3(w[k + 1], w[k + 2], o), Vec3(o, o, w[k]))
 
 
-@kernel
-def pull_on_groups(space: Groups, u: list, w: list, out: list) -> None:
-    """out (n) becomes dexp_u^T w, for efforts or momenta w."""
-    for i in range(1, len(space.kind)):
-        kind, j = space.kind[i], space.velocity[i]
-        if kind == COORDINATE:
-            out[j] = w[j]
-        elif kind == SPHERICAL:
-            put_vector(out, j, so3.dexp(-vector_at(u, j), vector_at(w, j)))
-        elif kind == FREE:
-            W = se3.dexp(Twist(-vector_at(u, j), -vector_at(u, j + 3)), swapped(w, j))
-            put_vector(out, j, W.linear)
-            put_vector(out, j + 3, W.angular)
-        elif kind == PLANAR:
-            W = se3.dexp(planar_twist(-u[j], -u[j + 1], -u[j + 2]), swapped_in_plane(w, j))
-            out[j], out[j + 1], out[j + 2] = W.linear.z, W.angular.x, W.angular.y
+def efforts_on_groups(dexp_of_rotation: Callable, dexp_of_motion: Callable) -> Callable:
+    """A function by which efforts or momenta w (n) become dexp_u^T w, or by the inverses of dexp become dexp_u^-T w."""
+    @kernel
+    def carry(space: Groups, u: list, w: list, out: list) -> None:
+        for i in range(1, len(space.kind)):
+            kind, j = space.kind[i], space.velocity[i]
+            if kind == COORDINATE:
+                out[j] = w[j]
+            elif kind == SPHERICAL:
+                put_vector(out, j, dexp_of_rotation(-vector_at(u, j), vector_at(w, j)))
+            elif kind == FREE:
+                W = dexp_of_motion(Twist(-vector_at(u, j), -vector_at(u, j + 3)), swapped(w, j))
+                put_vector(out, j, W.linear)
+                put_vector(out, j + 3, W.angular)
+            elif kind == PLANAR:
+                W = dexp_of_motion(planar_twist(-u[j], -u[j + 1], -u[j + 2]), swapped_in_plane(w, j))
+                out[j], out[j + 1], out[j + 2] = W.linear.z, W.angular.x, W.angular.y
 
-
-@kernel
-def push_on_groups(space: Groups, u: list, w: list, out: list) -> None:
-    """The inverse of pull: out (n) becomes dexp_u^-T w."""
-    for i in range(1, len(space.kind)):
-        kind, j = space.kind[i], space.velocity[i]
-        if kind == COORDINATE:
-            out[j] = w[j]
-        elif kind == SPHERICAL:
-            put_vector(out, j, so3.dexp_inv(-vector_at(u, j), vector_at(w, j)))
-        elif kind == FREE:
-            W = se3.dexp_inv(Twist(-vector_at(u, j), -vector_at(u, j + 3)), swapped(w, j))
-            put_vector(out, j, W.linear)
-            put_vector(out, j + 3, W.angular)
-        elif kind == PLANAR:
-            W = se3.dexp_inv(planar_twist(-u[j], -u[j + 1], -u[j + 2]), swapped_in_plane(w, j))
-            out[j], out[j + 1], out[j + 2] = W.linear.z, W.angular.x, W.angular.y
+    return carry
 
 
 @kernel
@@ -211,17 +196,10 @@ def displace_coordinates(space: None, q: list, h: Scalar, u: list, out: list) ->
 
 
 @kernel
-def copy_rates(space: None, u: list, v: list, out: list) -> None:
-    """out (n) becomes v."""
+def copied(space: None, u: list, v: list, out: list) -> None:
+    """out (n) becomes v: rates or efforts, whatever the displacement u."""
     for k in range(len(v)):
         out[k] = v[k]
-
-
-@kernel
-def copy_efforts(space: None, u: list, w: list, out: list) -> None:
-    """out (n) becomes w."""
-    for k in range(len(w)):
-        out[k] = w[k]
 
 
 @kernel
@@ -258,10 +236,10 @@ def in_either(on_coordinates: Callable, on_groups: Callable) -> Callable:
     return either
 
 
-displace = in_either(displace_coordinates, displace_on_groups)          # out (nq) becomes q exp(h u); out is not q
-trivialize = in_either(copy_rates, trivialize_on_groups)                # out (n) becomes u', at q exp(u) with rates v
-pull = in_either(copy_efforts, pull_on_groups)                          # out (n) becomes dexp_u^T w
-push = in_either(copy_efforts, push_on_groups)                          # out (n) becomes dexp_u^-T w
-sizes = in_either(sizes_of_coordinates, sizes_on_groups)                # out (n) becomes the sizes of what changes
-put_back = in_either(put_coordinates_back, put_back_on_groups)          # out (nq) becomes q where joints are held
-place_in_q = in_either(place_of_coordinate, place_on_groups)            # where in q a velocity's coordinate is, or -1
+displace = in_either(displace_coordinates, displace_on_groups)           # out (nq) becomes q exp(h u); out is not q
+trivialize = in_either(copied, trivialize_on_groups)                     # out (n) becomes u', at q exp(u) with rates v
+pull = in_either(copied, efforts_on_groups(so3.dexp, se3.dexp))          # out (n) becomes dexp_u^T w
+push = in_either(copied, efforts_on_groups(so3.dexp_inv, se3.dexp_inv))  # out (n) becomes dexp_u^-T w
+sizes = in_either(sizes_of_coordinates, sizes_on_groups)                 # out (n) becomes the sizes of what changes
+put_back = in_either(put_coordinates_back, put_back_on_groups)           # out (nq) becomes q where joints are held
+place_in_q = in_either(place_of_coordinate, place_on_groups)             # where in q a velocity's coordinate is, or -1
