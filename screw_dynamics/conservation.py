@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
-from .algorithms.friction import STICTION
+from .algorithms.friction import resistance
 from .model.group_joints import GROUPS
 from .simulation.springs import checked_springs
 
@@ -152,8 +152,12 @@ class Samples:
     def integral(self, of: Callable, *given: Iterable[np.ndarray]) -> np.ndarray:
         """Of a function (..., k - 1, numbers) of what is given at the beginning, in the middle and at the end: what it
         sums up to from sample to sample."""
-        start, middle, end = (of(*there) for there in zip(*given, strict=True))
-        return self.h / 6.0 * (start + 4.0 * middle + end)
+        return simpson(self.h, *(of(*there) for there in zip(*given, strict=True)))
+
+
+def simpson(h: np.ndarray, start: np.ndarray, middle: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """The integrals (..., k - 1, n) over intervals h (k - 1, 1) of what is known at three places of each."""
+    return h / 6.0 * (start + 4.0 * middle + end)
 
 
 def middles(t: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -188,7 +192,7 @@ def energy_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: E
                    threads: int | None = None) -> EnergyBalance:
     """The EnergyBalance of a motion, see Robot.energy_balance. at_stop (..., samples - 1): the steps that end at a
     stop; free: what they would be without stops, if that is known."""
-    along, resistance = Samples(robot, t, q, qd, tau), resistance_of(robot.model, friction, springs)
+    along, resisting = Samples(robot, t, q, qd, tau), resistance_of(robot.model, friction, springs)
 
     def potential_of(q):
         return robot.potential_energy(q, threads=threads) + spring_energy(robot.model, springs, q)
@@ -202,8 +206,8 @@ def energy_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: E
             taken[at_stop] = robot.kinetic_energy(x, v) + potential_of(x) - end[at_stop]
         if tau is not None:
             work = along.integral(np.multiply, along.efforts, along.velocities).sum(axis=-1)
-        if resistance is not None:
-            heat = along.integral(lambda v: resistance(v) * v, along.velocities).sum(axis=-1)
+        if resisting is not None:
+            heat = along.integral(lambda v: resisting(v) * v, along.velocities).sum(axis=-1)
         if at_stop is not None and free is None:
             taken = np.where(at_stop, work - heat - np.diff(kinetic + potential), 0.0)
     return EnergyBalance(kinetic, potential, accumulated(work), accumulated(heat), accumulated(taken))
@@ -217,7 +221,7 @@ def resistance_of(model: Any, friction: bool, springs: Any) -> Callable[[np.ndar
         return None
     damping = (model.damping if friction else 0.0) + (0.0 if given is None else np.array(given[1]))
     dry = model.friction if friction else 0.0
-    return lambda v: (damping + dry / (np.abs(v) + STICTION)) * v
+    return lambda v: resistance(damping, dry, v) * v
 
 
 def spring_energy(model: Any, springs: Any, q: np.ndarray) -> np.ndarray | float:
@@ -239,7 +243,7 @@ def at_limits(model: Any, q: np.ndarray, lower: np.ndarray, upper: np.ndarray) -
 def momentum_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts, friction: bool,
                      springs: Any = None, threads: int | None = None) -> MomentumBalance:
     """The MomentumBalance of a motion, see Robot.momentum_balance."""
-    bases, resistance = floating_joints(robot.model), resistance_of(robot.model, friction, springs)
+    bases, resisting = floating_joints(robot.model), resistance_of(robot.model, friction, springs)
     along = Samples(robot, t, q, qd, tau)
     with np.errstate(all="ignore"):
         momentum, moment = momentum_and_moment(robot, along.q, along.qd, threads)
@@ -247,9 +251,9 @@ def momentum_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau:
         carried = 0.5 * along.h * (moment[..., 1:, :] + moment[..., :-1, :]) - along.h**2 / 12.0 * np.diff(p, axis=-2)
         fallen = np.broadcast_to(M * along.h * robot.gravity, carried.shape)
         steps = np.concatenate((np.cross(carried, robot.gravity), fallen), axis=-1)
-        if tau is not None or resistance is not None:
+        if tau is not None or resisting is not None:
             for joint, link in bases.items():
-                steps = steps + along.integral(partial(_wrench, robot, joint, link, resistance), along.configurations,
+                steps = steps + along.integral(partial(_wrench, robot, joint, link, resisting), along.configurations,
                                                along.velocities, along.efforts)
     return MomentumBalance(momentum, accumulated(steps, axis=-2))
 
@@ -280,10 +284,10 @@ def floating_joints(model: Any) -> dict[str, str]:
     return links
 
 
-def _wrench(robot, joint, link, resistance, q, v, tau):
+def _wrench(robot, joint, link, resisting, q, v, tau):
     """The wrench (..., 6) about the root's origin of the net effort on a free joint."""
     slots = robot.v_slices[joint]
-    net = tau - (0.0 if resistance is None else resistance(v))
+    net = tau - (0.0 if resisting is None else resisting(v))
     twists = robot.jacobian(q, link, "spatial")[..., slots]
     net = np.broadcast_to(net[..., slots], twists.shape[:-1])
     lost = ~np.isfinite(twists).all(axis=(-2, -1), keepdims=True)

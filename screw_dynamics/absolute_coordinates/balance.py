@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screw_dynamics.conservation import EnergyBalance, MomentumBalance, accumulated
+from screw_dynamics.conservation import EnergyBalance, MomentumBalance, accumulated, middles, simpson
 
 from .constraints import cross, turned
 
@@ -46,12 +46,9 @@ def momentum_balance(system: MultibodySystem, t: np.ndarray, poses: np.ndarray, 
         momentum.append(system.momentum(*moment[1:]))
         forces.append(np.concatenate(((turned(R, W[:, :3]) + cross(r, f) + fall).sum(axis=0),
                                       (f + masses * system.gravity).sum(axis=0))))
-    return MomentumBalance(np.array(momentum), integrated(t, np.array(forces)))
+    return MomentumBalance(np.array(momentum), integrated(t, np.reshape(forces, (len(t), 6))))
 
 
 def integrated(t: np.ndarray, rates: np.ndarray) -> np.ndarray:
     """The integrals (k, numbers) of rates at samples from the first on, by cubic Hermite polynomials: of order 4."""
-    if len(t) < 2:
-        return np.zeros_like(rates)
-    slopes, h = np.gradient(rates, t, axis=0, edge_order=min(2, len(t) - 1)), np.diff(t)[:, None]
-    return accumulated(0.5 * h * (rates[:-1] + rates[1:]) - h**2 / 12.0 * np.diff(slopes, axis=0), axis=0)
+    return accumulated(simpson(np.diff(t)[:, None], rates[:-1], middles(t, rates), rates[1:]), axis=0)

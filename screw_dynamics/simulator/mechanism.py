@@ -10,8 +10,9 @@ from contextlib import suppress
 
 import numpy as np
 
-from screw_dynamics.algorithms.friction import STICTION
+from screw_dynamics.algorithms.friction import resistance
 from screw_dynamics.closed_loops import ClosedLoopRobot
+from screw_dynamics.closed_loops.projection import RANK, directions
 from screw_dynamics.floating_base import coordinates
 from screw_dynamics.robot import Robot
 from screw_dynamics.simulation.driven import (
@@ -34,8 +35,7 @@ from screw_dynamics.simulation.driven import (
     VELOCITY,
 )
 
-RANK, LEAST = 1e-9, 1e-3    # singular values that count as 0, as of closed_loops
-IMPACTS = 8                 # stops that a step can meet one after the other
+IMPACTS = 8     # stops that a step can meet one after the other
 Wrenches = Mapping[str, np.ndarray]
 
 
@@ -94,7 +94,7 @@ class Mechanism:
     def _drive(self, at, joints, wrenches, row, h, q, qd):
         """Efforts (n,) of motors, servos and brakes, accelerations (n,), and the mask of what is clipped."""
         robot, kind, limit = self.robot, joints[DRIVE], joints[LIMIT]
-        d = joints[DAMPING] + joints[FRICTION] / (np.abs(qd) + STICTION)
+        d = resistance(joints[DAMPING], joints[FRICTION], qd)
         held, beyond = kind >= SERVO, joints[CLIPPED] != 0.0
         off = np.where(robot.model.places_in_q < 0, 0.0, row[POSITION] - coordinates(q, robot.n))
         wanted = row[ACCELERATION] + joints[RATE] * (row[VELOCITY] - qd) + joints[STIFFNESS] * off
@@ -159,10 +159,9 @@ class Reduced:
     """The mass matrix M (n, n) at a configuration in the admissible velocities N (n, degrees), which J N = 0 says."""
 
     def __init__(self, J: np.ndarray, M: np.ndarray):
-        U, s, Vt = np.linalg.svd(J)
-        rank = int((s > RANK * max(s.max(initial=0.0), LEAST)).sum())
-        self._inverse = (Vt[:rank].T / s[:rank]) @ U[:, :rank].T
-        self.N, self.M = Vt[rank:].T, M
+        of = directions(J)
+        self._inverse = (of.acting * of.inverse) @ of.U.T
+        self.N, self.M = of.V[:, ~of.held], M
         self.A = self.N.T @ M @ self.N
 
     def moving(self, drift: np.ndarray, bias: np.ndarray, armature: np.ndarray) -> "Moving":
@@ -206,6 +205,8 @@ def holding(A: np.ndarray, N: np.ndarray, z: np.ndarray, held: np.ndarray, targe
 
 def residuals(robot: Robot) -> dict[str, Callable[[np.ndarray], float]]:
     """{name and unit of each constraint of the robot's model: its largest residual at a configuration (nq,)}."""
+    if not robot.model.constraints:
+        return {}
     loops = ClosedLoopRobot(robot)
     return {f"{name} [m or rad]": lambda q, name=name: loops.residuals(q)[name] for name in loops.rows}
 
