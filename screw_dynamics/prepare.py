@@ -58,8 +58,8 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
     a single state, then what is for batches, as kernels of a kind have parts in common.
 
     everything: with the dynamics in each representation, for robots that are made with `representation=`, hybrid
-    dynamics, derivatives, regressors and implicit integrators. on_groups: for robots with joints on groups, floating
-    bases say, instead of others."""
+    dynamics, derivatives, regressors, closed loops and implicit integrators. on_groups: for robots with joints on
+    groups, floating bases say, instead of others."""
     chosen, mimic = choice(None, False), choice(None, True)
     entries = list(dict.fromkeys((
         *chosen[:-1], *mimic[:-1], FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE,
@@ -173,8 +173,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         "all that begins with a name; by default what a Robot uses")
     parser.add_argument("-j", "--jobs", type=int, default=available_threads(), help="how many processes to use")
     parser.add_argument("--all", action="store_true",
-                        help="also the dynamics in every representation of twists, hybrid dynamics, inverse "
-                             "kinematics, derivatives, regressors and implicit integrators")
+                        help="also the dynamics in every representation of twists, hybrid dynamics, derivatives, "
+                             "regressors, closed loops and implicit integrators")
     parser.add_argument("--groups", action="store_true",
                         help="instead what robots with floating bases, ball joints or planar joints use")
     parser.add_argument("--single", action="store_true", help="only what is for a single state, not for batches")

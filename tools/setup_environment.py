@@ -37,7 +37,8 @@ INTERFACES_CMAKE = ROOT / "tools" / "interfaces.cmake"
 PACKAGE = ROOT / "screw_dynamics"
 # What the nodes of the demo call; tests and benchmarks call everything.
 DEMO_KERNELS = ["--single", "gravity", "coriolis", "inverse_dynamics", "mass_matrix", "forward", "jacobian", "kinetic",
-                "potential", "rollout.semi_implicit_euler", "rollout.acceleration"]
+                "potential", "rollout.semi_implicit_euler", "rollout.acceleration", "rollout.gravity_torque",
+                "body_poses", "driven.semi_implicit_euler", "driven.hybrid_dynamics"]
 PLAIN = ["plot"]    # for studies in plain NumPy, without nodes and kernels, which take minutes
 
 # Of a sourced ROS installation, another environment or a user's pip settings: each would lead the build astray.

@@ -89,7 +89,7 @@ class RobotDescription:
     ):
         self._parameters, self._log = node.settings, node.log
         self._on_robot, self._prepare, self._finish = on_robot, prepare, finish
-        self._closes_loops = getattr(node, "closes_loops", False)
+        self._closes_loops = node.closes_loops
         self.finished = False
         self.robot: Robot | None = None
         self.error = ""

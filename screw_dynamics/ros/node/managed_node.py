@@ -69,6 +69,7 @@ class ManagedNode(LifecycleNode):
     # --------------------------------------------------------------------------------------------- for subclasses
     steps: Mapping[str, Step] = STEPS   # what a robot is prepared for before it is used
     rare_steps: Mapping[str, Step] = {}   # and afterwards
+    closes_loops = False                  # of robots that have any; where they stay open, a warning says so
 
     def create_endpoints(self) -> None:
         """Create topics, services and timers, and register with `endpoints` how to remove each."""

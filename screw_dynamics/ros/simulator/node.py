@@ -55,7 +55,7 @@ class SimulatorNode(ManagedNode):
     steps = {
         **{name: STEPS[name] for name in ("gravity torque", "inverse dynamics", "mass matrix", "external torque")},
         "energy": lambda robot, q, v, link: robot.kinetic_energy(q, v) + robot.potential_energy(q),
-        "momentum": lambda robot, q, v, link: momentum_and_moment(robot, q, v),
+        "momentum": lambda robot, q, v, link: robot.model.on_groups and momentum_and_moment(robot, q, v),
     }
 
     def __init__(self, keeps_clock: bool = True, **node_options):
