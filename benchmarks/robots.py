@@ -44,9 +44,13 @@ WALKING = "ANYmal", "Talos"         # those with legs: measured on a floating ba
 def real(name, floating=False):
     """The case of a robot of example-robot-data."""
     joints, tip, path, locked = REAL[name]
-    file = next(f for f in files("example-robot-data") if str(f).endswith(FOLDER + path))
-    urdf = plain_urdf(Path(file.locate()).read_text(), locked, floating)
+    urdf = plain_urdf(file(path).read_text(), locked, floating)
     return Case(name, joints + 6 * floating, tip, urdf, floating)
+
+
+def file(path):
+    """The path of a file of example-robot-data."""
+    return Path(next(f for f in files("example-robot-data") if str(f).endswith(FOLDER + path)).locate())
 
 
 def plain_urdf(text, locked=(), floating=False):

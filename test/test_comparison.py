@@ -11,7 +11,7 @@ from comparison.chains import ALIGNED, DENAVIT_HARTENBERG, GENERAL, chain, rows
 from comparison.exact import exact
 from screw_dynamics.algorithms import inverse_dynamics
 from screw_dynamics.algorithms.inverse_dynamics import balance
-from screw_dynamics.compiled.counting import UNBOUNDED, Counting, needed_lines
+from screw_dynamics.compiled.counting import UNBOUNDED, Counting
 from screw_dynamics.compiled.specialize import script
 from screw_dynamics.numbers.values import map_numbers
 from screw_dynamics.robot import GRAVITY
@@ -161,7 +161,7 @@ def test_5_6_zeros_and_factors_serve_the_straight_lines_of_body_fixed_dynamics(p
 @pytest.mark.parametrize("quantity, form", [case[:2] for case in dynamics()])
 def test_7_straight_lines_repeat_nothing_and_hold_no_0_or_1(quantity, form):
     read = rows(accuracy.panda())
-    lines = needed_lines(script(algorithms.ALL[quantity][form], *read, UNBOUNDED))
+    lines = script(algorithms.ALL[quantity][form], *read, UNBOUNDED)
     right = [line.split(" = ")[1] for line in lines if not line.startswith("out[")]
     assert len(set(right)) == len(right) > 300
     for expression in right:

@@ -1,18 +1,10 @@
 """The algorithms of a robot: for each quantity the fastest by docs/comparison.md, or that of a representation."""
-from __future__ import annotations
-
-from collections.abc import Callable
 from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry
 
 from .coriolis_matrix import CORIOLIS_MATRIX
-from .forward_dynamics import (
-    ACCELERATION,
-    FORWARD_DYNAMICS_BY_MASS_MATRIX,
-    FORWARD_DYNAMICS_BY_MASS_MATRIX_BODY_FIXED,
-    FORWARD_DYNAMICS_IN,
-)
+from .forward_dynamics import ACCELERATION, FORWARD_DYNAMICS_BY, FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
 from .gravity import GRAVITY_TORQUE
 from .inverse_dynamics import CORIOLIS_TORQUE, INVERSE_DYNAMICS_CLASSICAL, INVERSE_DYNAMICS_IN
 from .mass_matrix import MASS_MATRIX
@@ -29,23 +21,26 @@ class Choice(NamedTuple):
     forward_dynamics: Entry
     acceleration: Entry
 
-    def specialized(self, straight_line: Callable[[Entry], Entry], loops: Choice) -> Choice:
-        """The straight-line kernels of these algorithms; the entry of `loops` where a kernel would be too long."""
-        lines = [straight_line(entry) for entry in self]
-        return Choice(*(loop if line is entry else line for line, entry, loop in zip(lines, self, loops, strict=True)))
 
-
-def choice(representation: str | None, shares_coordinates: bool, straight_lines: bool = False) -> Choice:
-    """The algorithms in a representation of twists; None: the fastest whose error does not grow with the distance
-    from the origin, as loops or as straight lines, for which body-fixed screws are the sparsest.
+def choice(representation: str | None, shares_coordinates: bool) -> Choice:
+    """The algorithms in a representation of twists; None: the fastest loops whose error does not grow with the distance
+    from the origin.
 
     Articulated bodies require a coordinate for each joint: where mimic joints share one, the mass matrix is solved."""
     inverse = INVERSE_DYNAMICS_IN[representation] if representation else INVERSE_DYNAMICS_CLASSICAL
-    fastest = "body" if straight_lines else "hybrid"
     if shares_coordinates:
-        forward, acceleration = ((FORWARD_DYNAMICS_BY_MASS_MATRIX_BODY_FIXED, ACCELERATION["mass_matrix.body"])
-                                 if straight_lines else
-                                 (FORWARD_DYNAMICS_BY_MASS_MATRIX, ACCELERATION["mass_matrix"]))
+        forward, acceleration = FORWARD_DYNAMICS_BY_MASS_MATRIX, ACCELERATION["mass_matrix"]
     else:
-        forward, acceleration = FORWARD_DYNAMICS_IN[representation or fastest], ACCELERATION[fastest]
+        forward, acceleration = FORWARD_DYNAMICS_IN[representation or "hybrid"], ACCELERATION["hybrid"]
     return Choice(inverse, CORIOLIS_TORQUE, GRAVITY_TORQUE, MASS_MATRIX, CORIOLIS_MATRIX, forward, acceleration)
+
+
+def candidates(representation: str | None, shares_coordinates: bool) -> list[list[Entry]]:
+    """For each field of Choice the algorithms among which straight lines of one robot choose the shortest: of forward
+    dynamics which it is depends on the zeros of the joints, on the branches and on the length."""
+    forms = ["mass_matrix.body", "mass_matrix"] if shares_coordinates else ["body", "mass_matrix.body", "hybrid"]
+    found = choice(representation, shares_coordinates)._asdict()
+    several = {"acceleration": [ACCELERATION[form] for form in forms]}
+    if representation is None or shares_coordinates:
+        several["forward_dynamics"] = [FORWARD_DYNAMICS_BY[form] for form in forms]
+    return [several.get(quantity, [entry]) for quantity, entry in found.items()]

@@ -4,7 +4,6 @@
 `straight_line_operations` leaves out what one robot's zeros, ones and repetitions make needless: the work of its
 specialized kernels, and what a derivation for this robot, by hand or symbolic, would count."""
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,7 +14,7 @@ from screw_dynamics.numbers.scalars import sincos, sqrt
 from screw_dynamics.numbers.values import Nil, leaves, map_numbers, null, present
 
 from .entry import Entry, Target
-from .specialize import script
+from .specialize import operations_in, script
 
 _LITERALS = {"+": (0,), "*": (0, 1, -1), "/": ()}        # numbers with which an operation is not needed
 UNBOUNDED = math.inf        # longest script that is counted and not compiled
@@ -161,23 +160,5 @@ def straight_line_operations(entry: Entry, links: Sequence[Link], frames: Sequen
 
     Operations among numbers of the model are done beforehand, those with 0, 1 or -1 not at all, equal ones once, and
     those that no result needs are left out."""
-    lines = needed_lines(script(entry, links, frames, target, UNBOUNDED, places))
-    done = Counter(_kind(line.split(" = ")[1]) for line in lines if not line.startswith("out["))
+    done = operations_in(script(entry, links, frames, target, UNBOUNDED, places))
     return Operations(done["+"] + done["-"], *(done[kind] for kind in ("*", "/", "sincos", "sqrt")))
-
-
-def needed_lines(lines: Sequence[str]) -> list[str]:
-    """The lines of a script that its results need, in order."""
-    names, needed = set(), []
-    for line in reversed(lines):
-        left, right = line.split(" = ")
-        if left.startswith("out[") or not names.isdisjoint(left.split(", ")):
-            names.update(re.findall(r"t\d+_\d", right))
-            needed.append(line)
-    return needed[::-1]
-
-
-def _kind(expression):
-    """What an expression of a script does: one operation, a function, or nothing that counts."""
-    words = expression.split(" ")
-    return words[1] if len(words) == 3 else expression.partition("(")[0]

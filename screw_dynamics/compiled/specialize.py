@@ -3,8 +3,10 @@
 Parents, zeros and ones of the model are constants in that run, so the kernel has no loop, no index and no needless
 product. It is compiled as every algorithm is, for one state and on lanes."""
 import hashlib
+import re
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import NamedTuple
 
@@ -17,7 +19,8 @@ from screw_dynamics.numbers.values import Scalar, kernel, map_numbers
 
 from .entry import COORDINATES, Entry, Target, configurations
 
-LONGEST = 6_000         # operations: about ten seconds of compiling, which grows faster than linearly
+LONGEST = 6_000         # lines: about ten seconds of compiling, which grows faster than linearly
+NEEDLESS = 2            # lines traced for each that the result needs, at most
 NEGLIGIBLE = 1e-15      # a number of a joint or a frame this close to 0, 1 or -1 is rounded to it
 
 
@@ -55,6 +58,9 @@ def pair(links: Link, memory: np.ndarray, q: Sequence, column: Sequence) -> None
 
 
 PAIRS = configurations(pair)
+
+
+ARITHMETIC = "+-*/"
 
 
 class TooLong(Exception):
@@ -147,13 +153,26 @@ def _(x: _Traced):
 
 def straight_line(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] = (), target: Target | None = None,
                   places: Sequence[Place] = ()) -> Entry:
-    """The Entry of an algorithm for one model alone, its links, frames and, with joints on groups, places as the model
-    packs them; the entry itself if its kernel would be longer than LONGEST, or divide by 0. A targeted entry requires a
-    target."""
-    try:
-        lines = script(entry, links, frames, target, LONGEST, places)
-    except (TooLong, ZeroDivisionError):        # loops return infinities and NaN for accelerations of no mass
-        return entry
+    """The Entry of an algorithm for one model alone, as `shortest`; the entry itself if there is none."""
+    return shortest([entry], links, frames, target, places) or entry
+
+
+def shortest(entries: Iterable[Entry], links: Sequence[Link], frames: Sequence[Frame] = (),
+             target: Target | None = None, places: Sequence[Place] = ()) -> Entry | None:
+    """The Entry for one model alone, its links, frames and, with joints on groups, places as the model packs them, of
+    the algorithm that takes the fewest operations there among several of the same results. None if all kernels would be
+    longer than LONGEST, or one would divide by 0. Targeted entries require a target."""
+    found = []
+    for entry in entries:
+        try:
+            found.append((script(entry, links, frames, target, LONGEST, places), entry))
+        except TooLong:
+            pass
+        except ZeroDivisionError:               # loops return infinities and NaN for accelerations of no mass
+            return None
+    if not found:
+        return None
+    lines, entry = min(found, key=lambda pair: sum(operations_in(pair[0])[kind] for kind in ARITHMETIC))
     Body, takes = (Configuration, PAIRS) if places else (Inputs, COORDINATES)
     return Entry(_kernel(lines, entry.targeted), Body, entry.inputs, entry.shape, entry.targeted,
                  f"{entry.name}{'.groups' if places else ''}, specialized", takes=takes)
@@ -161,9 +180,9 @@ def straight_line(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] =
 
 def script(entry: Entry, links: Sequence[Link], frames: Sequence[Frame], target: Target | None,
            longest: float, places: Sequence[Place] = ()) -> list[str]:
-    """The lines of the algorithm for this model, `name = expression` and at last `out[index] = name`; raises TooLong
-    where the expressions are more than `longest`."""
-    written, n = _Script(longest), 1 + max((link.coordinate for link in links[1:]), default=-1)
+    """The lines of the algorithm for this model that its result needs, `name = expression` and at last
+    `out[index] = name`; raises TooLong where they are more than `longest`."""
+    written, n = _Script(NEEDLESS * longest), 1 + max((link.coordinate for link in links[1:]), default=-1)
     slot = {link.coordinate: i for i, link in enumerate(links) if i > 0}            # a body that the coordinate drives
     inputs = [[written.number(f"body.{column}[{slot[k]}]") for k in range(n)]
               for column in Inputs._fields[:entry.inputs]]
@@ -173,8 +192,33 @@ def script(entry: Entry, links: Sequence[Link], frames: Sequence[Frame], target:
     links = [link._replace(X=map_numbers(_rounded, link.X), E=map_numbers(_rounded, link.E)) for link in links]
     frames = [map_numbers(_rounded, frame) for frame in frames]
     out = entry.plain(links, *inputs, frames=frames, target=target, places=places)
-    return written.lines + [f"out[{', '.join(map(str, index))}] = {_over_scalar(out[index])}"
-                           for index in np.ndindex(out.shape)]
+    lines = _needed([*written.lines, *(f"out[{', '.join(map(str, index))}] = {_over_scalar(out[index])}"
+                                       for index in np.ndindex(out.shape))])
+    if len(lines) > longest:
+        raise TooLong
+    return lines
+
+
+def operations_in(lines: Iterable[str]) -> Counter:
+    """How many lines of a script do each operation, by the symbols + - * / and the names of functions."""
+    return Counter(_kind(line.split(" = ")[1]) for line in lines if not line.startswith("out["))
+
+
+def _kind(expression):
+    """What an expression of a script does: one operation, a function, or nothing that counts."""
+    words = expression.split(" ")
+    return words[1] if len(words) == 3 else expression.partition("(")[0]
+
+
+def _needed(lines):
+    """The lines of a script that its results need, in order."""
+    names, needed = set(), []
+    for line in reversed(lines):
+        left, right = line.split(" = ")
+        if left.startswith("out[") or not names.isdisjoint(left.split(", ")):
+            names.update(re.findall(r"t\d+_\d", right))
+            needed.append(line)
+    return needed[::-1]
 
 
 def _rounded(x):

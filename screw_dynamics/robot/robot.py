@@ -7,10 +7,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks, mjcf
-from screw_dynamics.algorithms.choice import Choice, choice
+from screw_dynamics.algorithms.choice import Choice, candidates, choice
 from screw_dynamics.algorithms.jacobian import JACOBIAN
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.compiled.specialize import straight_line
+from screw_dynamics.compiled.specialize import shortest, straight_line
 from screw_dynamics.model.model import Model
 from screw_dynamics.peers import WithHints
 from screw_dynamics.simulation.rollout import Rollouts
@@ -129,14 +129,15 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         """The same robot with straight-line kernels of its own, also in rollouts: up to some 30 joints twice as fast.
 
         jacobians: (link, representation) pairs, or triples with a reference link, whose Jacobians get kernels too. Each
-        kernel is compiled at its first use, which takes seconds once on a machine; an algorithm that would need more
-        operations than specialize.LONGEST remains a loop. Numbers of joints and frames within 1e-15 of 0, 1 or -1 are
-        rounded to that. Kernels contain payload and gravity: with_payload and with_gravity return ordinary robots."""
+        kernel is compiled at its first use, which takes seconds once on a machine. Of several algorithms, of forward
+        dynamics, it is that of the fewest operations for this robot; what would need more lines than specialize.LONGEST
+        remains a loop. Numbers of joints and frames within 1e-15 of 0, 1 or -1 are rounded to that. Kernels contain
+        payload and gravity: with_payload and with_gravity return ordinary robots."""
         special = Robot(self.model, self.gravity, self.representation, self.source)
-        places = self.model.places(self.gravity)
-        loops, lines = (choice(self.representation, self.model.shares_coordinates, lines) for lines in (False, True))
-        special._use(lines.specialized(lambda entry: straight_line(
-            entry, self._links, self._frames, places=places), Choice(*map(self._of, loops))))
+        places, options = self.model.places(self.gravity), (self.representation, self.model.shares_coordinates)
+        special._use(Choice(*(
+            shortest(entries, self._links, self._frames, places=places) or self._of(loops)
+            for entries, loops in zip(candidates(*options), choice(*options), strict=True))))
         for link, representation, *references in checks.jacobian_names(jacobians, self.link_names):
             reference = references[0] if references else None
             target = self._target(link, reference, representation)

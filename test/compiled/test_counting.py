@@ -11,7 +11,7 @@ from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS
 from screw_dynamics.algorithms.gravity import GRAVITY_TORQUE
 from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS
 from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
-from screw_dynamics.compiled.counting import Counting, Operations, needed_lines, operations, straight_line_operations
+from screw_dynamics.compiled.counting import Counting, Operations, operations, straight_line_operations
 from screw_dynamics.compiled.entry import Entry, per_joint
 from screw_dynamics.compiled.specialize import Pair, script
 from screw_dynamics.numbers.scalars import sincos, sqrt
@@ -72,7 +72,7 @@ def test_lines_that_are_counted_give_the_result_and_do_as_many_operations(entry,
         columns[0] = [Pair(*columns[0][k:k + 2]) for k in range(1, robot.nq, 2)]
     body = SimpleNamespace(**dict(zip(("q", "qd", "tau"), columns, strict=True)))
     out = np.zeros(entry.shape(n, n), dtype=object)
-    lines = needed_lines(script(entry, links, (), None, 10_000, places))
+    lines = script(entry, links, (), None, 10_000, places)
     Counting.done.clear()
     exec("\n".join(lines), {"body": body, "out": out, "sincos": sincos, "null": lambda like: 0.0})
     done = [Counting.done[kind] for kind in ("+", "*", "/", "sincos", "sqrt")]

@@ -7,6 +7,7 @@ import sympy
 import screw_dynamics as sd
 from screw_dynamics.algorithms.centroidal import CENTROIDAL
 from screw_dynamics.algorithms.choice import choice
+from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_BY_MASS_MATRIX_BODY_FIXED
 from screw_dynamics.algorithms.momenta import MOMENTA
 from screw_dynamics.compiled.counting import operations
 from screw_dynamics.model.links import Placed, on_axes
@@ -62,7 +63,7 @@ def robot_of(joints, mimics=0):
 
 def in_body_frames(robot):
     """The robot with the loops of what serves the straight lines of robots whose joints share coordinates."""
-    robot._use(choice(None, True, straight_lines=True))
+    robot._use(choice(None, True)._replace(forward_dynamics=FORWARD_DYNAMICS_BY_MASS_MATRIX_BODY_FIXED))
     return robot
 
 

@@ -3,7 +3,9 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics.algorithms.choice import Choice, candidates
 from screw_dynamics.compiled import specialize
+from screw_dynamics.compiled.counting import straight_line_operations
 from support.random_trees import model_of, random_tree
 from support.real_robots import real_robot
 
@@ -96,6 +98,18 @@ def test_payload_and_gravity_are_those_of_the_robot_it_was_made_of(tree):
     special = loaded.specialize()
     same(special.gravity_torque(q), loaded.gravity_torque(q))
     same(special.with_gravity(tree.gravity).gravity_torque(q), loaded.with_gravity(tree.gravity).gravity_torque(q))
+
+
+@pytest.mark.parametrize("name, form", [
+    ("ur_description/urdf/ur5_robot.urdf", "mass_matrix.body"),
+    ("solo_description/robots/solo.urdf", "body"),
+    ("panda_description/urdf/panda.urdf", "mass_matrix.body")])
+def test_forward_dynamics_of_the_fewest_operations(name, form):
+    robot = real_robot(name)
+    several = Choice(*candidates(None, robot.model.shares_coordinates)).forward_dynamics
+    taken = {entry.name: straight_line_operations(entry, robot._links).total for entry in several}
+    chosen = robot.specialize()._forward_dynamics.name
+    assert chosen == f"{min(taken, key=taken.get)}, specialized" == f"forward_dynamics.{form}, specialized"
 
 
 def test_kernel_that_would_be_too_long_stays_as_it_is(tree, monkeypatch):
