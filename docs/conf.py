@@ -1,7 +1,13 @@
 """Settings of the site that `make docs` builds: the README, the pages in this folder, and a reference from docstrings.
 
-Pages are read on their own too, in a checkout: links lead from file to file, and are changed here for the site."""
+Pages are read on their own too, in a checkout: links lead from file to file, and are changed here for the site.
+Tutorials are notebooks as text, which a build executes; what came out is kept in build/notebooks as long as neither
+their cells nor the package change. Without executing: python -m sphinx -D nb_execution_mode=off docs build/site"""
+import hashlib
+import logging
+import os
 import re
+import shutil
 from pathlib import Path
 
 import screw_dynamics
@@ -13,28 +19,49 @@ IMAGE = re.compile(r"!\[([^\]]*)\]\((?!https?:)([^)\s]+)\)")
 
 project, author, project_copyright = "screw_dynamics", "the authors of screw_dynamics", "the authors of screw_dynamics"
 version = release = screw_dynamics.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
-myst_heading_anchors = 4
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton"]        # myst_nb brings myst_parser
+myst_heading_anchors, myst_enable_extensions = 4, ["amsmath", "dollarmath"]
+nb_execution_mode, nb_execution_timeout, nb_execution_raise_on_error = "cache", 600, True
+logging.getLogger("traitlets").setLevel(logging.WARNING)       # which notebook is executed
+nb_merge_streams, nb_output_stderr = True, "remove"         # there is told what is compiled
+html_static_path, html_css_files = ["_static"], ["site.css"]
 html_theme, html_title = "furo", f"screw_dynamics {release}"
 html_copy_source = html_show_copyright = False
 autodoc_default_options = {"members": True, "inherited-members": "tuple", "member-order": "bysource"}
 autodoc_typehints = "none"          # docstrings give shapes, and signatures stay short
 
 
-def linked(text: str, folder: Path) -> str:
-    """A page of this folder of the repository, with its links as those of a page in docs/: a page of the site, a file
-    to be downloaded, or for a folder no link."""
+def notebooks() -> Path:
+    """Where results of notebooks are kept: a folder for the state of what they run."""
+    digest = hashlib.sha256()
+    for folder in ("screw_dynamics", "urdf", "examples", "docs/tutorials"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and path.suffix not in (".md", ".pyc"):
+                digest.update(path.relative_to(ROOT).as_posix().encode() + path.read_bytes())
+    kept = ROOT / "build" / "notebooks" / digest.hexdigest()[:16]
+    for other in kept.parent.glob("*"):
+        if other != kept:
+            shutil.rmtree(other)
+    return kept
+
+
+nb_execution_cache_path = str(notebooks())
+
+
+def linked(text: str, folder: Path, page: Path) -> str:
+    """What stands in this folder of the repository, with its links as those of a page in another: to a page of the
+    site, a file to be downloaded, or for a folder none."""
     def link(match):
         words, target, anchor = match[1], match[2], match[3] or ""
         path = (folder / target).resolve()
         inside = path.relative_to(ROOT).as_posix()
         if path.is_dir():
             return words
-        page = PAGES.get(inside) or (inside.removeprefix("docs/") if inside.startswith("docs/") else f"../{inside}")
-        return f"[{words}]({page}{anchor})"
+        target = ROOT / "docs" / PAGES[inside] if inside in PAGES else path
+        return f"[{words}]({os.path.relpath(target, page)}{anchor})"
 
     def image(match):
-        return f"![{match[1]}]({(folder / match[2]).resolve().relative_to(ROOT / 'docs').as_posix()})"
+        return f"![{match[1]}]({os.path.relpath((folder / match[2]).resolve(), page)})"
     return IMAGE.sub(image, LINK.sub(link, text))
 
 
@@ -83,11 +110,12 @@ GENERATED = {"reference/robot": methods_of_robot, "reference/models": other_name
 def setup(app):
     """Connect these to Sphinx."""
     def read(app, name, content):
-        content[0] = linked(content[0], ROOT / "docs")
+        folder = (ROOT / "docs" / name).parent
+        content[0] = linked(content[0], folder, folder)
         content[0] += GENERATED.get(name, str)()
 
     def include(app, relative, parent, content):
-        content[0] = linked(content[0], (ROOT / "docs" / relative).resolve().parent)
+        content[0] = linked(content[0], (ROOT / "docs" / relative).resolve().parent, (ROOT / "docs" / parent).parent)
 
     def docstring(app, what, name, x, options, lines):
         lines[:] = marked_up(lines)

@@ -1,4 +1,6 @@
-"""The site that `make docs` builds: without a warning, with every public name, and with links that lead somewhere."""
+"""The site that `make docs` builds: without a warning, with every public name, with links that lead somewhere, and with
+tutorials that run. `make docs` executes these as notebooks; here their cells are run as programs, which takes less."""
+import os
 import re
 import subprocess
 import sys
@@ -8,13 +10,17 @@ import pytest
 import screw_dynamics as sd
 from support.paths import ROOT
 
+TUTORIALS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs/tutorials").glob("*.md"))
+             if path.stem != "index"}
+SHORT = "gravity_compensation"      # what the others call is not all compiled by make
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     pytest.importorskip("sphinx")
     folder = tmp_path_factory.mktemp("site")
-    done = subprocess.run([sys.executable, "-m", "sphinx", "-q", "--fail-on-warning", "--keep-going", "docs",
-                           str(folder)], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "sphinx", "-q", "--fail-on-warning", "--keep-going", "-D",
+                           "nb_execution_mode=off", "docs", str(folder)], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -44,3 +50,23 @@ def test_links_lead_somewhere(site):
             if not target.exists() or (place and target in ids and place not in ids[target]):
                 lost.add((page.relative_to(site).as_posix(), link))
     assert not lost
+
+
+def cells(page):
+    """The code of a notebook's cells."""
+    return re.findall(r"^```{code-cell}[^\n]*\n(?::[^\n]*\n)*(.*?)^```", TUTORIALS[page], re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.slow] * (page != SHORT)) for page in TUTORIALS])
+def test_tutorials_run(page):
+    done = subprocess.run([sys.executable, "-"], input="\n".join(cells(page)), cwd=ROOT / "docs/tutorials", text=True,
+                          env={**os.environ, "PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}, capture_output=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_tutorials_say_what_comes_out_and_check_it():
+    listed = re.findall(r"^\| \[.*?\]\((\w+)\.md\)", (ROOT / "docs/tutorials/index.md").read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(TUTORIALS)
+    for page, text in TUTORIALS.items():
+        assert "At the end you have" in text.split("\n## ")[0], page
+        assert "assert " in cells(page)[-1] and "## Check" in text, page
