@@ -32,8 +32,8 @@ class Quantity:
     """A figure of the paper: number, caption, unit, and its value from a system, a time, poses and velocities.
 
     exact: of which formulation [MT] says that it is 0 to rounding, whatever the step: None, one of FORMULATIONS or
-    both; for others the error is of order 4. scale: the way that bodies go, in m, or 1: errors of 1e-11 of it may be of
-    rounding."""
+    both; for others the error is of order 4. scale: the way that bodies go, in m or rad, or 1: errors of 1e-11 of it
+    may be of rounding."""
 
     figure: str
     caption: str
@@ -159,7 +159,7 @@ def free_body() -> list[Example]:
         example("5.1", "free_body_gliding", "free body, frame at the centre of mass, turning and gliding", centred,
                 np.array((*turn, *GLIDE)),
                 Quantity("3", "error of the centre of mass", "m", _com_error(REST, GLIDE), (DIRECT,), 100.0),
-                Quantity("4", "error of the orientation", "rad", _angle_error(turn), FORMULATIONS)),
+                Quantity("4", "error of the orientation", "rad", _angle_error(turn), FORMULATIONS, 20.0 * pi)),
         example("5.2", "free_body_off_centre_turning", "free body, frame off the centre of mass, turning", off,
                 about(R0, SPIN),
                 Quantity("5", "drift of the centre of mass", "m", _com_error(R0, STILL), (SEMIDIRECT,))),
