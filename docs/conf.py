@@ -8,11 +8,16 @@ import logging
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import screw_dynamics
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "docs"))
+
+from ros_reference import ros_reference  # noqa: E402
+
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "examples/ci/README.md": "example_in_ci.md"}
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
 IMAGE = re.compile(r"!\[([^\]]*)\]\((?!https?:)([^)\s]+)\)")
@@ -20,7 +25,7 @@ IMAGE = re.compile(r"!\[([^\]]*)\]\((?!https?:)([^)\s]+)\)")
 project, author, project_copyright = "screw_dynamics", "the authors of screw_dynamics", "the authors of screw_dynamics"
 version = release = screw_dynamics.__version__
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton"]        # myst_nb brings myst_parser
-myst_heading_anchors, myst_enable_extensions = 4, ["amsmath", "dollarmath"]
+myst_heading_anchors, myst_enable_extensions = 4, ["amsmath", "deflist", "dollarmath"]
 nb_execution_mode, nb_execution_timeout, nb_execution_raise_on_error = "cache", 600, True
 logging.getLogger("traitlets").setLevel(logging.WARNING)       # which notebook is executed
 nb_merge_streams, nb_output_stderr = True, "remove"         # there is told what is compiled
@@ -104,7 +109,7 @@ def other_names() -> str:
     return f"```{{eval-rst}}\n.. currentmodule:: screw_dynamics\n\n{listed}\n```\n"
 
 
-GENERATED = {"reference/robot": methods_of_robot, "reference/models": other_names}
+GENERATED = {"reference/robot": methods_of_robot, "reference/models": other_names, "reference/ros": ros_reference}
 
 
 def setup(app):

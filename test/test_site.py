@@ -70,3 +70,19 @@ def test_tutorials_say_what_comes_out_and_check_it():
     for page, text in TUTORIALS.items():
         assert "At the end you have" in text.split("\n## ")[0], page
         assert "assert " in cells(page)[-1] and "## Check" in text, page
+
+
+def test_the_page_of_the_nodes_is_the_same_without_ros():
+    """Its tables import message packages, for which there are stand-ins."""
+    pytest.importorskip("rclpy")
+    program = """if True:
+        import sys
+        import ros_reference, stand_ins
+        if "without" in sys.argv:
+            stand_ins.installed = lambda name: False
+        print(ros_reference.ros_reference(), "rclpy" in sys.modules)
+    """
+    path = {**os.environ, "PYTHONPATH": f"{ROOT / 'docs'}:{ROOT}"}
+    pages = [subprocess.run([sys.executable, "-c", program, which], cwd=ROOT, capture_output=True, text=True,
+                            check=True, env=path).stdout for which in ("with", "without")]
+    assert pages[0].removesuffix("True\n") == pages[1].removesuffix("False\n") and "`~/gravity` sensor_msgs" in pages[0]

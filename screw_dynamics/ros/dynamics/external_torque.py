@@ -5,7 +5,6 @@ The observer runs with every state, subscribers or not: its estimate needs a whi
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
-from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
 from screw_dynamics.estimation import MomentumObserver, contact_wrench
@@ -55,10 +54,10 @@ class ExternalTorque(StateOutput):
     def __init__(self, node):
         self._settings, self._log = node.settings, node.log
         self._root_frame = lambda: node.root_frame
-        self._torque_publisher = node.publisher(JointState, "~/external_torque")
+        self._torque_publisher = node.publisher("~/external_torque")
         self._make_publisher, self._base_publisher = node.publisher, None   # one with the first floating base
-        self._contact_publisher = node.publisher(Bool, "~/contact")
-        self._wrench_publisher = node.publisher(WrenchStamped, "~/external_wrench")
+        self._contact_publisher = node.publisher("~/contact")
+        self._wrench_publisher = node.publisher("~/external_wrench")
         self._robot: Robot | None = None
         self._base_link: str | None = None               # that floats
         self._observer: MomentumObserver | None = None   # None: the parameters do not fit the robot, or there is none
@@ -83,7 +82,7 @@ class ExternalTorque(StateOutput):
         order = self._rates + output_order(coordinate_joints(robot.model), self._settings.joints)
         self._output = joint_state_output(self._torque_publisher, self._names, order)
         if base is not None and self._base_publisher is None:
-            self._base_publisher = self._make_publisher(WrenchStamped, "~/external_torque/base_wrench")
+            self._base_publisher = self._make_publisher("~/external_torque/base_wrench")
         self._base_output = None if base is None else base_output(self._base_publisher, base.link)
         self._observer = None
         self._apply_settings()

@@ -40,8 +40,8 @@ class MatrixOutputs(StateOutput):
         self._settings = node.settings
         self._root_frame = lambda: node.root_frame
         self._robot: Robot | None = None
-        self._mass_matrix = node.publisher(JointMatrix, "~/mass_matrix") if node.settings.publish_mass_matrix else None
-        self._jacobians = {link: node.publisher(JointMatrix, f"~/jacobian/{topic_name(link)}")
+        self._mass_matrix = node.publisher("~/mass_matrix") if node.settings.publish_mass_matrix else None
+        self._jacobians = {link: node.publisher("~/jacobian/<link>", link=topic_name(link))
                            for link in node.settings.jacobian_links if link}
 
     def use(self, robot: Robot) -> None:

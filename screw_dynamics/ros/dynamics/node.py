@@ -10,13 +10,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import WrenchStamped
 from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
 from rclpy.lifecycle import LifecyclePublisher
 from rclpy.qos import qos_profile_sensor_data
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from screw_dynamics.floating_base import coordinate_joints, floating_base
@@ -29,6 +26,7 @@ from ..node.endpoints import STATES
 from ..node.managed_node import ManagedNode, run
 from ..node.preparation import BATCH_STEPS, STEPS
 from .external_torque import ExternalTorque
+from .interface import INTERFACE
 from .loaded_robot import LoadedRobot
 from .matrix_outputs import MatrixOutputs
 from .payload_recording import PayloadRecording
@@ -41,8 +39,9 @@ from .trajectory_efforts import TrajectoryEfforts
 
 
 class DynamicsNode(ManagedNode):
-    """The node `screw_dynamics`. Topics, services and parameters: README.md and config/dynamics.yaml."""
+    """The node `screw_dynamics`. Topics and services: `interface`; parameters: `settings`."""
 
+    interface = INTERFACE
     steps, rare_steps = STEPS, BATCH_STEPS
 
     def __init__(self, **node_options):
@@ -98,9 +97,9 @@ class DynamicsNode(ManagedNode):
     # --------------------------------------------------------------------------------------------- endpoints
     def create_endpoints(self) -> None:
         """Create topics and services."""
-        outgoing = {term: self.publisher(JointState, f"~/{term}") for term in TERMS}
+        outgoing = {term: self.publisher(f"~/{term}") for term in TERMS}
         with_commands = self.settings.effort_commands != "none"
-        commands = self.publisher(Float64MultiArray, "~/effort_commands") if with_commands else None
+        commands = self.publisher("~/effort_commands") if with_commands else None
         base_topics = [self.resolve_topic_name(topic) for topic in BASE_SOURCES[self.settings.base_state_source]]
         self._stream = TorqueStream(
             self.settings, self.diagnostics, self._now, outgoing, commands, base_topics, self._base_endpoints)
@@ -108,7 +107,7 @@ class DynamicsNode(ManagedNode):
         self._outputs = [kind(self) for kind in kinds]
         self._stream.observers += [self.guarded("joint_states", output.observe) for output in self._outputs]
         self.subscribe_hot("joint_states", self._on_joint_states, STATES)
-        self.subscribe(JointTrajectory, "~/desired", self._on_desired, qos_profile_sensor_data)
+        self.subscribe("~/desired", self._on_desired, qos_profile_sensor_data)
         jumps = self.get_clock().create_jump_callback(
             JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True),
             post_callback=lambda jump: self._clear(),
@@ -122,10 +121,10 @@ class DynamicsNode(ManagedNode):
         """The publishers of wrenches on a floating base, by term, which are made with the first robot that has one, and
         so are the subscriptions to its state."""
         if not self._base_publishers:
-            self._base_publishers = {term: self.publisher(WrenchStamped, f"~/{term}/base_wrench") for term in TERMS}
-            for topic, (kind, take) in BASE_SOURCES[self.settings.base_state_source].items():
+            self._base_publishers = {term: self.publisher("~/<term>/base_wrench", term=term) for term in TERMS}
+            for topic, take in BASE_SOURCES[self.settings.base_state_source].items():
                 callback = partial(self._on_base, self.resolve_topic_name(topic), take)
-                self.subscribe_received(kind, topic, callback, STATES)
+                self.subscribe_received(topic, callback, STATES)
         return self._base_publishers
 
     def _clear(self) -> None:

@@ -6,7 +6,6 @@ from screw_dynamics.checks import coordinates_alone
 from screw_dynamics.estimation import Payload, identify_payload
 from screw_dynamics.estimation.payload_identification import FRICTION
 from screw_dynamics.robot import Robot
-from screw_dynamics_interfaces.srv import IdentifyPayload
 
 from ..node import messages
 from ..node.diagnostics import OK, Report
@@ -41,7 +40,7 @@ class PayloadRecording(StateOutput):
         self._unstamped = self._floating = False
         self._make_ring()
         serve(node, node.robot_for_batches, [
-            Service("identify_payload", IdentifyPayload, self._answer, infinite=["standard_deviations"])])
+            Service("identify_payload", self._answer, infinite=["standard_deviations"])])
 
     def _make_ring(self) -> None:
         capacity = 0 if self._floating else int(self._settings.payload_recording * SECOND / INTERVAL)

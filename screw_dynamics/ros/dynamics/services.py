@@ -16,7 +16,6 @@ from screw_dynamics.model.inertial_parameters import COUNT
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 from screw_dynamics.simulator.actuators import singular_joint
-from screw_dynamics_interfaces import srv
 
 from ..node import messages
 from ..node.aside import aside
@@ -43,20 +42,20 @@ class DynamicsServices:
         self._base: FloatingBase | None = None
         self._on_demand = OnDemand(node.future, node.log.info)
         serve(node, node.robot, (
-            Service("get_jacobian", srv.GetJacobian, self._jacobian),
-            Service("get_mass_matrix", srv.GetMassMatrix, self._mass_matrix),
-            Service("get_gravity", srv.GetGravity, self._gravity),
-            Service("get_coriolis", srv.GetCoriolis, self._coriolis),
-            Service("get_regressor", srv.GetRegressor, self._regressor),
-            Service("inverse_dynamics", srv.InverseDynamics, self._inverse_dynamics),
-            Service("forward_dynamics", srv.ForwardDynamics, self._forward_dynamics),
-            Service("linearize", srv.Linearize, self._linearize),
-            Service("get_forward_kinematics", srv.GetForwardKinematics, self._forward_kinematics),
-            Service("solve_inverse_kinematics", srv.SolveInverseKinematics, self._inverse_kinematics,
+            Service("get_jacobian", self._jacobian),
+            Service("get_mass_matrix", self._mass_matrix),
+            Service("get_gravity", self._gravity),
+            Service("get_coriolis", self._coriolis),
+            Service("get_regressor", self._regressor),
+            Service("inverse_dynamics", self._inverse_dynamics),
+            Service("forward_dynamics", self._forward_dynamics),
+            Service("linearize", self._linearize),
+            Service("get_forward_kinematics", self._forward_kinematics),
+            Service("solve_inverse_kinematics", self._inverse_kinematics,
                     encode=inverse_kinematics.encode),
-            Service("get_joint_screws", srv.GetJointScrews, self._joint_screws),
-            Service("set_payload", srv.SetPayload, self._set_payload),
-            Service("set_gravity", srv.SetGravity, self._set_gravity),
+            Service("get_joint_screws", self._joint_screws),
+            Service("set_payload", self._set_payload),
+            Service("set_gravity", self._set_gravity),
         ))
 
     # --------------------------------------------------------------------------------------------- requests

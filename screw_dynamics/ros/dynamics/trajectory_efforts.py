@@ -10,7 +10,6 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from screw_dynamics.checks import coordinates_alone
 from screw_dynamics.robot import Robot
-from screw_dynamics_interfaces.srv import FillTrajectoryEfforts
 
 from ..node import messages
 from ..node.diagnostics import OK, WARN, Report
@@ -29,9 +28,9 @@ class TrajectoryEfforts(StateOutput):
     def __init__(self, node):
         self._node = node
         self._exceeded, self._until = "", 0.0
-        self._publisher = node.publisher(JointTrajectory, "~/trajectory_with_efforts")
-        node.subscribe(JointTrajectory, "~/trajectory", self._on_trajectory, RELIABLE)
-        serve(node, node.robot_for_batches, [Service("fill_trajectory_efforts", FillTrajectoryEfforts, self._answer)])
+        self._publisher = node.publisher("~/trajectory_with_efforts")
+        node.subscribe("~/trajectory", self._on_trajectory, RELIABLE)
+        serve(node, node.robot_for_batches, [Service("fill_trajectory_efforts", self._answer)])
 
     def _on_trajectory(self, trajectory: JointTrajectory) -> None:
         if self._node.state_label != "active":

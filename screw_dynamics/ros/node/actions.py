@@ -31,7 +31,7 @@ class RunningGoal:
 
 
 class Action:
-    """The action `name` of type `kind` on a node, whose `endpoints` destroy it once results are delivered.
+    """The action of a row of a node's `interface`; the node's `endpoints` destroy it once results are delivered.
 
     Every goal is accepted, as only a result can say why it is refused. `start(goal)` begins it, `cancel(goal)` stops
     it; either leads to `goal.finish`, at once or later. What `start` raises is logged as internal error."""
@@ -39,18 +39,19 @@ class Action:
     def __init__(
         self,
         node: ManagedNode,
-        kind: Any,
         name: str,
         start: Callable[[RunningGoal], None],
         cancel: Callable[[RunningGoal], None],
+        **parts: str,
     ):
-        self._node, self._kind, self._name = node, kind, name
+        row = node.interface.row("acts", name)
+        self._node, self._kind, self._name = node, row.type, row.named(**parts)
         self._start, self._cancel = start, cancel
         self._running: dict[bytes, RunningGoal] = {}
         self._owing = 0.0   # until when a result may be asked for, or be on its way
         node.lingering.close()   # a name is served once
         self._server = ActionServer(
-            node, kind, name, self._execute, handle_accepted_callback=self._on_accepted,
+            node, self._kind, self._name, self._execute, handle_accepted_callback=self._on_accepted,
             cancel_callback=self._on_cancel)
         node.endpoints.callback(self._destroy)
 

@@ -154,9 +154,8 @@ class BaseState:
         return stamp
 
 
-# By the parameter base_state_source: the topics, their types, and what takes what is received.
+# By the parameter base_state_source: the topics, and what takes what is received there.
 BASE_SOURCES = {
-    "odometry": {"odom": (Odometry, BaseState.take_odometry)},
-    "pose_and_twist": {"base_pose": (PoseStamped, BaseState.take_pose),
-                       "base_twist": (TwistStamped, BaseState.take_twist)},
+    "odometry": {"odom": BaseState.take_odometry},
+    "pose_and_twist": {"base_pose": BaseState.take_pose, "base_twist": BaseState.take_twist},
 }

@@ -24,6 +24,7 @@ from .diagnostics import OK, Diagnostics, Report
 from .endpoints import LINGER, OVERRIDABLE, STEADY, STREAM, own
 from .guarded import GuardedExecutor
 from .hot_subscription import HotSubscription
+from .interface import Interface
 from .joint_state import Fault
 from .log import BoundedLog
 from .parameters import Parameters, Setting
@@ -67,6 +68,7 @@ class ManagedNode(LifecycleNode):
             subscription.join()
 
     # --------------------------------------------------------------------------------------------- for subclasses
+    interface = Interface()               # its endpoints: those below are made by the names of rows
     steps: Mapping[str, Step] = STEPS   # what a robot is prepared for before it is used
     rare_steps: Mapping[str, Step] = {}   # and afterwards
     closes_loops = False                  # of robots that have any; where they stay open, a warning says so
@@ -91,27 +93,32 @@ class ManagedNode(LifecycleNode):
         """Level, message and values for the diagnostics while configured."""
         raise NotImplementedError
 
-    def publisher(self, kind: type, topic: str) -> LifecyclePublisher:
+    def publisher(self, name: str, **parts: str) -> LifecyclePublisher:
         """A publisher that is silent unless the node is active; its QoS can be overridden by parameters."""
-        publisher = self.create_lifecycle_publisher(kind, topic, own(STREAM), qos_overriding_options=OVERRIDABLE)
+        row = self.interface.row("publishes", name)
+        publisher = self.create_lifecycle_publisher(
+            row.type, row.named(**parts), own(STREAM), qos_overriding_options=OVERRIDABLE)
         self.endpoints.callback(self.destroy_lifecycle_publisher, publisher)
         if self.state_label == "active":    # rclpy activates those alone that were there before
             publisher.on_activate(None)
         return publisher
 
-    def subscribe(self, kind: type, topic: str, callback: Callable, qos: QoSProfile) -> None:
+    def subscribe(self, name: str, callback: Callable, qos: QoSProfile, **parts: str) -> None:
         """Subscribe with a callback that may raise; the QoS can be overridden by parameters."""
+        row = self.interface.row("subscribes", name)
+        topic = row.named(**parts)
         subscription = self.create_subscription(
-            kind, topic, self.guarded(topic, callback), own(qos), qos_overriding_options=OVERRIDABLE)
+            row.type, topic, self.guarded(topic, callback), own(qos), qos_overriding_options=OVERRIDABLE)
         self.endpoints.callback(self.destroy_subscription, subscription)
 
     def subscribe_hot(
         self, topic: str, callback: Callable[[Any], None], qos: QoSProfile,
-        work: Callable[[], None] | None = None, count_losses: bool = True, kind: type = JointState,
+        work: Callable[[], None] | None = None, count_losses: bool = True,
     ) -> HotSubscription:
         """As `subscribe` to a type of HOT, every message of which counts: in a thread of its own, and losses are
         counted unless `count_losses` is False. The callback gets what HOT says. `work()` is called in that thread when
         the subscription's `schedule` says so."""
+        kind = self.interface.row("subscribes", topic).type
         reader, received = HOT[kind]
         decode = reader()
 
@@ -130,13 +137,13 @@ class ManagedNode(LifecycleNode):
         self.endpoints.callback(subscription.close)
         return subscription
 
-    def subscribe_received(self, kind: type, topic: str, callback: Callable[[Any], None], qos: QoSProfile) -> None:
+    def subscribe_received(self, topic: str, callback: Callable[[Any], None], qos: QoSProfile) -> None:
         """As `subscribe_hot` to a type of HOT, without counting losses, and as `subscribe` to others: the callback gets
         the same in every node."""
-        if kind in HOT:
-            self.subscribe_hot(topic, callback, qos, count_losses=False, kind=kind)
+        if self.interface.row("subscribes", topic).type in HOT:
+            self.subscribe_hot(topic, callback, qos, count_losses=False)
         else:
-            self.subscribe(kind, topic, callback, qos)
+            self.subscribe(topic, callback, qos)
 
     def linger(self, destroy: Callable[..., None], *arguments: Any) -> None:
         """Call destroy(*arguments) a while after the end of a server that owes an answer, or when its name is served

@@ -1,4 +1,4 @@
-"""The services of a node: created from one table, answered in one way."""
+"""The services of a node: created from its `interface`, answered in one way."""
 
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, NamedTuple
@@ -19,14 +19,13 @@ def _encode(response: Any, error: Exception | None) -> None:
 
 
 class Service(NamedTuple):
-    """A service ~/name of type `kind`. `handler(subject, request, response)` fills the response; it may be a coroutine
-    function, which answers when it is done.
+    """A service ~/name. `handler(subject, request, response)` fills the response; it may be a coroutine function, which
+    answers when it is done.
 
     most: entries that any field of a request may have. infinite: fields of the answer that need not be finite.
     encode(response, error): writes into a response that all went well (None), or what did not."""
 
     name: str
-    kind: type
     handler: Callable[[Any, Any, Any], Any]
     group: CallbackGroup | None = None
     most: int = MOST_ENTRIES
@@ -42,16 +41,17 @@ def serve(node: ManagedNode, subject: Callable[[], Any], services: Iterable[Serv
     internal error."""
     node.lingering.close()   # a name is served once
     for row in services:
-        answering = _Answering(node, subject, row)
-        service = node.create_service(row.kind, f"~/{row.name}", answering.answer, callback_group=row.group)
+        kind = node.interface.row("serves", f"~/{row.name}").type
+        answering = _Answering(node, subject, row, kind)
+        service = node.create_service(kind, f"~/{row.name}", answering.answer, callback_group=row.group)
         node.endpoints.callback(_destroy, node, service, answering)
 
 
 class _Answering:
     """How the requests of one service are answered; `pending`: how many are being worked on."""
 
-    def __init__(self, node: ManagedNode, subject: Callable[[], Any], row: Service):
-        self._node, self._subject, self._row = node, subject, row
+    def __init__(self, node: ManagedNode, subject: Callable[[], Any], row: Service, kind: Any):
+        self._node, self._subject, self._row, self._kind = node, subject, row, kind
         self.pending = 0
 
     async def answer(self, request, response):
@@ -71,7 +71,7 @@ class _Answering:
             self._node.log.error(f"{row.handler.__name__}: {reason}")
         finally:
             self.pending -= 1
-        response = row.kind.Response()
+        response = self._kind.Response()
         row.encode(response, reason)
         return response
 

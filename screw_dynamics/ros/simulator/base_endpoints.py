@@ -31,13 +31,13 @@ class BaseEndpoints:
 
     def __init__(self, node: ManagedNode, take: Callable[[np.ndarray, int], None]):
         self._take, self._base = take, None
-        self._odometry = node.publisher(Odometry, "odom")
+        self._odometry = node.publisher("odom")
         tf = optional_interfaces("tf2_msgs.msg", "transforms on /tf", node.log) if node.settings.publish_tf else None
-        self._transforms = None if tf is None else node.publisher(tf.TFMessage, "/tf")
+        self._transforms = None if tf is None else node.publisher("/tf")
         self._message, self._tf_message = Odometry(), None if tf is None else tf.TFMessage(
             transforms=[TransformStamped()])
         self._message.header.frame_id = node.settings.odom_frame
-        node.subscribe(WrenchStamped, "base_wrench", self._on_wrench, STREAM)
+        node.subscribe("base_wrench", self._on_wrench, STREAM)
 
     def follow(self, base: FloatingBase | None) -> None:
         """Be for this base from now on; None for none."""

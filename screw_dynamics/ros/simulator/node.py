@@ -36,6 +36,7 @@ from ..node.watches import rivals
 from .base_endpoints import BaseEndpoints, on_base, on_joints
 from .command_reader import CommandReader
 from .health import SimulationHealth
+from .interface import INTERFACE
 from .outputs import Outputs
 from .services import SimulatorServices
 from .settings import SETTINGS
@@ -46,12 +47,12 @@ from .trajectory_settings import GroupParameters
 
 
 class SimulatorNode(ManagedNode):
-    """The node `screw_simulator`. Topics, services and parameters: README.md and config/simulator.yaml.
+    """The node `screw_simulator`. Topics, services and actions: `interface`; parameters: `settings`.
 
     keeps_clock: false for all but one of several simulators on one graph. With `publish_clock` they stamp with their
     simulated time, and the one that keeps the clock publishes it."""
 
-    closes_loops = True
+    interface, closes_loops = INTERFACE, True
     steps = {
         **{name: STEPS[name] for name in ("gravity torque", "inverse dynamics", "mass matrix", "external torque")},
         "energy": lambda robot, q, v, link: robot.kinetic_energy(q, v) + robot.potential_energy(q),

@@ -5,7 +5,6 @@ from functools import partial
 import numpy as np
 from builtin_interfaces.msg import Time
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
 
 from screw_dynamics.simulator.lockstep import Lockstep
 from screw_dynamics.simulator.runner import Runner
@@ -30,9 +29,9 @@ class Outputs:
     def __init__(self, node: ManagedNode, settings: Settings, lockstep: Lockstep, keeps_clock: bool):
         self.base: BaseEndpoints | None = None      # those of a floating base, once there was one
         self._node, self._lockstep = node, lockstep
-        self._states = node.publisher(JointState, "joint_states")
+        self._states = node.publisher("joint_states")
         clock = node.settings.publish_clock and keeps_clock
-        self._clock = node.publisher(Clock, "/clock") if clock else None
+        self._clock = node.publisher("/clock") if clock else None
         self._sensors = SensorOutputs(node, settings)
         self.every = settings.every(node.settings.publish_rate)
         self.stamp = Time()

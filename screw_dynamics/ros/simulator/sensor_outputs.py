@@ -43,15 +43,17 @@ class SensorOutputs:
 
     def __init__(self, node: ManagedNode, settings: Settings):
         self._sensors: dict[str, Sensor] = {}
-        for prefix, targets, kind, rate, fill in (
-                (IMU, settings.imus, Imu, settings.imu_rate, fill_imu),
-                (FORCE_TORQUE, settings.force_torques, WrenchStamped, settings.force_torque_rate, fill_wrench)):
+        for part, prefix, targets, kind, rate, fill in (
+                ("link", IMU, settings.imus, Imu, settings.imu_rate, fill_imu),
+                ("joint", FORCE_TORQUE, settings.force_torques, WrenchStamped, settings.force_torque_rate,
+                 fill_wrench)):
             for target in filter(None, targets):
                 name = topic(prefix + target)
                 if name in self._sensors:
                     raise ValueError(f"two sensors, of '{self._sensors[name].target}' and '{target}', would publish on "
                                      f"{name}")
-                self._sensors[name] = Sensor(target, node.publisher(kind, name), settings.every(rate), kind(), fill)
+                publisher = node.publisher(f"{prefix}<{part}>", **{part: name.removeprefix(prefix)})
+                self._sensors[name] = Sensor(target, publisher, settings.every(rate), kind(), fill)
         self._published: dict[str, int] = {}    # simulated time of the last sample
 
     def follow(self, runner: Runner, stamp: Callable[[], Time]) -> None:

@@ -9,12 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from sensor_msgs.msg import JointState
-from std_srvs.srv import SetBool, Trigger
 
 from screw_dynamics.simulator.runner import Runner
 from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics_interfaces.msg import BaseState
-from screw_dynamics_interfaces.srv import ApplyWrench, InjectFault, ResetTo, Step
 
 from ..node import messages
 from ..node.base_state import read_pose, read_twist
@@ -33,14 +31,14 @@ class SimulatorServices:
         self._node = node
         # Steps may take long. In a group of their own they do not keep other callbacks waiting, only further steps.
         serve(node, node.runner, (
-            Service("reset", Trigger, self._reset),
-            Service("reset_to", ResetTo, self._reset_to),
-            Service("set_pause", SetBool, self._set_pause),
-            Service("step", Step, self._step, MutuallyExclusiveCallbackGroup()),
-            Service("apply_wrench", ApplyWrench, self._apply_wrench),
-            Service("inject_fault", InjectFault, self._inject_fault),
-            Service("clear_faults", Trigger, self._clear_faults),
-            Service("connected", Trigger, self._connected, MutuallyExclusiveCallbackGroup()),
+            Service("reset", self._reset),
+            Service("reset_to", self._reset_to),
+            Service("set_pause", self._set_pause),
+            Service("step", self._step, MutuallyExclusiveCallbackGroup()),
+            Service("apply_wrench", self._apply_wrench),
+            Service("inject_fault", self._inject_fault),
+            Service("clear_faults", self._clear_faults),
+            Service("connected", self._connected, MutuallyExclusiveCallbackGroup()),
         ))
 
     def _reset(self, runner: Runner, request, response) -> None:

@@ -47,14 +47,14 @@ class SimulationControl:
         self._quitting = False
         group = MutuallyExclusiveCallbackGroup()   # steps may take long, and keep only further steps waiting
         rows = (
-            ("get_simulator_features", srv.GetSimulatorFeatures, self._get_features),
-            ("get_simulation_state", srv.GetSimulationState, self._get_state),
-            ("set_simulation_state", srv.SetSimulationState, self._set_state),
-            ("reset_simulation", srv.ResetSimulation, self._reset),
-            ("step_simulation", srv.StepSimulation, self._step, group),
+            ("get_simulator_features", self._get_features),
+            ("get_simulation_state", self._get_state),
+            ("set_simulation_state", self._set_state),
+            ("reset_simulation", self._reset),
+            ("step_simulation", self._step, group),
         )
         serve(node, lambda: None, [Service(*row, encode=self._encode) for row in rows])
-        Action(node, SimulateSteps, "~/simulate_steps", self._on_steps, self._on_cancel)
+        Action(node, "~/simulate_steps", self._on_steps, self._on_cancel)
 
     def _encode(self, response, error: Exception | None) -> None:
         """Write into a response how it went; features have no result."""

@@ -42,16 +42,14 @@ class TrajectoryGroups:
         self._runner: Runner | None = None
         self._waiting: dict[str, RunningGoal] = {}   # goals of the action, by group
         for group in self._groups:
-            node.subscribe(
-                JointTrajectory, f"{group}/joint_trajectory", lambda msg, group=group: self._on_topic(group, msg),
-                RELIABLE)
+            node.subscribe("<group>/joint_trajectory", lambda msg, group=group: self._on_topic(group, msg), RELIABLE,
+                           group=group)
         control_msgs = self._groups and optional_interfaces(
             "control_msgs.action", "actions follow_joint_trajectory", node.log)
         self._kind = control_msgs.FollowJointTrajectory if control_msgs else None
         for group in self._groups if self._kind else ():
-            Action(node, self._kind, f"{group}/follow_joint_trajectory",
-                   lambda goal, group=group: self._on_goal(group, goal),
-                   lambda goal, group=group: self._on_cancel(group))
+            Action(node, "<group>/follow_joint_trajectory", lambda goal, group=group: self._on_goal(group, goal),
+                   lambda goal, group=group: self._on_cancel(group), group=group)
 
     # --------------------------------------------------------------------------------------------- for the node
     def use(self, runner: Runner) -> None:

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 
 import numpy as np
-from visualization_msgs.msg import MarkerArray
 
 from screw_dynamics.robot import Robot
 
@@ -14,6 +13,7 @@ from ..node.endpoints import STEADY
 from ..node.managed_node import run
 from ..node.parameters import Setting
 from . import showing_node
+from .interface import MARKERS
 from .markers import effort_markers, fixed_markers
 
 SETTINGS = (
@@ -26,16 +26,16 @@ AGAIN = 1.0     # s between repetitions of what is fixed, for who comes late
 
 
 class MarkersNode(showing_node.ShowingNode):
-    """The node `screw_markers`. Topics and parameters: docs/viewing.md and config/markers.yaml."""
+    """The node `screw_markers`. Topics: `interface`; parameters: `settings`."""
 
-    steps = {}      # it computes nothing
+    interface, steps = MARKERS, {}      # it computes nothing
 
     def __init__(self, **node_options):
         super().__init__("screw_markers", SETTINGS, "markers", **node_options)
 
     def create_endpoints(self) -> None:
         """Create `~/markers`, and subscribe."""
-        self._publisher = self.publisher(MarkerArray, "~/markers")
+        self._publisher = self.publisher("~/markers")
         super().create_endpoints()
         timer = self.create_timer(AGAIN, self.guarded("timer", self._repeat), clock=STEADY)
         self.endpoints.callback(self.destroy_timer, timer)

@@ -22,6 +22,7 @@ from ..node.log import BoundedLog
 from ..node.parameters import Parameters, Setting
 from ..node.process import ros_process
 from ..node.turns import Turns
+from .interface import RECORDER
 from .mcap_file import McapFile, free_path
 from .message_definition import type_of
 
@@ -41,6 +42,8 @@ DEPTH = 1000    # messages of a topic that wait while the disk is slow; more are
 
 class RecorderNode(Node):
     """The node `screw_recorder`. A disk that is full ends the recording, not the node."""
+
+    interface = RECORDER
 
     def __init__(self, **node_options):
         super().__init__("screw_recorder", **node_options)

@@ -46,8 +46,8 @@ class ShowingNode(ManagedNode):
         """Subscribe, and look at a rate of real time at what came."""
         self.subscribe_hot("joint_states", self._on_joint_states, STATES, count_losses=False)
         if self.settings.efforts:
-            self.subscribe(JointState, self.settings.efforts, self._on_efforts, qos_profile_sensor_data)
-        self.subscribe(DiagnosticArray, "/diagnostics", self._on_diagnostics, qos_profile_sensor_data)
+            self.subscribe("<efforts>", self._on_efforts, qos_profile_sensor_data, efforts=self.settings.efforts)
+        self.subscribe("/diagnostics", self._on_diagnostics, qos_profile_sensor_data)
         timer = self.create_timer(1.0 / self.settings.rate, self.guarded("timer", self._look), clock=STEADY)
         self.endpoints.callback(self.destroy_timer, timer)
 
@@ -64,12 +64,12 @@ class ShowingNode(ManagedNode):
 
     def _base_topics(self) -> tuple[str, ...]:
         """The topics of the state of a floating base, to which it subscribes with the first robot that has one."""
-        found = {self.resolve_topic_name(topic): row for topic, row in BASE_SOURCES["odometry"].items()}
+        found = {topic: self.resolve_topic_name(topic) for topic in BASE_SOURCES["odometry"]}
         if not self._subscribed_to_base:
             self._subscribed_to_base = True
-            for topic, (kind, take) in found.items():
-                self.subscribe_received(kind, topic, partial(self._on_base, topic, take), STATES)
-        return tuple(found)
+            for topic, take in BASE_SOURCES["odometry"].items():
+                self.subscribe_received(topic, partial(self._on_base, found[topic], take), STATES)
+        return tuple(found.values())
 
     def parameters_changed(self, names: set[str]) -> None:
         """Nothing: what can be changed makes another robot."""

@@ -14,6 +14,7 @@ from ..node.managed_node import run
 from ..node.parameters import FLOATING_BASE, Setting
 from ..node.preparation import STEPS
 from . import showing_node
+from .interface import VIEW
 
 SETTINGS = (
     *showing_node.SETTINGS,
@@ -25,8 +26,9 @@ SILENCE = 1.0   # s without joint_states that are told of
 
 
 class ViewNode(showing_node.ShowingNode):
-    """The node `screw_view`. Topics and parameters: docs/viewing.md and config/view.yaml."""
+    """The node `screw_view`. Topics: `interface`; parameters: `settings`."""
 
+    interface = VIEW
     steps = {
         "gravity torque": STEPS["gravity torque"],
         "poses of bodies": lambda robot, q, v, link: robot.body_poses(q),

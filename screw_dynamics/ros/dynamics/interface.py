@@ -1,0 +1,67 @@
+"""The topics and services of dynamics_node."""
+
+from ..node.interface import DESCRIPTION, DIAGNOSTICS, ODOMETRY, Endpoint, Interface
+
+STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
+TRAJECTORY, MATRIX = "trajectory_msgs/msg/JointTrajectory", "screw_dynamics_interfaces/msg/JointMatrix"
+SRV = "screw_dynamics_interfaces/srv"
+BASE, OBSERVER = "a floating base", "`external_torque: true`"
+
+INTERFACE = Interface(
+    publishes=(
+        Endpoint("~/gravity", STATE, "effort g(q); the stamp is that of the joint state it belongs to"),
+        Endpoint("~/coriolis", STATE, "effort C(q, q') q'"),
+        Endpoint("~/inverse_dynamics", STATE, "effort M(q) q'' + C(q, q') q' + g(q), with q'' by "
+                 "`acceleration_source`"),
+        Endpoint("~/effort_commands", "std_msgs/msg/Float64MultiArray", "one of these three as bare numbers in the "
+                 "order of `joints`, for a ForwardCommandController", "`effort_commands` other than `none`"),
+        Endpoint("~/<term>/base_wrench", WRENCH, "of `gravity`, `coriolis` and `inverse_dynamics` each, the part of a "
+                 "floating base, in the frame of its link", BASE),
+        Endpoint("~/external_torque", STATE, "efforts from outside that the momentum observer sees", OBSERVER),
+        Endpoint("~/external_torque/base_wrench", WRENCH, "of the same, the part of a floating base",
+                 f"{OBSERVER}, {BASE}"),
+        Endpoint("~/contact", "std_msgs/msg/Bool", "whether one of them exceeds `external_torque_threshold`", OBSERVER),
+        Endpoint("~/external_wrench", WRENCH, "the wrench at the origin of `external_wrench_link` that explains them, "
+                 "in its frame", OBSERVER),
+        Endpoint("~/trajectory_with_efforts", TRAJECTORY, "what came on `~/trajectory`, with the efforts it takes"),
+        Endpoint("~/mass_matrix", MATRIX, "M(q)", "`publish_mass_matrix: true`"),
+        Endpoint("~/jacobian/<link>", MATRIX, "J(q) of a link against the root link, in `jacobian_representation`",
+                 "a link of `jacobian_links`"),
+        DIAGNOSTICS,
+    ),
+    subscribes=(
+        Endpoint("joint_states", STATE, "positions and velocities, and efforts for the observer: any order, extra "
+                 "joints ignored, partial messages merged"),
+        DESCRIPTION,
+        ODOMETRY._replace(when="a floating base, `base_state_source: odometry`"),
+        Endpoint("base_pose", "geometry_msgs/msg/PoseStamped", "the pose of a floating base",
+                 "a floating base, `base_state_source: pose_and_twist`"),
+        Endpoint("base_twist", "geometry_msgs/msg/TwistStamped", "its twist, in the frame that the header names",
+                 "a floating base, `base_state_source: pose_and_twist`"),
+        Endpoint("~/desired", TRAJECTORY, "its first point: the accelerations for inverse dynamics, with "
+                 "`acceleration_source: topic`"),
+        Endpoint("~/trajectory", TRAJECTORY, "a trajectory to be filled with efforts"),
+    ),
+    serves=(
+        Endpoint("~/get_jacobian", f"{SRV}/GetJacobian", "6 x n of any link against any other, in four "
+                 "representations, rows in either order; its time derivative"),
+        Endpoint("~/get_mass_matrix", f"{SRV}/GetMassMatrix", "M(q)"),
+        Endpoint("~/get_gravity", f"{SRV}/GetGravity", "g(q)"),
+        Endpoint("~/get_coriolis", f"{SRV}/GetCoriolis", "C(q, q') q', and the matrix on request"),
+        Endpoint("~/get_regressor", f"{SRV}/GetRegressor", "the torque regressor, and the parameters it belongs to"),
+        Endpoint("~/inverse_dynamics", f"{SRV}/InverseDynamics", "efforts of a motion, with external wrenches, term by "
+                 "term"),
+        Endpoint("~/forward_dynamics", f"{SRV}/ForwardDynamics", "accelerations under efforts and external wrenches"),
+        Endpoint("~/linearize", f"{SRV}/Linearize", "the equations of motion, linearised in continuous time or over a "
+                 "step"),
+        Endpoint("~/get_forward_kinematics", f"{SRV}/GetForwardKinematics", "the pose of any link"),
+        Endpoint("~/solve_inverse_kinematics", f"{SRV}/SolveInverseKinematics", "joint positions within the limits at "
+                 "which links have given poses"),
+        Endpoint("~/get_joint_screws", f"{SRV}/GetJointScrews", "spatial and body-fixed joint screws, reference "
+                 "poses"),
+        Endpoint("~/set_payload", f"{SRV}/SetPayload", "what a link carries, in all results from now on"),
+        Endpoint("~/set_gravity", f"{SRV}/SetGravity", "the parameter `gravity`, as a service"),
+        Endpoint("~/identify_payload", f"{SRV}/IdentifyPayload", "mass, centre of mass and inertia of what a link "
+                 "carries, from a recorded motion, with their uncertainty; needs `payload_recording`"),
+        Endpoint("~/fill_trajectory_efforts", f"{SRV}/FillTrajectoryEfforts", "the efforts of a trajectory"),
+    ))

@@ -1,0 +1,53 @@
+"""The topics, services and actions of simulator_node."""
+
+from ..node.interface import DESCRIPTION, DIAGNOSTICS, ODOMETRY, Endpoint, Interface
+
+STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
+SRV, STANDARD, TRIGGER = "screw_dynamics_interfaces/srv", "simulation_interfaces/srv", "std_srvs/srv/Trigger"
+BASE, GROUP, INSTALLED = "a floating base", "a group of `trajectory_groups`", "simulation_interfaces installed"
+
+INTERFACE = Interface(
+    publishes=(
+        Endpoint("joint_states", STATE, "positions, velocities and efforts as the sensors report them, of mimic joints "
+                 "too, at `publish_rate`"),
+        Endpoint("/clock", "rosgraph_msgs/msg/Clock", "simulated time", "`publish_clock: true`"),
+        ODOMETRY._replace(description="pose of the base link in `odom_frame`, its twist in the base link's frame"),
+        Endpoint("/tf", "tf2_msgs/msg/TFMessage", "the transform from `odom_frame` to the base link",
+                 "a floating base, `publish_tf: true`, tf2_msgs installed"),
+        Endpoint("imu/<link>", "sensor_msgs/msg/Imu", "what an IMU on the link measures, at `imu_rate`",
+                 "a link of `imus`"),
+        Endpoint("force_torque/<joint>", WRENCH, "the wrench that the child link exerts on its parent, in the child "
+                 "link's frame, at `force_torque_rate`", "a joint of `force_torques`"),
+        DIAGNOSTICS,
+    ),
+    subscribes=(
+        Endpoint("joint_commands", STATE, "efforts, velocities or positions, the field chosen for each joint; NaN or "
+                 "an empty field: not commanded"),
+        Endpoint("base_wrench", WRENCH, "the wrench that drives a floating base", BASE),
+        Endpoint("<group>/joint_trajectory", "trajectory_msgs/msg/JointTrajectory", "a trajectory to follow, as with "
+                 "joint_trajectory_controller", GROUP),
+        DESCRIPTION,
+    ),
+    serves=(
+        Endpoint("~/step", f"{SRV}/Step", "make a number of steps of a paused simulation, and answer when they are "
+                 "done"),
+        Endpoint("~/set_pause", "std_srvs/srv/SetBool", "let time stand still, or run"),
+        Endpoint("~/reset", TRIGGER, "back to the initial positions, at rest"),
+        Endpoint("~/reset_to", f"{SRV}/ResetTo", "to a given state"),
+        Endpoint("~/apply_wrench", f"{SRV}/ApplyWrench", "apply a wrench to a link for a given time"),
+        Endpoint("~/inject_fault", f"{SRV}/InjectFault", "let a joint, a sensor or commands fail"),
+        Endpoint("~/clear_faults", TRIGGER, "end all faults"),
+        Endpoint("~/connected", TRIGGER, "answers when the nodes on its topics have found each other"),
+        Endpoint("~/get_simulator_features", f"{STANDARD}/GetSimulatorFeatures", "what of that package is offered",
+                 INSTALLED),
+        Endpoint("~/get_simulation_state", f"{STANDARD}/GetSimulationState", "playing, paused, stopped ...", INSTALLED),
+        Endpoint("~/set_simulation_state", f"{STANDARD}/SetSimulationState", "play, pause, stop, quit", INSTALLED),
+        Endpoint("~/reset_simulation", f"{STANDARD}/ResetSimulation", "reset state, time, or both", INSTALLED),
+        Endpoint("~/step_simulation", f"{STANDARD}/StepSimulation", "make steps", INSTALLED),
+    ),
+    acts=(
+        Endpoint("<group>/follow_joint_trajectory", "control_msgs/action/FollowJointTrajectory", "follow a trajectory, "
+                 "as joint_trajectory_controller does", f"{GROUP}, control_msgs installed"),
+        Endpoint("~/simulate_steps", "simulation_interfaces/action/SimulateSteps", "make steps, with feedback after "
+                 "each", INSTALLED),
+    ))

@@ -1,0 +1,24 @@
+"""The topics of markers_node, view_node and recorder_node."""
+
+from ..node.interface import DESCRIPTION, DIAGNOSTICS, ODOMETRY, Endpoint, Interface
+
+SHOWN = (
+    Endpoint("joint_states", "sensor_msgs/msg/JointState", "where the joints are"),
+    Endpoint("<efforts>", "sensor_msgs/msg/JointState", "the efforts that are shown: the topic that the parameter "
+             "`efforts` names", "`efforts` not empty"),
+    ODOMETRY,
+    Endpoint(DIAGNOSTICS.name, DIAGNOSTICS.kind, "of all nodes: faults that are shown"),
+    DESCRIPTION,
+)
+MARKERS = Interface(
+    publishes=(
+        Endpoint("~/markers", "visualization_msgs/msg/MarkerArray", "joint screws and centres of mass once a second, "
+                 "efforts at `rate`, in the frames of the links"),
+        DIAGNOSTICS,
+    ),
+    subscribes=SHOWN)
+VIEW = Interface(publishes=(DIAGNOSTICS,), subscribes=SHOWN)
+RECORDER = Interface(
+    publishes=(DIAGNOSTICS,),
+    subscribes=(Endpoint("<topics>", "any", "those that the parameter `topics` names, from when somebody publishes "
+                         "them"),))
