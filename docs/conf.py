@@ -29,6 +29,7 @@ myst_heading_anchors, myst_enable_extensions = 4, ["amsmath", "deflist", "dollar
 nb_execution_mode, nb_execution_timeout, nb_execution_raise_on_error = "cache", 600, True
 logging.getLogger("traitlets").setLevel(logging.WARNING)       # which notebook is executed
 nb_merge_streams, nb_output_stderr = True, "remove"         # there is told what is compiled
+smartquotes = False                 # a prime is a derivative
 html_static_path, html_css_files = ["_static"], ["site.css"]
 html_theme, html_title = "furo", f"screw_dynamics {release}"
 html_copy_source = html_show_copyright = False
