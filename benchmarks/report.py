@@ -1,4 +1,4 @@
-"""The results: on the screen, as JSON, and as Markdown for the README."""
+"""The results: on the screen, as JSON, and as Markdown for docs/speed.md."""
 import json
 import statistics
 from itertools import groupby
@@ -20,7 +20,7 @@ TITLES = {
     ("chains", ""): "Chains by number of joints, one state, checked public method, against Pinocchio's binding",
     ("growth", ""): "Our time at 1000 joints over that at 100; less is better",
 }
-CALLS = {"": "plain", "out=": "`out=`", "specialized": "specialized"}       # variants, in the README
+CALLS = {"": "plain", "out=": "`out=`", "specialized": "specialized"}       # variants, in Markdown
 
 
 def as_json(machine, contestants, measurements, rows, begins):
@@ -94,7 +94,7 @@ def verdict(rows):
 
 # ------------------------------------------------------------------------------------------------- Markdown
 def as_markdown(machine, contestants, rows):
-    """The table of the README: a row for each variant of a call, a column for each robot, one number a cell."""
+    """The table of docs/speed.md: a row for each variant of a call, a column for each robot, one number a cell."""
     lines = {"one state": ("{}, one state", "Pinocchio"), "batch": ("{}, batch of 4096", "Pinocchio"),
              "floating base, one state": ("floating base: {}, one state", "Pinocchio"),
              "floating base, batch": ("floating base: {}, batch of 4096", "Pinocchio"),
