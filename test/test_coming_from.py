@@ -40,7 +40,8 @@ def blocks(page):
 def rows(page, late):
     """The pairs of a page: those that are compiled at their first use, or the others."""
     found = []
-    for header, lines in re.findall(r"^\| [^|\n]+ \| (here[^|\n]*) \|\n\|[-|]+\|\n((?:\|.*\n)+)", PAGES[page], re.MULTILINE):
+    table = r"^\| [^|\n]+ \| (here[^|\n]*) \|\n\|[-|]+\|\n((?:\|.*\n)+)"
+    for header, lines in re.findall(table, PAGES[page], re.MULTILINE):
         if (header != "here") == late:
             found += [re.findall(r"`([^`]+)`", line) for line in lines.splitlines()]
     return found
