@@ -42,7 +42,7 @@ from screw_dynamics.algorithms.time_derivatives import (
     LINK_DERIVATIVES,
 )
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
-from screw_dynamics.compiled import store
+from screw_dynamics.compiled import store, team
 from screw_dynamics.compiled.cache import BATCHES, Form
 from screw_dynamics.compiled.cache import prepare as load_or_compile
 from screw_dynamics.compiled.threads import available_threads
@@ -82,10 +82,12 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
         *(form_of(integrator, lanes, on_groups) for integrator in integrators),
         *(entry.form_of_native(lanes) for entry in called),
         *(entry.form_of_many if lanes else entry.form_of_one for entry in entries),
+        *(form for entry in entries * lanes for form in entry.forms_of_rows),
         search.form(lanes, on_groups), *everything * (
             closed_loops.form_of_projection(on_groups, lanes),
             *(closed_loops.form_of_settling(shared, on_groups, lanes) for shared in (False, True)))]
         for lanes in (False, True))
+    batches.append(team.form())
     single += [*(driven.form(integrator, on_groups) for integrator in integrators if integrator in FIXED_STEPS),
                *(hybrid_dynamics.form(shared, on_groups) for shared in (False, True)),
                *([control_along.form()] * (everything and not on_groups))]

@@ -3,7 +3,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from math import prod
+from threading import Lock
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -11,37 +13,34 @@ from numpy.lib.stride_tricks import as_strided
 from screw_dynamics.numbers.lanes import WIDTH
 
 from .entry import Entry
+from .rows import RATE, SHORT, name_helpers
+from .team import TEAM
 from .threads import on_threads, thread_count
 from .workspace import LANES, LARGE, RESULT, Rows, workspace
 
 TILE = 1024             # states that are copied at once where an array cannot be read in place
 SHARE = 1 << 13         # bodies (states times slots) below which another thread costs more than it saves
-FLOAT = np.dtype(float)
+empty = np.empty
 
 
-def evaluate_few(entry: Entry, workspaces: Workspaces, widths: tuple[int, ...], shape: tuple[int, ...],
-                 target: tuple[int, ...], inputs: tuple, out: np.ndarray | None) -> np.ndarray | None:
+def evaluate_rows(entry: Entry, workspaces: Workspaces, shape: tuple[int, ...], target: tuple[int, ...],
+                  inputs: tuple, out: np.ndarray | None, threads: int | None) -> np.ndarray | None:
     """The results (N, *shape) of N states, written into `out` unless it is None; None, with nothing done, unless inputs
-    are contiguous float64 arrays (N, width) of so few states that one thread is best, and `out` one apart from them.
+    are contiguous float64 arrays (N, width), and `out` one apart from them.
 
     The checks of `evaluate`, which come then, take longer than a kernel takes for eight states."""
-    count = len(inputs[0]) if type(inputs[0]) is np.ndarray and inputs[0].ndim == 2 else workspaces.few
-    if count >= workspaces.few or (entries := prod(shape)) > LARGE:
+    q, rows = inputs[0], entry.rows
+    if type(q) is not np.ndarray or q.ndim != 2 or rows is None:
         return None
-    for x, width in zip(inputs, widths, strict=False):
-        if not (type(x) is np.ndarray and x.shape == (count, width) and x.dtype is FLOAT and x.flags.c_contiguous):
-            return None
+    count = len(q)
     if out is None:
-        out = np.empty((count, *shape))
-    elif not (type(out) is np.ndarray and out.shape == (count, *shape) and out.dtype is FLOAT and out.flags.carray
-              and not any(np.may_share_memory(out, x) for x in inputs)):
+        out = empty((count, *shape))
+    elif type(out) is not np.ndarray or out.shape != (count, *shape):
         return None
-    memory = workspaces.take(entries)
-    try:
-        entry.many(memory, target, inputs, out.reshape(count, entries), np.zeros(1, dtype=np.int64))
-    finally:
-        workspaces.give_back(memory)
-    return out
+    if threads != 1:
+        brief = threads is None and count * workspaces.slots * entry.plan.item(RATE) < SHORT
+        threads = 1 if brief else workspaces.with_helpers(thread_count(threads))
+    return out if rows(entry.plan, TEAM.words, workspaces.memory, threads, *target, *inputs, out) else None
 
 
 def evaluate(entry: Entry, memory: np.ndarray, workspaces: Workspaces, target: tuple[int, ...],
@@ -111,7 +110,22 @@ class Workspaces:
 
     def __init__(self, robot: Rows):
         self.slots, self._robot, self._idle = len(robot.links), robot, []
-        self.few = 2 * SHARE // self.slots      # states, from which on several threads may share them
+        self._of_helpers, self._growing = [], Lock()
+
+    @cached_property
+    def memory(self) -> np.ndarray:
+        """The workspace of batches that one machine-code call works off: `Entry.rows`."""
+        return workspace(self._robot, WIDTH)
+
+    def with_helpers(self, threads: int) -> int:
+        """See to it that so many threads may work off a batch in `memory`, or as many as there can be."""
+        helpers = TEAM.grow(threads - 1)
+        if len(self._of_helpers) < helpers:
+            with self._growing:
+                while len(self._of_helpers) < helpers:
+                    self._of_helpers.append(workspace(self._robot, WIDTH))
+                    name_helpers(self.memory, self._of_helpers)
+        return 1 + helpers
 
     def take(self, room: int = 0) -> np.ndarray:
         """A workspace that no other thread uses, until it is given back, with memory for a result of so many

@@ -94,6 +94,27 @@ def is_array(obj: Any, shape: tuple[int, ...], flags: int, array_type: int, dtyp
 
 
 @kernel
+def rows_of(obj: Any, flags: int, array_type: int, dtype: int) -> tuple[int, int]:
+    """The length of the first axis of a float64 array with these flags, and the numbers in each of its rows; (-1, 0)
+    for any other object."""
+    at = _address(obj)
+    if _word(at + TYPE) != array_type or _word(at + DTYPE) != dtype or _half_word(at + FLAGS) & flags != flags:
+        return -1, 0
+    dimensions, entries = _word(at + DIMENSIONS), 1
+    if _half_word(at + NDIM) == 0:
+        return -1, 0
+    for axis in range(1, _half_word(at + NDIM)):
+        entries *= _word(dimensions + 8 * axis)
+    return _word(dimensions), entries
+
+
+@kernel
+def data_at(obj: Any) -> int:
+    """The address of the first number of an array object."""
+    return _word(_address(obj) + DATA)
+
+
+@kernel
 def borrowed(obj: Any, shape: tuple[int, ...]) -> np.ndarray:
     """The data of an array object that is known to have this shape."""
     return _array_at(_word(_address(obj) + DATA), shape)

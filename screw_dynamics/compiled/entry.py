@@ -22,6 +22,7 @@ from . import workspace as ws
 from .borrow import BORROWED, borrowed, layout_is_known
 from .cache import BATCHES, Form, compiled, prepare
 from .native import address, array_at
+from .rows import MOST, form_of_rows, form_of_work, plan_of, rows_of_inputs
 from .tiles import clear, first_tile, gather, identity_order, load, load_rows, next_tile, store, unowned
 
 # ------------------------------------------------------------------------------------------------- shapes of one result
@@ -217,12 +218,13 @@ class Entry:
     one(workspace, [target,] *inputs, out): inputs are arrays (n,). It returns False, and does nothing, for any Python
     objects as inputs or `out` that borrow.py cannot read. many(workspace, targets, inputs, out, counter): a tuple of
     arrays (N, n), out (N, entries of one result), on lanes and without the GIL. A call works on the tiles that the
-    counter gives it (tiles.next_tile), in a workspace of its own, and checks nothing. shape(n, bodies): the shape of
-    one result. targeted: the algorithm requires a target, which calls pass as Target.packed, or in a tuple of one.
-    name: of the algorithm, if it is not that of its function. on_groups: the algorithm for robots with joints on
-    groups, if it is not the same. takes: how the first input, q, is taken; takes_on_groups: the same there. given: a
-    kernel given(memory, packed target, like) that returns what the algorithm gets between body and out; size(memory):
-    the shape of one result, if n and bodies do not tell."""
+    counter gives it (tiles.next_tile), in a workspace of its own, and checks nothing. rows(plan, team, workspace,
+    threads, [target,] *inputs, out): the same for arrays (N, ...) that it reads itself, as `one` does, on threads;
+    False, with nothing done, for others. shape(n, bodies): the shape of one result. targeted: the algorithm requires a
+    target, which calls pass as Target.packed, or in a tuple of one. name: of the algorithm, if it is not that of its
+    function. on_groups: the algorithm for robots with joints on groups, if it is not the same. takes: how the first
+    input, q, is taken; takes_on_groups: the same there. given: a kernel given(memory, packed target, like) that returns
+    what the algorithm gets between body and out; size(memory): the shape of one result, if n and bodies do not tell."""
 
     def __init__(self, algorithm: Callable, Body: type, inputs: int, shape: Callable, targeted: bool = False,
                  name: str = "", on_groups: Callable | None = None, takes: Takes = COORDINATES,
@@ -253,7 +255,23 @@ class Entry:
     @cached_property
     def many(self) -> Callable[..., None]:
         """The entry point for many states."""
-        return prepare(*self.form_of_many).entry_point
+        return self._for_many[1].entry_point
+
+    @cached_property
+    def _for_many(self):
+        """What is compiled for many states, and what that lives as long as."""
+        form = self.form_of_many
+        return form, prepare(*form)
+
+    @cached_property
+    def rows(self) -> Callable[..., bool] | None:
+        """The entry point for many states in contiguous arrays, rows.evaluate_rows; None where there is none."""
+        return rows_of_inputs(self.inputs, self.targeted) if layout_is_known() and self.inputs <= MOST else None
+
+    @cached_property
+    def plan(self) -> np.ndarray:
+        """What `rows` has to know of this algorithm, and learns of it."""
+        return plan_of(self._for_many[1], self.inputs, self.targeted)
 
     @property
     def form_of_one(self) -> Form:
@@ -270,6 +288,11 @@ class Entry:
         targets = types.UniTuple(types.int64, int(self.targeted))
         signature = ws.numbers_type(1), targets, states, ws.numbers_type(2, "A"), types.int64[::1]
         return Form(_many(self._takes.many, self.name, self.algorithm, self.Body, self._size, self._given), signature)
+
+    @property
+    def forms_of_rows(self) -> tuple[Form, Form]:
+        """What is compiled for `rows`, the same for all algorithms with as many inputs."""
+        return form_of_rows(self.inputs, self.targeted), form_of_work(self.inputs, self.targeted)
 
     def address(self, lanes: bool) -> int:
         """The address of the entry point for compiled code, native.call: for one state, or for WIDTH on lanes.

@@ -24,7 +24,7 @@ PAUSE, SHORT, LONG = 50_000_000, 5_000_000, 20_000_000      # ns: between questi
 _POINTER, _INT = ir.IntType(8).as_pointer(), ir.IntType(32)
 
 
-def _now():
+def now() -> int:
     """The monotonic time in ns."""
     return time.monotonic_ns()
 
@@ -94,7 +94,7 @@ def retake_gil(typing: Any, released: Any) -> tuple:
     return types.void(types.intp), build
 
 
-overload(_now, jit_options=INLINE)(lambda: lambda: _native_now())
+overload(now, jit_options=INLINE)(lambda: lambda: _native_now())
 overload(_signals, jit_options=INLINE)(lambda: lambda: _native_signals())
 overload(_is_set, jit_options=INLINE)(lambda flag: lambda flag: _native_is_set(flag))
 
@@ -118,10 +118,10 @@ def ended(watch: np.ndarray, stop: np.ndarray) -> bool:
 @outlined
 def _look(watch, stop):
     """Read the clock and the flag, and ask for signals if it is time."""
-    now = _now()
+    moment = now()
     if watch[LOOKED] == 0:
-        watch[LOOKED] = watch[ASKED] = now
-    spent, watch[LOOKED] = now - watch[LOOKED], now
+        watch[LOOKED] = watch[ASKED] = moment
+    spent, watch[LOOKED] = moment - watch[LOOKED], moment
     if spent < SHORT:
         watch[BETWEEN] *= 2
     elif spent > LONG:
@@ -129,8 +129,8 @@ def _look(watch, stop):
     watch[DUE] = watch[BETWEEN]
     if _is_set(stop):
         watch[FAILURE] = STOPPED
-    elif watch[MAIN] and now - watch[ASKED] > PAUSE:
-        watch[ASKED], watch[FAILURE] = now, _signals()
+    elif watch[MAIN] and moment - watch[ASKED] > PAUSE:
+        watch[ASKED], watch[FAILURE] = moment, _signals()
     return watch[FAILURE] != 0
 
 

@@ -1,9 +1,11 @@
 """Threads for batches: a pool whose threads wake quickly, and work that is shared among them."""
+import math
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from queue import SimpleQueue
 from threading import Lock, Thread
+from time import monotonic
 
 from screw_dynamics.checks import whole
 
@@ -16,8 +18,17 @@ def available_threads() -> int:
 
 
 def thread_count(threads: int | None) -> int:
-    """The number of threads that an argument `threads` gives, a whole number >= 1; None: available_threads()."""
-    return available_threads() if threads is None else whole("threads", threads, 1)
+    """The number of threads that an argument `threads` gives, a whole number >= 1; None: available_threads(), as it was
+    within the last second, since to ask takes as long as a hundred states."""
+    global _available, _asked
+    if threads is not None:
+        return whole("threads", threads, 1)
+    if not 0.0 <= monotonic() - _asked < 1.0:
+        _available, _asked = available_threads(), monotonic()
+    return _available
+
+
+_available, _asked = 1, -math.inf
 
 
 class _Task:

@@ -14,7 +14,7 @@ from screw_dynamics.numbers.values import INLINE, kernel, null
 
 INT, VECTOR = ir.IntType(32), ir.VectorType(ir.DoubleType(), WIDTH)
 AHEAD = 2 * WIDTH         # rows: how far ahead of its use an input is prefetched
-PIECE = 16 * WIDTH        # rows that a thread takes at once
+PIECE = 8 * WIDTH         # rows that a thread takes at once: at the end the others wait for half of them
 MASK, _SQUARE = ir.VectorType(ir.IntType(1), WIDTH), types.UniTuple(LANE, WIDTH)
 
 

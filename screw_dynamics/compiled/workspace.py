@@ -23,7 +23,8 @@ from .native import array_at, at
 # Positions in the header of a workspace: counts, where the parts begin, and addresses of NumPy's types.
 SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, FRAME_COUNT, LENGTH, WATCH = range(10)
 CONFIGURATION, PLACES, LANES, TABLES, WORK = range(18, 23)      # a watch of interrupt.py has nine words
-HEADER = 24
+COUNTER, BATCH = 24, 32     # a line of the cache for the counter of a batch's tiles, and 24 words on the batch: rows.py
+HEADER = 56
 LARGE = 1 << 20         # numbers: results of more are not computed on lanes, for whose memory nothing is reserved
 _needs = []                                             # (Body, shape) of all entry points: one workspace serves all
 

@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.compiled.batch import Workspaces, evaluate, evaluate_few
+from screw_dynamics.compiled.batch import Workspaces, evaluate, evaluate_rows
 from screw_dynamics.compiled.entry import Entry, Target
 from screw_dynamics.compiled.workspace import Rows, workspace
 from screw_dynamics.model.model import Model
-
-MOST = 16               # inputs of an algorithm besides q
 
 Out: TypeAlias = np.ndarray | None
 Threads: TypeAlias = int | None
@@ -28,7 +26,7 @@ class Evaluation:
         self.gravity = checks.vector("gravity", gravity, 3)
         self.gravity.setflags(write=False)
         self.n, self.nq, self._twists = model.n, model.nq, (6, model.n)
-        self._bodies, self._widths = len(model.parents), (model.nq, *(model.n,) * MOST)     # of q, and other inputs
+        self._bodies = len(model.parents)
         self.q_slices, self.v_slices = model.q_slices, model.v_slices
         self.joint_names, self.link_names, self.warnings = model.joint_names, tuple(model.frames), model.warnings
         self._frame = {name: i for i, name in enumerate(model.frame_names) if name is not None}
@@ -51,10 +49,9 @@ class Evaluation:
     def _evaluate(self, entry: Entry, inputs: Mapping[str, ArrayLike], out, threads, *target: int) -> np.ndarray:
         """Check the inputs {name: array-like} and evaluate an entry point on one state or on each of a batch."""
         n, shape = self.n, entry.shape(self.n, self._bodies)
-        if threads is None or threads == 1:
-            found = evaluate_few(entry, self._on_lanes, self._widths, shape, target, tuple(inputs.values()), out)
-            if found is not None:
-                return found
+        found = evaluate_rows(entry, self._on_lanes, shape, target, tuple(inputs.values()), out, threads)
+        if found is not None:
+            return found
         arrays = checks.broadcast({
             name: checks.real_numbers(name, x, self.nq if name == "q" else n) for name, x in inputs.items()})
         out = checks.result_array(out, (*arrays[0].shape[:-1], *shape))

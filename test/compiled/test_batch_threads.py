@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from screw_dynamics.compiled import batch, team
 from screw_dynamics.compiled import threads as pool
 from screw_dynamics.compiled.threads import available_threads, on_threads
 from support.batches import ARM, method, states
@@ -46,8 +47,8 @@ class Watched:
 
 @pytest.mark.parametrize("threads", [count for count in (1, 2, 3) if count <= os.cpu_count()])
 def test_so_many_threads_are_at_work(rng, monkeypatch, threads):
-    """Each waits until all are there."""
-    arrays, seen = states(rng, ARM, 3, 20_000), set()
+    """Each waits until all are there. Machine code has helpers of its own for contiguous arrays: below."""
+    arrays, seen = states(rng, ARM, 3, 20_000)[:, ::-1], set()
     ARM.inverse_dynamics(*arrays)
     all_there = threading.Barrier(threads)
 
@@ -58,6 +59,39 @@ def test_so_many_threads_are_at_work(rng, monkeypatch, threads):
     monkeypatch.setattr(ARM._inverse_dynamics, "many", Watched(ARM._inverse_dynamics.many, enter))
     ARM.inverse_dynamics(*arrays, threads=threads)
     assert len(seen) == threads
+
+
+def helper_seconds():
+    """The processor time that the first helper has taken."""
+    thread, = (x for x in threading.enumerate() if x.name == "screw_dynamics_helper_0")
+    return time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
+
+
+@pytest.mark.skipif(os.cpu_count() == 1, reason="helpers need cores")
+def test_helpers_work_where_they_are_asked_to_and_sleep_otherwise(rng):
+    """A helper looks out for work for a fraction of a millisecond, and then takes no time."""
+    arrays = states(rng, ARM, 3, 100_000)
+    ARM.inverse_dynamics(*arrays, threads=2)
+    batches, started = 0, helper_seconds()
+    while helper_seconds() - started < 0.02 + 0.3e-3 * batches:
+        ARM.inverse_dynamics(*arrays, threads=2)
+        batches += 1
+    asleep = 0.0
+    while asleep != helper_seconds():
+        asleep = helper_seconds()
+        time.sleep(0.02)
+    ARM.inverse_dynamics(*arrays, threads=1)
+    ARM.inverse_dynamics(*arrays[:, :8])
+    assert helper_seconds() == asleep
+
+
+def test_a_process_ends_while_helpers_look_out_for_work():
+    script = f"""
+import numpy, screw_dynamics
+robot = screw_dynamics.Robot.from_urdf({str(URDF / "double_pendulum.urdf")!r})
+for _ in range(100):
+    robot.gravity_torque(numpy.ones((20_000, 2)), threads=2)"""
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 CORES = len(os.sched_getaffinity(0))
@@ -95,7 +129,7 @@ def test_a_failure_on_another_thread_reaches_the_caller(rng, monkeypatch):
             at_work.set()
             raise MemoryError("no room")
         at_work.wait(timeout=60)
-    arrays = states(rng, ARM, 3, 20_000)
+    arrays = states(rng, ARM, 3, 20_000)[:, ::-1]
     ARM.inverse_dynamics(*arrays)
     monkeypatch.setattr(ARM._inverse_dynamics, "many", Watched(ARM._inverse_dynamics.many, fail))
     with pytest.raises(MemoryError, match="no room"):
@@ -180,8 +214,11 @@ def test_a_system_that_gives_no_threads_costs_time_alone(rng, monkeypatch):
     q, = states(rng, ARM, 1, 20_000)
     expected = ARM.gravity_torque(q, threads=2)
     monkeypatch.setattr(pool, "_pool", pool._Pool())
-    monkeypatch.setattr(pool, "Thread", NoThread)
+    monkeypatch.setattr(batch, "TEAM", team.Team())
+    for module in (pool, team):
+        monkeypatch.setattr(module, "Thread", NoThread)
     assert (ARM.gravity_torque(q, threads=2) == expected).all()
+    assert (ARM.gravity_torque(q[::-1], threads=2) == expected[::-1]).all()
 
 
 def test_one_robot_serves_several_threads_at_once(rng):

@@ -1,0 +1,228 @@
+"""Threads that help a call with its batch: they wait for work in machine code, without the GIL, and at first awake.
+
+To wake a thread takes the better part of a batch of a thousand states. So a helper that has ended its work looks out
+for more for SPIN, as long as some wakings take, before it sleeps."""
+import atexit
+import ctypes
+import os
+from contextlib import suppress
+from threading import Lock, Thread
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from llvmlite.binding import get_process_triple
+from numba import types
+from numba.core import cgutils
+from numba.core.cgutils import get_or_insert_function
+from numba.extending import intrinsic
+
+from screw_dynamics.numbers.values import kernel, outlined
+
+from .cache import BATCHES, Form, compiled, prepare
+from .interrupt import now
+from .native import array_at, call
+
+SPIN = 200_000          # ns: how long a helper looks out for work before it sleeps
+# Words of a team: how many helpers there are, and when a batch ended last. From LINE on a line of the cache for each:
+# its state, the function(argument, number of the helper) to call, whose call that is, and a lock that wakes it.
+HELPERS, LAST, LINE = 0, 1, 8
+STATE, FUNCTION, ARGUMENT, LOCK = 0, 8, 16, 24                              # bytes from the beginning of a line
+AWAKE, ASLEEP, TAKEN, TASK, RUNNING, DONE, ENDED = range(7)                 # states
+_VOID, _POINTER, _INT = ir.VoidType(), ir.IntType(8).as_pointer(), ir.IntType(32)
+_WORD, _X86 = cgutils.intp_t, get_process_triple().startswith("x86_64")
+
+
+# ------------------------------------------------------------------------------------------------- atomic words, locks
+def _pointer(builder, address):
+    return builder.inttoptr(address, _WORD.as_pointer())
+
+
+@intrinsic
+def look(typing: Any, address: Any) -> tuple:
+    """The word at an address, and all that was written before it."""
+    def build(context, builder, signature, args):
+        return builder.load_atomic(_pointer(builder, args[0]), "acquire", 8)
+    return types.intp(types.intp), build
+
+
+@intrinsic
+def put(typing: Any, address: Any, word: Any) -> tuple:
+    """Write the word at an address, after all that is to be written before it."""
+    def build(context, builder, signature, args):
+        builder.store_atomic(args[1], _pointer(builder, args[0]), "release", 8)
+        return context.get_dummy_value()
+    return types.void(types.intp, types.intp), build
+
+
+@intrinsic
+def exchange(typing: Any, address: Any, old: Any, new: Any) -> tuple:
+    """Replace the word at an address if it is the old one: True if it was."""
+    def build(context, builder, signature, args):
+        found = builder.cmpxchg(_pointer(builder, args[0]), args[1], args[2], "acq_rel", "acquire")
+        return builder.extract_value(found, 1)
+    return types.boolean(types.intp, types.intp, types.intp), build
+
+
+@intrinsic
+def relax(typing: Any) -> tuple:
+    """Let the other thread of a core run, if there is one."""
+    def build(context, builder, signature, args):
+        if _X86:
+            pause = get_or_insert_function(builder.module, ir.FunctionType(_VOID, []), "llvm.x86.sse2.pause")
+            builder.call(pause, [])
+        return context.get_dummy_value()
+    return types.void(), build
+
+
+@intrinsic
+def step_aside(typing: Any) -> tuple:
+    """Let other threads have this core for a while."""
+    def build(context, builder, signature, args):
+        builder.call(get_or_insert_function(builder.module, ir.FunctionType(_INT, []), "sched_yield"), [])
+        return context.get_dummy_value()
+    return types.void(), build
+
+
+@intrinsic
+def sleep_on(typing: Any, lock: Any) -> tuple:
+    """Sleep until a lock of Python is released. Without the GIL."""
+    def build(context, builder, signature, args):
+        kind = ir.FunctionType(_INT, [_POINTER, _INT])
+        acquire = get_or_insert_function(builder.module, kind, "PyThread_acquire_lock")
+        builder.call(acquire, [builder.inttoptr(args[0], _POINTER), _INT(1)])
+        return context.get_dummy_value()
+    return types.void(types.intp), build
+
+
+@intrinsic
+def wake(typing: Any, lock: Any) -> tuple:
+    """Release a lock of Python."""
+    def build(context, builder, signature, args):
+        release = get_or_insert_function(builder.module, ir.FunctionType(_VOID, [_POINTER]), "PyThread_release_lock")
+        builder.call(release, [builder.inttoptr(args[0], _POINTER)])
+        return context.get_dummy_value()
+    return types.void(types.intp), build
+
+
+# ------------------------------------------------------------------------------------------------- calls and helpers
+@kernel
+def _word(address):
+    return array_at(0, address, (1,))[0]
+
+
+@kernel
+def _line(team, helper):
+    return team + 8 * (LINE + 8 * helper)
+
+
+@outlined
+def serve(line: int, helper: int) -> None:
+    """The life of a helper: make the calls that others leave in its line, and sleep after SPIN without any."""
+    until = now() + SPIN
+    while look(line) != ENDED:
+        state = look(line)
+        if state == TASK and exchange(line, TASK, RUNNING):
+            call(_word(line + FUNCTION), (_word(line + ARGUMENT), helper))
+            put(line, DONE)
+            until = now() + SPIN
+        elif state == AWAKE and now() > until and exchange(line, AWAKE, ASLEEP):
+            sleep_on(_word(line + LOCK))
+            exchange(line, ASLEEP, AWAKE)
+            until = now() + SPIN
+        relax()
+
+
+@outlined
+def call_together(team: int, count: int, rouse: bool, function: int, argument: int) -> bool:
+    """Call function(argument, number) here, number -1, and on up to `count` helpers that are free, and wait for all;
+    helpers that sleep are woken if `rouse`. True if a helper had a part in it. `argument` is that of no other call."""
+    helped = False
+    for helper in range(count):
+        line = _line(team, helper)
+        asleep = rouse and exchange(line, ASLEEP, TAKEN)
+        if asleep or exchange(line, AWAKE, TAKEN):
+            put(line + FUNCTION, function)
+            put(line + ARGUMENT, argument)
+            put(line, TASK)
+            if asleep:
+                wake(_word(line + LOCK))
+    call(function, (argument, -1))
+    for helper in range(count):
+        line = _line(team, helper)
+        if look(line + ARGUMENT) == argument:
+            if not exchange(line, TASK, TAKEN):                 # it has begun
+                helped, looks = True, 0
+                while look(line) != DONE:
+                    relax()
+                    looks += 1
+                    if looks % 1024 == 0:                       # others use its core
+                        step_aside()
+            put(line + ARGUMENT, 0)
+            put(line, AWAKE)
+    return helped
+
+
+@compiled(f"helpers{BATCHES}", nogil=True)
+def _serve(line, helper):
+    serve(line, helper)
+
+
+def form() -> Form:
+    """What is compiled for a helper."""
+    return Form(_serve, (types.intp, types.intp))
+
+
+# ------------------------------------------------------------------------------------------------- threads
+def _lock():
+    """The address of a new lock of Python, taken; it is never freed."""
+    allocate, acquire = ctypes.pythonapi.PyThread_allocate_lock, ctypes.pythonapi.PyThread_acquire_lock
+    allocate.restype, acquire.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_int)
+    lock = allocate()
+    acquire(lock, 1)
+    return lock
+
+
+class Team:
+    """The helpers of this process. words: an int64 array, which compiled code reads."""
+
+    def __init__(self):
+        self._most, self._growing, self._threads = max(0, (os.cpu_count() or 1) - 1), Lock(), []
+        lines = np.zeros(LINE * (self._most + 2), dtype=np.int64)
+        first = -lines.ctypes.data % 64 // 8
+        self.words = lines[first:first + LINE * (self._most + 1)]
+
+    def grow(self, count: int) -> int:
+        """Have so many helpers, or fewer if there are fewer cores or the system grants no more threads; how many of
+        them there are."""
+        if len(self._threads) < min(count, self._most):
+            with self._growing, suppress(RuntimeError):         # no more threads can start
+                while len(self._threads) < min(count, self._most):
+                    self._start(len(self._threads))
+        return min(count, len(self._threads))
+
+    def _start(self, helper):
+        at = LINE * (1 + helper)
+        self.words[at:at + LINE] = AWAKE, 0, 0, _lock(), 0, 0, 0, 0
+        serve_alone = prepare(*form()).entry_point
+        line = self.words.ctypes.data + 8 * at
+        thread = Thread(target=serve_alone, args=(line, helper), name=f"screw_dynamics_helper_{helper}", daemon=True)
+        thread.start()
+        self._threads.append(thread)
+        self.words[HELPERS] = len(self._threads)
+
+    def end(self) -> None:
+        """Have those helpers end that are not at work: the process does, and its machine code with it."""
+        self.words[HELPERS] = 0
+        for helper, thread in enumerate(self._threads):
+            at = LINE * (1 + helper)
+            if self.words[at] in (AWAKE, ASLEEP):
+                self.words[at] = ENDED
+                ctypes.pythonapi.PyThread_release_lock(ctypes.c_void_p(int(self.words[at + LOCK // 8])))
+                thread.join(timeout=1.0)
+
+
+TEAM = Team()
+atexit.register(TEAM.end)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=TEAM.__init__)       # threads do not survive a fork
