@@ -37,6 +37,7 @@ FLOATING_BATCH = {"inverse dynamics": 12.0, "forward dynamics": 12.0,
                   "derivatives of inverse dynamics": 10.0, "derivatives of forward dynamics": 10.0,
                   "torque regressor": 10.0}
 TWO_THREADS, ROLLOUT, ROLLOUTS = 1.8, 3.0, 15.0
+CHAINS = {"mass matrix": 1.0, "Coriolis matrix": 1.0}
 GROWTH = {"inverse dynamics": 11.0, "forward dynamics": 11.0}
 GROWTH_BETWEEN = (100, 1000)
 EULER = "semi-implicit Euler"
@@ -147,7 +148,8 @@ def chains(measurements):
         if m.subject["work"] == "growth":
             cells = {str(n): against("Pinocchio", joints=n)(m) for n in lengths(m)}
             cells = {n: ratio for n, ratio in cells.items() if ratio is not None}
-            yield Row("chains", "", m.subject["quantity"], None, cells)
+            quantity = m.subject["quantity"]
+            yield Row("chains", "", quantity, CHAINS.get(quantity), cells)
 
 
 def growth(measurements):

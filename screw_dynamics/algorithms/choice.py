@@ -3,6 +3,7 @@ from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry
 
+from . import coriolis_matrix_by_rows, mass_matrix_by_rows
 from .coriolis_matrix import CORIOLIS_MATRIX
 from .forward_dynamics import ACCELERATION, FORWARD_DYNAMICS_BY, FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
 from .gravity import GRAVITY_TORQUE
@@ -22,9 +23,9 @@ class Choice(NamedTuple):
     acceleration: Entry
 
 
-def choice(representation: str | None, shares_coordinates: bool) -> Choice:
+def choice(representation: str | None, shares_coordinates: bool, deep: bool = False) -> Choice:
     """The algorithms in a representation of twists; None: the fastest loops whose error does not grow with the distance
-    from the origin.
+    from the origin. deep: of a model that rows.is_deep accepts.
 
     Articulated bodies require a coordinate for each joint: where mimic joints share one, the mass matrix is solved."""
     inverse = INVERSE_DYNAMICS_IN[representation] if representation else INVERSE_DYNAMICS_CLASSICAL
@@ -32,7 +33,8 @@ def choice(representation: str | None, shares_coordinates: bool) -> Choice:
         forward, acceleration = FORWARD_DYNAMICS_BY_MASS_MATRIX, ACCELERATION["mass_matrix"]
     else:
         forward, acceleration = FORWARD_DYNAMICS_IN[representation or "hybrid"], ACCELERATION["hybrid"]
-    return Choice(inverse, CORIOLIS_TORQUE, GRAVITY_TORQUE, MASS_MATRIX, CORIOLIS_MATRIX, forward, acceleration)
+    found = Choice(inverse, CORIOLIS_TORQUE, GRAVITY_TORQUE, MASS_MATRIX, CORIOLIS_MATRIX, forward, acceleration)
+    return found._replace(**mass_matrix_by_rows.BY_ROWS, **coriolis_matrix_by_rows.BY_ROWS) if deep else found
 
 
 def candidates(representation: str | None, shares_coordinates: bool) -> list[list[Entry]]:

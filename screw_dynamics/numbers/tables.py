@@ -19,14 +19,21 @@ class Square:
     """In annotations of a table: a column with a scalar for each pair of slots, `H[i, j]`."""
 
 
+class Screws:
+    """In annotations of a table: a matrix (6, n), with a column of scalars for each of n slots."""
+
+
+MATRICES = Square, Screws
+
+
 def width(cls: type) -> int:
-    """The number of scalars in a slot of a table `cls`, without square columns."""
-    return sum(leaf not in (Nil, Square) for leaf in leaves(cls))
+    """The number of scalars in a slot of a table `cls`, without matrices."""
+    return sum(leaf not in (Nil, *MATRICES) for leaf in leaves(cls))
 
 
 def size(cls: type, n: int) -> int:
     """The number of scalars in a table `cls` of n slots."""
-    return width(cls) * n + fields(cls).count(Square) * n * n
+    return (width(cls) + 6 * fields(cls).count(Screws)) * n + fields(cls).count(Square) * n * n
 
 
 def packed(rows: Sequence[NamedTuple]) -> np.ndarray:
@@ -53,7 +60,7 @@ def table(cls: type, like: Any, n: int, memory: np.ndarray | None = None, start:
     reference to it, which would be slow: it must be an argument of the entry point and large enough, unchecked. In
     plain Python they are lists of the values in `memory`, if it is given."""
     lines = [(None,) * len(fields(cls))] * n if memory is None else _unpacked(cls, memory[start:], n)
-    return cls(*(np.empty((n, n), dtype=object) if kind is Square else list(column)
+    return cls(*(np.empty((6 if kind is Screws else n, n), dtype=object) if kind in MATRICES else list(column)
                  for kind, column in zip(fields(cls), zip(*lines, strict=True), strict=True)))
 
 
@@ -61,7 +68,7 @@ def _unpacked(cls, memory, n):
     """The values of `packed`, from the first n rows in the memory of a table."""
     for row in memory[:n * width(cls)].reshape(n, width(cls)):
         stored = zip(row, row.view(np.int64).tolist(), strict=True)
-        yield build(cls, [kind() if kind in (Nil, Square) else next(stored)[kind is int] for kind in leaves(cls)])
+        yield build(cls, [kind() if kind in (Nil, *MATRICES) else next(stored)[kind is int] for kind in leaves(cls)])
 
 
 # ------------------------------------------------------------------------------------------------- compiled
@@ -82,11 +89,11 @@ def view(context: Any, builder: Any, kind: Any, data: Any, shape: Sequence, stri
 @intrinsic
 def _table(typing, cls, like, n, memory, start):
     kinds = fields(cls.instance_class)
-    dtypes = [like if kind is Square else numba_type(kind, like) for kind in kinds]
-    arrays = [types.Array(dtype, 2 if kind is Square else 1, "A", aligned=False)
+    dtypes = [like if kind in MATRICES else numba_type(kind, like) for kind in kinds]
+    arrays = [types.Array(dtype, 2 if kind in MATRICES else 1, "A", aligned=False)
               for kind, dtype in zip(kinds, dtypes, strict=True)]
     result = types.BaseTuple.from_types(arrays, cls.instance_class)
-    row = sum(_doubles(dtype) for kind, dtype in zip(kinds, dtypes, strict=True) if kind is not Square)
+    row = sum(_doubles(dtype) for kind, dtype in zip(kinds, dtypes, strict=True) if kind not in MATRICES)
 
     def build(context, builder, signature, args):
         _, _, n, memory, start = args
@@ -94,13 +101,13 @@ def _table(typing, cls, like, n, memory, start):
 
         def intp(x):
             return context.get_constant(types.intp, x)
-        column, square, made = 0, builder.mul(n, intp(row)), []
+        column, matrix, made = 0, builder.mul(n, intp(row)), []
         for kind, dtype, array in zip(kinds, dtypes, arrays, strict=True):
             step = intp(_doubles(dtype))
-            if kind is Square:
-                line = builder.mul(n, step)
-                made.append(view(context, builder, array, builder.gep(first, [square]), (n, n), (line, step)))
-                square = builder.add(square, builder.mul(n, line))
+            if kind in MATRICES:
+                lines, line = intp(6) if kind is Screws else n, builder.mul(n, step)
+                made.append(view(context, builder, array, builder.gep(first, [matrix]), (lines, n), (line, step)))
+                matrix = builder.add(matrix, builder.mul(lines, line))
             else:
                 made.append(view(context, builder, array, builder.gep(first, [intp(column)]), (n,), (intp(row),)))
                 column += _doubles(dtype)

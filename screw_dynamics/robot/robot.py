@@ -10,6 +10,7 @@ from screw_dynamics import checks, mjcf
 from screw_dynamics.algorithms.choice import Choice, candidates, choice
 from screw_dynamics.algorithms.jacobian import JACOBIAN
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
+from screw_dynamics.algorithms.rows import is_deep
 from screw_dynamics.compiled.specialize import shortest, straight_line
 from screw_dynamics.model.model import Model
 from screw_dynamics.peers import WithHints
@@ -59,7 +60,12 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
             checks.one_of("representation", representation, REPRESENTATIONS)
         super().__init__(model, gravity)
         self.representation, self.source = representation, source
-        self._use(Choice(*map(self._of, choice(representation, model.shares_coordinates))))
+        self._use(Choice(*map(self._of, self._loops())))
+
+    def _loops(self):
+        """The algorithms that serve any robot like this one."""
+        return choice(self.representation, self.model.shares_coordinates,
+                      is_deep(self.model.parents, self.model.coordinates))
 
     def _use(self, algorithms: Choice):
         object.__setattr__(self, "_sealed", False)
@@ -134,10 +140,11 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         remains a loop. Numbers of joints and frames within 1e-15 of 0, 1 or -1 are rounded to that. Kernels contain
         payload and gravity: with_payload and with_gravity return ordinary robots."""
         special = Robot(self.model, self.gravity, self.representation, self.source)
-        places, options = self.model.places(self.gravity), (self.representation, self.model.shares_coordinates)
+        places = self.model.places(self.gravity)
         special._use(Choice(*(
             shortest(entries, self._links, self._frames, places=places) or self._of(loops)
-            for entries, loops in zip(candidates(*options), choice(*options), strict=True))))
+            for entries, loops in zip(
+                candidates(self.representation, self.model.shares_coordinates), self._loops(), strict=True))))
         for link, representation, *references in checks.jacobian_names(jacobians, self.link_names):
             reference = references[0] if references else None
             target = self._target(link, reference, representation)

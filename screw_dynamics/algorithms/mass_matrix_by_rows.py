@@ -1,0 +1,60 @@
+"""The joint-space mass matrix of deep robots by composite bodies in the common frame, O(n d), written by rows."""
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.compiled.entry import Entry, per_pair
+from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.tables import Screws
+from screw_dynamics.numbers.values import Scalar, kernel, over, zero
+from screw_dynamics.screws.inertia import Inertia, moved
+from screw_dynamics.screws.se3 import Ad, Pose, Twist, dot
+
+from .common_frame import place
+from .jacobian import column, put_column
+from .rows import number, put_carried, put_carriers, twists
+
+
+class Body(NamedTuple):
+    """What the algorithm holds of each body: joint coordinate; pose, and inertia of the body with all that it carries,
+    in the common frame; the first body of its run and the last that it carries. By columns the joint screws, and the
+    momenta of what joints carry at the unit rate."""
+
+    q: Scalar
+    C: Pose
+    M: Inertia
+    start: int
+    end: int
+    J: Screws
+    P: Screws
+
+
+@kernel
+def momentum_of_carriers(given: tuple, first: int, end: int) -> Scalar:
+    """The momentum of a body along the screws of columns from the first on."""
+    J, W = given
+    return dot(W, twists(J[:, :end], first))
+
+
+@kernel
+def mass_matrix(links: Link, body: Body, H: np.ndarray) -> None:
+    """Set H to M(q): H_kl = J_l^T M^c J_k, M^c the composite inertia; [MD] (81). Requires rows.is_deep."""
+    parent, n, like = links.parent, len(links.parent) - 1, body.q[0]
+    q, C, M, start, end, J, P = body
+    place(links, q, C)
+    number(links, start, end)
+    M[0] = zero(Inertia, like)
+    for i in range(1, n + 1):
+        M[i] = over(moved(C[i], links.M[i]), like)
+        put_column(J, i - 1, over(Ad(C[i], links.X[i]), like))
+    for i in range(n, 0, -1):
+        X = column(J, i - 1)
+        W = M[i] @ X
+        put_column(P, i - 1, Twist(W.torque, W.force))
+        H[i - 1, i - 1] = dot(W, X)
+        put_carried(H, i, end[i], P, X)
+        put_carriers(links, start, H, i, momentum_of_carriers, (J, W))
+        M[parent[i]] += M[i]
+
+
+BY_ROWS = {"mass_matrix": Entry(mass_matrix, Body, 1, per_pair, name="mass_matrix.rows")}
