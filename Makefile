@@ -53,6 +53,7 @@ bench:
 	$(BIN)/python -m benchmarks.simulator $(filter --quick,$(OPTIONS))
 	$(BIN)/python -m benchmarks.inverse_kinematics $(filter --quick --no-install,$(OPTIONS))
 	$(BIN)/python -m benchmarks.closed_loops $(filter --quick,$(OPTIONS))
+	$(BIN)/python -m benchmarks.batches $(filter --quick,$(OPTIONS))
 	$(BIN)/python -m benchmarks.specialized $(filter --quick,$(OPTIONS))
 
 bench-publish:

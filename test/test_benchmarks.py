@@ -4,7 +4,7 @@ import json
 import pytest
 
 import screw_dynamics as sd
-from benchmarks import inverse_kinematics, machine, pictures, report, robots, simulator, startup, targets, work
+from benchmarks import batches, inverse_kinematics, machine, pictures, report, robots, simulator, startup, targets, work
 from benchmarks.agreement import Disagreement, those_who_agree
 from benchmarks.calls import Call
 from benchmarks.contestants import OURS, Contestants, Who
@@ -109,3 +109,14 @@ def test_inverse_kinematics_finds_what_others_find(name):
     for poses, good, distance, angle, seconds in rows.values():
         assert 0 < poses <= 50 and good.mean() > 0.8 and max(distance, angle) < 1e-6 and seconds > 0.0
     assert all(good.all() for _, good, *_ in ours)
+
+
+def test_batches_are_measured_by_size_threads_pause_and_place(monkeypatch):
+    for name, value in {"FEW": (1, 4), "SHARED": (64,), "PAUSED": 64, "PAUSES": (1e-3,), "FAR": 128}.items():
+        monkeypatch.setattr(batches, name, value)
+    robot = sd.Robot(sd.ModelBuilder("root").build())
+    lines = [line for table in batches.TABLES.values() for line in table(robot, 0.0)]
+    assert [line for line, _ in lines] == [
+        "1 states", "4 states", "64 states", "one thread, after 1 ms", "default, after 1 ms", "128 states, 1 thread",
+        "128 states, 2 threads"]
+    assert all(x > 0.0 for _, cells in lines for x in cells.values())
