@@ -11,12 +11,20 @@ import shutil
 import sys
 from pathlib import Path
 
+from numpy.typing import ArrayLike
+from sphinx.util.typing import stringify_annotation
+
 import screw_dynamics
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
 
+from examples_of_reference import examples, opening  # noqa: E402
 from ros_reference import ros_reference  # noqa: E402
+
+EXAMPLES = examples()
+ARRAY_LIKE = [stringify_annotation(ArrayLike, mode) for mode in (
+    "smart", "fully-qualified", "fully-qualified-except-typing")]
 
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "examples/ci/README.md": "example_in_ci.md"}
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
@@ -34,7 +42,8 @@ html_static_path, html_css_files = ["_static"], ["site.css"]
 html_theme, html_title = "furo", f"screw_dynamics {release}"
 html_copy_source = html_show_copyright = False
 autodoc_default_options = {"members": True, "inherited-members": "tuple", "member-order": "bysource"}
-autodoc_typehints = "none"          # docstrings give shapes, and signatures stay short
+autodoc_typehints, autodoc_typehints_format, maximum_signature_line_length = "signature", "short", 90
+python_use_unqualified_type_names, autodoc_type_aliases = True, {"ArrayLike": "ArrayLike"}
 
 
 def notebooks() -> Path:
@@ -89,6 +98,15 @@ def escaped(text: str) -> str:
     return re.sub(r"([\\*|]|_(?=\W|$))", r"\\\1", text)
 
 
+def short(types: str | None) -> str | None:
+    """A signature with NumPy's ArrayLike by its name, where Sphinx has it written out, and types without modules."""
+    if types is None:
+        return None
+    for written in ARRAY_LIKE:
+        types = types.replace(written, "ArrayLike")
+    return re.sub(r"(?<![\w'\"])~?(?:[a-z_]\w*\.)+(?=[A-Z])", "", types)
+
+
 def methods_of_robot() -> str:
     """The reference of Robot: a section for each subject, which is a base class, with its methods in their order."""
     def section(base):
@@ -118,13 +136,24 @@ def setup(app):
     def read(app, name, content):
         folder = (ROOT / "docs" / name).parent
         content[0] = linked(content[0], folder, folder)
+        if name.startswith("reference/"):
+            title, _, rest = content[0].partition("\n")
+            content[0] = f"{title}\n{opening(Path(name).name)}{rest}"
         content[0] += GENERATED.get(name, str)()
 
     def include(app, relative, parent, content):
         content[0] = linked(content[0], (ROOT / "docs" / relative).resolve().parent, (ROOT / "docs" / parent).parent)
 
+    def signature(app, what, name, x, options, arguments, result):
+        return short(arguments), short(result)
+
     def docstring(app, what, name, x, options, lines):
         lines[:] = marked_up(lines)
+        code = EXAMPLES.get(name.removeprefix("screw_dynamics."))
+        if code:
+            shown = re.sub(r"  +#", "  #", code)
+            lines += ["", ".. code-block:: python", "", *(f"    {line}" for line in shown.splitlines()), ""]
     app.connect("source-read", read)
     app.connect("include-read", include)
     app.connect("autodoc-process-docstring", docstring)
+    app.connect("autodoc-process-signature", signature)

@@ -1,0 +1,119 @@
+"""Examples of the reference of Robot, each after the names that it is of; all share what comes before the first."""
+import numpy as np
+
+import screw_dynamics as sd
+
+robot = sd.Robot.from_urdf("urdf/spherical_arm.urdf")       # waist, lift, slide
+q, qd, qdd = np.array((0.3, -0.4, 0.1)), np.array((1.0, -0.5, 0.2)), np.array((0.1, 0.2, 0.3))
+tau, load = np.array((0.5, 9.0, -4.0)), {"gripper": (0, 0, 0, 0, 0, -5.0)}        # a wrench: torque, force
+
+# %% Robot
+arm = sd.Robot(robot.model, gravity=(0, 0, -1.62))          # the same model, on the moon
+arm.joint_names, arm.link_names, arm.n
+
+# %% Robot.from_urdf
+chain = sd.Robot.from_urdf("urdf/spherical_arm.urdf", tip_link="yoke", lock={"waist": 0.5})
+chain.joint_names                                           # ("lift",)
+
+# %% Robot.from_mjcf
+pendulum = sd.Robot.from_mjcf("""<mujoco><worldbody><body><joint name="hinge" axis="0 1 0"/>
+    <geom size="0.1" pos="0 0 -1"/></body></worldbody></mujoco>""")
+pendulum.gravity_torque([0.1])                              # (1,)
+
+# %% Robot.neutral
+robot.neutral()                                             # (0, 0, 0)
+
+# %% Robot.integrate, Robot.difference
+q1 = robot.integrate(q, 0.1 * qd)
+robot.difference(q, q1)                                     # 0.1 * qd
+
+# %% Robot.interpolate
+robot.interpolate(robot.neutral(), q, np.linspace(0.0, 1.0, 11))        # (11, 3)
+
+# %% Robot.distance
+robot.distance(robot.neutral(), q)                          # 0.51
+
+# %% Robot.normalize
+robot.normalize(q)                                          # of a robot with quaternions: of unit length
+
+# %% Robot.random_configuration
+robot.random_configuration(rng=0, shape=100)                # (100, 3), within the limits
+
+# %% Robot.forward_kinematics
+C = robot.forward_kinematics(q, "gripper")                  # (4, 4), in the frame of the root link
+robot.forward_kinematics(q, "gripper", reference="yoke")
+
+# %% Robot.body_poses
+robot.body_poses(q)                                         # (3, 4, 4), of all bodies
+
+# %% Robot.jacobian
+J = robot.jacobian(q, "gripper", "hybrid")                  # (6, 3), angular rows first
+V = J @ qd
+
+# %% Robot.jacobian_derivative
+robot.jacobian_derivative(q, qd, "gripper", "hybrid")       # (6, 3)
+
+# %% Robot.inverse_kinematics
+found = robot.inverse_kinematics(robot.forward_kinematics(q, "gripper"), "gripper")
+found.q, found.success
+
+# %% Robot.inverse_dynamics
+robot.inverse_dynamics(q, qd, qdd)                          # (3,)
+robot.inverse_dynamics(q, qd, qdd, external=load)
+
+# %% Robot.forward_dynamics
+robot.forward_dynamics(q, qd, tau)                          # (3,)
+
+# %% Robot.gravity_torque
+robot.gravity_torque(q)                                     # what holds the robot still
+robot.gravity_torque(np.zeros((1000, 3)), threads=2)        # a batch
+
+# %% Robot.coriolis_torque
+robot.coriolis_torque(q, qd)                                # C(q, qd) qd
+
+# %% Robot.mass_matrix
+M = robot.mass_matrix(q)                                    # (3, 3)
+
+# %% Robot.coriolis_matrix
+robot.coriolis_matrix(q, qd) @ qd                           # coriolis_torque(q, qd)
+
+# %% Robot.external_torque
+robot.external_torque(q, load)                              # J^T W
+
+# %% Robot.friction_torque
+robot.friction_torque(qd)                                   # 0: this URDF has none
+
+# %% Robot.kinetic_energy, Robot.potential_energy
+robot.kinetic_energy(q, qd) + robot.potential_energy(q)     # J
+
+# %% Robot.total_mass
+robot.total_mass                                            # 9.5 kg
+
+# %% Robot.step
+q1, qd1 = robot.step(q, qd, tau, dt=1e-3)
+
+# %% Robot.rollout
+t, positions, velocities = robot.rollout(q, qd, effort=tau, dt=1e-3, steps=100)       # (101,), (101, 3), (101, 3)
+
+# %% Robot.energy_balance
+balance = robot.energy_balance(t, positions, velocities, tau)
+balance.residual                                            # (101,): what efforts do not explain, in J
+
+# %% Robot.with_gravity
+robot.with_gravity((0, 0, 9.81)).gravity_torque(q)          # hanging from the ceiling
+
+# %% Robot.with_payload
+robot.with_payload("gripper", 0.5, com=(0, 0, 0.1)).gravity_torque(q)
+
+# %% Robot.inertial_parameters, Robot.inertial_parameter_names
+robot.inertial_parameters                                   # (30,): m, m d (3) and Theta (6) of each body
+robot.inertial_parameter_names[:4]
+
+# %% Robot.with_inertial_parameters
+heavier = robot.with_inertial_parameters(1.1 * robot.inertial_parameters)
+
+# %% Robot.friction_parameters, Robot.friction_parameter_names
+robot.friction_parameters, robot.friction_parameter_names   # damping, friction, armature of each velocity
+
+# %% Robot.configuration_residual
+robot.configuration_residual(q, limits=True)                # 0 within the limits

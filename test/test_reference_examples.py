@@ -1,0 +1,62 @@
+"""Every public name has an example in the reference, which runs."""
+import importlib
+import importlib.util
+import inspect
+import os
+import subprocess
+import sys
+
+import pytest
+
+import screw_dynamics as sd
+from support.paths import ROOT
+
+# Pages of the reference that list modules, whose functions and classes they show.
+MODULES = ("absolute_coordinates", "calibration", "closed_loops", "contacts", "differential_inverse_kinematics",
+           "elastic_joints", "estimation", "identification", "se3", "so3", "testing")
+VALUES = {"Pose", "Twist", "Wrench", "Rotation", "Stumpff"}     # of kernels: on arrays, arrays stand for them
+OF_VALUES = {f"so3.{name}" for name in ("matrix", "rotate_columns", "rotate_matrix", "rotate_symmetric", "rotation",
+                                        "stumpff")}
+NEEDS = {"testing": "rclpy", "robot_first_use": "viser", "estimation": "daqp", "models": "mujoco"}
+FOLDER = ROOT / "docs" / "reference" / "examples"
+SLOW = {"estimation", "robot_first_use", "mechanisms", "testing"}
+
+
+def load():
+    """docs/examples_of_reference.py."""
+    spec = importlib.util.spec_from_file_location("examples_of_reference", ROOT / "docs" / "examples_of_reference.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def public_names():
+    """Those that the reference shows."""
+    names = {"Robot", *(f"Robot.{name}" for name in dir(sd.Robot) if not name.startswith("_"))}
+    names |= {name for name in sd.__all__ if callable(getattr(sd, name))}
+    for module in MODULES:
+        if module == "testing" and importlib.util.find_spec("rclpy") is None:
+            continue
+        found = importlib.import_module(f"screw_dynamics.{module}")
+        offered = getattr(found, "__all__", None) or [
+            name for name, x in vars(found).items()
+            if not name.startswith("_") and inspect.getmodule(x) is found and callable(x)]
+        names |= {f"{module}.{name}" for name in offered if callable(getattr(found, name)) and name not in VALUES}
+    return names - OF_VALUES
+
+
+def test_every_public_name_has_an_example_and_every_example_a_name():
+    found = set(load().examples())
+    assert public_names() - found == set()
+    assert found - public_names() <= ({name for name in found if name.startswith("testing.")}
+                                      if importlib.util.find_spec("rclpy") is None else {
+                                          "absolute_coordinates.Coordinates"})
+
+
+@pytest.mark.parametrize("page", [pytest.param(path.stem, marks=[pytest.mark.slow] * (path.stem in SLOW))
+                                  for path in sorted(FOLDER.glob("*.py"))])
+def test_examples_run(page):
+    pytest.importorskip(NEEDS.get(page, "numpy"))
+    done = subprocess.run([sys.executable, str(FOLDER / f"{page}.py")], cwd=ROOT, capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"})
+    assert done.returncode == 0, done.stderr
