@@ -9,10 +9,12 @@ import pytest
 
 import screw_dynamics as sd
 from support.paths import ROOT
+from support.ros import needs_ros
 
 TUTORIALS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs/tutorials").glob("*.md"))
              if path.stem != "index"}
 SHORT = "gravity_compensation"      # what the others call is not all compiled by make
+OF_NODES = "robot_in_ci", "ros2_control_and_moveit"
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +59,9 @@ def cells(page):
     return re.findall(r"^```{code-cell}[^\n]*\n(?::[^\n]*\n)*(.*?)^```", TUTORIALS[page], re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.slow] * (page != SHORT)) for page in TUTORIALS])
+@pytest.mark.parametrize("page", [
+    pytest.param(page, marks=[pytest.mark.slow] * (page != SHORT) + [needs_ros] * (page in OF_NODES))
+    for page in TUTORIALS])
 def test_tutorials_run(page):
     done = subprocess.run([sys.executable, "-"], input="\n".join(cells(page)), cwd=ROOT / "docs/tutorials", text=True,
                           env={**os.environ, "PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}, capture_output=True)
