@@ -9,6 +9,9 @@ ONE_BY_ONE = {"derivatives of inverse dynamics": lambda n: (3, n, n),
               "derivatives of forward dynamics": lambda n: (3, n, n), "torque regressor": lambda n: (n, 10 * n)}
 
 
+WRENCH = np.array((1.0, -2.0, 3.0, -10.0, 5.0, 20.0))      # on the end effector, in its frame: torque, force
+
+
 class Call(NamedTuple):
     """A statement of Python and the objects that it names.
 

@@ -5,6 +5,7 @@ from .contestants import OURS, Who
 
 ONE_STATE = {                               # quantity: least ratio as it is, and through out=; None: not asked for
     "inverse dynamics": (1.3, 2.0),
+    "inverse dynamics, a wrench": (None, None),
     "gravity": (1.3, 2.0),
     "forward dynamics": (1.3, 2.0),
     "Jacobian": (1.3, 2.0),
@@ -21,6 +22,7 @@ BATCH = {("inverse dynamics", 1): 15.0, ("forward dynamics", 1): 12.0,
          ("torque regressor", 1): 10.0}
 FLOATING = {                                # the same on a floating base
     "inverse dynamics": 1.5,
+    "inverse dynamics, a wrench": None,
     "gravity": None,
     "forward dynamics": 1.5,
     "Jacobian": None,

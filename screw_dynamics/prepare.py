@@ -27,6 +27,7 @@ from screw_dynamics.algorithms.closed_loops.kinematics import KINEMATICS
 from screw_dynamics.algorithms.derivatives import FORWARD_DYNAMICS_DERIVATIVES, INVERSE_DYNAMICS_DERIVATIVES
 from screw_dynamics.algorithms.derivatives.second_derivatives import INVERSE_DYNAMICS_SECOND_DERIVATIVES
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
+from screw_dynamics.algorithms.external_wrenches import FORWARD_UNDER_LOAD, UNDER_LOAD
 from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_IN
 from screw_dynamics.algorithms.hessian import HESSIAN
 from screw_dynamics.algorithms.hybrid_dynamics import HYBRID_DYNAMICS
@@ -63,9 +64,10 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
     chosen, mimic = choice(None, False), choice(None, True)
     entries = list(dict.fromkeys((
         *chosen[:-1], *mimic[:-1], FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE,
-        KINETIC_ENERGY, POTENTIAL_ENERGY, *CENTROIDAL, BODY_POSES, BODY_POSES_SPATIAL,
+        KINETIC_ENERGY, POTENTIAL_ENERGY, UNDER_LOAD["external_torque"], *CENTROIDAL, BODY_POSES, BODY_POSES_SPATIAL,
         *BODY_TWISTS_IN.values(), *BODY_JACOBIANS_IN.values(),
         *(everything * (*INVERSE_DYNAMICS_IN.values(), *FORWARD_DYNAMICS_IN.values(), *HYBRID_DYNAMICS.values(),
+                        *UNDER_LOAD.values(), *FORWARD_UNDER_LOAD.values(), *choice(None, False, deep=True)[:-1],
                         INVERSE_DYNAMICS_DERIVATIVES, *FORWARD_DYNAMICS_DERIVATIVES.values(), HESSIAN,
                         *INVERSE_DYNAMICS_TIME_DERIVATIVES_IN.values(), INVERSE_DYNAMICS_SECOND_DERIVATIVES,
                         *LINK_DERIVATIVES.values(), JACOBIAN_SECOND_DERIVATIVE, *REGRESSORS)))))

@@ -7,7 +7,7 @@ import numpy as np
 import screw_dynamics as sd
 
 from .. import robots
-from ..calls import ONE_BY_ONE, Call
+from ..calls import ONE_BY_ONE, WRENCH, Call
 
 warnings.simplefilter("ignore", sd.UrdfWarning)     # about robots that nobody here wrote
 METHODS = {
@@ -21,7 +21,8 @@ METHODS = {
     "derivatives of inverse dynamics": "inverse_dynamics_derivatives(q, qd, qdd{out})",
     "derivatives of forward dynamics": "forward_dynamics_derivatives(q, qd, tau{out})",
 }
-OF_ROBOTS = {"torque regressor": "torque_regressor(q, qd, qdd{out})",      # 10 n^2 numbers: not of long chains
+OF_ROBOTS = {"inverse dynamics, a wrench": "inverse_dynamics(q, qd, qdd, {{tip: wrench}}{out})",
+             "torque regressor": "torque_regressor(q, qd, qdd{out})",      # 10 n^2 numbers: not of long chains
              "link acceleration": "link_acceleration(q, qd, qdd, tip{out})"}
 WALKING = {"centroidal momentum matrix": "centroidal_momentum_matrix(q{out})"}      # on a floating base
 
@@ -44,7 +45,7 @@ class Peer:
 
     def calls(self, states):
         """Each quantity at one state; variants "out=" and "specialized": into an array that is already there."""
-        n, names = self.robot.n, {"robot": self.robot, "tip": self.tip, **states.one}
+        n, names = self.robot.n, {"robot": self.robot, "tip": self.tip, "wrench": WRENCH, **states.one}
         shapes = {"Jacobian": (6, n), "Jacobian derivative": (6, n), "link acceleration": 6,
                   "mass matrix": (n, n), "Coriolis matrix": (n, n),
                   "centroidal momentum matrix": (6, n), **{name: shape(n) for name, shape in ONE_BY_ONE.items()}}

@@ -3,7 +3,7 @@ import numpy as np
 import pinocchio as pin
 
 from .. import machine, robots
-from ..calls import Call, whole
+from ..calls import WRENCH, Call, whole
 from ..contestants import Cannot
 
 ANGULAR_FIRST = "[[3, 4, 5, 0, 1, 2]]"
@@ -21,11 +21,16 @@ class Peer:
             raise Cannot(f"its Data takes 6 n^3 numbers, {needed / 1e9:.0f} GB, which this machine has not free")
         self.tip = self.model.getFrameId(case.tip, pin.FrameType.BODY)
         self.data = self.model.createData()
+        self.forces = pin.StdVec_Force()
+        self.forces.extend(pin.Force.Zero() for _ in range(self.model.njoints))
+        frame = self.model.frames[self.tip]
+        self.forces[frame.parentJoint] = frame.placement.act(pin.Force(WRENCH[3:], WRENCH[:3]))
 
     def calls(self, states):
         """Each quantity at one state; variant "world": with quantities resolved in the world frame."""
         names = {"pin": pin, "np": np, "model": self.model, "data": self.data, "tip": self.tip, "LOCAL": pin.LOCAL,
-                 "WORLD": pin.Convention.WORLD, "whole": whole, "order": states.order, **states.linear_first}
+                 "WORLD": pin.Convention.WORLD, "whole": whole, "order": states.order, "forces": self.forces,
+                 **states.linear_first}
 
         jacobian = "computeFrameJacobian(model, data, q, tip, LOCAL)"
         derivative = "frameJacobianTimeVariation(model, data, q, qd, tip, LOCAL)"
@@ -36,6 +41,7 @@ class Peer:
         mass = matrix.format("whole(data.M)")
         return {
             "inverse dynamics": {"": call("rnea(model, data, q, qd, qdd)", vector)},
+            "inverse dynamics, a wrench": {"": call("rnea(model, data, q, qd, qdd, forces)", vector)},
             "gravity": {"": call("computeGeneralizedGravity(model, data, q)", vector)},
             "forward dynamics": {"": call("aba(model, data, q, qd, tau)", vector),
                                  "world": call("aba(model, data, q, qd, tau, WORLD)", vector)},

@@ -76,7 +76,10 @@ def jacobian(links: Link, body: Body, frames: Frame, target: Target, out: np.nda
     """Add to `out` (6, n) the Jacobian J, with J q' the twist of the frame relative to the reference; [MK] (17)."""
     parent, k, J = links.parent, links.coordinate, body.J
     C, D, meet = climb(links, frames, target, body.q, put_columns_of_frame, (J, out))
-    H, j = inverse(D) @ C, frames.body[target.reference]
+    j = frames.body[target.reference]
+    if j == meet and target.representation == BODY:
+        return
+    H = inverse(D) @ C
     while j != meet:                                        # what moves the reference moves the frame backwards
         add_column(out, k[j], -Ad_inv(H, J[j]))
         j = parent[j]

@@ -61,7 +61,8 @@ class Constraints:
         self.in_workspaces = robot._rows._replace(tables=self._packed(), work=tables.work(robot.n, self.m))
         self.memory, self.on_lanes = workspace(self.in_workspaces), Workspaces(self.in_workspaces)
         first = robot.n + self.m
-        self.numbers = first + 6 * len(self.parts)              # of forward dynamics
+        self.numbers = first + 6 * len(self.parts) + 1          # of forward dynamics
+        self.of_qdd, self.of_multipliers = slice(0, robot.n), slice(robot.n, first)     # as last axis
         self.wrenches = {name: slice(first + 6 * k, first + 6 * k + 6) for k, (name, part) in enumerate(
             self.parts.items()) if isinstance(part, Loop)}
         self._kinematics = self.of(KINEMATICS)

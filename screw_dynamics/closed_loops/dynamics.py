@@ -12,6 +12,8 @@ from screw_dynamics.robot.evaluation import Wrenches
 from .constraints import Constraints
 from .projection import check_finite, directions
 
+empty, new = np.empty, tuple.__new__        # a NamedTuple's own constructor takes twice as long
+
 TOLERANCE = 1e-9        # of what the actuated joints must cause, relative to the largest effort
 
 
@@ -36,15 +38,17 @@ class LoopEfforts(NamedTuple):
 def forward_dynamics(constraints: Constraints, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
                      external: Wrenches | None = None) -> LoopAccelerations:
     """The LoopAccelerations of efforts (..., n). ValueError where they are not finite, though the efforts are."""
-    robot, n, m, kernel = constraints.robot, constraints.robot.n, constraints.m, constraints.accelerations
-    found = np.empty(constraints.numbers)
-    if external or not kernel.entry.one(constraints.memory, q, qd, tau, found):
-        if external:
-            tau = np.add(*checks.broadcast({"tau": checks.real_numbers("tau", tau, n),
-                                            "external": robot.external_torque(q, external)}))
-        found = constraints.evaluate(kernel, q=q, qd=qd, tau=tau)
-    _check(constraints, q, found)
-    return LoopAccelerations(found[..., :n], found[..., n:n + m],
+    kernel, found = constraints.accelerations, empty(constraints.numbers)
+    if (not external and kernel.entry.one(constraints.memory, q, qd, tau, found)
+            and isfinite(found[-1])):
+        return new(LoopAccelerations, (found[constraints.of_qdd], found[constraints.of_multipliers],
+                                       {name: found[where] for name, where in constraints.wrenches.items()}))
+    if external:
+        tau = np.add(*checks.broadcast({"tau": checks.real_numbers("tau", tau, constraints.robot.n),
+                                        "external": constraints.robot.external_torque(q, external)}))
+    found = constraints.evaluate(kernel, q=q, qd=qd, tau=tau)
+    _check(constraints, q, found[..., :-1])
+    return LoopAccelerations(found[..., constraints.of_qdd], found[..., constraints.of_multipliers],
                              {name: found[..., where] for name, where in constraints.wrenches.items()})
 
 
@@ -58,7 +62,7 @@ def admissible_velocities(constraints: Constraints, q: ArrayLike, qd: ArrayLike)
 
 def _check(constraints, q, found):
     """Raise the ValueError that says why results are not finite, if that is due to q or the tree."""
-    if found.ndim == 1 and isfinite(found.dot(found)) or np.isfinite(found).all():
+    if np.isfinite(found).all():
         return
     check_finite(constraints.jacobian(q))
     rest = np.zeros(constraints.robot.n)

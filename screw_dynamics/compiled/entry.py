@@ -1,9 +1,9 @@
 """Entry points: an algorithm, which is a kernel of tables, as machine code that Python calls with arrays.
 
 An algorithm is `algorithm(links, body, out)`: `links` is the model, the first columns of `body` are its inputs, a
-number for each body (a Placement in q where there are joints on groups), and `out` is the array to which it adds its
-result. A kinematic algorithm requires a target too: `algorithm(links, body, frames, target, out)`. The same source is
-compiled for one state and for WIDTH at once."""
+number for each body (a Placement in q where there are joints on groups; or a wrench, see wrenches.py), and `out` is the
+array to which it adds its result. A kinematic algorithm requires a target too: `algorithm(links, body, frames, target,
+out)`. The same source is compiled for one state and for WIDTH at once."""
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -23,7 +23,8 @@ from .borrow import BORROWED, borrowed, layout_is_known
 from .cache import BATCHES, Form, compiled, prepare
 from .native import address, array_at
 from .rows import MOST, form_of_rows, form_of_work, plan_of, rows_of_inputs
-from .tiles import clear, first_tile, gather, identity_order, load, load_rows, next_tile, store, unowned
+from .tiles import clear, first_tile, gather, identity_order, load_rows, next_tile, store, unowned
+from .wrenches import read_one, read_tile
 
 # ------------------------------------------------------------------------------------------------- shapes of one result
 # For n coordinates and b bodies.
@@ -94,19 +95,16 @@ class Takes(NamedTuple):
 
 @kernel
 def take(source: Any, x: Any, column: Sequence) -> bool:
-    """Gather the coordinates of an array object into a column; False if it is not a state."""
+    """Gather the coordinates of an array object, or wrenches, into a column; False if it is not a state."""
     links, memory = source
-    if not ws.is_state(x, memory):
-        return False
-    gather(links.coordinate, ws.state(x, memory), column)
-    return True
+    return read_one(links, memory, x, column)
 
 
 @kernel
 def take_tile(source: Any, x: Any, column: Sequence) -> bool:
-    """Gather the coordinates of WIDTH rows of an array into a column on lanes; always True."""
+    """Gather the coordinates of WIDTH rows of an array, or wrenches, into a column on lanes; always True."""
     links, memory, in_order, first = source
-    load(links.coordinate, in_order, x, first, column)
+    read_tile(links, memory, in_order, first, x, column)
     return True
 
 

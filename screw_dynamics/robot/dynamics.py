@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.algorithms.external_wrenches import FORWARD_UNDER_LOAD, UNDER_LOAD
 from screw_dynamics.algorithms.friction import friction_torque
 from screw_dynamics.algorithms.hybrid_dynamics import HYBRID_DYNAMICS
+from screw_dynamics.compiled.batch import evaluate
 from screw_dynamics.compiled.entry import Entry
 from screw_dynamics.model.model import Model
+from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, pose_matrix
 
 from .evaluation import Out, Threads, Wrenches
 from .kinematics import Kinematics
@@ -22,7 +25,7 @@ empty = np.empty
 
 
 class Dynamics(Kinematics):
-    """Methods of dynamics; a wrench on a link acts through the link's Jacobian."""
+    """Methods of dynamics; wrenches on links are added to those of the bodies in the recursions; [MD] (77)."""
 
     _inverse_dynamics: Entry        # as chosen by representation, Choice
     _coriolis_torque: Entry
@@ -33,6 +36,9 @@ class Dynamics(Kinematics):
 
     def __init__(self, model: Model, gravity: ArrayLike):
         super().__init__(model, gravity)
+        self._under = {name: self._of(entry) for name, entry in (
+            *UNDER_LOAD.items(), ("forward_dynamics", FORWARD_UNDER_LOAD[model.shares_coordinates]))}
+        self._carried_to: dict = {}         # by link: slot of its body, and the matrix of wrenches, transposed
         self._hybrid_dynamics = self._of(HYBRID_DYNAMICS[model.shares_coordinates])
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, external: Wrenches | None = None,
@@ -45,9 +51,8 @@ class Dynamics(Kinematics):
             if self._inverse_dynamics.one(self._memory, q, qd, qdd, tau):
                 return tau
         elif checks.wrenches(external, self.link_names):
-            qdd, load = self._with_load("qdd", qdd, q, external)
-            tau = self._evaluate(self._inverse_dynamics, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
-            return np.subtract(tau, load, out=tau)
+            return self._under_load(self._under["inverse_dynamics"], {"q": q, "qd": qd, "qdd": qdd}, external, out,
+                                    threads)
         return self._evaluate(self._inverse_dynamics, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
 
     def gravity_torque(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
@@ -74,7 +79,8 @@ class Dynamics(Kinematics):
             if self._forward_dynamics.one(self._memory, q, qd, tau, qdd):
                 return qdd
         elif checks.wrenches(external, self.link_names):
-            tau = np.add(*self._with_load("tau", tau, q, external))
+            return self._under_load(self._under["forward_dynamics"], {"q": q, "qd": qd, "tau": tau}, external, out,
+                                    threads)
         return self._evaluate(self._forward_dynamics, {"q": q, "qd": qd, "tau": tau}, out, threads)
 
     def hybrid_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, tau: ArrayLike,
@@ -126,11 +132,34 @@ class Dynamics(Kinematics):
 
     def external_torque(self, q: ArrayLike, external: Wrenches, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The efforts sum J^T W (..., n) that are equivalent to wrenches on links; external as in inverse_dynamics."""
-        tau = 0.0
-        for link, wrench in checks.wrenches(external, self.link_names).items():
-            wrench = checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
-            tau = tau + np.einsum("...ij,...i->...j", self.jacobian(q, link, threads=threads), wrench)
-        return np.add(tau, np.zeros(self.n), out=out)
+        return self._under_load(self._under["external_torque"], {"q": q}, checks.wrenches(external, self.link_names),
+                                out, threads)
+
+    def _under_load(self, entry, inputs, external, out, threads):
+        """Evaluate an entry point whose last input is wrenches on the bodies."""
+        F = self._wrenches_on_bodies(external)
+        if F.ndim == 1:
+            result = empty(self.n) if out is None else out
+            if entry.one(self._memory, *inputs.values(), F, result):
+                return result
+        given = {name: checks.real_numbers(name, x, self.nq if name == "q" else self.n) for name, x in inputs.items()}
+        arrays = checks.broadcast(given | {"external": F})
+        out = checks.result_array(out, arrays[0].shape[:-1] + (self.n,))
+        return evaluate(entry, self._memory, self._on_lanes, (), arrays, out, threads)
+
+    def _wrenches_on_bodies(self, external):
+        """The sums (..., 6 b) of wrenches {link: (..., 6)} on each body, in the frame of its Link."""
+        given = {link: checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
+                 for link, wrench in external.items()}
+        wrenches = checks.broadcast({f"the wrench on link {link!r}": W for link, W in given.items()})
+        F = np.zeros((*(wrenches[0].shape[:-1] if wrenches else ()), len(self._links), 6))
+        for link, W in zip(given, wrenches, strict=True):
+            if link not in self._carried_to:
+                row = self._frames[self._frame[checks.known_link(link, self.link_names)]]
+                self._carried_to[link] = row.body, Ad_matrix(inverse_pose(pose_matrix(row.C)))
+            body, to_body = self._carried_to[link]
+            F[..., body, :] += W @ to_body
+        return F[..., 1:, :].reshape(*F.shape[:-2], -1)
 
     def _with_load(self, name, x, q, external):
         """A vector (..., n) and the efforts of external wrenches, over common leading axes."""

@@ -56,6 +56,16 @@ def put_wrenches(links: Link, body: articulated.Body, given: Constraints, multip
 
 
 @kernel
+def put_sum(out: np.ndarray) -> None:
+    """Write the sum of all other numbers to the last, which tells at a glance whether all are finite."""
+    last = len(out) - 1
+    total = null(out[last])
+    for k in range(last):
+        total += out[k]
+    out[last] = total
+
+
+@kernel
 def put_rates(links: Link, body: articulated.Body, given: Constraints, h: np.ndarray) -> None:
     """h (m) becomes J qd."""
     for c in range(given.loops):
@@ -127,7 +137,7 @@ def algorithms(by: ModuleType) -> tuple[Callable, Callable, Callable, Callable, 
     accelerate, strike = kernels(by)
 
     @kernel
-    def forward_dynamics(links, body, given, out):
+    def resolve(links, body, given, out):
         n = len(given.effort)
         clear(body.armature)
         count = accelerate(links, body, given, null(given.most[0]) + np.inf, out[:n])
@@ -135,9 +145,15 @@ def algorithms(by: ModuleType) -> tuple[Callable, Callable, Callable, Callable, 
         put_wrenches(links, body, given, out[n:n + given.m], out[n + given.m:])
 
     @kernel
+    def forward_dynamics(links, body, given, out):
+        resolve(links, body, given, out)
+        put_sum(out)
+
+    @kernel
     def forward_dynamics_on_groups(links, body, given, out):
-        forward_dynamics(links, body, given, out)
+        resolve(links, body, given, out)
         complete(links, body, out)
+        put_sum(out)
 
     @kernel
     def admissible_velocities(links, body, given, out):
@@ -157,7 +173,7 @@ def algorithms(by: ModuleType) -> tuple[Callable, Callable, Callable, Callable, 
 
 
 per_joint = kernel(lambda n, m, constraints: (n,))
-accelerations_and_wrenches = kernel(lambda n, m, constraints: (n + m + 6 * constraints,))
+accelerations_and_wrenches = kernel(lambda n, m, constraints: (n + m + 6 * constraints + 1,))      # and their sum
 # By whether joints share coordinates.
 FORWARD_DYNAMICS, ADMISSIBLE_VELOCITIES, ACCELERATION = {}, {}, {}
 for _by in (articulated, mass_matrix):

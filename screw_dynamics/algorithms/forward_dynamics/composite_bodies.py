@@ -41,11 +41,23 @@ def composite_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
     """Set qdd to the joint accelerations, from the mass matrix and the bias efforts; [MD] (80) solved for q''.
 
     Several joints may share a coordinate, as mimic joints do, which articulated bodies cannot express."""
-    k, q, tau = links.coordinate, body.q, body.tau
-    rest(links, body.R, body.w, body.Vd, body.S, q[0])
-    for i in range(1, len(k)):
-        body.M[i], body.P[i] = rigid_body(links, i, q, body.qd, body.R, body.r, body.J, body.w, body.Vd, body.S)
-        qdd[k[i]] = tau[i]
+    rigid_bodies(links, body, qdd)
+    solve(links, body, qdd)
+
+
+@kernel
+def rigid_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
+    """Fill the columns from R to P for bodies that no joint connects yet, in the motion with q'' = 0; qdd becomes the
+    efforts."""
+    rest(links, body.R, body.w, body.Vd, body.S, body.q[0])
+    for i in range(1, len(links.parent)):
+        body.M[i], body.P[i] = rigid_body(links, i, body.q, body.qd, body.R, body.r, body.J, body.w, body.Vd, body.S)
+        qdd[links.coordinate[i]] = body.tau[i]
+
+
+@kernel
+def solve(links: Link, body: Body, qdd: np.ndarray) -> None:
+    """Efforts in qdd become accelerations."""
     mass_matrix_and_bias(links, body, qdd)
     solve_symmetric(body.H, qdd)
 

@@ -29,17 +29,13 @@ class Body(NamedTuple):
 
 
 @kernel
-def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
-    """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (66), (67) with the components (42), (43), where v and v' enter only as
-    a = v' + w x v, the linear part of the hybrid V'^h resolved in the body.
-
-    In vectors it is the algorithm of Luh, Walker and Paul (1980)."""
-    parent, k, X, M, E = links
+def balance_bodies(links: Link, body: Body) -> None:
+    """Fill the columns from C to W, the wrench that the motion of each body by itself requires."""
+    parent, _, X, M, E = links
     q, qd, qdd, C, w, wd, a, S, W = body
-    n = len(parent) - 1
     w[0], wd[0], S[0], W[0] = zero(Vec3, q[0]), zero(Vec3, q[0]), zero(Matrix3, q[0]), zero(Wrench, q[0])
     a[0] = over(X[0].linear, q[0])
-    for i in range(1, n + 1):
+    for i in range(1, len(parent)):
         p = parent[i]
         C[i] = pose(E[i], q[i])
         Xqd, Xqdd = qd[i] * X[i], qdd[i] * X[i]
@@ -51,7 +47,24 @@ def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
         S[i], h = acceleration_matrix(w[i], wd[i]), M[i].moment
         torque = moment(M[i].rotational, S[i]) + cross(h, a[i])                       # (42)
         W[i] = Wrench(torque, M[i].mass * a[i] + S[i] @ h)                            # (43), the body's own part
-    for i in range(n, 0, -1):
+
+
+@kernel
+def add_efforts(links: Link, body: Body, tau: np.ndarray) -> None:
+    """Add to tau the efforts of the wrenches W, which each body passes to its parent."""
+    parent, k, X, _, E = links
+    q, C, W = body.q, body.C, body.W
+    for i in range(len(parent) - 1, 0, -1):
         p = parent[i]
         tau[k[i]] += dot(W[i], X[i])                                                  # (67b)
         W[p] += carried_wrench(E[i], q[i], C[i], W[i])                                # (67a), what it carries
+
+
+@kernel
+def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
+    """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (66), (67) with the components (42), (43), where v and v' enter only as
+    a = v' + w x v, the linear part of the hybrid V'^h resolved in the body.
+
+    In vectors it is the algorithm of Luh, Walker and Paul (1980)."""
+    balance_bodies(links, body)
+    add_efforts(links, body, tau)
