@@ -8,17 +8,17 @@ import numpy as np
 import screw_dynamics as sd
 from benchmarks import robots
 from screw_dynamics.compiled.workspace import workspace
-from screw_dynamics.robot import GRAVITY
 
 from . import algorithms
-from .chains import rows
 from .exact import exact
+from .structures import rows
 from .times import of_model
 
-STATES, FEW_STATES = 12, 2
+STATES, FEW_STATES = 9, 2
 DISTANCES, FEW_DISTANCES = (0.0, 1.0, 10.0, 100.0, 1000.0), (0.0, 100.0)      # m
 DIRECTION = np.array([0.6, 0.64, 0.48])                                       # of the way that the robot is moved
-INPUTS = 3
+INPUTS = 4
+QUANTITIES = (*algorithms.SAME, "twists", "Jacobians", *algorithms.MOTIONS, "Jacobian of the last body")
 
 
 @cache
@@ -37,36 +37,41 @@ def panda(distance=0.0):
 
 
 def states(count):
-    """Random states: q, qd, and qdd or tau, (3, count, 7)."""
+    """Random states: q, qd, qdd or tau, and qddd, (4, count, 7)."""
     return np.random.default_rng(1).uniform(-1.5, 1.5, (INPUTS, count, panda().n))
 
 
 def computed(quantity, form, model, state):
-    """The result (n) of the compiled algorithm."""
-    entry = algorithms.ALL[quantity][form]
+    """The result of the compiled algorithm."""
+    entry, read = algorithms.ALL[quantity][form], rows(model)
     out = np.empty(entry.shape(model.n, len(model.parents)))
-    memory = workspace(of_model(model, rows(model)))
-    entry.one(memory, *map(np.copy, state[:entry.inputs]), out)
+    target = (read.target.packed,) if entry.targeted else ()
+    entry.one(workspace(of_model(model, read)), *target, *map(np.copy, state[:entry.inputs]), out)
     return out
+
+
+def reference(quantity, form, distance, state):
+    """The result at 50 digits: of the body-fixed form near the origin, where all forms have the same result wherever
+    the robot is; else of the form itself at that distance."""
+    if quantity in algorithms.SAME:
+        form, distance = algorithms.BODY, 0.0
+    entry = algorithms.ALL[quantity][form]
+    return exact(entry, rows(panda(distance)), *state[:entry.inputs])
 
 
 def errors(quick=False):
     """{(quantity, form): [error, one a distance]}: the median over states of the greatest error of a component,
     relative to the greatest component."""
-    all_states = states(FEW_STATES if quick else STATES)
-    found = {}
-    for quantity in algorithms.DYNAMICS:
-        entry, links = algorithms.ALL[quantity][algorithms.BODY], panda().links(GRAVITY)
-        references = [exact(entry, links, *state[:entry.inputs]) for state in all_states.swapaxes(0, 1)]
+    few, found = states(FEW_STATES if quick else STATES).swapaxes(0, 1), {}
+    for quantity in QUANTITIES if not quick else algorithms.DYNAMICS:
         for form in algorithms.ALL[quantity]:
             found[quantity, form] = [float(np.median([
-                relative(computed(quantity, form, panda(distance), state), reference)
-                for state, reference in zip(all_states.swapaxes(0, 1), references, strict=True)]))
-                for distance in (FEW_DISTANCES if quick else DISTANCES)]
+                relative(computed(quantity, form, panda(distance), state), reference(quantity, form, distance, state))
+                for state in few])) for distance in (FEW_DISTANCES if quick else DISTANCES)]
     return found
 
 
-def relative(found, reference):
-    """The greatest error of a component, relative to the greatest component of the reference."""
-    error = max(abs(mpmath.mpf(float(x)) - y) for x, y in zip(found, reference, strict=True))
-    return float(error / max(map(abs, reference)))
+def relative(found, expected):
+    """The greatest error of a component, relative to the greatest component of what is expected."""
+    pairs = list(zip(found.ravel().tolist(), expected.ravel().tolist(), strict=True))
+    return float(max(abs(mpmath.mpf(x) - y) for x, y in pairs) / max(abs(mpmath.mpf(y)) for _, y in pairs))

@@ -11,8 +11,9 @@ sqrt.register(mpmath.mpf, mpmath.sqrt)
 atan2.register(mpmath.mpf, mpmath.atan2)
 
 
-def exact(entry, links, *inputs):
-    """What the algorithm of an Entry computes for links and inputs of floats, each taken for the number that it is."""
+def exact(entry, read, *inputs):
+    """What the algorithm of an Entry computes for Rows and inputs of floats, each taken for the number that it is."""
     with mpmath.workdps(DIGITS):
-        links = [map_numbers(mpmath.mpf, link) for link in links]
-        return entry.plain(links, *([mpmath.mpf(float(x)) for x in numbers] for numbers in inputs))
+        links, frames = ([map_numbers(mpmath.mpf, row) for row in rows] for rows in (read.links, read.frames))
+        return entry.plain(links, *([mpmath.mpf(float(x)) for x in numbers] for numbers in inputs), frames=frames,
+                           target=read.target)

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D  # noqa: E402
 from benchmarks.pictures import BLUE, GREEN, GREY, ORANGE, SETTINGS  # noqa: E402
 
 from . import algorithms, counts  # noqa: E402
-from .chains import ALIGNED, GENERAL  # noqa: E402
+from .structures import ALIGNED, GENERAL  # noqa: E402
 from .times import BATCH, ONE, ratio  # noqa: E402
 
 STYLES = {"body": (BLUE, "o"), "spatial": (ORANGE, "s"), "hybrid": (GREEN, "^"), "mixed": ("#CC79A7", "D"),
@@ -21,6 +21,7 @@ COLUMNS = {counts.LOOPS: "loops for any robot", GENERAL: "straight lines, genera
 PRINTED = dict(zip(counts.PRINTED, ((1, 1), (4, 2), (7, 2)), strict=True))        # name: dashes of its line
 JOINTS = np.arange(counts.FIRST, 41)
 CEILING = 1.75          # ratios above it, which are those of the mass matrix, leave the picture
+OF_ACCURACY = "inverse dynamics", "forward dynamics", "mass matrix"
 GRID = dict(color="#e4e4e4", linewidth=0.6)
 
 
@@ -120,7 +121,7 @@ def of_times(measurements):
 # ------------------------------------------------------------------------------------------------- accuracy
 def of_accuracy(errors, distances):
     """Errors against the distance of the robot from the world's origin, on logarithmic scales."""
-    quantities = list(dict.fromkeys(quantity for quantity, _ in errors))
+    quantities = [quantity for quantity in OF_ACCURACY if (quantity, algorithms.BODY) in errors]
     figure, axes = plt.subplots(1, len(quantities), figsize=(12, 4.3), sharey=True)
     figure.subplots_adjust(left=0.07, right=0.985, top=0.84, bottom=0.15, wspace=0.06)
     places = range(len(distances))

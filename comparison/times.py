@@ -1,4 +1,6 @@
 """Times of all algorithms of a quantity side by side, for one state and for the states of a batch."""
+from functools import cache
+
 import numpy as np
 
 import screw_dynamics as sd
@@ -11,51 +13,74 @@ from screw_dynamics.compiled.specialize import straight_line
 from screw_dynamics.compiled.workspace import Rows, workspace
 
 from . import algorithms
-from .chains import rows
+from .structures import rows
 
-FULL, QUICK = Effort(repeats=101, seconds=1.5, least=11), Effort(repeats=3, seconds=0.05, least=3)
+FULL, QUICK = Effort(repeats=101, seconds=1.0, least=11), Effort(repeats=3, seconds=0.05, least=3)
 LENGTHS, FEW_LENGTHS = (2, 3, 5, 10, 20, 50, 100), (2, 10)
 SPECIALIZED = "UR5"     # whose specialized kernels are measured too; compiling those of longer robots takes minutes
 ONE, BATCH = "one call", "batch"
 LONGEST = 32            # joints: n^2 Jacobians' columns of more would be written to memory and not to the caches
 COUNT, FEWER = 512, 64  # states of a batch, and of Jacobians: what is computed stays in the caches
-INPUTS = "q", "qd", "x"
+INPUTS = "q", "qd", "x", "y"
+# Quantities that are timed for a few robots alone; those of the last body require a chain.
+ELSEWHERE = {**algorithms.MATRICES, "accelerations": algorithms.MOTIONS["accelerations"],
+             **{name: algorithms.LAST[name] for name in ("acceleration of the last body", "Jacobian of the last body")}}
+OTHERS, FEW_OTHERS = ("Panda", "Talos", "chain 20"), ("Panda",)
 
 
 def measurements(quick=False):
     """Measure everything, one Measurement after the other; its subject says what, of which robot, how."""
     effort, lengths = (QUICK, FEW_LENGTHS) if quick else (FULL, LENGTHS)
-    for n in lengths:
-        yield from of_robot(f"chain {n}", sd.Robot(chain(n)).model, effort)
-    for name in robots.REAL if not quick else [SPECIALIZED]:
-        model = sd.Robot.from_urdf(robots.real(name).urdf).model
-        yield from of_robot(name, model, effort)
+    for name in (*(f"chain {n}" for n in lengths), *(robots.REAL if not quick else [SPECIALIZED])):
+        for quantity in algorithms.IN_EACH:
+            if not (quantity == "Jacobians" and model_of(name).n > LONGEST):
+                yield from of_robot(quantity, name, effort)
         if name == SPECIALIZED and not quick:
-            yield from of_robot(name, model, effort, specialized=True)
+            for quantity in algorithms.DYNAMICS:
+                yield from of_robot(quantity, name, effort, specialized=True)
+    for name in FEW_OTHERS if quick else OTHERS:
+        for quantity in ELSEWHERE:
+            if not (quantity in algorithms.LAST and name == "Talos"):
+                yield from of_robot(quantity, name, effort)
 
 
-def of_robot(name, model, effort, specialized=False):
-    """Measure every quantity that is there in several representations."""
-    read = rows(model)
-    for quantity, forms in algorithms.IN_EACH.items():
-        if quantity == "Jacobians" and model.n > LONGEST or specialized and quantity not in algorithms.DYNAMICS:
-            continue
-        if specialized:
-            forms = {form: straight_line(entry, *read) for form, entry in forms.items()}
-            forms = {form: entry for form, entry in forms.items() if entry is not algorithms.IN_EACH[quantity][form]}
-        states = States(model.n, FEWER if quantity == "Jacobians" else COUNT)
-        for way, units, calls in ((ONE, 1, one_call(forms, model, read, states)),
-                                  (BATCH, states.count, batch_call(forms, model, read, states))):
-            if quantity in algorithms.DYNAMICS:
-                agree(quantity, calls)
-            subject = {"quantity": quantity, "robot": name, "joints": model.n, "way": way, "specialized": specialized}
-            yield measure(subject, calls, effort, units, prepare=states.choose)
+def of_robot(quantity, name, effort, specialized=False):
+    """Measure a quantity for a robot both ways."""
+    for way in (ONE, BATCH):
+        yield of_case(quantity, name, way, specialized, effort)
+
+
+def of_case(quantity, name, way, specialized, effort):
+    """Measure all forms of a quantity for a robot, one way."""
+    model, read = model_of(name), rows(model_of(name))
+    forms = algorithms.ALL[quantity]
+    if specialized:
+        forms = {form: line for form, line in straight_lines(quantity, name).items() if line is not forms[form]}
+    states = States(model.n, FEWER if quantity == "Jacobians" else COUNT)
+    calls = one_call(forms, model, read, states) if way == ONE else batch_call(forms, model, read, states)
+    if quantity in algorithms.SAME:
+        agree(quantity, calls)
+    subject = {"quantity": quantity, "robot": name, "joints": model.n, "way": way, "specialized": specialized}
+    return measure(subject, calls, effort, states.count if way == BATCH else 1, prepare=states.choose)
+
+
+@cache
+def model_of(name):
+    """The model of a robot by its name: of a chain of the benchmark, or of a real one."""
+    kind, _, n = name.partition(" ")
+    return sd.Robot(chain(int(n))).model if kind == "chain" else sd.Robot.from_urdf(robots.real(name).urdf).model
+
+
+@cache
+def straight_lines(quantity, name):
+    """{form: the Entry of a robot's straight lines}."""
+    return {form: straight_line(entry, *rows(model_of(name))) for form, entry in algorithms.ALL[quantity].items()}
 
 
 def one_call(forms, model, read, states):
     """{form: Call} of the compiled entry point on the chosen state, as Robot calls it."""
     memory, calls = workspace(of_model(model, read)), {}
-    inputs = [states.one[name] for name in ("q", "qd", "tau")]
+    inputs = [states.one[name] for name in ("q", "qd", "tau", "qdd")]
     for form, entry in forms.items():
         names = dict(zip(INPUTS, inputs, strict=True), one=entry.one, memory=memory, out=_room(entry, model))
         arguments = ", ".join(["memory", *map(str, _target(entry, read)), *INPUTS[:entry.inputs], "out"])
@@ -66,7 +91,7 @@ def one_call(forms, model, read, states):
 def batch_call(forms, model, read, states):
     """{form: Call} of a batch on SIMD lanes and one thread, as Robot calls it."""
     memory = Workspaces(of_model(model, read))
-    inputs = [states.rows[name] for name in ("q", "qd", "tau")]
+    inputs = [states.rows[name] for name in ("q", "qd", "tau", "qdd")]
     return {form: Call("evaluate(entry, memory, target, inputs, out, 1)",
                        {"evaluate": evaluate_batch, "entry": entry, "memory": memory, "target": _target(entry, read),
                         "inputs": inputs[:entry.inputs], "out": _room(entry, model, states.count)}, "out")
@@ -84,7 +109,12 @@ def agree(quantity, calls):
 
 def typical(measurement, form):
     """The lower quartile of the times, on which other work of the machine has less influence than on the median."""
-    return float(np.quantile(measurement.seconds[form], 0.25))
+    return lower_quartile(measurement.seconds[form])
+
+
+def lower_quartile(seconds):
+    """The lower quartile of times."""
+    return float(np.quantile(seconds, 0.25))
 
 
 def ratio(measurement, form):

@@ -1,50 +1,86 @@
 """The comparison of representations: its counts are exact and those of the page, and its algorithms agree."""
+import subprocess
 import sys
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+import screw_dynamics as sd
 from benchmarks.timing import Effort, Measurement
-from comparison import accuracy, algorithms, counts, page, pictures, times
-from comparison.chains import ALIGNED, DENAVIT_HARTENBERG, GENERAL, chain, rows
+from comparison import accuracy, algorithms, counts, page, pictures, targets, times
+from comparison.__main__ import Results
 from comparison.exact import exact
+from comparison.recursions import printed
+from comparison.structures import (
+    ALIGNED,
+    ALTERNATING,
+    DENAVIT_HARTENBERG,
+    GENERAL,
+    KINDS,
+    PRISMATIC,
+    REVOLUTE,
+    Shape,
+    chain,
+    rows,
+    rows_as_given,
+    shape,
+    tree,
+)
+from comparison.structures import robot as robot_of
 from screw_dynamics.algorithms import inverse_dynamics
 from screw_dynamics.algorithms.inverse_dynamics import balance
 from screw_dynamics.compiled.counting import UNBOUNDED, Counting
 from screw_dynamics.compiled.specialize import script
 from screw_dynamics.numbers.values import map_numbers
-from screw_dynamics.robot import GRAVITY
 from screw_dynamics.screws import inertia, joint_factors
 from screw_dynamics.screws.vectors import Symmetric3, Vec3
+from support.matrices import error
 from support.paths import ROOT
 
-PAGE = (ROOT / "docs" / "comparison.md").read_text()
+PAGE, TABLES_PAGE = ((ROOT / "docs" / f"{name}.md").read_text() for name in ("comparison", "comparison_tables"))
 
 
 @pytest.fixture(scope="module")
-def polynomials():
-    return counts.table()
+def tables():
+    """All counts, a minute."""
+    return page.Tables()
+
+
+@pytest.fixture(scope="module")
+def polynomials(tables):
+    return tables.chains
 
 
 # ------------------------------------------------------------------------------------------------- operations
 @pytest.mark.slow
-@pytest.mark.parametrize("part", ["totals", "details", "printed"])
-def test_page_has_the_exact_counts(polynomials, part):
+@pytest.mark.parametrize("part", ["on_trees", "hands", "floating", "tallies", "as_printed", "published", "totals",
+                                  "of_joints"])
+def test_page_has_the_exact_counts(tables, part):
     """If a kernel was changed on purpose: make comparison."""
-    assert getattr(page, part)(polynomials) in PAGE
+    given = {"on_trees": [(ALIGNED,)], "totals": [algorithms.MATRICES],
+             "of_joints": [algorithms.DYNAMICS, (DENAVIT_HARTENBERG,)]}
+    assert getattr(page, part)(tables, *given.get(part, ())) in PAGE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", ["on_trees", "of_joints", "sy", "details"])
+def test_page_of_tables_has_the_exact_counts(tables, part):
+    given = {"on_trees": [counts.TREE_COLUMNS], "of_joints": [algorithms.ALL, KINDS]}
+    assert getattr(page, part)(tables, *given.get(part, ())) in TABLES_PAGE
 
 
 @pytest.mark.slow
 def test_page_has_the_exact_counts_of_real_robots():
-    assert page.real_counts() in PAGE
+    assert page.real_counts() in TABLES_PAGE
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("column", counts.COLUMNS)
 @pytest.mark.parametrize("quantity, form", [
     ("inverse dynamics", "spatial"), ("forward dynamics", "hybrid"), ("mass matrix", "body"),
-    ("forward dynamics", algorithms.BY_MASS_MATRIX), ("twists", "spatial"), ("Jacobians", "mixed")])
+    ("forward dynamics", algorithms.BY_MASS_MATRIX), ("twists", "spatial"), ("Jacobians", "mixed"),
+    ("Coriolis matrix", "spatial"), ("jerks", "mixed"), ("Jacobian of the last body", "body")])
 def test_polynomials_hold_for_a_long_chain(polynomials, quantity, form, column):
     counted = counts.count(quantity, form, column, 12)
     assert tuple(p(12) for p in polynomials[quantity, form, column]) == tuple(counted)
@@ -62,9 +98,104 @@ def test_every_zero_that_is_known_saves_operations(polynomials):
 
 def test_counts_that_are_no_polynomial_are_refused(monkeypatch):
     count = counts.count
-    monkeypatch.setattr(counts, "count", lambda *case: count(*case)._replace(additions=2 ** case[-1]))
+    monkeypatch.setattr(counts, "count", lambda *case: count(*case)._replace(additions=2 ** case[3]))
     with pytest.raises(ArithmeticError, match="inverse dynamics, body, loops: the operations at n = 6"):
         counts.polynomials("inverse dynamics", "body", counts.LOOPS)
+
+
+@pytest.mark.parametrize("quantity, form, formula", [
+    ("mass matrix", "spatial", "11S + 286n - 63r"), pytest.param("forward dynamics", algorithms.SPARSE,
+                                                                "P + 51S + 340n", marks=pytest.mark.slow)])
+def test_operations_on_trees_are_linear_in_bodies_root_s_children_ends_and_pairs(quantity, form, formula):
+    assert str(counts.on_trees(quantity, form, counts.LOOPS)) == formula
+
+
+@pytest.mark.slow       # counts all forms
+def test_a_chain_is_a_tree(tables):
+    for case, formula in tables.trees.items():
+        if case[1] in algorithms.ALL[case[0]]:
+            assert [formula(shape(range(n))) for n in (4, 9)] == [tables.total(*case)(n) for n in (4, 9)]
+
+
+def test_shape_of_a_tree():
+    parents = tree(2, 1, 2, 2)
+    assert parents == [0, 1, 2, 1, 4, 0, 6, 7, 6, 9]
+    assert shape(parents) == Shape(n=10, r=2, e=4, S=22, G=4, P=54)
+
+
+def test_formulas_that_do_not_hold_are_refused():
+    with pytest.raises(ArithmeticError, match="a tree: the operations of Shape"):
+        counts.fitted_on_trees("a tree", ("n", "r"), {shape(range(n)): n * n for n in (2, 3, 4)})
+    with pytest.raises(ArithmeticError, match="leave unknown 1 open"):
+        counts.fitted_on_trees("a tree", ("r", "e"), {shape(range(n)): n for n in (2, 3, 4)})
+
+
+def test_alternating_and_prismatic_chains_have_polynomials_too():
+    found = [str(counts.total(counts.polynomials("inverse dynamics", "body", ALIGNED, joints)))
+             for joints in (PRISMATIC, ALTERNATING)]
+    assert found == ["37n - 56", "241n - 311"]
+
+
+def test_mass_matrix_of_a_tree_beside_featherstone_s():
+    """His formula gives his count of a chain, of table 10.1, and has as many operations for a pair as ours."""
+    book, ours = counts.book_on_trees(), "32S + 10G + 29n - 152r + 47e"
+    composite = next(p for p in counts.PUBLISHED if p.quantity == "mass matrix")
+    assert [book(shape(range(n))) for n in (4, 9)] == [composite.total(n) for n in (4, 9)]
+    assert str(book) == "32S + 10G + 43n - 105r + 30e" and str(book) in PAGE and ours in PAGE
+
+
+# ------------------------------------------------------------------------------------------------- [MD] 4.1 to 4.3
+@pytest.mark.parametrize("form, calls", [
+    ("body", {printed.MAPS: 3 * 6 + 1, printed.BRACKETS: 2 * 7 - 1}),                   # one map is that of gravity
+    ("spatial", {printed.MAPS: 7, printed.INERTIAS: 7, printed.BRACKETS: 2 * 7 - 1}),
+    ("hybrid", {printed.SHIFTS: 3 * 6, printed.TURNS: 7, printed.TURNED: 7, printed.BRACKETS: 3 * 7 - 1})])
+def test_md_4_estimates_are_what_the_printed_recursions_call(form, calls):
+    entry, model = printed.PRINTED_IN[form], chain(GENERAL, 7)
+    assert {kind: n for kind, n in counts.calls_of(entry, 7).items() if n} == calls
+    robot, state = sd.Robot(model), np.random.default_rng(3).uniform(-1.0, 1.0, (3, 7))
+    assert error(entry.plain(rows(model).links, *state.tolist()), robot.inverse_dynamics(*state)) < 1e-13
+
+
+# ------------------------------------------------------------------------------------------------- the same results
+STATE = np.random.default_rng(4).uniform(-1.0, 1.0, (4, 6))
+KNOWN = {        # {quantity: what Robot says of all forms, or of a representation and a link}
+    "inverse dynamics": lambda robot: robot.inverse_dynamics(*STATE[:3]),
+    "forward dynamics": lambda robot: robot.forward_dynamics(*STATE[:3]),
+    "gravity torque": lambda robot: robot.gravity_torque(STATE[0]),
+    "mass matrix": lambda robot: robot.mass_matrix(STATE[0]),
+    "Coriolis matrix": lambda robot: robot.coriolis_matrix(*STATE[:2]),
+    "accelerations": lambda robot, form, link: robot.link_acceleration(*STATE[:3], link, form),
+    "jerks": lambda robot, form, link: robot.link_jerk(*STATE, link, form),
+    "pose of the last body": lambda robot, form, link: robot.forward_kinematics(STATE[0], link),
+    "twist of the last body": lambda robot, form, link: robot.jacobian(STATE[0], link, form) @ STATE[1],
+    "acceleration of the last body": lambda robot, form, link: robot.link_acceleration(*STATE[:3], link, form),
+    "jerk of the last body": lambda robot, form, link: robot.link_jerk(*STATE, link, form),
+    "Jacobian of the last body": lambda robot, form, link: robot.jacobian(STATE[0], link, form),
+}
+
+
+@pytest.mark.parametrize("joints", [REVOLUTE, ALTERNATING])
+@pytest.mark.parametrize("quantity", [pytest.param(quantity, marks=[pytest.mark.slow] * (
+    quantity in ("jerks", "jerk of the last body"))) for quantity in KNOWN])
+def test_all_forms_compute_what_robot_does(quantity, joints):
+    """In frames on the axes and in any others; on a tree, of the last body on a chain. Classical accelerations and
+    jerks are the hybrid ones, resolved in the body."""
+    alone = quantity in algorithms.LAST
+    model = robot_of(GENERAL, range(6) if alone else tree(2, 1, 2, 1), joints)
+    robot, links = sd.Robot(model), [f"link {i}" for i in range(1, 7)]
+    for form, entry in (algorithms.ALL[quantity] | algorithms.ON_TREES.get(quantity, {})).items():
+        if quantity in algorithms.SAME:
+            expected = KNOWN[quantity](robot)
+        else:
+            named = "hybrid" if form == algorithms.CLASSICAL else form
+            expected = np.array([KNOWN[quantity](robot, named, link) for link in links[-1 if alone else 0:]])
+            if form == algorithms.CLASSICAL:
+                R = robot.body_poses(STATE[0])[-len(expected):, None, :3, :3]
+                expected = (expected.reshape(-1, 2, 1, 3) @ R).reshape(-1, 6)
+            expected = expected[0] if alone else expected
+        for read in (rows(model), rows_as_given(model)):
+            found = entry.plain(read.links, *STATE[:entry.inputs].tolist(), frames=read.frames, target=read.target)
+            assert error(found, expected) < 1e-12
 
 
 def test_polynomials():
@@ -161,7 +292,7 @@ def test_5_6_zeros_and_factors_serve_the_straight_lines_of_body_fixed_dynamics(p
 @pytest.mark.parametrize("quantity, form", [case[:2] for case in dynamics()])
 def test_7_straight_lines_repeat_nothing_and_hold_no_0_or_1(quantity, form):
     read = rows(accuracy.panda())
-    lines = script(algorithms.ALL[quantity][form], *read, UNBOUNDED)
+    lines = script(algorithms.ALL[quantity][form], *read[:3], UNBOUNDED)
     right = [line.split(" = ")[1] for line in lines if not line.startswith("out[")]
     assert len(set(right)) == len(right) > 300
     for expression in right:
@@ -171,13 +302,13 @@ def test_7_straight_lines_repeat_nothing_and_hold_no_0_or_1(quantity, form):
 
 
 # ------------------------------------------------------------------------------------------------- results
-@pytest.mark.parametrize("quantity", algorithms.DYNAMICS)
+@pytest.mark.parametrize("quantity", algorithms.SAME)
 def test_all_forms_agree_to_40_digits_also_far_from_the_origin(quantity):
     state = accuracy.states(1)[:, 0]
     forms = algorithms.ALL[quantity]
-    near = exact(forms[algorithms.BODY], accuracy.panda().links(GRAVITY), *state)
+    near = exact(forms[algorithms.BODY], rows(accuracy.panda()), *state[:forms[algorithms.BODY].inputs]).ravel()
     for entry in forms.values():
-        far = exact(entry, accuracy.panda(100.0).links(GRAVITY), *state)
+        far = exact(entry, rows(accuracy.panda(100.0)), *state[:entry.inputs]).ravel()
         assert max(abs(a - b) for a, b in zip(near, far, strict=True)) < 1e-40 * max(map(abs, near))
 
 
@@ -199,20 +330,64 @@ def made_up():
                 yield Measurement(subject, {form: [2.0**k * 1e-6] * 3 for k, form in enumerate(forms)})
 
 
+def made_up_for_targets():
+    """A case that takes twice as long for the other target."""
+    subject = {"quantity": "inverse dynamics", "robot": "UR5", "joints": 6, "way": times.BATCH, "specialized": False}
+    seconds = {form: [1e-6] for form in algorithms.ALL["inverse dynamics"]}
+    return [[subject, {targets.WIDE: seconds, targets.NARROW: {form: [2e-6] for form in seconds}}]]
+
+
 @pytest.mark.slow       # counts all forms
-def test_page_and_pictures_are_complete(polynomials, tmp_path):
-    measurements, distances = list(made_up()), [0.0, 100.0]
+def test_pages_and_pictures_are_complete(tables, tmp_path):
     errors = {(quantity, form): [1e-16, 1e-14] for quantity in algorithms.DYNAMICS
               for form in algorithms.ALL[quantity]}
-    text = page.text(polynomials, measurements, errors, distances, {"processor": "none"})
-    assert "{{" not in text and "body (1.00)" in text and "4.00 to 4.00" in text
-    drawn = pictures.draw(polynomials, measurements, errors, distances, "none", tmp_path)
+    facts = dict.fromkeys(page.FACTS, "none")
+    results = Results(facts, list(made_up()), made_up_for_targets(), errors, [0.0, 100.0])
+    assert Results.read(results.text()) == results
+    texts = page.texts(tables, results)
+    assert not any("{{" in text for text in texts.values()) and set(texts) == {"comparison", "comparison_tables"}
+    text = texts["comparison"]
+    assert "body (1.00)" in text and "4.00 to 4.00" in text and "Batches take 2.00 to 2.00 of the time" in text
+    drawn = pictures.draw(tables.chains, results.times, errors, results.distances, "none", tmp_path)
     assert all(f"images/{picture.name}" in text and picture.stat().st_size > 10_000 for picture in drawn)
+
+
+def test_sentences_that_a_change_of_counts_would_make_wrong():
+    """Where one form takes fewer operations from some length on, the page says from which; else it is not written."""
+    class Two:
+        total = staticmethod(lambda quantity, form, column: {"a": lambda n: 3 * n, "b": lambda n: 2 * n + 10}[form])
+    assert page.least(Two, "", "b", "a", "") == 11
+    with pytest.raises(ArithmeticError, match="a does not take fewer operations than b"):
+        page.least(Two, "", "a", "b", "")
 
 
 @pytest.mark.slow
 def test_every_form_is_measured(monkeypatch):
     monkeypatch.setattr(times, "QUICK", Effort(repeats=2, seconds=0.0, least=2))
-    found = list(times.measurements(quick=True))
-    for quantity, forms in algorithms.IN_EACH.items():
-        assert all(set(m.seconds) == set(forms) for m in found if m.subject["quantity"] == quantity)
+    for m in times.measurements(quick=True):
+        assert set(m.seconds) == set(algorithms.ALL[m.subject["quantity"]])
+
+
+@pytest.mark.slow       # compiles for two processors
+def test_code_for_a_processor_without_wide_instructions_is_timed_too():
+    if not targets.environments():
+        pytest.skip("this processor has no AVX-512")
+    found = targets.measurements(quick=True)
+    assert len(found) == 4
+    for subject, seconds in found:
+        assert set(seconds) == {targets.WIDE, targets.NARROW}
+        assert all(set(of) == set(algorithms.ALL[subject["quantity"]]) for of in seconds.values())
+
+
+def test_the_narrow_target_differs_in_its_wide_instructions_alone(monkeypatch):
+    monkeypatch.setattr(targets.llvm, "get_host_cpu_features", lambda: {"avx2": True, "avx512f": True, "sse4a": False})
+    narrow = targets.environments()[targets.NARROW]
+    assert narrow["NUMBA_CPU_FEATURES"] == "+avx2,-avx512f,-sse4a" and narrow["NUMBA_CPU_NAME"]
+    monkeypatch.setattr(targets.llvm, "get_host_cpu_features", lambda: {"avx2": True})
+    assert targets.environments() == {}
+
+
+def test_a_process_that_ends_is_said_to_have():
+    worker = subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"], text=True, stdout=subprocess.PIPE)
+    with pytest.raises(RuntimeError, match="ended with status 3 before it answered"):
+        targets.answer(worker)

@@ -1,0 +1,16 @@
+"""Recursions of the comparison that the package does not have, as it computes the same results in other ways.
+
+They are written as the package's kernels are, on the same types, and are counted, compiled and run like these."""
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+from screw_dynamics.compiled.entry import Entry
+
+# Machine code is kept under a name and a fingerprint that covers a function, but not those that it calls.
+_STAMP = hashlib.sha256(b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
+
+
+def entry(algorithm: Callable, Body: type, inputs: int, shape: Callable, name: str, targeted: bool = False) -> Entry:
+    """The Entry of a kernel of this package."""
+    return Entry(algorithm, Body, inputs, shape, targeted, f"comparison.{_STAMP[:8]}.{name}")

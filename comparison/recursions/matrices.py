@@ -1,0 +1,281 @@
+"""Gravity, mass matrix and Coriolis matrix in representations in which the package does not have them.
+
+In spatial twists all screws and inertias are about one point and on the same axes, so that a pair of bodies takes one
+product of a momentum with a screw, where the other forms carry the momentum from body to body."""
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.algorithms.columns import clear
+from screw_dynamics.algorithms.coriolis_matrix import Gyration, gyration, transposed_torque
+from screw_dynamics.algorithms.inverse_dynamics import classical
+from screw_dynamics.algorithms.mass_matrix import add_pairs
+from screw_dynamics.algorithms.solvers import factorize_tree
+from screw_dynamics.compiled.entry import per_joint, per_pair
+from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.tables import Square
+from screw_dynamics.numbers.values import Scalar, kernel, null, over, zero
+from screw_dynamics.screws.inertia import Inertia, moved, shifted
+from screw_dynamics.screws.joint import pose
+from screw_dynamics.screws.joint_factors import carried, composed, oriented, turned, turned_back
+from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, dot, identity, shifted_wrench
+from screw_dynamics.screws.so3 import Rotation, rotate_symmetric
+from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
+
+from . import entry
+
+
+# ------------------------------------------------------------------------------------------------- gravity
+class GravityBody(NamedTuple):
+    """Joint coordinate, pose in the parent, the upward acceleration that stands for gravity; mass and first moment of
+    the body with all that it carries."""
+
+    q: Scalar
+    C: Pose
+    a: Vec3
+    m: Scalar
+    h: Vec3
+
+
+class GravityInWorld(NamedTuple):
+    """Joint coordinate, pose; mass and first moment of the body with all that it carries, about the world's origin."""
+
+    q: Scalar
+    C: Pose
+    m: Scalar
+    h: Vec3
+
+
+class GravityAboutBodies(NamedTuple):
+    """Joint coordinate, orientation, vector from the parent's origin; mass and first moment of the body with all that
+    it carries."""
+
+    q: Scalar
+    R: Rotation
+    r: Vec3
+    m: Scalar
+    h: Vec3
+
+
+@kernel
+def moment_torque(X: Twist, m: Scalar, h: Vec3, a: Vec3) -> Scalar:
+    """The effort of a joint of screw X that carries a mass m and a first moment h against the acceleration a."""
+    return cross(h, a) @ X.angular + (m * a) @ X.linear
+
+
+@kernel
+def gravity_body_fixed(links: Link, body: GravityBody, tau: np.ndarray) -> None:
+    """By first moments, in the body frames: what all that a joint carries weighs about its frame's origin."""
+    parent, k, X, M, E = links
+    q, C, a, m, h = body
+    a[0], m[0], h[0] = over(X[0].linear, q[0]), null(q[0]), zero(Vec3, q[0])
+    for i in range(1, len(q)):
+        C[i] = pose(E[i], q[i])
+        a[i] = turned_back(E[i], q[i], C[i].R, a[parent[i]])
+        m[i], h[i] = over(M[i].mass, q[0]), over(M[i].moment, q[0])
+    for i in range(len(q) - 1, 0, -1):
+        p = parent[i]
+        tau[k[i]] += moment_torque(X[i], m[i], h[i], a[i])
+        m[p] += m[i]
+        h[p] += turned(E[i], q[i], C[i].R, h[i]) + m[i] * C[i].p
+
+
+@kernel
+def gravity_spatial(links: Link, body: GravityInWorld, tau: np.ndarray) -> None:
+    """By first moments about the world's origin, which only add up."""
+    parent, k, X, M, E = links
+    q, C, m, h = body
+    a = over(X[0].linear, q[0])
+    C[0], m[0], h[0] = identity(q[0]), null(q[0]), zero(Vec3, q[0])
+    for i in range(1, len(q)):
+        C[i] = composed(E[i], q[i], C[parent[i]], pose(E[i], q[i]))
+        m[i], h[i] = over(M[i].mass, q[0]), C[i].R @ M[i].moment + M[i].mass * C[i].p
+    for i in range(len(q) - 1, 0, -1):
+        tau[k[i]] += moment_torque(Ad(C[i], X[i]), m[i], h[i], a)
+        m[parent[i]] += m[i]
+        h[parent[i]] += h[i]
+
+
+@kernel
+def gravity_hybrid(links: Link, body: GravityAboutBodies, tau: np.ndarray) -> None:
+    """By first moments about the bodies' origins, resolved in the world."""
+    parent, k, X, M, E = links
+    q, R, r, m, h = body
+    a = over(X[0].linear, q[0])
+    R[0], m[0], h[0] = identity(q[0]).R, null(q[0]), zero(Vec3, q[0])
+    for i in range(1, len(q)):
+        C, p = pose(E[i], q[i]), parent[i]
+        R[i], r[i] = oriented(E[i], q[i], R[p], C.R), R[p] @ C.p
+        m[i], h[i] = over(M[i].mass, q[0]), R[i] @ M[i].moment
+    for i in range(len(q) - 1, 0, -1):
+        J = Twist(R[i] @ X[i].angular, R[i] @ X[i].linear)
+        tau[k[i]] += moment_torque(J, m[i], h[i], a)
+        m[parent[i]] += m[i]
+        h[parent[i]] += h[i] + m[i] * r[i]
+
+
+# ------------------------------------------------------------------------------------------------- mass matrix
+class MassBody(NamedTuple):
+    """Joint coordinate; pose and joint screw in the world; inertia of the body with all that it carries."""
+
+    q: Scalar
+    C: Pose
+    J: Twist
+    M: Inertia
+
+
+class MassAboutBodies(NamedTuple):
+    """Joint coordinate; orientation, vector from the parent's origin, joint screw, inertia of the body with all that it
+    carries, resolved in the world."""
+
+    q: Scalar
+    R: Rotation
+    r: Vec3
+    J: Twist
+    M: Inertia
+
+
+@kernel
+def mass_matrix_spatial(links: Link, body: MassBody, H: np.ndarray) -> None:
+    """H_ij = J_i^T M^c J_j; [MD] (81) in the world frame."""
+    parent, k, X, M, E = links
+    q, C, J, Mc = body
+    C[0], Mc[0] = identity(q[0]), zero(Inertia, q[0])
+    for i in range(1, len(q)):
+        C[i] = composed(E[i], q[i], C[parent[i]], pose(E[i], q[i]))
+        J[i], Mc[i] = Ad(C[i], X[i]), over(moved(C[i], M[i]), q[0])
+    for i in range(len(q) - 1, 0, -1):
+        Mc[parent[i]] += Mc[i]
+        W = Mc[i] @ J[i]
+        H[k[i], k[i]] += dot(W, J[i])
+        j = parent[i]
+        while j > 0:
+            h = dot(W, J[j])
+            H[k[i], k[j]] += h
+            H[k[j], k[i]] += h
+            j = parent[j]
+
+
+@kernel
+def mass_matrix_hybrid(links: Link, body: MassAboutBodies, H: np.ndarray) -> None:
+    """[MD] (81) about the bodies' origins, resolved in the world."""
+    parent, k, X, M, E = links
+    q, R, r, J, Mc = body
+    R[0], Mc[0] = identity(q[0]).R, zero(Inertia, q[0])
+    for i in range(1, len(q)):
+        C, p = pose(E[i], q[i]), parent[i]
+        R[i], r[i] = oriented(E[i], q[i], R[p], C.R), R[p] @ C.p
+        J[i] = Twist(R[i] @ X[i].angular, R[i] @ X[i].linear)
+        Mc[i] = Inertia(over(M[i].mass, q[0]), R[i] @ M[i].moment, rotate_symmetric(R[i], M[i].rotational))
+    for i in range(len(q) - 1, 0, -1):
+        Mc[parent[i]] += shifted(r[i], Mc[i])
+        W = Mc[i] @ J[i]
+        H[k[i], k[i]] += dot(W, J[i])
+        j = i
+        while parent[j] > 0:
+            W = shifted_wrench(r[j], W)
+            j = parent[j]
+            h = dot(W, J[j])
+            H[k[i], k[j]] += h
+            H[k[j], k[i]] += h
+
+
+# ------------------------------------------------------------------------------------------------- Coriolis matrix
+class CoriolisBody(NamedTuple):
+    """Joint coordinate and rate; pose, twist, joint screw and its rate in the world; inertia and gyration of the body
+    with all that it carries."""
+
+    q: Scalar
+    qd: Scalar
+    C: Pose
+    V: Twist
+    J: Twist
+    Jd: Twist
+    M: Inertia
+    B: Gyration
+
+
+@kernel
+def coriolis_matrix_spatial(links: Link, body: CoriolisBody, H: np.ndarray) -> None:
+    """C(q, q') of the Christoffel symbols, [MD] (83) in the world frame; the sums as in the package's."""
+    parent, k, X, M, E = links
+    q, qd, C, V, J, Jd, Mc, B = body
+    C[0], V[0] = identity(q[0]), zero(Twist, q[0])
+    Mc[0], B[0] = zero(Inertia, q[0]), zero(Gyration, q[0])
+    for i in range(1, len(q)):
+        p = parent[i]
+        C[i] = composed(E[i], q[i], C[p], pose(E[i], q[i]))
+        J[i], Mc[i] = Ad(C[i], X[i]), over(moved(C[i], M[i]), q[0])
+        Jd[i] = ad(V[p], J[i])
+        V[i] = V[p] + qd[i] * J[i]
+        B[i] = gyration(Mc[i], V[i])
+    for i in range(len(q) - 1, 0, -1):
+        Mc[parent[i]] += Mc[i]
+        B[parent[i]] += B[i]
+        rate, momentum = Mc[i] @ Jd[i] + B[i] @ J[i], Mc[i] @ J[i]
+        torque = transposed_torque(B[i], J[i])
+        H[k[i], k[i]] += dot(rate, J[i])
+        j = parent[i]
+        while j > 0:
+            H[k[j], k[i]] += dot(rate, J[j])
+            H[k[i], k[j]] += dot(momentum, Jd[j]) + torque @ J[j].angular
+            j = parent[j]
+
+
+# ------------------------------------------------------------------------------------------------- by mass matrix
+class TreeBody(NamedTuple):
+    """As composite_bodies_body_fixed.Body, with a row of the right-hand side."""
+
+    q: Scalar
+    qd: Scalar
+    tau: Scalar
+    qdd: Scalar
+    C: Pose
+    w: Vec3
+    wd: Vec3
+    a: Vec3
+    S: Matrix3
+    W: Wrench
+    M: Inertia
+    bias: Scalar
+    H: Square
+
+
+@kernel
+def sparse_composite_bodies(links: Link, body: TreeBody, qdd: np.ndarray) -> None:
+    """Forward dynamics by the mass matrix in the body frames, whose factors are as sparse as the tree; Featherstone
+    (2008) 6.5. For the algorithm of joints that share coordinates, see the package's."""
+    parent, E, M, n = links.parent, links.E, links.M, len(qdd)
+    q, qd, tau, column, C, w, wd, a, S, W, Mc, b, H = body
+    clear(column)                                                                       # q'' = 0
+    classical.inverse_dynamics(links, classical.Body(q, qd, column, C, w, wd, a, S, W), qdd)
+    Mc[0] = over(M[0], q[0])
+    for i in range(1, n + 1):
+        Mc[i], b[i] = over(M[i], q[0]), tau[i] - qdd[i - 1]
+        for j in range(1, n + 1):
+            H[i - 1, j - 1] = null(q[0])
+    for i in range(n, 0, -1):
+        Mc[parent[i]] += carried(E[i], q[i], C[i], Mc[i])
+    add_pairs(links, q, C, Mc, H)
+    factorize_tree(parent, H, n)
+    for i in range(n, 0, -1):
+        j = parent[i]
+        while j > 0:
+            b[j] -= H[i - 1, j - 1] * b[i]
+            j = parent[j]
+    for i in range(1, n + 1):
+        b[i] = H[i - 1, i - 1] * b[i]
+        j = parent[i]
+        while j > 0:
+            b[i] -= H[i - 1, j - 1] * b[j]
+            j = parent[j]
+        qdd[i - 1] = b[i]
+
+
+GRAVITY_IN = {"body": entry(gravity_body_fixed, GravityBody, 1, per_joint, "gravity.body"),
+              "spatial": entry(gravity_spatial, GravityInWorld, 1, per_joint, "gravity.spatial"),
+              "hybrid": entry(gravity_hybrid, GravityAboutBodies, 1, per_joint, "gravity.hybrid")}
+MASS_MATRIX_SPATIAL = entry(mass_matrix_spatial, MassBody, 1, per_pair, "mass_matrix.spatial")
+MASS_MATRIX_HYBRID = entry(mass_matrix_hybrid, MassAboutBodies, 1, per_pair, "mass_matrix.hybrid")
+CORIOLIS_MATRIX_SPATIAL = entry(coriolis_matrix_spatial, CoriolisBody, 2, per_pair, "coriolis_matrix.spatial")
+FORWARD_DYNAMICS_SPARSE = entry(sparse_composite_bodies, TreeBody, 3, per_joint, "forward_dynamics.sparse")
