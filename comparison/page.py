@@ -12,7 +12,7 @@ from .counts import COLUMNS, GENERAL_LOOPS, LOOPS, TREE_COLUMNS
 from .recursions import printed as recursions_as_printed
 from .structures import ALIGNED, DENAVIT_HARTENBERG, JOINTS, KINDS, REVOLUTE, shape, tree
 from .structures import rows as rows_of
-from .times import BATCH, ELSEWHERE, ONE, SPECIALIZED, lower_quartile, ratio, typical
+from .times import BATCH, ELSEWHERE, ONE, SPECIALIZED, lowest_tenth, ratio, typical
 
 TEMPLATES = {name: Path(__file__).with_name(f"{name}.md") for name in ("comparison", "comparison_tables")}
 TYPICAL = 7             # joints of the chain by which the fewest operations are told
@@ -66,6 +66,7 @@ def texts(tables, results):
         "joint": lambda *case: str(tables.joints[case]),
         "tree": lambda *case: str(tables.trees[case]),
         "narrow": lambda *case: narrow(results.targets, *case),
+        "by_target": lambda *case: by_target(results.targets, *case),
     }
 
     def fill(place):
@@ -275,9 +276,17 @@ def times(measured):
 
 def narrow(found, quantity, way):
     """The least and the greatest time for the narrow target over that for the wide one, loops of all forms."""
-    ratios = [lower_quartile(seconds[targets.NARROW][form]) / lower_quartile(seconds[targets.WIDE][form])
+    ratios = [lowest_tenth(seconds[targets.NARROW][form]) / lowest_tenth(seconds[targets.WIDE][form])
               for subject, seconds in found if (subject["quantity"], subject["way"]) == (quantity, way)
               and not subject["specialized"] for form in seconds[targets.WIDE]]
+    return f"{min(ratios):.2f} to {max(ratios):.2f}" if ratios else "not measured"
+
+
+def by_target(found, target, quantity, form, way):
+    """The least and the greatest ratio of a form to the body-fixed one for a target, in loops."""
+    ratios = [lowest_tenth(seconds[target][form]) / lowest_tenth(seconds[target][algorithms.BODY])
+              for subject, seconds in found if (subject["quantity"], subject["way"]) == (quantity, way)
+              and not subject["specialized"]]
     return f"{min(ratios):.2f} to {max(ratios):.2f}" if ratios else "not measured"
 
 
@@ -286,9 +295,9 @@ def on_targets(found):
     rows = []
     for subject, seconds in found:
         name = subject["robot"] + ", specialized" * subject["specialized"]
-        quartiles = {target: {form: lower_quartile(values) for form, values in of.items()}
+        typically = {target: {form: lowest_tenth(values) for form, values in of.items()}
                      for target, of in seconds.items()}
-        wide, thin = quartiles[targets.WIDE], quartiles[targets.NARROW]
+        wide, thin = typically[targets.WIDE], typically[targets.NARROW]
         ratios = (", ".join(f"{form} {of[form] / of[algorithms.BODY]:.2f}" for form in of if form != algorithms.BODY)
                   for of in (wide, thin))
         rows.append([subject["quantity"], subject["way"], name, *ratios,
