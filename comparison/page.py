@@ -5,6 +5,7 @@ from pathlib import Path
 
 import screw_dynamics as sd
 from benchmarks import robots
+from screw_dynamics.algorithms.rows import DEEP
 from screw_dynamics.compiled.counting import straight_line_operations
 
 from . import algorithms, counts, targets
@@ -51,7 +52,7 @@ def texts(tables, results):
         "all_joints": of_joints(tables, algorithms.ALL, KINDS),
         "trees": on_trees(tables, (ALIGNED,)), "all_trees": on_trees(tables, TREE_COLUMNS),
         "hands": hands(tables), "floating": floating(tables),
-        "book": counts.book_on_trees(), "tallies": tallies(tables), "as_printed": as_printed(tables),
+        "deep": DEEP, "book": counts.book_on_trees(), "tallies": tallies(tables), "as_printed": as_printed(tables),
         "sy": sy(tables), "published": published(tables), "real_counts": real_counts(), "details": details(tables),
         "summary": summary(measured), "times": times(measured), "targets": on_targets(results.targets),
         "accuracy": accuracy(results.errors, results.distances),
