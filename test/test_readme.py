@@ -25,7 +25,8 @@ README, MODELS, SPEED = (PAGES[page] for page in ("README.md", "docs/models.md",
 BLOCKS = [(page, language, text) for page in sorted(PAGES)
           for language, text in re.findall(r"^```(\w*)\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE)]
 # What these pages show takes its time to compile.
-LONG = {"docs/bridges.md", "docs/closed_loops.md", "docs/controllers.md", "docs/time_derivatives.md"}
+LONG = {"docs/bridges.md", "docs/closed_loops.md", "docs/controllers.md", "docs/time_derivatives.md",
+        "docs/tour.md"}
 WITHOUT_JAX = [pytest.mark.skip(reason="JAX is not installed")] * (importlib.util.find_spec("jax") is None)
 PROGRAMS = [pytest.param(text, id=f"{page}, {k}", marks=[pytest.mark.slow] * (page in LONG) +
                          WITHOUT_JAX * ("import jax" in text))
