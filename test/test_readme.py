@@ -150,7 +150,7 @@ def test_targets_of_make_exist():
 
 
 def test_launch_files_and_their_arguments_exist():
-    files, arguments = every(r"ros2 launch screw_dynamics (\S+)"), every(r"(?<!-p )\b(\w+):=")
+    files, arguments = every(r"ros2 launch screw_dynamics (\S+)"), every(r"(?<!-p )(?<![\w./'])(\w+):=")
     assert {name for _, name in files} == {path.name for path in (ROOT / "launch").iterdir() if path.suffix == ".py"}
     known = ast.parse((ROOT / "screw_dynamics" / "ros" / "launching.py").read_text())
     known, = (node.value for node in known.body if isinstance(node, ast.Assign) and node.targets[0].id == "ARGUMENTS")
