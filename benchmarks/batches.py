@@ -1,4 +1,4 @@
-"""Batches by size, by threads, after a pause, and beyond the caches: inverse dynamics of a Panda, general and
+"""Batches by size, by threads, after a pause, beyond the caches, in single precision: inverse dynamics of a Panda, general and
 specialized, all of a table in one run.
 
 python -m benchmarks.batches, from the root of the repository. A time is the lower quartile of many calls, one by one,
@@ -28,10 +28,10 @@ class Batch:
         self.states = np.random.default_rng(count).uniform(-1.5, 1.5, (3, count, robot.n))
         self.out = np.empty((count, robot.n))
 
-    def call(self, threads=None):
-        """The call on all of them."""
-        q, qd, qdd = self.states
-        return partial(self.robot.inverse_dynamics, q, qd, qdd, out=self.out, threads=threads)
+    def call(self, threads=None, dtype=float, method="inverse_dynamics"):
+        """The call on all of them, of this precision."""
+        states, out = self.states.astype(dtype, copy=False), self.out.astype(dtype, copy=False)
+        return partial(getattr(self.robot, method), *states, out=out, threads=threads)
 
     def one_by_one(self):
         """Calls on one after the other."""
@@ -120,8 +120,20 @@ def far(robot, seconds):
             "in them": 1e9 * inside / PAUSED, "copying": 1e9 * copied / FAR}
 
 
+def single(robot, seconds):
+    """Single precision over double, on one thread."""
+    batch = Batch(robot, PAUSED)
+    for method in ("inverse_dynamics", "forward_dynamics"):
+        double, half = (batch.call(1, dtype, method) for dtype in (float, np.float32))
+        slow, fast = lower_quartiles([double, half], seconds, settle)
+        error = np.abs(half() - double()).max(initial=0.0) / np.abs(double()).max(initial=1e-300)
+        yield f"{method} of {PAUSED} states", {"float64": 1e6 * slow, "float32": 1e6 * fast, "times faster": slow / fast,
+                                               "error of the greatest number, 1e-7": 1e7 * error}
+
+
 TABLES = {"A few states, microseconds": few, "Threads, microseconds": shared,
-          f"A batch of {PAUSED} after a pause, microseconds": paused, "Beyond the caches, nanoseconds a state": far}
+          f"A batch of {PAUSED} after a pause, microseconds": paused, "Beyond the caches, nanoseconds a state": far,
+          "Single precision, microseconds": single}
 
 
 def main():

@@ -56,12 +56,12 @@ def broadcast(arrays: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     return [np.broadcast_to(a, (*lead, a.shape[-1])) for a in arrays.values()]
 
 
-def result_array(out: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """`out` if results of this shape can be written to it; a new array for None."""
+def result_array(out: Any, shape: tuple[int, ...], dtype: type = float) -> np.ndarray:
+    """`out` if results of this shape and kind can be written to it; a new array for None."""
     if out is None:
-        return np.empty(shape)
-    if not isinstance(out, np.ndarray) or out.dtype != float or out.shape != shape or not out.flags.writeable:
-        raise ValueError(f"out must be a writable float64 array of shape {shape}, not {described(out)}")
+        return np.empty(shape, dtype)
+    if not isinstance(out, np.ndarray) or out.dtype != dtype or out.shape != shape or not out.flags.writeable:
+        raise ValueError(f"out must be a writable {np.dtype(dtype)} array of shape {shape}, not {described(out)}")
     return out
 
 

@@ -118,5 +118,5 @@ def test_batches_are_measured_by_size_threads_pause_and_place(monkeypatch):
     lines = [line for table in batches.TABLES.values() for line in table(robot, 0.0)]
     assert [line for line, _ in lines] == [
         "1 states", "4 states", "64 states", "one thread, after 1 ms", "default, after 1 ms", "128 states, 1 thread",
-        "128 states, 2 threads"]
-    assert all(x > 0.0 for _, cells in lines for x in cells.values())
+        "128 states, 2 threads", "inverse_dynamics of 64 states", "forward_dynamics of 64 states"]
+    assert all(x >= 0.0 for _, cells in lines for x in cells.values())

@@ -63,6 +63,25 @@ def evaluate(entry: Entry, memory: np.ndarray, workspaces: Workspaces, target: t
     return out
 
 
+def evaluate_single(entry: Entry, workspaces: Workspaces, target: tuple[int, ...], inputs: Sequence[np.ndarray],
+                    out: np.ndarray, threads: int | None) -> np.ndarray:
+    """As `evaluate`, in single precision: into `out` of float32. Inputs that are no contiguous float32 are copied."""
+    lead = inputs[0].ndim - 1
+    count, entries = prod(inputs[0].shape[:-1]), prod(out.shape[lead:])
+    apart = not any(np.may_share_memory(out, x, max_work=1000) for x in inputs)
+    results = out if apart and out.flags.carray else np.empty(out.shape, np.float32)
+    states = tuple(np.require(x, np.float32, ["C", "A"]).reshape(count, x.shape[-1]) for x in inputs)
+    rows, counter, single = results.reshape(count, entries), np.zeros(1, dtype=np.int64), entry.single
+
+    def work(_):
+        with workspaces.borrowed(entries) as memory:
+            single(memory, target, states, rows, counter)
+    on_threads(work, (), max(1, min(thread_count(threads), count * workspaces.slots // (2 * SHARE))))
+    if results is not out:
+        out[...] = results
+    return out
+
+
 def evaluate_one_by_one(entry: Entry, memory: np.ndarray, target: tuple[int, ...], inputs: Sequence[np.ndarray],
                         out: np.ndarray) -> bool:
     """As evaluate_batch, but on one state after the other; False, with nothing done, if `Entry.one` cannot read

@@ -14,7 +14,7 @@ from numba.extending import overload
 
 from screw_dynamics.model.group_joints import Place, configure
 from screw_dynamics.model.links import Frame, Link
-from screw_dynamics.numbers.lanes import splat
+from screw_dynamics.numbers.lanes import places, splat
 from screw_dynamics.numbers.tables import columns, table
 from screw_dynamics.numbers.values import INLINE, kernel, null
 
@@ -23,7 +23,7 @@ from .borrow import BORROWED, borrowed, layout_is_known
 from .cache import BATCHES, Form, compiled, prepare
 from .native import address, array_at
 from .rows import MOST, form_of_rows, form_of_work, plan_of, rows_of_inputs
-from .tiles import clear, first_tile, gather, identity_order, load_rows, next_tile, store, unowned
+from .tiles import clear, first_tile, gather, identity_order, lane_like, load_rows, next_tile, store, unowned
 from .wrenches import read_one, read_tile
 
 # ------------------------------------------------------------------------------------------------- shapes of one result
@@ -132,7 +132,7 @@ def configurations(fill: Callable) -> Takes:
     @kernel
     def many(source, x, column):
         links, memory, _, first = source
-        q = ws.configuration_on_lanes(memory)
+        q = ws.configuration_on_lanes(memory, lane_like(x))
         load_rows(x, first, q, 0)
         fill(links, memory, q, column)
         return True
@@ -174,15 +174,16 @@ def evaluate(take_q: Callable, algorithm: Callable, Body: type, size: Callable, 
 def evaluate_many(take_q: Callable, algorithm: Callable, Body: type, size: Callable, given: Callable,
                   memory: np.ndarray, packed: tuple[int, ...], inputs: Sequence, out: Any, counter: np.ndarray) -> None:
     """Evaluate an algorithm on lanes, on the tiles of a batch that an atomic counter gives to this thread."""
-    links, body, results = ws.links_in(memory), ws.body_on_lanes(Body, memory), ws.result_on_lanes(size, memory)
+    zero, links = lane_like(out), ws.links_in(memory)
+    body, results = ws.body_on_lanes(Body, memory, zero), ws.result_on_lanes(size, memory, zero)
     in_order, inputs = identity_order(links.coordinate, int(memory[ws.COORDINATES])), unowned(inputs)
     first = first_tile(counter)
     while first < len(out):
         each(take_q, take_tile, (links, memory, in_order, first), inputs, body)
         clear(results)
-        algorithm(links, body, *given(memory, packed, splat(0.0)), results)
+        algorithm(links, body, *given(memory, packed, zero), results)
         store(results, out, first)
-        first = next_tile(counter, first)
+        first = next_tile(counter, first, places(zero))
 
 
 @kernel
@@ -271,6 +272,11 @@ class Entry:
         """What `rows` has to know of this algorithm, and learns of it."""
         return plan_of(self._for_many[1], self.inputs, self.targeted)
 
+    @cached_property
+    def single(self) -> Callable[..., None]:
+        """As `many`, in single precision: of float32 arrays, each with contiguous rows."""
+        return prepare(*self.form_of_single).entry_point
+
     @property
     def form_of_one(self) -> Form:
         """What is compiled for one state."""
@@ -282,10 +288,18 @@ class Entry:
     @property
     def form_of_many(self) -> Form:
         """What is compiled for many states."""
-        states = types.UniTuple(ws.numbers_type(2, "A", readonly=True), self.inputs)
+        return self._form_of_many(self.name, types.float64)
+
+    @property
+    def form_of_single(self) -> Form:
+        """What is compiled for many states in single precision."""
+        return self._form_of_many(f"{self.name}, single precision", types.float32)
+
+    def _form_of_many(self, name, number):
+        states = types.UniTuple(types.Array(number, 2, "A", readonly=True), self.inputs)
         targets = types.UniTuple(types.int64, int(self.targeted))
-        signature = ws.numbers_type(1), targets, states, ws.numbers_type(2, "A"), types.int64[::1]
-        return Form(_many(self._takes.many, self.name, self.algorithm, self.Body, self._size, self._given), signature)
+        signature = ws.numbers_type(1), targets, states, types.Array(number, 2, "A"), types.int64[::1]
+        return Form(_many(self._takes.many, name, self.algorithm, self.Body, self._size, self._given), signature)
 
     @property
     def forms_of_rows(self) -> tuple[Form, Form]:

@@ -1,4 +1,4 @@
-"""Tiles: WIDTH states as rows of an array, and the same states as places of lanes."""
+"""Tiles: as many states as a lane has places, as rows of an array of its precision, and as places of lanes."""
 from typing import Any
 
 import numpy as np
@@ -9,44 +9,60 @@ from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import load_item, make_array, populate_array
 
-from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert, splat
+from screw_dynamics.numbers.lanes import LANE, SINGLE, WIDTH, extract, insert, places, splat, splat_single
 from screw_dynamics.numbers.values import INLINE, kernel, null
 
 INT, VECTOR = ir.IntType(32), ir.VectorType(ir.DoubleType(), WIDTH)
-AHEAD = 2 * WIDTH         # rows: how far ahead of its use an input is prefetched
+AHEAD = 2                 # tiles: how far ahead of its use an input is prefetched
 PIECE = 8 * WIDTH         # rows that a thread takes at once: at the end the others wait for half of them
-MASK, _SQUARE = ir.VectorType(ir.IntType(1), WIDTH), types.UniTuple(LANE, WIDTH)
+MASK = ir.VectorType(ir.IntType(1), WIDTH)
 
 
 # ------------------------------------------------------------------------------------------------- WIDTH lanes
+def _lane_of(array):
+    """The kind of lane that holds an array's numbers."""
+    return SINGLE if array.dtype == types.float32 else LANE
+
+
+def _part(array):
+    """The vector of WIDTH of an array's numbers."""
+    return ir.VectorType(_lane_of(array).vector.element, WIDTH)
+
+
 @intrinsic
 def transposed(typing: Any, lanes: Any) -> tuple:
-    """The columns, as lanes, of the square matrix whose rows are the given lanes."""
+    """The columns, as lanes, of the square matrix whose rows are the given WIDTH lanes; of lanes of single precision,
+    of the two squares that their halves are the rows of."""
+    wide = lanes.dtype.lanes
+
+    def places(step, first, second):
+        """Where the places of a lane come from, those with k & step == 0 and others of each half."""
+        order = [half + (second(k) if k & step else first(k)) for half in range(0, wide, WIDTH) for k in range(WIDTH)]
+        return ir.Constant(ir.VectorType(INT, wide), order)
+
     def build(context, builder, signature, args):
         rows = cgutils.unpack_tuple(builder, args[0])
         for step in (1 << k for k in range(WIDTH.bit_length() - 1)):    # exchange step x step blocks of the diagonal
+            low = places(step, lambda k: k, lambda k, step=step: k - step + wide)
+            high = places(step, lambda k, step=step: k + step, lambda k: k + wide)
             for i in (i for i in range(WIDTH) if not i & step):
                 a, b = rows[i], rows[i + step]
-                low = [k if not k & step else k - step + WIDTH for k in range(WIDTH)]
-                high = [k + step if not k & step else k + WIDTH for k in range(WIDTH)]
-                rows[i], rows[i + step] = (
-                    builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(INT, WIDTH), order))
-                    for order in (low, high))
+                rows[i], rows[i + step] = (builder.shuffle_vector(a, b, order) for order in (low, high))
         return context.make_tuple(builder, signature.return_type, rows)
-    return _SQUARE(_SQUARE), build
+    return lanes(lanes), build
 
 
 def entry_pointer(context: Any, builder: Any, kind: Any, array: Any, row: Any, column: Any) -> Any:
-    """Pointer to an entry of a two-dimensional array whose rows are contiguous."""
-    fields = make_array(kind)(context, builder, array)
+    """Pointer to an entry of a two-dimensional array whose rows are contiguous, and the next of WIDTH entries."""
+    fields, size = make_array(kind)(context, builder, array), kind.dtype.bitwidth // 8
     down, _ = cgutils.unpack_tuple(builder, fields.strides)
     start = builder.add(builder.ptrtoint(fields.data, cgutils.intp_t), builder.mul(row, down))
-    start = builder.add(start, builder.mul(column, cgutils.intp_t(8)))
-    return builder.inttoptr(start, VECTOR.as_pointer())
+    start = builder.add(start, builder.mul(column, cgutils.intp_t(size)))
+    return builder.inttoptr(start, _part(kind).as_pointer())
 
 
 def first_places(builder: Any, count: Any) -> Any:
-    """The mask of the first `count` places."""
+    """The mask of the first `count` of WIDTH places."""
     count = builder.trunc(count, INT)
     wide = ir.VectorType(INT, WIDTH)
     lane = builder.insert_element(ir.Constant(wide, ir.Undefined), count, INT(0))
@@ -59,21 +75,38 @@ def _earlier(builder, i, last):
     return builder.select(builder.icmp_signed("<", i, last), i, last)
 
 
+def _masked(builder, name, result, arguments, part):
+    """A call of LLVM's masked load or store of WIDTH numbers."""
+    kind = ir.FunctionType(result, [argument.type for argument in arguments])
+    suffix = f"v{WIDTH}f{32 if part.element == ir.FloatType() else 64}"
+    return builder.call(get_or_insert_function(builder.module, kind, f"llvm.masked.{name}.{suffix}.p0{suffix}"),
+                        arguments)
+
+
+def _shuffled(builder, a, b, first, count):
+    """So many places of a and b, counted through, from the first on."""
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(INT, count), list(range(first, first + count))))
+
+
 @intrinsic
 def _rows(typing, states, first, last, column):
-    """Up to WIDTH entries from a column on of each of WIDTH rows from the first on; past the last row, of that one."""
+    """WIDTH lanes: up to WIDTH entries from a column on of each of WIDTH rows from the first on, in single precision
+    beside those of the row WIDTH further on; past the last row, of that one."""
+    lane = _lane_of(states)
+
     def build(context, builder, signature, args):
         kind, (states, first, last, column) = signature.args[0], args
         _, entries = cgutils.unpack_tuple(builder, make_array(kind)(context, builder, states).shape)
-        mask, found = first_places(builder, builder.sub(entries, column)), []
-        for place in range(WIDTH):
+        part, mask, read = _part(kind), first_places(builder, builder.sub(entries, column)), []
+        for place in range(lane.lanes):
             row = _earlier(builder, builder.add(first, first.type(place)), last)
             pointer = entry_pointer(context, builder, kind, states, row, column)
-            load = ir.FunctionType(VECTOR, [pointer.type, INT, MASK, VECTOR])
-            load = get_or_insert_function(builder.module, load, f"llvm.masked.load.v{WIDTH}f64.p0v{WIDTH}f64")
-            found.append(builder.call(load, [pointer, INT(8), mask, ir.Constant(VECTOR, None)]))
-        return context.make_tuple(builder, signature.return_type, found)
-    return _SQUARE(states, types.intp, types.intp, types.intp), build
+            arguments = [pointer, INT(kind.dtype.bitwidth // 8), mask, ir.Constant(part, None)]
+            read.append(_masked(builder, "load", part, arguments, part))
+        if lane is SINGLE:
+            read = [_shuffled(builder, a, b, 0, 2 * WIDTH) for a, b in zip(read[:WIDTH], read[WIDTH:], strict=True)]
+        return context.make_tuple(builder, signature.return_type, read)
+    return types.UniTuple(lane, WIDTH)(states, types.intp, types.intp, types.intp), build
 
 
 @intrinsic
@@ -86,7 +119,7 @@ def consecutive(typing: Any, lanes: Any, first: Any) -> tuple:
         found = [load_item(context, builder, kind, builder.gep(
             fields.data, [_earlier(builder, builder.add(first, first.type(place)), last)])) for place in range(WIDTH)]
         return context.make_tuple(builder, signature.return_type, found)
-    return _SQUARE(lanes, types.intp), build
+    return types.UniTuple(lanes.dtype, WIDTH)(lanes, types.intp), build
 
 
 @intrinsic
@@ -103,16 +136,19 @@ def _fetch(typing, rows, row, column):
 
 @intrinsic
 def put_row(typing: Any, out: Any, row: Any, column: Any, lane: Any) -> tuple:
-    """Write up to WIDTH places of a lane to a row from a column on."""
+    """Write up to WIDTH places of a lane to a row from a column on; of one of single precision the others too, to the
+    row WIDTH further on."""
     def build(context, builder, signature, args):
-        kind, (out, row, column, lane) = signature.args[0], args
+        kind, (out, row, column, numbers) = signature.args[0], args
         _, entries = cgutils.unpack_tuple(builder, make_array(kind)(context, builder, out).shape)
-        pointer = entry_pointer(context, builder, kind, out, row, column)
-        store = ir.FunctionType(ir.VoidType(), [VECTOR, pointer.type, INT, MASK])
-        store = get_or_insert_function(builder.module, store, f"llvm.masked.store.v{WIDTH}f64.p0v{WIDTH}f64")
-        builder.call(store, [lane, pointer, INT(8), first_places(builder, builder.sub(entries, column))])
+        part, mask = _part(kind), first_places(builder, builder.sub(entries, column))
+        for first in range(0, lane.lanes, WIDTH):
+            some = numbers if lane is LANE else _shuffled(builder, numbers, numbers, first, WIDTH)
+            pointer = entry_pointer(context, builder, kind, out, builder.add(row, row.type(first)), column)
+            arguments = [some, pointer, INT(kind.dtype.bitwidth // 8), mask]
+            _masked(builder, "store", ir.VoidType(), arguments, part)
         return context.get_dummy_value()
-    return types.void(out, types.intp, types.intp, LANE), build
+    return types.void(out, types.intp, types.intp, lane), build
 
 
 # ------------------------------------------------------------------------------------------------- threads
@@ -138,9 +174,10 @@ def _first_tile(counter):
 
 
 @kernel
-def next_tile(counter: np.ndarray, first: int) -> int:
-    """The first row of the tile after this one: in the same piece, or in one that no thread has begun."""
-    first += WIDTH
+def next_tile(counter: np.ndarray, first: int, rows: int) -> int:
+    """The first row of the tile after this one, of so many rows: in the same piece, or in one that no thread has
+    begun."""
+    first += rows
     return first if first % PIECE != 0 else first_tile(counter)
 
 
@@ -165,10 +202,20 @@ def _unowned(arrays):
     return lambda arrays: _disowned(arrays)
 
 
+def lane_like(array: np.ndarray) -> Any:
+    """The lane of zeros of an array's precision."""
+    return 0.0
+
+
+@overload(lane_like, jit_options=INLINE)
+def _lane_like(array):
+    return (lambda array: splat_single(0.0)) if _lane_of(array) is SINGLE else (lambda array: splat(0.0))
+
+
 @kernel
 def contiguous(rows: np.ndarray) -> bool:
     """True if the entries of each row lie side by side, and there are registers that take several at once."""
-    return WIDTH > 1 and rows.strides[1] == 8
+    return WIDTH > 1 and rows.strides[1] == rows.itemsize
 
 
 @kernel
@@ -203,16 +250,16 @@ def gather(coordinate: list[int], state: list, column: list) -> None:
 
 @kernel
 def load_rows(states: np.ndarray, first: int, lanes: list, start: int) -> None:
-    """Put entry k of WIDTH states from the first on into the places of lanes[start + k]; past the end, the last state
-    is repeated."""
-    n, last = states.shape[1], len(states) - 1
+    """Put entry k of a tile of states from the first on into the places of lanes[start + k]; past the end, the last
+    state is repeated."""
+    n, last, width = states.shape[1], len(states) - 1, places(lane_like(states))
     if contiguous(states):
         for k in range(0, n, WIDTH):
             read = _read(states, first, last, k)
             for i in range(min(WIDTH, n - k)):
                 lanes[start + k + i] = read[i]
-            for place in range(WIDTH):
-                _fetch(states, min(first + AHEAD + place, last), k)
+            for place in range(0, width, width // WIDTH):
+                _fetch(states, min(first + AHEAD * width + place, last), k)
     else:
         for k in range(n):
             lanes[start + k] = _lane(states, first, last, k)
@@ -221,8 +268,8 @@ def load_rows(states: np.ndarray, first: int, lanes: list, start: int) -> None:
 @kernel
 def _lane(states, first, last, k):
     """Entry k of WIDTH states from the first on; past the end, of the last."""
-    lane = splat(0.0)
-    for place in range(WIDTH):
+    lane = lane_like(states)
+    for place in range(places(lane)):
         lane = insert(lane, place, states[min(first + place, last), k])
     return lane
 
@@ -270,8 +317,9 @@ def clear(results: Any) -> None:
 @kernel
 def store(results: Any, out: np.ndarray, first: int) -> None:
     """Write the places of the results, entry by entry, to those of WIDTH rows of `out` from the first on that exist."""
-    flat, count = _flat(results), min(WIDTH, len(out) - first)
-    if contiguous(out) and count == WIDTH:
+    flat, width = _flat(results), places(lane_like(out))
+    count = min(width, len(out) - first)
+    if contiguous(out) and count == width:
         for k in range(0, len(flat), WIDTH):
             _write(flat, out, first, k)
     else:

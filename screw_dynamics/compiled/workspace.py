@@ -11,7 +11,6 @@ from numba import types
 
 from screw_dynamics.model.group_joints import Place
 from screw_dynamics.model.links import Frame, Link
-from screw_dynamics.numbers.lanes import splat
 from screw_dynamics.numbers.tables import block, packed, size, table
 from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.joint import Placement
@@ -158,9 +157,9 @@ def configuration(x: Any, memory: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def configuration_on_lanes(memory: np.ndarray) -> np.ndarray:
-    """Memory for the nq numbers of WIDTH states."""
-    return block(splat(0.0), (int(memory[CONFIGURATION]),), memory, int(memory[LANES]))
+def configuration_on_lanes(memory: np.ndarray, like: Any) -> np.ndarray:
+    """Memory for the nq numbers of as many states as a lane of this kind has places."""
+    return block(like, (int(memory[CONFIGURATION]),), memory, int(memory[LANES]))
 
 
 @kernel
@@ -170,9 +169,9 @@ def body_in(Body: type, memory: np.ndarray) -> NamedTuple:
 
 
 @kernel
-def body_on_lanes(Body: type, memory: np.ndarray) -> NamedTuple:
-    """The memory of a recursion on WIDTH states."""
-    return table(Body, splat(0.0), int(memory[SLOTS]), memory, int(memory[BODY]))
+def body_on_lanes(Body: type, memory: np.ndarray, like: Any) -> NamedTuple:
+    """The memory of a recursion on as many states as a lane of this kind has places."""
+    return table(Body, like, int(memory[SLOTS]), memory, int(memory[BODY]))
 
 
 def size_of(shape: Callable) -> Callable:
@@ -181,6 +180,6 @@ def size_of(shape: Callable) -> Callable:
 
 
 @kernel
-def result_on_lanes(size: Callable, memory: np.ndarray) -> np.ndarray:
-    """The memory of the results of WIDTH states, in the shape size(memory) of one."""
-    return block(splat(0.0), size(memory), memory, int(memory[RESULT]))
+def result_on_lanes(size: Callable, memory: np.ndarray, like: Any) -> np.ndarray:
+    """The memory of the results of as many states as a lane of this kind has places, each in the shape size(memory)."""
+    return block(like, size(memory), memory, int(memory[RESULT]))

@@ -7,7 +7,6 @@ from numba import types
 from numba.extending import overload
 
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.lanes import splat
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import INLINE, is_value, kernel
 from screw_dynamics.screws.se3 import Wrench
@@ -15,7 +14,7 @@ from screw_dynamics.screws.vectors import Vec3
 
 from . import workspace as ws
 from .borrow import READABLE, bits, borrowed, is_array
-from .tiles import gather, load, load_rows
+from .tiles import gather, lane_like, load, load_rows
 
 
 @kernel
@@ -50,7 +49,7 @@ def _numbers_on_lanes(links, memory, in_order, first, x, column):
 
 @kernel
 def _wrenches_on_lanes(links, memory, in_order, first, x, column):
-    room = block(splat(0.0), (6 * (len(column) - 1),), memory, int(memory[ws.RESULT]))     # which is not yet in use
+    room = block(lane_like(x), (6 * (len(column) - 1),), memory, int(memory[ws.RESULT]))     # which is not yet in use
     load_rows(x, first, room, 0)
     fill(room, column)
 

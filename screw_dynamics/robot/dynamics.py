@@ -13,7 +13,6 @@ from screw_dynamics import checks
 from screw_dynamics.algorithms.external_wrenches import FORWARD_UNDER_LOAD, UNDER_LOAD
 from screw_dynamics.algorithms.friction import friction_torque
 from screw_dynamics.algorithms.hybrid_dynamics import HYBRID_DYNAMICS
-from screw_dynamics.compiled.batch import evaluate
 from screw_dynamics.compiled.entry import Entry
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, pose_matrix
@@ -144,8 +143,7 @@ class Dynamics(Kinematics):
                 return result
         given = {name: checks.real_numbers(name, x, self.nq if name == "q" else self.n) for name, x in inputs.items()}
         arrays = checks.broadcast(given | {"external": F})
-        out = checks.result_array(out, arrays[0].shape[:-1] + (self.n,))
-        return evaluate(entry, self._memory, self._on_lanes, (), arrays, out, threads)
+        return self._evaluate_arrays(entry, arrays, (self.n,), out, threads)
 
     def _wrenches_on_bodies(self, external):
         """The sums (..., 6 b) of wrenches {link: (..., 6)} on each body, in the frame of its Link."""

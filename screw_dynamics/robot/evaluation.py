@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.compiled.batch import Workspaces, evaluate, evaluate_rows
+from screw_dynamics.compiled.batch import Workspaces, evaluate, evaluate_rows, evaluate_single
 from screw_dynamics.compiled.entry import Entry, Target
 from screw_dynamics.compiled.workspace import Rows, workspace
 from screw_dynamics.model.model import Model
@@ -54,5 +54,13 @@ class Evaluation:
             return found
         arrays = checks.broadcast({
             name: checks.real_numbers(name, x, self.nq if name == "q" else n) for name, x in inputs.items()})
-        out = checks.result_array(out, (*arrays[0].shape[:-1], *shape))
+        return self._evaluate_arrays(entry, arrays, shape, out, threads, *target)
+
+    def _evaluate_arrays(self, entry, arrays, shape, out, threads, *target):
+        """Evaluate an entry point, of results of this shape, on arrays over common leading axes."""
+        whole = *arrays[0].shape[:-1], *shape
+        if isinstance(out, np.ndarray) and out.dtype == np.float32:
+            out = checks.result_array(out, whole, np.float32)
+            return evaluate_single(entry, self._on_lanes, target, arrays, out, threads)
+        out = checks.result_array(out, whole)
         return evaluate(entry, self._memory, self._on_lanes, target, arrays, out, threads)

@@ -47,7 +47,8 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
 
     A batch runs on SIMD lanes and on `threads` threads; by default as many as the process may use, fewer if
     NUMBA_NUM_THREADS or OMP_NUM_THREADS is less. Its results equal those of single states to rounding. A robot is
-    immutable, and may be used from several threads at once.
+    immutable, and may be used from several threads at once. Into an `out` of float32 the methods of states compute in
+    single precision, on twice as many states at once; docs/benchmarks.md has the error's bound.
 
     source: the path or text of the URDF that a robot was read from, None for others. Shapes and meshes, which dynamics
     does without, are looked up there by those who show a robot (`view`)."""

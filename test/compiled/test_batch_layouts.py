@@ -90,7 +90,7 @@ def test_results_go_to_out(rng, name):
 
 
 @pytest.mark.parametrize("out", [
-    np.zeros(6), np.zeros((2, 7)), np.zeros((9, 7), "f4"), np.zeros((9, 7), int), frozen(np.zeros((9, 7))), [0.0] * 7,
+    np.zeros(6), np.zeros((2, 7)), np.zeros((9, 7), "f2"), np.zeros((9, 7), int), frozen(np.zeros((9, 7))), [0.0] * 7,
     np.zeros((7, 9)), np.zeros((9, 7), complex)], ids=lambda out: f"{getattr(out, 'dtype', 'list')} {np.shape(out)}")
 def test_an_out_that_does_not_fit_is_refused(rng, out):
     q, = states(rng, ARM, 1, 9)
