@@ -1,5 +1,5 @@
-"""Batches by size, by threads, after a pause, beyond the caches, in single precision: inverse dynamics of a Panda, general and
-specialized, all of a table in one run.
+"""Batches by size, by threads, after a pause, beyond the caches, in single precision: inverse dynamics of a Panda,
+general and specialized, all of a table in one run.
 
 python -m benchmarks.batches, from the root of the repository. A time is the lower quartile of many calls, one by one,
 those of a line in turn; others on the machine spoil the upper half."""
@@ -127,8 +127,8 @@ def single(robot, seconds):
         double, half = (batch.call(1, dtype, method) for dtype in (float, np.float32))
         slow, fast = lower_quartiles([double, half], seconds, settle)
         error = np.abs(half() - double()).max(initial=0.0) / np.abs(double()).max(initial=1e-300)
-        yield f"{method} of {PAUSED} states", {"float64": 1e6 * slow, "float32": 1e6 * fast, "times faster": slow / fast,
-                                               "error of the greatest number, 1e-7": 1e7 * error}
+        yield f"{method} of {PAUSED} states", {"float64": 1e6 * slow, "float32": 1e6 * fast,
+                                               "times faster": slow / fast, "error, 1e-7": 1e7 * error}
 
 
 TABLES = {"A few states, microseconds": few, "Threads, microseconds": shared,
