@@ -123,7 +123,7 @@ def one_of(what: str, value: T, choices: Collection[T]) -> T:
 
 def wrenches(external: Any, links: Collection[str]) -> Mapping[str, Any]:
     """A mapping {link: wrench}."""
-    if not isinstance(external, Mapping):
+    if type(external) is not dict and not isinstance(external, Mapping):         # which takes longer
         raise ValueError(f"external must map links to wrenches (6,), torque first, as {{{_last(links)!r}: "
                          f"[0, 0, 0, 0, 0, -9.81]}}, not {described(external)}")
     return external

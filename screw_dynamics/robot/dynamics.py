@@ -37,7 +37,7 @@ class Dynamics(Kinematics):
         super().__init__(model, gravity)
         self._under = {name: self._of(entry) for name, entry in (
             *UNDER_LOAD.items(), ("forward_dynamics", FORWARD_UNDER_LOAD[model.shares_coordinates]))}
-        self._carried_to: dict = {}         # by link: slot of its body, and the matrix of wrenches, transposed
+        self._carried_to: dict = {}         # by link: where its body's wrench is, and to that from the link's
         self._hybrid_dynamics = self._of(HYBRID_DYNAMICS[model.shares_coordinates])
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, external: Wrenches | None = None,
@@ -147,17 +147,28 @@ class Dynamics(Kinematics):
 
     def _wrenches_on_bodies(self, external):
         """The sums (..., 6 b) of wrenches {link: (..., 6)} on each body, in the frame of its Link."""
-        given = {link: checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
-                 for link, wrench in external.items()}
-        wrenches = checks.broadcast({f"the wrench on link {link!r}": W for link, W in given.items()})
-        F = np.zeros((*(wrenches[0].shape[:-1] if wrenches else ()), len(self._links), 6))
-        for link, W in zip(given, wrenches, strict=True):
+        F, kept = np.zeros(6 * self._bodies), self._carried_to
+        for link, W in external.items():
+            if link not in kept or type(W) is not np.ndarray or W.shape != (6,) or W.dtype != float:
+                return self._wrenches_of_states(external)
+            where, to_body = kept[link]
+            F[where] += to_body.dot(W)
+        return F
+
+    def _wrenches_of_states(self, external):
+        """The same for any array-likes, and links for the first time."""
+        wrenches = checks.broadcast({name: checks.real_numbers(name, W, 6) for name, W in (
+            (f"the wrench on link {link!r}", W) for link, W in external.items())})
+        F = np.zeros((*wrenches[0].shape[:-1], 6 * self._bodies))
+        for link, W in zip(external, wrenches, strict=True):
             if link not in self._carried_to:
                 row = self._frames[self._frame[checks.known_link(link, self.link_names)]]
-                self._carried_to[link] = row.body, Ad_matrix(inverse_pose(pose_matrix(row.C)))
-            body, to_body = self._carried_to[link]
-            F[..., body, :] += W @ to_body
-        return F[..., 1:, :].reshape(*F.shape[:-2], -1)
+                first = 6 * (row.body - 1)              # of the root, whose slot is 0, no numbers
+                self._carried_to[link] = (slice(first, first + 6) if row.body else slice(0),
+                                          Ad_matrix(inverse_pose(pose_matrix(row.C))).T[:6 * min(row.body, 1)])
+            where, to_body = self._carried_to[link]
+            F[..., where] += W @ to_body.T
+        return F
 
     def _with_load(self, name, x, q, external):
         """A vector (..., n) and the efforts of external wrenches, over common leading axes."""
