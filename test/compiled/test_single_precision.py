@@ -50,6 +50,7 @@ def test_threads_do_not_change_a_bit(rng):
     q = rng.normal(size=(20_000, 2)).astype(np.float32)
     one, two = (PENDULUM.gravity_torque(q, out=np.empty_like(q), threads=threads) for threads in (1, 2))
     assert (one == two).all()
+    assert (one == PENDULUM.gravity_torque(q[::-1], out=np.empty_like(q))[::-1]).all()      # the longer way
     assert (PENDULUM.gravity_torque(q, out=q) == one).all()                     # in place of the inputs
 
 
