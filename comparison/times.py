@@ -19,6 +19,7 @@ FULL, QUICK = Effort(repeats=101, seconds=1.0, least=11), Effort(repeats=3, seco
 LENGTHS, FEW_LENGTHS = (2, 3, 5, 10, 20, 50, 100), (2, 10)
 SPECIALIZED = "UR5"     # whose specialized kernels are measured too; compiling those of longer robots takes minutes
 ONE, BATCH = "one call", "batch"
+AGAIN = 4               # attempts to measure a case without much scatter
 LONGEST = 32            # joints: n^2 Jacobians' columns of more would be written to memory and not to the caches
 COUNT, FEWER = 512, 64  # states of a batch, and of Jacobians: what is computed stays in the caches
 INPUTS = "q", "qd", "x", "y"
@@ -61,7 +62,18 @@ def of_case(quantity, name, way, specialized, effort):
     if quantity in algorithms.SAME:
         agree(quantity, calls)
     subject = {"quantity": quantity, "robot": name, "joints": model.n, "way": way, "specialized": specialized}
-    return measure(subject, calls, effort, states.count if way == BATCH else 1, prepare=states.choose)
+    units = states.count if way == BATCH else 1
+    for _ in range(AGAIN):
+        m = measure(subject, calls, effort, units, prepare=states.choose)
+        if effort != FULL or not scattered(m):
+            break
+    return m
+
+
+def scattered(measurement):
+    """Whether other work was in the way: the first decile of a form is far above its least time, or the median is."""
+    return any(lowest_tenth(seconds) > 1.05 * min(seconds) or np.median(seconds) > 1.3 * min(seconds)
+               for seconds in measurement.seconds.values())
 
 
 @cache

@@ -361,6 +361,15 @@ def test_sentences_that_a_change_of_counts_would_make_wrong():
         page.least(Two, "", "a", "b", "")
 
 
+@pytest.mark.parametrize("calls, attempts", [([1.0, 1.0], 1), ([3.0, 1.0], 2), ([3.0] * times.AGAIN, times.AGAIN)])
+def test_a_case_whose_times_scatter_is_measured_again(monkeypatch, calls, attempts):
+    found = [Measurement({}, {"body": [1.0] * 4 + [x] * 6}) for x in calls]
+    made = iter(found)
+    monkeypatch.setattr(times, "measure", lambda *_, **__: next(made))
+    m = times.of_case("gravity torque", "chain 2", times.BATCH, False, times.FULL)
+    assert m is found[attempts - 1] and times.scattered(m) == (calls[attempts - 1] > 1.0)
+
+
 @pytest.mark.slow
 def test_every_form_is_measured(monkeypatch):
     monkeypatch.setattr(times, "QUICK", Effort(repeats=2, seconds=0.0, least=2))
