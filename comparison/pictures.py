@@ -113,8 +113,7 @@ def of_times(measurements):
     for axis in axes[:, 0]:
         axis.set_ylabel("time over that in body-fixed twists")
     figure.legend(handles=legend(), loc="upper left", ncols=7, frameon=False, bbox_to_anchor=(0.05, 1.0))
-    figure.text(0.985, 1.0 - 0.2 / figure.get_figheight(), "chains by their number of joints, and robots", ha="right",
-                va="center", color=GREY)
+    figure.text(0.985, 0.008, "chains by their number of joints, and robots", ha="right", color=GREY)
     return figure
 
 
