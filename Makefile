@@ -24,7 +24,7 @@ help:
 	@echo "make bench-ros         measure the nodes against a plain rclpy node, and a closed loop; OPTIONS=--quick"
 	@echo "make comparison        compare the representations of twists, some minutes; writes docs/comparison.md"
 	@echo "make figures           integrate the examples of [MT], ten minutes; draws the pictures of docs/integration.md"
-	@echo "make docs              build the site of these docs, with a reference of all calls, in build/site"
+	@echo "make docs              run the tutorials, and build the site with a reference of all calls, in build/site"
 	@echo "make drift             a million steps of robots by each integrator, some minutes; docs/integration.md"
 	@echo "make test              lint, check imports and types, and run the tests"
 	@echo "make test-all          the same with the slow tests"
