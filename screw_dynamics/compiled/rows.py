@@ -90,9 +90,11 @@ def share(batch: np.ndarray, bodies: int, plan: np.ndarray, team: int, threads: 
     often = begin - about[LAST] < SPIN                          # a helper that is woken will be of use next time
     helped = call_together(team, helpers, often or expected > ROUSING, plan[WORK], argument)
     end = now()
-    if not helped:
-        rate = 1000 * (end - begin) // (batch[ROWS] * bodies)
-        plan[RATE] = rate if rate < plan[RATE] else plan[RATE] + (rate - plan[RATE]) // 8     # slow: a cold cache, say
+    rate = 1000 * (end - begin) * (1 + helpers * helped) // (batch[ROWS] * bodies)              # with helpers: at most
+    if rate < plan[RATE]:
+        plan[RATE] = rate
+    elif not helped:                                            # a cold cache, or others had the core: by and by
+        plan[RATE] += min(rate - plan[RATE], plan[RATE]) // 8
     about[LAST] = end
 
 
