@@ -89,6 +89,7 @@ def test_samples_of_efforts_do_as_well_as_the_controller():
         assert np.abs(again.residual - balance.residual).max() < 1e-8
 
 
+@pytest.mark.slow       # five kernels
 def test_a_force_on_the_base_is_all_that_changes_momentum(rng):
     """Neither do joints, nor gravity but by its impulse; the floating joint's frame is not the link's."""
     urdf = hopper('<link name="map"/><joint name="drift" type="floating"><parent link="map"/><child link="trunk"/>'

@@ -92,6 +92,7 @@ def test_power_of_external_wrenches(robot, state, rng):
     assert tau @ v == pytest.approx(wrench @ robot.jacobian(q, link) @ v, rel=1e-12)
 
 
+@pytest.mark.slow       # a long kernel of its own
 def test_batches_and_quaternions_of_any_length(robot, rng):
     q, v, vd = robot.random_configuration(rng, (3, 5)), *rng.standard_normal((2, 3, 5, robot.n))
     tau = robot.inverse_dynamics(q, v, vd)

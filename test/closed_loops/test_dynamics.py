@@ -76,7 +76,7 @@ def test_accelerations_keep_the_constraints_and_wrenches_do_no_work(name, rng):
 
 
 @pytest.mark.parametrize(("linkage", "cut"), [(four_bar(), ("D",)), (four_bar(0.4), ("C",)), (four_bar(), ("B",)),
-                                              (stewart(), BALLS[1:])])
+                                              pytest.param(stewart(), BALLS[1:], marks=SLOW)])
 def test_accelerations_are_those_of_pinocchio(linkage, cut, rng):
     loops, pinocchio = linkage.closed(cut), linkage.pinocchio(cut)
     for _ in range(3):
@@ -86,7 +86,8 @@ def test_accelerations_are_those_of_pinocchio(linkage, cut, rng):
         assert np.abs(pinocchio(q, qd, tau) - qdd).max() < 1e-11 * max(1.0, np.abs(qdd).max())
 
 
-@pytest.mark.parametrize(("linkage", "cut"), [(four_bar(), ("D",)), (four_bar(0.4), ("B",)), (stewart(), BALLS[1:])])
+@pytest.mark.parametrize(("linkage", "cut"), [(four_bar(), ("D",)), (four_bar(0.4), ("B",)),
+                                              pytest.param(stewart(), BALLS[1:], marks=SLOW)])
 def test_accelerations_are_those_of_mujoco_in_the_stiff_limit(linkage, cut, rng):
     """Its equalities give way, by 1 - d of what they hold; their impedance d is at most 0.9999."""
     model, loops = linkage.mujoco(cut), linkage.closed(cut)
@@ -252,6 +253,7 @@ def test_efforts_of_redundant_actuation_cause_the_motion(rng):
     assert np.abs(given.wrenches["C"] - loops.forward_dynamics(q, qd, tau).wrenches["C"]).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_the_legs_of_a_stewart_platform_hold_it(rng):
     loops = stewart().closed(BALLS[1:])
     robot, q = loops.robot, loops.robot.neutral()

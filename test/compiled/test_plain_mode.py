@@ -67,7 +67,9 @@ def in_body_frames(robot):
     return robot
 
 
-@pytest.mark.parametrize("name", sorted(ENTRIES.keys() - {"momenta"}))          # which integrators alone call
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=[pytest.mark.slow] * name.endswith(("_mixed", "_spatial", "_hybrid")))     # each compiled
+    for name in sorted(ENTRIES.keys() - {"momenta"})])                          # which integrators alone call
 def test_plain_and_compiled_give_the_same(name):
     entry, mimics = ENTRIES[name], 2 * name.startswith("forward_dynamics_by_mass_matrix")
     robot = robot_of(8, mimics)

@@ -53,7 +53,9 @@ def on_energy(robot, t, q, qd, tau):
 
 
 ALL = gravity_compensation, computed_torque, by_matrices, impedance, on_energy
-EACH = pytest.mark.parametrize("controller", ALL, ids=lambda f: f.__name__)
+EACH = pytest.mark.parametrize("controller", [
+    pytest.param(f, marks=[pytest.mark.slow] * (f in (by_matrices, impedance, on_energy))) for f in ALL],
+    ids=lambda f: f.__name__)       # each is compiled
 
 
 def in_python(robot, controller, q, steps, dt):

@@ -193,6 +193,7 @@ def test_what_tears_it_apart_is_a_fault(loops, dt, effort, says):
     assert np.isfinite(simulation.q).all() and np.isfinite(simulation.qd).all()
 
 
+@pytest.mark.slow       # the kernels of loops on a floating base
 def test_a_leg_stands_on_its_servos_in_the_air_and_falls():
     """The base of the leg of docs/closed_loops.md is free: its servos do not hold it."""
     leg = ClosedLoopRobot.from_urdf(ROOT / "urdf" / "closed_loop_leg.urdf", floating_base=True)

@@ -38,7 +38,8 @@ METHODS = {
     **{f"body_jacobians, {form}": (1, dict(representation=form)) for form in REPRESENTATIONS}}
 # Those with kernels that nothing else compiles.
 SLOW = {"center_of_mass_acceleration", "composite_inertia", "average_twist", "centroidal_momentum_matrix_derivative",
-        "centroidal_momentum_rate", "torque_regressor", "kinetic_energy_regressor", "potential_energy_regressor"}
+        "centroidal_momentum_rate", "torque_regressor", "kinetic_energy_regressor", "potential_energy_regressor",
+        "inverse_dynamics, external", "forward_dynamics, external"}
 EACH_METHOD = pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW))
                                                for name in METHODS])
 
