@@ -19,6 +19,8 @@ def main(lines=None):
         for _ in itertools.count() if lines is None else range(lines):
             del latest[:]
             while not latest:
+                if not rclpy.ok():      # SIGTERM
+                    return
                 rclpy.spin_once(node)
             print(*(f"{name} {x:6.3f}" for name, x in zip(latest[0].name, latest[0].position, strict=True)), flush=True)
             time.sleep(1.0)
