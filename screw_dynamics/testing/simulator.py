@@ -17,8 +17,9 @@ from std_srvs.srv import SetBool, Trigger
 
 from screw_dynamics.robot import Robot
 from screw_dynamics.ros.node import messages
+from screw_dynamics.ros.node.watches import full_name
 from screw_dynamics.ros.simulator import base_endpoints
-from screw_dynamics.ros.simulator.connections import TOPICS, endpoints, full_name
+from screw_dynamics.ros.simulator.connections import TOPICS, endpoints
 from screw_dynamics.urdf.file import read_urdf_file
 from screw_dynamics_interfaces.msg import BaseState
 from screw_dynamics_interfaces.srv import ApplyWrench, ResetTo, Step

@@ -3,6 +3,9 @@ import contextlib
 
 import numpy as np
 import pytest
+import rclpy
+from diagnostic_msgs.msg import DiagnosticStatus
+from sensor_msgs.msg import JointState
 
 from support.graph import NodeProcess
 from support.real_robots import PATHS, real_robot
@@ -78,7 +81,25 @@ def test_ur5_follows_a_trajectory_by_effort_and_a_constant_effort_goes_quiet(ros
         assert len(manager.sent) - sent < 100 * TIMEOUT / 2     # it fell silent
         line = next(line for line in process.output().splitlines() if says in line)
         assert f"no joint_commands for {TIMEOUT:g} s (command_timeout) for shoulder_pan_joint" in line
-        assert "on_timeout is zero" in line and "command_timeout to 0" in line
+        assert ": /ur5/driver publishes joint_commands, but sent none. From now on their efforts" in line
+        assert "(on_timeout: zero)" in line and "command_timeout to 0" in line
+
+
+def test_commands_that_end_with_their_publisher_are_not_laid_to_ros2_control(ros, tmp_path):
+    """A constant effort equals the reported one whoever sends it: what the simulator knows is who publishes."""
+    robot = real_robot(UR5)
+    with simulator("ended", UR5, tmp_path, {}, on_timeout="hold", command_timeout=TIMEOUT) as (process, driver):
+        hand = rclpy.create_node("hand", namespace="ended")
+        publisher = hand.create_publisher(JointState, "joint_commands", 1)
+        driver.wait(lambda: publisher.get_subscription_count() > 0, "the simulator's subscription")
+        publisher.publish(JointState(name=robot.joint_names, effort=[1.0] * robot.n))
+        driver.wait(lambda: set(held(driver).values()) == {1.0}, "that the command acts")
+        hand.destroy_node()
+        driver.wait(lambda: "command_timeout" in process.output(), "a log that says that commands have ceased")
+        line = next(line for line in process.output().splitlines() if "command_timeout" in line)
+        assert line.endswith(": no node publishes joint_commands. From now on brakes hold them (on_timeout: hold)")
+        status, _ = driver.status(lambda status, values: "no node publishes joint_commands" in status.message)
+        assert status.level == DiagnosticStatus.WARN
 
 
 def test_quiet_hardware_does_not_drop_an_arm_without_a_timeout(ros, tmp_path):

@@ -1,6 +1,7 @@
 """What a node watches beside its messages: the clock and the graph. Each watch returns a warning, or ""."""
 
 from rclpy.node import Node
+from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from .timing import SECOND
 
@@ -37,13 +38,19 @@ def namesakes(node: Node) -> str:
 
 def rivals(node: Node, published: str, subscribed: str) -> str:
     """A warning while other nodes publish the topic `published` and subscribe to `subscribed` as this one does."""
-    takers = {_full_name(info) for info in node.get_subscriptions_info_by_topic(node.resolve_topic_name(subscribed))}
-    givers = {_full_name(info) for info in node.get_publishers_info_by_topic(node.resolve_topic_name(published))}
-    others = sorted(takers & givers - {node.get_fully_qualified_name()})
+    takers = {full_name(info) for info in node.get_subscriptions_info_by_topic(node.resolve_topic_name(subscribed))}
+    others = [name for name in publishers(node, published)
+              if name in takers and name != node.get_fully_qualified_name()]
     if not others:
         return ""
     return f"{', '.join(others)} simulates on {node.resolve_topic_name(published)} too"
 
 
-def _full_name(info) -> str:
+def publishers(node: Node, topic: str) -> list[str]:
+    """The full names of the nodes that publish a topic, as this node sees them."""
+    return sorted({full_name(info) for info in node.get_publishers_info_by_topic(node.resolve_topic_name(topic))})
+
+
+def full_name(info: TopicEndpointInfo) -> str:
+    """The full name of an endpoint's node."""
     return f"{info.node_namespace.rstrip('/')}/{info.node_name}"

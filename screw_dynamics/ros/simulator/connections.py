@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from rclpy.task import Future
-from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from ..node.endpoints import STEADY
+from ..node.watches import full_name
 
 TOPICS = ("joint_states", "joint_commands", "/clock")   # of the simulator
 ANSWER = 10.0    # seconds of wall time within which a node answers: some offer no services of parameters
@@ -30,11 +30,6 @@ def endpoints(node: Node, topics: Iterable[str]) -> dict[str, list[list[str]]]:
         sides = node.get_publishers_info_by_topic(topic), node.get_subscriptions_info_by_topic(topic)
         found[topic] = [sorted(full_name(info) for info in side) for side in sides]
     return found
-
-
-def full_name(info: TopicEndpointInfo) -> str:
-    """The full name of an endpoint's node."""
-    return f"{info.node_namespace.rstrip('/')}/{info.node_name}"
 
 
 class Greeting:

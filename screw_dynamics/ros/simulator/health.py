@@ -13,12 +13,17 @@ from screw_dynamics.simulator.simulation import Simulation
 from ..node.diagnostics import ERROR, OK, WARN, Report
 from ..node.joint_state import listed
 from ..node.timing import SECOND
+from ..node.watches import publishers
 
 SHOWN = 20   # active faults in the diagnostics
+# What drives joints whose commands have ceased, by on_timeout; zero gives up none that are driven to a position.
+ACTING = {"zero": "their efforts or velocities are 0", "hold": "brakes hold them",
+          "gravity_compensation": "their gravity torques act"}
 
 
 class SimulationHealth:
-    """Reports on the simulation of a node, which offers `description`, `state_label`, `settings` and `diagnostics`."""
+    """Reports on the simulation of a node, which offers `description`, `state_label`, `settings`, `diagnostics`
+    and its view of the graph."""
 
     def __init__(self, node, lockstep: Lockstep):
         self._node, self._lockstep = node, lockstep
@@ -36,7 +41,7 @@ class SimulationHealth:
             self._node.diagnostics.log("fault", simulation.fault, "error")
         if simulation.given_up is not self._stale:
             if (simulation.given_up & ~self._stale).any():
-                self._node.diagnostics.log("stale commands", explained_timeout(simulation))
+                self._node.diagnostics.log("stale commands", explained_timeout(simulation, self._node))
             self._stale = simulation.given_up
 
     def report(self, trajectories: list[str]) -> Report:
@@ -79,7 +84,7 @@ class SimulationHealth:
         if faults := active_faults(simulation):
             return WARN, f"faults of the simulated robot: {listed(faults)}"
         if simulation.given_up.any():
-            return WARN, without_commands(simulation)
+            return WARN, without_commands(simulation, self._node)
         if behind:
             return WARN, f"cannot keep the real-time factor {self._node.settings.real_time_factor}"
         return OK, "stepping" if runner.stepping else "paused" if runner.paused else "running"
@@ -122,20 +127,30 @@ def described(fault: Fault, simulation: Simulation) -> str:
     return f"{fault}" + ("" if remaining == math.inf else f" for another {remaining:.3f} s")
 
 
-def without_commands(simulation: Simulation) -> str:
-    """Which joints are without commands."""
+def without_commands(simulation: Simulation, node) -> str:
+    """Which joints are without commands, and who publishes some, as the node sees the graph."""
     first = simulation.robot.n - len(simulation.joint_names)
     joints = ", ".join(np.array(simulation.joint_names)[simulation.given_up[first:]])
     span = f"for {simulation.settings.command_timeout:g} s (command_timeout)"
-    lacking = [f"no joint_commands {span} for {joints}"] if joints else []
+    lacking = [f"no joint_commands {span} for {joints}: {source('joint_commands', node)}"] if joints else []
     if simulation.given_up[:first].any():
-        lacking.append(f"no base_wrench {span}")
+        lacking.append(f"no base_wrench {span}: {source('base_wrench', node)}")
     return "; ".join(lacking)
 
 
-def explained_timeout(simulation: Simulation) -> str:
-    """The same when commands have just ceased to come: what happens now, and what it may be due to."""
+def source(topic: str, node) -> str:
+    """Which nodes publish a topic on which nothing comes."""
+    found = publishers(node, topic)
+    if not found:
+        return f"no node publishes {topic}"
+    return f"{', '.join(found)} {'publishes' if len(found) == 1 else 'publish'} {topic}, but sent none"
+
+
+def explained_timeout(simulation: Simulation, node) -> str:
+    """The same when commands have just ceased to come: what acts from now on, and what it may be due to."""
+    timeout = simulation.settings.on_timeout
     silent = (
-        ". The last commands equal the reported state, where ros2_control's JointStateTopicSystem is silent: set "
-        "its trigger_joint_command_threshold to -1, or command_timeout to 0") if simulation.at_command else ""
-    return f"{without_commands(simulation)}: on_timeout is {simulation.settings.on_timeout}{silent}"
+        ". The state equals the last commands. If the publisher is ros2_control's JointStateTopicSystem, it sends "
+        "nothing then: set its trigger_joint_command_threshold to -1, or command_timeout to 0"
+    ) if simulation.at_command and publishers(node, "joint_commands") else ""
+    return f"{without_commands(simulation, node)}. From now on {ACTING[timeout]} (on_timeout: {timeout}){silent}"
