@@ -17,7 +17,6 @@ BODY = "body"                       # the representation that all others are hel
 # twists and in the body frames.
 CLASSICAL, BY_MASS_MATRIX, BY_MASS_MATRIX_IN_BODY = "classical", "by mass matrix", "by mass matrix, body"
 SPARSE = "by mass matrix, body, sparse"         # of trees, whose factors have the zeros of the mass matrix
-BY_WRENCHES = "body, by wrenches"               # gravity: (66), (67) at rest, where others sum up first moments
 
 # Quantities that are there in each representation, or in several other ways, and are timed for all robots.
 IN_EACH = {
@@ -37,7 +36,7 @@ LAST = {                                                # of the last body of a 
     "Jacobian of the last body": last_body.LAST_JACOBIAN_IN,
 }
 MATRICES = {
-    "gravity torque": {**matrices.GRAVITY_IN, BY_WRENCHES: GRAVITY_TORQUE},
+    "gravity torque": {BODY: GRAVITY_TORQUE, **matrices.GRAVITY_IN},
     "mass matrix": {BODY: MASS_MATRIX, "spatial": matrices.MASS_MATRIX_SPATIAL, "hybrid": matrices.MASS_MATRIX_HYBRID},
     "Coriolis matrix": {BODY: CORIOLIS_MATRIX, "spatial": matrices.CORIOLIS_MATRIX_SPATIAL},
 }

@@ -8,6 +8,7 @@ import numpy as np
 
 from screw_dynamics.algorithms.columns import clear
 from screw_dynamics.algorithms.coriolis_matrix import Gyration, gyration, transposed_torque
+from screw_dynamics.algorithms.gravity import holding_effort
 from screw_dynamics.algorithms.inverse_dynamics import classical
 from screw_dynamics.algorithms.mass_matrix import add_pairs
 from screw_dynamics.algorithms.solvers import factorize_tree
@@ -17,26 +18,15 @@ from screw_dynamics.numbers.tables import Square
 from screw_dynamics.numbers.values import Scalar, kernel, null, over, zero
 from screw_dynamics.screws.inertia import Inertia, moved, shifted
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.joint_factors import carried, composed, oriented, turned, turned_back
+from screw_dynamics.screws.joint_factors import carried, composed, oriented
 from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, dot, identity, shifted_wrench
 from screw_dynamics.screws.so3 import Rotation, rotate_symmetric
-from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
+from screw_dynamics.screws.vectors import Matrix3, Vec3
 
 from . import entry
 
 
 # ------------------------------------------------------------------------------------------------- gravity
-class GravityBody(NamedTuple):
-    """Joint coordinate, pose in the parent, the upward acceleration that stands for gravity; mass and first moment of
-    the body with all that it carries."""
-
-    q: Scalar
-    C: Pose
-    a: Vec3
-    m: Scalar
-    h: Vec3
-
-
 class GravityInWorld(NamedTuple):
     """Joint coordinate, pose; mass and first moment of the body with all that it carries, about the world's origin."""
 
@@ -58,29 +48,6 @@ class GravityAboutBodies(NamedTuple):
 
 
 @kernel
-def moment_torque(X: Twist, m: Scalar, h: Vec3, a: Vec3) -> Scalar:
-    """The effort of a joint of screw X that carries a mass m and a first moment h against the acceleration a."""
-    return cross(h, a) @ X.angular + (m * a) @ X.linear
-
-
-@kernel
-def gravity_body_fixed(links: Link, body: GravityBody, tau: np.ndarray) -> None:
-    """By first moments, in the body frames: what all that a joint carries weighs about its frame's origin."""
-    parent, k, X, M, E = links
-    q, C, a, m, h = body
-    a[0], m[0], h[0] = over(X[0].linear, q[0]), null(q[0]), zero(Vec3, q[0])
-    for i in range(1, len(q)):
-        C[i] = pose(E[i], q[i])
-        a[i] = turned_back(E[i], q[i], C[i].R, a[parent[i]])
-        m[i], h[i] = over(M[i].mass, q[0]), over(M[i].moment, q[0])
-    for i in range(len(q) - 1, 0, -1):
-        p = parent[i]
-        tau[k[i]] += moment_torque(X[i], m[i], h[i], a[i])
-        m[p] += m[i]
-        h[p] += turned(E[i], q[i], C[i].R, h[i]) + m[i] * C[i].p
-
-
-@kernel
 def gravity_spatial(links: Link, body: GravityInWorld, tau: np.ndarray) -> None:
     """By first moments about the world's origin, which only add up."""
     parent, k, X, M, E = links
@@ -91,7 +58,7 @@ def gravity_spatial(links: Link, body: GravityInWorld, tau: np.ndarray) -> None:
         C[i] = composed(E[i], q[i], C[parent[i]], pose(E[i], q[i]))
         m[i], h[i] = over(M[i].mass, q[0]), C[i].R @ M[i].moment + M[i].mass * C[i].p
     for i in range(len(q) - 1, 0, -1):
-        tau[k[i]] += moment_torque(Ad(C[i], X[i]), m[i], h[i], a)
+        tau[k[i]] += holding_effort(Ad(C[i], X[i]), m[i], h[i], a)
         m[parent[i]] += m[i]
         h[parent[i]] += h[i]
 
@@ -109,7 +76,7 @@ def gravity_hybrid(links: Link, body: GravityAboutBodies, tau: np.ndarray) -> No
         m[i], h[i] = over(M[i].mass, q[0]), R[i] @ M[i].moment
     for i in range(len(q) - 1, 0, -1):
         J = Twist(R[i] @ X[i].angular, R[i] @ X[i].linear)
-        tau[k[i]] += moment_torque(J, m[i], h[i], a)
+        tau[k[i]] += holding_effort(J, m[i], h[i], a)
         m[parent[i]] += m[i]
         h[parent[i]] += h[i] + m[i] * r[i]
 
@@ -272,8 +239,7 @@ def sparse_composite_bodies(links: Link, body: TreeBody, qdd: np.ndarray) -> Non
         qdd[i - 1] = b[i]
 
 
-GRAVITY_IN = {"body": entry(gravity_body_fixed, GravityBody, 1, per_joint, "gravity.body"),
-              "spatial": entry(gravity_spatial, GravityInWorld, 1, per_joint, "gravity.spatial"),
+GRAVITY_IN = {"spatial": entry(gravity_spatial, GravityInWorld, 1, per_joint, "gravity.spatial"),
               "hybrid": entry(gravity_hybrid, GravityAboutBodies, 1, per_joint, "gravity.hybrid")}
 MASS_MATRIX_SPATIAL = entry(mass_matrix_spatial, MassBody, 1, per_pair, "mass_matrix.spatial")
 MASS_MATRIX_HYBRID = entry(mass_matrix_hybrid, MassAboutBodies, 1, per_pair, "mass_matrix.hybrid")

@@ -5,38 +5,50 @@ import numpy as np
 
 from screw_dynamics.compiled.entry import Entry, per_joint
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.values import Scalar, kernel, over, zero
+from screw_dynamics.numbers.values import Scalar, kernel, null, over, zero
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.se3 import Ad_dual, Pose, Wrench, dot
+from screw_dynamics.screws.joint_factors import turned, turned_back
+from screw_dynamics.screws.se3 import Pose, Twist
 from screw_dynamics.screws.vectors import Vec3, cross
 
 
 class Body(NamedTuple):
     """What the recursion holds of each body, in its frame: joint coordinate, pose in the parent, the upward
-    acceleration that stands for gravity, and the wrench through the joint."""
+    acceleration that stands for gravity; mass and first moment of the body with all that it carries."""
 
     q: Scalar
     C: Pose
     a: Vec3
-    W: Wrench
+    m: Scalar
+    h: Vec3
+
+
+@kernel
+def holding_effort(X: Twist, m: Scalar, h: Vec3, a: Vec3) -> Scalar:
+    """X^T M (0, a), the effort of a joint of screw X that holds an inertia M of mass m and first moment h up against
+    gravity, -a; the component h x a of the torque is written for few operations with a sparse X."""
+    return h @ cross(a, X.angular) + m * (a @ X.linear)
 
 
 @kernel
 def gravity_torque(links: Link, body: Body, tau: np.ndarray) -> None:
-    """tau = g(q) = d(potential energy)/dq: [MD] (66), (67) at rest, where twists vanish and only -g propagates."""
+    """tau = g(q) = d(potential energy)/dq: [MD] (66), (67) at rest, where twists vanish and only -g propagates.
+
+    All bodies accelerate alike, so that the wrench through a joint is M^c (0, a), M^c the composite inertia of (81):
+    its mass and first moment are carried towards the root in place of wrenches."""
     parent, k, X, M, E = links
-    q, C, a, W = body
-    n = len(parent) - 1
-    a[0], W[0] = over(X[0].linear, q[0]), zero(Wrench, q[0])
-    for i in range(1, n + 1):
-        p = parent[i]
+    q, C, a, m, h = body
+    a[0], m[0], h[0] = over(X[0].linear, q[0]), null(q[0]), zero(Vec3, q[0])
+    for i in range(1, len(parent)):
         C[i] = pose(E[i], q[i])
-        a[i] = a[p] @ C[i].R
-        W[i] = Wrench(cross(M[i].moment, a[i]), M[i].mass * a[i])                             # M (0, a)
-    for i in range(n, 0, -1):
+        a[i] = turned_back(E[i], q[i], C[i].R, a[parent[i]])
+        m[i], h[i] = over(M[i].mass, q[0]), over(M[i].moment, q[0])
+    for i in range(len(parent) - 1, 0, -1):
         p = parent[i]
-        tau[k[i]] += dot(W[i], X[i])
-        W[p] += Ad_dual(C[i], W[i])
+        tau[k[i]] += holding_effort(X[i], m[i], h[i], a[i])
+        m[p] += m[i]
+        h[p] += m[i] * C[i].p
+        h[p] += turned(E[i], q[i], C[i].R, h[i])
 
 
 GRAVITY_TORQUE = Entry(gravity_torque, Body, 1, per_joint)

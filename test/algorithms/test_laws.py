@@ -75,6 +75,11 @@ def test_gravity_torque_is_the_gradient_of_the_potential_energy(case):
     assert error(case.robot.gravity_torque(case.q), gradient(case.robot, "potential_energy", case.q)[0]) < BOUND
 
 
+def test_gravity_torque_is_the_effort_at_rest(case):
+    still = np.zeros(case.robot.n)
+    assert error(case.robot.gravity_torque(case.q), case.robot.inverse_dynamics(case.q, still, still)) < 1e-14
+
+
 def test_gravity_is_a_wrench_on_every_link(case):
     """The weights, as external wrenches at the centres of mass, are what the gravity torques hold up."""
     weights = {}
