@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+import zipfile
 from importlib.metadata import entry_points, metadata, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -88,6 +89,23 @@ def test_a_source_distribution_contains_all_that_is_tracked(tmp_path):
     listed = (tmp_path / "screw_dynamics.egg-info" / "SOURCES.txt").read_text().splitlines()
     assert set(tracked.splitlines()) - set(listed) == {".ci/run", ".gitignore"}
     assert not [file for file in listed if file.endswith((".pyc", ".kernel"))]
+
+
+def test_an_editable_install_is_found_by_scripts_beside_the_checkout(tmp_path):
+    """The checkout's folder has the package's name: on sys.path it is a namespace package, which is empty."""
+    wheels, site = tmp_path / "wheels", tmp_path / "site"
+    (tmp_path / "work" / "screw_dynamics").mkdir(parents=True)
+    wheels.mkdir()
+    build = "import sys, build_backend; build_backend.build_editable(sys.argv[1])"
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run([sys.executable, "-c", build, wheels], cwd=ROOT, check=True, stdout=subprocess.DEVNULL,
+                   env={**environment, "PYTHONPATH": str(ROOT / "tools")})
+    wheel, = wheels.iterdir()
+    zipfile.ZipFile(wheel).extractall(site)
+    look = "import site, sys; site.addsitedir(sys.argv[1]); import screw_dynamics; print(screw_dynamics.__file__)"
+    found = subprocess.run([sys.executable, "-c", look, site], cwd=tmp_path / "work", env=environment,
+                           capture_output=True, text=True, check=True).stdout
+    assert Path(found.strip()).is_file()
 
 
 def test_package_xml_names_every_ros_package_that_is_imported():

@@ -17,6 +17,13 @@ def get_requires_for_build_wheel(config_settings=None):
     return needed if os.environ.get("SCREW_DYNAMICS_TARGETS") == "none" else [*needed, *requirements()]
 
 
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    """An editable install by the checkout's path in a .pth file. The finder that setuptools installs by default comes
+    after sys.path: a script beside the checkout would import its folder, as an empty namespace package."""
+    settings = {"editable_mode": "compat", **(config_settings or {})}
+    return build_meta.build_editable(wheel_directory, settings, metadata_directory)
+
+
 def requirements():
     """What the package needs to run, as setup.py says, without running it."""
     for statement in ast.parse(SETUP.read_text()).body:

@@ -36,9 +36,9 @@ INTERFACES = ROOT / "screw_dynamics_interfaces"
 INTERFACES_CMAKE = ROOT / "tools" / "interfaces.cmake"
 PACKAGE = ROOT / "screw_dynamics"
 # What the nodes of the demo call; tests and benchmarks call everything.
-DEMO_KERNELS = ["--single", "gravity", "coriolis", "inverse_dynamics", "mass_matrix", "forward", "jacobian", "kinetic",
-                "potential", "rollout.semi_implicit_euler", "rollout.acceleration", "rollout.gravity_torque",
-                "body_poses", "driven.semi_implicit_euler", "driven.hybrid_dynamics"]
+DEMO_KERNELS = ["--single", "gravity", "external_torque", "coriolis", "inverse_dynamics", "mass_matrix", "forward",
+                "jacobian", "kinetic", "potential", "rollout.semi_implicit_euler", "rollout.acceleration",
+                "rollout.gravity_torque", "body_poses", "driven.semi_implicit_euler", "driven.hybrid_dynamics"]
 PLAIN = ["plot"]    # for studies in plain NumPy, without nodes and kernels, which take minutes
 
 # Of a sourced ROS installation, another environment or a user's pip settings: each would lead the build astray.
@@ -185,7 +185,7 @@ def make_venv(chosen):
 
 def install_packages(extras):
     """Install this package in place, with extras, and all they need from the Python registry."""
-    key = fingerprint(ROOT / "setup.py")
+    key = fingerprint(ROOT / "setup.py", ROOT / "tools" / "build_backend.py")
     state = read_state()
     before = state.get("extras", []) if state.get("packages") == key else []
     if "dev" in before or set(extras) <= set(before):  # dev holds all others
