@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from math import prod
-from threading import Lock
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -129,18 +128,18 @@ class Workspaces:
 
     def __init__(self, robot: Rows):
         self.slots, self._robot, self._idle = len(robot.links), robot, []
-        self._of_helpers, self._growing = [], Lock()
+        self._of_helpers = []
 
     @cached_property
     def memory(self) -> np.ndarray:
         """The workspace of batches that one machine-code call works off: `Entry.rows`."""
-        return workspace(self._robot, WIDTH)
+        return vars(self).setdefault("memory", workspace(self._robot, WIDTH))     # two threads may come at once
 
     def with_helpers(self, threads: int) -> int:
         """See to it that so many threads may work off a batch in `memory`, or as many as there can be."""
         helpers = TEAM.grow(threads - 1)
         if len(self._of_helpers) < helpers:
-            with self._growing:
+            with TEAM.growing:                              # a lock that a fork leaves open
                 while len(self._of_helpers) < helpers:
                     self._of_helpers.append(workspace(self._robot, WIDTH))
                     name_helpers(self.memory, self._of_helpers)

@@ -25,9 +25,9 @@ from .team import HELPERS, LAST, SPIN, call_together
 # Words of a plan, an int64 array: the addresses of `many` and of `work`, and the time that one thread takes for a body
 # of a state, in ps.
 MANY, WORK, RATE, PLAN = range(4)
-# Words of a batch, in the header of a workspace: whether there is one, its plan, packed target, rows, results and
-# numbers in each, and the addresses of inputs. Of helpers: how many have workspaces, and the address of the first of
-# these, in which is that of the next.
+# Words of a batch, in the header of a workspace: the team that is at one, or 0; its plan, packed target, rows, results
+# and numbers in each, and the addresses of inputs. Of helpers: how many have workspaces, and the address of the first
+# of these, in which is that of the next.
 BUSY, HOW, TARGET, ROWS, RESULTS, ENTRIES, HANDS, NEXT, INPUTS = range(ws.BATCH, ws.BATCH + 9)
 MOST = ws.HEADER - INPUTS               # inputs that are taken this way
 HELD = 2 * WIDTH        # rows up to which the GIL is not released
@@ -58,35 +58,42 @@ def are_rows(inputs: tuple, out: Any, memory: np.ndarray) -> bool:
 @kernel
 def evaluate_rows(plan: Any, team: Any, workspace: Any, threads: int, target: int, inputs: tuple, out: Any) -> bool:
     """Evaluate an entry point on the rows of array objects, on up to so many threads. False, with nothing done, unless
-    they are as `are_rows` says and no other thread uses the workspace."""
+    they are as `are_rows` says and no other thread uses the workspace.
+
+    The team is another one after a fork, where the thread that had a batch at that time does not live: its mark, which
+    would stay, says nothing."""
     memory = ws.borrowed_memory(workspace)
     batch = array_at(0, data_at(workspace), (ws.HEADER,))
-    if batch[BUSY] != 0 or not are_rows(inputs, out, memory):
+    if batch[BUSY] == data_at(team) or not are_rows(inputs, out, memory):
         return False
-    batch[BUSY] = 1                                             # with the GIL
+    batch[BUSY] = data_at(team)                                 # with the GIL
     batch[HOW], batch[TARGET], batch[RESULTS] = data_at(plan), target, data_at(out)
     batch[ROWS], batch[ENTRIES] = rows_of(out, WRITABLE, bits(memory[ws.ARRAY]), bits(memory[ws.DTYPE]))
     k = INPUTS
     for x in inputs:
         batch[k] = data_at(x)
         k += 1
+    # With the GIL, which orders memory: of helpers that another thread adds later, a processor may see their number
+    # before it sees them.
+    helpers = min(threads - 1, batch[HANDS], array_at(0, data_at(team), (2,))[HELPERS])
     released = release_gil(batch[ROWS] > HELD)
-    share(batch, int(memory[ws.SLOTS]), array_at(0, data_at(plan), (PLAN,)), data_at(team), threads, data_at(workspace))
+    share(batch, int(memory[ws.SLOTS]), array_at(0, data_at(plan), (PLAN,)), data_at(team), helpers, data_at(workspace))
     retake_gil(released)
     batch[BUSY] = 0
     return True
 
 
 @kernel
-def share(batch: np.ndarray, bodies: int, plan: np.ndarray, team: int, threads: int, argument: int) -> None:
-    """Work off a batch, with helpers if that is worth it, and learn from it how long a state takes."""
+def share(batch: np.ndarray, bodies: int, plan: np.ndarray, team: int, helpers: int, argument: int) -> None:
+    """Work off a batch, with up to so many helpers if that is worth it, and learn from it how long a state takes."""
     batch[ws.COUNTER] = 0
     if batch[ROWS] < TIMED:
         call(plan[WORK], (argument, -1))
         return
     about, begin = array_at(0, team, (2,)), now()
     expected = batch[ROWS] * bodies * plan[RATE]
-    helpers = min(threads - 1, batch[HANDS], about[HELPERS]) if expected > SHORT else 0
+    if expected <= SHORT:
+        helpers = 0
     often = begin - about[LAST] < SPIN                          # a helper that is woken will be of use next time
     helped = call_together(team, helpers, often or expected > ROUSING, plan[WORK], argument)
     end = now()

@@ -184,10 +184,11 @@ def _lock():
 
 
 class Team:
-    """The helpers of this process. words: an int64 array, which compiled code reads."""
+    """The helpers of this process. words: an int64 array, which compiled code reads. growing: a Lock for what is added
+    for helpers."""
 
     def __init__(self):
-        self._most, self._growing, self._threads = max(0, (os.cpu_count() or 1) - 1), Lock(), []
+        self._most, self.growing, self._threads = max(0, (os.cpu_count() or 1) - 1), Lock(), []
         lines = np.zeros(LINE * (self._most + 2), dtype=np.int64)
         first = -lines.ctypes.data % 64 // 8
         self.words = lines[first:first + LINE * (self._most + 1)]
@@ -196,7 +197,7 @@ class Team:
         """Have so many helpers, or fewer if there are fewer cores or the system grants no more threads; how many of
         them there are."""
         if len(self._threads) < min(count, self._most):
-            with self._growing, suppress(RuntimeError):         # no more threads can start
+            with self.growing, suppress(RuntimeError):         # no more threads can start
                 while len(self._threads) < min(count, self._most):
                     self._start(len(self._threads))
         return min(count, len(self._threads))
@@ -207,16 +208,21 @@ class Team:
         serve_alone = prepare(*form()).entry_point
         line = self.words.ctypes.data + 8 * at
         thread = Thread(target=serve_alone, args=(line, helper), name=f"screw_dynamics_helper_{helper}", daemon=True)
-        thread.start()
-        self._threads.append(thread)
-        self.words[HELPERS] = len(self._threads)
+        self._threads.append(thread)                            # first: an interrupt may end the start, not the thread
+        try:
+            thread.start()
+        except RuntimeError:
+            self._threads.pop()
+            raise
+        finally:
+            self.words[HELPERS] = len(self._threads)
 
     def end(self) -> None:
         """Have those helpers end that are not at work: the process does, and its machine code with it."""
         self.words[HELPERS] = 0
         for helper, thread in enumerate(self._threads):
             at = LINE * (1 + helper)
-            if self.words[at] in (AWAKE, ASLEEP):
+            if self.words[at] in (AWAKE, ASLEEP) and thread.ident is not None:
                 self.words[at] = ENDED
                 ctypes.pythonapi.PyThread_release_lock(ctypes.c_void_p(int(self.words[at + LOCK // 8])))
                 thread.join(timeout=1.0)

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from screw_dynamics.compiled import batch, team
+from screw_dynamics.compiled import batch, rows, team
 from screw_dynamics.compiled import threads as pool
 from screw_dynamics.compiled.threads import available_threads, on_threads
 from support.batches import ARM, method, states
@@ -219,6 +219,58 @@ def test_a_system_that_gives_no_threads_costs_time_alone(rng, monkeypatch):
         monkeypatch.setattr(module, "Thread", NoThread)
     assert (ARM.gravity_torque(q, threads=2) == expected).all()
     assert (ARM.gravity_torque(q[::-1], threads=2) == expected[::-1]).all()
+
+
+def test_an_interrupt_while_a_helper_starts_leaves_one_thread_for_its_work(monkeypatch):
+    """Two that serve one line would look out for work forever."""
+    class Interrupted(threading.Thread):
+        def start(self):
+            super().start()
+            raise KeyboardInterrupt
+    monkeypatch.setattr(team.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(team, "Thread", Interrupted)
+    alone, before = team.Team(), threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        alone.grow(1)
+    assert alone.grow(1) == alone.words[team.HELPERS] == threading.active_count() - before == 1
+    alone.end()
+    assert threading.active_count() == before
+
+
+def test_threads_that_come_at_once_get_one_workspace(monkeypatch):
+    both, make = threading.Barrier(2), batch.workspace
+
+    def slowly(*arguments):
+        if sys.version_info >= (3, 12):                     # until then a property is computed once anyway
+            both.wait(timeout=60)
+        return make(*arguments)
+    monkeypatch.setattr(batch, "workspace", slowly)
+    workspaces = batch.Workspaces(ARM._rows)
+    with ThreadPoolExecutor(2) as callers:
+        first, second = callers.map(lambda _: workspaces.memory, range(2))
+    assert first is second
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="without fork")
+def test_a_fork_leaves_the_workspace_free_of_which_another_thread_was_at_work(rng):
+    """That thread does not live in the child, and would not give it back."""
+    arrays = states(rng, ARM, 3, 64)
+    expected, workspaces = ARM.inverse_dynamics(*arrays), ARM._on_lanes
+    mark = workspaces.memory.view(np.int64)
+
+    def at_once(arrays):
+        found = batch.evaluate_rows(ARM._inverse_dynamics, workspaces, (ARM.n,), (), tuple(arrays), None, 1)
+        return found is not None and (found == expected).all()
+    mark[rows.BUSY] = team.TEAM.words.ctypes.data
+    try:
+        assert not at_once(arrays)
+        child = multiprocessing.get_context("fork").Process(target=lambda: os._exit(0 if at_once(arrays) else 1))
+        child.start()
+        child.join(60)
+        assert child.exitcode == 0
+    finally:
+        mark[rows.BUSY] = 0
+    assert at_once(arrays)
 
 
 def test_one_robot_serves_several_threads_at_once(rng):
