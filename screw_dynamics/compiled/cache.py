@@ -3,6 +3,7 @@
 Numba's cache checks the age of the caller's file alone, while callees are in others, keeps an index beside the code
 that two processes can leave pointing at the code of another function, and loads whatever it finds. Here each piece of
 code is a file of its own, whose name contains a hash of all that the code depends on; store.py says which to trust."""
+import gc
 import hashlib
 import logging
 import pickle
@@ -102,6 +103,19 @@ def prepare(dispatcher: Dispatcher, signature: tuple[types.Type, ...]) -> Any:
     return dispatcher.overloads[signature]
 
 
+@contextmanager
+def _collector_paused():
+    """Compiling makes millions of objects that live until its end: looking through them for cycles takes a sixth of
+    the time, and finds none."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def _processors(codegen):
     """The keys of machine code that runs here, the best first: made for this processor, or for a level that it has."""
     triple, *_ = here = codegen.magic_tuple()
@@ -169,7 +183,7 @@ class _Cache:
         timer.daemon, started = True, time.monotonic()
         timer.start()
         try:
-            with store.own().alone(name) if name else nullcontext():
+            with store.own().alone(name) if name else nullcontext(), _collector_paused():
                 yield
         finally:
             timer.cancel()

@@ -1,4 +1,5 @@
 """The cache of machine code: never stale, never mixed up, and never needed."""
+import gc
 import os
 import re
 import shutil
@@ -226,6 +227,23 @@ def test_what_is_loaded_or_compiled_quickly_is_not_worth_a_word(folder, caplog, 
 
 
 # ------------------------------------------------------------------------------------------------- several at once
+@pytest.mark.parametrize("was_on", [True, False])
+def test_the_garbage_collector_rests_while_compiling_and_goes_on_as_it_was(folder, monkeypatch, was_on):
+    """After an error too."""
+    states = []
+    monkeypatch.setattr(cache._Cache, "save_overload", lambda *_: states.append(gc.isenabled()))
+    (gc.enable if was_on else gc.disable)()
+    try:
+        prepare(entry(doubled), NUMBER)
+        states.append(gc.isenabled())
+        with pytest.raises(numba.core.errors.TypingError):
+            prepare(entry(doubled), (types.unicode_type,))
+        states.append(gc.isenabled())
+    finally:
+        gc.enable()
+    assert states == [False, was_on, was_on]
+
+
 def test_several_threads_may_ask_at_once(folder):
     call, results, all_there = entry(doubled), [], threading.Barrier(8)
 
