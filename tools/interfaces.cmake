@@ -1,6 +1,12 @@
 # Read by setup_environment.py's CMake run through CMAKE_PROJECT_INCLUDE; not needed on a ROS installation.
 cmake_language(DEFER CALL _drop_missing_includes)
-cmake_language(DEFER CALL _compile_quickly)
+cmake_language(DEFER CALL _compile_as_one)
+
+# C++ nodes do not run here: what the generators for C++ register is taken off again, a third of what there is to build.
+macro(find_package)
+  _find_package(${ARGV})
+  list(FILTER AMENT_EXTENSIONS_rosidl_generate_idl_interfaces EXCLUDE REGEX "_cpp:")
+endmacro()
 
 # The message packages of the Python registry export CMake targets whose include folders are those of the machine that built
 # the wheels (/opt/python/cp3XX-cp3XX/include/python3.XX and NumPy's below it). CMake stops at an imported target with a
@@ -18,16 +24,13 @@ function(_drop_missing_includes)
 endfunction()
 
 # Nearly all of the time goes into headers that every message reads again: the files of a type support are compiled as
-# one. C++ nodes, for which the libraries *_cpp are, do not run here, so that these need not be optimised.
-function(_compile_quickly)
+# one.
+function(_compile_as_one)
   get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
   foreach(target IN LISTS targets)
     get_target_property(kind ${target} TYPE)
     if(kind STREQUAL "SHARED_LIBRARY" AND target MATCHES "__rosidl_typesupport_")
       set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-      if(target MATCHES "_cpp$")
-        target_compile_options(${target} PRIVATE -O0)
-      endif()
     endif()
   endforeach()
 endfunction()
