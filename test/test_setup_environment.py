@@ -3,6 +3,9 @@
 import os
 import subprocess
 import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -191,6 +194,26 @@ def test_output_of_a_step_goes_to_the_log(tmp_path, capfd):
     assert capfd.readouterr().out == ""
 
 
+def test_a_step_runs_while_something_else_is_done(tmp_path):
+    flag, log = tmp_path / "flag", tmp_path / "log"
+    wait = f"import pathlib, time\nwhile not pathlib.Path({str(flag)!r}).exists(): time.sleep(0.01)\nprint('seen')"
+    with progress.running([sys.executable, "-c", wait], dict(os.environ), log):
+        flag.touch()
+    assert log.read_text().endswith("seen\n")
+
+
+def test_an_error_meanwhile_ends_the_step(tmp_path):
+    pid = tmp_path / "pid"
+    sleep = f"import os, pathlib, time; pathlib.Path({str(pid)!r}).write_text(str(os.getpid())); time.sleep(600)"
+    command = [sys.executable, "-c", sleep]
+    with pytest.raises(ZeroDivisionError), progress.running(command, dict(os.environ), tmp_path / "log"):
+        while not (pid.exists() and pid.read_text()):
+            time.sleep(0.01)
+        raise ZeroDivisionError
+    while Path(f"/proc/{pid.read_text()}/cmdline").exists() and Path(f"/proc/{pid.read_text()}/cmdline").read_bytes():
+        time.sleep(0.01)        # a zombie has no command line
+
+
 def test_failing_step_shows_its_end(tmp_path, capfd):
     command = [sys.executable, "-c", "print('what went wrong'); raise SystemExit(3)"]
     with pytest.raises(progress.StepFailed, match="exit code 3") as caught:
@@ -207,10 +230,19 @@ def test_silent_step_shows_that_it_lives(tmp_path, capfd, monkeypatch):
 
 
 @pytest.mark.parametrize(("extras", "steps"), [
-    (["plot"], ["install_packages"]), (["bench"], ["install_packages", "build_interfaces", "compile_kernels"])])
+    (["plot"], ["install_packages"]),
+    (["bench"], ["install_packages", "kernels begin", "build_interfaces", "kernels end"])])
 def test_studies_that_are_plain_numpy_wait_for_no_interfaces_and_kernels(venv, monkeypatch, extras, steps):
+    """Others have the interfaces built while the kernels are compiled."""
     done = []
-    for step in ("make_venv", "install_packages", "build_interfaces", "compile_kernels"):
+
+    @contextmanager
+    def compiling_kernels(extras):
+        done.append("kernels begin")
+        yield
+        done.append("kernels end")
+    monkeypatch.setattr(setup, "compiling_kernels", compiling_kernels)
+    for step in ("make_venv", "install_packages", "build_interfaces"):
         monkeypatch.setattr(setup, step, lambda *_, step=step: done.append(step))
     setup.set_up(extras, False, False)
     assert done == ["make_venv", *steps]
@@ -222,19 +254,31 @@ def test_kernels_are_compiled_again_when_a_source_changes_and_not_for_bytecode(v
     (package / "__pycache__").mkdir(parents=True)
     (package / "a.py").write_text("1")
     monkeypatch.setattr(setup, "PACKAGE", package)
-    monkeypatch.setattr(setup, "run", lambda command, *_: calls.append(command[3:]))
-    setup.compile_kernels(["demo"])
+
+    def compile_for(*extras):
+        with setup.compiling_kernels(list(extras)):
+            calls.append("meanwhile")
+
+    @contextmanager
+    def succeed(command, *_):
+        calls.append(command[3:])
+        yield
+    monkeypatch.setattr(setup, "running", succeed)
+    compile_for("demo")
     (package / "__pycache__" / "a.pyc").write_text("bytecode")
-    setup.compile_kernels(["demo"])
-    setup.compile_kernels(["dev"])
-    setup.compile_kernels(["demo"])
-    assert calls == [setup.DEMO_KERNELS, []]
+    compile_for("demo")
+    compile_for("dev")
+    compile_for("demo")
+    assert calls == [setup.DEMO_KERNELS, "meanwhile", "meanwhile", [], "meanwhile", "meanwhile"]
     (package / "a.py").write_text("2")
 
+    @contextmanager
     def fail(*_):
+        yield
         raise setup.StepFailed("prepare", 1, "")
-    monkeypatch.setattr(setup, "run", fail)
-    setup.compile_kernels(["dev"])
+    monkeypatch.setattr(setup, "running", fail)
+    compile_for("dev")
+    assert setup.read_state()["kernels"].endswith(" all")
 
 
 def test_interfaces_of_others_are_found_below_the_folders_of_extra_interfaces(monkeypatch, tmp_path):

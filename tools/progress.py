@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 
 HEARTBEAT = 10.0  # seconds between two lines where output is not a terminal
 
@@ -26,6 +27,16 @@ def run(command, environment, log):
 
     Raises StepFailed if the command's exit code is not zero.
     """
+    with running(command, environment, log):
+        pass
+
+
+@contextmanager
+def running(command, environment, log):
+    """Run a command while the body of the with statement does something else, then show and log it as `run` does.
+
+    An error in the body ends the command.
+    """
     command = [str(part) for part in command]
     process = subprocess.Popen(
         command,
@@ -37,11 +48,13 @@ def run(command, environment, log):
         errors="replace",
         start_new_session=True,  # a group of its own, so that its children can be ended with it
     )
-    output = []
+    lines, output = queue.Queue(), []
+    threading.Thread(target=read, args=(process.stdout, lines), daemon=True).start()
     try:
+        yield
         with open(log, "a") as file:
             file.write(f"\n$ {' '.join(command)}\n")
-            for line in shown(lines_as_they_come(process.stdout)):
+            for line in shown(lines_as_they_come(lines)):
                 file.write(line)
                 output.append(line)
     except BaseException:
@@ -52,16 +65,15 @@ def run(command, environment, log):
         raise StepFailed(os.path.basename(command[0]), process.returncode, "".join(output))
 
 
-def lines_as_they_come(stream):
-    """Yield the lines of a stream, and None at least four times a second while there is none."""
-    lines = queue.Queue()
+def read(stream, lines):
+    """Put the lines of a stream into a queue, and an empty one after the last."""
+    for line in stream:
+        lines.put(line)
+    lines.put("")
 
-    def read():
-        for line in stream:
-            lines.put(line)
-        lines.put("")
 
-    threading.Thread(target=read, daemon=True).start()
+def lines_as_they_come(lines):
+    """Yield the lines of a queue up to the empty one, and None at least four times a second while there is none."""
     while True:
         try:
             line = lines.get(timeout=0.25)

@@ -22,9 +22,10 @@ import subprocess
 import sys
 import sysconfig
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
-from progress import StepFailed, run
+from progress import StepFailed, run, running
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -273,15 +274,19 @@ def build_interface_package(package):
             f"the interfaces of {package.name} could not be built; the compiler's output above says why") from failure
 
 
-def compile_kernels(extras):
-    """Compile what is going to be called, into the user's cache; if it cannot be kept there, at its first use."""
+@contextmanager
+def compiling_kernels(extras):
+    """Compile what is going to be called, into the user's cache, while the body of the with statement does something
+    else; if it cannot be kept there, it is compiled at its first use."""
     sources = fingerprint(*sorted(PACKAGE.rglob("*.py")))
     names, key = (DEMO_KERNELS, f"{sources} demo") if extras == ["demo"] else ([], f"{sources} all")
     if read_state().get("kernels") in (key, f"{sources} all"):
+        yield
         return
     say("Compiling the kernels")
     try:
-        run([PYTHON, "-m", "screw_dynamics.prepare", *names], environment(), LOG)
+        with running([PYTHON, "-m", "screw_dynamics.prepare", *names], environment(), LOG):
+            yield
     except StepFailed:
         say("The kernels could not be compiled beforehand, and will be in each process")
     mark(kernels=key)
@@ -311,8 +316,8 @@ def set_up(extras, chosen, again):
             install_packages(extras)
         else:
             install_packages(["interfaces", *extras])
-            build_interfaces(again)
-            compile_kernels(extras)
+            with compiling_kernels(extras):     # each of the two leaves processors idle at its end
+                build_interfaces(again)
         if read_state() != before:
             say(f"The environment is ready, after {time.monotonic() - started:.0f} s")
 
