@@ -1,5 +1,5 @@
-"""A robot's URDF text from a path or a package:// address, through xacro if need be. For launch files and commands;
-nodes take text."""
+"""A robot's URDF text from a path or a package:// address, through xacro if need be. For launch files, commands, and
+the start of nodes; what comes over a topic is text."""
 from pathlib import Path
 
 from .error import UrdfError

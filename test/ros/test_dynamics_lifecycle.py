@@ -176,6 +176,7 @@ def test_shutdown_is_final(driver):
         ("publish_rate", -5, "parameter publish_rate is -5.0, must be >= 0.0"),
         ("velocity_fallback", "guess", "parameter velocity_fallback is 'guess', must be one of zero, error"),
         ("gravity", "[1.0, 2.0]", "parameter gravity has 2 values, must have 3"),
+        ("urdf", "no_such.urdf", "urdf: file no_such.urdf does not exist"),
     ],
 )
 def test_a_bad_parameter_at_the_start_ends_it_with_one_line(tmp_path, name, value, says):
@@ -188,3 +189,19 @@ def test_a_bad_description_in_the_parameter_does_not_end_it_and_a_signal_does_qu
     parameters = {"robot_description": "<robot/>"}
     with NodeProcess(MODULE, "alive", tmp_path / "log", parameters, end=signal.SIGTERM) as process:
         driver.wait(lambda: "refused" in process.output(), "a line of log")
+
+
+def test_a_robot_comes_from_a_file_with_any_text(tmp_path, driver):
+    """An apostrophe ends what a shell can quote for rcl, which reads parameters as YAML."""
+    file = tmp_path / "its.urdf"
+    file.write_text(f"{arm.urdf()}<!-- The arm's own: \"it\" -->\n")
+    with NodeProcess(MODULE, "file", tmp_path / "log", {"urdf": file}) as process:
+        own = ArmDriver("file")
+        driver.wait(lambda: "robot of 2 joints" in process.output(), "the robot")
+        assert own.get_parameter("robot_description") == file.read_text()
+
+
+def test_a_robot_is_given_once(tmp_path):
+    process = NodeProcess(MODULE, "twice", tmp_path / "log", {"urdf": "arm.urdf", "robot_description": "<robot/>"})
+    assert process.process.wait(PATIENCE) == 1
+    assert "parameters urdf and robot_description are both given" in process.output()

@@ -16,6 +16,7 @@ from rclpy.task import Future
 from sensor_msgs.msg import JointState
 
 from screw_dynamics.robot import Robot
+from screw_dynamics.urdf.file import read_urdf_file
 
 from .base_state import received_odometry
 from .cdr import JointStateReader, ReceivedJointState, read_odometry
@@ -45,6 +46,7 @@ class ManagedNode(LifecycleNode):
         super().__init__(name, **node_options)
         self.log = BoundedLog(self.get_logger())
         self.settings = Parameters(self, table)
+        self._read_urdf()
         self.state_label = "unconfigured"
         self.endpoints = contextlib.ExitStack()
         self.lingering = contextlib.ExitStack()   # services that still owe an answer
@@ -66,6 +68,13 @@ class ManagedNode(LifecycleNode):
             subscription.close()
         for subscription in self._hot:
             subscription.join()
+
+    def _read_urdf(self) -> None:
+        """Set robot_description to the text of the file that the parameter urdf names. ValueError if that fails."""
+        if self.settings.urdf and self.settings.robot_description:
+            raise ValueError("parameters urdf and robot_description are both given: one of them says which robot it is")
+        if self.settings.urdf:
+            self.settings.assign("robot_description", read_urdf_file(self.settings.urdf))
 
     # --------------------------------------------------------------------------------------------- for subclasses
     interface = Interface()               # its endpoints: those below are made by the names of rows
