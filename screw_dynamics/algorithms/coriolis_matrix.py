@@ -10,7 +10,7 @@ from screw_dynamics.screws.inertia import Inertia
 from screw_dynamics.screws.joint import Joint, Placement, inner, pose
 from screw_dynamics.screws.joint_factors import carried, carried_wrench, turned, turned_matrix
 from screw_dynamics.screws.se3 import Ad, Ad_inv, Pose, Twist, Wrench, ad, dot
-from screw_dynamics.screws.vectors import Matrix3, Vec3, cross_columns, cross_rows, full, outer, tilde
+from screw_dynamics.screws.vectors import Matrix3, Vec3, cross, cross_rows, full, multiple_of_identity, outer
 
 
 @linear
@@ -18,22 +18,23 @@ class Gyration(NamedTuple):
     """B of a body of inertia M and twist V: how M J' + B J enters the Coriolis matrix, J' an inertial derivative.
 
     B = (N - ad_V^T M - M ad_V) / 2 with N X = -ad_X^T M V is, among all B with B V = -ad_V^T M V, the one that gives
-    the Christoffel symbols (Echeandia and Wensing 2021). B X = (P w, Q w) for X = (w, v), in any frame."""
+    the Christoffel symbols (Echeandia and Wensing 2021). B X = (P w, w x p) for X = (w, v), in any frame, with the
+    linear momentum p."""
 
     P: Matrix3
-    Q: Matrix3
+    p: Vec3
 
 
 @infix("@")
 def apply(B: Gyration, X: Twist) -> Wrench:
     """B X."""
-    return Wrench(B.P @ X.angular, B.Q @ X.angular)
+    return Wrench(B.P @ X.angular, cross(X.angular, B.p))
 
 
 @kernel
 def transposed_torque(B: Gyration, X: Twist) -> Vec3:
     """The torque of B^T X, whose force vanishes."""
-    return X.angular @ B.P + X.linear @ B.Q
+    return X.angular @ B.P + cross(B.p, X.linear)
 
 
 @kernel
@@ -43,14 +44,15 @@ def gyration(M: Inertia, V: Twist) -> Gyration:
     a, d = (0.5 * (Theta.xx + Theta.yy + Theta.zz)) * w - Theta @ w, h @ v
     skew = Matrix3(Vec3(d, -a.z, a.y), Vec3(a.z, d, -a.x), Vec3(-a.y, a.x, d))          # a~ + d I
     P = skew - outer(v, h) - cross_rows(full(Theta), w)                                 # d I - v h^T = -h~ v~
-    return Gyration(P, -tilde((M @ V).force))
+    return Gyration(P, (M @ V).force)
 
 
 @kernel
 def carried_gyration(E: Joint, q: Scalar | Placement, C: Pose, B: Gyration) -> Gyration:
     """Ad_C^-T B Ad_C^-1 for the pose C of a joint."""
-    Q = turned_matrix(E, q, C.R, B.Q)
-    return Gyration(turned_matrix(E, q, C.R, B.P) + cross_columns(C.p, Q), Q)
+    p = turned(E, q, C.R, B.p)
+    shift = full(multiple_of_identity(C.p @ p)) - outer(p, C.p)                         # -r~ p~, r from C
+    return Gyration(turned_matrix(E, q, C.R, B.P) + shift, p)
 
 
 class Body(NamedTuple):
