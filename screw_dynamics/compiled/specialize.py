@@ -92,49 +92,70 @@ class _Script:
 
 
 class _Traced:
-    """A number that is a name in a script: arithmetic with it writes lines, unless a 0 or 1 makes them needless."""
+    """A number that is a name in a script, or its negative: arithmetic with it writes lines, unless a 0 or 1 makes them
+    needless. Lines are in one order and hold no sign of a product, so that an operation done before is found again."""
 
-    __slots__ = ("script", "name")
+    __slots__ = ("script", "name", "sign")
 
-    def __init__(self, script, name):
-        self.script, self.name = script, name
+    def __init__(self, script, name, sign=1):
+        self.script, self.name, self.sign = script, name, sign
 
     def __repr__(self):
-        return self.name
+        return self.name if self.sign > 0 else f"-{self.name}"
 
     def __add__(self, other):
-        return self if _is(other, 0) else self._binary(self, "+", other)
+        return self if _is(other, 0) else self._sum(other, 1)
 
     __radd__ = __add__
 
     def __sub__(self, other):
-        return self if _is(other, 0) else self._binary(self, "-", other)
+        return self if _is(other, 0) else self._sum(other, -1)
 
     def __rsub__(self, other):
-        return -self if _is(other, 0) else self._binary(other, "-", self)
+        return -self if _is(other, 0) else (-self)._sum(other, 1)
 
     def __mul__(self, other):
         if _is(other, 0):
             return 0.0
         if _is(other, 1):
             return self
-        return -self if _is(other, -1) else self._binary(self, "*", other)
+        return -self if _is(other, -1) else self._signed("*", sorted, self, other)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other):
-        return self._binary(self, "/", other)
+        return self._signed("/", list, self, other)
 
     def __rtruediv__(self, other):
-        return 0.0 if _is(other, 0) else self._binary(other, "/", self)
+        return 0.0 if _is(other, 0) else self._signed("/", list, other, self)
 
     def __neg__(self):
-        return self.script.number(f"-{self}")
+        return _Traced(self.script, self.name, -self.sign)
 
-    def _binary(self, left, symbol, right):
-        if isinstance(left, tuple) or isinstance(right, tuple):
+    def _sum(self, other, sign):
+        """self + sign other, as the sum or the difference of two names, or its negative."""
+        if isinstance(other, tuple):
             return NotImplemented                            # a value type: its own operator comes first
-        return self.script.number(f"{left!r} {symbol} {right!r}")
+        (sign_a, a), (sign_b, b) = sorted([(self.sign, self.name), _term(other, sign)], key=lambda term: term[1])
+        if a == b and sign_a != sign_b:
+            return 0.0
+        x = self.script.number(f"{a} {'+' if sign_a == sign_b else '-'} {b}")
+        return x if sign_a > 0 else -x
+
+    def _signed(self, symbol, order, left, right):
+        """A product, or a quotient: of names, with the sign of both."""
+        if isinstance(left, tuple) or isinstance(right, tuple):
+            return NotImplemented
+        (sign_a, a), (sign_b, b) = _term(left), _term(right)
+        x = self.script.number(f" {symbol} ".join(order((a, b))))
+        return x if sign_a == sign_b else -x
+
+
+def _term(x, sign=1):
+    """Sign and absolute value of a number, as it is written in a line."""
+    if isinstance(x, _Traced):
+        return sign * x.sign, x.name
+    return (sign if x >= 0 else -sign), repr(abs(float(x)))
 
 
 def _is(x, number):
@@ -143,7 +164,8 @@ def _is(x, number):
 
 @sincos.register
 def _(x: _Traced):
-    return x.script.numbers(f"sincos({x})")
+    s, c = x.script.numbers(f"sincos({x.name})")
+    return (s if x.sign > 0 else -s), c
 
 
 @sqrt.register
