@@ -52,7 +52,8 @@ def texts(tables, results):
         "all_joints": of_joints(tables, algorithms.ALL, KINDS),
         "trees": on_trees(tables, (ALIGNED,)), "all_trees": on_trees(tables, TREE_COLUMNS),
         "hands": hands(tables), "floating": floating(tables),
-        "deep": DEEP, "book": counts.book_on_trees(), "tallies": tallies(tables), "as_printed": as_printed(tables),
+        "regrouped": regrouped(tables), "deep": DEEP, "book": counts.book_on_trees(), "tallies": tallies(tables),
+        "as_printed": as_printed(tables),
         "sy": sy(tables), "published": published(tables), "real_counts": real_counts(), "details": details(tables),
         "summary": summary(measured), "times": times(measured), "targets": on_targets(results.targets),
         "accuracy": accuracy(results.errors, results.distances),
@@ -237,6 +238,14 @@ def published(tables):
                          "", ""])
     return markdown(["quantity", "algorithm", "operations", *(f"n = {n}" for n in counts.BESIDE), "besides", "seen in"],
                     rows)
+
+
+def regrouped(tables):
+    """The longest chain for which the published inverse dynamics with regrouped inertias takes no more operations than
+    ours."""
+    theirs = next(p.total for p in counts.PUBLISHED if "base parameters" in p.assumes)
+    ours = tables.total("inverse dynamics", algorithms.CLASSICAL, DENAVIT_HARTENBERG)
+    return max(n for n in range(counts.FIRST, LONG) if theirs(n) <= ours(n))
 
 
 def real_counts():

@@ -18,7 +18,7 @@ from screw_dynamics.numbers.tables import Square
 from screw_dynamics.numbers.values import Scalar, kernel, null, over, zero
 from screw_dynamics.screws.inertia import Inertia, moved, shifted
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.joint_factors import carried, composed, oriented
+from screw_dynamics.screws.joint_factors import carried, composed, offset, oriented
 from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, dot, identity, shifted_wrench
 from screw_dynamics.screws.so3 import Rotation, rotate_symmetric
 from screw_dynamics.screws.vectors import Matrix3, Vec3
@@ -72,7 +72,8 @@ def gravity_hybrid(links: Link, body: GravityAboutBodies, tau: np.ndarray) -> No
     R[0], m[0], h[0] = identity(q[0]).R, null(q[0]), zero(Vec3, q[0])
     for i in range(1, len(q)):
         C, p = pose(E[i], q[i]), parent[i]
-        R[i], r[i] = oriented(E[i], q[i], R[p], C.R), R[p] @ C.p
+        R[i] = oriented(E[i], q[i], R[p], C.R)
+        r[i] = offset(E[i], q[i], C.p, R[p], R[i])
         m[i], h[i] = over(M[i].mass, q[0]), R[i] @ M[i].moment
     for i in range(len(q) - 1, 0, -1):
         J = Twist(R[i] @ X[i].angular, R[i] @ X[i].linear)
@@ -131,7 +132,8 @@ def mass_matrix_hybrid(links: Link, body: MassAboutBodies, H: np.ndarray) -> Non
     R[0], Mc[0] = identity(q[0]).R, zero(Inertia, q[0])
     for i in range(1, len(q)):
         C, p = pose(E[i], q[i]), parent[i]
-        R[i], r[i] = oriented(E[i], q[i], R[p], C.R), R[p] @ C.p
+        R[i] = oriented(E[i], q[i], R[p], C.R)
+        r[i] = offset(E[i], q[i], C.p, R[p], R[i])
         J[i] = Twist(R[i] @ X[i].angular, R[i] @ X[i].linear)
         Mc[i] = Inertia(over(M[i].mass, q[0]), R[i] @ M[i].moment, rotate_symmetric(R[i], M[i].rotational))
     for i in range(len(q) - 1, 0, -1):

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from screw_dynamics.algorithms.jacobian import put_twist
 from screw_dynamics.compiled.entry import per_body_twist
-from screw_dynamics.numbers.values import Scalar, kernel, zero
+from screw_dynamics.numbers.values import Scalar, compiled_as, kernel, zero
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.joint_factors import carried_back, composed, oriented, turned_back
+from screw_dynamics.screws.joint_factors import carried_back, composed, offset, oriented, turn, turned_back
 from screw_dynamics.screws.se3 import Ad, Ad_inv, Pose, Twist, ad, identity
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3, cross
@@ -162,7 +162,8 @@ def hybrid(order: int) -> Callable:
     def move(links, body, i):
         p, X, E, q, o = links.parent[i], links.X[i], links.E[i], body.q[i], zero(Vec3, body.q[0])
         C, R = pose(E, q), body.R[p]
-        r, body.R[i] = R @ C.p, oriented(E, q, R, C.R)                                  # (75a)
+        body.R[i] = oriented(E, q, R, C.R)                                              # (75a)
+        r = offset(E, q, C.p, R, body.R[i])
         J = Twist(body.R[i] @ X.angular, body.R[i] @ X.linear)                          # (75b)
         w, wd, wdd = body.V[p].angular, body.Vd[p].angular, body.Vdd[p].angular
         arm = of_fixed(w, wd, wdd, r)
@@ -196,23 +197,47 @@ def mixed(order: int) -> Callable:
     return move
 
 
+def points(order: int) -> Callable:
+    """The function for second and third derivatives, in the frame of a body, of the vector to the point of its parent
+    in which its origin is: from those of the vector to the parent's origin, in the parent's frame, and the parent's
+    rates of rotation (w, w', w'') in both frames."""
+    of_fixed = fixed(order)
+
+    @kernel
+    def at_once(E, q, C, second, third, rates, own):
+        w, wd, wdd = rates
+        arm = of_fixed(w, wd, wdd, C.p)
+        second = turned_back(E, q, C.R, second + arm.second)
+        return second, (turned_back(E, q, C.R, third + arm.third) if order > 1 else second)
+
+    @compiled_as(at_once)
+    def by_factors(E, q, C, second, third, rates, own):
+        factors = turn(E, q)
+        shifts = factors and factors.shifts(C.p)
+        if not shifts or order > 1:                         # two arms have more third derivatives than that saves
+            return at_once(E, q, C, second, third, rates, own)
+        arm, along = of_fixed(*rates, shifts[0]), of_fixed(*own, shifts[1])
+        return turned_back(E, q, C.R, second + arm.second) + along.second, third
+    return by_factors
+
+
 def classical(order: int) -> Callable:
     """Rotations and translations of points resolved in the body; Luh, Walker and Paul (1980)."""
-    of_fixed, of_joint = fixed(order), relative(order)
+    of_points, of_joint = points(order), relative(order)
 
     @kernel
     def move(links, body, i):
         p, X, E, q, o = links.parent[i], links.X[i], links.E[i], body.q[i], zero(Vec3, body.q[0])
-        C = pose(E, q)
-        w, wd, wdd = body.V[p].angular, body.Vd[p].angular, body.Vdd[p].angular
-        arm = of_fixed(w, wd, wdd, C.p)
+        C, Vdp, Vddp = pose(E, q), body.Vd[p], body.Vdd[p]
+        w, wd, wdd = body.V[p].angular, Vdp.angular, Vddp.angular
         wp, wpd = turned_back(E, q, C.R, w), turned_back(E, q, C.R, wd)
+        wpdd = turned_back(E, q, C.R, wdd) if order > 1 else wdd
+        second, third = of_points(E, q, C, Vdp.linear, Vddp.linear, (w, wd, wdd), (wp, wpd, wpdd))
         turn, Vd, Vdd = of_joint(X, body.qd[i], body.qdd[i], body.qddd[i], wp, wpd)
         body.V[i] = Twist(wp + turn, o)
-        body.Vd[i] = Twist(wpd, turned_back(E, q, C.R, body.Vd[p].linear + arm.second)) + Vd
+        body.Vd[i] = Twist(wpd, second) + Vd
         if order > 1:
-            jerk = turned_back(E, q, C.R, body.Vdd[p].linear + arm.third)
-            body.Vdd[i] = Twist(turned_back(E, q, C.R, wdd), jerk) + Vdd
+            body.Vdd[i] = Twist(wpdd, third) + Vdd
     return move
 
 

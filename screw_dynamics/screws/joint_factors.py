@@ -164,9 +164,41 @@ def oriented(E: Joint, q: Scalar | Placement, R: Rotation, S: Rotation) -> Rotat
 
 
 @kernel
+def _offset(E, q, p, R, S):
+    return R @ p
+
+
+@compiled_as(_offset)
+def offset(E: Joint, q: Scalar | Placement, p: Vec3, R: Rotation, S: Rotation) -> Vec3:
+    """R p, the vector p from the parent's origin to that of a body, in another frame, in which their orientations are R
+    and S. What of p lies along the joint's axis is along that of S."""
+    factors = turn(E, q)
+    shifts = factors and factors.shifts(p)
+    return R @ shifts[0] + S @ shifts[1] if shifts else R @ p
+
+
+@kernel
+def _point_acceleration(E, q, C, a, S, own):
+    return turned_back(E, q, C.R, a + S @ C.p)
+
+
+@compiled_as(_point_acceleration)
+def point_acceleration(E: Joint, q: Scalar | Placement, C: Pose, a: Vec3, S: Matrix3, own: Matrix3) -> Vec3:
+    """R^T (a + S p): the acceleration, in the body frame, of the point of the parent in which the body's origin is,
+    from that of the parent's origin and S = w'~ + w~ w~ of the parent. own: S of the body, which does the same to
+    vectors along the joint's axis."""
+    factors = turn(E, q)
+    shifts = factors and factors.shifts(C.p)
+    if not shifts:
+        return _point_acceleration(E, q, C, a, S, own)
+    return turned_back(E, q, C.R, a + S @ shifts[0]) + own @ shifts[1]
+
+
+@kernel
 def composed(E: Joint, q: Scalar | Placement, C: Pose, D: Pose) -> Pose:
     """C D, D the pose of the joint and C that of the parent in another frame."""
-    return Pose(oriented(E, q, C.R, D.R), C.p + C.R @ D.p)
+    R = oriented(E, q, C.R, D.R)
+    return Pose(R, C.p + offset(E, q, D.p, C.R, R))
 
 
 @kernel

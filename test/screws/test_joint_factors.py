@@ -4,11 +4,13 @@ import pytest
 from numba import njit
 from scipy.spatial.transform import Rotation as ScipyRotation
 
+from screw_dynamics.algorithms.inverse_dynamics import balance
 from screw_dynamics.numbers.values import FLAGS
 from screw_dynamics.screws import arrays, joint_factors
 from screw_dynamics.screws.inertia import Articulated, Inertia
 from screw_dynamics.screws.joint import axial_joint, joint, pose
 from screw_dynamics.screws.se3 import Twist, Wrench
+from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3, full
 from support import matrices
 from support.matrices import error
@@ -19,12 +21,13 @@ PLACEMENTS = {"none": np.eye(3), "about x": ScipyRotation.from_rotvec([0.7, 0.0,
               "about x, right angle": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
               "about y": ScipyRotation.from_rotvec([0.0, -1.2, 0.0]).as_matrix(), "axes exchanged": EXCHANGED,
               "any": ScipyRotation.from_rotvec([0.3, -0.5, 0.8]).as_matrix()}
+SHIFTS = {"any": lambda R: (0.3, -0.2, 0.5), "along x and the joint's axis": lambda R: R @ (0.3, 0.0, 0.5)}
 SCREWS = {"revolute": (1.0, 0.0), "prismatic": (0.0, 1.0), "helical": (2.0, 0.3)}
 
 
-def joint_of(placement, screw):
+def joint_of(placement, screw, shift="any"):
     B = np.eye(4)
-    B[:3, :3], B[:3, 3] = PLACEMENTS[placement], (0.3, -0.2, 0.5)
+    B[:3, :3], B[:3, 3] = PLACEMENTS[placement], SHIFTS[shift](PLACEMENTS[placement])
     w, v = SCREWS[screw]
     return axial_joint(arrays.pose(B), Twist(Vec3(0.0, 0.0, w), Vec3(0.0, 0.0, v)))
 
@@ -35,11 +38,14 @@ def matrix(M):
 
 
 @pytest.mark.parametrize("screw", SCREWS)
+@pytest.mark.parametrize("shift", SHIFTS)
 @pytest.mark.parametrize("placement", PLACEMENTS)
-def test_everything_is_carried_as_by_the_pose(rng, placement, screw):
-    E, q = joint_of(placement, screw), 0.7
-    assert (joint_factors.turn(E, q) is None) == (placement == "any")
+def test_everything_is_carried_as_by_the_pose(rng, placement, shift, screw):
+    E, q = joint_of(placement, screw, shift), 0.7
+    factors = joint_factors.turn(E, q)
+    assert (factors is None) == (placement == "any")
     C, (V, W, M, A) = pose(E, q), random_values(rng, Twist, Wrench, Inertia, Articulated)
+    assert bool(factors and factors.shifts(C.p)) == (placement == "about x" and shift != "any")
     Ad = matrices.Ad(arrays.pose_matrix(C))
     back = np.linalg.inv(Ad)
     assert error(arrays.array(joint_factors.carried_back(E, q, C, V)), back @ arrays.array(V)) < 1e-14
@@ -51,6 +57,23 @@ def test_everything_is_carried_as_by_the_pose(rng, placement, screw):
     expected = back.T @ expected @ back
     assert error(np.array(full(rigid.rotational)), expected[:3, :3]) < 1e-14
     assert error(rigid.moment, [expected[2, 4], expected[0, 5], expected[1, 3]]) < 1e-14
+
+
+@pytest.mark.parametrize("screw", SCREWS)
+@pytest.mark.parametrize("shift", SHIFTS)
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_points_are_shifted_as_by_the_whole_vector(rng, placement, shift, screw):
+    """Its position in another frame, and its acceleration in the body frame."""
+    E, q, z = joint_of(placement, screw, shift), 0.7, np.eye(3)[2]
+    C, (w, wd, a) = pose(E, q), rng.normal(size=(3, 3))
+    R, p, Q = np.array(C.R), np.array(C.p), ScipyRotation.random(random_state=3).as_matrix()
+    r = joint_factors.offset(E, q, C.p, *(Rotation(*map(Vec3._make, orientation)) for orientation in (Q, Q @ R)))
+    assert error(r, Q @ p) < 1e-14
+    qd, qdd = np.array([0.4, -0.9]) * SCREWS[screw][0]
+    own = R.T @ w + qd * z, R.T @ wd + np.cross(R.T @ w, qd * z) + qdd * z
+    S, of_body = (balance.acceleration_matrix(*map(Vec3._make, rates)) for rates in ((w, wd), own))
+    found = joint_factors.point_acceleration(E, q, C, Vec3(*a), S, of_body)
+    assert error(found, R.T @ (a + np.cross(wd, p) + np.cross(w, np.cross(w, p)))) < 1e-14
 
 
 def test_factors_are_of_joints_along_z_whose_numbers_are_known():

@@ -7,7 +7,7 @@ from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, Inertia, articulated, shifted_articulated, square
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.joint_factors import oriented
+from screw_dynamics.screws.joint_factors import offset, oriented
 from screw_dynamics.screws.se3 import Twist, Wrench, dot, identity, shifted_twist, shifted_wrench
 from screw_dynamics.screws.so3 import Rotation, rotate_symmetric
 from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
@@ -44,7 +44,8 @@ def rigid_body(links: Link, i: int, q: list, qd: list, R: list, r: list, J: list
     wrench that this motion requires; [MD] (75), (54), (55). Linear velocities do not enter."""
     p, X, M, E = links.parent[i], links.X[i], links.M[i], links.E[i]
     C = pose(E, q[i])
-    R[i], r[i] = oriented(E, q[i], R[p], C.R), R[p] @ C.p
+    R[i] = oriented(E, q[i], R[p], C.R)
+    r[i] = offset(E, q[i], C.p, R[p], R[i])
     J[i] = Twist(R[i] @ X.angular, R[i] @ X.linear)
     Jqd = qd[i] * J[i]
     w[i] = w[p] + Jqd.angular                                                           # (1)

@@ -6,7 +6,7 @@ import numpy as np
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.joint_factors import carried_wrench, turned_back
+from screw_dynamics.screws.joint_factors import carried_wrench, point_acceleration, turned_back
 from screw_dynamics.screws.se3 import Pose, Wrench, dot
 from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
 
@@ -42,9 +42,9 @@ def balance_bodies(links: Link, body: Body) -> None:
         wp = turned_back(E[i], q[i], C[i].R, w[p])                                    # the parent's angular velocity
         w[i] = wp + Xqd.angular                                                       # (66b)
         wd[i] = turned_back(E[i], q[i], C[i].R, wd[p]) + cross(wp, Xqd.angular) + Xqdd.angular             # (66c)
-        ap = turned_back(E[i], q[i], C[i].R, a[p] + S[p] @ C[i].p)
-        a[i] = ap + cross(wp + w[i], Xqd.linear) + Xqdd.linear
         S[i], h = acceleration_matrix(w[i], wd[i]), M[i].moment
+        ap = point_acceleration(E[i], q[i], C[i], a[p], S[p], S[i])
+        a[i] = ap + cross(wp + w[i], Xqd.linear) + Xqdd.linear
         torque = moment(M[i].rotational, S[i]) + cross(h, a[i])                       # (42)
         W[i] = Wrench(torque, M[i].mass * a[i] + S[i] @ h)                            # (43), the body's own part
 

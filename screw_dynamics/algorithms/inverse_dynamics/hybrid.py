@@ -6,7 +6,7 @@ import numpy as np
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.joint_factors import oriented
+from screw_dynamics.screws.joint_factors import offset, oriented
 from screw_dynamics.screws.se3 import Twist, Wrench, dot, identity, shifted_wrench
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
@@ -45,7 +45,8 @@ def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
     for i in range(1, n + 1):
         p = parent[i]
         C = pose(E[i], q[i])
-        R[i], r[i] = oriented(E[i], q[i], R[p], C.R), R[p] @ C.p                      # (75a)
+        R[i] = oriented(E[i], q[i], R[p], C.R)                                        # (75a)
+        r[i] = offset(E[i], q[i], C.p, R[p], R[i])
         J[i] = Twist(R[i] @ X[i].angular, R[i] @ X[i].linear)                         # (75b)
         Jqd = qd[i] * J[i]
         w[i] = w[p] + Jqd.angular                                                     # (75c)
