@@ -81,6 +81,12 @@ def bits(typing: Any, x: Any) -> tuple:
 
 
 @kernel
+def type_of(obj: Any) -> int:
+    """The address of the type of a Python object."""
+    return _word(_address(obj) + TYPE)
+
+
+@kernel
 def is_array(obj: Any, shape: tuple[int, ...], flags: int, array_type: int, dtype: int) -> bool:
     """True if a Python object is a float64 array of this shape with these flags."""
     at = _address(obj)

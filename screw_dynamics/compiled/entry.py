@@ -16,7 +16,8 @@ from screw_dynamics.model.group_joints import Place, configure
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.lanes import places, splat
 from screw_dynamics.numbers.tables import columns, table
-from screw_dynamics.numbers.values import INLINE, kernel, null
+from screw_dynamics.numbers.values import INLINE, fields, kernel, null
+from screw_dynamics.screws.se3 import Wrench
 
 from . import workspace as ws
 from .borrow import BORROWED, borrowed, layout_is_known
@@ -212,18 +213,19 @@ def evaluate_at(take_q: Callable, algorithm: Callable, Body: type, size: Callabl
 
 # ------------------------------------------------------------------------------------------------- entry points
 class Entry:
-    """The compiled forms of an algorithm whose inputs are this many vectors of joint coordinates.
+    """The compiled forms of an algorithm whose inputs are this many vectors of joint coordinates, or wrenches.
 
-    one(workspace, [target,] *inputs, out): inputs are arrays (n,). It returns False, and does nothing, for any Python
-    objects as inputs or `out` that borrow.py cannot read. many(workspace, targets, inputs, out, counter): a tuple of
-    arrays (N, n), out (N, entries of one result), on lanes and without the GIL. A call works on the tiles that the
-    counter gives it (tiles.next_tile), in a workspace of its own, and checks nothing. rows(plan, team, workspace,
-    threads, [target,] *inputs, out): the same for arrays (N, ...) that it reads itself, as `one` does, on threads;
-    False, with nothing done, for others. shape(n, bodies): the shape of one result. targeted: the algorithm requires a
-    target, which calls pass as Target.packed, or in a tuple of one. name: of the algorithm, if it is not that of its
-    function. on_groups: the algorithm for robots with joints on groups, if it is not the same. takes: how the first
-    input, q, is taken; takes_on_groups: the same there. given: a kernel given(memory, packed target, like) that returns
-    what the algorithm gets between body and out; size(memory): the shape of one result, if n and bodies do not tell."""
+    one(workspace, [target,] *inputs, out): inputs are arrays (n,), or what wrenches.py says. It returns False, and does
+    nothing, for any Python objects as inputs or `out` that borrow.py cannot read. many(workspace, targets, inputs, out,
+    counter): a tuple of arrays (N, n), out (N, entries of one result), on lanes and without the GIL. A call works on
+    the tiles that the counter gives it (tiles.next_tile), in a workspace of its own, and checks nothing. rows(plan,
+    team, workspace, threads, [target,] *inputs, out): the same for arrays (N, ...) that it reads itself, as `one` does,
+    on threads; False, with nothing done, for others. shape(n, bodies): the shape of one result. targeted: the algorithm
+    requires a target, which calls pass as Target.packed, or in a tuple of one. name: of the algorithm, if it is not
+    that of its function. on_groups: the algorithm for robots with joints on groups, if it is not the same. takes: how
+    the first input, q, is taken; takes_on_groups: the same there. given: a kernel given(memory, packed target, like)
+    that returns what the algorithm gets between body and out; size(memory): the shape of one result, if n and bodies do
+    not tell."""
 
     def __init__(self, algorithm: Callable, Body: type, inputs: int, shape: Callable, targeted: bool = False,
                  name: str = "", on_groups: Callable | None = None, takes: Takes = COORDINATES,
@@ -270,7 +272,9 @@ class Entry:
     @cached_property
     def plan(self) -> np.ndarray:
         """What `rows` has to know of this algorithm, and learns of it."""
-        return plan_of(self._for_many[1], self.inputs, self.targeted)
+        kinds = fields(self.Body)[1:self.inputs]
+        widths = [ws.CONFIGURATION, *(ws.WRENCHES if kind is Wrench else ws.COORDINATES for kind in kinds)]
+        return plan_of(self._for_many[1], widths, self.targeted)
 
     @cached_property
     def single(self) -> Callable[..., None]:

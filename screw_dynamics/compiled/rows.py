@@ -23,7 +23,7 @@ from .native import address, array_at, call
 from .team import HELPERS, LAST, SPIN, call_together
 
 # Words of a plan, an int64 array: the addresses of `many` and of `work`, and the time that one thread takes for a body
-# of a state, in ps.
+# of a state, in ps; then for each input where the header of a workspace says how many numbers it has.
 MANY, WORK, RATE, PLAN = range(4)
 # Words of a batch, in the header of a workspace: the team that is at one, or 0; its plan, packed target, rows, results
 # and numbers in each, and the addresses of inputs. Of helpers: how many have workspaces, and the address of the first
@@ -38,36 +38,37 @@ ROUSING = 200_000_000   # ps: work for which a helper is woken
 
 
 @kernel
-def are_rows(inputs: tuple, out: Any, memory: np.ndarray) -> bool:
-    """True if array objects are inputs of one batch, (N, nq) and (N, n), and contiguous results (N, ...), float64 and
-    apart from them in memory, for which the workspace has room."""
-    array_type, dtype, width = bits(memory[ws.ARRAY]), bits(memory[ws.DTYPE]), int(memory[ws.CONFIGURATION])
+def are_rows(plan: np.ndarray, inputs: tuple, out: Any, memory: np.ndarray) -> bool:
+    """True if array objects are inputs of one batch, (N, numbers as the plan says), and contiguous results (N, ...),
+    float64 and apart from them in memory, for which the workspace has room."""
+    array_type, dtype, k = bits(memory[ws.ARRAY]), bits(memory[ws.DTYPE]), PLAN
     rows, entries = rows_of(out, WRITABLE, array_type, dtype)
     if rows < 0 or WIDTH * entries > memory[ws.LANES] - memory[ws.RESULT]:
         return False
     begin, end = data_at(out), data_at(out) + 8 * rows * entries
     for x in inputs:
+        width = int(memory[plan[k]])
         if not is_array(x, (rows, width), READABLE, array_type, dtype):
             return False
         if data_at(x) < end and begin < data_at(x) + 8 * rows * width:
             return False
-        width = int(memory[ws.COORDINATES])
+        k += 1
     return True
 
 
 @kernel
-def evaluate_rows(plan: Any, team: Any, workspace: Any, threads: int, target: int, inputs: tuple, out: Any) -> bool:
+def evaluate_rows(how: Any, team: Any, workspace: Any, threads: int, target: int, inputs: tuple, out: Any) -> bool:
     """Evaluate an entry point on the rows of array objects, on up to so many threads. False, with nothing done, unless
     they are as `are_rows` says and no other thread uses the workspace.
 
     The team is another one after a fork, where the thread that had a batch at that time does not live: its mark, which
     would stay, says nothing."""
-    memory = ws.borrowed_memory(workspace)
+    memory, plan = ws.borrowed_memory(workspace), array_at(0, data_at(how), (PLAN + len(inputs),))
     batch = array_at(0, data_at(workspace), (ws.HEADER,))
-    if batch[BUSY] == data_at(team) or not are_rows(inputs, out, memory):
+    if batch[BUSY] == data_at(team) or not are_rows(plan, inputs, out, memory):
         return False
     batch[BUSY] = data_at(team)                                 # with the GIL
-    batch[HOW], batch[TARGET], batch[RESULTS] = data_at(plan), target, data_at(out)
+    batch[HOW], batch[TARGET], batch[RESULTS] = data_at(how), target, data_at(out)
     batch[ROWS], batch[ENTRIES] = rows_of(out, WRITABLE, bits(memory[ws.ARRAY]), bits(memory[ws.DTYPE]))
     k = INPUTS
     for x in inputs:
@@ -77,7 +78,7 @@ def evaluate_rows(plan: Any, team: Any, workspace: Any, threads: int, target: in
     # before it sees them.
     helpers = min(threads - 1, batch[HANDS], array_at(0, data_at(team), (2,))[HELPERS])
     released = release_gil(batch[ROWS] > HELD)
-    share(batch, int(memory[ws.SLOTS]), array_at(0, data_at(plan), (PLAN,)), data_at(team), helpers, data_at(workspace))
+    share(batch, int(memory[ws.SLOTS]), plan, data_at(team), helpers, data_at(workspace))
     retake_gil(released)
     batch[BUSY] = 0
     return True
@@ -124,8 +125,8 @@ def form_of_rows(inputs: int, targeted: bool) -> Form:
 def form_of_work(inputs: int, targeted: bool) -> Form:
     """The function work(workspace, helper), of an address and a number: `many` on the batch in the header of a
     workspace, in the memory of a helper; -1: in that workspace."""
-    states = (f"rows_at(batch, {k}, memory[ws.{'COORDINATES' if k else 'CONFIGURATION'}]), " for k in range(inputs))
-    arguments = kernel(eval(f"lambda batch, memory, out, counter: (memory, ({'batch[TARGET], ' * targeted}), "
+    states = (f"rows_at(batch, {k}, memory[plan[PLAN + {k}]]), " for k in range(inputs))
+    arguments = kernel(eval(f"lambda plan, batch, memory, out, counter: (memory, ({'batch[TARGET], ' * targeted}), "
                             f"({''.join(states)}), out, counter)", globals()))
 
     @compiled(f"work on rows of {inputs}{' and a target' * targeted}{BATCHES}")
@@ -137,7 +138,8 @@ def form_of_work(inputs: int, targeted: bool) -> Form:
         memory = ws.memory_at(own)
         out = array_at(0.0, batch[RESULTS], (batch[ROWS], batch[ENTRIES]))
         counter = array_at(0, workspace + 8 * ws.COUNTER, (1,))
-        call(array_at(0, batch[HOW], (PLAN,))[MANY], arguments(batch, memory, out, counter))
+        plan = array_at(0, batch[HOW], (PLAN + inputs,))
+        call(plan[MANY], arguments(plan, batch, memory, out, counter))
     return Form(work, (types.intp, types.intp))
 
 
@@ -154,11 +156,10 @@ def _work(inputs, targeted):
     return address(prepare(*form)), form
 
 
-def plan_of(many: CompileResult, inputs: int, targeted: bool) -> np.ndarray:
-    """The plan of an entry point for many states, which the caller keeps."""
-    plan = np.zeros(PLAN, dtype=np.int64)
-    plan[[MANY, WORK, RATE]] = address(many), _work(inputs, targeted)[0], QUICK
-    return plan
+def plan_of(many: CompileResult, widths: list[int], targeted: bool) -> np.ndarray:
+    """The plan of an entry point for many states, which the caller keeps; widths: where a workspace has the width of
+    each input."""
+    return np.array([address(many), _work(len(widths), targeted)[0], QUICK, *widths], dtype=np.int64)
 
 
 def name_helpers(memory: np.ndarray, others: list[np.ndarray]) -> None:

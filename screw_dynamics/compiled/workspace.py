@@ -16,14 +16,17 @@ from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.joint import Placement
 
 from .borrow import ARRAY_DTYPE, ARRAY_TYPE, READABLE, WRITABLE, bits, borrowed, is_array
+from .dictionaries import DICT_TYPE, NAME_TYPE
 from .interrupt import WORDS
 from .native import array_at, at
 
-# Positions in the header of a workspace: counts, where the parts begin, and addresses of NumPy's types.
+# Positions in the header of a workspace: counts, where the parts begin, how many numbers an input of a kind has, and
+# addresses of NumPy's and Python's types, and of the indices of frames by name.
 SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, FRAME_COUNT, LENGTH, WATCH = range(10)
-CONFIGURATION, PLACES, LANES, TABLES, WORK = range(18, 23)      # a watch of interrupt.py has nine words
-COUNTER, BATCH = 24, 32     # a line of the cache for the counter of a batch's tiles, and 24 words on the batch: rows.py
-HEADER = 56
+CONFIGURATION, PLACES, LANES, TABLES, WORK, WRENCHES = range(18, 24)        # a watch of interrupt.py has nine words
+NAMES, NAME, DICT = range(24, 27)
+COUNTER, BATCH = 32, 40     # a line of the cache for the counter of a batch's tiles, and 24 words on the batch: rows.py
+HEADER = 64
 LARGE = 1 << 20         # numbers: results of more are not computed on lanes, for whose memory nothing is reserved
 _needs = []                                             # (Body, shape) of all entry points: one workspace serves all
 
@@ -35,8 +38,9 @@ def numbers_type(ndim: int, layout: str = 'C', readonly: bool = False) -> types.
 
 class Rows(NamedTuple):
     """A robot as compiled code reads it: a Link for each body and a Frame for each frame; n velocities and nq numbers
-    in q; a Place for each body where some joint's configuration is an element of a group. For algorithms that need
-    more: tables, numbers that they read; work, how many they need as memory for one state."""
+    in q; a Place for each body where some joint's configuration is an element of a group. names: the index of a frame
+    by its name, a dict that lives as long as its workspaces are used. For algorithms that need more: tables, numbers
+    that they read; work, how many they need as memory for one state."""
 
     links: Sequence[Link]
     frames: Sequence[Frame]
@@ -45,6 +49,7 @@ class Rows(NamedTuple):
     places: Sequence[Place] = ()
     tables: np.ndarray = np.empty(0)
     work: int = 0
+    names: dict | None = None
 
 
 def workspace(robot: Rows, lanes: int = 1, room: int = 0) -> np.ndarray:
@@ -62,7 +67,9 @@ def workspace(robot: Rows, lanes: int = 1, room: int = 0) -> np.ndarray:
     memory = aligned(work + lanes * robot.work)
     memory[[SLOTS, COORDINATES, CONFIGURATION, FRAME_COUNT, LENGTH]] = slots, n, nq, len(robot.frames), len(memory)
     memory[[FRAMES, PLACES, TABLES, BODY, RESULT, LANES, WORK]] = frames, places, tables, start, result, on_lanes, work
-    memory[[ARRAY, DTYPE]] = np.array([ARRAY_TYPE, ARRAY_DTYPE]).view(float)     # addresses as bits, not as numbers
+    memory[WRENCHES] = 6 * (slots - 1)
+    addresses = [ARRAY_TYPE, ARRAY_DTYPE, NAME_TYPE, DICT_TYPE, 0 if robot.names is None else id(robot.names)]
+    memory[[ARRAY, DTYPE, NAME, DICT, NAMES]] = np.array(addresses).view(float)          # as bits, not as numbers
     memory[HEADER:HEADER + sum(part.size for part in parts)] = np.concatenate(parts)
     return memory
 

@@ -13,6 +13,7 @@ from screw_dynamics import checks
 from screw_dynamics.algorithms.external_wrenches import FORWARD_UNDER_LOAD, UNDER_LOAD
 from screw_dynamics.algorithms.friction import friction_torque
 from screw_dynamics.algorithms.hybrid_dynamics import HYBRID_DYNAMICS
+from screw_dynamics.compiled.batch import evaluate_rows
 from screw_dynamics.compiled.entry import Entry
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, pose_matrix
@@ -37,7 +38,7 @@ class Dynamics(Kinematics):
         super().__init__(model, gravity)
         self._under = {name: self._of(entry) for name, entry in (
             *UNDER_LOAD.items(), ("forward_dynamics", FORWARD_UNDER_LOAD[model.shares_coordinates]))}
-        self._carried_to: dict = {}         # by link: where its body's wrench is, and to that from the link's
+        self._carriers: dict = {}           # by link: _carried_to
         self._hybrid_dynamics = self._of(HYBRID_DYNAMICS[model.shares_coordinates])
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, external: Wrenches | None = None,
@@ -45,13 +46,13 @@ class Dynamics(Kinematics):
         """The efforts tau (..., n) = M(q) qdd + C(q, qd) qd + g(q) that a motion requires; [MD] (66), (67), (42).
 
         external: {link: wrench (..., 6)}, torque and force on the link at its origin, resolved in its frame."""
-        if external is None:
-            tau = empty(self.n) if out is None else out
-            if self._inverse_dynamics.one(self._memory, q, qd, qdd, tau):
+        tau = empty(self.n) if out is None else out
+        if external is not None:
+            if type(external) is dict and self._under["inverse_dynamics"].one(self._memory, q, qd, qdd, external, tau):
                 return tau
-        elif checks.wrenches(external, self.link_names):
-            return self._under_load(self._under["inverse_dynamics"], {"q": q, "qd": qd, "qdd": qdd}, external, out,
-                                    threads)
+            return self._under_load("inverse_dynamics", {"q": q, "qd": qd, "qdd": qdd}, external, out, threads)
+        if self._inverse_dynamics.one(self._memory, q, qd, qdd, tau):
+            return tau
         return self._evaluate(self._inverse_dynamics, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
 
     def gravity_torque(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
@@ -73,13 +74,13 @@ class Dynamics(Kinematics):
         """The accelerations qdd (..., n) that efforts cause; [SY] (15), or the mass matrix with mimic joints.
 
         external as in inverse_dynamics. Where the mass matrix is singular the result is not finite."""
-        if external is None:
-            qdd = empty(self.n) if out is None else out
-            if self._forward_dynamics.one(self._memory, q, qd, tau, qdd):
+        qdd = empty(self.n) if out is None else out
+        if external is not None:
+            if type(external) is dict and self._under["forward_dynamics"].one(self._memory, q, qd, tau, external, qdd):
                 return qdd
-        elif checks.wrenches(external, self.link_names):
-            return self._under_load(self._under["forward_dynamics"], {"q": q, "qd": qd, "tau": tau}, external, out,
-                                    threads)
+            return self._under_load("forward_dynamics", {"q": q, "qd": qd, "tau": tau}, external, out, threads)
+        if self._forward_dynamics.one(self._memory, q, qd, tau, qdd):
+            return qdd
         return self._evaluate(self._forward_dynamics, {"q": q, "qd": qd, "tau": tau}, out, threads)
 
     def hybrid_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, tau: ArrayLike,
@@ -131,44 +132,40 @@ class Dynamics(Kinematics):
 
     def external_torque(self, q: ArrayLike, external: Wrenches, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The efforts sum J^T W (..., n) that are equivalent to wrenches on links; external as in inverse_dynamics."""
-        return self._under_load(self._under["external_torque"], {"q": q}, checks.wrenches(external, self.link_names),
-                                out, threads)
+        tau = empty(self.n) if out is None else out
+        if type(external) is dict and self._under["external_torque"].one(self._memory, q, external, tau):
+            return tau
+        return self._under_load("external_torque", {"q": q}, external, out, threads)
 
-    def _under_load(self, entry, inputs, external, out, threads):
+    def _under_load(self, method, inputs, external, out, threads):
         """Evaluate an entry point whose last input is wrenches on the bodies."""
-        F = self._wrenches_on_bodies(external)
-        if F.ndim == 1:
-            result = empty(self.n) if out is None else out
-            if entry.one(self._memory, *inputs.values(), F, result):
-                return result
-        given = {name: checks.real_numbers(name, x, self.nq if name == "q" else self.n) for name, x in inputs.items()}
-        arrays = checks.broadcast(given | {"external": F})
+        entry, given = self._under[method], {**inputs, "external": self._wrenches_on_bodies(inputs["q"], external)}
+        if (found := evaluate_rows(entry, self._on_lanes, (self.n,), (), tuple(given.values()), out,
+                                   threads)) is not None:
+            return found
+        arrays = checks.broadcast({name: checks.real_numbers(name, x, self.nq if name == "q" else self.n)
+                                   for name, x in inputs.items()} | {"external": given["external"]})
         return self._evaluate_arrays(entry, arrays, (self.n,), out, threads)
 
-    def _wrenches_on_bodies(self, external):
-        """The sums (..., 6 b) of wrenches {link: (..., 6)} on each body, in the frame of its Link."""
-        F, kept = np.zeros(6 * self._bodies), self._carried_to
-        for link, W in external.items():
-            if link not in kept or type(W) is not np.ndarray or W.shape != (6,) or W.dtype != float:
-                return self._wrenches_of_states(external)
-            where, to_body = kept[link]
-            F[where] += to_body.dot(W)
-        return F
-
-    def _wrenches_of_states(self, external):
-        """The same for any array-likes, and links for the first time."""
+    def _wrenches_on_bodies(self, q, external):
+        """The sums (..., 6 b) of wrenches {link: (..., 6)} on each body, in the frame of its Link; for each of the
+        states of a batch q (N, nq), if they are the same for all."""
         wrenches = checks.broadcast({name: checks.real_numbers(name, W, 6) for name, W in (
-            (f"the wrench on link {link!r}", W) for link, W in external.items())})
-        F = np.zeros((*wrenches[0].shape[:-1], 6 * self._bodies))
+            (f"the wrench on link {link!r}", W) for link, W in checks.wrenches(external, self.link_names).items())})
+        F = np.zeros((*(wrenches[0].shape[:-1] if wrenches else ()), 6 * self._bodies))
         for link, W in zip(external, wrenches, strict=True):
-            if link not in self._carried_to:
-                row = self._frames[self._frame[checks.known_link(link, self.link_names)]]
-                first = 6 * (row.body - 1)              # of the root, whose slot is 0, no numbers
-                self._carried_to[link] = (slice(first, first + 6) if row.body else slice(0),
-                                          Ad_matrix(inverse_pose(pose_matrix(row.C))).T[:6 * min(row.body, 1)])
-            where, to_body = self._carried_to[link]
-            F[..., where] += W @ to_body.T
-        return F
+            body, to_body = self._carried_to(checks.known_link(link, self.link_names))
+            if body:                            # that of the root, whose slot is 0, has no numbers
+                F[..., 6 * body - 6:6 * body] += W @ to_body
+        return np.tile(F, (len(q), 1)) if F.ndim == 1 and isinstance(q, np.ndarray) and q.ndim == 2 else F
+
+    def _carried_to(self, link):
+        """The slot of a link's body, and the matrix by which a wrench (..., 6) on the link, on the right of it, is that
+        in the frame of the Link; kept from the first use on."""
+        if link not in self._carriers:
+            row = self._frames[self._frame[link]]
+            self._carriers[link] = row.body, Ad_matrix(inverse_pose(pose_matrix(row.C)))
+        return self._carriers[link]
 
     def _with_load(self, name, x, q, external):
         """A vector (..., n) and the efforts of external wrenches, over common leading axes."""

@@ -35,7 +35,7 @@ class Evaluation:
         self._frame = {name: i for i, name in enumerate(model.frame_names) if name is not None}
         self._root = Target(0, self._frame[model.root]).packed       # of all bodies, in the frame of the root
         self._links, self._frames = model.links(self.gravity), model.frame_rows(self.gravity)
-        self._rows = Rows(self._links, self._frames, self.n, self.nq, model.places(self.gravity))
+        self._rows = Rows(self._links, self._frames, self.n, self.nq, model.places(self.gravity), names=self._frame)
         self._memory, self._on_lanes = workspace(self._rows), Workspaces(self._rows)
 
     def _of(self, entry: Entry) -> Entry:
