@@ -15,8 +15,9 @@ TREES = {"no joint": (0, 0, KINDS), "1 joint": (1, 0, KINDS), "7 joints": (7, 0,
          "9 joints, 2 mimic": (9, 2, KINDS), "4 joints of all kinds": (4, 0, (*GROUPS, *KINDS))}
 
 
-@pytest.fixture(scope="module", params=TREES.values(), ids=TREES.keys())
-def case(request):
+@pytest.fixture(scope="module", params=[
+    pytest.param(tree, id=name, marks=[pytest.mark.slow] * (GROUPS[0] in tree[2])) for name, tree in TREES.items()])
+def case(request):      # slow where nothing else compiles what it is compared with
     rng = np.random.default_rng(request.param[0])
     robot = sd.Robot(model_of(random_tree(rng, *request.param)))
     return robot, rng.uniform(-2, 2, (2, robot.nq)), rng.uniform(-2, 2, (2, robot.n))
