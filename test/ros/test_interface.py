@@ -1,14 +1,21 @@
 """The tables of topics, services and actions are what the nodes have on the graph, and what the documentation shows."""
 import importlib.util
+import re
 
 import pytest
+import rclpy
 from rclpy.action import get_action_server_names_and_types_by_node
 from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
 
 from screw_dynamics.ros.dynamics.node import DynamicsNode
+from screw_dynamics.ros.dynamics.settings import SETTINGS as DYNAMICS
 from screw_dynamics.ros.simulator.node import SimulatorNode
 from screw_dynamics.ros.view.markers_node import MarkersNode
+from screw_dynamics.ros.view.recorder_node import RecorderNode
 from screw_dynamics.ros.view.view_node import ViewNode
+from support.graph import Driver
+from support.paths import ROOT
 
 PARTS = {"<link>": "wrist", "<joint>": "elbow", "<group>": "arm", "<efforts>": "/interface/screw_dynamics/gravity"}
 CASES = {   # a node with all that parameters ask for
@@ -18,6 +25,10 @@ CASES = {   # a node with all that parameters ask for
     MarkersNode: {},
     ViewNode: {"port": 18080},
 }
+STANDARD = {    # what every node has, and every lifecycle node
+    "describe_parameters", "get_parameter_types", "get_parameters", "get_type_description", "list_parameters",
+    "set_parameters", "set_parameters_atomically", "change_state", "get_state", "get_available_states",
+    "get_available_transitions", "get_transition_graph", "transition_event"}
 
 
 def expected(node, rows):
@@ -35,13 +46,9 @@ def expected(node, rows):
 
 def on_the_graph(pairs, node):
     """{name: type} but of what rclpy gives every node."""
-    own = node.get_fully_qualified_name()
-    standard = {f"{own}/{name}" for name in (
-        "describe_parameters", "get_parameter_types", "get_parameters", "get_type_description", "list_parameters",
-        "set_parameters", "set_parameters_atomically", "change_state", "get_state", "get_available_states",
-        "get_available_transitions", "get_transition_graph", "transition_event")}
+    own = {f"{node.get_fully_qualified_name()}/{name}" for name in STANDARD}
     return {name: kinds[0] for name, kinds in pairs
-            if name not in standard | {"/parameter_events", "/rosout"} and "/_action/" not in name}
+            if name not in own | {"/parameter_events", "/rosout"} and "/_action/" not in name}
 
 
 @pytest.mark.parametrize("kind", CASES, ids=lambda kind: kind.__name__)
@@ -64,3 +71,44 @@ def test_a_node_has_what_its_tables_say(ros, kind):
         node.end()
         node.endpoints.close()
         node.destroy_node()
+
+
+def test_the_recorder_has_what_its_table_says(ros, tmp_path):
+    """It subscribes to a topic that its parameter names when somebody publishes it, with the type it has there."""
+    pytest.importorskip("mcap")
+    given = {"file": str(tmp_path / "run.mcap"), "topics": ["joint_states", "nobody"]}
+    node = RecorderNode(namespace="interface", parameter_overrides=[
+        Parameter(name, value=value) for name, value in given.items()])
+    row, = RecorderNode.interface.subscribes
+    driver = Driver("interface", node.get_name())
+    try:
+        def heard():
+            found = node.get_subscriber_names_and_types_by_node(node.get_name(), node.get_namespace())
+            return on_the_graph(found, node)
+        assert heard() == {}
+        driver.node.create_publisher(JointState, "joint_states", 1)
+        driver.wait(heard, "a subscription", lambda: rclpy.spin_once(node, timeout_sec=0.0))
+        assert (row.name, row.kind) == ("<topics>", "any")
+        assert heard() == {"/interface/joint_states": "sensor_msgs/msg/JointState"}
+        found = node.get_publisher_names_and_types_by_node(node.get_name(), node.get_namespace())
+        assert on_the_graph(found, node) == expected(node, RecorderNode.interface.publishes)
+        for table in (RecorderNode.interface.serves, RecorderNode.interface.acts):
+            assert table == ()
+        assert on_the_graph(node.get_service_names_and_types_by_node(node.get_name(), node.get_namespace()), node) == {}
+    finally:
+        node.end()
+        node.destroy_node()
+        driver.node.destroy_node()
+
+
+def test_pages_name_what_there_is():
+    """Topics and services as `~/name`, and the parameters that docs/on_the_robot.md explains."""
+    names = {row.name for kind in (*CASES, RecorderNode) for table in kind.interface for row in table}
+    names |= {f"~/{name}" for name in STANDARD}
+    known = re.compile("|".join(re.sub(r"<\w+>", r"[\\w<>]+", name) for name in names))
+    pages = {path: path.read_text() for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))}
+    named = {name for text in pages.values() for name in re.findall(r"`(~/[\w<>/]+)`", text)}
+    assert len(named) > 20 and {name for name in named if not known.fullmatch(name)} == set()
+    words = set(re.findall(r"[`( ]((?:external|payload|jacobian|publish)_\w+)", pages[ROOT / "docs/on_the_robot.md"]))
+    parameters = {setting.name for setting in DYNAMICS}
+    assert {"external_torque_gain", "payload_recording"} <= words <= parameters

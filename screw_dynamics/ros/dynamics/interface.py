@@ -17,7 +17,8 @@ INTERFACE = Interface(
                  "order of `joints`, for a ForwardCommandController", "`effort_commands` other than `none`"),
         Endpoint("~/<term>/base_wrench", WRENCH, "of `gravity`, `coriolis` and `inverse_dynamics` each, the part of a "
                  "floating base, in the frame of its link", BASE),
-        Endpoint("~/external_torque", STATE, "efforts from outside that the momentum observer sees", OBSERVER),
+        Endpoint("~/external_torque", STATE, "efforts from outside that the momentum observer sees; NaN for a joint "
+                 "whose effort is not reported", OBSERVER),
         Endpoint("~/external_torque/base_wrench", WRENCH, "of the same, the part of a floating base",
                  f"{OBSERVER}, {BASE}"),
         Endpoint("~/contact", "std_msgs/msg/Bool", "whether one of them exceeds `external_torque_threshold`", OBSERVER),
