@@ -34,7 +34,8 @@ project, author, project_copyright = "screw_dynamics", "the authors of screw_dyn
 version = release = screw_dynamics.__version__
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton"]        # myst_nb brings myst_parser
 myst_heading_anchors, myst_enable_extensions = 4, ["amsmath", "deflist", "dollarmath"]
-nb_execution_mode, nb_execution_timeout, nb_execution_raise_on_error = "cache", 600, True
+nb_execution_mode, nb_execution_timeout, nb_execution_raise_on_error, nb_execution_show_tb = "cache", 600, True, True
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")      # more would wait longer than a small matrix takes
 logging.getLogger("traitlets").setLevel(logging.WARNING)       # which notebook is executed
 nb_merge_streams, nb_output_stderr = True, "remove"         # there is told what is compiled
 smartquotes = False                 # a prime is a derivative
