@@ -3,7 +3,6 @@ import ast
 import importlib.util
 import inspect
 import json
-import os
 import re
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from lxml import etree
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.inverse_dynamics.body_fixed import newton_euler
+from support.forked import Interpreter
 from support.paths import ROOT, URDF
 
 PAGES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
@@ -39,28 +39,30 @@ def block(start):
     return text
 
 
-def run(program, *shown):
-    """What a program prints in a fresh interpreter in the repository's root; at its end, as JSON, the values shown."""
-    show = "".join(f"\nprint(json.dumps(np.asarray({value}).tolist()))" for value in shown)
-    program = program + (f"\nimport json\nimport numpy as np{show}" if shown else "")
-    done = subprocess.run([sys.executable, "-"], input=program, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
-                          capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+@pytest.fixture(scope="module")
+def run():
+    """What a program prints in the repository's root."""
+    with Interpreter(ROOT, "screw_dynamics") as interpreter:
+        yield interpreter.run
 
 
-def values(program, *shown):
-    """The values of expressions after a program."""
-    return [np.array(json.loads(line)) for line in run(program, *shown).splitlines()[-len(shown):]]
+@pytest.fixture
+def values(run):
+    """The values of expressions after a program, which it prints as JSON."""
+    def values(program, *shown):
+        show = "".join(f"\nprint(json.dumps(np.asarray({value}).tolist()))" for value in shown)
+        lines = run(f"{program}\nimport json\nimport numpy as np{show}").splitlines()
+        return [np.array(json.loads(line)) for line in lines[-len(shown):]]
+    return values
 
 
 # ------------------------------------------------------------------------------------------------- Python
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_each_program_runs_in_a_fresh_interpreter(program):
+def test_each_program_runs_by_itself(run, program):
     run(program)
 
 
-def test_the_first_program_computes_what_it_says():
+def test_the_first_program_computes_what_it_says(values):
     """Of the README's three joints; forward dynamics inverts inverse dynamics, and the controller holds the robot."""
     program = block('robot = sd.Robot.from_urdf("urdf/spherical_arm.urdf")       # a path')
     names = program.split("every vector below: ")[1].split("\n")[0].split(", ")
@@ -74,14 +76,14 @@ def test_the_first_program_computes_what_it_says():
     assert motion.shape == (5001, 3) and (np.abs(motion[-1]) < 0.2).all()
 
 
-def test_the_robot_of_screws_is_what_the_comment_says():
+def test_the_robot_of_screws_is_what_the_comment_says(values):
     kinds, = values(block('builder = sd.ModelBuilder("base")'), "robot.model.screws_body")
     pitch = {"shoulder": 0.0, "slide": np.inf, "drill": 0.005}
     for (w, v), expected in zip(kinds.reshape(3, 2, 3), pitch.values(), strict=True):
         assert (w @ v / (w @ w) if w.any() else np.inf) == pytest.approx(expected, abs=1e-15)
 
 
-def test_formulations_agree():
+def test_formulations_agree(values):
     code = block("from screw_dynamics.formulations")
     assert code in README.split("## For researchers")[1].split("\n## ")[0]
     J, Vdd, tau, same, expected = values(code, "J", "Vdd", "tau", "same", "robot.inverse_dynamics(q, qd, qdd)")
@@ -89,7 +91,7 @@ def test_formulations_agree():
     assert np.abs(tau - expected).max() < 1e-12 and np.abs(same - expected).max() < 1e-12
 
 
-def test_symbolic_equations_are_what_is_printed():
+def test_symbolic_equations_are_what_is_printed(run):
     assert run(block('builder = sd.ModelBuilder("rail")')) == block("M(q) qdd")
 
 

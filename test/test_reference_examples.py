@@ -2,13 +2,11 @@
 import importlib
 import importlib.util
 import inspect
-import os
-import subprocess
-import sys
 
 import pytest
 
 import screw_dynamics as sd
+from support.forked import Interpreter
 from support.paths import ROOT
 
 # Pages of the reference that list modules, whose functions and classes they show.
@@ -53,10 +51,14 @@ def test_every_public_name_has_an_example_and_every_example_a_name():
                                           "absolute_coordinates.Coordinates"})
 
 
+@pytest.fixture(scope="module")
+def interpreter():
+    with Interpreter(ROOT, "screw_dynamics") as interpreter:
+        yield interpreter
+
+
 @pytest.mark.parametrize("page", [pytest.param(path.stem, marks=[pytest.mark.slow] * (path.stem in SLOW))
                                   for path in sorted(FOLDER.glob("*.py"))])
-def test_examples_run(page):
+def test_examples_run(interpreter, page):
     pytest.importorskip(NEEDS.get(page, "numpy"))
-    done = subprocess.run([sys.executable, str(FOLDER / f"{page}.py")], cwd=ROOT, capture_output=True, text=True,
-                          env={**os.environ, "PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"})
-    assert done.returncode == 0, done.stderr
+    interpreter.run((FOLDER / f"{page}.py").read_text())
