@@ -10,6 +10,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from screw_dynamics.ros.node.diagnostics import LASTING
 from screw_dynamics_interfaces.srv import SetPayload
 from support import planar_arm as arm
 from support import simulator_driver
@@ -37,6 +38,16 @@ def test_joints_of_another_robot_are_named_beside_those_expected(driver):
     says(driver, WARN, "joint_states have no joint of the robot: left_shoulder, left_elbow arrive, shoulder, elbow are",
          lambda: driver.send(names=("left_shoulder", "left_elbow")))
     says(driver, OK, "publishing", driver.send)
+
+
+def test_what_lasts_is_logged_once_for_those_who_do_not_look_at_diagnostics(tmp_path, ros):
+    with NodeProcess(MODULE, "lasting", tmp_path / "log", DESCRIPTION) as process:
+        driver, left = ArmDriver("lasting"), ("left_shoulder", "left_elbow")
+        words = "joint_states have no joint of the robot: left_shoulder, left_elbow arrive"
+        driver.wait(lambda: words in process.output(), "a line of log", lambda: driver.send(names=left))
+        for _ in range(2 * LASTING):
+            says(driver, WARN, words)
+        assert process.output().count(words) == 1
 
 
 def test_a_torque_that_cannot_be_published_is_said(driver):

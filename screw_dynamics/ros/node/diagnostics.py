@@ -1,5 +1,6 @@
 """The health of a node: faults, counted and logged without flooding, and /diagnostics once a second."""
 
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ OK, WARN, ERROR, STALE = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticS
 Report = tuple[bytes, str, Mapping[str, object]]   # level, message, values
 PERIOD = 1.0         # seconds between reports
 LOG_INTERVAL = 5.0   # seconds between log lines of one reason
+LASTING = 3          # reports in a row that have the same warning, until it is logged
 
 
 class ThrottledLog:
@@ -40,6 +42,7 @@ class Diagnostics:
     `report()` returns (level, message, values): the level is OK, WARN, ERROR or STALE, the values have str keys. Every
     reason that messages were dropped for stays listed as "dropped: <reason>" with its count since the start, and every
     topic of which messages were lost as "lost: <topic>"; a status that would be OK is WARN when there are new ones.
+    What is wrong for LASTING reports is logged.
 
     watches: each returns "" or a warning, which makes a status that would be OK one of WARN."""
 
@@ -54,6 +57,7 @@ class Diagnostics:
         self._lost: Counter[str] = Counter()
         self._reported_lost = 0
         self._ticks: Counter[str] = Counter()
+        self._lasting = "", 0       # the words of the latest message, and how many reports in a row had them
         self._reported_at = time.monotonic()
         self._publisher = node.create_publisher(
             DiagnosticArray, "/diagnostics", own(RELIABLE), qos_overriding_options=OVERRIDABLE)
@@ -115,6 +119,16 @@ class Diagnostics:
         return level, message, {**values, "warnings": warnings or "none"}
 
     def _publish(self) -> None:
-        array = DiagnosticArray(status=[self.status()])
+        status = self.status()
+        self._log_lasting(status)
+        array = DiagnosticArray(status=[status])
         array.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(array)
+
+    def _log_lasting(self, status: DiagnosticStatus) -> None:
+        """Log what is wrong for LASTING reports, once, unless the log has it: nobody need look at the diagnostics."""
+        words = re.sub(r"[\d.]+", "", status.message)
+        self._lasting = words, self._lasting[1] + 1 if words == self._lasting[0] else 1
+        if (status.level != OK and self._lasting[1] == LASTING
+                and not self._node.log.has_said(status.message, (LASTING + 1) * PERIOD)):
+            self._log.log("lasting", status.message, "error" if status.level == ERROR else "warn")

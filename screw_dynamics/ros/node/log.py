@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
@@ -20,6 +21,12 @@ class BoundedLog:
         self._logger, self._now = logger, now
         self._lock = threading.Lock()
         self._periods: dict[str, tuple[float, int]] = {}   # severity: the period's start, and the lines in it
+        self._latest: deque[tuple[float, str]] = deque(maxlen=LINES)     # lines, each with its time
+
+    def has_said(self, text: str, within: float) -> bool:
+        """Whether one of the latest lines, `within` so many seconds, contains a text."""
+        with self._lock:
+            return any(text in line and self._now() - at <= within for at, line in self._latest)
 
     # rclpy allows one severity for each place that logs.
     def debug(self, text: str) -> None:
@@ -51,6 +58,7 @@ class BoundedLog:
             if now - start >= PERIOD:
                 start, lines, left_out = now, 0, max(0, lines - LINES)
             self._periods[severity] = start, lines + 1
+            self._latest.append((now, text))
         if lines >= LINES:
             return []
         if len(text) > LENGTH:
