@@ -190,7 +190,9 @@ class _Cache:
             elapsed = time.monotonic() - started
             if elapsed > LONG:
                 _log.warning("%s is ready after %.1f s", self.name, elapsed)
-                store.say_once("python -m screw_dynamics.prepare compiles kernels beforehand; its --help says which")
+                if self._key == "":         # the package's own: a user's are compiled at their first use
+                    store.say_once("python -m screw_dynamics.prepare compiles kernels beforehand, with --all those of "
+                                   "derivatives, regressors and other representations of twists too")
 
     def _names(self, signature, target_context):
         """The names of files that may hold the code, the first one that of code compiled here; none if what the code

@@ -198,8 +198,10 @@ def test_a_full_disk_is_no_error(folder, monkeypatch):
 
 
 # ------------------------------------------------------------------------------------------------- what is said
-def test_whoever_compiles_for_long_is_told_what_and_how_long(folder, caplog, monkeypatch):
-    @cache.compiled("a slow kernel")
+@pytest.mark.parametrize("users", [False, True])
+def test_whoever_compiles_for_long_is_told_what_and_how_long(folder, caplog, monkeypatch, users):
+    """And what compiles beforehand, unless it is a user's function, which nothing does."""
+    @cache.compiled("a slow kernel", "a user's" if users else "")
     def slow(x):
         return x
     compile_it = slow.compile
@@ -211,10 +213,10 @@ def test_whoever_compiles_for_long_is_told_what_and_how_long(folder, caplog, mon
     monkeypatch.setattr(cache, "LONG", 0.01)
     monkeypatch.setattr(slow, "compile", compile_slowly, raising=False)
     prepare(slow, NUMBER)
-    while_compiling, done, hint = caplog.messages
+    while_compiling, done, *hint = caplog.messages
     assert while_compiling == "compiling a slow kernel, once on this machine"
     assert re.fullmatch(r"a slow kernel is ready after \d+\.\d s", done)
-    assert "python -m screw_dynamics.prepare" in hint
+    assert ["python -m screw_dynamics.prepare" in text for text in hint] == ([] if users else [True])
     assert {record.name for record in caplog.records} == {"screw_dynamics"}
 
 
