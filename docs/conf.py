@@ -10,7 +10,10 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
+import ziamath
+from docutils import nodes
 from numpy.typing import ArrayLike
 from sphinx.util.typing import stringify_annotation
 
@@ -22,6 +25,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 from examples_of_reference import examples, opening  # noqa: E402
 from ros_reference import ros_reference  # noqa: E402
 
+ziamath.config.svg2, ziamath.config.precision = False, 2        # no glyph by an id, which would be that of many
 EXAMPLES = examples()
 ARRAY_LIKE = [stringify_annotation(ArrayLike, mode) for mode in (
     "smart", "fully-qualified", "fully-qualified-except-typing")]
@@ -40,6 +44,7 @@ logging.getLogger("traitlets").setLevel(logging.WARNING)       # which notebook 
 nb_merge_streams, nb_output_stderr = True, "remove"         # there is told what is compiled
 smartquotes = False                 # a prime is a derivative
 html_static_path, html_css_files = ["_static"], ["site.css"]
+html_math_renderer = "svg"          # MathJax would come over the network, and MathML needs a font for mathematics
 html_theme, html_title = "furo", f"screw_dynamics {release}"
 html_copy_source = html_show_copyright = False
 autodoc_default_options = {"members": True, "inherited-members": "tuple", "member-order": "bysource"}
@@ -132,6 +137,19 @@ def other_names() -> str:
 GENERATED = {"reference/robot": methods_of_robot, "reference/models": other_names, "reference/ros": ros_reference}
 
 
+def formula(translator, node):
+    """A formula as outlines, in the colour of the text, its baseline on that of the line; read out as what it was
+    written."""
+    block = isinstance(node, nodes.math_block)
+    svg = ziamath.Latex(node.astext(), size=17, inline=not block, color="currentColor").svgxml()
+    _, top, _, height = map(float, svg.get("viewBox").split())
+    svg.set("style", f"vertical-align: {-top - height:.2f}px")
+    translator.body.append(translator.starttag(node, "div" if block else "span", "", CLASS="math", role="img",
+                                               **{"aria-label": node.astext()}))
+    translator.body.append(ElementTree.tostring(svg, "unicode") + ("</div>" if block else "</span>"))
+    raise nodes.SkipNode
+
+
 def setup(app):
     """Connect these to Sphinx."""
     def read(app, name, content):
@@ -154,6 +172,7 @@ def setup(app):
         if code:
             shown = re.sub(r"  +#", "  #", code)
             lines += ["", ".. code-block:: python", "", *(f"    {line}" for line in shown.splitlines()), ""]
+    app.add_html_math_renderer("svg", (formula, None), (formula, None))
     app.connect("source-read", read)
     app.connect("include-read", include)
     app.connect("autodoc-process-docstring", docstring)

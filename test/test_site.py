@@ -44,6 +44,18 @@ def test_every_public_name_is_in_the_reference(site):
     assert "screw_dynamics.identification.identify" in anchors
 
 
+def needed_from_the_network(site):
+    """What pages load from elsewhere."""
+    return {(page.name, tag) for page in site.rglob("*.html") for tag in re.findall(
+        r'<(?:script|link|img|iframe)[^>]*(?:src|href)="(?:https?:)?//[^>]*>', page.read_text())}
+
+
+def test_the_site_reads_offline(site):
+    """Formulas too, which are pictures."""
+    assert needed_from_the_network(site) == set()
+    assert "<svg xmlns" in (site / "derivatives.html").read_text()
+
+
 def test_links_lead_somewhere(site):
     """Within the site: pages, files to download, and places on them."""
     ids, lost = {}, set()
@@ -64,6 +76,7 @@ def test_links_lead_somewhere(site):
 def test_make_docs_executes_the_tutorials(tmp_path):
     """As notebooks, all of them, in the theme of the site, and without a warning."""
     build(ROOT / "docs", tmp_path / "site", "-D", f"nb_execution_cache_path={tmp_path / 'notebooks'}")
+    assert needed_from_the_network(tmp_path / "site") == set()
     for page in TUTORIALS:
         shown = (tmp_path / "site" / "tutorials" / f"{page}.html").read_text()
         assert shown.count('class="cell docutils container"') == len(cells(page)) and "cell_output" in shown, page
