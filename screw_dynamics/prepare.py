@@ -24,7 +24,11 @@ from screw_dynamics.algorithms.centroidal import CENTROIDAL
 from screw_dynamics.algorithms.choice import choice
 from screw_dynamics.algorithms.closed_loops import dynamics as loops
 from screw_dynamics.algorithms.closed_loops.kinematics import KINEMATICS
-from screw_dynamics.algorithms.derivatives import FORWARD_DYNAMICS_DERIVATIVES, INVERSE_DYNAMICS_DERIVATIVES
+from screw_dynamics.algorithms.derivatives import (
+    FORWARD_DYNAMICS_DERIVATIVES,
+    INVERSE_DYNAMICS_DERIVATIVES,
+    INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS,
+)
 from screw_dynamics.algorithms.derivatives.second_derivatives import INVERSE_DYNAMICS_SECOND_DERIVATIVES
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.external_wrenches import FORWARD_UNDER_LOAD, UNDER_LOAD
@@ -78,8 +82,9 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
         entries, called = entries + [entry for entry, _ in constrained], called + [
             entry for entry, _ in loops.ACCELERATION.values()]
     integrators = [name for name, integrator in INTEGRATORS.items() if everything or integrator.beforehand]
+    of_one = [INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS] * everything
     if on_groups:
-        entries, called = ([entry.on_groups for entry in some] for some in (entries, called))
+        entries, called, of_one = ([entry.on_groups for entry in some] for some in (entries, called, of_one))
     single, batches = ([
         *(form_of(integrator, lanes, on_groups) for integrator in integrators),
         *(entry.form_of_native(lanes) for entry in called),
@@ -90,7 +95,8 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
             *(closed_loops.form_of_settling(shared, on_groups, lanes) for shared in (False, True)))]
         for lanes in (False, True))
     batches.append(team.form())
-    single += [*(driven.form(integrator, on_groups) for integrator in integrators if integrator in FIXED_STEPS),
+    single += [*(entry.form_of_one for entry in of_one),
+               *(driven.form(integrator, on_groups) for integrator in integrators if integrator in FIXED_STEPS),
                *(hybrid_dynamics.form(shared, on_groups) for shared in (False, True)),
                *([control_along.form()] * (everything and not on_groups))]
     return {form.name: form for form in (*single, *batches)}

@@ -10,9 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.algorithms.derivatives import INVERSE_DYNAMICS_DERIVATIVES, forward_dynamics_derivatives
+from screw_dynamics.algorithms.derivatives import (
+    INVERSE_DYNAMICS_DERIVATIVES,
+    INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS,
+    forward_dynamics_derivatives,
+)
 from screw_dynamics.algorithms.derivatives.second_derivatives import INVERSE_DYNAMICS_SECOND_DERIVATIVES
 from screw_dynamics.algorithms.hessian import HESSIAN
+from screw_dynamics.algorithms.rows import is_deep
 from screw_dynamics.model.model import Model
 
 from .dynamics import Dynamics
@@ -55,6 +60,9 @@ class Derivatives(Dynamics):
         self._inverse_dynamics_derivatives, self._forward_dynamics_derivatives = map(
             self._of, (INVERSE_DYNAMICS_DERIVATIVES,
                        forward_dynamics_derivatives(model.parents.tolist(), model.shares_coordinates)))
+        deep = is_deep(model.parents, model.coordinates)
+        self._inverse_dynamics_derivatives_of_one = (
+            self._of(INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS) if deep else self._inverse_dynamics_derivatives)
         self._three = 3, self.n, self.n
 
     def inverse_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
@@ -65,7 +73,7 @@ class Derivatives(Dynamics):
         external as there: wrenches that stay the same in their links' frames. out: (..., 3, n, n)."""
         if external is None:
             by = empty(self._three) if out is None else out
-            if self._inverse_dynamics_derivatives.one(self._memory, q, qd, qdd, by):
+            if self._inverse_dynamics_derivatives_of_one.one(self._memory, q, qd, qdd, by):
                 return EffortDerivatives(by[0], by[1], by[2])         # unpacking takes thrice the time
         by = self._evaluate(self._inverse_dynamics_derivatives, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
         if external is not None:

@@ -1,4 +1,4 @@
-"""Mass and Coriolis matrices of deep robots, written by rows, are those of the recursions in the body frames."""
+"""Matrices and derivatives of deep robots, written by rows, are those of the recursions."""
 import numpy as np
 import pytest
 
@@ -38,6 +38,17 @@ def test_rows_are_those_of_the_recursions_in_body_frames_also_in_batches(of):
         assert error(getattr(robot, method)(*(x[0] for x in given.values())), expected[0]) < 1e-13
 
 
+@pytest.mark.parametrize("of", [KINDS, pytest.param((*GROUPS, "revolute"), marks=pytest.mark.slow)])
+def test_derivatives_of_one_state_by_rows_are_those_of_batches(of):
+    robot, rng = deep_robot(of), np.random.default_rng(5)
+    q = robot.random_configuration(5, 3) if robot.model.on_groups else rng.uniform(-2.0, 2.0, (3, robot.n))
+    qd, qdd = rng.uniform(-1.0, 1.0, (2, 3, robot.n))
+    assert robot._inverse_dynamics_derivatives_of_one.name.startswith("inverse_dynamics_derivatives.rows")
+    for k, expected in enumerate(zip(*robot.inverse_dynamics_derivatives(q, qd, qdd), strict=True)):
+        for found, block in zip(robot.inverse_dynamics_derivatives(q[k], qd[k], qdd[k]), expected, strict=True):
+            assert error(found, block) < 1e-13 and found.any()
+
+
 def test_the_mass_matrix_is_exactly_symmetric():
     robot = deep_robot()
     M = robot.mass_matrix(np.linspace(-1.0, 1.0, robot.n))
@@ -59,3 +70,4 @@ def test_short_robots_and_those_with_mimic_joints_keep_their_recursions():
     for joints, mimics in ((5, 0), (40, 2)):
         robot = sd.Robot(model_of(random_tree(np.random.default_rng(5), joints, mimics)))
         assert (robot._mass_matrix, robot._coriolis_matrix) == (MASS_MATRIX, CORIOLIS_MATRIX)
+        assert robot._inverse_dynamics_derivatives_of_one is robot._inverse_dynamics_derivatives

@@ -7,12 +7,17 @@ from collections.abc import Sequence
 from screw_dynamics.compiled.entry import Entry
 
 from ..group_rates import prescribed
+from . import inverse_dynamics_by_rows as by_rows
 from .forward_dynamics import BY_BODIES, BY_MATRIX, BY_TREE, caused, coordinates_alone, on_groups
 from .inverse_dynamics import Body, inverse_dynamics_derivatives, three_per_pair
 
-# Inputs: q, q', q''. Result (3, n, n): dtau/dq, dtau/dq', and M = dtau/dq''.
+# Inputs: q, q', q''. Result (3, n, n): dtau/dq, dtau/dq', and M = dtau/dq''. By rows: of one
+# state, for models that rows.is_deep accepts.
 INVERSE_DYNAMICS_DERIVATIVES = Entry(inverse_dynamics_derivatives, Body, 3, three_per_pair,
                                      on_groups=prescribed(inverse_dynamics_derivatives))
+INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS = Entry(
+    by_rows.inverse_dynamics_derivatives, by_rows.Body, 3, three_per_pair, name="inverse_dynamics_derivatives.rows",
+    on_groups=prescribed(by_rows.inverse_dynamics_derivatives))
 # Inputs: q, q', tau. Result (3, n, n): dq''/dq, dq''/dq', and M^-1 = dq''/dtau.
 _SOLVERS = {"tree": ("", BY_TREE), "matrix": (".mass_matrix", BY_MATRIX), "bodies": (".articulated", BY_BODIES)}
 FORWARD_DYNAMICS_DERIVATIVES = {
