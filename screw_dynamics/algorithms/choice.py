@@ -5,6 +5,7 @@ from screw_dynamics.compiled.entry import Entry
 
 from . import coriolis_matrix_by_rows, mass_matrix_by_rows
 from .coriolis_matrix import CORIOLIS_MATRIX
+from .coriolis_matrix_in_common_frame import CORIOLIS_MATRIX_IN_COMMON_FRAME
 from .forward_dynamics import ACCELERATION, FORWARD_DYNAMICS_BY, FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
 from .gravity import GRAVITY_TORQUE
 from .inverse_dynamics import CORIOLIS_TORQUE, INVERSE_DYNAMICS_CLASSICAL, INVERSE_DYNAMICS_IN
@@ -33,16 +34,18 @@ def choice(representation: str | None, shares_coordinates: bool, deep: bool = Fa
         forward, acceleration = FORWARD_DYNAMICS_BY_MASS_MATRIX, ACCELERATION["mass_matrix"]
     else:
         forward, acceleration = FORWARD_DYNAMICS_IN[representation or "hybrid"], ACCELERATION["hybrid"]
-    found = Choice(inverse, CORIOLIS_TORQUE, GRAVITY_TORQUE, MASS_MATRIX, CORIOLIS_MATRIX, forward, acceleration)
+    found = Choice(inverse, CORIOLIS_TORQUE, GRAVITY_TORQUE, MASS_MATRIX, CORIOLIS_MATRIX_IN_COMMON_FRAME, forward,
+                   acceleration)
     return found._replace(**mass_matrix_by_rows.BY_ROWS, **coriolis_matrix_by_rows.BY_ROWS) if deep else found
 
 
 def candidates(representation: str | None, shares_coordinates: bool) -> list[list[Entry]]:
     """For each field of Choice the algorithms among which straight lines of one robot choose the shortest: of forward
-    dynamics which it is depends on the zeros of the joints, on the branches and on the length."""
+    dynamics and the Coriolis matrix it depends on the zeros of the joints, on the branches and on the length."""
     forms = ["mass_matrix.body", "mass_matrix"] if shares_coordinates else ["body", "mass_matrix.body", "hybrid"]
     found = choice(representation, shares_coordinates)._asdict()
-    several = {"acceleration": [ACCELERATION[form] for form in forms]}
+    several = {"acceleration": [ACCELERATION[form] for form in forms],
+               "coriolis_matrix": [CORIOLIS_MATRIX, CORIOLIS_MATRIX_IN_COMMON_FRAME]}
     if representation is None or shares_coordinates:
         several["forward_dynamics"] = [FORWARD_DYNAMICS_BY[form] for form in forms]
     return [several.get(quantity, [entry]) for quantity, entry in found.items()]

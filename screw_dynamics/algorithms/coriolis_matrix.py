@@ -1,4 +1,4 @@
-"""The Coriolis matrix C(q, q') of the Christoffel symbols, O(n d) for depth d, for which M' - 2 C is skew."""
+"""The Coriolis matrix C(q, q') of the Christoffel symbols, for which M' - 2 C is skew, in the body frames, O(n d)."""
 from typing import NamedTuple
 
 import numpy as np
@@ -99,4 +99,4 @@ def coriolis_matrix(links: Link, body: Body, H: np.ndarray) -> None:
             H[k[i], k[j]] += dot(momentum, Xd[j]) + torque @ X[j].angular   # ... and of q_j' on joint i
 
 
-CORIOLIS_MATRIX = Entry(coriolis_matrix, Body, 2, per_pair)
+CORIOLIS_MATRIX = Entry(coriolis_matrix, Body, 2, per_pair, name="coriolis_matrix.body")

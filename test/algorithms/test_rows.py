@@ -4,6 +4,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.coriolis_matrix import CORIOLIS_MATRIX
+from screw_dynamics.algorithms.coriolis_matrix_in_common_frame import CORIOLIS_MATRIX_IN_COMMON_FRAME
 from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
 from screw_dynamics.algorithms.rows import is_deep
 from support.matrices import error
@@ -69,5 +70,5 @@ def test_which_models_are_deep(parents, coordinates, deep):
 def test_short_robots_and_those_with_mimic_joints_keep_their_recursions():
     for joints, mimics in ((5, 0), (40, 2)):
         robot = sd.Robot(model_of(random_tree(np.random.default_rng(5), joints, mimics)))
-        assert (robot._mass_matrix, robot._coriolis_matrix) == (MASS_MATRIX, CORIOLIS_MATRIX)
+        assert (robot._mass_matrix, robot._coriolis_matrix) == (MASS_MATRIX, CORIOLIS_MATRIX_IN_COMMON_FRAME)
         assert robot._inverse_dynamics_derivatives_of_one is robot._inverse_dynamics_derivatives

@@ -7,6 +7,7 @@ import sympy
 import screw_dynamics as sd
 from screw_dynamics.algorithms.centroidal import CENTROIDAL
 from screw_dynamics.algorithms.choice import choice
+from screw_dynamics.algorithms.coriolis_matrix import CORIOLIS_MATRIX
 from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_BY_MASS_MATRIX_BODY_FIXED
 from screw_dynamics.algorithms.momenta import MOMENTA
 from screw_dynamics.compiled.counting import operations
@@ -26,7 +27,9 @@ FACADE = {
     "inverse_dynamics_classical": lambda robot, s, f: robot.inverse_dynamics(*s),
     "gravity_torque": lambda robot, s, f: robot.gravity_torque(s[0]),
     "coriolis_torque": lambda robot, s, f: robot.coriolis_torque(*s[:2]),
-    "coriolis_matrix": lambda robot, s, f: robot.coriolis_matrix(*s[:2]),
+    "coriolis_matrix": lambda robot, s, f: robot._evaluate(         # for straight lines
+        CORIOLIS_MATRIX, {"q": s[0], "qd": s[1]}, None, 1),
+    "coriolis_matrix_in_common_frame": lambda robot, s, f: robot.coriolis_matrix(*s[:2]),
     "mass_matrix": lambda robot, s, f: robot.mass_matrix(s[0]),
     "forward_dynamics_by_mass_matrix": lambda robot, s, f: robot.forward_dynamics(*s),
     "forward_dynamics_by_mass_matrix_body_fixed": lambda robot, s, f: in_body_frames(robot).forward_dynamics(*s),

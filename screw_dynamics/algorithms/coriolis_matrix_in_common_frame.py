@@ -1,0 +1,63 @@
+"""The Coriolis matrix C(q, q') of the Christoffel symbols, in the common frame, O(n d) for depth d.
+
+No momentum is carried from body to body: a pair of bodies takes one product of momenta with a screw and its rate. In
+loops that is faster than coriolis_matrix.py, whose straight lines of most robots are shorter."""
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.compiled.entry import Entry, per_pair
+from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.values import Scalar, kernel, over, zero
+from screw_dynamics.screws.inertia import Inertia, moved
+from screw_dynamics.screws.joint import inner
+from screw_dynamics.screws.se3 import Ad, Pose, Twist, ad, dot
+
+from .common_frame import place
+from .coriolis_matrix import Gyration, gyration, transposed_torque
+
+
+class Body(NamedTuple):
+    """What the algorithm holds of each body: joint coordinate and rate; in the common frame its pose and twist, joint
+    screw and its rate, and inertia and gyration of the body with all that it carries."""
+
+    q: Scalar
+    qd: Scalar
+    C: Pose
+    V: Twist
+    J: Twist
+    Jd: Twist
+    M: Inertia
+    B: Gyration
+
+
+@kernel
+def coriolis_matrix(links: Link, body: Body, H: np.ndarray) -> None:
+    """Add C(q, q') to H: the sum over the bodies of J^T (M J' + B J); [MD] (83) with the B of `gyration`."""
+    parent, k = links.parent, links.coordinate
+    q, qd, C, V, J, Jd, M, B = body
+    n = len(parent) - 1
+    place(links, q, C)
+    V[0], M[0], B[0] = zero(Twist, q[0]), zero(Inertia, q[0]), zero(Gyration, q[0])
+    for i in range(1, n + 1):
+        J[i] = over(Ad(C[i], links.X[i]), q[0])
+        V[i] = V[parent[i]] + qd[i] * J[i]
+        M[i] = over(moved(C[i], links.M[i]), q[0])
+        B[i] = gyration(M[i], V[i])
+    child = V[n]                            # the twist of the child of the joint, which the last of its bodies has
+    for i in range(n, 0, -1):
+        child = child if i < n and inner(q[i + 1]) else V[i]
+        Jd[i] = ad(child, J[i])
+    for i in range(n, 0, -1):
+        rate, momentum, torque = M[i] @ Jd[i] + B[i] @ J[i], M[i] @ J[i], transposed_torque(B[i], J[i])
+        H[k[i], k[i]] += dot(rate, J[i])
+        j = parent[i]
+        while j > 0:
+            H[k[j], k[i]] += dot(rate, J[j])                                # effect of q_i' on joint j ...
+            H[k[i], k[j]] += dot(momentum, Jd[j]) + torque @ J[j].angular   # ... and of q_j' on joint i
+            j = parent[j]
+        M[parent[i]] += M[i]
+        B[parent[i]] += B[i]
+
+
+CORIOLIS_MATRIX_IN_COMMON_FRAME = Entry(coriolis_matrix, Body, 2, per_pair)
