@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from rclpy.node import Node
 
 from screw_dynamics.conservation import momentum_and_moment
 from screw_dynamics.simulator.faults import Fault
@@ -127,7 +128,7 @@ def described(fault: Fault, simulation: Simulation) -> str:
     return f"{fault}" + ("" if remaining == math.inf else f" for another {remaining:.3f} s")
 
 
-def without_commands(simulation: Simulation, node) -> str:
+def without_commands(simulation: Simulation, node: Node) -> str:
     """Which joints are without commands, and who publishes some, as the node sees the graph."""
     first = simulation.robot.n - len(simulation.joint_names)
     joints = ", ".join(np.array(simulation.joint_names)[simulation.given_up[first:]])
@@ -138,7 +139,7 @@ def without_commands(simulation: Simulation, node) -> str:
     return "; ".join(lacking)
 
 
-def source(topic: str, node) -> str:
+def source(topic: str, node: Node) -> str:
     """Which nodes publish a topic on which nothing comes."""
     found = publishers(node, topic)
     if not found:
@@ -146,7 +147,7 @@ def source(topic: str, node) -> str:
     return f"{', '.join(found)} {'publishes' if len(found) == 1 else 'publish'} {topic}, but sent none"
 
 
-def explained_timeout(simulation: Simulation, node) -> str:
+def explained_timeout(simulation: Simulation, node: Node) -> str:
     """The same when commands have just ceased to come: what acts from now on, and what it may be due to."""
     timeout = simulation.settings.on_timeout
     silent = (
