@@ -72,7 +72,7 @@ figures:
 
 docs:
 	@tools/setup docs
-	$(BIN)/python -m sphinx -q --fail-on-warning --keep-going docs build/site
+	$(BIN)/python -m sphinx -q -j auto --fail-on-warning --keep-going docs build/site
 	@echo "build/site/index.html"
 
 drift:

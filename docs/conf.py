@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import ziamath
 from docutils import nodes
+from jupyter_cache import get_cache
 from numpy.typing import ArrayLike
 from sphinx.util.typing import stringify_annotation
 
@@ -150,6 +151,12 @@ def formula(translator, node):
     raise nodes.SkipNode
 
 
+def make_cache(app):
+    """Make the database of notebooks, before processes that read pages side by side each find none."""
+    if app.config.nb_execution_mode == "cache":
+        get_cache(app.config.nb_execution_cache_path).list_cache_records()
+
+
 def setup(app):
     """Connect these to Sphinx."""
     def read(app, name, content):
@@ -173,6 +180,7 @@ def setup(app):
             shown = re.sub(r"  +#", "  #", code)
             lines += ["", ".. code-block:: python", "", *(f"    {line}" for line in shown.splitlines()), ""]
     app.add_html_math_renderer("svg", (formula, None), (formula, None))
+    app.connect("builder-inited", make_cache)
     app.connect("source-read", read)
     app.connect("include-read", include)
     app.connect("autodoc-process-docstring", docstring)

@@ -75,7 +75,7 @@ def test_links_lead_somewhere(site):
 @pytest.mark.slow
 def test_make_docs_executes_the_tutorials(tmp_path):
     """As notebooks, all of them, in the theme of the site, and without a warning."""
-    build(ROOT / "docs", tmp_path / "site", "-D", f"nb_execution_cache_path={tmp_path / 'notebooks'}")
+    build(ROOT / "docs", tmp_path / "site", "-j", "auto", "-D", f"nb_execution_cache_path={tmp_path / 'notebooks'}")
     assert needed_from_the_network(tmp_path / "site") == set()
     for page in TUTORIALS:
         shown = (tmp_path / "site" / "tutorials" / f"{page}.html").read_text()
