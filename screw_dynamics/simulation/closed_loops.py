@@ -101,16 +101,13 @@ def settling(by: ModuleType) -> Callable:
             failed = close(fill, tree, free, TOLERANCE, STEPS, q, scratch) > TOLERANCE
         fill(links, memory, q, body.q)
         gather(links.coordinate, qd, body.qd)
-        if what == VELOCITIES:
-            strike(links, body, given, given.most[0], qd)
-        elif what == CONFIGURATIONS:
-            given.most[0] = strike(links, body, given, null(q[0]) + np.inf, qd)
-            for k in range(len(qd)):
-                qd[k] = where(failed, null(qd[k]) + np.nan, qd[k])
-        else:
-            for k in range(len(qd)):
-                scratch[k] = null(q[0])
-            given.most[0] = strike(links, body, given, null(q[0]) + np.inf, scratch[:len(qd)])
+        most = given.most[0] if what == VELOCITIES else null(q[0]) + np.inf
+        for k in range(len(qd)):
+            scratch[k] = qd[k]
+        rank = strike(links, body, given, most, qd)
+        given.most[0] = given.most[0] if what == VELOCITIES else rank
+        for k in range(len(qd)):        # at the beginning the rank alone is asked for
+            qd[k] = scratch[k] if what == BEGIN else where(failed, null(qd[k]) + np.nan, qd[k])
     return settle
 
 
