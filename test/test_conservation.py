@@ -175,6 +175,7 @@ def test_what_is_recorded_does_not_change_the_motion():
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 def test_no_steps_and_one_step():
     for steps in (0, 1):
         found = HOPPER.rollout(HOPPER.neutral(), np.ones(8), feedback, 1e-3, steps, "rk4",

@@ -17,7 +17,6 @@ OF_VALUES = {f"so3.{name}" for name in ("matrix", "rotate_columns", "rotate_matr
                                         "stumpff")}
 NEEDS = {"testing": "rclpy", "robot_first_use": "viser", "estimation": "daqp", "models": "mujoco"}
 FOLDER = ROOT / "docs" / "reference" / "examples"
-SLOW = {"estimation", "robot_first_use", "mechanisms", "testing"}
 
 
 def load():
@@ -57,8 +56,7 @@ def interpreter():
         yield interpreter
 
 
-@pytest.mark.parametrize("page", [pytest.param(path.stem, marks=[pytest.mark.slow] * (path.stem in SLOW))
-                                  for path in sorted(FOLDER.glob("*.py"))])
+@pytest.mark.parametrize("page", sorted(path.stem for path in FOLDER.glob("*.py")))
 def test_examples_run(interpreter, page):
     pytest.importorskip(NEEDS.get(page, "numpy"))
     interpreter.run((FOLDER / f"{page}.py").read_text())

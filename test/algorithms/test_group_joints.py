@@ -279,6 +279,7 @@ def test_a_controller_sees_configuration_and_velocities(free, rng):
     assert free.distance(one[-1], q[1, -1]) < 1e-11
 
 
+@pytest.mark.slow
 def test_a_stop_blocks_a_joint_beside_groups(rng):
     builder = sd.ModelBuilder("world")
     body = sd.inertia_matrix(1.0, [0.1, 0.2, 0.3], np.diag([0.1, 0.2, 0.3]))

@@ -29,7 +29,7 @@ def ends(robot, springs, integrator, steps, q0=Q0, qd0=QD0, duration=0.5, **opti
 
 @pytest.mark.parametrize(("integrator", "order"), [
     ("semi_implicit_euler", 1), ("rk4", 4),
-    *(pytest.param(name, 2, marks=[pytest.mark.slow] * (name == "implicit_midpoint")) for name in IMPLICIT)])
+    *(pytest.param(name, 2, marks=pytest.mark.slow) for name in IMPLICIT)])
 def test_springs_and_dampers_act_as_efforts_do(integrator, order):
     springs = sd.Springs(np.array([30.0, 0.0, 5.0, 80.0]), np.array([0.5, 0.2, 0.0, 1.0]), 0.1)
     exact = [x[-1] for x in solved(TREE, Q0, QD0, np.array([0.0, 0.5]), pull(springs))]
