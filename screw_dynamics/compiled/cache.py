@@ -27,6 +27,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
+from screw_dynamics.numbers.linking import EntryCompiler
 from screw_dynamics.numbers.values import FLAGS, PLAIN
 
 from . import store
@@ -81,7 +82,7 @@ def compiled(name: str = "", key: str | None = "", **options: Any) -> Callable[[
     def decorate(function):
         if PLAIN:
             return np.errstate(all="ignore")(function)
-        dispatcher = njit(**FLAGS, **options)(function)
+        dispatcher = njit(**FLAGS, **options, pipeline_class=EntryCompiler)(function)
         dispatcher._cache = _Cache(function, name or function.__name__, key)
         dispatcher._can_compile = False                       # an unforeseen type must raise, not compile for seconds
         return dispatcher

@@ -16,9 +16,13 @@ from numba import config, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, models, overload, register_jitable, register_model
 
+from .linking import CalleeCompiler
+
 # `fastmath=True` would also assume that nothing is infinite or NaN, and break the argument reduction of sincos.
 FLAGS = dict(error_model="numpy", fastmath={"contract", "nsz", "arcp"})
-CALLEE = dict(FLAGS, no_cfunc_wrapper=True)         # called from compiled code alone: a fifth less to compile
+# Called by compiled code alone.
+CALLED = dict(no_cfunc_wrapper=True, no_cpython_wrapper=True, pipeline_class=CalleeCompiler)
+CALLEE = dict(FLAGS, **CALLED)
 INLINE = dict(CALLEE, forceinline=True)
 
 PLAIN = bool(config.DISABLE_JIT)            # NUMBA_DISABLE_JIT=1: entry points, too, run in plain Python

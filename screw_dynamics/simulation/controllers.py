@@ -23,6 +23,7 @@ from screw_dynamics.compiled.entry import lane, number
 from screw_dynamics.compiled.native import address, array_at
 from screw_dynamics.compiled.user_code import Fingerprint, fingerprint
 from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert
+from screw_dynamics.numbers.values import CALLED
 
 from . import lane_arrays  # noqa: F401  (registers NumPy on lanes)
 from .robot_type import METHODS, OF_LINKS, RobotType, refusals, refuse, robot_maker, used
@@ -71,7 +72,7 @@ def _compile(function: Callable, mark: Fingerprint, tries: tuple[str, ...], fram
              root: str) -> CompiledController:
     """Compile a controller, or load it."""
     with_robot = (function.py_func if isinstance(function, Dispatcher) else function).__code__.co_argcount == 5
-    jitted = function if isinstance(function, Dispatcher) else njit(error_model="numpy")(function)
+    jitted = function if isinstance(function, Dispatcher) else njit(error_model="numpy", **CALLED)(function)
     forms = {}
     for form in tries:
         kind = RobotType(form == LANES, frames, root)
@@ -120,9 +121,10 @@ def _adapter(controller, kind, form, with_robot, key):
     since code for another processor may pass it in other registers."""
     make = robot_maker(kind)
     if with_robot:
-        call = njit(lambda memory, calls, t, q, qd, tau: _nothing(controller(make(memory, calls), t, q, qd, tau)))
+        call = njit(**CALLED)(
+            lambda memory, calls, t, q, qd, tau: _nothing(controller(make(memory, calls), t, q, qd, tau)))
     else:
-        call = njit(lambda memory, calls, t, q, qd, tau: _nothing(controller(t, q, qd, tau)))
+        call = njit(**CALLED)(lambda memory, calls, t, q, qd, tau: _nothing(controller(t, q, qd, tau)))
     like, name = lane if form == LANES else number, f"controller {getattr(controller.py_func, '__name__', '')}"
 
     @compiled(name, key)

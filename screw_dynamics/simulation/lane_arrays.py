@@ -13,11 +13,11 @@ from numba.extending import overload
 
 from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert, splat
 from screw_dynamics.numbers.scalars import absolute, sincos, sqrt, where
-from screw_dynamics.numbers.values import FLAGS, kernel, over
+from screw_dynamics.numbers.values import CALLEE, kernel, over
 
 from .robot_type import fresh
 
-_OPTIONS = dict(jit_options=FLAGS)
+_OPTIONS = dict(jit_options=CALLEE)
 
 
 def _is_array(x):

@@ -16,7 +16,7 @@ from screw_dynamics.compiled.entry import Target, per_frame, per_joint, per_pair
 from screw_dynamics.compiled.native import array_at, at, call
 from screw_dynamics.numbers.lanes import LANE, splat
 from screw_dynamics.numbers.scalars import where
-from screw_dynamics.numbers.values import FLAGS, kernel, null, over
+from screw_dynamics.numbers.values import CALLEE, kernel, null, over
 
 from .motion import MOMENTA
 from .steps import ADDRESSES, JOINTS, OF_JOINT
@@ -181,7 +181,7 @@ def _target(name, robot, link, reference, representation):
 
 
 # ------------------------------------------------------------------------------------------------- methods
-_method = dict(jit_options=FLAGS, strict=True, prefer_literal=True)
+_method = dict(jit_options=CALLEE, strict=True, prefer_literal=True)
 
 
 def _of_position(name, shape):

@@ -1,0 +1,53 @@
+"""An entry point contains the code of all kernels that it calls, which have machine code for other callers alone."""
+import pytest
+from numba import njit, types
+from numba.core.codegen import JITCodeLibrary
+
+from screw_dynamics.compiled.cache import compiled, prepare
+from screw_dynamics.numbers.linking import Whole
+from screw_dynamics.numbers.values import kernel, outlined
+
+
+@kernel
+def square(x):
+    return x * x
+
+
+@outlined
+def fourth(x):
+    if x < 0.0:
+        raise ValueError("not of negative numbers", x)
+    return square(square(x))
+
+
+def both(x):
+    return fourth(x) + square(x)
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """The names and kinds of libraries of which machine code is made."""
+    libraries, make = {}, JITCodeLibrary._finalize_specific
+
+    def note(library):
+        libraries[library.name] = type(library)
+        make(library)
+    monkeypatch.setattr(JITCodeLibrary, "_finalize_specific", note)
+    return libraries
+
+
+def test_an_entry_point_alone_has_machine_code(made):
+    call = prepare(compiled("an entry point of a test", key=None)(both), (types.float64,)).entry_point
+    assert call(3.0) == 90.0
+    assert made.keys() - {"nrt"} == {"both"} and made["both"] is Whole
+    with pytest.raises(ValueError, match="not of negative numbers.*-1.0"):
+        call(-1.0)
+
+
+def test_functions_that_numba_compiles_alone_call_kernels_too(made):
+    call = njit(both)
+    assert call(3.0) == 90.0
+    assert {name: made[name] for name in made if name != "nrt"} == {
+        "fourth": Whole, "square": Whole, "both": JITCodeLibrary}
+    with pytest.raises(ValueError, match="not of negative numbers.*-1.0"):
+        call(-1.0)
