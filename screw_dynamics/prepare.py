@@ -68,10 +68,10 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
     chosen, mimic = choice(None, False), choice(None, True)
     entries = list(dict.fromkeys((
         *chosen[:-1], *mimic[:-1], FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE,
-        KINETIC_ENERGY, POTENTIAL_ENERGY, UNDER_LOAD["external_torque"], *CENTROIDAL, BODY_POSES, BODY_POSES_SPATIAL,
-        *BODY_TWISTS_IN.values(), *BODY_JACOBIANS_IN.values(),
+        KINETIC_ENERGY, POTENTIAL_ENERGY, *UNDER_LOAD.values(), *FORWARD_UNDER_LOAD.values(), *CENTROIDAL, BODY_POSES,
+        BODY_POSES_SPATIAL, *BODY_TWISTS_IN.values(), *BODY_JACOBIANS_IN.values(),
         *(everything * (*INVERSE_DYNAMICS_IN.values(), *FORWARD_DYNAMICS_IN.values(), *HYBRID_DYNAMICS.values(),
-                        *UNDER_LOAD.values(), *FORWARD_UNDER_LOAD.values(), *choice(None, False, deep=True)[:-1],
+                        *choice(None, False, deep=True)[:-1],
                         INVERSE_DYNAMICS_DERIVATIVES, *FORWARD_DYNAMICS_DERIVATIVES.values(), HESSIAN,
                         *INVERSE_DYNAMICS_TIME_DERIVATIVES_IN.values(), INVERSE_DYNAMICS_SECOND_DERIVATIVES,
                         *LINK_DERIVATIVES.values(), JACOBIAN_SECOND_DERIVATIVE, *REGRESSORS)))))
@@ -187,7 +187,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                              "regressors, closed loops and implicit integrators")
     parser.add_argument("--groups", action="store_true",
                         help="instead what robots with floating bases, ball joints or planar joints use")
-    parser.add_argument("--single", action="store_true", help="only what is for a single state, not for batches")
+    parser.add_argument("--single", action="store_true", help="only what is for a single state, and "
+                        "batches whose whole name is given: 'gravity_torque, batches'")
     parser.add_argument("--list", action="store_true", help="only list the names, and which are there")
     parser.add_argument("--clear", action="store_true", help="only remove what is in the user's cache")
     options, folder = parser.parse_args(arguments), store.own()
@@ -203,7 +204,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         parser.error(str(error))
     if options.single:
-        names = [name for name in names if not name.endswith(BATCHES)]
+        names = [name for name in names if not name.endswith(BATCHES) or name in options.names]
     missing = [name for name in names if not known[name].is_kept]
     if options.list:
         print(*(f"{'-' if name in missing else '+'} {name}" for name in names), sep="\n")

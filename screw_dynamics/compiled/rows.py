@@ -119,7 +119,12 @@ def form_of_rows(inputs: int, targeted: bool) -> Form:
     rows = eval(f"lambda plan, team, workspace, threads, {target}{states}out: "
                 f"evaluate_rows(plan, team, workspace, threads, {target or '0, '}({states}), out)", globals())
     signature = (BORROWED, BORROWED, BORROWED, types.int64, *(types.int64,) * targeted, *(BORROWED,) * (inputs + 1))
-    return Form(compiled(f"calls with {inputs} arrays{' and a target' * targeted}{BATCHES}")(rows), signature)
+    return Form(compiled(f"calls with {counted(inputs)}{' and a target' * targeted}{BATCHES}")(rows), signature)
+
+
+def counted(inputs: int) -> str:
+    """So many arrays, in words."""
+    return f"{inputs} array{'s' * (inputs > 1)}"
 
 
 def form_of_work(inputs: int, targeted: bool) -> Form:
@@ -129,7 +134,7 @@ def form_of_work(inputs: int, targeted: bool) -> Form:
     arguments = kernel(eval(f"lambda plan, batch, memory, out, counter: (memory, ({'batch[TARGET], ' * targeted}), "
                             f"({''.join(states)}), out, counter)", globals()))
 
-    @compiled(f"work on {inputs} arrays{' and a target' * targeted}{BATCHES}")
+    @compiled(f"work on {counted(inputs)}{' and a target' * targeted}{BATCHES}")
     def work(workspace, helper):
         batch = array_at(0, workspace, (ws.HEADER,))
         own = workspace

@@ -25,6 +25,7 @@ STEPS: dict[str, Step] = {
     "Jacobian": lambda robot, q, v, link: robot.jacobian(q, link, "body", robot.model.root),
     "Jacobian derivative": lambda robot, q, v, link: robot.jacobian_derivative(q, v, link, "body", robot.model.root),
     "external torque": lambda robot, q, v, link: robot.external_torque(q, {link: np.zeros(6)}),
+    "forward dynamics under wrenches": lambda robot, q, v, link: robot.forward_dynamics(q, v, v, {link: np.zeros(6)}),
     "friction": lambda robot, q, v, link: robot.friction_torque(v),
 }
 
