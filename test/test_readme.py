@@ -24,11 +24,8 @@ PAGES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
 README, MODELS, SPEED = (PAGES[page] for page in ("README.md", "docs/models.md", "docs/speed.md"))
 BLOCKS = [(page, language, text) for page in sorted(PAGES)
           for language, text in re.findall(r"^```(\w*)\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE)]
-# What these pages show compiles for a minute and a half, of which make test has ten in all.
-LONG = {f"docs/{page}.md" for page in ("bridges", "closed_loops", "derivatives", "tour")}
 WITHOUT_JAX = [pytest.mark.skip(reason="JAX is not installed")] * (importlib.util.find_spec("jax") is None)
-PROGRAMS = [pytest.param(text, id=f"{page}, {k}", marks=[pytest.mark.slow] * (page in LONG) +
-                         WITHOUT_JAX * ("import jax" in text))
+PROGRAMS = [pytest.param(text, id=f"{page}, {k}", marks=WITHOUT_JAX * ("import jax" in text))
             for k, (page, language, text) in enumerate(BLOCKS) if language == "python"]
 
 
