@@ -1,6 +1,7 @@
 """simulator_node in a process of its own, controllers beside it, and simulated time that the test advances."""
 
 import json
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +46,8 @@ class RobotSimulator:
       to answer too, by a message each.
     * record {topic: type}: more topics in the recording. parameters: of simulator_node. initial_positions {joint:
       position}. namespace: of all nodes. keeps_clock: false for all but the first of several robots.
-    * patience: wall seconds without progress, after which the run fails. folder: for logs.
+    * patience: wall seconds without progress, after which the run fails. folder: for logs; None: a temporary one,
+      which a `with` block that ends well removes.
 
     A context, or `start` and `close`. `LockstepError` says which process has ended, or what was not answered."""
 
@@ -61,6 +63,7 @@ class RobotSimulator:
                                      floating_base=bool(given.get("floating_base")))
         self._floating = self.robot.model.on_groups
         self.namespace = "/" + namespace.strip("/")
+        self._temporary = folder is None
         self.folder = Path(tempfile.mkdtemp(prefix="robot_simulator_") if folder is None else folder)
         self.recording = Recording()
         self.processes: list[Process] = []
@@ -104,8 +107,10 @@ class RobotSimulator:
 
     __enter__ = start
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         self.close()
+        if self._temporary and error is None:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def _start_processes(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)

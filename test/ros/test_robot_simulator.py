@@ -1,6 +1,7 @@
 """The simulator of the pytest plugin: real processes over real DDS, in lockstep with what answers them."""
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -211,6 +212,17 @@ def test_sensors_measure_the_first_state_too(tmp_path, ros):
         recording = simulator.advance(0.1)
         stamps = recording.array("imu/forearm", lambda message: message.header.stamp.nanosec * 1e-6)
     assert stamps.tolist() == list(range(0, 101, 10))
+
+
+def test_a_temporary_folder_goes_with_a_run_that_ends_well(monkeypatch, tmp_path, ros):
+    """One that fails leaves its logs."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with RobotSimulator(arm.urdf(), answers=0, namespace="well"):
+        assert len(list(tmp_path.iterdir())) == 1
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(ZeroDivisionError), RobotSimulator(arm.urdf(), answers=0, namespace="badly"):
+        raise ZeroDivisionError
+    assert "robot of 2 joints" in next(tmp_path.glob("*/simulator.log")).read_text()
 
 
 def test_a_timer_on_simulated_time_acts_on_the_state_of_its_tick(tmp_path, ros):
