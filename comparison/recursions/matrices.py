@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.algorithms.columns import clear
-from screw_dynamics.algorithms.coriolis_matrix import Gyration, gyration, transposed_torque
+from screw_dynamics.algorithms.coriolis_matrix import Gyration, gyration
+from screw_dynamics.algorithms.coriolis_matrix_in_common_frame import add_effects
 from screw_dynamics.algorithms.gravity import holding_effort
 from screw_dynamics.algorithms.inverse_dynamics import classical
 from screw_dynamics.algorithms.mass_matrix import add_pairs
@@ -167,7 +168,7 @@ class CoriolisBody(NamedTuple):
 @kernel
 def coriolis_matrix_spatial(links: Link, body: CoriolisBody, H: np.ndarray) -> None:
     """C(q, q') of the Christoffel symbols, [MD] (83) in the world frame; the sums as in the package's."""
-    parent, k, X, M, E = links
+    parent, _, X, M, E = links
     q, qd, C, V, J, Jd, Mc, B = body
     C[0], V[0] = identity(q[0]), zero(Twist, q[0])
     Mc[0], B[0] = zero(Inertia, q[0]), zero(Gyration, q[0])
@@ -181,14 +182,7 @@ def coriolis_matrix_spatial(links: Link, body: CoriolisBody, H: np.ndarray) -> N
     for i in range(len(q) - 1, 0, -1):
         Mc[parent[i]] += Mc[i]
         B[parent[i]] += B[i]
-        rate, momentum = Mc[i] @ Jd[i] + B[i] @ J[i], Mc[i] @ J[i]
-        torque = transposed_torque(B[i], J[i])
-        H[k[i], k[i]] += dot(rate, J[i])
-        j = parent[i]
-        while j > 0:
-            H[k[j], k[i]] += dot(rate, J[j])
-            H[k[i], k[j]] += dot(momentum, Jd[j]) + torque @ J[j].angular
-            j = parent[j]
+        add_effects(links, i, J, Jd, Mc[i], B[i], H)
 
 
 # ------------------------------------------------------------------------------------------------- by mass matrix

@@ -32,9 +32,23 @@ class Body(NamedTuple):
 
 
 @kernel
+def add_effects(links: Link, i: int, J: list, Jd: list, M: Inertia, B: Gyration, H: np.ndarray) -> None:
+    """Add the entries of joint i with itself and the joints that carry it, for inertia and gyration of all that it
+    carries."""
+    parent, k = links.parent, links.coordinate
+    rate, momentum, torque = M @ Jd[i] + B @ J[i], M @ J[i], transposed_torque(B, J[i])
+    H[k[i], k[i]] += dot(rate, J[i])
+    j = parent[i]
+    while j > 0:
+        H[k[j], k[i]] += dot(rate, J[j])                                # effect of q_i' on joint j ...
+        H[k[i], k[j]] += dot(momentum, Jd[j]) + torque @ J[j].angular   # ... and of q_j' on joint i
+        j = parent[j]
+
+
+@kernel
 def coriolis_matrix(links: Link, body: Body, H: np.ndarray) -> None:
     """Add C(q, q') to H: the sum over the bodies of J^T (M J' + B J); [MD] (83) with the B of `gyration`."""
-    parent, k = links.parent, links.coordinate
+    parent = links.parent
     q, qd, C, V, J, Jd, M, B = body
     n = len(parent) - 1
     place(links, q, C)
@@ -49,13 +63,7 @@ def coriolis_matrix(links: Link, body: Body, H: np.ndarray) -> None:
         child = child if i < n and inner(q[i + 1]) else V[i]
         Jd[i] = ad(child, J[i])
     for i in range(n, 0, -1):
-        rate, momentum, torque = M[i] @ Jd[i] + B[i] @ J[i], M[i] @ J[i], transposed_torque(B[i], J[i])
-        H[k[i], k[i]] += dot(rate, J[i])
-        j = parent[i]
-        while j > 0:
-            H[k[j], k[i]] += dot(rate, J[j])                                # effect of q_i' on joint j ...
-            H[k[i], k[j]] += dot(momentum, Jd[j]) + torque @ J[j].angular   # ... and of q_j' on joint i
-            j = parent[j]
+        add_effects(links, i, J, Jd, M[i], B[i], H)
         M[parent[i]] += M[i]
         B[parent[i]] += B[i]
 
