@@ -8,11 +8,14 @@ from collections.abc import Callable, Iterable, Iterator
 
 from llvmlite import binding as llvm
 from numba import _dynfunc
-from numba.core.codegen import CodeLibrary, JITCodeLibrary
+from numba.core.codegen import CodeLibrary, CPUCodegen, JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult, StateDict
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
 from numba.core.environment import lookup_environment
 from numba.core.typed_passes import NativeLowering
+
+
+PASSES_ARE_CHOSEN = hasattr(CPUCodegen, "_pass_builder")        # else they are Numba's: before 0.62
 
 
 class Callee(JITCodeLibrary):
@@ -23,6 +26,8 @@ class Callee(JITCodeLibrary):
     def add_llvm_module(self, ll_module: llvm.ModuleRef) -> None:
         """Take in code, with its variables in registers: as it is lowered all of them are in memory, and each copy of
         it in a caller would have to be cleaned of that."""
+        if not PASSES_ARE_CHOSEN:
+            return super().add_llvm_module(ll_module)
         ll_module.data_layout = self._codegen._data_layout
         passes, builder = llvm.create_new_function_pass_manager(), self._codegen._pass_builder()
         passes.add_sroa_pass()
@@ -55,7 +60,7 @@ class Whole(JITCodeLibrary):
     def finalize(self) -> None:
         """Optimise the whole, and make machine code of it."""
         for library in called(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
+            reloads(self).update(reloads(library))
             module = library.alone() if isinstance(library, Callee) else library._get_module_for_linking()
             self._final_module.link_in(module, preserve=True)
         self._linking_libraries = []
@@ -63,6 +68,8 @@ class Whole(JITCodeLibrary):
 
     def _optimize_final_module(self):
         """Once: Numba's two rounds are for reference counts, which code of numbers does without."""
+        if not PASSES_ARE_CHOSEN:
+            return super()._optimize_final_module()
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
 
@@ -71,6 +78,11 @@ class Whole(JITCodeLibrary):
         for variable in self._final_module.global_variables:
             if (environment := lookup_environment(variable.name)) is not None:
                 self._codegen.set_env(variable.name, environment)
+
+
+def reloads(library: CodeLibrary) -> set:
+    """What has to run before code of a library is loaded from a file; nothing before Numba 0.62."""
+    return getattr(library, "_reload_init", set())
 
 
 def called(libraries: Iterable[CodeLibrary]) -> Iterator[CodeLibrary]:
@@ -98,7 +110,8 @@ class Registration(LoweringPass):
         lowered, library = state["cr"], state.library
         key = _dynfunc.make_function(lowered.fndesc.lookup_module(), library.name, "", 0, lowered.env, (library,))
         state.targetctx.insert_user_function(key, lowered.fndesc, [library])
-        state.reload_init.extend(library._reload_init)
+        if reloads(library):
+            state.reload_init.extend(reloads(library))
         state["cr"] = lowered._replace(cfunc=key)
         return True
 
