@@ -195,9 +195,10 @@ def test_a_robot_comes_from_a_file_with_any_text(tmp_path, driver):
     """An apostrophe ends what a shell can quote for rcl, which reads parameters as YAML."""
     file = tmp_path / "its.urdf"
     file.write_text(f"{arm.urdf()}<!-- The arm's own: \"it\" -->\n")
-    with NodeProcess(MODULE, "file", tmp_path / "log", {"urdf": file}) as process:
+    with NodeProcess(MODULE, "file", tmp_path / "log", {"urdf": file, "state_timout": 1.0}) as process:
         own = ArmDriver("file")
         driver.wait(lambda: "robot of 2 joints" in process.output(), "the robot")
+        assert "parameter state_timout is not one of this node, and not used: is state_timeout" in process.output()
         assert own.get_parameter("robot_description") == file.read_text()
 
 

@@ -2,10 +2,12 @@
 
 import pytest
 from rcl_interfaces.msg import ParameterType
+from rclpy.parameter import Parameter
 
 from screw_dynamics.ros.dynamics.settings import SETTINGS as DYNAMICS
 from screw_dynamics.ros.node.parameters import Setting, convert, descriptor
 from screw_dynamics.ros.node.timing import timeout
+from screw_dynamics.ros.simulator.node import SimulatorNode
 from screw_dynamics.ros.simulator.settings import SETTINGS as SIMULATOR
 
 RATE = Setting("rate", 0.0, "how often", unit="Hz", lower=0.0, upper=100.0, least=1e-3)
@@ -45,6 +47,21 @@ def test_a_value_of_the_right_kind_is_taken(setting, value, expected):
 def test_a_value_that_does_not_fit_is_refused_naming_both(setting, value, says):
     with pytest.raises(ValueError, match=says):
         convert(setting, value)
+
+
+def test_parameters_that_a_node_does_not_have_are_named_with_what_may_be_meant(ros):
+    """Not those that it has once it knows the robot."""
+    given = {"comand_timeout": 0.5, "gains.p": 3.0, "command_timeout": 0.4, "initial_positions.elbow": 0.1,
+             "joint_trajectory_controller.constraints.elbow.goal": 0.2, "use_sim_time": False,
+             "qos_overrides./joint_states.publisher.depth": 3}
+    node = SimulatorNode(parameter_overrides=[Parameter(name, value=value) for name, value in given.items()])
+    try:
+        assert node.settings.unknown(node.families) == [
+            "parameter comand_timeout is not one of this node, and not used: is command_timeout meant?",
+            "parameter gains.p is not one of this node, and not used"]
+    finally:
+        node.end()
+        node.destroy_node()
 
 
 def test_descriptors():

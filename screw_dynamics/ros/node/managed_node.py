@@ -58,6 +58,8 @@ class ManagedNode(LifecycleNode):
 
     def start(self) -> None:
         """Configure and activate, if the parameter autostart is true."""
+        for line in self.settings.unknown(self.families):
+            self.log.warning(line)
         with self.turns:
             if self.settings.autostart and self.trigger_configure() == TransitionCallbackReturn.SUCCESS:
                 self.trigger_activate()
@@ -80,6 +82,7 @@ class ManagedNode(LifecycleNode):
     interface = Interface()               # its endpoints: those below are made by the names of rows
     steps: Mapping[str, Step] = STEPS   # what a robot is prepared for before it is used
     rare_steps: Mapping[str, Step] = {}   # and afterwards
+    families: tuple[str, ...] = ()        # of parameters <family>.<name> that are declared when there is a robot
     closes_loops = False                  # of robots that have any; where they stay open, a warning says so
 
     def create_endpoints(self) -> None:

@@ -3,6 +3,7 @@
 import array
 import math
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
@@ -140,6 +141,17 @@ class Parameters:
         """Drop all validators and listeners."""
         self._validators.clear()
         self._listeners.clear()
+
+    def unknown(self, families: Sequence[str]) -> list[str]:
+        """A line on each parameter given at the start that is neither declared nor one of a family, `<family>.<name>`,
+        whose names a robot decides: it would do nothing, and nobody would be told."""
+        declared, lines = list(self._node.get_parameters_by_prefix("")), []
+        begin = {name.partition(".")[0] for name in (*declared, *families, "qos_overrides")}
+        for name in self._node._parameter_overrides:                # rclpy shows those that are declared alone
+            if name not in declared and name.partition(".")[0] not in begin:
+                close = "".join(f": is {other} meant?" for other in get_close_matches(name, declared, 1))
+                lines.append(f"parameter {name} is not one of this node, and not used{close}")
+        return lines
 
     def assign(self, name: str, value: Any) -> None:
         """Set a parameter from within the node, as a user would; ValueError with the reason when it is refused."""

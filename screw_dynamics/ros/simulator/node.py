@@ -39,7 +39,7 @@ from .health import SimulationHealth
 from .interface import INTERFACE
 from .outputs import Outputs
 from .services import SimulatorServices
-from .settings import SETTINGS
+from .settings import COMMAND_INTERFACES, INITIAL_POSITIONS, SETTINGS
 from .simulation_control import SimulationControl
 from .simulation_parameters import SimulationParameters
 from .trajectory_actions import TrajectoryGroups
@@ -53,6 +53,7 @@ class SimulatorNode(ManagedNode):
     simulated time, and the one that keeps the clock publishes it."""
 
     interface, closes_loops = INTERFACE, True
+    families = INITIAL_POSITIONS.name, COMMAND_INTERFACES.name
     steps = {
         **{name: STEPS[name] for name in ("gravity torque", "inverse dynamics", "mass matrix", "external torque")},
         "energy": lambda robot, q, v, link: robot.kinetic_energy(q, v) + robot.potential_energy(q),
