@@ -155,7 +155,7 @@ setup(
     package_data={NAME: ["py.typed"], f"{NAME}.testing": ["*.xml"]},
     entry_points={
         "console_scripts": [
-            "inspect = screw_dynamics.inspect:main",
+            "inspect_robot = screw_dynamics.inspect:main",
             "dynamics_node = screw_dynamics.ros.dynamics.node:main",
             "simulator_node = screw_dynamics.ros.simulator.node:main",
             "markers_node = screw_dynamics.ros.view.markers_node:main",

@@ -1,6 +1,6 @@
-"""inspect: what a URDF says of a robot, as text: its tree, joints, screws, masses, limits, and what is odd about it.
+"""What a URDF says of a robot, as text: its tree, joints, screws, masses, limits, and what is odd about it.
 
-ros2 run screw_dynamics inspect robot.urdf, or python -m screw_dynamics.inspect robot.urdf; --help for what it takes."""
+ros2 run screw_dynamics inspect_robot robot.urdf, or python -m screw_dynamics.inspect robot.urdf; --help says more."""
 import argparse
 import os
 import sys
@@ -167,7 +167,7 @@ def _text(location: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the report on a file; 0, or 1 and one line on standard error for one that cannot be read."""
     parser = argparse.ArgumentParser(
-        prog="inspect", description="Prints tree, joints, screws, masses, limits and warnings of a robot.")
+        prog="inspect_robot", description="Prints tree, joints, screws, masses, limits and warnings of a robot.")
     parser.add_argument("urdf", help="URDF or xacro file: a path, package://<package>/<path>, or - for standard input")
     parser.add_argument("--base-link", metavar="LINK", help="root of the part of the robot in use")
     parser.add_argument("--tip-link", metavar="LINK", help="last link of a chain from the base link")
@@ -179,7 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:     # the reader, head say, has seen enough; Python would complain while it exits
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (UrdfError, OSError) as error:
-        print(f"inspect: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"inspect_robot: {' '.join(str(error).split())}", file=sys.stderr)
         return 1
     return 0
 

@@ -116,7 +116,7 @@ def test_a_bad_file_is_one_line_and_exit_code_1(text, says, tmp_path, capsys):
         file.write_text(text)
         assert inspect.main([str(file)]) == 1
         out, error = capsys.readouterr()
-        assert out == "" and error.count("\n") == 1 and error.startswith("inspect: ")
+        assert out == "" and error.count("\n") == 1 and error.startswith("inspect_robot: ")
         assert name.endswith("xacro") or says in error
 
 
@@ -124,7 +124,7 @@ def test_the_command_as_a_user_runs_it(tmp_path):
     """A file that does not exist, and a reader that leaves early."""
     command = [sys.executable, "-m", "screw_dynamics.inspect"]
     done = subprocess.run([*command, tmp_path / "none.urdf"], cwd=ROOT, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (1, f"inspect: urdf: file {tmp_path}/none.urdf does not exist\n")
+    assert (done.returncode, done.stderr) == (1, f"inspect_robot: urdf: file {tmp_path}/none.urdf does not exist\n")
     with subprocess.Popen([*command, ARM], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         assert (process.stderr.read(), process.wait()) == (b"", 0)
