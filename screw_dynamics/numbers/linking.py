@@ -14,7 +14,6 @@ from numba.core.compiler_machinery import LoweringPass, PassManager, register_pa
 from numba.core.environment import lookup_environment
 from numba.core.typed_passes import NativeLowering
 
-
 PASSES_ARE_CHOSEN = hasattr(CPUCodegen, "_pass_builder")        # else they are Numba's: before 0.62
 
 
