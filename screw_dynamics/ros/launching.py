@@ -90,7 +90,7 @@ def _node(context: LaunchContext, executable: str, config: str, clock_parameter:
     given = _given(context)
     values: dict[str, str | bool] = {name: given[name] for name in ("base_link", "tip_link") if given[name]}
     values |= {parameter: given[name] for parameter, name in more.items()}
-    if given["floating_base"]:
+    if given["floating_base"] and executable != "markers_node":        # which shows robots on fixed bases
         values["floating_base"] = _true(given["floating_base"])
     if given["use_sim_time"]:
         values[clock_parameter] = _true(given["use_sim_time"])
