@@ -64,8 +64,8 @@ def robot_simulator(ros_domain, request, tmp_path):
     try:
         from screw_dynamics.testing import RobotSimulator
     except ModuleNotFoundError as error:
-        pytest.fail(f"robot_simulator needs ROS 2, and there is no {error.name}: source a ROS 2 installation, or "
-                    "pip install 'screw_dynamics[ros]'", pytrace=False)
+        pytest.fail(f"robot_simulator needs ROS 2, and there is no {error.name}: source the workspace "
+                    "where screw_dynamics was built, or take the .venv of make setup", pytrace=False)
     started = request.node.stash.setdefault(SIMULATORS, [])
 
     def start(urdf, controllers=(), **options):

@@ -52,7 +52,7 @@ class Linearization(Derivatives, Motion):
                             steps: int = 1000, integrator: str = "semi_implicit_euler", *, friction: bool = False,
                             limits: bool = False, parameters: bool = False, threads: Threads = None
                             ) -> RolloutDerivatives:
-        """A `rollout` with the same arguments, and its derivatives: `forward` from deviations of the initial state, of
+        """A `rollout` of fixed steps, and its derivatives: `forward` from deviations of the initial state, of
         efforts and of parameters, `adjoint` from a cost back to all of them, `final` of the last state.
 
         Exact for its steps, as linearize. integrator: of fixed steps. effort: no controller. parameters: also by
