@@ -3,14 +3,16 @@
 Numba compiles each function as if Python called it: its code is optimised, made machine code of, and linked into that
 of its callers, where it is optimised again. Here the code of a function that compiled code alone calls stays as it is
 lowered; an entry point links all that it calls, directly or not, and the whole is optimised once. That takes two thirds
-of the time, and what comes out is as fast."""
-from collections.abc import Callable, Iterable, Iterator
+of the time, and what comes out is as fast.
+
+Functions that call each other in a circle cannot be compiled so."""
+from collections.abc import Iterable, Iterator
 
 from llvmlite import binding as llvm
 from numba import _dynfunc
 from numba.core.codegen import CodeLibrary, CPUCodegen, JITCodeLibrary
-from numba.core.compiler import Compiler, CompileResult, StateDict
-from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core.compiler import Compiler, StateDict
+from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.environment import lookup_environment
 from numba.core.typed_passes import NativeLowering
 
@@ -28,10 +30,11 @@ class Callee(JITCodeLibrary):
         if not PASSES_ARE_CHOSEN:
             return super().add_llvm_module(ll_module)
         ll_module.data_layout = self._codegen._data_layout
-        passes, builder = llvm.create_new_function_pass_manager(), self._codegen._pass_builder()
-        passes.add_sroa_pass()
         for function in ll_module.functions:
-            passes.run(function, builder)
+            if not function.is_declaration:
+                passes, builder = llvm.create_new_function_pass_manager(), self._codegen._pass_builder()
+                passes.add_sroa_pass()
+                passes.run(function, builder)
         self._final_module.link_in(ll_module)
 
     def finalize(self) -> None:
@@ -58,11 +61,18 @@ class Whole(JITCodeLibrary):
 
     def finalize(self) -> None:
         """Optimise the whole, and make machine code of it."""
-        for library in called(self._linking_libraries):
-            reloads(self).update(reloads(library))
-            module = library.alone() if isinstance(library, Callee) else library._get_module_for_linking()
-            self._final_module.link_in(module, preserve=True)
+        module = self._final_module
+        for library in callers_first(self._linking_libraries):
+            if hasattr(library, "_reload_init"):                # since Numba 0.62
+                self._reload_init.update(library._reload_init)
+            module.link_in(library.alone() if isinstance(library, Callee) else library._get_module_for_linking(),
+                           preserve=True)
         self._linking_libraries = []
+        # What is not inlined is nobody else's: names are told apart in one process alone, and files of machine code
+        # come from several. Of one name, the loader takes the first for all.
+        for function in module.functions:
+            if not function.is_declaration and function.linkage == llvm.Linkage.linkonce_odr:
+                function.linkage = "internal"
         super().finalize()
 
     def _optimize_final_module(self):
@@ -70,7 +80,8 @@ class Whole(JITCodeLibrary):
         if not PASSES_ARE_CHOSEN:
             return super()._optimize_final_module()
         passes, builder = self._codegen._module_pass_manager()
-        passes.run(self._final_module, builder)
+        with self._recorded_timings.record("Module passes", builder):
+            passes.run(self._final_module, builder)
 
     def _finalize_specific(self):
         super()._finalize_specific()
@@ -79,64 +90,73 @@ class Whole(JITCodeLibrary):
                 self._codegen.set_env(variable.name, environment)
 
 
-def reloads(library: CodeLibrary) -> set:
-    """What has to run before code of a library is loaded from a file; nothing before Numba 0.62."""
-    return getattr(library, "_reload_init", set())
+def callers_first(libraries: Iterable[CodeLibrary]) -> Iterator[CodeLibrary]:
+    """Libraries and those that they call, each once and after all of its callers: what nothing in a module refers to
+    when it is linked is left out."""
+    order, seen = [], set()
+
+    def visit(libraries):
+        for library in libraries:
+            if library not in seen:
+                seen.add(library)
+                visit(library._linking_libraries if isinstance(library, Callee) else ())
+                order.append(library)
+    visit(libraries)
+    return reversed(order)
 
 
-def called(libraries: Iterable[CodeLibrary]) -> Iterator[CodeLibrary]:
-    """Libraries and those that they call, each once."""
-    waiting, seen = list(libraries), set()
-    while waiting:
-        library = waiting.pop()
-        if library not in seen:
-            seen.add(library)
-            yield library
-            waiting += library._linking_libraries if isinstance(library, Callee) else ()
+@register_pass(mutates_CFG=True, analysis_only=False)
+class CalleeLowering(NativeLowering):
+    """Lowers a function into a Callee, and makes it known to its callers."""
 
-
-@register_pass(mutates_CFG=False, analysis_only=False)
-class Registration(LoweringPass):
-    """Makes a function known to its callers, in place of what Numba does once there is machine code."""
-
-    _name = "registration_of_callee"
-
-    def __init__(self):
-        super().__init__()              # which is abstract
+    _name = "callee_lowering"
 
     def run_pass(self, state: StateDict) -> bool:
-        """Insert it under a key of its own, which has to be a function for Python: one without an address."""
-        lowered, library = state["cr"], state.library
+        """As Numba, but that the key to the function, which has to be one that Python can call, has no address."""
+        state.library = library = Callee(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        lowered = state["cr"]
         key = _dynfunc.make_function(lowered.fndesc.lookup_module(), library.name, "", 0, lowered.env, (library,))
         state.targetctx.insert_user_function(key, lowered.fndesc, [library])
-        if reloads(library):
-            state.reload_init.extend(reloads(library))
         state["cr"] = lowered._replace(cfunc=key)
         return True
 
 
-class CalleeCompiler(Compiler):
-    """Compiles a function that compiled code alone calls."""
+@register_pass(mutates_CFG=True, analysis_only=False)
+class EntryLowering(NativeLowering):
+    """Lowers a function into a Whole, which can be kept on disk."""
 
-    def compile_extra(self, func: Callable) -> CompileResult:
-        """Compile it into a Callee."""
-        self.state.library = Callee(self.state.targetctx.codegen(), func.__qualname__)
-        self.state.flags.no_compile = True
-        return super().compile_extra(func)
+    _name = "entry_lowering"
+
+    def run_pass(self, state: StateDict) -> bool:
+        """As Numba, with another library."""
+        state.library = Whole(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return super().run_pass(state)
+
+
+class _WithLowering(Compiler):
+    """Numba's compiler, but for the lowering."""
+
+    lowering: type[NativeLowering]
 
     def define_pipelines(self) -> list[PassManager]:
-        """Numba's, with a registration."""
+        """Numba's passes, with another lowering in place of its own."""
         passes, = super().define_pipelines()
-        passes.add_pass_after(Registration, NativeLowering)
+        passes.add_pass_after(self.lowering, NativeLowering)
+        passes.passes = [(kind, text) for kind, text in passes.passes if kind is not NativeLowering]
         passes.finalize()
         return [passes]
 
 
-class EntryCompiler(Compiler):
-    """Compiles an entry point, which can be kept on disk."""
+class CalleeCompiler(_WithLowering):
+    """Compiles a function that compiled code alone calls."""
 
-    def compile_extra(self, func: Callable) -> CompileResult:
-        """Compile it into a Whole."""
-        self.state.library = Whole(self.state.targetctx.codegen(), func.__qualname__)
-        self.state.library.enable_object_caching()
-        return super().compile_extra(func)
+    lowering = CalleeLowering
+
+
+class EntryCompiler(_WithLowering):
+    """Compiles an entry point."""
+
+    lowering = EntryLowering

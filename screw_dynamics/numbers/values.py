@@ -30,10 +30,10 @@ PLAIN = bool(config.DISABLE_JIT)            # NUMBA_DISABLE_JIT=1: entry points,
 Scalar = float      # in annotations: float64, a SIMD lane, or any Python number
 
 kernel = register_jitable(**INLINE)
-outlined = register_jitable(**CALLEE)       # a kernel that is not inlined: slower, but compiled just once
+outlined = register_jitable(**CALLEE, forceinline=False)       # slower than a kernel, but compiled just once
 # A kernel that Numba compiles in its own way: optimised by itself and again in its callers, straight lines take up to a
 # quarter less time, and a twentieth more to compile.
-straight_line = register_jitable(**FLAGS, no_cfunc_wrapper=True, forceinline=True)
+optimised_alone = register_jitable(**FLAGS, no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
 
 
 # ------------------------------------------------------------------------------------------------- operators

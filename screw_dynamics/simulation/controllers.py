@@ -156,7 +156,7 @@ def _nothing(result):
     """Refuse a controller that returns something."""
 
 
-@overload(_nothing)
+@overload(_nothing, jit_options=CALLED)
 def _check_nothing(result):
     if not isinstance(result, types.NoneType):
         refuse(f"it returns {result}; it must return nothing, and set tau")

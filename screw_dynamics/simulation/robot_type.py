@@ -83,7 +83,7 @@ def _like(robot):
     """A number of the kind that the robot's states have."""
 
 
-@overload(_like)
+@overload(_like, jit_options=CALLEE)
 def _like_of(robot):
     return (lambda robot: splat(0.0)) if robot.lanes else (lambda robot: 0.0)
 
@@ -92,7 +92,7 @@ def _vector(like, x):
     """The array x of the kind of `like`, contiguous."""
 
 
-@overload(_vector)
+@overload(_vector, jit_options=CALLEE)
 def _vector_of(like, x):
     if x.dtype == like and x.layout == "C":
         return lambda like, x: x
@@ -109,7 +109,7 @@ def _result(like, out, shape):
     """The array for a result: out, or a new one for None."""
 
 
-@overload(_result)
+@overload(_result, jit_options=CALLEE)
 def _result_of(like, out, shape):
     if _absent(out):
         return lambda like, out, shape: fresh(like, shape)

@@ -1,6 +1,7 @@
 """Controllers that know the robot: compiled they do what they do in plain Python, in and out of lanes; kept on disk."""
 import math
 import os
+import shutil
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
+from screw_dynamics.compiled.store import own
 from screw_dynamics.simulation import controllers
 from support.paths import ROOT
 from support.random_trees import model_of, random_tree
@@ -20,6 +22,19 @@ PANDA = sd.Robot.from_urdf(PANDA_URDF, tip_link="panda_link8")
 FINGERS = sd.Robot.from_urdf(PANDA_URDF)
 HOME = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7])
 GAINS = np.linspace(40.0, 5.0, 7)
+
+
+# A program whose arguments are gains: it prints where a controller of each leads.
+GAINS_GIVEN = f"""
+import sys
+import numpy as np
+import screw_dynamics as sd
+robot = sd.Robot.from_urdf({str(ROOT / "urdf" / "double_pendulum.urdf")!r})
+for gain in map(float, sys.argv[1:]):
+    def controller(robot, t, q, qd, tau):
+        tau[:] = gain * (0.3 - q) - 4.0 * qd + robot.gravity_torque(q)
+    print(gain, robot.rollout([0.1, 0.2], [0.0, 0.0], controller, steps=100)[1][-1])
+"""
 
 
 # ------------------------------------------------------------------------------------------------- the robot's methods
@@ -302,3 +317,27 @@ def test_the_example_reaches_its_goals():
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     errors = [float(line.split(": ")[1].split()[1]) for line in done.stdout.splitlines()]
     assert len(errors) == 3 and errors[0] < 1e-2 and errors[1] < 1e-9 and errors[2] < 1e-3
+
+
+# ------------------------------------------------------------------------------------------------- several processes
+def test_controllers_that_several_processes_compiled_are_not_mixed_up(tmp_path):
+    """They have the same names in machine code: Numba counts functions in each process from the same number on."""
+    def lines(*gains):
+        command = [sys.executable, "-W", "ignore", "-c", GAINS_GIVEN, *gains]
+        done = subprocess.run(command, capture_output=True, text=True,
+                              env={**os.environ, "SCREW_DYNAMICS_CACHE_DIR": str(tmp_path)})
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+    shutil.copytree(own().path, tmp_path, dirs_exist_ok=True)
+    apart = lines("20") + lines("30")
+    assert lines("20", "30") == apart and lines("20", "30", "40")[:2] == apart and lines("30", "20") == apart[::-1]
+
+
+def test_a_controller_may_call_python(capsys):
+    """Slowly: by Numba's objmode."""
+    def controller(t, q, qd, tau):
+        with numba.objmode():
+            print("called")
+        tau[:] = 0.0
+    PANDA.rollout(HOME, np.zeros(7), controller, steps=1)
+    assert capsys.readouterr().out == "called\n"
