@@ -283,7 +283,7 @@ def compiling_kernels(extras):
     """Compile what is going to be called, into the user's cache, while the body of the with statement does something
     else; if it cannot be kept there, it is compiled at its first use."""
     sources = fingerprint(*sorted(PACKAGE.rglob("*.py")))
-    names, key = (DEMO_KERNELS, f"{sources} demo") if extras == ["demo"] else ([], f"{sources} all")
+    names, key = (DEMO_KERNELS, f"{sources} {' '.join(DEMO_KERNELS)}") if extras == ["demo"] else ([], f"{sources} all")
     if read_state().get("kernels") in (key, f"{sources} all"):
         yield
         return

@@ -1,6 +1,7 @@
 """simulator_node in a process of its own, controllers beside it, and simulated time that the test advances."""
 
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -47,7 +48,7 @@ class RobotSimulator:
     * record {topic: type}: more topics in the recording. parameters: of simulator_node. initial_positions {joint:
       position}. namespace: of all nodes. keeps_clock: false for all but the first of several robots.
     * patience: wall seconds without progress, after which the run fails. folder: for logs; None: a temporary one,
-      which a `with` block that ends well removes.
+      which a `with` block that ends well removes, except in pytest.
 
     A context, or `start` and `close`. `LockstepError` says which process has ended, or what was not answered."""
 
@@ -109,7 +110,8 @@ class RobotSimulator:
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         self.close()
-        if self._temporary and error is None:
+        # A fixture, which is torn down in pytest, does not see the error of a test.
+        if self._temporary and error is None and "PYTEST_CURRENT_TEST" not in os.environ:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def _start_processes(self) -> None:

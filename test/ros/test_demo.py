@@ -54,7 +54,7 @@ def as_set_up(tmp_path_factory):
 
 
 @pytest.mark.parametrize("robot", ROBOTS, ids=lambda path: path.stem)
-def test_make_demo_compiles_all_that_its_nodes_prepare(robot, as_set_up):
+def test_make_demo_compiles_all_that_its_nodes_prepare(robot, as_set_up, ros_domain):
     done = subprocess.run([sys.executable, "-c", NODES, robot], capture_output=True, text=True, check=False,
                           env={**os.environ, **as_set_up})
     assert (done.returncode, done.stdout) == (0, ""), done.stderr

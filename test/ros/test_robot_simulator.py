@@ -217,6 +217,7 @@ def test_sensors_measure_the_first_state_too(tmp_path, ros):
 def test_a_temporary_folder_goes_with_a_run_that_ends_well(monkeypatch, tmp_path, ros):
     """One that fails leaves its logs."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")
     with RobotSimulator(arm.urdf(), answers=0, namespace="well"):
         assert len(list(tmp_path.iterdir())) == 1
     assert not list(tmp_path.iterdir())

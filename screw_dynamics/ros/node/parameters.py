@@ -145,12 +145,14 @@ class Parameters:
     def unknown(self, families: Sequence[str]) -> list[str]:
         """A line on each parameter given at the start that is neither declared nor one of a family, `<family>.<name>`,
         whose names a robot decides: it would do nothing, and nobody would be told."""
-        declared, lines = list(self._node.get_parameters_by_prefix("")), []
-        begin = {name.partition(".")[0] for name in (*declared, *families, "qos_overrides")}
+        declared, lines = set(self._node.get_parameters_by_prefix("")), []
+        begin = {name.partition(".")[0] for name in declared if "." in name} | {*families, "qos_overrides"}
         for name in self._node._parameter_overrides:                # rclpy shows those that are declared alone
-            if name not in declared and name.partition(".")[0] not in begin:
-                close = "".join(f": is {other} meant?" for other in get_close_matches(name, declared, 1))
-                lines.append(f"parameter {name} is not one of this node, and not used{close}")
+            family, dot, rest = name.partition(".")
+            if name not in declared and not (dot and family in begin):
+                meant = get_close_matches(family, begin if dot else declared, 1)
+                lines.append(f"parameter {name} is not one of this node, and not used"
+                             + "".join(f": is {other}{dot}{rest} meant?" for other in meant))
         return lines
 
     def assign(self, name: str, value: Any) -> None:
