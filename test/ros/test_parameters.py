@@ -52,8 +52,8 @@ def test_a_value_that_does_not_fit_is_refused_naming_both(setting, value, says):
 def test_parameters_that_a_node_does_not_have_are_named_with_what_may_be_meant(ros):
     """Not those that it has once it knows the robot."""
     given = {"comand_timeout": 0.5, "gains.p": 3.0, "initial_position.elbow": 0.3, "command_timeout": 0.4,
-             "initial_positions.elbow": 0.1, "joint_trajectory_controller.constraints.elbow.goal": 0.2, "use_sim_time": False,
-             "qos_overrides./joint_states.publisher.depth": 3}
+             "initial_positions.elbow": 0.1, "use_sim_time": False, "qos_overrides./joint_states.publisher.depth": 3,
+             "joint_trajectory_controller.constraints.elbow.goal": 0.2}
     node = SimulatorNode(parameter_overrides=[Parameter(name, value=value) for name, value in given.items()])
     try:
         assert node.settings.unknown(node.families) == [
