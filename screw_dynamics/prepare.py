@@ -59,8 +59,8 @@ from screw_dynamics.simulation.rollout import OTHER_METHODS, form_of
 
 @cache
 def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
-    """What can be compiled beforehand, by name: all but specialized robots, and controllers of users. First what is for
-    a single state, then what is for batches, as kernels of a kind have parts in common.
+    """What can be compiled beforehand, by name: all but single precision, specialized robots, and controllers of users.
+    First what is for a single state, then what is for batches, as kernels of a kind have parts in common.
 
     everything: with the dynamics in each representation, for robots that are made with `representation=`, hybrid
     dynamics, derivatives, regressors, closed loops and implicit integrators. on_groups: for robots with joints on

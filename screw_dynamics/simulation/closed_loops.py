@@ -105,7 +105,8 @@ def settling(by: ModuleType) -> Callable:
         for k in range(len(qd)):
             scratch[k] = qd[k]
         rank = strike(links, body, given, most, qd)
-        given.most[0] = given.most[0] if what == VELOCITIES else rank
+        if what != VELOCITIES:
+            given.most[0] = rank
         for k in range(len(qd)):        # at the beginning the rank alone is asked for
             qd[k] = scratch[k] if what == BEGIN else where(failed, null(qd[k]) + np.nan, qd[k])
     return settle

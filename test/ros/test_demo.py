@@ -6,9 +6,8 @@ import sys
 
 import pytest
 
-from screw_dynamics import prepare
-from screw_dynamics.compiled.store import Folder
 from support.graph import PATIENCE
+from support.kernels import cache_with
 from support.paths import ROOT
 from support.real_robots import PATHS
 
@@ -46,11 +45,7 @@ def as_set_up(tmp_path_factory):
     command = [sys.executable, "-m", "screw_dynamics.prepare", *DEMO_KERNELS]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     listed = subprocess.run([*command, "--list"], check=True, capture_output=True, text=True).stdout.splitlines()
-    there, known = Folder(tmp_path_factory.mktemp("demo") / "cache", {os.geteuid()}), prepare.forms()
-    for dispatcher, signature in (known[line.removeprefix("+ ")] for line in listed):
-        cache, target = dispatcher._cache, dispatcher.targetctx
-        there.write(next(cache._names(signature, target)), cache.find(signature, target))
-    return {"SCREW_DYNAMICS_CACHE_DIR": str(there.path)}
+    return cache_with([line.removeprefix("+ ") for line in listed], tmp_path_factory.mktemp("demo") / "cache")
 
 
 @pytest.mark.parametrize("robot", ROBOTS, ids=lambda path: path.stem)

@@ -1,7 +1,6 @@
 """Controllers that know the robot: compiled they do what they do in plain Python, in and out of lanes; kept on disk."""
 import math
 import os
-import shutil
 import subprocess
 import sys
 
@@ -10,9 +9,10 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics import prepare
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.compiled.store import own
 from screw_dynamics.simulation import controllers
+from support.kernels import cache_with
 from support.paths import ROOT
 from support.random_trees import model_of, random_tree
 from support.real_robots import PATHS
@@ -324,11 +324,10 @@ def test_controllers_that_several_processes_compiled_are_not_mixed_up(tmp_path):
     """They have the same names in machine code: Numba counts functions in each process from the same number on."""
     def lines(*gains):
         command = [sys.executable, "-W", "ignore", "-c", GAINS_GIVEN, *gains]
-        done = subprocess.run(command, capture_output=True, text=True,
-                              env={**os.environ, "SCREW_DYNAMICS_CACHE_DIR": str(tmp_path)})
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **cache})
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()
-    shutil.copytree(own().path, tmp_path, dirs_exist_ok=True)
+    cache = cache_with(prepare.forms(), tmp_path / "cache")
     apart = lines("20") + lines("30")
     assert lines("20", "30") == apart and lines("20", "30", "40")[:2] == apart and lines("30", "20") == apart[::-1]
 

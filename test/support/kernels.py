@@ -1,0 +1,18 @@
+"""Caches of machine code that have some kernels alone."""
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from screw_dynamics import prepare
+from screw_dynamics.compiled.store import Folder
+
+
+def cache_with(kernels: Iterable[str], path: Path) -> dict[str, str]:
+    """The environment in which a process has these kernels of `prepare.forms()`, as far as there are any, and no
+    others."""
+    folder, known = Folder(path, {os.geteuid()}), prepare.forms()
+    for dispatcher, signature in map(known.__getitem__, kernels):
+        cache, target = dispatcher._cache, dispatcher.targetctx
+        if (data := cache.find(signature, target)) is not None:
+            folder.write(next(cache._names(signature, target)), data)
+    return {"SCREW_DYNAMICS_CACHE_DIR": str(path)}
