@@ -5,7 +5,7 @@ from numba.core.codegen import JITCodeLibrary
 
 from screw_dynamics.compiled.cache import compiled, prepare
 from screw_dynamics.numbers.linking import Whole
-from screw_dynamics.numbers.values import kernel, outlined
+from screw_dynamics.numbers.values import CALLEE, kernel, outlined
 
 
 @pytest.fixture
@@ -52,22 +52,31 @@ def test_functions_that_numba_compiles_alone_call_kernels_too(both, made):
         call(-1.0)
 
 
-def test_what_is_called_later_than_it_is_named_is_linked():
-    """The generator names `deep` and, as nobody iterates over it, does not call it; `other` does."""
-    @outlined
-    def deep(x):
-        return 3.0 * x
+@njit(**CALLEE)
+def deep(x):
+    return 3.0 * x
 
-    @outlined
-    def numbers(x):
-        yield deep(x)
 
-    @outlined
-    def other(x):
-        return deep(x) + 1.0
+@njit(**CALLEE)
+def numbers(x):
+    yield x
+    yield deep(x)
 
-    def entry(x):
-        unused = numbers(x)         # noqa: F841
-        return other(x)
-    for first, second in ((entry, 7.0), (lambda x: other(x), 7.0)):
-        assert prepare(compiled("an order of a test", key=None)(first), (types.float64,)).entry_point(2.0) == second
+
+@njit(**CALLEE)
+def unasked(x):
+    numbers(x)
+    return x
+
+
+@njit(**CALLEE)
+def other(x):
+    return deep(x) + 1.0
+
+
+@pytest.mark.parametrize("entry", [lambda x: other(x) + unasked(x), lambda x: unasked(x) + other(x)])
+def test_what_one_caller_names_and_another_one_calls_is_linked(entry):
+    """A generator whose numbers are not asked for names `deep`, and nothing of it is left that would call it."""
+    result = prepare(compiled("an order of a test", key=None)(entry), (types.float64,))
+    assert not [f.name for f in result.library._final_module.functions if f.is_declaration and "deep" in f.name]
+    assert result.entry_point(2.0) == 9.0
