@@ -2,6 +2,7 @@
 the start of nodes; what comes over a topic is text."""
 import io
 from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
 
 from .error import UrdfError
@@ -23,23 +24,32 @@ def read_urdf_file(location: str, xacro_args: Mapping[str, str] | None = None) -
         raise UrdfError(f"urdf: {location}: {error}") from None
     if not path.is_file():
         raise UrdfError(f"urdf: file {path} does not exist" + ("" if str(path) == location else f" (from {location})"))
-    if xacro_args and not is_xacro(str(path)):
-        raise UrdfError(f"urdf: {_not_xacro(path)}")
-    text = expand(str(path), xacro_args) if is_xacro(str(path)) else read_source(path)
-    return with_located_meshes(text, path)
+    if is_xacro(str(path)):
+        return with_located_meshes(expand(str(path), xacro_args), path)
+    _refuse(xacro_args, path)
+    return with_located_meshes(read_source(path), path)
+
+
+def text_of(source: str | PathLike, xacro_args: Mapping[str, str] | None = None) -> str:
+    """The URDF text that a source is, or that `read_urdf_file` reads at the path that it is."""
+    path = path_of(source)
+    if path is not None:
+        return read_urdf_file(path, xacro_args)
+    _refuse(xacro_args, "XML text")
+    return str(source)
 
 
 def opened(source: Source, xacro_args: Mapping[str, str] | None = None) -> Source:
     """A source, as it is; the path of a xacro file becomes the URDF text that it expands to, open under its name."""
-    path = path_of(source)
-    if path is not None and is_xacro(path) and not hasattr(source, "read"):
-        text = io.StringIO(read_urdf_file(path, xacro_args))
-        text.name = path    # type: ignore[misc, attr-defined]
-        return text
+    path = None if hasattr(source, "read") else path_of(source)
+    if path is None or not is_xacro(path):
+        _refuse(xacro_args, path or "the source")
+        return source
+    text = io.StringIO(read_urdf_file(path, xacro_args))
+    text.name = path    # type: ignore[misc, attr-defined]
+    return text
+
+
+def _refuse(xacro_args, what):
     if xacro_args:
-        raise UrdfError(_not_xacro(path or "the source"))
-    return source
-
-
-def _not_xacro(path):
-    return f"xacro_args are given, but {path} is not the path of a xacro file (*.xacro)"
+        raise UrdfError(f"xacro_args are given, but {what} is not the path of a xacro file (*.xacro)")
