@@ -12,9 +12,8 @@ from support import planar_arm as arm
 def file(tmp_path):
     """The planar arm, whose elbow has the name that the argument `elbow` gives it."""
     text = arm.urdf(elbow="$(arg elbow)")
-    start = text.index("<robot")
-    text = text[start:].replace(">", ' xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="elbow" default="e"/>',
-                                1)
+    argument = ' xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="elbow" default="e"/>'
+    text = text[text.index("<robot"):].replace(">", argument, 1)
     file = tmp_path / "arm.urdf.xacro"
     file.write_text(text)
     return file
@@ -35,7 +34,8 @@ def test_a_node_expands_its_file_with_its_arguments(ros, file):
 
 
 @pytest.mark.parametrize("urdf, xacro_args, says", [
-    (True, "elbo:=knee", "no argument 'elbo': its arguments are 'elbow'"), (True, "knee", "'knee', must be name:=value"),
+    (True, "elbo:=knee", "no argument 'elbo': its arguments are 'elbow'"),
+    (True, "knee", "'knee', must be name:=value"),
     (False, "elbow:=knee", "parameter xacro_args is given, but urdf")])
 def test_a_node_refuses_arguments_that_would_do_nothing(ros, file, urdf, xacro_args, says):
     with pytest.raises(ValueError, match=says):
