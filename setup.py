@@ -129,7 +129,9 @@ def warn_of_interfaces():
     here = Path(__file__).resolve().parent
     interfaces = here / f"{NAME}_interfaces"
     by_colcon = {"install", "develop"} & set(sys.argv)
-    if by_colcon and (interfaces / "package.xml").is_file() and find_spec(interfaces.name) is None:
+    found = find_spec(interfaces.name)
+    built = found is not None and found.origin is not None      # the folder here is an empty namespace package
+    if by_colcon and (interfaces / "package.xml").is_file() and not built:
         print(f"{interfaces.name}, without which no node of {NAME} starts, is not built, as colcon stops at the first "
               f"package.xml: colcon build --paths {here} {interfaces}", file=sys.stderr)
 

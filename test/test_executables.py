@@ -11,26 +11,37 @@ from screw_dynamics.ros.missing import advice, build_command
 from support.paths import ROOT
 from support.ros import needs_ros
 
-HIDE = """
+HIDING = """
 import sys
 from importlib.machinery import PathFinder
 from importlib.metadata import entry_points
-hidden = sys.argv.pop().split(",")
-program, = entry_points(group="console_scripts", name=sys.argv.pop())
 
 class Finder:
-    find_spec = staticmethod(lambda name, path=None, target=None: None if name.partition(".")[0] in hidden else
-                             PathFinder.find_spec(name, path, target))
-
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        found = PathFinder.find_spec(name, path, target)
+        installed = found is not None and found.origin is not None      # else a folder, an empty namespace package
+        return None if installed and name.partition(".")[0] in hidden else found
+"""
+RUN = HIDING + """
+hidden = sys.argv.pop().split(",")
+program, = entry_points(group="console_scripts", name=sys.argv.pop())
 sys.meta_path[sys.meta_path.index(PathFinder)] = Finder
 sys.exit(program.load()())
 """
+SETUP = HIDING + """
+import runpy
+hidden = sys.argv.pop()
+sys.meta_path[sys.meta_path.index(PathFinder)] = Finder
+sys.argv[:] = ["setup.py", sys.argv.pop(), "--help"]
+runpy.run_path("setup.py", run_name="__main__")
+"""
 
 
-def run(program, *hidden):
+def run(program, *hidden, folder="/"):
     """An executable, as pip installs it, without some packages."""
-    return subprocess.run([sys.executable, "-c", HIDE, program, ",".join(hidden)], cwd="/",
-                          capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-c", RUN, program, ",".join(hidden)], cwd=folder, capture_output=True,
+                          text=True)
 
 
 @pytest.mark.parametrize("program", MODULES)
@@ -48,6 +59,15 @@ def test_a_node_without_its_services_says_what_builds_them(program):
     done = run(program, "screw_dynamics_interfaces")
     assert done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1
     assert done.stderr.startswith(f"{program} needs the package screw_dynamics_interfaces, which is not built: ")
+
+
+@needs_ros
+def test_a_folder_of_that_name_is_not_taken_for_the_services(tmp_path):
+    """In a checkout Python takes it for a namespace package, which is empty."""
+    (tmp_path / "screw_dynamics_interfaces").mkdir()
+    done = run("dynamics_node", "screw_dynamics_interfaces", folder=tmp_path)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert "screw_dynamics_interfaces, which is not built: " in done.stderr
 
 
 @needs_ros
@@ -77,24 +97,10 @@ def test_a_ros_for_another_python_and_faults_that_are_not_of_ros():
 def test_the_command_builds_both_packages_of_a_checkout(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     assert build_command(ROOT) == f"colcon build --paths {ROOT} {ROOT / 'screw_dynamics_interfaces'}"
-    assert build_command(tmp_path).startswith("colcon build --packages-up-to screw_dynamics_interfaces")
+    paths = "src/screw_dynamics src/screw_dynamics/screw_dynamics_interfaces"
+    assert build_command(tmp_path) == f"colcon build --paths {paths}, where the clone is src/screw_dynamics"
     (tmp_path / "setup.json").touch()
     assert build_command(ROOT) == "make interfaces"
-
-
-SETUP = """
-import runpy, sys
-from importlib.machinery import PathFinder
-hidden = sys.argv[1]
-
-class Finder:
-    find_spec = staticmethod(lambda name, path=None, target=None: None if name == hidden else
-                             PathFinder.find_spec(name, path, target))
-
-sys.meta_path[sys.meta_path.index(PathFinder)] = Finder
-sys.argv[:] = ["setup.py", *sys.argv[2:]]
-runpy.run_path("setup.py", run_name="__main__")
-"""
 
 
 @pytest.mark.parametrize("command, hidden, says", [
@@ -104,7 +110,7 @@ def test_a_build_by_colcon_says_which_package_it_leaves_out(command, hidden, say
     """colcon runs these commands of setup.py; --help stops them."""
     if not (ROOT / "screw_dynamics_interfaces").is_dir():
         pytest.skip("a tree in which tools find both packages")
-    done = subprocess.run([sys.executable, "-c", SETUP, hidden, command, "--help"], cwd=ROOT, text=True, check=True,
+    done = subprocess.run([sys.executable, "-c", SETUP, command, hidden], cwd=ROOT, text=True, check=True,
                           capture_output=True, env={**os.environ, "PYTHONPATH": ""})
     line = (f"screw_dynamics_interfaces, without which no node of screw_dynamics starts, is not built, as colcon stops "
             f"at the first package.xml: colcon build --paths {ROOT} {Path(ROOT, 'screw_dynamics_interfaces')}\n")

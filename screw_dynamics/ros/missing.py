@@ -17,7 +17,9 @@ def advice(program: str, error: ImportError) -> str:
     name = error.name or ""
     package = name.partition(".")[0]
     if package == INTERFACES:
-        state = "is not built" if find_spec(package) is None else f"is of another version ({error})"
+        found = find_spec(package)
+        built = found is not None and found.origin is not None      # a checkout's folder is an empty namespace package
+        state = f"is of another version ({error})" if built else "is not built"
         return f"{program} needs the package {INTERFACES}, which {state}: {build_command()}"
     if package != "rclpy" and not package.endswith(ENDINGS):
         return ""
@@ -37,4 +39,5 @@ def build_command(checkout: Path = CHECKOUT) -> str:
         return "make interfaces"
     if (checkout / INTERFACES / "package.xml").is_file():
         return f"colcon build --paths {checkout} {checkout / INTERFACES}"
-    return f"colcon build --packages-up-to {INTERFACES}, in the workspace; in a checkout: make interfaces"
+    return (f"colcon build --paths src/screw_dynamics src/screw_dynamics/{INTERFACES}, "
+            "where the clone is src/screw_dynamics")
