@@ -80,9 +80,10 @@ MJCF = ["mujoco>=3.2"]
 ROBOTS = ["example-robot-data", "xacro"]
 BENCH = ["pin", "mpmath", *MJCF, *PLOT, *ROBOTS]
 PYTEST = ["pytest>=8", "pytest-xdist>=3.5"]
+TOOLS_OF_ROS = ["catkin-pkg", "colcon-common-extensions", "rosdep"]    # to which the tests show a release
 DOCS = ["sphinx>=8", "furo", "myst-nb>=1.2", "sphinx-copybutton", "ziamath>=0.12", *PYTEST, *PLOT, *SYMBOLIC, *ROBOTS]
 TEST = [*PYTEST, "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "pyyaml", "setuptools>=68",
-        "hypothesis>=6.100", *PLOT, *RECORD, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF, *ROBOTS, *VIEW, *DOCS]
+        "hypothesis>=6.100", *TOOLS_OF_ROS, *PLOT, *RECORD, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF, *ROBOTS, *VIEW, *DOCS]
 
 
 class BuildWithKernels(build_py):
