@@ -16,10 +16,8 @@ import yaml
 from packaging.requirements import Requirement
 
 import screw_dynamics
-from support.paths import ROOT
+from support.paths import INTERFACES, ROOT
 from support.ros import PACKAGES, needs_ros, reason_to_skip
-
-INTERFACES = ROOT / "screw_dynamics_interfaces"
 
 IMPORT_WITHOUT_ROS = """
 import importlib.abc, sys
@@ -106,18 +104,6 @@ def test_an_editable_install_is_found_by_scripts_beside_the_checkout(tmp_path):
     found = subprocess.run([sys.executable, "-c", look, site], cwd=tmp_path / "work", env=environment,
                            capture_output=True, text=True, check=True).stdout
     assert Path(found.strip()).is_file()
-
-
-def test_package_xml_names_every_ros_package_that_is_imported():
-    declared = {element.text for element in package_xml(ROOT) if element.tag.endswith("depend")}
-    declared |= {"rcl_interfaces", "builtin_interfaces"}  # what rclpy and every message package stand on
-    source = "\n".join(
-        path.read_text() for folder in ("screw_dynamics/ros", "launch") for path in (ROOT / folder).rglob("*.py")
-    )
-    roots = set(re.findall(r"^\s*(?:from|import) ([a-z_]+)", source, re.MULTILINE))
-    ours = roots & set(sys.stdlib_module_names) | {"screw_dynamics", "numpy", "lxml"}
-    assert "rclpy" in roots
-    assert roots - ours <= declared
 
 
 def test_every_service_file_is_built():
