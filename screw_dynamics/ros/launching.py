@@ -41,12 +41,12 @@ ARGUMENTS = {   # name: default, description
 class Program(NamedTuple):
     """An executable of a package, and the other arguments of launch_ros's Node.
 
-    task: it ends by itself when it is done, which ends nothing else."""
+    task: of what, for messages, where it ends by itself when that is done, and ends nothing else; "": it runs on."""
 
     package: str
     executable: str
     options: Mapping[str, Any]
-    task: bool = False
+    task: str = ""
 
 
 class Given(NamedTuple):
@@ -101,8 +101,8 @@ def spawner(controllers: Sequence[str], config: str, *options: str) -> Part:
     """ros2_control's spawner of controllers, with more of its options; config as in `node`."""
     def programs(given: Given) -> list[Program]:
         arguments = [*controllers, "--param-file", given.file(config), *options]
-        return [Program("controller_manager", "spawner",
-                        {"namespace": given.arguments["namespace"], "arguments": arguments}, task=True)]
+        return [Program("controller_manager", "spawner", {
+            "namespace": given.arguments["namespace"], "arguments": arguments}, f" of {', '.join(controllers)}")]
     return programs
 
 
@@ -185,6 +185,6 @@ def _ended(program: Program, event: ProcessExited, context: LaunchContext) -> li
     if context.is_shutdown:
         return []
     if event.returncode:        # an exception, unlike Shutdown, has launch exit with 1
-        raise RuntimeError(f"{program.executable} failed with exit code {event.returncode}: "
+        raise RuntimeError(f"{program.executable}{program.task} failed with exit code {event.returncode}: "
                            "all that was launched with it is ended")
     return [] if program.task else [Shutdown(reason=f"{program.executable} has ended")]
