@@ -163,3 +163,19 @@ def test_files_of_tests_of_nodes_are_skipped_with_the_reason(tmp_path):
     files = len(list((ROOT / "test" / "ros").glob("test_*.py")))
     assert f"{files} skipped" in done.stdout and "there is no ROS in this trial" in done.stdout
     assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+@pytest.mark.parametrize("set_up, code, says", [
+    (False, pytest.ExitCode.NO_TESTS_COLLECTED, "sympy is not installed"),
+    (True, pytest.ExitCode.INTERRUPTED, "import of sympy halted")])
+def test_files_of_tests_are_skipped_without_what_comes_by_pip_alone(tmp_path, set_up, code, says):
+    """But not in the environment of tools/setup, which has everything."""
+    (tmp_path / "no_sympy.py").write_text("import sys\n"
+                                          "sys.modules['sympy'] = None\n"
+                                          "from support import skipped\n"
+                                          f"skipped.SET_UP = {set_up}")
+    path = os.pathsep.join([str(tmp_path), str(ROOT / "test"), str(ROOT)])
+    done = subprocess.run([sys.executable, "-m", "pytest", "-p", "no_sympy", "-p", "no:cacheprovider", "-q",
+                           "test/symbolic/test_symbolic.py"],
+                          cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    assert done.returncode == code and says in done.stdout, done.stdout
