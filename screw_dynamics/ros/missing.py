@@ -18,9 +18,9 @@ def advice(program: str, error: ImportError) -> str:
     package = name.partition(".")[0]
     if package == INTERFACES:
         found = find_spec(package)
-        built = found is not None and found.origin is not None      # a checkout's folder is an empty namespace package
-        state = f"is of another version ({error})" if built else "is not built"
-        return f"{program} needs the package {INTERFACES}, which {state}: {build_command()}"
+        if found is None or found.origin is None:       # in a checkout its folder is an empty namespace package
+            return f"{program} needs the package {package}, which is not built: {build_command()}"
+        return f"{program} needs the package {package}, which is of another version ({error}): {build_command()}"
     if package != "rclpy" and not package.endswith(ENDINGS):
         return ""
     if name != package or find_spec(package) is not None:
