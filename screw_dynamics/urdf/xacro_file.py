@@ -44,10 +44,11 @@ def expand(path: str, arguments: Mapping[str, str] | None = None) -> str:
     except Exception as error:  # xacro raises errors of many types, some of other libraries
         reason = str(error) or type(error).__name__
         hint = "; xacro_args gives a file its arguments" if "substitution argument" in reason else ""
-        raise UrdfError(f"urdf: {path}: xacro refuses it: {reason}{hint}") from error
-    if unused := given.keys() - given.asked:
+        misspelt = f"; it had not asked for the argument {listed(given.unused)} until then" if given.unused else ""
+        raise UrdfError(f"urdf: {path}: xacro refuses it: {reason}{hint}{misspelt}") from error
+    if given.unused:
         has = f"its arguments are {listed(given.asked)}" if given.asked else "it has none"
-        raise UrdfError(f"urdf: {path}: the file has no argument {listed(unused)}: {has}")
+        raise UrdfError(f"urdf: {path}: the file has no argument {listed(given.unused)}: {has}")
     return text
 
 
@@ -56,7 +57,12 @@ class _Arguments(dict):
 
     def __init__(self, values):
         super().__init__(values)
-        self.asked = set()
+        self.given, self.asked = set(values), set()
+
+    @property
+    def unused(self):
+        """Those that were given, and not asked for."""
+        return self.given - self.asked
 
     def __contains__(self, name):
         self.asked.add(name)

@@ -63,6 +63,7 @@ def test_a_robot_of_a_xacro_file_is_shown_with_its_meshes_from_what_it_keeps(fil
 
 @pytest.mark.parametrize("arguments, says", [
     ({"name": "left", "mas": "2.5"}, r"the file has no argument 'mas': its arguments are 'mass', 'name'"),
+    ({"mas": "2.5"}, r"argument name; .*; it had not asked for the argument 'mas' until then"),
     ({"mass": "2.5"}, r"xacro refuses it: .*argument name; xacro_args gives a file its arguments"),
     ({"name": "left"}, r"arm\.urdf\.xacro: line \d+: link 'boom': <inertial>: <mass>: value=''"),
 ])
