@@ -12,7 +12,7 @@ from support.paths import ROOT
 from support.ros import needs_ros
 
 HIDING = """
-import sys
+import os, sys
 from importlib.machinery import PathFinder
 from importlib.metadata import entry_points
 
@@ -20,8 +20,8 @@ class Finder:
     @staticmethod
     def find_spec(name, path=None, target=None):
         found = PathFinder.find_spec(name, path, target)
-        installed = found is not None and found.origin is not None      # else a folder, an empty namespace package
-        return None if installed and name.partition(".")[0] in hidden else found
+        # In place of what is installed a folder of that name, if there is one: an empty namespace package.
+        return PathFinder.find_spec(name, path or [os.getcwd()], target) if name.partition(".")[0] in hidden else found
 """
 RUN = HIDING + """
 hidden = sys.argv.pop().split(",")

@@ -83,6 +83,12 @@ def test_the_robots_own_mimic_joints_are_not_extra_joints(driver):
     assert cache.listing == ()
 
 
+def test_another_robot_of_the_same_joints_has_its_own_mimic_joints(driver):
+    with driver.parameter("robot_description", arm.urdf().replace('"finger"', '"wheel"'), afterwards=arm.urdf()):
+        driver.wait(lambda: list(driver.answers("gravity", ("wheel", "shoulder", "finger", "elbow")).name)
+                    == ["wheel", "shoulder", "elbow"], "the joints of the other robot")
+
+
 def test_the_joints_of_a_floating_robot_come_after_the_velocities_of_its_base():
     model = parse(robots.hopper(), floating=True).model
     first, second = robots.JOINTS

@@ -53,11 +53,14 @@ def publishers(driver):
 
 def test_a_late_listener_gets_the_text_with_meshes_that_it_can_find(file, node_of):
     driver = Driver("published", "screw_dynamics")
-    node = node_of(file, driver)
+    node, said = node_of(file, driver), []
+    node.log.info = said.append
     wait(driver, node, lambda: publishers(driver) == ["screw_dynamics"], "a publisher of robot_description")
     came = driver.collect(String, "robot_description", LATCHED)
     wait(driver, node, lambda: came, "the description")
     assert came[0].data == node.settings.robot_description
+    wait(driver, node, lambda: node.description._topic_text == came[0].data, "its own message")
+    assert not any("is not used" in line for line in said)
     assert f'filename="{file.with_name("arm.stl").as_uri()}"' in came[0].data
     node.settings.assign("robot_description", arm.urdf(m2=3.0))
     wait(driver, node, lambda: came[-1].data == arm.urdf(m2=3.0), "the description of another robot")
