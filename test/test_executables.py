@@ -96,7 +96,12 @@ def test_a_ros_for_another_python_and_faults_that_are_not_of_ros():
 
 def test_the_command_builds_both_packages_of_a_checkout(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    assert build_command(ROOT) == f"colcon build --paths {ROOT} {ROOT / 'screw_dynamics_interfaces'}"
+    for folder in ("clone/screw_dynamics_interfaces", "tree/screw_dynamics_interfaces"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "package.xml").touch()
+    clone = tmp_path / "clone"
+    assert build_command(clone) == f"colcon build --paths {clone} {clone / 'screw_dynamics_interfaces'}"
+    assert build_command(tmp_path / "tree" / "screw_dynamics") == f"colcon build --base-paths {tmp_path / 'tree'}"
     paths = "src/screw_dynamics src/screw_dynamics/screw_dynamics_interfaces"
     assert build_command(tmp_path) == f"colcon build --paths {paths}, where the clone is src/screw_dynamics"
     (tmp_path / "setup.json").touch()

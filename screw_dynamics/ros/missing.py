@@ -34,10 +34,12 @@ def advice(program: str, error: ImportError) -> str:
 
 
 def build_command(checkout: Path = CHECKOUT) -> str:
-    """What builds the interfaces: in a checkout, in a workspace."""
+    """What builds the interfaces: in a checkout, in the tree of a release, in a workspace."""
     if Path(sys.prefix, "setup.json").is_file():    # tools/setup made this environment
         return "make interfaces"
     if (checkout / INTERFACES / "package.xml").is_file():
         return f"colcon build --paths {checkout} {checkout / INTERFACES}"
+    if (checkout.parent / INTERFACES / "package.xml").is_file():
+        return f"colcon build --base-paths {checkout.parent}"
     return (f"colcon build --paths src/screw_dynamics src/screw_dynamics/{INTERFACES}, "
             "where the clone is src/screw_dynamics")
