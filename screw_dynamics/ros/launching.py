@@ -1,20 +1,21 @@
 """What the launch files share: their arguments, and the parts that they start. Needs the packages launch, launch_ros.
 
 All parts start, or none: what is missing or cannot be read is found before the first process. They end together, too:
-when one ends, the others are ended, and `ros2 launch` exits with 1 and its name if it failed."""
+when one ends, the others are ended, and `ros2 launch` exits with 1 and its name if it failed. Beside a real robot what
+only watches does not end what a controller may depend on."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, Shutdown
 from launch.events.process import ProcessExited
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
 
-from launch import LaunchContext, LaunchDescription
+from launch import Action, LaunchContext, LaunchDescription
 from screw_dynamics.ros.parameter_files import around
 from screw_dynamics.urdf.file import read_urdf_file
 from screw_dynamics.urdf.xacro_file import xacro_arguments
@@ -41,12 +42,14 @@ ARGUMENTS = {   # name: default, description
 class Program(NamedTuple):
     """An executable of a package, and the other arguments of launch_ros's Node.
 
-    task: of what, for messages, where it ends by itself when that is done, and ends nothing else; "": it runs on."""
+    task: of what, for messages, where it ends by itself when that is done, and ends nothing else; "": it runs on. vital:
+    whether the others are ended when it fails."""
 
     package: str
     executable: str
     options: Mapping[str, Any]
     task: str = ""
+    vital: bool = True
 
 
 class Given(NamedTuple):
@@ -106,13 +109,19 @@ def spawner(controllers: Sequence[str], config: str, *options: str) -> Part:
     return programs
 
 
-def sight(tf: bool = True) -> list[Part]:
-    """The nodes that show and record the robot, each if its argument asks for it. tf: robot_state_publisher too."""
+def sight(tf: bool = True, vital: bool = True) -> list[Part]:
+    """The nodes that show and record the robot, each if its argument asks for it. tf: robot_state_publisher too. vital:
+    the other parts are ended when one of these fails."""
     publisher = node("robot_state_publisher", "markers.yaml", package="robot_state_publisher")
-    return [_if_asked("view", node("view_node", "view.yaml")),
-            _if_asked("rviz", node("markers_node", "markers.yaml")),
-            _if_asked("record", node("recorder_node", "recorder.yaml", values={"file": "record"})),
-            *([_if_asked("rviz", _if_asked("urdf", publisher))] if tf else [])]
+    parts = [_if_asked("view", node("view_node", "view.yaml")),
+             _if_asked("rviz", node("markers_node", "markers.yaml")),
+             _if_asked("record", node("recorder_node", "recorder.yaml", values={"file": "record"})),
+             *([_if_asked("rviz", _if_asked("urdf", publisher))] if tf else [])]
+    return parts if vital else [_not_vital(part) for part in parts]
+
+
+def _not_vital(part: Part) -> Part:
+    return lambda given: [program._replace(vital=False) for program in part(given)]
 
 
 def _if_asked(argument: str, part: Part) -> Part:
@@ -180,10 +189,12 @@ def _check(programs: Sequence[Program], given: Given, context: LaunchContext) ->
             pass
 
 
-def _ended(program: Program, event: ProcessExited, context: LaunchContext) -> list[Shutdown]:
-    """What the end of a process does to the others: none outlives it, unless it was a task that is done."""
+def _ended(program: Program, event: ProcessExited, context: LaunchContext) -> list[Action]:
+    """What the end of a process does to the others: none outlives it, unless it was a task that is done, or not vital."""
     if context.is_shutdown:
         return []
+    if not program.vital:
+        return [LogInfo(msg=f"{program.executable} has ended with exit code {event.returncode}; the others run on")]
     if event.returncode:        # an exception, unlike Shutdown, has launch exit with 1
         raise RuntimeError(f"{program.executable}{program.task} failed with exit code {event.returncode}: "
                            "all that was launched with it is ended")

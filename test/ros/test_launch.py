@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import signal
 import subprocess
 import sys
 
@@ -134,3 +135,20 @@ def test_all_end_when_a_part_fails_and_it_is_named(launch, tmp_path):
         f"record={str(tmp_path / 'nowhere' / 'run.mcap')!r}")
     assert code == 1 and started == {"simulator_node", "dynamics_node", "recorder_node"}
     assert "recorder_node failed with exit code 1: all that was launched with it is ended" in said
+
+
+def test_what_only_watches_ends_alone_where_it_is_not_vital(launch, tmp_path):
+    """A recorder that cannot write does not take the torques away; a signal ends the rest, without failure."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"{LAUNCH}\nlaunch(dynamics, *launching.sight(vital=False), "
+                               f"urdf={str(ROOT / 'urdf' / 'double_pendulum.urdf')!r}, "
+                               f"record={str(tmp_path / 'nowhere' / 'run.mcap')!r})"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd="/")
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if "recorder_node has ended with exit code 1; the others run on" in line:
+            process.send_signal(signal.SIGINT)
+    said = "".join(lines)
+    assert process.wait() == 0 and "the others run on" in said, said
+    assert re.search(r"run on.*dynamics_node-\d+\]: process has finished cleanly", said, re.DOTALL), said
