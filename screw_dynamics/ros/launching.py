@@ -42,8 +42,8 @@ ARGUMENTS = {   # name: default, description
 class Program(NamedTuple):
     """An executable of a package, and the other arguments of launch_ros's Node.
 
-    task: of what, for messages, where it ends by itself when that is done, and ends nothing else; "": it runs on. vital:
-    whether the others are ended when it fails."""
+    task: of what, for messages, where it ends by itself when that is done, and ends nothing else; "": it runs on.
+    vital: whether the others are ended when it fails."""
 
     package: str
     executable: str
@@ -190,7 +190,8 @@ def _check(programs: Sequence[Program], given: Given, context: LaunchContext) ->
 
 
 def _ended(program: Program, event: ProcessExited, context: LaunchContext) -> list[Action]:
-    """What the end of a process does to the others: none outlives it, unless it was a task that is done, or not vital."""
+    """What the end of a process does to the others: none outlives it, unless it was a task that is done or not
+    vital."""
     if context.is_shutdown:
         return []
     if not program.vital:
