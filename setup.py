@@ -79,7 +79,7 @@ CASADI = ["casadi>=3.6"]
 MJCF = ["mujoco>=3.2"]
 ROBOTS = ["example-robot-data", "xacro"]
 BENCH = ["pin", "mpmath", *MJCF, *PLOT, *ROBOTS]
-PYTEST = ["pytest>=8", "pytest-xdist>=3.5"]
+PYTEST = ["pytest>=8", "pytest-timeout>=2.3", "pytest-xdist>=3.5"]
 TOOLS_OF_ROS = [      # to which the tests show a release, and the sources
     "catkin-pkg", "colcon-common-extensions", "rosdep", "flake8", "pydocstyle",
     *(name + WHEELS for name in ("ros-ament-flake8==0.19.*", "ros-ament-pep257==0.19.*"))]
