@@ -28,6 +28,15 @@ def real_numbers(name: str, x: Any, *shape: int) -> np.ndarray:
     return a
 
 
+def finite_numbers(name: str, x: Any, *shape: int) -> np.ndarray:
+    """An array-like (..., *shape) of finite real numbers, as an array."""
+    a = real_numbers(name, x, *shape)
+    if not np.isfinite(a).all():
+        where = tuple(np.argwhere(~np.isfinite(a))[0].tolist())
+        raise ValueError(f"{name} must be finite, but {name}{list(where) if where else ''} is {a[where]}")
+    return a
+
+
 def vector(name: str, x: Any, size: int) -> np.ndarray:
     """A new array (size,) of finite numbers."""
     a = np.array(real_numbers(name, x, size))
