@@ -113,7 +113,7 @@ class Searches:
         model, given = self._model, goals(pose, link, parts, reference)
         attempts = checks.whole("attempts", attempts, 1)
         prepared = self._prepare(given, joints, checks.whole("seed", seed, 0), max(SAMPLES, attempts))
-        table, options, rest = self._objective(prepared, q_rest, rest_weight, limits)
+        table, options, rest = self._objective(prepared, q_rest, rest_weight, checks.flag("limits", limits))
         start = rest if q0 is None else checks.finite_numbers("q0", q0, model.nq)
         options[problems.ANGLE] = checks.positive("orientation_tolerance", orientation_tolerance)
         options[problems.DISTANCE] = checks.positive("position_tolerance", position_tolerance)
@@ -154,10 +154,10 @@ class Searches:
     def _objective(self, prepared, q_rest, rest_weight, limits):
         """Joints and options of a Search, with what is preferred, and q_rest as an array or None."""
         if q_rest is None:
-            if np.ndim(rest_weight) or rest_weight != 1.0:
+            if np.ndim(rest_weight) or checks.number("rest_weight", rest_weight) != 1.0:
                 raise ValueError("rest_weight weighs the way to q_rest, which must be given with it")
-            return prepared.joints[bool(limits)], TUNED.copy(), None
-        rest, joints = checks.vector("q_rest", q_rest, self._model.nq), prepared.joints[bool(limits)].copy()
+            return prepared.joints[limits], TUNED.copy(), None
+        rest, joints = checks.vector("q_rest", q_rest, self._model.nq), prepared.joints[limits].copy()
         joints[problems.REST] = rest[prepared.places]
         joints[problems.GAIN] = self._weights(rest_weight)[prepared.velocities]
         return joints, WITH_REST.copy(), rest

@@ -147,7 +147,8 @@ class ClosedLoopRobot:
 
     def simulate(self, q: ArrayLike, qd: ArrayLike, effort: Effort = 0.0, dt: float = 1e-3, steps: int = 1000,
                  method: str = "rk4", projection: str | None = "configurations and velocities") -> LoopMotion:
-        """The LoopMotion from a closed configuration and admissible velocities.
+        """The LoopMotion from a closed configuration and admissible velocities. Neither friction nor position limits
+        act; a LimitsWarning names the joints that leave theirs.
 
         effort: (..., n); or a controller as of Robot.rollout, which Numba compiles, controller(t, q, qd, tau) or
         controller(robot, t, q, qd, tau); or any function effort(t, q, qd), which returns efforts (n,) and gets one

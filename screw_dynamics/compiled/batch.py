@@ -53,6 +53,8 @@ def evaluate(entry: Entry, memory: np.ndarray, workspaces: Workspaces, target: t
         if not (large and evaluate_one_by_one(entry, memory, target, inputs, results)):
             evaluate_batch(entry, workspaces, target, inputs, results, thread_count(threads))
     else:
+        if threads is not None:
+            thread_count(threads)
         results = np.require(out, requirements=["C", "A"])
         states = [np.require(x, float, ["C", "A"]).view(np.ndarray) for x in inputs]
         if not entry.one(memory, *target, *states, results):    # borrow.py does not know this build of NumPy

@@ -3,6 +3,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from screw_dynamics.checks import flag
 from screw_dynamics.model.builder import ModelBuilder
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays
@@ -62,7 +63,7 @@ def model_of(source: Source, base_link: str | None = None, tip_link: str | None 
     frame, of coordinates FREE + <joint> + _rx, _ry, _rz, _x, _y and _z. The efforts that keep these at 0 are the wrench
     on the child link."""
     try:
-        return _read(source, base_link, tip_link, lock or {}, apart, floating_base)
+        return _read(source, base_link, tip_link, lock or {}, apart, flag("floating_base", floating_base))
     except ValueError as error:
         path = path_of(source)
         known = isinstance(error, UrdfError)
