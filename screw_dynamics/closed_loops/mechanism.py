@@ -1,6 +1,7 @@
 """ClosedLoopRobot: a robot whose coordinates are constrained."""
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -53,10 +54,10 @@ class ClosedLoopRobot:
 
     @classmethod
     def from_mjcf(cls, source: Any, gravity: ArrayLike | None = None, representation: str | None = None,
-                  constraints: Sequence[Constraint] = ()) -> ClosedLoopRobot:
+                  constraints: Sequence[Constraint] = (), folder: str | os.PathLike | None = None) -> ClosedLoopRobot:
         """Read a model of MuJoCo with its equalities connect, weld and joint; arguments as of Robot.from_mjcf, and
         further constraints."""
-        mj = mjcf.compiled(source)
+        mj = mjcf.compiled(source, folder)
         gravity = mj.opt.gravity if gravity is None else gravity
         return cls(Robot(mjcf.read_mjcf(mj), gravity, representation), constraints)
 
@@ -99,7 +100,8 @@ class ClosedLoopRobot:
 
         Limits of joints are left aside. ValueError names the constraints that stay open, the norm of the residual being
         above the tolerance, and says if they are inconsistent."""
-        return projection.closed(self._all, self._q(q), projection.all_but(self.robot, "held", held), tolerance, steps)
+        return projection.closed(self._all, self._q(q), projection.all_but(self.robot, "held", held),
+                                 checks.positive("tolerance", tolerance), checks.whole("steps", steps, 0))
 
     def project_velocity(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
         """The admissible velocities (..., n) nearest to qd in the metric of the mass matrix: those after an impulse of

@@ -3,12 +3,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from math import prod
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from screw_dynamics.lazy import lazy
 from screw_dynamics.numbers.lanes import WIDTH
 
 from .entry import Entry
@@ -132,10 +132,10 @@ class Workspaces:
         self.slots, self._robot, self._idle = len(robot.links), robot, []
         self._of_helpers = []
 
-    @cached_property
+    @lazy
     def memory(self) -> np.ndarray:
         """The workspace of batches that one machine-code call works off: `Entry.rows`."""
-        return vars(self).setdefault("memory", workspace(self._robot, WIDTH))     # two threads may come at once
+        return workspace(self._robot, WIDTH)
 
     def with_helpers(self, threads: int) -> int:
         """See to it that so many threads may work off a batch in `memory`, or as many as there can be."""

@@ -91,7 +91,7 @@ class Motion(Evaluation):
         samples, n) at the samples; or a controller as of `rollout`. friction, limits, springs: as in
         `rollout`; what is missing in a step that ends at a stop is then what the stop took."""
         model, at_stop = self.model, None
-        friction, limits = options(friction, limits)
+        friction, limits = checks.flag("friction", friction), checks.flag("limits", limits)
         if limits:
             ends = checks.real_numbers("q", q, self.nq)[..., 1:, :]
             at_stop = conservation.at_limits(model, ends, model.lower, model.upper).any(axis=-1)

@@ -5,11 +5,12 @@ import numpy as np
 
 from screw_dynamics.checks import flag
 from screw_dynamics.model.builder import ModelBuilder
+from screw_dynamics.model.checks import SMALLEST_RADIUS
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays
 
 from .constraints import describe_constraints, in_use
-from .description import SMALLEST_RADIUS, Joint, Link, describe
+from .description import Joint, Link, describe
 from .error import Notes, UrdfError, issue, listed, quote
 from .lock import ON_GROUPS, Positions, locked
 from .mimic import check_mimics
@@ -112,7 +113,7 @@ def _check_apart(apart, branch):
 
 def _model(tree, links, branch, constraints, notes, apart):
     inertias = {name: _inertia(links[name]) for name in (branch.root, *(joint.child for joint in branch.joints))}
-    builder = ModelBuilder(branch.root, inertias[branch.root])
+    builder = ModelBuilder(branch.root, inertias[branch.root], physical=False)      # what is not has been noted
     for joint in branch.joints:
         placement, inertia, child = joint.placement, inertias[joint.child], joint.child
         if joint.name in apart:
