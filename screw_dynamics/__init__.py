@@ -12,6 +12,7 @@ from .robot import Robot
 from .screws.arrays import inertia_matrix
 from .simulation.controllers import ControllerError
 from .simulation.divergence import DivergenceWarning
+from .simulation.limits_left import LimitsWarning
 from .simulation.springs import Springs
 from .urdf import UrdfError, UrdfWarning, read_urdf
 
@@ -26,9 +27,9 @@ _MODULES = {name.rpartition(".")[2]: name for name in (
 # Functions of modules that are imported when they are first used, since they take extras.
 _FUNCTIONS = {"view": "viewer.page", "identify": "identification.fit"}
 
-__all__ = ["ControllerError", "DivergenceWarning", "Limits", "Mimic", "MjcfWarning", "Model", "ModelBuilder", "Robot",
-           "Springs", "UrdfError", "UrdfWarning", "__version__", "inertia_matrix", "read_mjcf", "read_urdf",
-           *_FUNCTIONS, *_MODULES]
+__all__ = ["ControllerError", "DivergenceWarning", "Limits", "LimitsWarning", "Mimic", "MjcfWarning", "Model",
+           "ModelBuilder", "Robot", "Springs", "UrdfError", "UrdfWarning", "__version__", "inertia_matrix", "read_mjcf",
+           "read_urdf", *_FUNCTIONS, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:

@@ -13,8 +13,11 @@ T = TypeVar("T")
 LONGEST = 300           # characters of an argument in an error message
 
 
+# ------------------------------------------------------------------------------------------------- arrays
 def real_numbers(name: str, x: Any, *shape: int) -> np.ndarray:
-    """An array-like (..., *shape) of real numbers, as an array."""
+    """An array-like (..., *shape) of real numbers, none of them masked, as an array."""
+    if type(x) is not np.ndarray:
+        unmasked(name, x)
     try:
         a = np.asarray(x)
         if a.dtype.kind == "V":                             # bfloat16, as JAX has it
@@ -25,6 +28,30 @@ def real_numbers(name: str, x: Any, *shape: int) -> np.ndarray:
         raise ValueError(f"{name} must be made of real numbers, not {peers.array_hint(x) or described(x)}") from None
     if shape and a.shape[-len(shape):] != shape:
         raise ValueError(f"{name} has shape {a.shape}, but must end in {', '.join(map(str, shape))}")
+    return a
+
+
+def unmasked(name: str, x: Any) -> None:
+    """ValueError for a masked array with masked entries, or lists that hold one: NumPy would drop the mask."""
+    if isinstance(x, np.ma.MaskedArray):
+        masked = np.ma.getmaskarray(x)
+        if masked.any():
+            raise ValueError(f"{name} is masked at {np.argwhere(masked)[0].tolist()}, {np.count_nonzero(masked)} of "
+                             f"{masked.size} entries: fill them, array.filled(value), or leave them out")
+    elif isinstance(x, (list, tuple)):
+        for kind in set(map(type, x)):
+            if issubclass(kind, (list, tuple, np.ma.MaskedArray)):
+                for entry in x:
+                    if isinstance(entry, kind):
+                        unmasked(name, entry)
+
+
+def finite_numbers(name: str, x: Any, *shape: int) -> np.ndarray:
+    """An array-like (..., *shape) of finite real numbers, as an array."""
+    a = real_numbers(name, x, *shape)
+    if not np.isfinite(a).all():
+        where = tuple(np.argwhere(~np.isfinite(a))[0].tolist())
+        raise ValueError(f"{name} must be finite, but {name}{list(where) if where else ''} is {a[where]}")
     return a
 
 
@@ -56,11 +83,12 @@ def broadcast(arrays: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     return [np.broadcast_to(a, (*lead, a.shape[-1])) for a in arrays.values()]
 
 
+# ------------------------------------------------------------------------------------------------- results
 def result_array(out: Any, shape: tuple[int, ...], dtype: type = float) -> np.ndarray:
     """`out` if results of this shape and kind can be written to it; a new array for None."""
     if out is None:
         return np.empty(shape, dtype)
-    if not isinstance(out, np.ndarray) or out.dtype != dtype or out.shape != shape or not out.flags.writeable:
+    if not _takes(out, shape, dtype):
         raise ValueError(f"out must be a writable {np.dtype(dtype)} array of shape {shape}, not {described(out)}")
     return out
 
@@ -70,43 +98,105 @@ def result_pair(out: Any, names: str, *shapes: tuple[int, ...]) -> tuple[np.ndar
     if out is None:
         return np.empty(shapes[0]), np.empty(shapes[1])
     good = isinstance(out, (tuple, list)) and len(out) == 2 and all(
-        isinstance(x, np.ndarray) and x.dtype == float and x.shape == shape and x.flags.writeable
-        for x, shape in zip(out, shapes, strict=True))
+        _takes(x, shape, float) for x, shape in zip(out, shapes, strict=True))
     if not good:
         shape = shapes[0] if shapes[0] == shapes[1] else " and ".join(map(str, shapes))
         raise ValueError(f"out must be two writable float64 arrays ({names}) of shape {shape}")
+    if np.shares_memory(out[0], out[1]):
+        raise ValueError(f"out must be two arrays ({names}) apart from each other, but they share memory")
     return out[0], out[1]
 
 
-def joint_mask(name: str, x: Any, slices: Mapping[str, slice], n: int) -> np.ndarray:
-    """A mask (..., n) of velocities, from one or from names of joints."""
-    names = [x] if isinstance(x, str) else x
-    if not (isinstance(names, (list, tuple, set, frozenset)) and all(isinstance(joint, str) for joint in names)):
-        return real_numbers(name, x, n) != 0
-    mask = np.zeros(n, dtype=bool)
-    for joint in names:
-        if joint not in slices:
-            raise ValueError(f"{name}: joint {joint!r} does not exist; the robot has {', '.join(slices) or 'none'}")
-        mask[slices[joint]] = True
-    return mask
+def filled(out: Any, result: np.ndarray) -> np.ndarray:
+    """`out` with a result in it, which may overlap with it; the result itself for None."""
+    if out is None:
+        return result
+    result_array(out, np.shape(result))[...] = result
+    return out
+
+
+def _takes(out, shape, dtype):
+    """Whether results of this shape and kind can be written to `out`; ValueError if its numbers overlap."""
+    fits = (isinstance(out, np.ndarray) and not isinstance(out, np.ma.MaskedArray) and out.dtype == dtype
+            and out.shape == shape and out.flags.writeable)
+    if fits and not out.flags.forc and _overlaps_itself(out):
+        raise ValueError(f"out must have memory of its own for each number, but overlaps itself: shape {out.shape}, "
+                         f"strides {out.strides}")
+    return fits
+
+
+def _overlaps_itself(a):
+    """Whether two entries of an array share memory."""
+    if not a.size:
+        return False
+    reach, nested = a.itemsize, True
+    for stride, n in sorted((abs(stride), n) for stride, n in zip(a.strides, a.shape, strict=True) if n > 1):
+        nested, reach = nested and stride >= reach, reach + stride * (n - 1)
+    if nested:
+        return False
+    starts = np.zeros((), dtype=np.int64)
+    for stride, n in zip(a.strides, a.shape, strict=True):
+        starts = np.add.outer(starts, abs(stride) * np.arange(n))
+    return bool((np.diff(np.sort(starts, axis=None)) < a.itemsize).any())
+
+
+# ------------------------------------------------------------------------------------------------- numbers and options
+def number(what: str, x: Any, least: float = -math.inf) -> float:
+    """A finite number >= the least."""
+    found = _number(x)
+    if not (math.isfinite(found) and found >= least):
+        raise ValueError(f"{what} {described(x)} must be finite" + (f" and >= {least:g}" if least > -math.inf else ""))
+    return found
 
 
 def positive(what: str, x: Any) -> float:
     """A finite number > 0."""
     if type(x) is float and 0.0 < x < math.inf:             # isinstance of an abstract class takes longer than a step
         return x
-    if not (isinstance(x, Real) and 0.0 < float(x) < math.inf):
-        raise ValueError(f"{what} {x!r} must be finite and > 0")
-    return float(x)
+    found = _number(x)
+    if not 0.0 < found < math.inf:
+        raise ValueError(f"{what} {described(x)} must be finite and > 0")
+    return found
 
 
 def whole(what: str, x: Any, least: int) -> int:
     """A whole number >= the least."""
     if type(x) is int and x >= least:
         return x
-    if not (isinstance(x, Real) and least <= float(x) < math.inf and float(x).is_integer()):
-        raise ValueError(f"{what} {x!r} must be a whole number >= {least}")
-    return int(float(x))
+    found = _number(x)
+    if not (least <= found < math.inf and found.is_integer()):
+        raise ValueError(f"{what} {described(x)} must be a whole number >= {least}")
+    return int(x)
+
+
+def _number(x):
+    """A real number, no truth value, as a float; NaN for what is none."""
+    if not isinstance(x, Real) or isinstance(x, bool):
+        return math.nan
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf
+
+
+def flag(what: str, x: Any) -> bool:
+    """True or False: other values, text say, may be meant for something else."""
+    if not isinstance(x, (bool, np.bool_)):
+        raise ValueError(f"{what} {described(x)} must be True or False")
+    return bool(x)
+
+
+def lengths(what: str, x: Any) -> tuple[int, ...]:
+    """The shape of an array, from a whole number or several."""
+    return tuple(whole(what, n, 0) for n in (x if isinstance(x, (tuple, list)) else (x,)))
+
+
+def generator(what: str, x: Any) -> np.random.Generator:
+    """A generator of random numbers, from one or a seed."""
+    try:
+        return np.random.default_rng(x)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} {described(x)} must be a numpy.random.Generator, a seed >= 0 or None") from None
 
 
 def one_of(what: str, value: T, choices: Collection[T]) -> T:
@@ -119,6 +209,23 @@ def one_of(what: str, value: T, choices: Collection[T]) -> T:
         names = [*map(str, choices)]
         raise ValueError(f"{what} {described(value)} must be one of {', '.join(names)}{peers.name_hint(value, names)}")
     return value
+
+
+# ------------------------------------------------------------------------------------------------- names
+def joint_mask(name: str, x: Any, slices: Mapping[str, slice], n: int) -> np.ndarray:
+    """A mask (..., n) of velocities, from one or from names of joints."""
+    names = [x] if isinstance(x, str) else x
+    if not (isinstance(names, (list, tuple, set, frozenset)) and all(isinstance(joint, str) for joint in names)):
+        mask = real_numbers(name, x, n)
+        if not np.isin(mask, (0, 1)).all():
+            raise ValueError(f"{name} must be a mask of 0 and 1, or names of joints, not {described(x)}")
+        return mask != 0
+    mask = np.zeros(n, dtype=bool)
+    for joint in names:
+        if joint not in slices:
+            raise ValueError(f"{name}: joint {joint!r} does not exist; the robot has {', '.join(slices) or 'none'}")
+        mask[slices[joint]] = True
+    return mask
 
 
 def wrenches(external: Any, links: Collection[str]) -> Mapping[str, Any]:
@@ -166,16 +273,18 @@ def coordinates_alone(what: str, model: Any) -> None:
         raise ValueError(f"{what}: only joints of one degree of freedom are supported, and joint {joint!r} is {kind}")
 
 
-def known_link(name: str, links: Collection[str]) -> str:
-    """The name of a link of the model."""
+def known_link(name: str, links: Collection[str], joints: Collection[str] = ()) -> str:
+    """The name of a link of the model, whose joints have other names."""
     if not isinstance(name, str) or name not in links:
-        raise ValueError(f"link {described(name)} does not exist; the model has {', '.join(links) or 'no named links'}")
+        joint = f" ({name!r} is a joint)" if isinstance(name, str) and name in joints else ""
+        raise ValueError(f"link {described(name)} does not exist{joint}; the model has "
+                         f"{', '.join(links) or 'no named links'}")
     return name
 
 
 def described(x: Any) -> str:
     """The description of an argument in an error message."""
     if isinstance(x, np.ndarray):
-        return f"{x.dtype} of shape {x.shape}"
-    text = repr(x)
+        return f"{'masked ' * isinstance(x, np.ma.MaskedArray)}{x.dtype} of shape {x.shape}"
+    text = repr(x.item() if isinstance(x, np.generic) else x)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

@@ -5,11 +5,13 @@ Work and impulses are integrals over the samples of a motion, by Simpson's rule 
 the middle the velocity is the one with which this rule gives the displacement between the samples, so that under
 constant efforts on coordinates the work is exactly effort times way, whatever the integrator."""
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from screw_dynamics.lazy import lazy
 
 from . import checks
 from .algorithms.friction import resistance
@@ -96,7 +98,7 @@ class Samples:
             end[at_stop] = state
         return states
 
-    @cached_property
+    @lazy
     def way(self) -> np.ndarray:
         """The integral of the velocity (..., k - 1, n) from sample to sample.
 
@@ -104,12 +106,12 @@ class Samples:
         d = self.robot.difference(self.q[..., :-1, :], self.ends[0])
         return d - self.h**2 / 12.0 * brackets(self.robot.model, self.qd[..., :-1, :], self.ends[1])
 
-    @cached_property
+    @lazy
     def velocity(self) -> np.ndarray:
         """The velocity (..., k - 1, n) in the middle."""
         return 1.5 * self.way / self.h - 0.25 * (self.qd[..., :-1, :] + self.ends[1])
 
-    @cached_property
+    @lazy
     def configuration(self) -> np.ndarray:
         """The configuration (..., k - 1, nq) in the middle: where the parabola of the velocities leads."""
         v, half = self.qd, 0.5 * self.h
@@ -117,17 +119,17 @@ class Samples:
         turn = half**2 / 12.0 * brackets(self.robot.model, v[..., :-1, :], self.velocity)
         return self.robot.integrate(self.q[..., :-1, :], way + turn)
 
-    @cached_property
+    @lazy
     def velocities(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The velocities (..., k - 1, n) at the beginning, in the middle and at the end, between samples."""
         return self.qd[..., :-1, :], self.velocity, self.ends[1]
 
-    @cached_property
+    @lazy
     def configurations(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The configurations (..., k - 1, nq) there."""
         return self.q[..., :-1, :], self.configuration, self.ends[0]
 
-    @cached_property
+    @lazy
     def efforts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The efforts (..., 1 or k - 1, n) there."""
         tau, k = self._tau, len(self.t)

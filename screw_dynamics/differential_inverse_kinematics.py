@@ -131,7 +131,7 @@ def bounds(robot: Robot, q: np.ndarray, dt: float, qd: ArrayLike | None, acceler
         gain = checks.each("acceleration_limit", acceleration_limit, n)
         if not (gain > 0.0).all():
             raise ValueError(f"acceleration_limit must be > 0, not {checks.described(acceleration_limit)}")
-    if limits:
+    if checks.flag("limits", limits):
         here, most = model.places_in_q >= 0, model.velocity_limit
         x = np.where(here, q[model.places_in_q], 0.0)
         upper = np.where(here, _leading(model.upper - x, dt, gain), np.inf)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
-from .algorithms.inverse_kinematics import search
+from .algorithms.inverse_kinematics import problems, search
 from .compiled.threads import on_threads, thread_count
 from .compiled.workspace import aligned
 from .numbers.lanes import WIDTH
@@ -24,10 +24,9 @@ RIGID = 1e-5            # how much a pose may deviate from a rigid displacement:
 
 def _tuned(steps, patience, settled):
     """The numbers of a search, by trials on arms of six and seven joints: first the rate of success, then time."""
-    options = np.zeros(search.OPTIONS)
-    options[[search.DAMPING, search.LEAST, search.LONGEST, search.FACTOR, search.PATIENCE, search.PASSES]] = (
-        0.01, 1e-12, 1.5, 0.8, patience, 2)
-    options[[search.STEPS, search.SETTLED]] = steps, settled
+    options = np.zeros(problems.OPTIONS)
+    options[[problems.DAMPING, problems.LEAST, problems.LONGEST, problems.FACTOR]] = 0.01, 1e-12, 1.5, 0.8
+    options[[problems.PATIENCE, problems.PASSES, problems.STEPS, problems.SETTLED]] = patience, 2, steps, settled
     return options
 
 
@@ -85,7 +84,7 @@ def _rows(part):
 
 
 class Prepared(NamedTuple):
-    """What searches of the same links have in common, as in search.Search: tasks, moves, columns, places and slots;
+    """What searches of the same links have in common, as in problems.Search: tasks, moves, columns, places and slots;
     velocities (a) that move; joints with and without limits; starts; and what a metre counts against a radian."""
 
     tasks: np.ndarray
@@ -114,20 +113,20 @@ class Searches:
         model, given = self._model, goals(pose, link, parts, reference)
         attempts = checks.whole("attempts", attempts, 1)
         prepared = self._prepare(given, joints, checks.whole("seed", seed, 0), max(SAMPLES, attempts))
-        table, options, rest = self._objective(prepared, q_rest, rest_weight, limits)
-        start = rest if q0 is None else checks.real_numbers("q0", q0, model.nq)
-        options[search.ANGLE] = checks.positive("orientation_tolerance", orientation_tolerance)
-        options[search.DISTANCE] = checks.positive("position_tolerance", position_tolerance)
-        options[search.METRE], options[search.ATTEMPTS] = prepared.metre, attempts
-        options[search.GIVEN] = start is not None
+        table, options, rest = self._objective(prepared, q_rest, rest_weight, checks.flag("limits", limits))
+        start = rest if q0 is None else checks.finite_numbers("q0", q0, model.nq)
+        options[problems.ANGLE] = checks.positive("orientation_tolerance", orientation_tolerance)
+        options[problems.DISTANCE] = checks.positive("position_tolerance", position_tolerance)
+        options[problems.METRE], options[problems.ATTEMPTS] = prepared.metre, attempts
+        options[problems.GIVEN] = start is not None
         first = self._neutral if start is None else start
         lead = _lead(np.shape(pose), given.poses, first)
         count = prod(lead)
-        q, found = np.empty((*lead, model.nq)), np.empty((*lead, search.FOUND))
+        q, found = np.empty((*lead, model.nq)), np.empty((*lead, problems.FOUND))
         weights = given.rows * np.array((1.0, 1.0, 1.0, *(prepared.metre,) * 3))
         self._run((*prepared[:2], weights, *prepared[2:5], table, options), _rows_of(given.poses[..., :3, :], lead, 3),
                   _rows_of(first, lead, 1), prepared.starts, q.reshape(count, model.nq),
-                  found.reshape(count, search.FOUND), 1 if threads is None and count == 1 else thread_count(threads))
+                  found.reshape(count, problems.FOUND), 1 if threads is None and count == 1 else thread_count(threads))
         solved, angle, distance, starts, off = np.moveaxis(found, -1, 0)
         for x in off, np.abs(given.poses[..., 3, :] - LAST):
             if (x > RIGID).any():                                   # which NaN is not
@@ -139,7 +138,7 @@ class Searches:
         """Fill q and found of a Search, of all problems."""
         (count, nq), lanes = q.shape, len(q) > 1
         run = search.entry_point(lanes, self._model.on_groups)
-        size = search.memory_size(fixed[2].size, len(fixed[4]), nq, targets.shape[1]) * (WIDTH if lanes else 1)
+        size = problems.memory_size(fixed[2].size, len(fixed[4]), nq, targets.shape[1]) * (WIDTH if lanes else 1)
         piece = min(max(-(-count // (4 * threads)), PIECES[0]), PIECES[1])
 
         def work(pieces):
@@ -155,12 +154,12 @@ class Searches:
     def _objective(self, prepared, q_rest, rest_weight, limits):
         """Joints and options of a Search, with what is preferred, and q_rest as an array or None."""
         if q_rest is None:
-            if np.ndim(rest_weight) or rest_weight != 1.0:
+            if np.ndim(rest_weight) or checks.number("rest_weight", rest_weight) != 1.0:
                 raise ValueError("rest_weight weighs the way to q_rest, which must be given with it")
-            return prepared.joints[bool(limits)], TUNED.copy(), None
-        rest, joints = checks.vector("q_rest", q_rest, self._model.nq), prepared.joints[bool(limits)].copy()
-        joints[search.REST] = rest[prepared.places]
-        joints[search.GAIN] = self._weights(rest_weight)[prepared.velocities]
+            return prepared.joints[limits], TUNED.copy(), None
+        rest, joints = checks.vector("q_rest", q_rest, self._model.nq), prepared.joints[limits].copy()
+        joints[problems.REST] = rest[prepared.places]
+        joints[problems.GAIN] = self._weights(rest_weight)[prepared.velocities]
         return joints, WITH_REST.copy(), rest
 
     def _weights(self, rest_weight):
@@ -194,11 +193,11 @@ class Searches:
         columns[velocities] = np.arange(len(velocities))
         places = model.places_in_q[velocities]
         moves = [np.isin(velocities, model.coordinates[np.array([*found]) - 1]) for found in movers]
-        free = np.zeros((search.JOINTS, len(places)))
+        free = np.zeros((problems.JOINTS, len(places)))
         limited = free.copy()
         limited[:2], free[:2] = (model.lower[velocities], model.upper[velocities]), ((-inf,), (inf,))
         for table in limited, free:
-            table[search.TURN] = [self._turn(*x) for x in zip(velocities, *table[:2], strict=True)]
+            table[problems.TURN] = [self._turn(*x) for x in zip(velocities, *table[:2], strict=True)]
         q = np.broadcast_to(self._neutral, (count, model.nq)).copy()
         q[:, places] = robot.random_configuration(seed, count)[:, places]
         positions = [robot.forward_kinematics(q, *pair)[:, :3, 3] for pair in zip(links, references, strict=True)]

@@ -69,7 +69,7 @@ def plot(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, ta
         from matplotlib import pyplot
     except ImportError:
         raise ImportError("plot draws with matplotlib, which is not installed: pip install matplotlib") from None
-    t = np.asarray(t, dtype=float)
+    t = checks.real_numbers("t", t).astype(float)
     if t.ndim != 1 or not len(t):
         raise ValueError(f"t has the shape {t.shape}, not (samples,)")
     quantities = _quantities(robot.model, t, q, qd, tau)

@@ -144,7 +144,7 @@ def test_without_the_solver_it_says_what_to_install(panda, home, monkeypatch):
     ({"tasks": [dik.FrameTask(LINK, np.eye(3))]}, r"task of link 'panda_link8': pose has shape \(3, 3\)"),
     ({"tasks": [dik.FrameTask(LINK, np.stack([np.eye(4)] * 2))]}, r"pose has shape \(2, 4, 4\), not \(4, 4\)"),
     ({"tasks": [dik.FrameTask(LINK, np.diag([2.0, 1, 1, 1]))]}, "task of link 'panda_link8': .* is not a rotation"),
-    ({"tasks": [dik.FrameTask(LINK, np.eye(4), gain="fast")]}, "task of link 'panda_link8': gain fast must be finite"),
+    ({"tasks": [dik.FrameTask(LINK, np.eye(4), gain="fast")]}, "link 'panda_link8': gain 'fast' must be finite"),
     ({"tasks": [dik.FrameTask(LINK, np.eye(4), weight=[1.0, 2.0])]}, r"weight \[1.0, 2.0\] must be one number, or one"),
     ({"tasks": [dik.PostureTask(np.zeros(2))]}, "q has shape"),
     ({"tasks": dik.PostureTask(np.zeros(8))}, r"a sequence of tasks, as \[PostureTask\(...\)\]"),

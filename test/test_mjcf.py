@@ -1,4 +1,5 @@
 """Models of MuJoCo: the same mass matrix, bias forces and equality constraints as MuJoCo's own."""
+import os
 import subprocess
 import sys
 import warnings
@@ -168,11 +169,92 @@ def test_a_robot_leaves_equalities_open_and_says_so(tmp_path):
 
 @pytest.mark.parametrize(("source", "message"), [
     ("<mujoco><worldbody><bodie/></worldbody></mujoco>", "MuJoCo refuses the model: XML Error"),
-    ("nowhere.xml", "MuJoCo refuses the model"),
-    (7, "MuJoCo refuses the model: expected str, bytes or os.PathLike")])
+    ("nowhere.xml", r"MJCF: .*nowhere.xml: neither XML text nor the path of a readable file \(No such file"),
+    (7, "MJCF must be text, a path, an MjSpec or an MjModel, and folder a path: expected str, bytes or os.PathLike")])
 def test_what_mujoco_refuses_is_a_value_error(source, message):
     with pytest.raises(ValueError, match=message):
         sd.read_mjcf(source)
+
+
+# ------------------------------------------------------------------------------------------------- files
+ROD = '<mujoco><worldbody><body name="rod"><joint name="turn"/>{}</body></worldbody>{}</mujoco>'
+TETRAHEDRON = "\n".join(["v 0 0 0", "v 1 0 0", "v 0 1 0", "v 0 0 1", "f 1 3 2", "f 1 2 4", "f 1 4 3", "f 2 3 4"])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with files, within one that has a model too, which nobody may read from there."""
+    inside = tmp_path / "model"
+    (inside / "assets").mkdir(parents=True)
+    part = '<mujoco><worldbody><body name="part"><joint name="slide" type="slide"/>{}</body></worldbody></mujoco>'
+    for path in tmp_path / "secret.xml", inside / "part.xml":
+        path.write_text(part.format(LIGHT))
+    (inside / "assets" / "rod.obj").write_text(TETRAHEDRON)
+    (tmp_path / "secret.obj").write_text(TETRAHEDRON)
+    os.mkfifo(inside / "pipe.xml")
+    monkeypatch.chdir(inside)
+    return inside
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+@pytest.mark.parametrize("parts, joints", [
+    (('<geom type="mesh" mesh="rod"/>', '<compiler meshdir="assets"/><asset><mesh name="rod" file="rod.obj"/></asset>'),
+     ("turn",)),
+    ((LIGHT, '<include file="part.xml"/>'), ("turn", "slide")),
+    ((LIGHT, '<include file="./assets/../part.xml"/>'), ("turn", "slide"))])
+def test_files_in_the_folder_of_a_model_are_read(folder, as_text, parts, joints):
+    text, path = ROD.format(*parts), folder / "main.xml"
+    path.write_text(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sd.MjcfWarning)
+        robot = sd.Robot.from_mjcf(text if as_text else path)
+    assert robot.joint_names == joints and robot.total_mass > 0.0
+
+
+OUTSIDE = {
+    "include": '<include file="{}.xml"/>', "mesh": '<asset><mesh name="rod" file="{}.obj"/></asset>',
+    "INCLUDE": '<INCLUDE FILE="{}.xml"/>', "texture": '<asset><texture name="t" fileright="{}.obj"/></asset>',
+    "model": '<asset><model name="other" file="{}.xml"/></asset>', "part of a part": '<include file="nested.xml"/>',
+    "meshdir": '<compiler meshdir="{}/.."/><asset><mesh name="rod" file="secret.obj"/></asset>'}
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+@pytest.mark.parametrize("element", OUTSIDE)
+@pytest.mark.parametrize("path", ["{}/secret", "../secret", "assets/../../secret", "..\\secret"])
+def test_files_outside_are_refused(folder, as_text, element, path):
+    outside = path.format(folder.parent)
+    (folder / "nested.xml").write_text(f'<mujoco><include file="{outside}.xml"/></mujoco>')
+    text, file = ROD.format(LIGHT, OUTSIDE[element].format(outside)), folder / "main.xml"
+    file.write_text(text)
+    for read in sd.read_mjcf, sd.Robot.from_mjcf, ClosedLoopRobot.from_mjcf:
+        with pytest.raises(ValueError, match=r"^MJCF: <\w+> names the file .*, which is not in .*model; folder="):
+            read(text if as_text else file)
+
+
+def test_a_wider_folder_can_be_given(folder):
+    for read in (sd.Robot.from_mjcf, ClosedLoopRobot.from_mjcf):
+        robot = read(ROD.format(LIGHT, '<include file="../secret.xml"/>'), folder=folder.parent)
+        assert getattr(robot, "robot", robot).joint_names == ("turn", "slide")
+    with pytest.raises(ValueError, match="MJCF must be text, a path, .* and folder a path: expected str, bytes"):
+        sd.read_mjcf(ROD.format(LIGHT, ""), folder=3)
+
+
+def test_what_is_no_file_is_refused_at_once(folder):
+    """A named pipe would wait for its other end, /dev/zero has none."""
+    include = ROD.format(LIGHT, '<include file="pipe.xml"/>')
+    for source, message in [("pipe.xml", "pipe.xml: not a file"), (include, "names 'pipe.xml', which is not a file"),
+                            ("/dev/zero", "/dev/zero: not a file"), (".", "not a file")]:
+        with pytest.raises(ValueError, match=f"^MJCF: .*{message}"):
+            sd.read_mjcf(source)
+
+
+@pytest.mark.parametrize("text, message", [
+    ('<!DOCTYPE mujoco [<!ENTITY a "aaaa">]><mujoco model="&a;"/>', r"a document type \(DTD\) is not allowed"),
+    ("<mujoco><worldbody></mujoco>", "not well-formed XML: mismatched tag: line 1"),
+    ("<mujoco>" + " " * (16 * 2**20) + "</mujoco>", "the text is larger than 16777216 bytes")])
+def test_hostile_text_is_refused(text, message):
+    with pytest.raises(ValueError, match=f"^MJCF: {message}"):
+        sd.read_mjcf(text)
 
 
 def test_without_mujoco_it_says_what_to_install():

@@ -5,6 +5,8 @@ The constraints h(g) = 0 themselves are solved for, not their second derivatives
 tolerance in any group; velocities satisfy theirs to the order of the method."""
 import numpy as np
 
+from screw_dynamics import checks
+
 from .index_1 import independent_rows
 from .integrators import Step
 from .system import MultibodySystem
@@ -14,6 +16,13 @@ ITERATIONS = 30
 NUDGE = 1e-7            # of the differences for the iteration matrix
 
 
+def damping_radius(rho: float) -> float:
+    """The spectral radius of infinite frequencies, checked."""
+    if checks.number("rho", rho, 0.0) > 1.0:
+        raise ValueError(f"rho must be from 0 to 1, not {rho}")
+    return float(rho)
+
+
 class GeneralisedAlpha:
     """Steps of a system, which carry accelerations, their means a and the joints' forces along.
 
@@ -21,8 +30,7 @@ class GeneralisedAlpha:
     system with Baumgarte's stabilisation, which has no place here."""
 
     def __init__(self, system: MultibodySystem, rho: float = 0.9):
-        if not 0.0 <= rho <= 1.0:
-            raise ValueError(f"rho must be from 0 to 1, not {rho}")
+        rho = damping_radius(rho)
         if any(system.baumgarte):
             raise ValueError("the generalised-alpha method solves for the constraints themselves: baumgarte must be "
                              f"(0, 0), not {system.baumgarte}")

@@ -10,7 +10,7 @@ from screw_dynamics import checks
 from screw_dynamics.simulation.runge_kutta import Tableau
 
 from .balance import energy_balance, momentum_balance
-from .generalised_alpha import GeneralisedAlpha
+from .generalised_alpha import GeneralisedAlpha, damping_radius
 from .integrators import TABLEAUS, commutator_free, munthe_kaas
 from .system import MultibodySystem, State
 
@@ -46,11 +46,13 @@ def simulate(system: MultibodySystem, duration: float, dt: float, method: str | 
     "momentum", a MomentumBalance, and "residual", the largest of all constraints. Their quadratures are over what is
     kept: every = 1 is best."""
     record, names = (record or {}, ()) if record is None or isinstance(record, Mapping) else ({}, named(system, record))
+    rho = damping_radius(rho)
     step, adaptive = _checked_step(system, method, dexp_order, rho), _estimates(method)
     if projection not in PROJECTIONS:
         raise ValueError(f"the projection {projection!r} must be one of {', '.join(map(repr, PROJECTIONS))}")
-    if not (dt > 0.0 and duration >= 0.0):
-        raise ValueError(f"dt must be > 0 and duration >= 0, not {dt} and {duration}")
+    dt, duration, every = checks.positive("dt", dt), checks.number("duration", duration, 0.0), checks.whole(
+        "every", every, 1)
+    rtol, atol = checks.positive("rtol", rtol), checks.positive("atol", atol)
     poses, velocities = state or system.initial(closed=True)
     kept, (t, h), (steps, refused) = [], (0.0, dt), (0, 0)
 
@@ -98,6 +100,8 @@ RECORDS = {"energy": energy_balance, "momentum": momentum_balance, "residual": r
 
 def _checked_step(system, method, dexp_order, rho):
     """A step as a function of t, h, g, V."""
+    if dexp_order is not None:
+        checks.whole("dexp_order", dexp_order, 0)
     if isinstance(method, Tableau) or method in TABLEAUS:
         tableau = method if isinstance(method, Tableau) else TABLEAUS[method]
         return partial(munthe_kaas, tableau, system.group, system.accelerations, order=dexp_order)

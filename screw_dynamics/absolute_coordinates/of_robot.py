@@ -86,7 +86,7 @@ def of_robot(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, efforts: E
     model, own = robot.model, RobotJoints(robot.model)
     slots = [model.body_names.index(name) for name in own.bodies]
     poses, twists = robot.body_poses(q), robot.body_twists(q, np.zeros(robot.n) if qd is None else qd)
-    bodies = [Body(name, model.inertias[slot], poses[slot], twists[slot])
+    bodies = [Body(name, model.inertias[slot], poses[slot], twists[slot], physical=False)
               for name, slot in zip(own.bodies, slots, strict=True)]
 
     def driven(t, poses, twists):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.model.checks import numbers, pose
+from screw_dynamics.model.checks import inertia, new_name, numbers, pose
 from screw_dynamics.screws.arrays import inverse_pose
 
 from .constraints import Constraints, cross, turned, turned_back
@@ -29,17 +29,20 @@ class Body:
 
     inertia (6, 6) about the frame's origin, as from sd.inertia_matrix; pose (4, 4) of the frame in the inertial frame;
     twist (6,) body-fixed, angular part first; group: in which its configuration is integrated, and so what its velocity
-    is: "SE(3)" (body-fixed twist) or "SO(3) x R^3" (mixed)."""
+    is: "SE(3)" (body-fixed twist) or "SO(3) x R^3" (mixed). physical: the inertia must be one that a rigid body can
+    have, as of ModelBuilder."""
 
     name: str
     inertia: ArrayLike
     pose: ArrayLike = ((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0))
     twist: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     group: str = SEMIDIRECT
+    physical: bool = True
 
     def __post_init__(self) -> None:
-        name = f"body {self.name!r}"
-        for field, value in (("inertia", numbers(name, "inertia", self.inertia, (6, 6))),
+        name, physical = f"body {new_name('body', self.name, ())!r}", checks.flag("physical", self.physical)
+        ConfigurationGroup([self.group])                        # which refuses what is none
+        for field, value in (("inertia", inertia(name, self.inertia, physical)),
                              ("pose", pose(name, self.pose)), ("twist", numbers(name, "twist", self.twist, (6,)))):
             value.setflags(write=False)
             object.__setattr__(self, field, value)
@@ -128,7 +131,7 @@ class MultibodySystem:
         that satisfies the constraints."""
         poses = np.array([body.pose for body in self.bodies])
         state = State(poses, self.velocities(poses, np.array([body.twist for body in self.bodies])))
-        return State(poses, self.closed_velocities(*state)) if closed else state
+        return State(poses, self.closed_velocities(*state)) if checks.flag("closed", closed) else state
 
     def twists(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """Body-fixed twists (..., n, 6) from velocities as the groups have them."""

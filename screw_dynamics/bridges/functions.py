@@ -77,15 +77,15 @@ def forward_kinematics(robot: Robot, link: str, reference: str | None = None) ->
 def step(robot: Robot, dt: float, integrator: str = "semi_implicit_euler", friction: bool = False) -> Function:
     """The state (q, qd), (nq + n,), a time dt after q, qd, under efforts tau: Robot.step."""
     n, nq = robot.n, robot.nq
-    robot.step(robot.neutral(), np.zeros(n), np.zeros(n), dt, integrator, friction=friction)       # as above
+    robot.step(robot.neutral(), np.zeros(n), np.zeros(n), dt, integrator, friction=friction, limits=False)    # as above
 
     def value(q, qd, tau):
-        return np.concatenate(robot.step(q, qd, tau, dt, integrator, friction=friction), axis=-1)
+        return np.concatenate(robot.step(q, qd, tau, dt, integrator, friction=friction, limits=False), axis=-1)
 
     def derivatives(q, qd, tau):
         A, B, _ = robot.linearize(q, qd, tau, dt, integrator=integrator, friction=friction)
         if robot.model.on_groups:
-            after, _ = robot.step(q, qd, tau, dt, integrator, friction=friction)
+            after, _ = robot.step(q, qd, tau, dt, integrator, friction=friction, limits=False)
             A, B = (np.concatenate((configuration_space.rates(robot.model, after[..., None, :], x[..., :n, :].swapaxes(
                 -1, -2)).swapaxes(-1, -2), x[..., n:, :]), axis=-2) for x in (A, B))
         return _by_numbers(robot, q, A[..., :n]), A[..., n:], B

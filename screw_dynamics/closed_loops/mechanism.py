@@ -1,6 +1,7 @@
 """ClosedLoopRobot: a robot whose coordinates are constrained."""
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -56,10 +57,10 @@ class ClosedLoopRobot:
 
     @classmethod
     def from_mjcf(cls, source: Any, gravity: ArrayLike | None = None, representation: str | None = None,
-                  constraints: Sequence[Constraint] = ()) -> ClosedLoopRobot:
+                  constraints: Sequence[Constraint] = (), folder: str | os.PathLike | None = None) -> ClosedLoopRobot:
         """Read a model of MuJoCo with its equalities connect, weld and joint; arguments as of Robot.from_mjcf, and
         further constraints."""
-        mj = mjcf.compiled(source)
+        mj = mjcf.compiled(source, folder)
         gravity = mj.opt.gravity if gravity is None else gravity
         return cls(Robot(mjcf.read_mjcf(mj), gravity, representation), constraints)
 
@@ -102,7 +103,8 @@ class ClosedLoopRobot:
 
         Limits of joints are left aside. ValueError names the constraints that stay open, the norm of the residual being
         above the tolerance, and says if they are inconsistent."""
-        return projection.closed(self._all, self._q(q), projection.all_but(self.robot, "held", held), tolerance, steps)
+        return projection.closed(self._all, self._q(q), projection.all_but(self.robot, "held", held),
+                                 checks.positive("tolerance", tolerance), checks.whole("steps", steps, 0))
 
     def project_velocity(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
         """The admissible velocities (..., n) nearest to qd in the metric of the mass matrix: those after an impulse of
@@ -150,7 +152,8 @@ class ClosedLoopRobot:
 
     def simulate(self, q: ArrayLike, qd: ArrayLike, effort: Effort = 0.0, dt: float = 1e-3, steps: int = 1000,
                  method: str = "rk4", projection: str | None = "configurations and velocities") -> LoopMotion:
-        """The LoopMotion from a closed configuration and admissible velocities.
+        """The LoopMotion from a closed configuration and admissible velocities. Neither friction nor position limits
+        act; a LimitsWarning names the joints that leave theirs.
 
         effort: (..., n); or a controller as of Robot.rollout, which Numba compiles, controller(t, q, qd, tau) or
         controller(robot, t, q, qd, tau); or any function effort(t, q, qd), which returns efforts (n,) and gets one

@@ -9,6 +9,7 @@ import numpy as np
 from screw_dynamics import checks
 from screw_dynamics.algorithms.closed_loops.dynamics import ACCELERATION
 from screw_dynamics.simulation import closed_loops as keeping
+from screw_dynamics.simulation.limits_left import warn_of_limits
 from screw_dynamics.simulation.python_controllers import PythonController
 from screw_dynamics.simulation.rollout import Rollouts
 
@@ -48,8 +49,9 @@ def simulate(constraints: Constraints, rollouts: Rollouts, q: np.ndarray, qd: np
     if callable(effort) and len(signature(effort).parameters) == 3:
         t, qs, qds = _in_python(constraints, rollouts, q, qd, effort, dt, steps, method)
     else:
-        t, qs, qds, _ = rollouts.samples(q, qd, effort, dt, steps, method, False, False)
+        t, qs, qds, *_ = rollouts.samples(q, qd, effort, dt, steps, method, False, False)
     _check(constraints, dt, t, qs, qds)
+    warn_of_limits(robot.model, "the simulation", qs, qs[..., :1, :], t, "Stops of closed loops do not exist")
     energy = robot.kinetic_energy(qs, qds) + robot.potential_energy(qs)
     residual = np.abs(constraints.residual(qs)).max(axis=-1, initial=0.0)
     return LoopMotion(t, *(np.moveaxis(x, -2, 0) for x in (qs, qds)), *(np.moveaxis(x, -1, 0) for x in (energy,
@@ -66,7 +68,7 @@ def _in_python(constraints, rollouts, q, qd, effort, dt, steps, method):
         return tau if tau.ndim == 0 else checks.vector("effort", tau, robot.n)
     for k in np.ndindex(lead):
         controller = PythonController(efforts, robot.nq, robot.n)
-        t, qs[k], qds[k], _ = rollouts.samples(q[k], qd[k], controller.compiled, dt, steps, method, False, False)
+        t, qs[k], qds[k], *_ = rollouts.samples(q[k], qd[k], controller.compiled, dt, steps, method, False, False)
         if controller.error is not None:
             raise controller.error
     return t, qs, qds

@@ -3,12 +3,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from math import prod
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from screw_dynamics.lazy import lazy
 from screw_dynamics.numbers.lanes import WIDTH
 
 from .entry import Entry
@@ -53,6 +53,8 @@ def evaluate(entry: Entry, memory: np.ndarray, workspaces: Workspaces, target: t
         if not (large and evaluate_one_by_one(entry, memory, target, inputs, results)):
             evaluate_batch(entry, workspaces, target, inputs, results, thread_count(threads))
     else:
+        if threads is not None:
+            thread_count(threads)
         results = np.require(out, requirements=["C", "A"])
         states = [np.require(x, float, ["C", "A"]).view(np.ndarray) for x in inputs]
         if not entry.one(memory, *target, *states, results):    # borrow.py does not know this build of NumPy
@@ -130,10 +132,10 @@ class Workspaces:
         self.slots, self._robot, self._idle = len(robot.links), robot, []
         self._of_helpers = []
 
-    @cached_property
+    @lazy
     def memory(self) -> np.ndarray:
         """The workspace of batches that one machine-code call works off: `Entry.rows`."""
-        return vars(self).setdefault("memory", workspace(self._robot, WIDTH))     # two threads may come at once
+        return workspace(self._robot, WIDTH)
 
     def with_helpers(self, threads: int) -> int:
         """See to it that so many threads may work off a batch in `memory`, or as many as there can be."""

@@ -6,6 +6,7 @@ code is a file of its own, whose name contains a hash of all that the code depen
 import gc
 import hashlib
 import logging
+import os
 import pickle
 import platform
 import re
@@ -56,6 +57,9 @@ def _sources():
 
 _STAMP = _sources()
 _compiling = RLock()
+if hasattr(os, "register_at_fork"):         # a fork waits: the child would inherit what LLVM and Numba have half done
+    os.register_at_fork(before=_compiling.acquire, after_in_parent=_compiling.release,
+                        after_in_child=_compiling.release)
 
 
 class Form(NamedTuple):

@@ -5,13 +5,13 @@ number for each body (a Placement in q where there are joints on groups; or a wr
 array to which it adds its result. A kinematic algorithm requires a target too: `algorithm(links, body, frames, target,
 out)`. The same source is compiled for one state and for WIDTH at once."""
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 from numba.extending import overload
 
+from screw_dynamics.lazy import lazy
 from screw_dynamics.model.group_joints import Place, configure
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.lanes import places, splat
@@ -238,7 +238,7 @@ class Entry:
         self._given, self._size = given, size or ws.size_of(shape)
         self._native: dict = {}
 
-    @cached_property
+    @lazy
     def on_groups(self) -> "Entry":
         """The entry points for robots with joints on groups, of nq numbers in q: a kernel of its own, in which the
         column q holds Placements."""
@@ -246,37 +246,37 @@ class Entry:
                      f"{self.name}.groups", takes=self._takes_on_groups or CONFIGURATIONS, given=self._given,
                      size=self._size)
 
-    @cached_property
+    @lazy
     def one(self) -> Callable[..., bool]:
         """The entry point for one state, compiled or taken from the cache at its first use."""
         if not layout_is_known():
             return lambda *arguments: False
         return prepare(*self.form_of_one).entry_point
 
-    @cached_property
+    @lazy
     def many(self) -> Callable[..., None]:
         """The entry point for many states."""
         return self._for_many[1].entry_point
 
-    @cached_property
+    @lazy
     def _for_many(self):
         """What is compiled for many states, and what that lives as long as."""
         form = self.form_of_many
         return form, prepare(*form)
 
-    @cached_property
+    @lazy
     def rows(self) -> Callable[..., bool] | None:
         """The entry point for many states in contiguous arrays, rows.evaluate_rows; None where there is none."""
         return rows_of_inputs(self.inputs, self.targeted) if layout_is_known() and self.inputs <= MOST else None
 
-    @cached_property
+    @lazy
     def plan(self) -> np.ndarray:
         """What `rows` has to know of this algorithm, and learns of it."""
         kinds = fields(self.Body)[1:self.inputs]
         widths = [ws.CONFIGURATION, *(ws.WRENCHES if kind is Wrench else ws.COORDINATES for kind in kinds)]
         return plan_of(self._for_many[1], widths, self.targeted)
 
-    @cached_property
+    @lazy
     def single(self) -> Callable[..., None]:
         """As `many`, in single precision: of float32 arrays, each with contiguous rows."""
         return prepare(*self.form_of_single).entry_point

@@ -17,8 +17,8 @@ from screw_dynamics.numbers.values import INLINE, kernel, outlined
 from .native import fail
 
 # Words of a watch, an int64 array: what failed (native.attempt), steps until the next look and between looks, times of
-# the last look and the last question for signals, whether this is the main thread; and two for a loop of its own.
-FAILURE, DETAILS, DUE, BETWEEN, LOOKED, ASKED, MAIN, OWN, WORDS = 0, 1, 2, 3, 4, 5, 6, 7, 9
+# the last look and the last question for signals, whether this is the main thread; and three for a loop of its own.
+FAILURE, DETAILS, DUE, BETWEEN, LOOKED, ASKED, MAIN, OWN, WORDS = 0, 1, 2, 3, 4, 5, 6, 7, 10
 SIGNALLED, STOPPED = -1, -100           # failures: a signal's handler has raised; another thread has ended the work
 PAUSE, SHORT, LONG = 50_000_000, 5_000_000, 20_000_000      # ns: between questions for signals; a short and a long look
 _POINTER, _INT = ir.IntType(8).as_pointer(), ir.IntType(32)

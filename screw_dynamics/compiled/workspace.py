@@ -23,8 +23,8 @@ from .native import array_at, at
 # Positions in the header of a workspace: counts, where the parts begin, how many numbers an input of a kind has, and
 # addresses of NumPy's and Python's types, and of the indices of frames by name.
 SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, FRAME_COUNT, LENGTH, WATCH = range(10)
-CONFIGURATION, PLACES, LANES, TABLES, WORK, WRENCHES = range(18, 24)        # a watch of interrupt.py has nine words
-NAMES, NAME, DICT = range(24, 27)
+CONFIGURATION, PLACES, LANES, TABLES, WORK, WRENCHES = range(19, 25)        # a watch of interrupt.py has ten words
+NAMES, NAME, DICT = range(25, 28)
 COUNTER, BATCH = 32, 40     # a line of the cache for the counter of a batch's tiles, and 24 words on the batch: rows.py
 HEADER = 64
 LARGE = 1 << 20         # numbers: results of more are not computed on lanes, for whose memory nothing is reserved

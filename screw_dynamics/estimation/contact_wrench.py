@@ -33,6 +33,7 @@ def contact_wrench(robot: Robot, q: ArrayLike, torque: ArrayLike, link: str,
     left out. Directions of the wrench whose singular value is below `tolerance` times the largest are not observable,
     as near a singular position or on a robot of fewer than 6 joints: the wrench has nothing along them."""
     q, torque = checks.real_numbers("q", q, robot.nq), checks.real_numbers("torque", torque, robot.n)
+    tolerance = checks.number("tolerance", tolerance, 0.0)
     scale = np.array([LEVER] * 3 + [1.0] * 3)       # W = scale * w, with all of w in N
     measured = np.isfinite(torque)
     A = (robot.jacobian(q, link).T * scale)[measured]

@@ -3,6 +3,8 @@
 A. De Luca, A. Albu-Schaeffer, S. Haddadin, G. Hirzinger, "Collision detection and safe reaction with the DLR-III
 lightweight manipulator arm", IROS 2006; S. Haddadin, A. De Luca, A. Albu-Schaeffer, "Robot collisions: a survey on
 detection, isolation, and identification", IEEE Trans. Robotics 33(6), 2017, section V-D."""
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -31,8 +33,9 @@ class MomentumObserver:
     of an error of the second order in the time step. What the model lacks (payload, friction, bias of the efforts)
     appears in the estimate. Not for several threads at once."""
 
-    def __init__(self, robot: Robot, gain: ArrayLike, friction: bool = True, gap: float = np.inf):
-        self._robot, self.friction, self.gap = robot, friction, gap
+    def __init__(self, robot: Robot, gain: ArrayLike, friction: bool = True, gap: float = math.inf):
+        self._robot, self.friction = robot, checks.flag("friction", friction)
+        self.gap = math.inf if gap == math.inf else checks.positive("gap", gap)
         self.gain = gain
         self.reset()
 
@@ -57,7 +60,7 @@ class MomentumObserver:
 
     @gain.setter
     def gain(self, gain: ArrayLike) -> None:
-        K = np.asarray(gain, dtype=float)
+        K = checks.real_numbers("gain", gain).astype(float)
         if K.shape not in ((), (1,), (self._robot.n,)) or not (K > 0.0).all() or not np.isfinite(K).all():
             raise ValueError(f"gain {K.tolist()} must be one number, or one for each of {self._robot.n} velocities, "
                              "finite and > 0")
@@ -83,7 +86,7 @@ class MomentumObserver:
         n = self._robot.n
         q = checks.real_numbers("q", q, self._robot.nq)
         qd, tau = (checks.real_numbers(name, x, n) for name, x in (("qd", qd), ("tau", tau)))
-        t = np.broadcast_to(np.asarray(t, dtype=float), n)
+        t = checks.each("t", t, n)
         h = t - self._time
         due = h != 0.0                  # NaN, of a joint that is new, is due
         if not due.any():

@@ -47,7 +47,8 @@ class Payload(NamedTuple):
             raise ValueError(f"the mass is {self.mass:.4g} kg, +- {self.standard_deviations[0]:.2g}, must be > 0")
         moments = np.linalg.eigvalsh(self.inertia)
         if self.observable.all() and not (moments[0] > 0.0 and moments[2] <= moments[0] + moments[1]):
-            raise ValueError(f"no body has the principal moments {', '.join(f'{x:.3g}' for x in moments)} kg m^2")
+            listed = ", ".join(f"{x:.3g}" for x in moments)
+            raise ValueError(f"no rigid body can have the principal moments {listed} kg m^2")
 
 
 def identify_payload(robot: Robot, link: str, t: ArrayLike, q: ArrayLike, tau: ArrayLike, friction: str = "model",

@@ -56,7 +56,8 @@ class BaseParameters:
 
 def parameter_names(robot: Robot, friction: bool) -> tuple[str, ...]:
     """The names of the columns of robot.torque_regressor."""
-    return robot.inertial_parameter_names + (robot.friction_parameter_names if friction else ())
+    own = robot.inertial_parameter_names
+    return own + robot.friction_parameter_names if checks.flag("friction", friction) else own
 
 
 def base_parameters(robot: Robot, friction: bool = False, tolerance: float = RANK, seed: int = 0) -> BaseParameters:
@@ -73,7 +74,7 @@ def random_regressor(robot: Robot, friction: bool, seed: int = 0) -> np.ndarray:
     """The rows (..., P) of robot.torque_regressor at random motions, more than there are columns."""
     names = parameter_names(robot, friction)
     count = STATES * (1 + len(names) // max(robot.n, 1))
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(checks.whole("seed", seed, 0))
     q = robot.random_configuration(rng, count)
     qd, qdd = rng.standard_normal((2, count, robot.n))
     return np.concatenate([robot.torque_regressor(*state, friction) for state in zip(q, qd, qdd, strict=True)])
@@ -81,7 +82,7 @@ def random_regressor(robot: Robot, friction: bool, seed: int = 0) -> np.ndarray:
 
 def from_regressor(Y: ArrayLike, names: Sequence[str], tolerance: float = RANK) -> BaseParameters:
     """The base parameters that the rows of a regressor (rows, P) tell of, at random states or along a motion."""
-    Y = checks.real_numbers("Y", Y, len(names)).astype(float)
+    Y, tolerance = checks.real_numbers("Y", Y, len(names)).astype(float), checks.number("tolerance", tolerance, 0.0)
     size = np.linalg.norm(Y, axis=0)
     moving = np.flatnonzero(size > tolerance * size.max(initial=0.0))
     R = scipy.linalg.qr(Y[:, moving] / size[moving], mode="r")[0][:len(moving)]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from screw_dynamics import checks
 from screw_dynamics.algorithms.regressor import TORQUE_REGRESSOR, Body
 from screw_dynamics.model.group_joints import COORDINATE, INNER, PLANAR, SPHERICAL
 from screw_dynamics.model.links import Frame, Link
@@ -99,7 +100,7 @@ def exact_base_parameters(robot: Robot, friction: bool = False, seed: int = 0) -
     micrometre and directions to a microradian, where those are fractions, as in most data sheets. seed: of the random
     states. ValueError for a mimic joint whose multiplier is not 1 or -1, and where the fractions have too many
     digits."""
-    names, random = parameter_names(robot, friction), Random(seed)
+    names, random = parameter_names(robot, friction), Random(checks.whole("seed", seed, 0))
     states = -(-(len(names) + SPARE) // max(robot.n, 1)) if robot.n else 0
     links, frames, motions = _rational(robot)
     rows = [row for _ in range(states) for row in _rows(robot, links, frames, motions, friction, random)]

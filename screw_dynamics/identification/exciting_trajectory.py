@@ -40,7 +40,7 @@ class FourierTrajectory:
     def __call__(self, t: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Positions, velocities and accelerations (..., n) at times t (...)."""
         rate = 2.0 * np.pi / self.period * np.arange(1, self.sine.shape[1] + 1)
-        phase = np.asarray(t, dtype=float)[..., None] * rate
+        phase = checks.real_numbers("t", t)[..., None] * rate
         c, s, a, b = np.cos(phase), np.sin(phase), self.cosine.T, self.sine.T
         return self.centre + (s / rate) @ a - (c / rate) @ b, c @ a + s @ b, (c * rate) @ b - (s * rate) @ a
 
@@ -66,6 +66,7 @@ def exciting_trajectory(robot: Robot, period: float = 10.0, harmonics: int = 5, 
     nothing, or whose effort limit the motion that was found exceeds."""
     checks.coordinates_alone("exciting_trajectory", robot.model)
     checks.one_of("criterion", criterion, CRITERIA)
+    checks.flag("friction", friction)
     if not robot.n:
         raise ValueError("exciting_trajectory: the robot has no joints that move")
     search = _Search(robot, checks.positive("period", period), checks.whole("harmonics", harmonics, 2),

@@ -107,9 +107,11 @@ def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: Array
     turns back are left out. armature: estimate that too. links: which ones to estimate, by default all that have a
     mass. Efforts that are NaN are left out. level: of the confidence intervals.
 
-    The robot is the prior. A link that no body could be is replaced by the nearest one, with a note."""
+    The robot is the prior. Parameters of a link that no rigid body can have are replaced by the nearest that one can
+    have, with a note."""
     checks.one_of("friction", friction, FRICTION)
-    if not 0.0 < level < 1.0:
+    armature = checks.flag("armature", armature)
+    if not checks.number("level", level) < 1.0 or level <= 0.0:
         raise ValueError(f"level {level!r} must be between 0 and 1: 0.95 for intervals of 95 %")
     model, n = robot.model, robot.n
     given = _recording(robot, {"t": t, "q": q, "tau": tau} | ({} if qd is qdd is None else {"qd": qd, "qdd": qdd}))
@@ -120,7 +122,8 @@ def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: Array
     theta = physical.log_cholesky(physical.nearest_physical(drawn[bodies]))
     for body in np.flatnonzero(bodies):
         if not physical.is_physical(drawn[body]):
-            notes.append(f"link {model.body_names[body]}: no body has the model's parameters; began with the nearest")
+            notes.append(f"link {model.body_names[body]}: no rigid body can have the model's parameters; began with "
+                         "the nearest that one can have")
     known = np.where(rows.valid, rows.Y[..., ~estimated] @ p[~estimated], 0.0)
     reduced = rows._replace(Y=rows.Y[..., estimated], b=rows.b - known)
     names = parameter_names(robot, True)

@@ -77,11 +77,11 @@ def log_cholesky(parameters: ArrayLike) -> np.ndarray:
     """The log-Cholesky parameters (..., 10) alpha d1 d2 d3 s12 s23 s13 t1 t2 t3 of physical inertial parameters.
 
     The pseudo-inertia is U U^T with U = e^alpha [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3],
-    [0, 0, 0, 1]]: e^(2 alpha) is the mass, and t the centre of mass. ValueError names what no body has."""
+    [0, 0, 0, 1]]: e^(2 alpha) is the mass, and t the centre of mass. ValueError names what no rigid body can have."""
     physical = is_physical(parameters)
     if not physical.all():
         wrong = np.asarray(parameters, dtype=float)[~physical][0]
-        raise ValueError(f"no body that is not flat has the inertial parameters {wrong.tolist()}")
+        raise ValueError(f"no rigid body that is not flat can have the inertial parameters {wrong.tolist()}")
     U = np.linalg.cholesky(pseudo_inertia(parameters)[..., ::-1, ::-1])[..., ::-1, ::-1]
     scaled = U / U[..., 3:, 3:]
     return np.concatenate([np.log(U[..., 3, 3, None]), np.log(scaled[..., _DIAGONAL, _DIAGONAL]),

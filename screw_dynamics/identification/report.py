@@ -58,7 +58,7 @@ def _links(found) -> Iterator[str]:
     yield f"{'link':{size}}  {'mass before':>11}  {'now':>8}  centre of mass before and now, m"
     for name, p, q in (row[:3] for row in zip(model.body_names, before, now, estimated, strict=True) if row[3]):
         centres = "  ".join("[" + " ".join(f"{x:7.4f}" for x in y[1:4] / y[0]) + "]" for y in (p, q))
-        physics = "" if physical.is_physical(q) else "  (no body has these parameters)"
+        physics = "" if physical.is_physical(q) else "  (no rigid body can have these parameters)"
         yield f"{name:{size}}  {p[0]:11.4g}  {q[0]:8.4g}  {centres}{physics}"
 
 

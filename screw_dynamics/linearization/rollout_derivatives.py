@@ -59,6 +59,8 @@ class RolloutDerivatives:
 
     def __init__(self, robot: Any, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | None, dt: float, steps: int,
                  integrator: str, friction: bool, limits: bool, parameters: bool, threads: int | None):
+        for name, flag in ("friction", friction), ("limits", limits), ("parameters", parameters):
+            checks.flag(name, flag)
         if limits and parameters:
             raise ValueError("parameters=True: derivatives by inertial parameters are without limits")
         checks.one_of("integrator", integrator, LINEARIZED)

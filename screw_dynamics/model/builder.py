@@ -1,12 +1,12 @@
 """ModelBuilder: a Model from links and joints, added one by one, parents before children."""
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import one_of
+from screw_dynamics.checks import described, flag, one_of
 from screw_dynamics.screws import arrays, se3
 
 from . import checks, macro_joints
@@ -44,16 +44,22 @@ class _Moving(NamedTuple):
 class ModelBuilder:
     """Collects links and joints and checks each; every error is a ValueError that names the element and the value.
 
-    `root`: the link that does not move, its frame the world and construction frame. `inertia` (6, 6): its own."""
+    `root`: the link that does not move, its frame the world and construction frame. `inertia` (6, 6): its own.
+    `physical`: inertias must be those of rigid bodies, whose principal moments are not negative, and none exceeds the
+    sum of the others; False takes others too, of published descriptions and planar models say."""
 
-    def __init__(self, root: str, inertia: ArrayLike | None = None) -> None:
+    def __init__(self, root: str, inertia: ArrayLike | None = None, *, physical: bool = True) -> None:
         self._moving: list[_Moving] = []
         self._inertias: list[np.ndarray] = []
+        self._references: list[np.ndarray] = []                     # of bodies: poses in the construction frame
+        self._kinds: dict[str, str] = {}                            # of joints that follow no other
+        self._leaders: dict[str, str] = {}                          # of those that do
         self._joints: set[str] = set()
         self._warnings: list[str] = []
-        self._constraints: list[Constraint] = []
+        self._constraints: dict[str, Constraint] = {}
         self.root = checks.new_name("link", root, ())
-        self._root_inertia = checks.inertia(root, inertia)
+        self.physical = flag("physical", physical)
+        self._root_inertia = self._inertia(root, inertia)
         self._frames = {root: (-1, np.eye(4))}
 
     def warn(self, text: str) -> None:
@@ -66,7 +72,7 @@ class ModelBuilder:
         name = f"link '{checks.new_name('link', link, self._frames)}'"
         body, C = self._frame(parent, name)
         C = C @ checks.pose(name, placement)
-        self._add_inertia(body, C, checks.inertia(link, inertia))
+        self._add_inertia(body, C, self._inertia(link, inertia))
         self._frames[link] = body, C
 
     def add_joint(self, joint: str, link: str, parent: str, screw: ArrayLike, placement: ArrayLike | None = None,
@@ -82,24 +88,24 @@ class ModelBuilder:
         X, found = checks.screw(name, screw)
         moving = _Moving(
             joint, checks.new_name("link", link, self._frames), body, C @ checks.pose(name, placement), X,
-            kind or found, Limits(*checks.limits(name, limits or Limits())),
+            checks.joint_kind(name, kind, found), Limits(*checks.limits(name, limits or Limits())),
             checks.number(name, "damping", damping, 0.0), checks.number(name, "friction", friction, 0.0),
-            mimic and Mimic(mimic.joint, checks.number(name, "mimic multiplier", mimic.multiplier),
-                            checks.number(name, "mimic offset", mimic.offset)))
-        self._inertias.append(checks.inertia(link, inertia))
+            None if mimic is None else self._checked_mimic(name, mimic))
+        self._move(moving, self._inertia(link, inertia))
         self._joints.add(joint)
-        self._moving.append(moving)
         self._frames[link] = len(self._moving) - 1, np.eye(4)
 
     def add_screw(self, joint: str, link: str, parent: str, axis: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0),
                   pitch: float = 0.0, pose: ArrayLike | None = None, mass: float = 0.0,
-                  com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None, **joint_options: Any) -> None:
+                  com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None, *, kind: str | None = None,
+                  limits: Limits | None = None, damping: float = 0.0, friction: float = 0.0,
+                  mimic: Mimic | None = None) -> None:
         """Add a link by its joint's screw, with everything given in the construction frame at q = 0.
 
         axis (3,): direction; point (3,): any point of the axis, m; pitch: m/rad, 0 for a revolute and math.inf for a
         prismatic joint. pose (4, 4): the reference pose A of the link's frame. com (3,): centre of mass; inertia (3,
-        3): about the centre of mass, resolved in the construction frame. Spatial screw Y = (e, p x e + h e) or (0, e);
-        [MK] (12)."""
+        3): about the centre of mass, resolved in the construction frame. kind, limits, damping, friction and mimic as
+        in add_joint. Spatial screw Y = (e, p x e + h e) or (0, e); [MK] (12)."""
         name = f"joint '{joint}'"
         A = checks.pose(name, pose)
         body, C = self._frame(parent, name)
@@ -108,13 +114,17 @@ class ModelBuilder:
         Y = checks.screw_on_axis(name, axis, point, pitch)
         centre = R @ checks.numbers(name, "com", com, (3,)) + to_link[:3, 3]
         about = checks.numbers(name, "inertia", np.zeros((3, 3)) if inertia is None else inertia, (3, 3))
+        mass = checks.number(f"link '{link}'", "mass", mass, 0.0)
         self.add_joint(joint, link, parent, arrays.Ad_matrix(to_link) @ Y,
                        arrays.inverse_pose(self._reference(body) @ C) @ A,
-                       arrays.inertia_matrix(mass, centre, R @ about @ R.T), **joint_options)
+                       arrays.inertia_matrix(mass, centre, R @ about @ R.T), kind=kind, limits=limits, damping=damping,
+                       friction=friction, mimic=mimic)
 
     def add_macro_joint(self, kind: str, joint: str, link: str, parent: str, placement: ArrayLike | None = None,
                         inertia: ArrayLike | None = None, *, frame: ArrayLike | None = None, order: str | None = None,
-                        pitch: float | None = None, **joint_options: Any) -> tuple[str, ...]:
+                        pitch: float | None = None, limits: Limits | Mapping[str, Limits] | None = None,
+                        damping: float | Mapping[str, float] = 0.0, friction: float | Mapping[str, float] = 0.0,
+                        mimic: Mimic | Mapping[str, Mimic] | None = None) -> tuple[str, ...]:
         """Add a link by a joint of several degrees of freedom, made of joints of one with massless links in between.
 
         kind: "cylindrical", "planar", "spherical", "universal", "free" or another of macro_joints.KINDS, which has the
@@ -129,7 +139,8 @@ class ModelBuilder:
         name = f"joint '{checks.new_name('joint', joint, self._joints)}'"
         degrees = checks.named(name, macro_joints.degrees, kind, order, pitch)
         to_link = arrays.Ad_matrix(checks.pose(name, frame))
-        options = checks.named(name, macro_joints.options_of, degrees, joint_options)
+        options = checks.named(name, macro_joints.options_of, degrees, {
+            "limits": limits, "damping": damping, "friction": friction, "mimic": mimic})
         names: list[str] = []
         before = len(self._moving)
         try:
@@ -166,22 +177,23 @@ class ModelBuilder:
         F = checks.pose(name, frame)
         degrees = [macro_joints.degree(motion) for motion in GROUPS[kind].motions]
         given = {"limits": limits or Limits(), "damping": damping, "friction": friction}
-        options = checks.named(name, macro_joints.options_of, degrees, {
-            option: dict(value) if isinstance(value, Mapping) else value for option, value in given.items()})
+        options = checks.named(name, macro_joints.options_of, degrees, given)
         parent_body, C = self._frame(parent, name)
         at = C @ checks.pose(name, placement)
         checks.new_name("link", link, self._frames)
-        moved = checks.inertia(link, inertia)
+        moved = self._inertia(link, inertia)
         to_link = arrays.Ad_matrix(F)
+        checked = []
         for degree, chosen in zip(degrees, options, strict=True):
-            last = degree is degrees[-1]
             bounds = Limits(*checks.limits(name, chosen.get("limits") or Limits()))
-            bounds = bounds._replace(lower=-math.inf, upper=math.inf)
-            self._moving.append(_Moving(
-                joint, link if last else f"{link}_{degree.name}", parent_body, at, to_link @ degree.screw, kind,
-                bounds, checks.number(name, "damping", chosen.get("damping", 0.0), 0.0),
-                checks.number(name, "friction", chosen.get("friction", 0.0), 0.0), None, F))
-            self._inertias.append(moved if last else np.zeros((6, 6)))
+            checked.append((degree, bounds._replace(lower=-math.inf, upper=math.inf),
+                            checks.number(name, "damping", chosen.get("damping", 0.0), 0.0),
+                            checks.number(name, "friction", chosen.get("friction", 0.0), 0.0)))
+        for degree, bounds, damping, friction in checked:
+            last = degree is degrees[-1]
+            self._move(_Moving(joint, link if last else f"{link}_{degree.name}", parent_body, at,
+                               to_link @ degree.screw, kind, bounds, damping, friction, None, F),
+                       moved if last else np.zeros((6, 6)))
             parent_body, at = len(self._moving) - 1, np.eye(4)
         self._joints.add(joint)
         self._frames[link] = parent_body, np.eye(4)
@@ -204,11 +216,9 @@ class ModelBuilder:
 
     def add_constraint(self, constraint: Constraint) -> None:
         """Keep a LoopJoint, Distance or Gear between links and joints that exist; ValueError naming what is wrong."""
-        members = Members(self.root, self._frames, {m.joint: m.kind for m in self._moving if m.mimic is None},
-                          {m.joint: m.mimic.joint for m in self._moving if m.mimic})
-        checked = members.checked(constraint)
-        checks.new_name("constraint", checked.name, [other.name for other in self._constraints])
-        self._constraints.append(checked)
+        checked = Members(self.root, self._frames, self._kinds, self._leaders).checked(constraint)
+        checks.new_name("constraint", checked.name, self._constraints)
+        self._constraints[checked.name] = checked
 
     def build(self) -> Model:
         """The model of all that was added. ValueError if a mimic joint cannot follow."""
@@ -235,19 +245,40 @@ class ModelBuilder:
             friction=np.array([m.friction for m in leaders], dtype=float), frames=dict(self._frames),
             mimics={joint: leading[joint] for joint in mimics}, warnings=tuple(self._warnings),
             joint_frames={m.joint: m.frame for m in self._moving if m.frame is not None},
-            constraints=tuple(self._constraints))
+            constraints=tuple(self._constraints.values()))
+
+    @staticmethod
+    def _checked_mimic(name, mimic):
+        if not isinstance(mimic, Mimic):
+            raise ValueError(f"{name}: mimic must be Mimic(joint, multiplier, offset), not {described(mimic)}")
+        return Mimic(mimic.joint, checks.number(name, "mimic multiplier", mimic.multiplier),
+                     checks.number(name, "mimic offset", mimic.offset))
+
+    def _move(self, moving, inertia):
+        """Add a body."""
+        self._references.append(self._reference(moving.parent) @ moving.placement)
+        self._moving.append(moving)
+        self._inertias.append(inertia)
+        if moving.mimic is None:
+            self._kinds[moving.joint] = moving.kind
+        else:
+            self._leaders[moving.joint] = moving.mimic.joint
 
     def _forget(self, count):
         """Take back all moving links from this one on."""
         for moving in self._moving[count:]:
             self._joints.remove(moving.joint)
             del self._frames[moving.link]
-        del self._moving[count:], self._inertias[count:]
+            (self._kinds if moving.mimic is None else self._leaders).pop(moving.joint)
+        del self._moving[count:], self._inertias[count:], self._references[count:]
 
     def _frame(self, parent, name):
         if parent not in self._frames:
             raise ValueError(f"{name}: parent link {parent!r} does not exist")
         return self._frames[parent]
+
+    def _inertia(self, link, inertia):
+        return checks.inertia(f"link '{link}'", inertia, self.physical)
 
     def _add_inertia(self, body, C, inertia):
         to_link = arrays.Ad_matrix(arrays.inverse_pose(C))
@@ -259,10 +290,7 @@ class ModelBuilder:
 
     def _reference(self, body):
         """A of a body: its pose in the construction frame with every joint at zero."""
-        C = np.eye(4)
-        while body >= 0:
-            C, body = self._moving[body].placement @ C, self._moving[body].parent
-        return C
+        return np.eye(4) if body < 0 else self._references[body]
 
 
 def _exp(X):

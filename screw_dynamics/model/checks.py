@@ -1,15 +1,18 @@
 """Checks of a model's data: each returns the value to keep, or raises a ValueError with the element and the value."""
 import math
 from collections.abc import Callable, Iterable
+from numbers import Real
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from screw_dynamics import checks
 from screw_dynamics.peers import array_hint
 from screw_dynamics.screws import arrays
 
-TOLERANCE = 1e-6        # how far a given rotation or axis may be from orthogonal or unit length before it is refused
+TOLERANCE = 1e-6        # how far a rotation, an axis or moments may be from what they must be before they are refused
+SMALLEST_RADIUS = 1e-6  # m; an inertia below mass times its square is rounding
 
 T = TypeVar("T")
 
@@ -33,21 +36,16 @@ def new_name(kind: str, name: str, known: Iterable[str]) -> str:
 
 def number(name: str, what: str, x: float, least: float = -math.inf) -> float:
     """A finite number, not below the least."""
-    try:
-        sound = math.isfinite(x) and x >= least
-    except TypeError:
-        sound = False
-    if not sound:
-        raise ValueError(f"{name}: {what} {x} must be finite" + (f" and >= {least:g}" if least > -math.inf else ""))
-    return float(x)
+    return checks.number(f"{name}: {what}", x, least)
 
 
 def numbers(name: str, what: str, x: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     """Finite real numbers in a shape, as a new array."""
+    checks.unmasked(f"{name}: {what}", x)
     try:
         if np.asarray(x).dtype.kind in "cUS":               # complex numbers and text, which would become floats
             raise TypeError
-        a = np.array(x, dtype=float)
+        a = np.array(x, dtype=float)                        # exact numbers of SymPy say, too
     except (TypeError, ValueError, RuntimeError):           # RuntimeError: torch
         hint = array_hint(x)
         raise ValueError(f"{name}: {what} {x!r} must be made of real numbers{hint and f', not {hint}'}") from None
@@ -93,13 +91,24 @@ def screw_on_axis(name: str, axis: ArrayLike, point: ArrayLike, pitch: float) ->
     if not norm > 0.0:
         raise ValueError(f"{name}: axis {a.tolist()} has no direction")
     e = a / norm
-    if math.isnan(pitch) or pitch == -math.inf:
-        raise ValueError(f"{name}: pitch {pitch} must be a number in m/rad, or inf for a prismatic joint")
+    if pitch != math.inf:
+        pitch = checks.number(f"{name}: pitch (m/rad, or inf for a prismatic joint)", pitch)
     return np.r_[np.zeros(3), e] if pitch == math.inf else np.r_[e, np.cross(p, e) + pitch * e]
+
+
+def joint_kind(name: str, kind: str | None, found: str) -> str:
+    """What a joint is called: as its screw has it, or "continuous" in place of "revolute"."""
+    if kind is None:
+        return found
+    return checks.one_of(f"{name}: kind", kind, (found, "continuous") if found == "revolute" else (found,))
 
 
 def limits(name: str, limits: Iterable[float]) -> tuple[float, float, float, float]:
     """Lower and upper position limit, velocity and effort limit of a joint; any may be infinite."""
+    if not isinstance(limits, (tuple, list)) or len(limits) != 4 or not all(
+            isinstance(x, Real) and not isinstance(x, bool) for x in limits):
+        raise ValueError(f"{name}: limits must be Limits(lower, upper, velocity, effort), numbers, not "
+                         f"{checks.described(limits)}")
     lower, upper, velocity, effort = map(float, limits)
     if math.isnan(lower) or math.isnan(upper):
         raise ValueError(f"{name}: limits lower {lower} and upper {upper} must be numbers")
@@ -111,30 +120,48 @@ def limits(name: str, limits: Iterable[float]) -> tuple[float, float, float, flo
     return lower, upper, velocity, effort
 
 
-def inertia(link: str, inertia: ArrayLike | None) -> np.ndarray:
-    """A physically possible inertia (6, 6), [[Theta, m d~], [-m d~, m I]]; None is that of no mass."""
-    name = f"link '{link}'"
+# ------------------------------------------------------------------------------------------------- inertias
+def impossible(mass: float, rotational: np.ndarray) -> str:
+    """Why no rigid body can have a mass and a rotational inertia (3, 3) about its centre of mass; "" if one may.
+
+    Moments about three axes are integrals of y^2 + z^2, z^2 + x^2 and x^2 + y^2: none is negative, and none exceeds the
+    sum of the others. As exact as the digits of descriptions are."""
+    least, middle, largest = np.linalg.eigvalsh(rotational).tolist()
+    slack = TOLERANCE * abs(largest) + mass * SMALLEST_RADIUS**2
+    if least < -slack:
+        return "a principal moment is negative"
+    return "one principal moment exceeds the sum of the others" if least + middle < largest - slack else ""
+
+
+def inertia(name: str, inertia: ArrayLike | None, physical: bool = True) -> np.ndarray:
+    """The inertia (6, 6) of a body, [[Theta, m d~], [-m d~, m I]]; None is that of no mass. physical: a rigid body can
+    have it."""
     M = numbers(name, "inertia", np.zeros((6, 6)) if inertia is None else inertia, (6, 6))
     mass, scale = number(name, "mass", M[5, 5], 0.0), max(1.0, np.abs(M).max())
     moment = np.array([M[2, 4], M[0, 5], M[1, 3]])
-    form = np.block([[M[:3, :3], arrays.tilde(moment)], [-arrays.tilde(moment), mass * np.eye(3)]])
+    form, cross = M.copy(), arrays.tilde(moment)
+    form[:3, 3:], form[3:, :3], form[3:, 3:] = cross, -cross, np.diag((mass,) * 3)
     if np.abs(M - form).max() > 1e-9 * scale or np.abs(M - M.T).max() > 1e-9 * scale:
         raise ValueError(f"{name}: inertia {M.tolist()} is not of the form [[Theta, m d~], [-m d~, m I]]")
     if mass == 0.0 and moment.any():
         raise ValueError(f"{name}: mass is 0 but mass times centre of mass is {moment.tolist()}")
-    about = M[:3, :3] + (arrays.tilde(moment) @ arrays.tilde(moment) / mass if mass > 0.0 else 0.0)
-    smallest = about.diagonal().min()         # only this: the products of some real robots are indefinite
+    about = M[:3, :3] + cross @ cross / mass if mass > 0.0 else M[:3, :3]
+    smallest = about.diagonal().min()
     if smallest < -1e-9 * scale:
         raise ValueError(f"{name}: rotational inertia has the negative moment {smallest:g}")
+    rounding = 1e-12 * np.abs(M[:3, :3]).max() * np.eye(3)      # of the shift to the centre of mass
+    if physical and (reason := impossible(mass, about + rounding)):
+        raise ValueError(f"{name}: inertia {about.tolist()} about the centre of mass is one that no rigid body can "
+                         f"have: {reason}; physical=False takes it nevertheless")
     return M
 
 
 def payload(mass: float, com: ArrayLike, inertia: ArrayLike | None) -> np.ndarray:
     """The inertia (6, 6) of a load: mass, centre of mass (3,) and rotational inertia (3, 3) about it; None: a point."""
     m = number("payload", "mass", mass, 0.0)
-    Theta = np.zeros((3, 3)) if inertia is None else np.asarray(inertia, dtype=float)
-    if Theta.shape != (3, 3) or not np.isfinite(Theta).all() or not np.allclose(Theta, Theta.T):
-        raise ValueError(f"payload: inertia {Theta.tolist()} must be a finite symmetric (3, 3) matrix")
-    if np.linalg.eigvalsh(Theta)[0] < -1e-12 * max(1.0, np.abs(Theta).max()):
-        raise ValueError(f"payload: inertia {Theta.tolist()} has a negative principal moment")
+    Theta = np.zeros((3, 3)) if inertia is None else numbers("payload", "inertia", inertia, (3, 3))
+    if np.abs(Theta - Theta.T).max() > TOLERANCE * np.abs(Theta).max():
+        raise ValueError(f"payload: inertia {Theta.tolist()} must be symmetric")
+    if reason := impossible(m, Theta):
+        raise ValueError(f"payload: inertia {Theta.tolist()} is one that no rigid body can have: {reason}")
     return arrays.inertia_matrix(m, numbers("payload", "com", com, (3,)), Theta)

@@ -50,11 +50,13 @@ def placed(parent: int, coordinate: int, X: np.ndarray, M: np.ndarray, B: np.nda
     return Placed(int(parent), int(coordinate), arrays.twist(X), arrays.inertia(M), arrays.pose(B))
 
 
-def on_axes(bodies: Sequence[Placed]) -> tuple[list[Link], list[Pose]]:
-    """The Link of each body, and the poses of their frames in those of the bodies. The numbers may be of any kind."""
+def on_axes(bodies: Sequence[Placed]) -> list[Link]:
+    """The Link of each body. The numbers may be of any kind."""
     frames = [on_axis(body.X) for body in bodies]
-    links = []
-    for (parent, coordinate, _, M, B), (T, X) in zip(bodies, frames, strict=True):
-        D, back = frames[parent][0], inverse(T)
-        links.append(Link(parent, coordinate, X, moved(back, M), axial_joint(inverse(D) @ B @ T, X)))
-    return links, [T for T, _ in frames]
+    return [Link(parent, coordinate, X, moved(inverse(T), M), axial_joint(inverse(frames[parent][0]) @ B @ T, X))
+            for (parent, coordinate, _, M, B), (T, X) in zip(bodies, frames, strict=True)]
+
+
+def axis_frames(bodies: Sequence[Placed]) -> list[Pose]:
+    """The poses of the frames of Links in those of the bodies."""
+    return [on_axis(body.X)[0] for body in bodies]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import one_of
+from screw_dynamics.checks import one_of, real_numbers
 
 from . import checks
 
@@ -64,7 +64,7 @@ def degree(motion: str, pitch: float = 0.0) -> Degree:
 def options_of(degrees: Sequence[Degree], options: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The options of each degree, from {option: value for all} or {option: {name of a degree: value}}."""
     names = [degree.name for degree in degrees]
-    each = {option: value if isinstance(value, dict) else dict.fromkeys(names, value)
+    each = {option: value if isinstance(value, Mapping) else dict.fromkeys(names, value)
             for option, value in options.items()}
     for option, values in each.items():
         for name in values:
@@ -81,9 +81,7 @@ def coordinates(kind: str, D: ArrayLike, order: str | None = None, pitch: float 
     Of two solutions for three angles, that with the second in [-pi/2, pi/2], or in [0, pi] with the same axis twice;
     one of many where they are singular."""
     motions, h = _motions(kind, order), _pitch(kind, pitch)
-    D = np.asarray(D, dtype=float)
-    if D.shape[-2:] != (4, 4):
-        raise ValueError(f"D has the shape {D.shape}, not (..., 4, 4)")
+    D = real_numbers("D", D, 4, 4).astype(float)
     slides = [D[..., "xyz".index(motion), 3] for motion in motions if len(motion) == 1]
     turns = _angles(D[..., :3, :3], ["xyz".index(motion[1]) for motion in motions if len(motion) > 1])
     if h:

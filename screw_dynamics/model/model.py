@@ -1,7 +1,6 @@
 """Model: a robot as a tree of screws, in immutable arrays. ModelBuilder (builder.py) and read_urdf (urdf) make it."""
 from collections.abc import Mapping
 from dataclasses import FrozenInstanceError, dataclass, field, replace
-from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
@@ -10,13 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics.checks import known_link
+from screw_dynamics.lazy import lazy
 from screw_dynamics.screws import arrays
 from screw_dynamics.screws.se3 import compose, inverse
 
 from . import checks, group_joints, inertial_parameters
 from .constraints import Constraint, Members
 from .group_joints import Place
-from .links import Frame, Link, Placed, on_axes, placed
+from .links import Frame, Link, Placed, axis_frames, on_axes, placed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,7 +78,7 @@ class Model:
         """The kind of a joint, of joint_kinds; of one that mimics another, that of its leader."""
         return self._kinds[self.mimics.get(joint, (joint,))[0]]
 
-    @cached_property
+    @lazy
     def _kinds(self):
         return dict(zip(self.joint_names, self.joint_kinds, strict=True))
 
@@ -92,22 +92,22 @@ class Model:
         """The number of velocities."""
         return len(self.lower)
 
-    @cached_property
+    @lazy
     def nq(self) -> int:
         """The number of numbers in q: n unless there are joints on groups."""
         return sum(len(group_joints.identity(kind)) for kind in self.joint_kinds)
 
-    @cached_property
+    @lazy
     def q_slices(self) -> Mapping[str, slice]:
         """Where in q the numbers of each joint are."""
         return self._slices(group_joints.identity)
 
-    @cached_property
+    @lazy
     def v_slices(self) -> Mapping[str, slice]:
         """Where the velocities of each joint are."""
         return self._slices(group_joints.motions)
 
-    @cached_property
+    @lazy
     def places_in_q(self) -> np.ndarray:
         """Where in q the coordinate of each velocity is (n,); -1 for those of joints on groups."""
         places = np.full(self.n, -1)
@@ -126,7 +126,7 @@ class Model:
         """True if the configuration of some joint is an element of a group other than that of one coordinate."""
         return bool(self.joint_frames)
 
-    @cached_property
+    @lazy
     def reference_poses(self) -> np.ndarray:
         """A_i (b, 4, 4): the pose of each body frame in the world frame in the neutral configuration,
         A_i = A_parent B_i."""
@@ -136,14 +136,14 @@ class Model:
         poses.setflags(write=False)
         return poses
 
-    @cached_property
+    @lazy
     def screws_spatial(self) -> np.ndarray:
         """Y_i = Ad_(A_i) X_i (b, 6): the joint screws in the world frame in the neutral configuration; [MK] (12)."""
         screws = np.einsum("bij,bj->bi", arrays.Ad_matrix(self.reference_poses), self.screws_body)
         screws.setflags(write=False)
         return screws
 
-    @cached_property
+    @lazy
     def inertial_parameters(self) -> np.ndarray:
         """The inertial parameters (10 b,) of the bodies, ten each: mass, first moments mx my mz = mass times centre of
         mass, and rotational inertia xx xy yy xz yz zz about the origin of the body frame; kg, kg m, kg m^2."""
@@ -151,12 +151,12 @@ class Model:
         parameters.setflags(write=False)
         return parameters
 
-    @cached_property
+    @lazy
     def inertial_parameter_names(self) -> tuple[str, ...]:
         """The names of inertial_parameters: <link>.mass, <link>.mx, ..."""
         return tuple(f"{body}.{name}" for body in self.body_names for name in inertial_parameters.NAMES)
 
-    @cached_property
+    @lazy
     def is_link(self) -> np.ndarray:
         """Which bodies (b,) are links: all but those of a joint on a group before its last, which have no inertia."""
         last = np.array([joint != after for joint, after in pairwise((*self.body_joints, ""))], dtype=bool)
@@ -177,14 +177,14 @@ class Model:
 
     def links(self, gravity: ArrayLike) -> list[Link]:
         """One Link for each slot."""
-        return on_axes(self.placed(gravity))[0]
+        return on_axes(self.placed(gravity))
 
     def places(self, gravity: ArrayLike) -> list[Place]:
         """One Place for each slot, the world's frame as in `links`; none for a robot without joints on groups."""
         if not self.on_groups:
             return []
         bodies, (kinds, starts, frames) = self.placed(gravity), self.joints_in_q()
-        return group_joints.places(bodies, on_axes(bodies)[1], kinds, starts, [arrays.pose(F) for F in frames])
+        return group_joints.places(bodies, axis_frames(bodies), kinds, starts, [arrays.pose(F) for F in frames])
 
     def joints_in_q(self) -> tuple[list[int], list[int], list[np.ndarray]]:
         """Of the joint of each slot: kind, as in Place, where its numbers in q begin, and joint frame (4, 4)."""
@@ -196,14 +196,14 @@ class Model:
             frames.append(self.joint_frames.get(joint, np.eye(4)))
         return kinds, starts, frames
 
-    @cached_property
+    @lazy
     def frame_names(self) -> tuple[str | None, ...]:
         """The links of `frame_rows`, in order: None for the frames of the root and of the bodies, then every link."""
         return (None,) * (1 + len(self.parents)) + tuple(self.frames)
 
     def frame_rows(self, gravity: ArrayLike) -> list[Frame]:
         """One Frame for each of `frame_names`."""
-        axes = [inverse(T) for T in on_axes(self.placed(gravity))[1]]
+        axes = [inverse(T) for T in axis_frames(self.placed(gravity))]
         links = [Frame(int(body) + 1, compose(axes[body + 1], arrays.pose(C))) for body, C in self.frames.values()]
         return [Frame(slot, C) for slot, C in enumerate(axes)] + links
 

@@ -53,10 +53,15 @@ def _meaning(symbol, left, right):
 def value(cls: type) -> type:
     """Declare a NamedTuple as a value type: the operators declared for it replace tuple's own + and *."""
     def plain(symbol, swap):
+        known = {}                      # by the class of the other: plain mode computes with many small values
+
         def apply(self, other):
-            left, right = (other, self) if swap else (self, other)
-            kinds = (type(x) if type(x) in _VALUES else None for x in (left, right))
-            return _meaning(symbol, *kinds)(left, right)
+            kind = type(other)
+            meaning = known.get(kind)
+            if meaning is None:
+                kinds = cls, kind if kind in _VALUES else None
+                meaning = known[kind] = _meaning(symbol, *(reversed(kinds) if swap else kinds))
+            return meaning(other, self) if swap else meaning(self, other)
         return apply
     for symbol, op in _SYMBOLS.items():
         setattr(cls, f"__{op.__name__}__", plain(symbol, swap=False))

@@ -27,7 +27,7 @@ class Configurations(Evaluation):
 
     def interpolate(self, q0: ArrayLike, q1: ArrayLike, s: ArrayLike) -> np.ndarray:
         """The configurations (..., nq) at the shares s (...) of the way from q0 to q1, at constant velocity."""
-        return self.integrate(q0, np.asarray(s, dtype=float)[..., None] * self.difference(q0, q1))
+        return self.integrate(q0, checks.real_numbers("s", s)[..., None] * self.difference(q0, q1))
 
     def distance(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
         """The length (...) of difference(q0, q1), of radians and metres alike."""
@@ -43,8 +43,7 @@ class Configurations(Evaluation):
                              ) -> np.ndarray:
         """Configurations (*shape, nq): uniform within limits, angles in [-pi, pi] and lengths in [-1, 1] m without;
         uniform rotations."""
-        shape = (shape,) if isinstance(shape, int) else tuple(shape)
-        return configuration_space.random(self.model, np.random.default_rng(rng), shape)
+        return configuration_space.random(self.model, checks.generator("rng", rng), checks.lengths("shape", shape))
 
     def _states(self, **given):
         """Configurations q, q0, q1 and velocities v, as arrays."""

@@ -73,11 +73,12 @@ class Derivatives(Dynamics):
         external as there: wrenches that stay the same in their links' frames. out: (..., 3, n, n)."""
         if external is None:
             by = empty(self._three) if out is None else out
-            if self._inverse_dynamics_derivatives_of_one.one(self._memory, q, qd, qdd, by):
+            if threads is None and self._inverse_dynamics_derivatives_of_one.one(self._memory, q, qd, qdd, by):
                 return EffortDerivatives(by[0], by[1], by[2])         # unpacking takes thrice the time
+        load = None if external is None else self._external_by_q(q, external, threads)      # first: `out` may hold q
         by = self._evaluate(self._inverse_dynamics_derivatives, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
-        if external is not None:
-            by[..., 0, :, :] -= self._external_by_q(q, external, threads)
+        if load is not None:
+            by[..., 0, :, :] -= load
         return EffortDerivatives(*np.moveaxis(by, -3, 0))
 
     def inverse_dynamics_second_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, out: Out = None,
@@ -88,7 +89,7 @@ class Derivatives(Dynamics):
         out: (..., 4, n, n, n)."""
         by = empty((4, self.n, self.n, self.n)) if out is None else out
         entry = self._of(INVERSE_DYNAMICS_SECOND_DERIVATIVES)
-        if entry.one(self._memory, q, qd, qdd, by):
+        if threads is None and entry.one(self._memory, q, qd, qdd, by):
             return SecondEffortDerivatives(by[0], by[1], by[2], by[3])
         by = self._evaluate(entry, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
         return SecondEffortDerivatives(*np.moveaxis(by, -4, 0))
@@ -102,7 +103,7 @@ class Derivatives(Dynamics):
         singular."""
         if external is None:
             by = empty(self._three) if out is None else out
-            if self._forward_dynamics_derivatives.one(self._memory, q, qd, tau, by):
+            if threads is None and self._forward_dynamics_derivatives.one(self._memory, q, qd, tau, by):
                 return AccelerationDerivatives(by[0], by[1], by[2])
         else:
             load = self._external_by_q(q, external, threads)

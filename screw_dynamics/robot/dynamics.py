@@ -1,7 +1,8 @@
 """Dynamics of a robot: efforts of motions, motions of efforts, and the matrices of the equations of motion.
 
 Each method calls the compiled entry point first, which does nothing and returns False unless its arguments are
-contiguous float64 arrays of one state; only then Python checks them, which takes longer than the dynamics."""
+contiguous float64 arrays of one state; only then Python checks them, which takes longer than the dynamics. So it does
+where `threads` is given, which is for batches."""
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -48,24 +49,25 @@ class Dynamics(Kinematics):
         external: {link: wrench (..., 6)}, torque and force on the link at its origin, resolved in its frame."""
         tau = empty(self.n) if out is None else out
         if external is not None:
-            if type(external) is dict and self._under["inverse_dynamics"].one(self._memory, q, qd, qdd, external, tau):
+            one = self._under["inverse_dynamics"].one
+            if threads is None and type(external) is dict and one(self._memory, q, qd, qdd, external, tau):
                 return tau
             return self._under_load("inverse_dynamics", {"q": q, "qd": qd, "qdd": qdd}, external, out, threads)
-        if self._inverse_dynamics.one(self._memory, q, qd, qdd, tau):
+        if threads is None and self._inverse_dynamics.one(self._memory, q, qd, qdd, tau):
             return tau
         return self._evaluate(self._inverse_dynamics, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
 
     def gravity_torque(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The efforts g(q) (..., n) that hold the robot still: the gradient of the potential energy."""
         tau = empty(self.n) if out is None else out
-        if self._gravity_torque.one(self._memory, q, tau):
+        if threads is None and self._gravity_torque.one(self._memory, q, tau):
             return tau
         return self._evaluate(self._gravity_torque, {"q": q}, out, threads)
 
     def coriolis_torque(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The efforts C(q, qd) qd (..., n) of Coriolis and centrifugal forces."""
         tau = empty(self.n) if out is None else out
-        if self._coriolis_torque.one(self._memory, q, qd, tau):
+        if threads is None and self._coriolis_torque.one(self._memory, q, qd, tau):
             return tau
         return self._evaluate(self._coriolis_torque, {"q": q, "qd": qd}, out, threads)
 
@@ -76,10 +78,11 @@ class Dynamics(Kinematics):
         external as in inverse_dynamics. Where the mass matrix is singular the result is not finite."""
         qdd = empty(self.n) if out is None else out
         if external is not None:
-            if type(external) is dict and self._under["forward_dynamics"].one(self._memory, q, qd, tau, external, qdd):
+            one = self._under["forward_dynamics"].one
+            if threads is None and type(external) is dict and one(self._memory, q, qd, tau, external, qdd):
                 return qdd
             return self._under_load("forward_dynamics", {"q": q, "qd": qd, "tau": tau}, external, out, threads)
-        if self._forward_dynamics.one(self._memory, q, qd, tau, qdd):
+        if threads is None and self._forward_dynamics.one(self._memory, q, qd, tau, qdd):
             return qdd
         return self._evaluate(self._forward_dynamics, {"q": q, "qd": qd, "tau": tau}, out, threads)
 
@@ -94,7 +97,7 @@ class Dynamics(Kinematics):
         of a joint on a group. qdd and tau (..., n): what is given; what is not is ignored, and may be NaN. out: arrays
         (qdd, tau) for the result; may be the inputs. external as in inverse_dynamics. Featherstone (2008) 9."""
         mask = checks.joint_mask("driven", driven, self.v_slices, self.n)
-        if (external is None and out is None and type(qdd) is type(tau) is np.ndarray
+        if (external is None and out is None and threads is None and type(qdd) is type(tau) is np.ndarray
                 and qdd.shape == tau.shape == mask.shape == (self.n,)):
             found = empty((2, self.n))
             if self._hybrid_dynamics.one(self._memory, q, qd, np.where(mask, qdd, tau), mask.astype(float), found):
@@ -117,7 +120,7 @@ class Dynamics(Kinematics):
     def mass_matrix(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The mass matrix M(q) (..., n, n), symmetric, by composite bodies; [MD] (81)."""
         H = empty((self.n, self.n)) if out is None else out
-        if self._mass_matrix.one(self._memory, q, H):
+        if threads is None and self._mass_matrix.one(self._memory, q, H):
             return H
         return self._evaluate(self._mass_matrix, {"q": q}, out, threads)
 
@@ -126,14 +129,15 @@ class Dynamics(Kinematics):
 
         For joints on groups the symbols are those in velocities, and M' is along the motion; docs/group_joints.md."""
         H = empty((self.n, self.n)) if out is None else out
-        if self._coriolis_matrix.one(self._memory, q, qd, H):
+        if threads is None and self._coriolis_matrix.one(self._memory, q, qd, H):
             return H
         return self._evaluate(self._coriolis_matrix, {"q": q, "qd": qd}, out, threads)
 
     def external_torque(self, q: ArrayLike, external: Wrenches, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The efforts sum J^T W (..., n) that are equivalent to wrenches on links; external as in inverse_dynamics."""
         tau = empty(self.n) if out is None else out
-        if type(external) is dict and self._under["external_torque"].one(self._memory, q, external, tau):
+        one = self._under["external_torque"].one
+        if threads is None and type(external) is dict and one(self._memory, q, external, tau):
             return tau
         return self._under_load("external_torque", {"q": q}, external, out, threads)
 
@@ -175,4 +179,4 @@ class Dynamics(Kinematics):
     def friction_torque(self, qd: ArrayLike, out: Out = None) -> np.ndarray:
         """The efforts (..., n) that friction takes: damping qd + friction sign(qd). No other method includes it."""
         qd = checks.real_numbers("qd", qd, self.n)
-        return np.add(friction_torque(self.model.damping, self.model.friction, qd), 0.0, out=out)
+        return checks.filled(out, friction_torque(self.model.damping, self.model.friction, qd))

@@ -40,7 +40,8 @@ class InverseKinematics(Kinematics, Configurations):
         neutral without it, as joints on groups always do: floating bases, planar and ball joints. limits=False: ignore
         limits. Joints that can make more than a turn end as near to q0 as they can, to neutral without it.
 
-        success: errors are at most position_tolerance, m, and orientation_tolerance, rad. Else q is the nearest that
-        was found. docs/inverse_kinematics.md has the method."""
+        success: errors at the q that is returned are at most position_tolerance, m, and orientation_tolerance, rad.
+        Else q is the nearest that was found. docs/inverse_kinematics.md has the method. ValueError for a q0 that is not
+        finite; a pose that is not finite has no success."""
         return self._searches.solve(pose, link, q0, parts, reference, q_rest, rest_weight, joints, limits,
                                     position_tolerance, orientation_tolerance, attempts, seed, threads)

@@ -34,7 +34,7 @@ class Kinematics(Evaluation):
         except (KeyError, TypeError):
             _, target = self._keep_jacobian(link, reference, "body")
         C = empty((4, 4)) if out is None else out
-        if self._forward_kinematics.one(self._memory, target, q, C):
+        if threads is None and self._forward_kinematics.one(self._memory, target, q, C):
             return C
         return self._evaluate(self._forward_kinematics, {"q": q}, out, threads, target)
 
@@ -58,7 +58,7 @@ class Kinematics(Evaluation):
         except (KeyError, TypeError):           # a first call, or no valid name
             jacobian, target = self._keep_jacobian(link, reference, representation)
         J = empty(self._twists) if out is None else out
-        if jacobian.one(self._memory, target, q, J):
+        if threads is None and jacobian.one(self._memory, target, q, J):
             return J
         return self._evaluate(jacobian, {"q": q}, out, threads, target)
 
@@ -70,7 +70,7 @@ class Kinematics(Evaluation):
         except (KeyError, TypeError):
             _, target = self._keep_jacobian(link, reference, representation)
         Jd = empty(self._twists) if out is None else out
-        if self._jacobian_derivative.one(self._memory, target, q, qd, Jd):
+        if threads is None and self._jacobian_derivative.one(self._memory, target, q, qd, Jd):
             return Jd
         return self._evaluate(self._jacobian_derivative, {"q": q, "qd": qd}, out, threads, target)
 

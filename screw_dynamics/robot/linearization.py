@@ -32,6 +32,7 @@ class Linearization(Derivatives, Motion):
         is that of steps, and has the mean of both slopes at rest. external as in inverse_dynamics: wrenches that stay
         the same in their links' frames. out: (A, B)."""
         (q, qd, tau), external = states(self, external, q=q, qd=qd, tau=tau)
+        friction, limits = checks.flag("friction", friction), checks.flag("limits", limits)
         checks.one_of("integrator", integrator, LINEARIZED)
         if out is not None:
             rows = *qd.shape[:-1], 2 * self.n

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks, conservation
 from screw_dynamics.conservation import EnergyBalance, MomentumBalance, RecordedMotion
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
-from screw_dynamics.simulation.rollout import Rollouts, sampling
+from screw_dynamics.simulation.rollout import Rollouts, options, sampling
 from screw_dynamics.simulation.springs import Springs
 
 from .evaluation import Evaluation, Threads
@@ -27,23 +27,28 @@ class Motion(Evaluation):
 
     @overload
     def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None = ..., dt: float = ...,
-                steps: int = ..., integrator: str = ..., *, friction: bool = ..., limits: bool = ..., every: int = ...,
-                rtol: float = ..., atol: float = ..., springs: Springs | None = ..., record: None = ...,
-                threads: Threads = ...) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
+                steps: int = ..., integrator: str = ..., *, friction: bool = ..., limits: bool | None = ...,
+                every: int = ..., rtol: float = ..., atol: float = ..., springs: Springs | None = ...,
+                record: None = ..., threads: Threads = ...) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
 
     @overload
     def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None = ..., dt: float = ...,
-                steps: int = ..., integrator: str = ..., *, friction: bool = ..., limits: bool = ..., every: int = ...,
-                rtol: float = ..., atol: float = ..., springs: Springs | None = ..., record: str | Iterable[str],
-                threads: Threads = ...) -> RecordedMotion: ...
+                steps: int = ..., integrator: str = ..., *, friction: bool = ..., limits: bool | None = ...,
+                every: int = ..., rtol: float = ..., atol: float = ..., springs: Springs | None = ...,
+                record: str | Iterable[str], threads: Threads = ...) -> RecordedMotion: ...
 
     def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None = None, dt: float = 1e-3,
                 steps: int = 1000, integrator: str = "semi_implicit_euler", *, friction: bool = False,
-                limits: bool = False, every: int = 1, rtol: float = 1e-6, atol: float = 1e-9,
+                limits: bool | None = None, every: int = 1, rtol: float = 1e-6, atol: float = 1e-9,
                 springs: Springs | None = None, record: str | Iterable[str] | None = None,
                 threads: Threads = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Simulate: times t (samples + 1,), q (..., samples + 1, nq) and qd (..., samples + 1, n), from the initial
         states q0 (..., nq) and qd0 (..., n) on.
+
+        Neither friction nor position limits act unless they are asked for: friction=True lets the model's damping and
+        Coulomb friction act, limits=True stops joints at their position limits, without rebound, between steps of at
+        most dt. Where joints leave their limits by default, limits=None, a LimitsWarning names them and how far they
+        get; limits=False ignores limits in silence.
 
         effort: None; (..., n) constant; (..., steps, n) one an interval dt, batch axes as in q0; or a controller, a
         function controller(robot, t, q, qd, tau), or without robot, that Numba can compile: it sets tau (n,) from q
@@ -51,10 +56,9 @@ class Motion(Evaluation):
         "semi_implicit_euler" (order 1, friction implicit), "rk4" (order 4), both of step dt; "rk45" (Dormand-Prince
         with SciPy's step control to rtol, at least 2.3e-14, and atol, sampled by dense output; NaN from where the step
         size underflows); or implicit ones of order 2 and step dt: "variational" (keeps momenta, and energy within
-        bounds), "implicit_midpoint", "sdirk2" (damps what is too fast for dt), docs/integration.md. friction: let the
-        model's damping and Coulomb friction act; the first two of these refuse the latter. limits: stop joints at their
-        position limits, without rebound, between steps of at most dt. every: steps per sample. springs: at the joints,
-        of any stiffness but in "rk4" and "rk45". A state that ceases to be finite gives a DivergenceWarning.
+        bounds), "implicit_midpoint", "sdirk2" (damps what is too fast for dt), docs/integration.md; the first two of
+        these refuse Coulomb friction. every: steps per sample. springs: at the joints, of any stiffness but in "rk4"
+        and "rk45". A state that ceases to be finite gives a DivergenceWarning.
 
         record: "energy", "momentum" or "residual", or several of them. Then the result, which still unpacks to t, q and
         qd, has `recorded` {name: energy_balance, momentum_balance or configuration_residual at the samples}. Work and
@@ -66,11 +70,13 @@ class Motion(Evaluation):
         fine = 1 if effort is not None or springs is not None or friction or limits else every
         motion = self._rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, fine, rtol, atol,
                                         threads, springs)
+        limits = bool(limits)
         # The step that a stop ended is known if the efforts in it are those at its start.
         known = integrator in FIXED_STEPS and (not callable(effort) or INTEGRATORS[integrator].implicit)
 
         def free(q, qd, tau):
-            return self.step(q, qd, tau, dt, integrator, friction=friction, springs=springs, threads=threads)
+            return self.step(q, qd, tau, dt, integrator, friction=friction, limits=False, springs=springs,
+                             threads=threads)
         return conservation.recorded(self, names, motion, every // fine, effort, friction, limits, springs,
                                      free if known else None, threads)
 
@@ -85,6 +91,7 @@ class Motion(Evaluation):
         samples, n) at the samples; or a controller as of `rollout`. friction, limits, springs: as in
         `rollout`; what is missing in a step that ends at a stop is then what the stop took."""
         model, at_stop = self.model, None
+        friction, limits = checks.flag("friction", friction), checks.flag("limits", limits)
         if limits:
             ends = checks.real_numbers("q", q, self.nq)[..., 1:, :]
             at_stop = conservation.at_limits(model, ends, model.lower, model.upper).any(axis=-1)
@@ -97,31 +104,34 @@ class Motion(Evaluation):
         impulse of gravity and of efforts on the floating joint; arguments as in `energy_balance`.
 
         ValueError for a robot that does not float, whose root takes any momentum: it names the joint that holds it."""
-        return conservation.momentum_balance(self, t, q, qd, tau, friction, springs, threads)
+        return conservation.momentum_balance(self, t, q, qd, tau, checks.flag("friction", friction), springs, threads)
 
     def configuration_residual(self, q: ArrayLike, *, limits: bool = False) -> np.ndarray:
         """How far configurations q (..., nq) are from what they must fulfil, (...): the largest difference of a
         quaternion's length from 1 and, with limits, the farthest that a joint is beyond its position limit, in rad or
         m. Mimic joints share a coordinate, and have no residual."""
-        return conservation.configuration_residual(self, q, limits)
+        return conservation.configuration_residual(self, q, checks.flag("limits", limits))
 
     def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float, integrator: str = "semi_implicit_euler", *,
-             friction: bool = False, limits: bool = False, springs: Springs | None = None,
+             friction: bool = False, limits: bool | None = None, springs: Springs | None = None,
              out: tuple[np.ndarray, np.ndarray] | None = None, threads: Threads = None
              ) -> tuple[np.ndarray, np.ndarray]:
         """The state (q, qd) a time dt (s) later, under efforts tau: one step of `rollout` with the same options, for
-        loops in Python. integrator: any but "rk45". out: arrays (q, qd) for it; may be the inputs."""
-        if springs is not None:
-            return self._rollouts.step(q, qd, tau, dt, integrator, friction, limits, springs, out, threads)
-        key = (integrator, bool(friction), bool(limits)) if friction or limits else integrator
-        try:
-            here, rate = (empty(self.nq), empty(self.n)) if out is None else out
-            one, plan = self._steps[key]
-            if one(self._memory, plan, q, qd, tau, None, here, rate, dt):
-                return here, rate
-        except (KeyError, TypeError, ValueError):       # a first call, or an argument that is refused below
-            self._steps[key] = self._rollouts.step_entry(integrator, friction, limits)
-        return self._rollouts.step(q, qd, tau, dt, integrator, friction, limits, None, out, threads)
+        loops in Python, as to friction and limits too. integrator: any but "rk45". out: arrays (q, qd) for it; may be
+        the inputs."""
+        if springs is None and threads is None:
+            key = integrator if friction is False and limits is None else (integrator, *options(friction, limits))
+            try:
+                here, rate = (empty(self.nq), empty(self.n)) if out is None else out
+                one, plan = self._steps[key]
+                done = one(self._memory, plan, q, qd, tau, None, here, rate, dt)
+                if done > 2:
+                    self._rollouts.tell_limits(here[None])
+                if done:
+                    return here, rate
+            except (KeyError, TypeError, ValueError):       # a first call, or an argument that is refused below
+                self._steps[key] = self._rollouts.step_entry(integrator, friction, limits)
+        return self._rollouts.step(q, qd, tau, dt, integrator, friction, limits, springs, out, threads)
 
     def plot(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None,
              path: str | os.PathLike | None = None) -> Any:

@@ -60,19 +60,21 @@ class InertialParameters(Dynamics):
         It is the derivative of the efforts by the parameters. friction: with three columns more for each velocity, of
         its viscous damping, Coulomb friction and armature: qd, sign(qd) and qdd in its row; (..., n, 10 b + 3 n). Then
         the product with inertial_parameters and friction_parameters is inverse_dynamics + friction_torque."""
-        if not friction:
+        if friction is False or not checks.flag("friction", friction):
             Y = empty(self._regressor_shape) if out is None else out
-            if self._torque_regressor.one(self._memory, self._root, q, qd, qdd, Y):
+            if threads is None and self._torque_regressor.one(self._memory, self._root, q, qd, qdd, Y):
                 return Y
             return self._evaluate(self._torque_regressor, {"q": q, "qd": qd, "qdd": qdd}, out, threads, self._root)
         q, qd, qdd = checks.broadcast({"q": checks.real_numbers("q", q, self.nq),
                                        "qd": checks.real_numbers("qd", qd, self.n),
                                        "qdd": checks.real_numbers("qdd", qdd, self.n)})
         n, columns = self._regressor_shape
+        of_links, of_joints = self.torque_regressor(q, qd, qdd, threads=threads), np.stack(
+            [qd, np.sign(qd), qdd], axis=-1)                                    # both before `out`, which may hold q
         Y = checks.result_array(out, (*qd.shape[:-1], n, columns + len(FRICTION_NAMES) * n))
-        Y[..., :columns] = self.torque_regressor(q, qd, qdd, threads=threads)
-        Y[..., columns:] = np.einsum("ij,...ik->...ijk", np.eye(n), np.stack([qd, np.sign(qd), qdd], axis=-1)
-                                     ).reshape(*qd.shape, len(FRICTION_NAMES) * n)
+        Y[..., :columns] = of_links
+        Y[..., columns:] = np.einsum("ij,...ik->...ijk", np.eye(n), of_joints).reshape(
+            *qd.shape, len(FRICTION_NAMES) * n)
         return Y
 
     def momentum_regressor(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:

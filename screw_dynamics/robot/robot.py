@@ -1,6 +1,7 @@
 """Robot: a model with names, checks, and one state or a batch of states at once. The facade of the package."""
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -60,6 +61,8 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
                  source: str | None = None):
         if representation is not None:
             checks.one_of("representation", representation, REPRESENTATIONS)
+        if not isinstance(source, (str, type(None))):
+            raise ValueError(f"source {checks.described(source)} must be the path or text of a URDF, or None")
         super().__init__(model, gravity)
         self.representation, self.source = representation, source
         self._use(Choice(*map(self._of, self._loops())))
@@ -108,10 +111,12 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         return cls(model, gravity, representation, kept(source))
 
     @classmethod
-    def from_mjcf(cls, source: Any, gravity: ArrayLike | None = None, representation: str | None = None) -> Robot:
+    def from_mjcf(cls, source: Any, gravity: ArrayLike | None = None, representation: str | None = None,
+                  folder: str | os.PathLike | None = None) -> Robot:
         """Read a model of MuJoCo, which has to be installed: MJCF text, a path, an MjSpec or an MjModel; read_mjcf says
-        what becomes of it. gravity: the model's if None. What is left out is an MjcfWarning."""
-        mj = mjcf.compiled(source)
+        what becomes of it, and which files it may name: those of its folder. gravity: the model's if None. What is left
+        out is an MjcfWarning."""
+        mj = mjcf.compiled(source, folder)
         model = mjcf.read_mjcf(mj)
         issue(left_open(model, "a Robot is a tree (ClosedLoopRobot.from_mjcf closes them)"), mjcf.MjcfWarning)
         return cls(model, mj.opt.gravity if gravity is None else gravity, representation)

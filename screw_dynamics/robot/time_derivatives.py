@@ -44,7 +44,7 @@ class TimeDerivatives(Dynamics):
         given = (q, qd, qdd, qddd) if qdddd is None else (q, qd, qdd, qddd, qdddd)
         if external is None:
             tau = empty((order + 1, self.n)) if out is None else out
-            if entry.one(self._memory, *given, tau):
+            if threads is None and entry.one(self._memory, *given, tau):
                 return tuple(tau)
         named = dict(zip(RATES, given, strict=False))
         if external is None or not checks.wrenches(external, self.link_names):
@@ -104,6 +104,6 @@ class TimeDerivatives(Dynamics):
             _, target = self._jacobians[link][representation][reference]
         except (KeyError, TypeError):
             _, target = self._keep_jacobian(link, reference, representation)
-        if entry.one(self._memory, target, *given, one):
+        if threads is None and entry.one(self._memory, target, *given, one):
             return one
         return self._evaluate(entry, dict(zip(RATES, given, strict=False)), out, threads, target)

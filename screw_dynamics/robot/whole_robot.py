@@ -57,7 +57,7 @@ class WholeRobot(Evaluation):
     def _per_mass(self, x, out):
         """x / total_mass; NaN without mass."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.divide(x, self.total_mass, out=out)
+            return checks.filled(out, np.divide(x, self.total_mass))
 
     def composite_inertia(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The inertia (..., 6, 6) of all links, the root too, about the centre of mass, in the root link's axes: that
@@ -73,7 +73,7 @@ class WholeRobot(Evaluation):
         lost = ~np.isfinite(M).all(axis=(-2, -1), keepdims=True)        # which pinv refuses, for a whole batch
         inverse = np.where(lost, np.nan, np.linalg.pinv(np.where(lost, 0.0, M)[..., :3, :3], hermitian=True))
         angular = np.einsum("...ij,...j->...i", inverse, momentum[..., :3])
-        return np.concatenate([angular, self._per_mass(momentum[..., 3:], None)], axis=-1, out=out)
+        return checks.filled(out, np.concatenate([angular, self._per_mass(momentum[..., 3:], None)], axis=-1))
 
     def centroidal_momentum_matrix(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The matrix A (..., 6, n): A qd is the momentum of all bodies about the centre of mass, in the root link's
@@ -81,7 +81,7 @@ class WholeRobot(Evaluation):
 
         Angular rows first; by composite bodies, O(n), Orin and Goswami (2008)."""
         A = empty(self._twists) if out is None else out
-        if self._centroidal_momentum_matrix.one(self._memory, self._root, q, A):
+        if threads is None and self._centroidal_momentum_matrix.one(self._memory, self._root, q, A):
             return A
         return self._evaluate(self._centroidal_momentum_matrix, {"q": q}, out, threads, self._root)
 
@@ -91,13 +91,13 @@ class WholeRobot(Evaluation):
         Without forces but gravity the angular part, N m s, is constant, and the linear part, N s, grows by weight times
         time: for a robot with a floating base in free fall."""
         A, qd = self.centroidal_momentum_matrix(q, threads=threads), checks.real_numbers("qd", qd, self.n)
-        return np.add(np.einsum("...ij,...j->...i", A, qd), 0.0, out=out)
+        return checks.filled(out, np.einsum("...ij,...j->...i", A, qd))
 
     def centroidal_momentum_matrix_derivative(self, q: ArrayLike, qd: ArrayLike, out: Out = None,
                                               threads: Threads = None) -> np.ndarray:
         """The time derivative A' (..., 6, n) of the matrix of `centroidal_momentum_matrix` along qd, O(n)."""
         Ad = empty(self._twists) if out is None else out
-        if self._centroidal_momentum_matrix_derivative.one(self._memory, self._root, q, qd, Ad):
+        if threads is None and self._centroidal_momentum_matrix_derivative.one(self._memory, self._root, q, qd, Ad):
             return Ad
         return self._evaluate(self._centroidal_momentum_matrix_derivative, {"q": q, "qd": qd}, out, threads, self._root)
 
@@ -109,7 +109,7 @@ class WholeRobot(Evaluation):
         For a robot with a floating base it is the sum of the wrenches of its surroundings about the centre of mass, its
         weight too."""
         qdd, rate = np.zeros(self.n) if qdd is None else qdd, empty(6) if out is None else out
-        if self._centroidal_momentum_rate.one(self._memory, self._root, q, qd, qdd, rate):
+        if threads is None and self._centroidal_momentum_rate.one(self._memory, self._root, q, qd, qdd, rate):
             return rate
         inputs = {"q": q, "qd": qd, "qdd": qdd}
         return self._evaluate(self._centroidal_momentum_rate, inputs, out, threads, self._root)

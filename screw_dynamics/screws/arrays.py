@@ -57,7 +57,7 @@ def pose_matrix(C: Pose) -> np.ndarray:
 
 def tilde(a: ArrayLike) -> np.ndarray:
     """The skew matrix a~ (..., 3, 3) of vectors a (..., 3): a~ b = a x b."""
-    a = np.asarray(a, dtype=float)
+    a = checks.real_numbers("a", a, 3).astype(float)
     matrix = np.zeros((*a.shape, 3))
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         matrix[..., i, j], matrix[..., j, i] = -a[..., k], a[..., k]
@@ -66,7 +66,7 @@ def tilde(a: ArrayLike) -> np.ndarray:
 
 def Ad_matrix(C: ArrayLike) -> np.ndarray:
     """Ad_C = [[R, 0], [p~ R, R]], (..., 6, 6), of homogeneous matrices C (..., 4, 4)."""
-    C = np.asarray(C, dtype=float)
+    C = checks.real_numbers("C", C, 4, 4).astype(float)
     R = C[..., :3, :3]
     matrix = np.zeros((*C.shape[:-2], 6, 6))
     matrix[..., :3, :3] = matrix[..., 3:, 3:] = R
@@ -77,10 +77,15 @@ def Ad_matrix(C: ArrayLike) -> np.ndarray:
 def inertia_matrix(mass: float, com: ArrayLike, rotational: ArrayLike) -> np.ndarray:
     """The (6, 6) inertia of a body about the origin of its frame, [[Theta, m d~], [-m d~, m I]].
 
-    mass in kg; com: the centre of mass d (3,) in m; rotational: (3, 3) about com in kg m^2; both in the body frame."""
-    shift = tilde(com)
-    matrix = np.zeros((6, 6))
-    matrix[:3, :3] = rotational - mass * shift @ shift
+    mass in kg; com: the centre of mass d (3,) in m; rotational: (3, 3), symmetric, about com in kg m^2; both in the
+    body frame. ValueError names what has a wrong shape or is not finite; an inertia that no rigid body can have is
+    refused by those who take it, a ModelBuilder say."""
+    mass, d = checks.number("mass", mass), checks.vector("com", com, 3)
+    about = checks.finite_numbers("rotational", rotational, 3, 3)
+    if about.shape != (3, 3) or np.abs(about - about.T).max() > 1e-6 * np.abs(about).max():
+        raise ValueError(f"rotational {about.tolist()} must be a symmetric matrix (3, 3)")
+    shift, matrix = tilde(d), np.zeros((6, 6))
+    matrix[:3, :3] = about - mass * shift @ shift
     matrix[:3, 3:] = mass * shift
     matrix[3:, :3] = -mass * shift
     matrix[3:, 3:] = mass * np.eye(3)

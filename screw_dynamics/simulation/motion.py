@@ -15,16 +15,17 @@ from .space import PLACE, place_in_q
 
 BLOCK = 1e12        # kg m^2 or kg: armature of a joint at its stop, far more than any robot's inertia
 FORWARD, CONTROLLER, MOMENTA = range(3)     # the first among the addresses of compiled functions
-SPRING, REST = PLACE + 1, PLACE + 2         # rows of joints
+SPRING, REST, LEAST, MOST = range(PLACE + 1, PLACE + 5)     # rows of joints
 
 
 class Motion(NamedTuple):
     """The robot and its actuation in a rollout.
 
     space: None, or Groups where joints are on groups. memory: address of the workspace; calls: addresses of compiled
-    functions, see FORWARD; joints (9, n): damping, friction, lower and upper stop, stiffness and rest of the springs,
-    see steps.py; watch: what a failing controller is stored in; vectors (n): tau, the efforts, and memory for the
-    inputs of forward dynamics and of the controller, whose time is the first entry of t."""
+    functions, see FORWARD; joints (11, n): damping, friction, lower and upper stop, stiffness and rest of the springs,
+    and limits that do not act, see steps.py; watch: what a failing controller is stored in; vectors (n): tau, the
+    efforts, and memory for the inputs of forward dynamics and of the controller, whose time is the first entry of
+    t."""
 
     space: Any
     memory: int
@@ -109,12 +110,29 @@ def accelerate(motion: Motion, t: Scalar, q: list, qd: list, h: Scalar, qdd: lis
 
 
 @kernel
-def has_stops(joints: np.ndarray) -> bool:
-    """True if any joint has a position stop."""
+def any_bounds(joints: np.ndarray, least: int, most: int) -> bool:
+    """True if any joint has a bound in these rows."""
     for k in range(joints.shape[1]):
-        if joints[2, k] > -np.inf or joints[3, k] < np.inf:
+        if joints[least, k] > -np.inf or joints[most, k] < np.inf:
             return True
     return False
+
+
+@kernel
+def has_stops(joints: np.ndarray) -> bool:
+    """True if any joint has a position stop."""
+    return any_bounds(joints, 2, 3)
+
+
+@kernel
+def beyond(motion: Motion, q: list) -> Any:
+    """Where any joint is beyond a limit that does not act."""
+    found = null(q[0]) > 1.0
+    for k in range(motion.joints.shape[1]):
+        m = place_in_q(motion.space, motion.joints, k)
+        if m >= 0:
+            found = found | (q[m] < motion.joints[LEAST, k]) | (q[m] > motion.joints[MOST, k])
+    return found
 
 
 @outlined

@@ -14,10 +14,10 @@ from screw_dynamics.algorithms.choice import Choice
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
-from screw_dynamics.checks import broadcast, one_of, positive, real_numbers, result_pair, whole
+from screw_dynamics.checks import broadcast, flag, one_of, positive, real_numbers, result_pair, whole
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.batch import Workspaces
-from screw_dynamics.compiled.borrow import BORROWED, READABLE, bits, borrowed, is_array, layout_is_known
+from screw_dynamics.compiled.borrow import BORROWED, READABLE, bits, borrowed, data_at, is_array, layout_is_known
 from screw_dynamics.compiled.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.compiled.interrupt import OWN, begin, finish, release_gil, retake_gil
 from screw_dynamics.compiled.native import array_at, at
@@ -29,19 +29,46 @@ from . import control_along, controller_failure
 from .controllers import CompiledController, compiled_controller, plain_controller
 from .divergence import warn_of_divergence
 from .integrators import FIXED_STEPS, INTEGRATORS, ROWS, check_dry_friction, momenta_address
-from .motion import CONTROLLER, FORWARD, MOMENTA, REST, SPRING
+from .limits_left import warn_of_limits
+from .motion import CONTROLLER, FORWARD, LEAST, MOMENTA, MOST, REST, SPRING
 from .robot_type import METHODS
 from .space import coordinates_alone, groups
 from .springs import checked_springs
-from .steps import ABSOLUTE, ADDRESSES, EVERY, JOINTS, LONG, MAIN, OF_JOINT, RELATIVE, SETTLE, SETTLED, STEPS, Job
+from .steps import (
+    ABSOLUTE,
+    ADDRESSES,
+    DIVERGED,
+    EVERY,
+    JOINTS,
+    LEFT,
+    LONG,
+    MAIN,
+    OF_JOINT,
+    RELATIVE,
+    SETTLE,
+    SETTLED,
+    STEPS,
+    Job,
+)
 
 OTHER_METHODS = {"kinetic_energy": KINETIC_ENERGY, "potential_energy": POTENTIAL_ENERGY,
                  "forward_kinematics": FORWARD_KINEMATICS, "jacobian": JACOBIAN,
                  "jacobian_derivative": JACOBIAN_DERIVATIVE}
 empty = np.empty
 KNOWN = layout_is_known()
-LEAST = float(100 * np.finfo(float).eps)          # of a relative tolerance
+SMALLEST = float(100 * np.finfo(float).eps)       # relative tolerance
 BRIEF = 100             # steps times joints up to which a rollout of one state keeps the GIL
+
+
+class Samples(NamedTuple):
+    """Times (samples + 1,), configurations (..., samples + 1, nq) and velocities (..., samples + 1, n); whether a state
+    ceased to be finite; and whether one left limits that do not act."""
+
+    t: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    diverged: bool
+    left: bool
 
 
 class State(NamedTuple):
@@ -64,7 +91,8 @@ def fit(memory: np.ndarray, plan: np.ndarray, q0: Any, qd0: Any, effort: Any, t:
             constant or is_array(effort, (steps, n), READABLE, bits(memory[ws.ARRAY]), bits(memory[ws.DTYPE])))):
         return 0
     if ws.is_result(q, (nq,), memory) and ws.is_result(qd, (n,), memory):
-        return 3 + 4 * constant
+        apart = data_at(q) + 8 * nq <= data_at(qd) or data_at(qd) + 8 * n <= data_at(q)
+        return 3 + 4 * constant if apart else 0
     rows = samples + 1
     fits = (ws.is_result(q, (rows, nq), memory) and ws.is_result(qd, (rows, n), memory)
             and ws.is_result(t, (rows,), memory))
@@ -74,9 +102,10 @@ def fit(memory: np.ndarray, plan: np.ndarray, q0: Any, qd0: Any, effort: Any, t:
 @outlined
 def roll_one(advance: Callable, step: Callable, tableau: Any, space: Callable, workspace: Any, plan: Any, q0: Any,
              qd0: Any, effort: Any, t: Any, q: Any, qd: Any, dt: float) -> int:
-    """A rollout from one state: 1, or 2 if it diverged. Returns 0, and changes nothing, unless dt is positive and the
-    others are arrays that borrow.py can read: q0 (nq,), qd0 (n,); effort (n,) or (steps, n); for results t (samples +
-    1,), q (samples + 1, nq) and qd (samples + 1, n); or q and qd of the last state alone, and anything as t."""
+    """A rollout from one state: 1, 1 more if it diverged, 2 more if it left limits that do not act. Returns 0, and
+    changes nothing, unless dt is positive and the others are arrays that borrow.py can read: q0 (nq,), qd0 (n,); effort
+    (n,) or (steps, n); for results t (samples + 1,), q (samples + 1, nq) and qd (samples + 1, n); or q and qd of the
+    last state alone, apart from each other in memory, and anything as t."""
     memory = ws.borrowed_memory(workspace)
     n, nq = int(memory[ws.COORDINATES]), int(memory[ws.CONFIGURATION])
     plan = borrowed(plan, (JOINTS + OF_JOINT * n,))
@@ -100,12 +129,12 @@ def roll_one(advance: Callable, step: Callable, tableau: Any, space: Callable, w
               borrowed(effort, (1, 1 if constant else steps, n)),
               array_at(0.0, at(borrowed(q, (nq,))) + skipped * nq, (1, samples, nq)),
               array_at(0.0, at(borrowed(qd, (n,))) + skipped * n, (1, samples, n)), dt,
-              array_at(0, at(watch) + 8 * OWN, (1,)), array_at(0, at(watch) + 8 * OWN + 8, (1,)))
+              array_at(0, at(watch) + 8 * OWN, (1,)), array_at(0, at(watch) + 8 * OWN + 8, (2,)))
     released = release_gil(plan[LONG] != 0.0)
     advance(step, tableau, 0.0, space, job)
     retake_gil(released)
     finish(watch)
-    return 1 + watch[OWN + 1]
+    return 1 + watch[OWN + 1 + DIVERGED] + 2 * watch[OWN + 1 + LEFT]
 
 
 STATES, NUMBERS, FLAG = ws.numbers_type(3, "A", readonly=True), ws.numbers_type(3, "A"), types.int64[::1]
@@ -125,10 +154,10 @@ def form_of(integrator: str, lanes: bool, on_groups: bool = False) -> Form:
         return roll_one(advance, step, tableau, space, workspace, plan, q0, qd0, effort, t, q, qd, dt)
 
     @compiled(f"{name}{BATCHES}", nogil=True)
-    def many(memory, plan, q0, qd0, effort, q, qd, dt, stop, diverged, main):
+    def many(memory, plan, q0, qd0, effort, q, qd, dt, stop, notes, main):
         watch = ws.watch_in(memory)
         begin(watch, main)
-        advance(step, tableau, splat(0.0), space, Job(memory, plan, q0, qd0, effort, q, qd, dt, stop, diverged))
+        advance(step, tableau, splat(0.0), space, Job(memory, plan, q0, qd0, effort, q, qd, dt, stop, notes))
         finish(watch)
     return Form(many, MANY) if lanes else Form(one, ONE)
 
@@ -160,13 +189,15 @@ class Rollouts:
 
     # --------------------------------------------------------------------------------------------- plans
     def _plan(self, integrator, friction, limits, springs=None):
-        """A new plan of one step, with friction, limits and springs or without, but no addresses."""
+        """A new plan of one step, with friction, limits and springs or without, but no addresses. limits: None if they
+        do not act, but leaving them is to be noted."""
         model, plan = self._model, np.zeros(JOINTS + OF_JOINT * self._model.n)
         plan[[STEPS, EVERY]] = 1
         rows = plan[JOINTS:].reshape(OF_JOINT, model.n)
         damping, dry, lower, upper, *others = rows
         others[0][:], others[1][:], others[2][:] = model.damping, model.friction, model.places_in_q
         lower[:], upper[:] = (model.lower, model.upper) if limits else (-np.inf, np.inf)
+        rows[LEAST], rows[MOST] = (model.lower, model.upper) if limits is None else (-np.inf, np.inf)
         if friction:
             check_dry_friction(integrator, model)
             damping[:], dry[:] = model.damping, model.friction
@@ -201,19 +232,21 @@ class Rollouts:
                 calls[METHODS[name]] = self._methods[name].address(found.lanes)
         return plan
 
-    def step_entry(self, integrator: str, friction: bool, limits: bool, springs: Any = None
+    def step_entry(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None
                    ) -> tuple[Callable, np.ndarray]:
         """The entry point of one state and the plan of one step. ValueError for an adaptive integrator."""
         one_of("integrator", integrator, FIXED_STEPS)
+        friction, limits = options(friction, limits)
         plan = self._with_calls(self._plan(integrator, friction, limits, springs), integrator, None, False)
         return entry_point(integrator, False, self._on_groups), plan
 
     # --------------------------------------------------------------------------------------------- one step
     def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float, integrator: str, friction: bool,
-             limits: bool, springs: Any, out: Any, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
+             limits: bool | None, springs: Any, out: Any, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
         """One step, as Robot.step describes; of any array-likes."""
         n, dt = self._model.n, positive("dt", dt)
         one_of("integrator", integrator, FIXED_STEPS)
+        friction, limits = options(friction, limits)
         springs = checked_springs(self._model, springs)
         given = {"q": q, "qd": qd, "tau": tau}
         q, qd, tau = broadcast({
@@ -223,35 +256,46 @@ class Rollouts:
         inputs = [np.require(x, float, ["C", "A"]).reshape(count, 1, x.shape[-1]) for x in (q, qd, tau)]
         if lead or not KNOWN:
             plan = self._with_calls(self._plan(integrator, friction, limits, springs), integrator, None, True)
-            self._many(integrator, plan, *inputs, *ends, dt, threads)
+            notes = self._many(integrator, plan, *inputs, *ends, dt, threads)
         else:
+            if threads is not None:
+                thread_count(threads)
             with self._workspaces.borrowed() as memory:
                 one, plan = self.step_entry(integrator, friction, limits, springs)
-                one(memory, plan, *(x[0, 0] for x in inputs), None, *(x[0, 0] for x in ends), dt)
+                notes = noted(one(memory, plan, *(x[0, 0] for x in inputs), None, *(x[0, 0] for x in ends), dt))
+        if notes[LEFT]:
+            self.tell_limits(ends[0].reshape(*lead, 1, -1), inputs[0].reshape(*lead, 1, -1), 4)
         for result, end in zip(results, ends, strict=True):
             result[...] = end.reshape(result.shape)
         return results
 
+    def tell_limits(self, q: np.ndarray, q0: np.ndarray | None = None, stacklevel: int = 3) -> None:
+        """Warn that a step ended beyond limits, at q (..., 1, nq), from q0 if that is still known."""
+        warn_of_limits(self._model, "the step", q, q0, stacklevel=1 + stacklevel)
+
     # --------------------------------------------------------------------------------------------- rollouts
     def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None, dt: float, steps: int,
-                integrator: str, friction: bool, limits: bool, every: int, rtol: float, atol: float,
+                integrator: str, friction: bool, limits: bool | None, every: int, rtol: float, atol: float,
                 threads: int | None, springs: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Times and samples of a simulation, as Robot.rollout describes."""
-        found = self.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol, threads,
-                             springs)
-        if found[3]:
-            warn_of_divergence(*found[:3], dt, integrator)
-        return found[:3]
+        t, q, qd, diverged, left = self.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol,
+                                                atol, threads, springs)
+        if diverged:
+            warn_of_divergence(t, q, qd, dt, integrator)
+        if left:
+            warn_of_limits(self._model, "the rollout", q, q[..., :1, :], t)
+        return t, q, qd
 
     def samples(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None, dt: float, steps: int,
-                integrator: str, friction: bool, limits: bool, every: int = 1, rtol: float = 1e-6, atol: float = 1e-9,
-                threads: int | None = None, springs: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
-        """The same without a warning; last, whether a state ceased to be finite."""
-        options = dt, steps, integrator, friction, limits, every, rtol, atol, checked_springs(self._model, springs)
+                integrator: str, friction: bool, limits: bool | None, every: int = 1, rtol: float = 1e-6,
+                atol: float = 1e-9, threads: int | None = None, springs: Any = None) -> Samples:
+        """The same without a warning."""
+        friction, limits = options(friction, limits)
+        key = dt, steps, integrator, friction, limits, every, rtol, atol, checked_springs(self._model, springs)
         try:
-            plan, samples = self._checked[options]
+            plan, samples = self._checked[key]
         except (KeyError, TypeError):           # not seen yet, or no numbers
-            plan, samples = self._check(*options)
+            plan, samples = self._check(*key)
         if threads is not None:
             thread_count(threads)
         controller = None
@@ -271,7 +315,7 @@ class Rollouts:
         dt, rtol, atol = positive("dt", dt), positive("rtol", rtol), positive("atol", atol)
         steps, every = sampling(steps, every)
         plan = self._plan(integrator, friction, limits, springs)
-        plan[STEPS], plan[EVERY], plan[RELATIVE], plan[ABSOLUTE] = steps, every, max(rtol, LEAST), atol
+        plan[STEPS], plan[EVERY], plan[RELATIVE], plan[ABSOLUTE] = steps, every, max(rtol, SMALLEST), atol
         plan[LONG] = steps * self._model.n > BRIEF or integrator not in FIXED_STEPS
         if len(self._checked) > 100:
             self._checked.clear()
@@ -279,7 +323,7 @@ class Rollouts:
         return self._checked[key]
 
     def _from_one(self, integrator, plan, q0, qd0, effort, controller, dt, samples):
-        """t, q, qd and whether the state diverged; None unless the arguments are such as `roll_one` reads."""
+        """The Samples of one state; None unless the arguments are such as `roll_one` reads."""
         if controller:
             plan = self._with_calls(plan, integrator, controller, False)
         elif plan[ADDRESSES] == 0.0:
@@ -297,7 +341,7 @@ class Rollouts:
             raise
         finally:
             self._workspaces.give_back(memory)
-        return (t, q, qd, done == 2) if done else None
+        return Samples(t, q, qd, *noted(done)) if done else None
 
     def _from_any(self, integrator, plan, q0, qd0, effort, controller, dt, samples, threads):
         """The same of array-likes of one state or many."""
@@ -314,9 +358,9 @@ class Rollouts:
         q[..., 0, :], qd[..., 0, :] = q0, qd0
         rows, rates = q.reshape(count, samples + 1, self._model.nq), qd.reshape(count, samples + 1, n)
         effort = effort.reshape(count, *effort.shape[-2:])
-        diverged = self._many(integrator, plan, rows[:, :1], rates[:, :1], effort, rows[:, 1:], rates[:, 1:], dt,
-                              threads, controller)
-        return every * dt * np.arange(samples + 1), q, qd, diverged
+        notes = self._many(integrator, plan, rows[:, :1], rates[:, :1], effort, rows[:, 1:], rates[:, 1:], dt, threads,
+                           controller)
+        return Samples(every * dt * np.arange(samples + 1), q, qd, *(notes != 0).tolist())
 
     def _tell_line(self, error, controller, memory, lanes):
         """Raise what a controller raised again, with the line, if it is known."""
@@ -327,13 +371,13 @@ class Rollouts:
                 raise found from None
 
     def _many(self, integrator, plan, q0, qd0, effort, q, qd, dt, threads, controller=None):
-        """Fill q and qd (N, samples, n) from the states (N, 1, n) on, WIDTH at a time, in pieces on threads; True if a
-        state diverged."""
+        """Fill q and qd (N, samples, n) from the states (N, 1, n) on, WIDTH at a time, in pieces on threads. Returns
+        the notes of a Job."""
         count, run = len(q), entry_point(integrator, True, self._on_groups)
         shares = max(1, min(thread_count(threads), -(-count // WIDTH)))
         size = -(-count // (shares if shares == 1 else 4 * shares))     # small pieces: a slow core delays no other
         size += -size % WIDTH
-        stop, diverged = np.zeros((2, 1), dtype=np.int64)
+        stop, notes = np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int64)
 
         def work(starts):
             main = get_ident() == main_thread().ident
@@ -342,12 +386,12 @@ class Rollouts:
                     for start in starts:
                         piece = slice(start, start + size)
                         arrays = (x[piece] for x in (q0, qd0, effort, q, qd))
-                        run(memory, plan, *arrays, dt, stop, diverged, main)
+                        run(memory, plan, *arrays, dt, stop, notes, main)
                 except Exception as error:
                     self._tell_line(error, controller, memory, WIDTH)
                     raise
         on_threads(work, range(0, count, max(size, WIDTH)), shares, lambda: stop.fill(1))
-        return diverged[0] != 0
+        return notes
 
     def efforts_of(self, controller: Callable, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """The efforts (..., k, n) that a controller gives at the times t (k,) and states q (..., k, nq), qd (..., k,
@@ -364,6 +408,16 @@ class Rollouts:
                     states = zip(t, q[k], qd[k], strict=True)
                     raise controller_failure.located(error, controller, self._robot, states) from None
         return tau
+
+
+def options(friction: bool, limits: bool | None) -> tuple[bool, bool | None]:
+    """Both as truth values, or None for limits that nobody has asked for or declined; ValueError for others."""
+    return flag("friction", friction), None if limits is None else flag("limits", limits)
+
+
+def noted(done: int) -> tuple[bool, bool]:
+    """The notes of a rollout of one state, from what `roll_one` returned."""
+    return bool(done - 1 & 1), bool(done - 1 & 2)
 
 
 def sampling(steps: int, every: int) -> tuple[int, int]:
@@ -384,5 +438,6 @@ def efforts(effort: ArrayLike | None, lead: tuple[int, ...], steps: int, n: int)
             return np.broadcast_to(numbers, (*lead, steps, n))
         return np.broadcast_to(numbers[..., None, :], (*lead, 1, n))
     except ValueError:
-        fit = f"({n},), {(*lead, n)} or {(*lead, steps, n)}"
+        *some, last = dict.fromkeys(map(str, [(n,), (*lead, n), (*lead, steps, n)]))
+        fit = f"{', '.join(some)} or {last}" if some else last
         raise ValueError(f"effort has shape {effort.shape}, but must have {fit}") from None

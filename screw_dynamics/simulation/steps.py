@@ -12,20 +12,22 @@ from screw_dynamics.compiled.workspace import CONFIGURATION, COORDINATES, RESULT
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.tables import block
-from screw_dynamics.numbers.values import Scalar, kernel, null, over
+from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
 
-from .motion import Motion, Stages, has_stops, stop_at_limits
+from .motion import LEAST, MOST, Motion, Stages, any_bounds, beyond, has_stops, stop_at_limits
 from .runge_kutta import Tableau, dense, dense_weights, error_norm, first_step, next_step, runge_kutta_stages
+from .space import place_in_q
 
 # A plan is a float64 array: numbers of a rollout, addresses of CALLS functions (bits, not numbers), and for each
-# velocity nine numbers (OF_JOINT, n): damping, friction and stops in the rollout, the model's damping and friction,
-# where in q its coordinate is, or -1, and stiffness and rest of its spring. Where a robot keeps constraints, the last
-# of the functions is called with BEGIN before the first step and with the plan's SETTLED after each: settle in
-# closed_loops.py.
+# velocity eleven numbers (OF_JOINT, n): damping, friction and stops in the rollout, the model's damping and friction,
+# where in q its coordinate is, or -1, stiffness and rest of its spring, and limits that do not act: what leaves them is
+# noted. Where a robot keeps constraints, the last of the functions is called with BEGIN before the first step and with
+# the plan's SETTLED after each: settle in closed_loops.py.
 STEPS, EVERY, RELATIVE, ABSOLUTE, LONG, MAIN, SETTLED, ADDRESSES, CALLS = 0, 1, 2, 3, 4, 5, 6, 8, 16
 SETTLE, BEGIN = CALLS - 1, 0
 STAGES = 11         # rows of working memory before those of the stages
-JOINTS, OF_JOINT = ADDRESSES + CALLS, 9
+JOINTS, OF_JOINT = ADDRESSES + CALLS, 11
+DIVERGED, LEFT = 0, 1       # words of a job's notes
 
 
 class Job(NamedTuple):
@@ -33,8 +35,8 @@ class Job(NamedTuple):
 
     memory: a workspace; plan: see above; initial states q0 (N, 1, nq), qd0 (N, 1, n); effort (N, 1 or steps, n); q (N,
     samples, nq) and qd (N, samples, n): samples after the initial state, which may overlap with it; dt: length of a
-    step, s; stop (1,): other than 0 to end all rollouts that share it; diverged (1,): becomes 1 where a last sample is
-    not finite."""
+    step, s; stop (1,): other than 0 to end all rollouts that share it; notes (2,): become 1 where a last sample is not
+    finite, and where a sample is beyond a limit that does not act, within which the state began."""
 
     memory: np.ndarray
     plan: np.ndarray
@@ -45,7 +47,7 @@ class Job(NamedTuple):
     qd: np.ndarray
     dt: float
     stop: np.ndarray
-    diverged: np.ndarray
+    notes: np.ndarray
 
 
 @kernel
@@ -94,13 +96,27 @@ def store_rows(rows: np.ndarray, first: int, sample: int, column: list) -> None:
 
 @kernel
 def note_divergence(job: Job, x: list, v: list) -> None:
-    """Set job.diverged if any number of the state is not finite."""
+    """Note if any number of the state is not finite."""
     for k in range(len(x)):
         if some(x[k] - x[k] != 0.0):                            # NaN for an infinity too
-            job.diverged[0] = 1
+            job.notes[DIVERGED] = 1
     for k in range(len(v)):
         if some(v[k] - v[k] != 0.0):
-            job.diverged[0] = 1
+            job.notes[DIVERGED] = 1
+
+
+@outlined
+def note_left(job: Job, motion: Motion, first: int, x: list) -> None:
+    """Note if a joint of the state `first`, or of as many from it on as x has places, is beyond a limit within which it
+    began."""
+    joints = motion.joints
+    for k in range(joints.shape[1]):
+        m, least, most = place_in_q(motion.space, joints, k), joints[LEAST, k], joints[MOST, k]
+        if m >= 0:
+            for place in range(min(places(x[m]), len(job.q0) - first)):
+                start, end = job.q0[first + place, 0, m], extract(x[m], place)
+                if (end < least <= start) or (end > most >= start):
+                    job.notes[LEFT] = 1
 
 
 @kernel
@@ -115,6 +131,7 @@ def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable,
     """Steps of length dt; every `every`-th of them ends in a sample."""
     x, v, motion, stages = motion_of(tableau, like, space, job)
     steps, every, stops = int(job.plan[STEPS]), int(job.plan[EVERY]), has_stops(motion.joints)
+    watched = any_bounds(motion.joints, LEAST, MOST)
     for first in range(0, len(job.q0), places(like)):
         load_rows(job.q0, first, 0, x)
         load_rows(job.qd0, first, 0, v)
@@ -127,6 +144,8 @@ def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable,
                 stop_at_limits(motion, x, v, stages)
             settle(motion, int(job.plan[SETTLED]), x, v)
             if (i + 1) % every == 0:
+                if watched and job.notes[LEFT] == 0 and some(beyond(motion, x)):
+                    note_left(job, motion, first, x)            # before results, which may be in the place of q0
                 store_rows(job.q, first, i // every, x)
                 store_rows(job.qd, first, i // every, v)
             if ended(motion.watch, job.stop):
@@ -161,6 +180,7 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
     x, v, motion, stages = motion_of(tableau, like, space, job)
     plan, dt, effort, q, qd, stops = job.plan, job.dt, job.effort, job.q, job.qd, has_stops(motion.joints)
     every, relative, tolerance = int(plan[EVERY]), plan[RELATIVE], plan[ABSOLUTE]
+    watched = any_bounds(motion.joints, LEAST, MOST)
     varying, weights, start, u = effort.shape[1] > 1, np.empty(len(tableau.c)), np.empty(len(x)), np.empty(len(v))
     end = q.shape[1] * every * dt
     for first in range(0, len(q), places(like)):
@@ -181,12 +201,15 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
             accepted, lost = active & (error < 1.0), active & (h < 1e-15 * t + 1e-300)
             arrival = where(lost, over(end, like), where(accepted, where(last, horizon, t + length), t))
             if some(lost):
-                job.diverged[0] = 1
+                job.notes[DIVERGED] = 1
             for place in range(count):
                 number, s = int(extract(sample, place)), first + place
-                number = write_samples(tableau, motion, place, t, length, extract(arrival, place), extract(lost, place),
-                                       number, every * dt, x, v, stages, weights, start, u, q[s], qd[s])
-                sample = insert(sample, place, float(number))
+                after = write_samples(tableau, motion, place, t, length, extract(arrival, place), extract(lost, place),
+                                      number, every * dt, x, v, stages, weights, start, u, q[s], qd[s])
+                for i in range(number, after):
+                    if watched and job.notes[LEFT] == 0:
+                        note_left(job, motion, s, q[s, i - 1])
+                sample = insert(sample, place, float(after))
             for k in range(len(x)):
                 x[k] = where(accepted, stages.q[k], x[k])
             for k in range(len(v)):

@@ -1,11 +1,11 @@
 """A moment of a simulation: the state at a step and what acts on it, now or a while ago."""
 
 from bisect import bisect_right
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from screw_dynamics.lazy import lazy
 from screw_dynamics.robot import Robot
 
 from .actuators import Actuators
@@ -39,7 +39,7 @@ class Moment:
         self.wrenches = total(acting.pushes)
         self._acting, self._actuators, self._settings = acting, actuators, settings
 
-    @cached_property
+    @lazy
     def effort(self) -> np.ndarray:
         """The efforts (n,) of motors, servos and brakes; none while the robot is stopped by a fault."""
         acting = self._acting
@@ -47,7 +47,7 @@ class Moment:
             return np.zeros(self.robot.n)
         return self._actuators.effort(self.robot, acting.drives, self._sample, self.q, self.qd, self.wrenches)
 
-    @cached_property
+    @lazy
     def qdd(self) -> np.ndarray:
         """The accelerations (n,) of the step that follows, (qd' - qd) / dt: with friction, brakes and position stops as
         the integrator takes them, so that a joint that meets its stop is seen to stop. 0 while stopped by a fault."""
@@ -66,7 +66,7 @@ class Moment:
         reference = self._acting.reference
         return None if reference is None else reference.sample(np.array([self.time_ns]))
 
-    @cached_property
+    @lazy
     def _pushed(self) -> np.ndarray:
         return self.robot.external_torque(self.q, self.wrenches) if self.wrenches else np.zeros(self.robot.n)
 

@@ -1,7 +1,5 @@
 """Equations of motion in symbols, from the same kernels that compute them in numbers."""
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +14,9 @@ from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
 from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.checks import known_link, one_of
+from screw_dynamics.checks import flag, known_link, number, one_of
 from screw_dynamics.compiled.entry import Target
+from screw_dynamics.lazy import lazy
 from screw_dynamics.model.group_joints import Place
 from screw_dynamics.model.links import Frame, Link, Placed
 from screw_dynamics.model.model import Model
@@ -60,9 +59,10 @@ def equations_of_motion(robot: facade.Robot | Model | Sequence[Placed], gravity:
     of one, become that; False takes only integers for exact. simplify: True expands and collects terms, by rules that
     end soon for robots of a few joints; False leaves the formulas nested as the recursion builds them, for larger ones;
     a function, such as sympy.trigsimp, is applied to each collected entry."""
-    if not (isinstance(tolerance, Real) and 0.0 <= tolerance < 1.0):
+    if number("tolerance", tolerance, 0.0) >= 1.0:
         raise ValueError(f"tolerance {tolerance!r} must be in [0, 1)")
-    if not (simplify in (True, False) or callable(simplify)):
+    exact = flag("exact", exact)
+    if not (isinstance(simplify, bool) or callable(simplify)):
         raise ValueError(f"simplify {simplify!r} must be True, False or a function")
     expressions = Expressions(tolerance)
     links, frames, places, joints = _read(robot, gravity, parameters, expressions, exact)
@@ -144,38 +144,38 @@ class EquationsOfMotion:
         return len(self.qd)
 
     # --------------------------------------------------------------------------------------------- dynamics
-    @cached_property
+    @lazy
     def M(self) -> sympy.ImmutableMatrix:
         """The mass matrix (n, n); [MD] (81)."""
         return self._evaluate(MASS_MATRIX, 1)
 
-    @cached_property
+    @lazy
     def C(self) -> sympy.ImmutableMatrix:
         """The Coriolis matrix (n, n): M' - 2 C is skew."""
         return self._evaluate(CORIOLIS_MATRIX, 2)
 
-    @cached_property
+    @lazy
     def g(self) -> sympy.ImmutableMatrix:
         """The efforts of gravity (n, 1)."""
         return self._evaluate(GRAVITY_TORQUE, 1)
 
-    @cached_property
+    @lazy
     def tau(self) -> sympy.ImmutableMatrix:
         """The efforts (n, 1) that the motion takes, by the recursive Newton-Euler algorithm; [MD] (66), (67)."""
         return self._evaluate(INVERSE_DYNAMICS, 3)
 
-    @cached_property
+    @lazy
     def kinetic_energy(self) -> sympy.Expr:
         """T, J."""
         return self._evaluate(KINETIC_ENERGY, 2)[0]
 
-    @cached_property
+    @lazy
     def potential_energy(self) -> sympy.Expr:
         """U, J; 0 where a mass lies at the root frame's origin."""
         return self._evaluate(POTENTIAL_ENERGY, 1)[0]
 
     # --------------------------------------------------------------------------------------------- kinematics
-    @cached_property
+    @lazy
     def q_rates(self) -> sympy.ImmutableMatrix:
         """q' (nq, 1): qd, but for joints on groups, of which R' = R w~ and p' = R v make the numbers change."""
         q, qd = self._scalars(2)

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from urdf_parser_py.urdf import URDF
 
 from screw_dynamics.model.builder import Limits
+from screw_dynamics.model.checks import SMALLEST_RADIUS, impossible
 from screw_dynamics.model.mimic import Mimic
 
 from .error import Notes, UrdfError, fault, quote
@@ -15,7 +16,6 @@ from .schema import MOVING_KINDS
 
 SHORTEST_AXIS = 1e-9        # below it, an axis has no direction
 LONGEST_ERROR = 1e-3        # of an axis' length from 1 that is rounding of the digits given
-SMALLEST_RADIUS = 1e-6      # m; an inertia below mass times its square is rounding in the file
 LARGEST_RADIUS = 10.0       # m; of gyration, above which inertia and mass are surely of different units
 # rad; between them, a limit of a revolute joint is surely in degrees. Published ones end at 10, or are at least 1000
 # and mean none.
@@ -147,13 +147,9 @@ def _principal_moments(link, line, notes):
     for entry in ("ixx", "iyy", "izz"):
         if getattr(inertia, entry) < -slack:
             raise fault(f"link {quote(link.name)}: {entry} {getattr(inertia, entry):g} is negative", line)
-    moments = np.linalg.eigvalsh(inertia.to_matrix())
-    slack += 1e-6 * moments[2]
-    if moments[0] < -slack:
-        notes.add("inertia is not positive semidefinite: a principal moment is negative", link.name)
-    elif moments[0] + moments[1] < moments[2] - slack:
-        notes.add("inertia of no body: one principal moment exceeds the sum of the others", link.name)
-    return moments
+    if reason := impossible(link.inertial.mass, inertia.to_matrix()):
+        notes.add(f"inertia that no rigid body can have: {reason}", link.name)
+    return np.linalg.eigvalsh(inertia.to_matrix())
 
 
 def _joint(joint, line, notes):

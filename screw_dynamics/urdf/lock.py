@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import described
+from screw_dynamics.checks import described, real_numbers
 from screw_dynamics.model import checks
 from screw_dynamics.model.group_joints import GROUPS, group_pose, index
 from screw_dynamics.screws import arrays, se3
@@ -53,8 +53,8 @@ def _element(joint, position):
     """C(q) without the placement: F g F^-1 of an element g of the joint's group, F the joint frame."""
     kind, name = ON_GROUPS[joint.kind], f"lock: joint {quote(joint.name)}"
     try:
-        x: Any = np.array(position, dtype=float)
-    except (TypeError, ValueError):
+        x: Any = real_numbers("position", position).astype(float)
+    except ValueError:
         x = np.array(np.nan)
     if kind == "free" and x.shape == (4, 4):
         try:

@@ -3,12 +3,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from screw_dynamics.checks import flag
 from screw_dynamics.model.builder import ModelBuilder
+from screw_dynamics.model.checks import SMALLEST_RADIUS
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays
 
 from .constraints import describe_constraints, in_use
-from .description import SMALLEST_RADIUS, Joint, Link, describe
+from .description import Joint, Link, describe
 from .error import Notes, UrdfError, issue, listed, quote
 from .file import opened
 from .lock import ON_GROUPS, Positions, locked
@@ -66,7 +68,7 @@ def model_of(source: Source, base_link: str | None = None, tip_link: str | None 
     frame, of coordinates FREE + <joint> + _rx, _ry, _rz, _x, _y and _z. The efforts that keep these at 0 are the wrench
     on the child link."""
     try:
-        return _read(source, base_link, tip_link, lock or {}, apart, floating_base)
+        return _read(source, base_link, tip_link, lock or {}, apart, flag("floating_base", floating_base))
     except ValueError as error:
         path = path_of(source)
         known = isinstance(error, UrdfError)
@@ -115,7 +117,7 @@ def _check_apart(apart, branch):
 
 def _model(tree, links, branch, constraints, notes, apart):
     inertias = {name: _inertia(links[name]) for name in (branch.root, *(joint.child for joint in branch.joints))}
-    builder = ModelBuilder(branch.root, inertias[branch.root])
+    builder = ModelBuilder(branch.root, inertias[branch.root], physical=False)      # what is not has been noted
     for joint in branch.joints:
         placement, inertia, child = joint.placement, inertias[joint.child], joint.child
         if joint.name in apart:

@@ -50,7 +50,7 @@ def read_source(source: Source) -> str:
     if hasattr(source, "read"):
         data = source.read(LARGEST_SOURCE + 1)
     elif (path := path_of(source)) is not None:
-        data = _read_file(path)
+        data = read_file(path)
     if isinstance(data, (bytes, bytearray, memoryview)):
         return decode(bytes(data))
     if not isinstance(data, str):
@@ -72,7 +72,8 @@ def kept(source: Source) -> str | None:
     return decode(bytes(source)) if isinstance(source, (bytes, bytearray, memoryview)) else None
 
 
-def _read_file(location):
+def read_file(location: str) -> bytes:
+    """What a file holds, at a path or an address, up to LARGEST_SOURCE bytes and one. UrdfError where there is none."""
     path = resolve(location)
     try:
         # Opening a named pipe, say, would wait for its other end.

@@ -57,7 +57,7 @@ def inertia_box(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The sides (3,) and the pose (4, 4) of the homogeneous box with the inertia (6, 6) of a body.
 
     From the principal moments I of a box of mass m with sides a: a_1^2 = 6 (I_2 + I_3 - I_1) / m. Where the moments
-    are of no body, or there is no mass, sides are SMALLEST_SIDE."""
+    are such that no rigid body can have them, or there is no mass, sides are SMALLEST_SIDE."""
     M, C = arrays.inertia(matrix), np.eye(4)
     if M.mass <= 0.0:
         return np.full(3, SMALLEST_SIDE), C

@@ -103,7 +103,7 @@ class View:
             if np.isfinite(q).all():
                 self.q = q
                 self.scene.place(q)
-            self.scene.push(self.robot.gravity_torque(self.q) if tau is None else np.asarray(tau, dtype=float))
+            self.scene.push(self.robot.gravity_torque(self.q) if tau is None else checks.real_numbers("tau", tau))
             now, self._qd = time.monotonic(), qd
             if now - self._told > READOUT or not (self._live or self.player and self.player.runs):
                 self._told = now
@@ -111,7 +111,7 @@ class View:
 
     def layer(self, name: str, visible: bool = True) -> None:
         """Show or hide a layer, as its checkbox does: visual, collision, screws, centres, efforts or names."""
-        self._boxes[checks.one_of("layer", name, self._boxes)].value = visible
+        self._boxes[checks.one_of("layer", name, self._boxes)].value = checks.flag("visible", visible)
 
     def status(self, text: str) -> None:
         """A line, or Markdown, at the top of the panel; the numbers of the last state are told, too."""
@@ -126,9 +126,11 @@ class View:
 
         Of a batch the first is the robot, the next GHOSTS pale copies. tau (samples, n): the efforts whose arrows are
         shown, by default those of gravity. speed: seconds of the motion in a second. Returns the view itself."""
-        t, sizes = np.asarray(t, dtype=float), {"q": self.robot.nq, "qd": self.robot.n, "tau": self.robot.n}
+        t = checks.real_numbers("t", t).astype(float)
+        sizes = {"q": self.robot.nq, "qd": self.robot.n, "tau": self.robot.n}
         if t.ndim != 1 or not len(t) or (np.diff(t) < 0.0).any():
             raise ValueError(f"t must be ascending times (samples,), and has the shape {t.shape}")
+        speed, loop = checks.positive("speed", speed), checks.flag("loop", loop)
         motions = {name: checks.real_numbers(name, x, sizes[name]) for name, x in (("q", q), ("qd", qd), ("tau", tau))
                    if x is not None}
         for name, x in motions.items():
@@ -140,7 +142,7 @@ class View:
             self._t, self._motions = t - t[0], motions
             self.scene.ghosts(min(len(motions["q"]) - 1, GHOSTS))
             self.player = Player(float(self._t[-1]), self._at, self._show_playing)
-            self.player.speed, self.player.loop = checks.positive("speed", speed), loop
+            self.player.speed, self.player.loop = speed, loop
             self._motion_panel()
             self._at(0.0)
         self.player.play()

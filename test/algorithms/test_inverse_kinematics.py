@@ -112,6 +112,47 @@ def test_a_search_stays_near_its_start(panda, rng):
     assert one.q.shape == (3, panda.n) and one.success.all()
 
 
+@pytest.mark.parametrize("arm", ["ur5", "kinova"])                         # turns within limits, and without
+@pytest.mark.parametrize("far", [1e3, 1e9, 1e12, 1e17, 1e19, 1e300])
+def test_success_is_that_of_the_configuration_returned(arm, far):
+    """However far away a search starts: its digits may tell no turn, or no angle at all."""
+    name, link = ARMS[arm]
+    robot = real_robot(name)
+    q, pose = reachable(robot, link, 20)
+    start = far * np.random.default_rng(0).uniform(-1.0, 1.0, q.shape)
+    for found, goal in [(robot.inverse_kinematics(pose, link, start), pose)] + [
+            (robot.inverse_kinematics(C, link, x), C) for C, x in zip(pose[:3], start[:3], strict=True)]:
+        distance, angle = errors(robot, link, found, goal)
+        assert (np.asarray(found.success) <= (distance <= 1e-6 + 1e-12) & (angle <= 1e-6 + 1e-9)).all()
+        assert np.abs(distance - found.position_error).max() < 1e-12
+        assert np.abs(angle - found.orientation_error).max() < 1e-9
+        moving = robot.jacobian(q[0], link).any(axis=0)
+        assert within_limits(robot, np.where(moving, found.q, 0.0)) and np.mean(found.success) > 0.9
+
+
+def test_turns_lead_as_near_to_the_start_as_limits_allow():
+    name, link = ARMS["ur5"]
+    robot = real_robot(name)
+    q, pose = reachable(robot, link, 20)
+    start = q + 4.0 * np.pi * np.sign(q)                                    # its limits are two turns apart
+    found = robot.inverse_kinematics(pose, link, start)
+    assert found.success.all()
+    for turns in (-1, 1):
+        other = found.q + 2.0 * np.pi * turns
+        allowed = (other >= robot.model.lower) & (other <= robot.model.upper)
+        assert (~allowed | (np.abs(other - start) >= np.abs(found.q - start) - 1e-9)).all()
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_a_start_that_is_not_finite_is_refused(panda, wrong):
+    q, pose = reachable(panda, PANDA[1], 5)
+    q[3, 1] = wrong
+    with pytest.raises(ValueError, match=rf"q0 must be finite, but q0\[3, 1\] is {wrong}"):
+        panda.inverse_kinematics(pose, PANDA[1], q)
+    with pytest.raises(ValueError, match=rf"q0 must be finite, but q0\[1\] is {wrong}"):
+        panda.inverse_kinematics(pose[3], PANDA[1], q[3])
+
+
 def test_searches_depend_on_the_seed_alone(panda):
     _, pose = reachable(panda, PANDA[1], 20)
     first, second = (panda.inverse_kinematics(pose, PANDA[1], seed=3).q for _ in range(2))

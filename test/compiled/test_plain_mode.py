@@ -118,7 +118,7 @@ def exactly(R):
 def exact_links(robot):
     """The links in mpmath's numbers, with joints of true rotations."""
     bodies = lifted(mpmath.mpf, robot.model.placed(robot.gravity))
-    return on_axes([body._replace(B=Pose(exactly(body.B.R), body.B.p)) for body in bodies])[0]
+    return on_axes([body._replace(B=Pose(exactly(body.B.R), body.B.p)) for body in bodies])
 
 
 @pytest.mark.parametrize("name", ["forward_dynamics", "forward_dynamics_by_mass_matrix"])
@@ -140,7 +140,7 @@ def test_double_pendulum_is_the_book_s():
     none, here = Vec3(0, 0, 0), identity(0)
     X = Twist(Vec3(0, 0, 1), none)
     point = [Inertia(m, Vec3(m * r, 0, 0), Symmetric3(0, 0, 0, m * r**2, 0, m * r**2)) for m, r in ((m1, l1), (m2, l2))]
-    links, _ = on_axes([Placed(0, 0, Twist(none, Vec3(0, g, 0)), point[0], here), Placed(0, 0, X, point[0], here),
+    links = on_axes([Placed(0, 0, Twist(none, Vec3(0, g, 0)), point[0], here), Placed(0, 0, X, point[0], here),
                         Placed(1, 1, X, point[1], Pose(here.R, Vec3(l1, 0, 0)))])
     swing = m2 * l2**2 * (a1 + a2) + m2 * g * l2 * sympy.cos(q1 + q2)
     expected = ((m1 + m2) * l1**2 * a1 + (m1 + m2) * g * l1 * sympy.cos(q1) + swing

@@ -197,5 +197,5 @@ def test_what_is_no_body_is_refused(panda, rng):
     with pytest.raises(ValueError, match=r"mass is -0\.\d+ kg, \+- .*must be > 0"):
         found.require_physical()
     whole = found._replace(mass=1.0, observable=np.ones(10, dtype=bool), inertia=np.diag([1.0, 1.0, 3.0]))
-    with pytest.raises(ValueError, match="no body has the principal moments 1, 1, 3"):
+    with pytest.raises(ValueError, match="no rigid body can have the principal moments 1, 1, 3"):
         whole.require_physical()

@@ -139,7 +139,8 @@ def test_a_model_that_no_body_could_be_is_replaced_and_named(drawn, built, rng):
     p[2, 4:] = 0.0                                                          # a mass without inertia
     odd = drawn.with_inertial_parameters(p.ravel())
     found = sd.identify(odd, *record(built, rng))
-    assert found.notes == ("link forearm_link: no body has the model's parameters; began with the nearest",)
+    assert found.notes == ("link forearm_link: no rigid body can have the model's parameters; began with the nearest "
+                           "that one can have",)
     assert physical.is_physical(links(found.robot)).all() and found.notes[0] in str(found)
 
 

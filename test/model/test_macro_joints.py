@@ -295,5 +295,5 @@ def test_a_wrong_macro_joint_is_refused_and_leaves_no_trace(change, message):
 def test_coordinates_refuse_what_makes_no_sense():
     with pytest.raises(ValueError, match="free joint has no pitch, but 0.1"):
         macro_joints.coordinates("free", np.eye(4), pitch=0.1)
-    with pytest.raises(ValueError, match=r"D has the shape \(3, 3\)"):
+    with pytest.raises(ValueError, match=r"D has shape \(3, 3\), but must end in 4, 4"):
         macro_joints.coordinates("free", np.eye(3))

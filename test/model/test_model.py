@@ -127,10 +127,11 @@ def test_the_least_gravity_is_almost_none(robot):
 @pytest.mark.parametrize("call, message", [
     (lambda r: r.with_gravity([0, 0]), r"gravity.*\(2,\)"), (lambda r: r.with_gravity([0, 0, np.nan]), "gravity.*nan"),
     (lambda r: r.with_payload("ghost", 1.0), "'ghost'"), (lambda r: r.with_payload("root", -1.0), r"mass -1\.0"),
-    (lambda r: r.with_payload("root", np.nan), "mass nan"), (lambda r: r.with_payload("root", "2 kg"), "mass 2 kg"),
+    (lambda r: r.with_payload("root", np.nan), "mass nan"), (lambda r: r.with_payload("root", "2 kg"), "mass '2 kg'"),
     (lambda r: r.with_payload(None, 1.0), "None"),
     (lambda r: r.with_payload("root", 1.0, com=[0, 1]), r"com.*\(2,\)"),
-    (lambda r: r.with_payload("root", 1.0, inertia=[[1.0, 2.0], [3.0, 4.0]]), "inertia.*4.0"),
+    (lambda r: r.with_payload("root", 1.0, inertia=[[1.0, 2.0], [3.0, 4.0]]),
+     r"inertia has shape \(2, 2\), not \(3, 3\)"),
     (lambda r: r.with_payload("root", 1.0, inertia=np.triu(np.ones((3, 3)))), "inertia.*symmetric"),
     (lambda r: r.with_payload("root", 1.0, inertia=-np.eye(3)), "inertia.*negative")])
 def test_wrong_changes_are_refused(robot, call, message):

@@ -192,7 +192,7 @@ def test_named_parameters_stand_for_the_model_s_numbers(name):
 
 def test_mimic_joint_shares_the_coordinate_of_its_leader():
     """Two equal wheels, the second turning back twice as fast: 1 + 2^2 times the inertia."""
-    builder, M = sd.ModelBuilder("root"), np.diag([0.0, 0, 1, 0, 0, 0])
+    builder, M = sd.ModelBuilder("root", physical=False), np.diag([0.0, 0, 1, 0, 0, 0])
     builder.add_joint("lead", "one", "root", [0, 0, 1, 0, 0, 0], inertia=M)
     builder.add_joint("follow", "two", "root", [0, 0, 1, 0, 0, 0], inertia=M, mimic=sd.Mimic("lead", -2.0))
     assert equations_of_motion(builder.build()).M == Matrix([[5]])

@@ -63,7 +63,7 @@ def test_latex_is_typeset(robot):
 
 def test_names_are_made_safe():
     """Names of joints may be anything; what is printed and executed holds letters, digits and underscores."""
-    builder = sd.ModelBuilder("root")
+    builder = sd.ModelBuilder("root", physical=False)
     names = ["left knee", "left-knee", "1", "x\nimport os", "lambda", "é'"]
     for name in names:
         builder.add_joint(name, f"link of {name}", "root", [0, 0, 1, 0, 0, 0], inertia=np.diag([0.0, 0, 1, 0, 0, 0]))

@@ -56,6 +56,11 @@ with warnings.catch_warnings():
     warnings.simplefilter("error", sd.DivergenceWarning)    # a rollout that is not finite raises
     robot.rollout(np.zeros(2), np.zeros(2), dt=1e-3, steps=10)
 
+# %% LimitsWarning
+with warnings.catch_warnings():
+    warnings.simplefilter("error", sd.LimitsWarning)        # a rollout that ignores limits, and leaves them, raises
+    robot.rollout(np.zeros(2), np.zeros(2), dt=1e-3, steps=10)
+
 # %% ControllerError
 try:
     robot.rollout(np.zeros(2), np.zeros(2), effort=lambda t, q, qd, tau: open("file"), steps=10)

@@ -4,7 +4,6 @@ A place whose problem has ended takes the next one, so that none waits for the s
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 from numba import types
@@ -17,51 +16,52 @@ from screw_dynamics.model.group_joints import configure
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import absolute, some, where
-from screw_dynamics.numbers.tables import block, table
+from screw_dynamics.numbers.tables import table
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 from screw_dynamics.screws.joint import Placement, pose
 from screw_dynamics.screws.vectors import cross
 
 from ..jacobian import Body
 from .errors import GOAL, errors, pose_at
-from .step import Work, numbers, step_in_box, work_in
+from .problems import (
+    ANGLE,
+    ANGLE_LEFT,
+    ATTEMPTS,
+    BEFORE,
+    DAMPING,
+    DESCENDS,
+    DISTANCE,
+    DISTANCE_LEFT,
+    FACTOR,
+    GAIN,
+    GIVEN,
+    GOOD,
+    LEAST,
+    LONGEST,
+    LOWER,
+    MADE,
+    METRE,
+    MOVED,
+    NOT_RIGID,
+    PASSES,
+    PATIENCE,
+    REST,
+    SETTLED,
+    SINCE,
+    STARTS,
+    STEPS,
+    STIFFER,
+    SUCCESS,
+    UPPER,
+    Places,
+    Search,
+    places_in,
+    sizes,
+)
+from .step import Work, step_in_box, work_in
+from .turns import turn_to_starts
 
-# Rows of a table of joints (JOINTS, a), of the coordinates that move: limits, what a turn is of joints that can make
-# more than one, else 0, preferred position, and the share of the way to it that is wanted in a step.
-LOWER, UPPER, TURN, REST, GAIN = range(5)
-JOINTS = 5
-# Numbers of a search: tolerances, rad and m; what a metre counts; damping per squared error and its least; the longest
-# step of a coordinate; the factor by which an error must fall, and in how many steps; steps of an attempt at most;
-# attempts at most; solves of a step; 1 where the first start is given; the longest step of a search that has settled.
-ANGLE, DISTANCE, METRE, DAMPING, LEAST, LONGEST, FACTOR, PATIENCE, STEPS, ATTEMPTS, PASSES, GIVEN, SETTLED = range(13)
-OPTIONS = 13
-# Columns of what is found of each problem, beside q.
-SUCCESS, ANGLE_LEFT, DISTANCE_LEFT, STARTS, NOT_RIGID = range(5)    # by how much the goals are no poses
-FOUND = 5
-GOOD, SINCE, MADE, MOVED, DESCENDS, BEFORE, STIFFER = range(7)      # rows of Places.state
-STATES = 7
 DESCENT = 100           # steps at most, from the best configuration of a problem that no attempt has solved
-
-
-class Search(NamedTuple):
-    """What is searched: tasks (T, 2), which coordinates move their frames (T, a), and the weights (T, 6) of their
-    errors; columns (n), in which a coordinate is, or -1; places in q (a) of those that move; slots of the bodies that
-    they move; joints (JOINTS, a) and options as above; N problems: goals (N, T GOAL), and q0 (N, nq), the first start
-    and what does not move; starts (attempts, a). Results: q (N, nq) and found (N, FOUND)."""
-
-    tasks: np.ndarray
-    moves: np.ndarray
-    weights: np.ndarray
-    columns: np.ndarray
-    places: np.ndarray
-    slots: np.ndarray
-    joints: np.ndarray
-    options: np.ndarray
-    goals: np.ndarray
-    q0: np.ndarray
-    starts: np.ndarray
-    q: np.ndarray
-    found: np.ndarray
 
 
 @kernel
@@ -89,45 +89,6 @@ def renew_placements(links: Link, memory: np.ndarray, slots: np.ndarray, q: list
     start = ws.places_in(memory).start
     for i in slots:
         column[i] = Placement(pose(links.E[i], q[start[i]]), 0)
-
-
-class Places(NamedTuple):
-    """What each place is at: its problem, -1 for none; its attempt, from 0 on; and the least error of its problem so
-    far. Rows of lanes: the configuration q (nq), what moves of it one step before (a), the goals (T GOAL), and state
-    (STATES): the error to fall below, since how many steps it has not, steps made, and the length of the last; 1 where
-    the error must fall with each step, the error one step before, and by how much the damping is raised for that."""
-
-    row: np.ndarray
-    attempt: np.ndarray
-    best: np.ndarray
-    q: np.ndarray
-    past: np.ndarray
-    goals: np.ndarray
-    state: np.ndarray
-
-
-@kernel
-def sizes(search: Search) -> tuple[int, int, int, int]:
-    """Rows of errors, coordinates that move, numbers in q, and numbers of goals."""
-    T = len(search.tasks)
-    return 6 * T, len(search.places), search.q0.shape[1], GOAL * T
-
-
-@kernel
-def memory_size(m: int, a: int, nq: int, goals: int) -> int:
-    """How many numbers a search needs for each place."""
-    return numbers(m, a) + nq + a + goals + STATES
-
-
-@kernel
-def places_in(like: Scalar, search: Search, memory: np.ndarray) -> Places:
-    """Idle places."""
-    m, a, nq, goals = sizes(search)
-    count, start = places(like), numbers(m, a)
-    return Places(np.full(count, -1), np.zeros(count, np.int64), np.zeros(count),
-                  block(like, (nq,), memory, count * start), block(like, (a,), memory, count * (start + nq)),
-                  block(like, (goals,), memory, count * (start + nq + a)),
-                  block(like, (STATES,), memory, count * (start + nq + a + goals)))
 
 
 @kernel
@@ -185,15 +146,6 @@ def load(search: Search, at: Places, e: list, place: int, row: int) -> None:
     begin(search, at, e, place)
 
 
-@kernel
-def nearest_turn(x: float, near: float, turn: float, lower: float, upper: float) -> float:
-    """x by whole turns as near to another position as limits allow."""
-    x -= turn * round((x - near) / turn)
-    if x < lower:
-        return x + turn * math.ceil((lower - x) / turn)
-    return x - turn * math.ceil((x - upper) / turn) if x > upper else x
-
-
 @outlined
 def keep(search: Search, at: Places, place: int, within: bool, cost: float, angle: float, distance: float) -> None:
     """Keep the configuration of a place, if it is the first that solves the problem, or comes nearer to what is
@@ -209,11 +161,6 @@ def keep(search: Search, at: Places, place: int, within: bool, cost: float, angl
         at.best[place] = cost
         for i in range(len(at.q)):
             search.q[row, i] = extract(at.q[i], place)
-        for k in range(len(search.places)):
-            i, turn = search.places[k], joints[TURN, k]
-            if turn > 0.0 and abs(search.q[row, i]) < math.inf:
-                search.q[row, i] = nearest_turn(search.q[row, i], search.q0[row, i], turn, joints[LOWER, k],
-                                                joints[UPPER, k])
         search.found[row, SUCCESS] = 1.0 if within else 0.0
         search.found[row, ANGLE_LEFT] = math.sqrt(angle)
         search.found[row, DISTANCE_LEFT] = math.sqrt(distance) / search.options[METRE]
@@ -312,6 +259,7 @@ def run(Body: type, fill: Callable, renew: Callable, like: Scalar, memory: np.nd
         if loaded:
             fill(links, memory, at.q, body.q)
         advance(search, at, work, cost, fresh)
+    turn_to_starts(links, memory, fill, body, frames, search, at, work)
 
 
 # ------------------------------------------------------------------------------------------------- entry points

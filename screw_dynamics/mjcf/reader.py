@@ -1,6 +1,6 @@
-"""From a model of MuJoCo, MJCF text say, to a Model: bodies, joints and equality constraints. MuJoCo reads it, an extra
-(pip install mujoco)."""
+"""From an MjModel to a Model, element by element."""
 import os
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ from screw_dynamics.screws.arrays import inertia_matrix, tilde
 from screw_dynamics.se3 import exp
 from screw_dynamics.urdf.error import issue, listed
 
+from .source import check_text, checked_file, is_text
+
 FREE, BALL, SLIDE, HINGE = range(4)                                             # mjtJoint
 CONNECT, WELD, JOINT = range(3)                                                 # mjtEq
 SITE = 6                                                                        # mjtObj, of the ends of an equality
@@ -20,8 +22,11 @@ class MjcfWarning(UserWarning):
     """What a model of MuJoCo has and a Model has not; the same text is among the model's warnings."""
 
 
-def read_mjcf(source: Any) -> Model:
+def read_mjcf(source: Any, folder: str | os.PathLike | None = None) -> Model:
     """The Model of a model of MuJoCo: MJCF text, the path of a file that MuJoCo reads, an MjSpec or an MjModel.
+
+    folder: where all files are that text names, includes and meshes say; by default that of the file, or the working
+    folder for text. One that names others, by an absolute path say, is refused.
 
     Bodies are links and sites are links fixed to them, joints have MuJoCo's order, kinds, damping, dry friction and
     limits, and q is qpos, a quaternion as x y z w. The equalities connect, weld and joint, the last of first order, are
@@ -30,27 +35,36 @@ def read_mjcf(source: Any) -> Model:
 
     An MjcfWarning names what is left out: armature, springs, gravity compensation, actuators, tendons, contacts, other
     equalities. ValueError for what MuJoCo refuses, and where it is not installed."""
-    model = model_of(compiled(source))
+    model = model_of(compiled(source, folder))
     issue(model.warnings, MjcfWarning)
     return model
 
 
-def compiled(source: Any) -> Any:
-    """The MjModel of a source as of read_mjcf."""
+def compiled(source: Any, folder: str | os.PathLike | None = None) -> Any:
+    """The MjModel of a source, and the folder of its files, as of read_mjcf."""
     try:
         import mujoco
     except ImportError:
         raise ValueError("MJCF is read by MuJoCo, which is not installed: pip install mujoco") from None
+    if isinstance(source, mujoco.MjModel):
+        return source
+    read = source.compile if isinstance(source, mujoco.MjSpec) else _reading(mujoco, source, folder)
     try:
-        if isinstance(source, mujoco.MjModel):
-            return source
-        if isinstance(source, mujoco.MjSpec):
-            return source.compile()
-        if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
-            return mujoco.MjModel.from_xml_string(source)
-        return mujoco.MjModel.from_xml_path(os.fspath(source))
-    except (TypeError, ValueError) as error:
+        return read()
+    except ValueError as error:
         raise ValueError(f"MuJoCo refuses the model: {error}") from None
+
+
+def _reading(mujoco, source, folder):
+    """How MuJoCo reads text or a file, once the files that it names were looked at."""
+    try:
+        folder, source = None if folder is None else os.fspath(folder), os.fspath(source)
+    except TypeError as error:
+        raise ValueError(f"MJCF must be text, a path, an MjSpec or an MjModel, and folder a path: {error}") from None
+    if is_text(source):
+        check_text(source, folder)
+        return partial(mujoco.MjModel.from_xml_string, source)
+    return partial(mujoco.MjModel.from_xml_path, checked_file(source, folder))
 
 
 def model_of(mj: Any) -> Model:

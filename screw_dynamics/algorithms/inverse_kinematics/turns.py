@@ -1,0 +1,75 @@
+"""Whole turns: joints that can make more than one end as near to the first start as limits allow.
+
+Errors are judged again where a joint was turned: of a start far away the digits tell no turn, and then what was found
+stays."""
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from screw_dynamics.model.links import Frame, Link
+from screw_dynamics.numbers.lanes import extract, insert
+from screw_dynamics.numbers.values import kernel, outlined
+
+from ..jacobian import Body
+from .errors import errors
+from .problems import ANGLE, ANGLE_LEFT, DISTANCE, DISTANCE_LEFT, LOWER, METRE, SUCCESS, TURN, UPPER, Places, Search
+from .step import Work
+
+
+@kernel
+def nearest_turn(x: float, near: float, turn: float, lower: float, upper: float) -> float:
+    """x by whole turns as near to another position as limits allow."""
+    near = max(lower, min(upper, near))         # as near to it as x may come: of two small numbers turns are exact
+    x -= turn * np.rint((x - near) / turn)
+    if x < lower:
+        return x + turn * np.ceil((lower - x) / turn)
+    return x - turn * np.ceil((x - upper) / turn) if x > upper else x
+
+
+@kernel
+def load_turned(search: Search, at: Places, place: int, row: int) -> bool:
+    """Load what was found for a problem into a place, by whole turns as near to its first start as limits allow. True
+    if that is another configuration."""
+    joints, turned = search.joints, False
+    for i in range(len(at.q)):
+        at.q[i] = insert(at.q[i], place, search.q[row, i])
+    for i in range(len(at.goals)):
+        at.goals[i] = insert(at.goals[i], place, search.goals[row, i])
+    for k in range(len(search.places)):
+        i, turn = search.places[k], joints[TURN, k]
+        x = search.q[row, i]
+        if turn > 0.0 and abs(x) < math.inf:
+            y = nearest_turn(x, search.q0[row, i], turn, joints[LOWER, k], joints[UPPER, k])
+            at.q[i], turned = insert(at.q[i], place, y), turned or y != x
+    return turned
+
+
+@outlined
+def keep_turned(search: Search, at: Places, place: int, row: int, angle: float, distance: float) -> None:
+    """Keep the configuration of a place, if it solves what is solved, and comes no less near to other goals."""
+    found, options = search.found[row], search.options
+    unsolved = 1.0 - found[SUCCESS]
+    if (angle <= unsolved * found[ANGLE_LEFT] + options[ANGLE]
+            and distance <= unsolved * found[DISTANCE_LEFT] + options[DISTANCE]):
+        for i in range(len(at.q)):
+            search.q[row, i] = extract(at.q[i], place)
+        found[ANGLE_LEFT], found[DISTANCE_LEFT] = angle, distance
+
+
+@kernel
+def turn_to_starts(links: Link, memory: np.ndarray, fill: Callable, body: Body, frames: Frame, search: Search,
+                   at: Places, work: Work) -> None:
+    """Turn what was found by whole turns towards the first start."""
+    count, N = len(at.row), len(search.q0)
+    for first in range(0, N, count):
+        turned = False
+        for place in range(count):
+            turned = load_turned(search, at, place, min(first + place, N - 1)) or turned
+        if turned:
+            fill(links, memory, at.q, body.q)
+            angle, distance = errors(links, body, frames, search.tasks, search.weights, search.columns, at.goals,
+                                     work.e, work.J)
+            for place in range(min(count, N - first)):
+                keep_turned(search, at, place, first + place, math.sqrt(extract(angle, place)),
+                            math.sqrt(extract(distance, place)) / search.options[METRE])

@@ -1,0 +1,40 @@
+"""What a rollout says when joints leave position limits that nobody has asked for or declined."""
+import warnings
+
+import numpy as np
+
+from screw_dynamics.model.model import Model
+
+MOST = 3        # joints that a warning names
+IGNORED = "limits=True stops joints there, limits=False ignores limits without this warning"
+
+
+class LimitsWarning(UserWarning):
+    """Joints of a simulation left the model's position limits, which do not act unless they are asked for."""
+
+
+def warn_of_limits(model: Model, what: str, q: np.ndarray, q0: np.ndarray | None = None, t: np.ndarray | None = None,
+                   advice: str = IGNORED, stacklevel: int = 4) -> None:
+    """Warn of the joints that are beyond their limits in samples q (..., samples, nq), at times t (samples,), and were
+    not at q0 (..., 1, nq). what: the rollout or the step, as the beginning of a sentence."""
+    moving = np.flatnonzero(model.places_in_q >= 0)
+    place, lower, upper = model.places_in_q[moving], model.lower[moving], model.upper[moving]
+    x, start = q[..., place], np.clip(0.0, lower, upper) if q0 is None else q0[..., place]
+    left = ((x < lower) & (start >= lower)) | ((x > upper) & (start <= upper))              # (..., samples, joints)
+    if not left.any():
+        return
+    joints, states = np.flatnonzero(left.any(axis=tuple(range(left.ndim - 1)))), left.any(axis=(-2, -1))
+    told = "; ".join(_told(model, moving[k], x[..., k][left[..., k]], lower[k], upper[k]) for k in joints[:MOST])
+    more = f"; and {len(joints) - MOST} joints more" if len(joints) > MOST else ""
+    many = f", in {np.count_nonzero(states)} of {states.size} states" if states.ndim else ""
+    since = "" if t is None else f", from t = {t[left.any(axis=-1).reshape(-1, len(t)).any(axis=0)][0]:g} s on"
+    warnings.warn(f"{what} leaves the position limits of the model: {told}{more}{since}{many}. {advice}", LimitsWarning,
+                  stacklevel=stacklevel)
+
+
+def _told(model, velocity, x, lower, upper):
+    """How far a joint gets that is beyond its limits at x."""
+    joint = next(name for name, part in model.v_slices.items() if part.start == velocity)
+    unit = "m" if model.kind_of(joint) == "prismatic" else "rad"
+    far, limit = max(((lower - x.min(), (x.min(), lower)), (x.max() - upper, (x.max(), upper))))[1]
+    return f"joint {joint!r} reaches {far:.4g} {unit}, and its limit is {limit:.4g} {unit}"

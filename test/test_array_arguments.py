@@ -1,0 +1,199 @@
+"""Arrays that a caller passes: masked entries are refused by name, and results in arrays that overlap are right, or
+refused. Oracle of the latter: the same call with arrays of its own, by NumPy's rule that all is read before anything is
+written."""
+import inspect
+
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from support.calls import ARM, FLOATING, calls, label
+from support.random_trees import model_of, random_tree
+
+# Values of arguments that a call works without.
+OPTIONAL = {
+    "q_rest": np.zeros(3), "rest_weight": np.ones(3), "gravity": np.array([0.0, 0.0, -9.81]), "placement": np.eye(4),
+    "frame": np.eye(4), "frame_on": np.eye(4), "pose": np.eye(4), "inertia": np.eye(6), "com": np.zeros(3),
+    "point": np.zeros(3), "point_on": np.zeros(3), "q0": np.zeros(3), "effort": np.zeros(3), "tau": np.zeros(3),
+    "acceleration_limit": np.ones(3), "weights": np.ones(3), "preferred": np.zeros(3), "velocity": np.ones(3),
+    "acceleration": np.ones(3), "driven": np.zeros(3), "twist": np.zeros(6), "qdd": np.zeros(3), "qd": np.zeros(3),
+    "q": np.zeros(3), "qdddd": np.zeros(3)}
+OF_A_LINK = {"add_screw": {"inertia": np.eye(3)}, "with_payload": {"inertia": np.eye(3)}}
+
+
+def arrays():
+    """(function, its arguments, name of an argument that is an array, and the array)."""
+    for function, given in calls():
+        for name, parameter in inspect.signature(function).parameters.items():
+            if "ArrayLike" in str(parameter.annotation) and "Mapping" not in str(parameter.annotation):
+                value = given.get(name, {**OPTIONAL, **OF_A_LINK.get(function.__name__, {})}.get(name))
+                if isinstance(value, (list, np.ndarray)) and not isinstance(value[0], str):
+                    rest = {"q_rest": OPTIONAL["q_rest"]} if name == "rest_weight" else {}
+                    yield function, given | rest, name, np.array(value, dtype=float)
+
+
+CASES = list(arrays())
+
+
+@pytest.mark.parametrize("function, given, name, value", CASES,
+                         ids=[f"{label(function)}, {name}" for function, _, name, _ in CASES])
+def test_masked_entries_are_refused_by_name(function, given, name, value):
+    mask = np.zeros(value.shape, dtype=bool)
+    mask.flat[-1] = True
+    masked = np.ma.MaskedArray(value, mask)
+    for x in (masked, [*masked], tuple(masked)):
+        with pytest.raises(ValueError, match="masked") as caught:
+            function(**{**given, name: x})
+        assert name in str(caught.value)
+
+
+@pytest.mark.parametrize("function, given, name, value", [case for case in CASES if case[0].__name__ in (
+    "inverse_dynamics", "mass_matrix", "jacobian", "rollout", "friction_torque", "hybrid_dynamics")],
+    ids=lambda x: label(x) if callable(x) else x if isinstance(x, str) else "")
+def test_a_mask_of_nothing_masks_nothing(function, given, name, value):
+    found, expected = function(**{**given, name: np.ma.MaskedArray(value, False)}), function(**given)
+    found, expected = ((x,) if isinstance(x, np.ndarray) else x for x in (found, expected))
+    for a, b in zip(found, expected, strict=True):
+        assert type(a) is np.ndarray and (a == b).all()
+
+
+def test_masked_arrays_within_others_are_refused(rng):
+    q, masked = rng.normal(size=(2, 3)), np.ma.MaskedArray(np.zeros(6), [0, 0, 1, 0, 0, 0])
+    with pytest.raises(ValueError, match=r"the wrench on link 'gripper' is masked at \[2\], 1 of 6 entries"):
+        ARM.inverse_dynamics(*q[[0, 0, 0]], {"gripper": masked})
+    with pytest.raises(ValueError, match=r"q is masked at \[2\]"):
+        ARM.gravity_torque([[0.0, 0.0, 0.0], masked[:3]])
+    with pytest.raises(ValueError, match="q is masked"):
+        ARM.gravity_torque([0.0, np.ma.masked, 0.0])
+    with pytest.raises(ValueError, match="masked"):
+        sd.se3.exp(masked)
+    with pytest.raises(ValueError, match="out must be a writable float64 array of shape .*, not masked float64"):
+        ARM.gravity_torque(q[0], out=masked[:3])
+
+
+# ------------------------------------------------------------------------------------------------- results
+TREES = [ARM, FLOATING, sd.Robot(model_of(random_tree(np.random.default_rng(5), 4, 1)))]
+LOAD = {"gripper": np.arange(1.0, 7.0)}
+# Name: (function of a robot with `out`, names of its arrays, what else it gets).
+WITH_OUT = {
+    name: (name, inputs, {}) for name, inputs in {
+        "inverse_dynamics": "q qd qdd", "forward_dynamics": "q qd tau", "gravity_torque": "q",
+        "coriolis_torque": "q qd", "mass_matrix": "q", "coriolis_matrix": "q qd", "friction_torque": "qd",
+        "center_of_mass": "q", "center_of_mass_jacobian": "q", "center_of_mass_velocity": "q qd",
+        "center_of_mass_acceleration": "q qd qdd", "composite_inertia": "q", "average_twist": "q qd",
+        "centroidal_momentum": "q qd", "centroidal_momentum_matrix": "q",
+        "centroidal_momentum_matrix_derivative": "q qd", "centroidal_momentum_rate": "q qd qdd",
+        "kinetic_energy": "q qd", "potential_energy": "q", "body_poses": "q", "body_twists": "q qd",
+        "body_jacobians": "q", "torque_regressor": "q qd qdd", "momentum_regressor": "q qd",
+        "kinetic_energy_regressor": "q qd", "potential_energy_regressor": "q",
+        "inverse_dynamics_derivatives": "q qd qdd", "forward_dynamics_derivatives": "q qd tau",
+        "inverse_dynamics_second_derivatives": "q qd qdd",
+        "inverse_dynamics_time_derivatives": "q qd qdd qddd"}.items()} | {
+    f"{name}, {option}": (name, inputs, options) for name, inputs, option, options in [
+        ("torque_regressor", "q qd qdd", "friction", {"friction": True}),
+        ("inverse_dynamics", "q qd qdd", "load", {"external": LOAD}),
+        ("forward_dynamics", "q qd tau", "load", {"external": LOAD}),
+        ("external_torque", "q", "load", {"external": LOAD}),
+        ("inverse_dynamics_derivatives", "q qd qdd", "load", {"external": LOAD}),
+        ("forward_dynamics_derivatives", "q qd tau", "load", {"external": LOAD}),
+        ("inverse_dynamics_time_derivatives", "q qd qdd qddd", "load", {"external": LOAD}),
+        *((name, inputs, "link", {"link": "gripper"}) for name, inputs in [
+            ("forward_kinematics", "q"), ("jacobian", "q"), ("jacobian_derivative", "q qd"), ("kinematic_hessian", "q"),
+            ("link_acceleration", "q qd qdd"), ("link_jerk", "q qd qdd qddd"), ("link_snap", "q qd qdd qddd qdddd"),
+            ("jacobian_second_derivative", "q qd qdd")])]}
+STACKED = {"inverse_dynamics_derivatives": -3, "forward_dynamics_derivatives": -3,
+           "inverse_dynamics_second_derivatives": -4, "inverse_dynamics_time_derivatives": -2}
+PAIRS = {"hybrid_dynamics": ("q qd qdd tau", {"driven": ["lift"]}), "step": ("q qd tau", {"dt": 1e-2}),
+         "linearize": ("q qd tau", {})}
+
+
+def test_all_methods_with_out_are_tried():
+    taking = {name for name, method in inspect.getmembers(sd.Robot, inspect.isfunction)
+              if "out" in inspect.signature(method).parameters and not name.startswith("_")}
+    assert taking == {name for name, *_ in WITH_OUT.values()} | set(PAIRS)
+
+
+def state(rng, lead, names):
+    return {name: rng.uniform(-1.0, 1.0, (*lead, ARM.n)) for name in names.split()}
+
+
+def whole(name, found):
+    """The results of a method as one array, as `out` has them."""
+    return np.stack(found, axis=STACKED[name]) if name in STACKED else np.asarray(found)
+
+
+@pytest.mark.parametrize("call", WITH_OUT)
+@pytest.mark.parametrize("lead", [(), (3,), (20,)])
+def test_results_over_inputs_are_right(rng, call, lead):
+    """`out` begins in each input, some numbers before it, or some behind."""
+    name, names, options = WITH_OUT[call]
+    method, given = getattr(ARM, name), state(rng, lead, names)
+    expected = whole(name, method(**given, **options))
+    for overlapped in given:
+        x = given[overlapped]
+        for shift in (-2, 0, 1, x.size - 1):
+            memory = np.zeros(4 + abs(shift) + x.size + expected.size)
+            start = max(0, -shift)
+            held, out = memory[start:start + x.size].reshape(x.shape), memory[start + shift:start + shift
+                                                                              + expected.size].reshape(expected.shape)
+            held[...] = x
+            method(**{**given, overlapped: held}, **options, out=out)
+            assert (out == expected).all(), (overlapped, shift)
+
+
+def within_itself(shape):
+    """Arrays of a shape whose entries share memory."""
+    memory = np.zeros(int(np.prod(shape)) + 8)
+    axis = int(np.argmax([n > 1 for n in shape]))
+    one_for_all, half = ([8 * int(np.prod(shape[k + 1:])) for k in range(len(shape))] for _ in range(2))
+    one_for_all[axis] = 0
+    half[-1 if shape[-1] > 1 else axis] = 4
+    return [np.lib.stride_tricks.as_strided(memory, shape, strides) for strides in (one_for_all, half)]
+
+
+@pytest.mark.parametrize("call", WITH_OUT)
+@pytest.mark.parametrize("lead", [(), (3,)])
+def test_an_out_that_overlaps_itself_is_refused(rng, call, lead):
+    name, names, options = WITH_OUT[call]
+    method, given = getattr(ARM, name), state(rng, lead, names)
+    shape = whole(name, method(**given, **options)).shape
+    for out in within_itself(shape) if np.prod(shape) > 1 else ():
+        with pytest.raises(ValueError, match="out must have memory of its own for each number, but overlaps itself"):
+            method(**given, **options, out=out)
+
+
+def test_entries_may_interleave_without_overlapping(rng):
+    """Strides of 3 and 2 numbers for shape (2, 2): 0, 2, 3 and 5, none of them twice, and in no nested order."""
+    q = rng.uniform(-1.0, 1.0, (2, 2))
+    arm = sd.Robot.from_urdf(sd.__path__[0] + "/../urdf/double_pendulum.urdf")
+    out = np.lib.stride_tricks.as_strided(np.zeros(8), (2, 2), (24, 16))
+    assert (arm.gravity_torque(q, out=out) == arm.gravity_torque(q)).all()
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("lead", [(), (3,)])
+def test_two_results_have_memory_of_their_own(rng, name, lead):
+    names, options = PAIRS[name]
+    method, given = getattr(ARM, name), state(rng, lead, names)
+    first, second = (x.shape for x in method(**given, **options)[:2])
+    size = int(np.prod(first))
+    memory = np.zeros(2 * size + int(np.prod(second)))
+    one = memory[:size].reshape(first)
+    for start in (0, 1, size - 1):
+        other = memory[start:start + int(np.prod(second))].reshape(second)
+        for pair in ((one, other), [one, other]):
+            with pytest.raises(ValueError, match="out must be two arrays .* apart from each other, but they share mem"):
+                method(**given, **options, out=pair)
+
+
+@pytest.mark.parametrize("name", ["hybrid_dynamics", "step"])
+@pytest.mark.parametrize("lead", [(), (3,)])
+def test_two_results_may_replace_the_inputs(rng, name, lead):
+    names, options = PAIRS[name]
+    method, given = getattr(ARM, name), state(rng, lead, names)
+    expected = method(**given, **options)
+    first, second = ("qdd", "tau") if name == "hybrid_dynamics" else ("q", "qd")
+    for pair in ((first, second), (second, first), ("tau", first), ("qd", "tau")):
+        held = {key: x.copy() for key, x in given.items()}
+        found = method(**held, **options, out=tuple(held[key] for key in pair))
+        assert all((a == b).all() for a, b in zip(found, expected, strict=True)), pair
