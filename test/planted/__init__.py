@@ -1,0 +1,1 @@
+"""Faults that are planted in the package to see whether a test notices: `make planted`."""
