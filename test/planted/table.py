@@ -1,8 +1,8 @@
 """The table of faults: pieces of the package's source, what becomes of each, and the tests that should notice.
 
 The files in faults/ look like a patch. A line `plain` or `compiled` has names of test files, run with NUMBA_DISABLE_JIT
-or as usual, one line after the other until a test fails; they hold for the faults below. A fault is a piece of a line,
-which is in the package exactly once, wherever that is: a file or a function may move or get another name.
+or as usual, one line after the other until a test fails; they hold for the faults below. A fault is a piece of a line, or
+of lines, which is in the package exactly once, wherever that is: a file or a function may move or get another name.
 
     plain test_laws.py test_energy.py
     compiled test_batch.py
@@ -12,6 +12,7 @@ which is in the package exactly once, wherever that is: a file or a function may
 """
 import ast
 import difflib
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -28,33 +29,42 @@ class Stage(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """What is planted, and the stages that should notice."""
+    """What is planted, lines without indentation, and the stages that should notice."""
 
     old: str
     new: str
     stages: tuple[Stage, ...]
 
+    def found(self, text: str) -> list[re.Match]:
+        """Where it can be planted in a source."""
+        return list(re.finditer(r"\n( *)".join(map(re.escape, self.old.split("\n"))), text))
+
     def planted(self, text: str) -> str:
         """The source with the fault."""
-        return text.replace(self.old, self.new)
+        place, = self.found(text)
+        indent = "\n" + (place[1] if place.re.groups else "")
+        return text[:place.start()] + self.new.replace("\n", indent) + text[place.end():]
 
 
 def read(files: Iterable[Path]) -> list[Fault]:
     """The faults in files of the table; ValueError for a line that is none of it."""
     faults = []
     for file in files:
-        stages, old, begun = (), None, False
-        for number, line in enumerate(file.read_text().splitlines(), 1):
+        stages: tuple[Stage, ...] = ()
+        old, new = [], []
+        for number, line in enumerate([*file.read_text().splitlines(), "#"], 1):
             word, _, rest = line.partition(" ")
+            if new and word != "+":
+                faults.append(Fault("\n".join(old), "\n".join(new), stages))
+                old, new = [], []
             if word in MODES:
-                stages = (() if begun else stages) + (Stage(word == "plain", tuple(rest.split())),)
-                begun = False
-            elif word == "-" and old is None:
-                old = rest.strip()
-            elif word == "+" and old is not None and stages:
-                faults.append(Fault(old, rest.strip(), stages))
-                old, begun = None, True
-            elif line.strip() and word != "#":
+                follows = stages and not (faults and faults[-1].stages is stages)
+                stages = (*stages * follows, Stage(word == "plain", tuple(rest.split())))
+            elif word == "-":
+                old.append(rest.strip())
+            elif word == "+" and old and stages:
+                new.append(rest.strip())
+            elif line.strip() and word != "#" or old:
                 raise ValueError(f"{file.name}:{number}: {line!r} does not belong here")
     return faults
 
@@ -66,16 +76,16 @@ def sources(package: Path) -> dict[Path, str]:
 
 def place(fault: Fault, texts: dict[Path, str]) -> tuple[Path, int]:
     """The file of a fault and its line; ValueError unless what it replaces is there once, and Python can read it."""
-    found = [file for file, text in texts.items() for _ in range(text.count(fault.old))]
+    found = [(file, match) for file, text in texts.items() for match in fault.found(text)]
     if len(found) != 1:
         near = difflib.get_close_matches(
             fault.old, {line.strip() for text in texts.values() for line in text.splitlines()}, 1)
-        where = ", ".join(file.name for file in found) or f"nowhere{'; near: ' * bool(near)}{''.join(near)}"
+        where = ", ".join(file.name for file, _ in found) or f"nowhere{'; near: ' * bool(near)}{''.join(near)}"
         raise ValueError(f"{fault.old!r} must be in the package once, but is in {where}")
-    text = texts[found[0]]
-    if fault.old == fault.new or _same(text, fault.planted(text)):
+    (file, match), text = found[0], texts[found[0][0]]
+    if _same(text, fault.planted(text)):
         raise ValueError(f"{fault.old!r} and {fault.new!r} are the same")
-    return found[0], text[:text.index(fault.old)].count("\n") + 1
+    return file, text[:match.start()].count("\n") + 1
 
 
 def _same(text, other):
