@@ -58,8 +58,8 @@ def read(files: Iterable[Path]) -> list[Fault]:
                 faults.append(Fault("\n".join(old), "\n".join(new), stages))
                 old, new = [], []
             if word in MODES:
-                follows = stages and not (faults and faults[-1].stages is stages)
-                stages = (*stages * follows, Stage(word == "plain", tuple(rest.split())))
+                follows = bool(stages) and not (faults and faults[-1].stages is stages)
+                stages = (*(stages if follows else ()), Stage(word == "plain", tuple(rest.split())))
             elif word == "-":
                 old.append(rest.strip())
             elif word == "+" and old and stages:
