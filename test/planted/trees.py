@@ -6,88 +6,76 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from .table import Fault, Stage, place, sources
 
 PACKAGE = "screw_dynamics"
 LEFT_OUT = shutil.ignore_patterns(".*", "build", "install", "log", "__pycache__", "*.egg-info")
-LIMIT = 900             # s: tests that take longer hang
-PASSED, FAILED, BROKEN = 0, 1, 2        # pytest's exit codes; BROKEN: a test file could not be imported
-
-
-class Outcome(NamedTuple):
-    """by: the test that noticed, "" for none."""
-
-    by: str
-    output: str
+LIMIT = 900             # s: tests that take longer hang, which is noticed too
+PASSED, FAILED, INTERRUPTED = 0, 1, 2       # pytest's exit codes; the last if a test file cannot be imported
 
 
 class Tree:
     """A copy of the repository `root` at `path`. kernels: a folder of machine code for the sources as they are."""
 
     def __init__(self, root: Path, path: Path, kernels: Path):
-        self._root, self.path, self._kernels = root, path, kernels
+        self._root, self._path, self._kernels = root, path, kernels
         shutil.rmtree(path, ignore_errors=True)
         shutil.copytree(root, path, ignore=LEFT_OUT)
-        self._files = {file.name: file for file in (path / "test").rglob("test_*.py")}
+        self._tests = {file.name: file for file in (path / "test").rglob("test_*.py")}
 
-    def texts(self) -> dict[Path, str]:
-        """The sources of the package."""
-        return sources(self.path / PACKAGE)
+    def _place(self, fault):
+        return place(fault, sources(self._path / PACKAGE))[0]
 
     def key(self, fault: Fault) -> str:
         """A hash of the file that gets a fault, of the fault, and of its tests."""
-        file, _ = place(fault, self.texts())
-        tests = [self._files[name].read_text() for stage in fault.stages for name in stage.tests]
-        return hashlib.sha256(repr((file.read_text(), fault, tests)).encode()).hexdigest()[:16]
+        tests = [self._tests[name].read_text() for stage in fault.stages for name in stage.tests]
+        return hashlib.sha256(repr((self._place(fault).read_text(), fault, tests)).encode()).hexdigest()[:16]
 
-    def plant(self, fault: Fault) -> Outcome:
-        """What the tests say of a fault, which is gone afterwards, with all that was compiled of it."""
-        file, _ = place(fault, self.texts())
+    def plant(self, fault: Fault) -> str:
+        """The test that notices a fault, "" for none; the fault is gone afterwards, with all that was compiled of
+        it."""
+        file, cache = self._place(fault), self._path / "machine_code"
         file.write_text(fault.planted(file.read_text()))
-        cache = self.path / "machine_code"
         shutil.copytree(self._kernels, cache, copy_function=os.link)
         try:
-            for stage in fault.stages:
-                outcome = self.run(stage, cache)
-                if outcome.by:
-                    break
-            return outcome
+            return next(filter(None, (self.run(stage, cache) for stage in fault.stages)), "")
         finally:
             shutil.rmtree(cache)
-            shutil.copy2(self._root / file.relative_to(self.path), file)
+            shutil.copy2(self._root / file.relative_to(self._path), file)
 
-    def run(self, stage: Stage, cache: Path) -> Outcome:
-        """Run tests until the first that fails, with machine code in a folder."""
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "--tb=short", "-p", "no:cacheprovider",
-                   *(str(self._files[name].relative_to(self.path)) for name in stage.tests)]
-        environment = os.environ | {"PYTHONPATH": f"{self.path}:{self.path / 'test'}",
-                                    "SCREW_DYNAMICS_CACHE_DIR": str(cache)}
-        environment.pop("NUMBA_DISABLE_JIT", None)
-        if stage.plain:
-            environment["NUMBA_DISABLE_JIT"] = "1"
-        with subprocess.Popen(command, cwd=self.path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, errors="replace", start_new_session=True) as process:
+    def run(self, stage: Stage, cache: Path) -> str:
+        """The first test of a stage that fails, or how else it ends, with machine code in a folder; "" if all pass."""
+        names = " ".join(stage.tests)
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "-p", "no:cacheprovider",
+                   *(str(self._tests[name]) for name in stage.tests)]
+        with tempfile.TemporaryFile("w+", errors="replace") as log:        # no pipe, which children may keep open
+            process = subprocess.Popen(command, cwd=self._path, env=self._environment(stage, cache), stdout=log,
+                                       stderr=subprocess.STDOUT, start_new_session=True)
             try:
-                output, _ = process.communicate(timeout=LIMIT)
+                process.wait(LIMIT)
             except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                return Outcome(f"{' '.join(stage.tests)} took longer than {LIMIT} s", process.communicate()[0])
+                return f"{names}: more than {LIMIT} s"
             finally:
-                _end(process.pid)
-        if process.returncode in (PASSED, FAILED, BROKEN):
-            failed = re.search(r"^(?:FAILED|ERROR) (\S.*?)(?: - .*)?$", output, re.MULTILINE)
-            return Outcome("" if process.returncode == PASSED else failed[1] if failed else output[-200:], output)
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)                  # nodes that a failed test has left, too
+                process.wait()
+            log.seek(0)
+            output = log.read()
+        if process.returncode == PASSED:
+            return ""
+        failed = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", output, re.MULTILINE)
+        if failed and process.returncode in (FAILED, INTERRUPTED):
+            return failed[1].rpartition("/")[2]
         if process.returncode < 0:
-            return Outcome(f"{' '.join(stage.tests)} ended by signal {-process.returncode}", output)
+            return f"{names}: signal {-process.returncode}"
         raise RuntimeError(f"pytest ended with {process.returncode}:\n{output}")
 
-
-def _end(group):
-    """End what a test has left running, a node of a test that failed say."""
-    try:
-        os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+    def _environment(self, stage, cache):
+        """Of a process in which the copy of the package is the one that is imported."""
+        environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+        environment |= {"NUMBA_DISABLE_JIT": "1"} if stage.plain else {}
+        return environment | {"PYTHONPATH": f"{self._path}:{self._path / 'test'}", "SCREW_DYNAMICS_CACHE_DIR": str(cache)}
