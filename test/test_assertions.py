@@ -84,7 +84,8 @@ def test_every_test_asserts_something():
 
 def test_a_test_that_asserts_nothing_is_found(tmp_path):
     (tmp_path / "helper.py").write_text(
-        "def check(x):\n    assert x\n\n\ndef build(x):\n    check(x)\n\n\nclass Node:\n    def wait(self):\n        build(1)\n")
+        "def check(x):\n    assert x\n\n\ndef build(x):\n    check(x)\n\n\n"
+        "class Node:\n    def wait(self):\n        build(1)\n")
     (tmp_path / "test_some.py").write_text('''
 import other
 from support import helper

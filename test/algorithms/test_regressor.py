@@ -4,8 +4,8 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.model import inertial_parameters
-from support.plain import plain, target_of
 from support.pinocchio_oracle import oracle_of_urdf
+from support.plain import plain, target_of
 from support.random_trees import GROUPS, KINDS, model_of, random_body, random_tree
 from support.real_robots import LOADED, PATHS, real_robot
 

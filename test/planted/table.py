@@ -22,7 +22,7 @@ MODES = "plain", "compiled"
 
 
 class Stage(NamedTuple):
-    """Test files, by name, that are run at once: without Numba's JIT if `plain`."""
+    """Test files by name, or tests in them, file::test, that are run at once: without Numba's JIT if `plain`."""
 
     plain: bool
     tests: tuple[str, ...]

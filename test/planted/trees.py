@@ -25,14 +25,17 @@ class Tree:
         self._root, self._path, self._kernels = root, path, kernels
         shutil.rmtree(path, ignore_errors=True)
         shutil.copytree(root, path, ignore=LEFT_OUT)
-        self._tests = {file.name: file for file in (path / "test").rglob("test_*.py")}
+        self._tests = {file.name: file for file in (path / "test").rglob("test_*.py")}      # names are told apart
 
     def _place(self, fault):
         return place(fault, sources(self._path / PACKAGE))[0]
 
+    def _file(self, test):
+        return self._tests[test.partition("::")[0]]
+
     def key(self, fault: Fault) -> str:
         """A hash of the file that gets a fault, of the fault, and of its tests."""
-        tests = [self._tests[name].read_text() for stage in fault.stages for name in stage.tests]
+        tests = [self._file(name).read_text() for stage in fault.stages for name in stage.tests]
         return hashlib.sha256(repr((self._place(fault).read_text(), fault, tests)).encode()).hexdigest()[:16]
 
     def plant(self, fault: Fault) -> str:
@@ -51,7 +54,7 @@ class Tree:
         """The first test of a stage that fails, or how else it ends, with machine code in a folder; "" if all pass."""
         names = " ".join(stage.tests)
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "-p", "no:cacheprovider",
-                   *(str(self._tests[name]) for name in stage.tests)]
+                   *(str(self._file(name)) + "".join(name.partition("::")[1:]) for name in stage.tests)]
         with tempfile.TemporaryFile("w+", errors="replace") as log:        # no pipe, which children may keep open
             process = subprocess.Popen(command, cwd=self._path, env=self._environment(stage, cache), stdout=log,
                                        stderr=subprocess.STDOUT, start_new_session=True)
@@ -77,5 +80,7 @@ class Tree:
     def _environment(self, stage, cache):
         """Of a process in which the copy of the package is the one that is imported."""
         environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
-        environment |= {"NUMBA_DISABLE_JIT": "1"} if stage.plain else {}
-        return environment | {"PYTHONPATH": f"{self._path}:{self._path / 'test'}", "SCREW_DYNAMICS_CACHE_DIR": str(cache)}
+        if stage.plain:
+            environment["NUMBA_DISABLE_JIT"] = "1"
+        return environment | {"SCREW_DYNAMICS_CACHE_DIR": str(cache),
+                              "PYTHONPATH": os.pathsep.join(map(str, (self._path, self._path / "test")))}
