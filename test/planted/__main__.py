@@ -93,9 +93,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many at a time")
+    parser.add_argument("--root", type=Path, default=Path.cwd(), help="another repository")
     parser.add_argument("--table", type=Path, default=Path(__file__).with_name("faults"), help="another folder of it")
     parser.add_argument("--trust", action="store_true", help="do not try first whether the tests pass without a fault")
-    options, root, begin = parser.parse_args(), Path.cwd(), time.monotonic()
+    options, begin = parser.parse_args(), time.monotonic()
+    root = options.root.resolve()
     places, report = chosen(options.table, root / PACKAGE, options.names), root / "build" / "planted.txt"
     work = Work(root, options.jobs)
     if not options.trust and (broken := work.sound(list(places))):

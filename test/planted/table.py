@@ -1,8 +1,8 @@
 """The table of faults: pieces of the package's source, what becomes of each, and the tests that should notice.
 
 The files in faults/ look like a patch. A line `plain` or `compiled` has names of test files, run with NUMBA_DISABLE_JIT
-or as usual, one line after the other until a test fails; they hold for the faults below. A fault is a piece of a line, or
-of lines, which is in the package exactly once, wherever that is: a file or a function may move or get another name.
+or as usual, one line after the other until a test fails; they hold for the faults below. A fault is a piece of a line,
+or of lines, which is in the package exactly once, wherever that is: a file may move, a function get another name.
 
     plain test_laws.py test_energy.py
     compiled test_batch.py
@@ -95,5 +95,6 @@ def _same(text, other):
 
 def bare(faults: Iterable[Fault], texts: dict[Path, str]) -> list[Path]:
     """Files of more than LENGTH lines without a fault."""
-    having = {place(fault, texts)[0] for fault in faults}
-    return [file for file, text in texts.items() if len(text.splitlines()) > LENGTH and file not in having]
+    faults = list(faults)
+    return [file for file, text in texts.items()
+            if len(text.splitlines()) > LENGTH and not any(fault.found(text) for fault in faults)]
