@@ -14,8 +14,8 @@ BIN := .venv/bin
 # A process more than cores, as tests of nodes leave them idle, up to four; a file's tests stay together.
 PARALLEL := -n $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n + 1 : 4))) --dist loadfile
 
-.PHONY: help demo bench bench-publish bench-ros comparison figures drift test test-all test-arm faults soak fuzz lint setup
-.PHONY: docs interfaces release clean
+.PHONY: help demo bench bench-publish bench-ros comparison figures drift test test-all test-arm planted faults soak fuzz
+.PHONY: lint setup docs interfaces release clean
 
 help:
 	@echo "make demo [URDF=path]  simulate a robot and hold it up with the dynamics node's torques, over ROS 2"
@@ -29,6 +29,7 @@ help:
 	@echo "make test              lint, check imports and types, and run the tests"
 	@echo "make test-all          the same with the slow tests"
 	@echo "make test-arm          run some tests of the core on an emulated AArch64, ten minutes; TESTS=path for others"
+	@echo "make planted           plant faults in copies of the package, and tell which no test notices; NAMES=part for some"
 	@echo "make faults            do to both nodes all that can happen, ten minutes; NAMES=part of a fault's name for some"
 	@echo "make soak              run both nodes at 1 kHz for MINUTES=10, with a picture of latency and memory"
 	@echo "make fuzz              fuzz the URDF reader for SECONDS=600, guided by coverage"
@@ -94,6 +95,10 @@ test: lint
 
 test-all: lint
 	$(BIN)/python -m pytest $(PARALLEL) -m "slow or not slow"
+
+# An interrupted run goes on where it was; build/planted.txt has the outcome.
+planted: setup
+	PYTHONPATH=$(CURDIR):$(CURDIR)/test $(BIN)/python -m planted $(NAMES)
 
 # Namespaces do not separate /clock and /diagnostics: no other node should run in this domain.
 faults: setup

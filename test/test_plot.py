@@ -104,8 +104,15 @@ def test_a_humanoid_fits_and_a_file_is_written(tmp_path, figures):
 
 
 def test_a_motion_that_diverged_and_one_without_joints_are_drawn(arm, figures):
-    arm.plot([0.0, 1.0, 2.0], np.full((3, 3), np.nan)).canvas.draw()
-    sd.Robot(sd.ModelBuilder("rock").build()).plot([0.0], np.zeros((1, 0))).canvas.draw()
+    """What is not finite is left out, and the rest is shown: limits and time, or an energy that does not change."""
+    diverged = arm.plot([0.0, 1.0, 2.0], [[0.1, 0.2, 0.0], [0.5, 0.0, 0.1], [np.nan] * 3])
+    rock = sd.Robot(sd.ModelBuilder("rock").build()).plot([0.0], np.zeros((1, 0)))
+    for figure in (diverged, rock):
+        figure.canvas.draw()
+        assert all(np.isfinite([*ax.get_xlim(), *ax.get_ylim()]).all() for ax in figure.axes)
+    assert [np.isfinite(curve(ax).get_ydata()).tolist() for ax in diverged.axes] == [[True, True, False]] * 4
+    energy, = rock.axes
+    assert [line.get_ydata().tolist() for line in energy.get_lines()] == [[0.0]]
 
 
 @pytest.mark.parametrize("given, says", [

@@ -5,6 +5,7 @@ from scipy.optimize import minimize
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.inverse_kinematics.errors import rate, turn
+from screw_dynamics.algorithms.inverse_kinematics.step import numbers, step_in_box, work_in
 from screw_dynamics.screws.inertia import Articulated, velocity
 from screw_dynamics.screws.se3 import Twist, Wrench
 from screw_dynamics.screws.so3 import Rotation
@@ -58,6 +59,19 @@ def test_errors_turn_as_the_logarithm_does(angle, rng):
     rates = rate(Rotation(*(Vec3(*row) for row in R.tolist())), Vec3(*xi), found.c, Twist(Vec3(*w), Vec3(*v)))
     assert np.abs(np.array(rates.angular) - sd.so3.dexp_inv(-xi, w)).max() < 1e-13
     assert np.abs(np.array(rates.linear) - R @ v).max() < 1e-15
+
+
+@pytest.mark.parametrize("tasks", [1, 2, 3])
+def test_a_step_is_the_least_of_its_cost(tasks, rng):
+    """|J d + e|^2 + lambda |d - z|^2, in plain Python, against least squares; coordinates move some of the frames."""
+    rows, n, damping = 6 * tasks, 9, 0.3
+    work = work_in(0.0, rows, n, np.zeros(numbers(rows, n)))
+    moves = np.ones((tasks, n), dtype=bool) if tasks == 1 else rng.random((tasks, n)) < 0.7
+    e, J, z = rng.normal(size=rows), rng.normal(size=(rows, n)) * np.repeat(moves, 6, axis=0), rng.normal(size=n)
+    work.e[:], work.J[:], work.z[:], work.least[:], work.most[:] = e, J.T, z, -1e9, 1e9
+    step_in_box(work, moves, damping, 3)
+    expected = np.linalg.lstsq(np.vstack((J, np.sqrt(damping) * np.eye(n))), np.append(-e, np.sqrt(damping) * z))[0]
+    assert np.abs(work.d - expected).max() < 1e-12
 
 
 def test_a_twist_follows_from_a_momentum(rng):

@@ -5,6 +5,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.model import inertial_parameters
 from support.pinocchio_oracle import oracle_of_urdf
+from support.plain import plain, target_of
 from support.random_trees import GROUPS, KINDS, model_of, random_body, random_tree
 from support.real_robots import LOADED, PATHS, real_robot
 
@@ -50,6 +51,14 @@ def test_products_with_the_parameters_of_any_links(robot, motion, rng):
         near(robot.kinetic_energy_regressor(q, qd) @ p, other.kinetic_energy(q, qd))
         root = -robot.gravity @ inertial_parameters.of_matrix(robot.model.root_inertia)[1:4]
         near(robot.potential_energy_regressor(q) @ p + root, other.potential_energy(q))
+
+
+def test_efforts_of_joints_on_groups_are_linear_in_the_parameters(rng):
+    """In plain Python, with joints on groups anywhere, so that the frames of what they carry turn."""
+    robot = sd.Robot(model_of(random_tree(rng, 9, 0, (*GROUPS, *KINDS))))
+    q, qd, qdd = robot.random_configuration(rng), *rng.standard_normal((2, robot.n))
+    Y = plain(robot, "torque_regressor", q, qd, qdd, target=target_of(robot, robot.model.root)).astype(float)
+    near(Y @ robot.inertial_parameters, robot.inverse_dynamics(q, qd, qdd))
 
 
 def test_friction_and_armature_are_columns(robot, motion, rng):

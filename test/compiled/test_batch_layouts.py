@@ -1,5 +1,6 @@
 """Batches in any memory layout, with results in arrays of the caller, and how much memory they take."""
 import tracemalloc
+from itertools import product
 
 import numpy as np
 import pytest
@@ -115,6 +116,21 @@ def test_results_may_replace_the_inputs(rng, overlap, threads):
     expected = ARM.inverse_dynamics(q.copy(), *others)
     ARM.inverse_dynamics(q, *others, out=out, threads=threads)
     assert (out == expected).all()
+
+
+@pytest.mark.parametrize("shift", [0, 1, 7, 7 * 20, 7 * 199, 7 * 200 - 1])
+@pytest.mark.parametrize("name, dtype", [("inverse_dynamics", float), ("gravity_torque", np.float32)])
+@pytest.mark.parametrize("threads", [1, None])
+def test_any_number_that_results_share_with_an_input_is_read_before(rng, shift, name, dtype, threads):
+    """Results may begin anywhere in any input, and any input anywhere in the results."""
+    (f, inputs), size = method(ARM, name), 7 * 200
+    for k, input_is_first in product(range(inputs), (True, False)):
+        memory, arrays = rng.normal(size=2 * size).astype(dtype), [*states(rng, ARM, inputs, 200).astype(dtype)]
+        one, other = (memory[at:at + size].reshape(200, 7) for at in (0, shift))
+        arrays[k], out = (one, other) if input_is_first else (other, one)
+        expected = f(*(x.copy() for x in arrays), out=np.empty_like(one))
+        assert f(*arrays, out=out, threads=threads) is out
+        assert (out == expected).all(), (k, input_is_first)
 
 
 @pytest.mark.parametrize("lead", [(), (9,)])

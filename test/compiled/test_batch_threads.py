@@ -10,10 +10,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from numba import types
 
 from screw_dynamics.compiled import batch, rows, team
 from screw_dynamics.compiled import threads as pool
+from screw_dynamics.compiled.cache import compiled, prepare
+from screw_dynamics.compiled.interrupt import now
+from screw_dynamics.compiled.native import address, array_at
 from screw_dynamics.compiled.threads import available_threads, on_threads
+from screw_dynamics.numbers.values import PLAIN, kernel
 from support.batches import ARM, method, states
 from support.paths import URDF
 
@@ -83,6 +88,35 @@ def test_helpers_work_where_they_are_asked_to_and_sleep_otherwise(rng):
     ARM.inverse_dynamics(*arrays, threads=1)
     ARM.inverse_dynamics(*arrays[:, :8])
     assert helper_seconds() == asleep
+
+
+@kernel
+def late(word, helper):
+    """Here, wait until a helper is at work; the helper goes on for 20 ms, and then says that it is done."""
+    words = array_at(0, word, (2,))
+    if helper < 0:
+        while team.look(word) == 0:
+            team.step_aside()
+    else:
+        team.put(word, 1)
+        end = now() + 20_000_000
+        while now() < end:
+            team.step_aside()
+        words[1] = 1
+
+
+@pytest.mark.skipif(os.cpu_count() == 1 or PLAIN, reason="helpers need cores, and machine code")
+def test_a_call_ends_when_its_helpers_have():
+    """However late they are: what they write is there when the call returns, every time."""
+    function = compiled("a late helper")(lambda word, helper: late(word, helper))
+    call = compiled("a call with a late helper")(
+        lambda words, function, argument: team.call_together(words, 1, True, function, argument))
+    work, together = address(prepare(function, (types.intp,) * 2)), prepare(call, (types.intp,) * 3).entry_point
+    assert team.TEAM.grow(1) == 1
+    for _ in range(3):
+        words = np.zeros(2, dtype=np.int64)
+        assert together(team.TEAM.words.ctypes.data, work, words.ctypes.data)
+        assert words.tolist() == [1, 1]
 
 
 def test_a_process_ends_while_helpers_look_out_for_work():

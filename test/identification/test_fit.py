@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import screw_dynamics as sd
 from screw_dynamics.estimation.friction import smooth_friction
@@ -80,6 +81,44 @@ def test_of_a_noisy_recording_intervals_hold_the_truth(drawn, built):
     def wrong(robot):
         return np.sqrt(np.mean((robot.inverse_dynamics(q, qd, qdd) - built.inverse_dynamics(q, qd, qdd)) ** 2))
     assert wrong(found.robot) < 0.01 * wrong(drawn)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_intervals_are_those_of_a_normal_distribution(drawn, built, rng, level):
+    """SciPy's, that hold a share of `level` of it."""
+    found = sd.identify(drawn, *record(built, rng, seconds=5.0), level=level)
+    expected = scipy.stats.norm.interval(level, found.base_parameters, found.base_deviations)
+    shown = np.isfinite(found.base_deviations)
+    assert shown.any()
+    np.testing.assert_allclose(found.intervals[shown], np.stack(expected, axis=1)[shown], rtol=1e-9)
+
+
+@pytest.mark.parametrize("samples", [1, 10])
+def test_errors_are_as_large_as_is_said_also_where_noise_lasts(drawn, built, samples):
+    """Noise that stays the same for some samples, as ripple does: squares of standardised errors are 1 in the mean."""
+    squares = []
+    for seed in range(2):
+        t, q, qd, qdd = motion(drawn.n, rate=50.0)
+        noise = np.random.default_rng(seed).standard_normal((len(t) // samples, drawn.n)).repeat(samples, axis=0)
+        tau = built.inverse_dynamics(q, qd, qdd) + built.friction_torque(qd) + 0.1 * noise
+        found = sd.identify(drawn, t, q, tau, qd, qdd)
+        squares.append(((found.base_parameters - truth(found, built)) / found.base_deviations) ** 2)
+    assert 0.3 < np.mean(squares) < 3.0
+
+
+def test_no_joint_counts_while_one_that_rubs_turns_back(drawn):
+    """Then the accelerations of all jump. In the middle of the recording the elbow turns back, and no other joint."""
+    t = np.arange(400) / 200.0
+    q = np.outer(t, np.linspace(0.5, 1.0, drawn.n))
+    q[:, 2] = -np.cos(2.0 * (t - 1.0))
+    found = {}
+    for friction in ("estimate", "none"):
+        rows = sd.identify(drawn, t, q, drawn.gravity_torque(q), friction=friction, window=0.2).equations
+        found[friction] = {float(time): valid for time, valid in zip(rows.t, rows.valid, strict=True)}
+    inside = [valid for time, valid in found["estimate"].items() if abs(time - 1.0) < 0.09]
+    outside = [valid for time, valid in found["estimate"].items() if abs(time - 1.0) > 0.12]
+    assert inside and not np.any(inside) and outside and np.all(outside)
+    assert np.all(list(found["none"].values()))
 
 
 def test_what_a_motion_does_not_show_stays_as_it_was(drawn, built, rng):

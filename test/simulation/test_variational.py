@@ -114,6 +114,19 @@ def test_the_order_is_two_under_efforts_and_damping(mimics):
     assert np.abs(np.diff(np.log2(errors)) + 2.0).max() < 0.1
 
 
+def rising(t, q, qd, tau):
+    tau[0] = 3.0 * t
+
+
+def test_efforts_that_change_count_as_they_are_in_the_middle_of_a_step():
+    """A wheel of inertia 2 under the effort 3 t: what it gains in each step is h 3 (t + h/2) / 2."""
+    builder = sd.ModelBuilder("axle")
+    builder.add_screw("turns", "wheel", "axle", axis=(0, 0, 1), mass=1.0, inertia=2.0 * np.eye(3))
+    t, _, qd = sd.Robot(builder.build()).rollout([0.0], [0.0], rising, dt=0.1, steps=5,
+                                                 integrator="variational")
+    assert np.diff(qd[:, 0]) == pytest.approx(0.1 * 3.0 * (t[:-1] + 0.05) / 2.0, rel=1e-13)
+
+
 def test_dry_friction_is_refused_by_the_name_of_the_joint():
     with pytest.raises(ValueError, match=r"'variational' takes no dry friction, and joint '.+' has 0\.2: take"):
         MIMICS.rollout(*states(MIMICS), steps=1, integrator="variational", friction=True)

@@ -52,6 +52,17 @@ def test_a_lost_actuator_gives_nothing_and_a_weak_one_its_share(robot):
         assert faulty.joint_state().effort[1] == 2.0 * share
 
 
+@pytest.mark.parametrize("kinds, share", [(("joint_weak", "joint_weak"), 0.125), (("joint_lost", "joint_weak"), 0.0),
+                                          (("joint_weak", "joint_lost"), 0.0)])
+def test_an_actuator_that_is_weak_twice_gives_the_product_of_the_shares(robot, kinds, share):
+    """In any order; and a lost one gives nothing, however weak it is besides."""
+    simulation = commanded(robot, 4.0, 2.0)
+    for kind, value in zip(kinds, (0.25, 0.5), strict=True):
+        simulation.inject(kind, "elbow", value if kind == "joint_weak" else 0.0)
+    simulation.advance(1)
+    assert simulation.joint_state().effort[:2].tolist() == [4.0, 2.0 * share]
+
+
 def test_a_weak_servo_gives_a_share_of_what_it_would(robot):
     sound, weak = (commanded(robot, 0.5, 0.1, command_mode="position", **FREE) for _ in range(2))
     weak.inject("joint_weak", "shoulder", 0.5)

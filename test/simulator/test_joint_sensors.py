@@ -2,8 +2,10 @@
 import numpy as np
 import pytest
 
+import screw_dynamics as sd
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
+from support import floating_robots as robots
 from support.simulations import DT, FREE, simulate, track
 
 
@@ -18,6 +20,19 @@ def test_exact_sensors_report_the_state_itself(robot):
     state = simulation.joint_state()
     assert np.array_equal(state.position[:2], simulation.q) and np.array_equal(state.velocity[:2], simulation.qd)
     assert not state.lost.any()
+
+
+@pytest.mark.parametrize("joints", [2, 0])
+def test_joints_of_a_floating_robot_are_reported_without_its_base(joints):
+    """Whose numbers, seven, and velocities, six, come first; also of a robot that has no joint."""
+    floating = sd.Robot.from_urdf(robots.hopper() if joints else robots.quadrotor(), floating_base=True)
+    simulation = Simulation(floating, Settings(**FREE, initial_base_twist=(1.0, -2.0, 0.5, 0.4, 0.2, 3.0)))
+    simulation.command(np.append(np.full(6, np.nan), [2.0, -3.0][:joints]))
+    simulation.advance(100)
+    state = simulation.joint_state()
+    assert state.position.tolist() == simulation.q[7:].tolist() and len(state.position) == joints
+    assert state.velocity.tolist() == simulation.qd[6:].tolist()
+    assert state.effort.tolist() == [2.0, -3.0][:joints]
 
 
 def test_a_joint_has_its_own_errors_and_others_those_of_the_settings(robot):

@@ -215,15 +215,32 @@ def test_cancel_and_abort_rest_where_the_joints_are_and_a_reset_lets_go(robot):
     assert run.outcomes["again"].code == Code.SUCCESSFUL
 
 
-def test_continuous_joint_takes_the_short_way():
+def test_continuous_joints_take_the_short_way_and_others_the_one_that_is_given():
+    """Each of them by itself: a goal may be for any joints of a robot, in any order."""
     robot = real_robot("kinova_description/robots/kinova.urdf")
-    turning = [i for i, kind in enumerate(robot.model.joint_kinds) if kind == "continuous"]
-    assert turning
-    run = Run(robot)
-    i = turning[0]
-    run.start("arm", points_to([run.simulation.q[i] + 4 * np.pi + 0.2], joints=[i]))
-    last = run.follower.goals["arm"].trajectory.sample([99 * SECOND]).position[0, 0]
-    assert last == pytest.approx(run.simulation.q[i] + 0.2)
+    continuous = [kind == "continuous" for kind in robot.model.joint_kinds]
+    assert any(continuous) and not all(continuous)
+    both = [continuous.index(True), continuous.index(False)]
+    for joints in ([i] for i in range(robot.n)), (both, both[::-1]):
+        for chosen in joints:
+            run = Run(robot)
+            q = run.simulation.q[chosen]
+            run.start("arm", points_to(q + 4 * np.pi + 0.2, joints=chosen))
+            last = run.follower.goals["arm"].trajectory.sample([99 * SECOND]).position[0, :len(chosen)]
+            turns = np.where(np.array(continuous)[chosen], 0.0, 4 * np.pi)
+            assert last == pytest.approx(q + 0.2 + turns)
+
+
+def test_a_goal_that_begins_when_another_ends_starts_where_the_joint_is(robot):
+    """A trajectory is over at its last point: what the servos lack there is not carried on."""
+    run = Run(robot, feed_forward=False)
+    first = run.start("arm", points_to([0.5, 0.5], seconds=0.2)).trajectory
+    run.advance(200)
+    assert run.simulation.time_ns == first.end
+    q, now = run.simulation.q, np.array([first.end])
+    assert np.abs(q - 0.5).max() > 1e-3
+    after = run.start("arm", points_to([0.0, 0.0]), name="next").trajectory.sample(now)
+    assert after.position[0].tolist() == q.tolist() and not after.acceleration.any()
 
 
 def test_bits_and_outcomes_do_not_depend_on_how_many_steps_are_made_at_a_time(robot):
