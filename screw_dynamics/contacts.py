@@ -153,7 +153,7 @@ def _stance(robot, contacts):
     points: dict[str, np.ndarray | None] = {}
     spans = {}
     for link, at in given.items():
-        checks.known_link(link, robot.link_names)
+        robot.model.known_link(link)
         points[link] = None if at is None else checks.real_numbers(
             f"the points of link {link!r}", at, 3).astype(float).reshape(-1, 3)
         spans[link] = np.eye(6) if at is None else np.concatenate(

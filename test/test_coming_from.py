@@ -6,8 +6,10 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
+import screw_dynamics as sd
 from support.paths import ROOT
 
 PAGES = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs/coming_from").glob("*.md"))
@@ -80,3 +82,27 @@ def test_every_peer_has_a_page_with_all_that_is_asked_for():
         for title in ("## Conventions", "## What it has and we have not", "## What we have and it has not"):
             assert title in text, (page, title)
         assert len(rows(page, late=False)) >= 8, page
+
+
+URDF_OF_SIBLINGS = """<robot name="siblings"><link name="root"><inertial><mass value="4"/><origin xyz="0.1 0.2 0.3"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>{}</robot>"""
+SIBLING = """<link name="{1}"><inertial><mass value="{3}"/><origin xyz="0.1 {3} 0"/><inertia ixx="1" ixy="0" ixz="0"
+iyy="1" iyz="0" izz="1"/></inertial></link><joint name="{0}" type="revolute"><parent link="{2}"/><child link="{1}"/>
+<origin xyz="{3} 0 0"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>"""
+
+
+def test_the_order_of_siblings_and_the_totals_of_pinocchio_are_as_the_page_says():
+    """Of a robot whose root has a mass, and whose siblings are in no order of names in the file."""
+    pin = pytest.importorskip("pinocchio")
+    siblings = [("knee", "a", "root", 1.0), ("Hip", "b", "root", 2.0), ("elbow", "c", "root", 3.0),
+                ("z", "d", "a", 0.5), ("y", "e", "a", 0.25)]
+    text = URDF_OF_SIBLINGS.format("".join(SIBLING.format(*sibling) for sibling in siblings))
+    model, robot = pin.buildModelFromXML(text), sd.Robot.from_urdf(text)
+    q, qd, qdd = np.random.default_rng(0).uniform(-1.0, 1.0, (3, robot.n))
+    data, moving = model.createData(), robot.with_root_inertia()
+    assert robot.joint_names == tuple(model.names)[1:] == ("Hip", "elbow", "knee", "y", "z")
+    assert np.allclose(robot.inverse_dynamics(q, qd, qdd), pin.rnea(model, data, q, qd, qdd), rtol=1e-12)
+    assert moving.total_mass == pytest.approx(pin.computeTotalMass(model)) == robot.total_mass - 4.0
+    assert np.allclose(moving.center_of_mass(q), pin.centerOfMass(model, data, q), rtol=1e-12)
+    assert moving.potential_energy(q) == pytest.approx(pin.computePotentialEnergy(model, data, q))
+    assert np.array_equal(moving.inverse_dynamics(q, qd, qdd), robot.inverse_dynamics(q, qd, qdd))

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks, configuration_space
 from screw_dynamics.algorithms.friction import STICTION
 from screw_dynamics.model.group_joints import motions
+from screw_dynamics.model.inertial_parameters import NAMES, UPPER
 from screw_dynamics.robot import Robot
 
 from .friction import smooth_friction
 from .smoothing import Piece, correlation_times, in_velocities, pieces
 
-PARAMETERS = ("m", "m cx", "m cy", "m cz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 FRICTION = ("model", "estimate", "none")
 WINDOW = 0.2            # s: motions much faster than that are smoothed away
 REST = 0.01             # rad/s or m/s: below it a joint with friction tells nothing, friction may have any sign
@@ -32,7 +32,8 @@ class Payload(NamedTuple):
     mass: float                         # kg
     com: np.ndarray                     # (3,) centre of mass in the link's frame, m
     inertia: np.ndarray                 # (3, 3) about the centre of mass, kg m^2; 0 unless all of it is observable
-    parameters: np.ndarray              # (10,) in the order of PARAMETERS, Ixx ... about the origin of the link's frame
+    parameters: np.ndarray              # (10,) as inertial_parameters: mass, m com, xx xy yy xz yz zz of the inertia
+                                        # about the origin of the link's frame
     standard_deviations: np.ndarray     # (10,) of these; infinite where it is not observable
     observable: np.ndarray              # (10,) bool
     samples: int                        # recorded states that were used
@@ -40,7 +41,7 @@ class Payload(NamedTuple):
 
     def require_physical(self) -> None:
         """ValueError, saying why, unless mass and centre are observable, and some rigid body has these parameters."""
-        unknown = [name for name, seen in zip(PARAMETERS[:4], self.observable, strict=False) if not seen]
+        unknown = [name for name, seen in zip(NAMES[:4], self.observable, strict=False) if not seen]
         if unknown:
             raise ValueError(f"{', '.join(unknown)} not observable: turn the link about two horizontal axes")
         if self.mass <= 0.0:
@@ -64,7 +65,7 @@ def identify_payload(robot: Robot, link: str, t: ArrayLike, q: ArrayLike, tau: A
     Joints are weighted by the residual's variance. Standard deviations come from the residual and its correlation in
     time; a parameter is observable if a load of the mass found, but at least 1 kg, and of 0.1 m, would give it three
     times its standard deviation. Noise of q in the accelerations, which makes inertias look smaller, is compensated."""
-    checks.known_link(link, robot.link_names)
+    robot.model.known_link(link)
     checks.one_of("friction", friction, FRICTION)
     model, q, tau = robot.model, checks.real_numbers("q", q, robot.nq), checks.real_numbers("tau", tau, robot.n)
     t, q = checks.real_numbers("t", t, len(q)), configuration_space.continuous(model, robot.normalize(q))
@@ -204,9 +205,9 @@ def _tilde(v):
 
 
 def _on_inertia(v):
-    """(..., 3, 6) with on_inertia(v) (Ixx, Ixy, Ixz, Iyy, Iyz, Izz) = Theta v."""
+    """(..., 3, 6) with on_inertia(v) (xx, xy, yy, xz, yz, zz) = Theta v."""
     L = np.zeros((*v.shape, 6))
-    for column, (i, j) in enumerate(((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))):
+    for column, (i, j) in enumerate(zip(*UPPER, strict=True)):
         L[..., i, column] = v[..., j]
         L[..., j, column] = v[..., i]
     return L

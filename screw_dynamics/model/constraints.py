@@ -82,7 +82,7 @@ class Members(NamedTuple):
         name = f"{kind} {checks.new_name(kind, given.name, ())!r}"
         on = self.root if given.on is None else given.on
         for link in (given.link, on):
-            checks.named(name, known_link, link, self.links)
+            checks.named(name, known_link, link, self.links, [*self.kinds, *self.leaders])
         if given.link == on:
             raise ValueError(f"{name} joins the link {on!r} to itself")
         return self._distance(name, given, on) if isinstance(given, Distance) else self._joint(name, given, on)

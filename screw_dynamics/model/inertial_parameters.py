@@ -8,13 +8,13 @@ from screw_dynamics.screws.arrays import tilde
 NAMES = "mass", "mx", "my", "mz", "xx", "xy", "yy", "xz", "yz", "zz"
 FRICTION_NAMES = "damping", "friction", "armature"      # of a joint
 COUNT = len(NAMES)
-_UPPER = np.array([0, 0, 1, 0, 1, 2]), np.array([0, 1, 1, 2, 2, 2])     # of xx xy yy xz yz zz
+UPPER = np.array([0, 0, 1, 0, 1, 2]), np.array([0, 1, 1, 2, 2, 2])     # of xx xy yy xz yz zz
 
 
 def of_matrix(inertia: ArrayLike) -> np.ndarray:
     """The parameters (..., 10) of inertias (..., 6, 6) about the frame's origin."""
     M = np.asarray(inertia, dtype=float)
-    return np.concatenate([M[..., 5, 5, None], M[..., [2, 0, 1], [4, 5, 3]], M[(..., *_UPPER)]], axis=-1)
+    return np.concatenate([M[..., 5, 5, None], M[..., [2, 0, 1], [4, 5, 3]], M[(..., *UPPER)]], axis=-1)
 
 
 def matrix(parameters: ArrayLike) -> np.ndarray:
@@ -24,5 +24,5 @@ def matrix(parameters: ArrayLike) -> np.ndarray:
     M[..., [3, 4, 5], [3, 4, 5]] = p[..., :1]
     M[..., :3, 3:] = tilde(p[..., 1:4])
     M[..., 3:, :3] = -M[..., :3, 3:]
-    M[(..., *_UPPER)] = M[(..., *_UPPER[::-1])] = p[..., 4:]
+    M[(..., *UPPER)] = M[(..., *UPPER[::-1])] = p[..., 4:]
     return M

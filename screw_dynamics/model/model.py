@@ -207,14 +207,23 @@ class Model:
         links = [Frame(int(body) + 1, compose(axes[body + 1], arrays.pose(C))) for body, C in self.frames.values()]
         return [Frame(slot, C) for slot, C in enumerate(axes)] + links
 
+    def known_link(self, name: str) -> str:
+        """The name of a link. ValueError for others, which says so of a joint's."""
+        return known_link(name, self.frames, (*self.joint_names, *self.mimics))
+
     # ------------------------------------------------------------------------------------------------- changes
+    def with_root_inertia(self, inertia: ArrayLike | None = None) -> "Model":
+        """The model with another inertia (6, 6) of the root link and what is fixed to it, about the root's origin; none
+        without. The root of a model stands still: only totals change, the mass, its centre and potential energy."""
+        return replace(self, root_inertia=checks.inertia(f"link {self.root!r}", inertia))
+
     def with_payload(self, link: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0),
                      inertia: ArrayLike | None = None) -> "Model":
         """The model with a rigid load fixed to a link, in addition to the link's own inertia.
 
         mass in kg, com (3,) in m and inertia (3, 3) about the centre of mass in kg m^2, resolved in the link's frame.
         ValueError names what does not exist, is not finite or is negative."""
-        body, C = self.frames[known_link(link, self.frames)]
+        body, C = self.frames[self.known_link(link)]
         to_body = arrays.Ad_matrix(arrays.inverse_pose(C))
         load = to_body.T @ checks.payload(mass, com, inertia) @ to_body
         if body < 0:

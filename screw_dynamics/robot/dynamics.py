@@ -158,7 +158,7 @@ class Dynamics(Kinematics):
             (f"the wrench on link {link!r}", W) for link, W in checks.wrenches(external, self.link_names).items())})
         F = np.zeros((*(wrenches[0].shape[:-1] if wrenches else ()), 6 * self._bodies))
         for link, W in zip(external, wrenches, strict=True):
-            body, to_body = self._carried_to(checks.known_link(link, self.link_names))
+            body, to_body = self._carried_to(self.model.known_link(link))
             if body:                            # that of the root, whose slot is 0, has no numbers
                 F[..., 6 * body - 6:6 * body] += W @ to_body
         return np.tile(F, (len(q), 1)) if F.ndim == 1 and isinstance(q, np.ndarray) and q.ndim == 2 else F

@@ -91,7 +91,7 @@ class Kinematics(Evaluation):
     def _target(self, link, reference, representation):
         """The Target of a link, a reference link, the root for None, and a representation."""
         kind = REPRESENTATIONS.index(checks.one_of("representation", representation, REPRESENTATIONS))
-        frame, seen_from = (self._frame[checks.known_link(name, self.link_names)]
+        frame, seen_from = (self._frame[self.model.known_link(name)]
                             for name in (link, self.model.root if reference is None else reference))
         return Target(frame, seen_from, kind)
 

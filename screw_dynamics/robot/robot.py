@@ -84,7 +84,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         if self._sealed:
             instead = {"gravity": "robot.with_gravity(gravity) returns", "model": "Robot(model, robot.gravity) is",
                        "representation": "Robot(robot.model, robot.gravity, representation) is"}.get(
-                           name, "with_gravity, with_payload and specialize return")
+                           name, "with_gravity, with_payload, with_root_inertia and specialize return")
             raise AttributeError(f"a Robot is immutable, and its {name!r} cannot be changed: {instead} another Robot")
         object.__setattr__(self, name, *value)
 
@@ -135,6 +135,12 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
                      inertia: ArrayLike | None = None) -> Robot:
         """The same robot with a load on a link: mass, com (3,), inertia (3, 3) about com; see Model.with_payload."""
         return Robot(self.model.with_payload(link, mass, com, inertia), self.gravity, self.representation, self.source)
+
+    def with_root_inertia(self, inertia: ArrayLike | None = None) -> Robot:
+        """The same robot with another inertia (6, 6) of its root link, which stands still; none without. Totals, as
+        total_mass, center_of_mass and potential_energy, are then of what moves, as Pinocchio's are; efforts and
+        accelerations do not depend on it. See Model.with_root_inertia."""
+        return Robot(self.model.with_root_inertia(inertia), self.gravity, self.representation, self.source)
 
     def with_inertial_parameters(self, parameters: ArrayLike) -> Robot:
         """The same robot with other inertial_parameters (10 b,); see Model.with_inertial_parameters."""

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import sympy
 
-from screw_dynamics.checks import known_link
 from screw_dynamics.model import group_joints
 from screw_dynamics.model.group_joints import Place
 from screw_dynamics.model.links import Frame, Placed
@@ -68,7 +67,7 @@ def check(model: Model, parameters: Mapping[str, Mapping[str, Any]] | None,
     checked = {}
     for link, quantities in dict(parameters or {}).items():
         moves = link in model.body_names
-        known = {} if known_link(link, model.frames) == model.root else BODY if moves else PLACEMENT
+        known = {} if model.known_link(link) == model.root else BODY if moves else PLACEMENT
         if moves and model.body_joints[model.body_names.index(link)] in model.joint_frames:
             known = {name: shape for name, shape in BODY.items() if name != "screw"}
         for quantity in quantities:

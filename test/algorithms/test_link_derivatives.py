@@ -75,6 +75,8 @@ def test_jerk(rng):
     check_methods(robot, rng.standard_normal((5, robot.n)), (2,))
     with pytest.raises(ValueError, match="link 'tip' does not exist"):
         robot.link_jerk(*np.zeros((4, robot.n)), "tip")
+    with pytest.raises(ValueError, match=f"link '{robot.joint_names[0]}' does not exist .* is a joint.; the model has"):
+        robot.link_jerk(*np.zeros((4, robot.n)), robot.joint_names[0])
     with pytest.raises(ValueError, match="qddd.*99"):
         robot.link_jerk(*np.zeros((3, robot.n)), np.zeros(99), robot.link_names[-1])
 

@@ -164,6 +164,7 @@ def test_what_contradicts_each_other_is_named():
     (LoopJoint("L", "hinge", "rocker"), "joint 'L': the kind 'hinge' must be one of prismatic, revolute"),
     (LoopJoint("L", "fixed", "rocker", pitch=1.0), "joint 'L': a fixed joint has no pitch, not 1.0"),
     (LoopJoint("L", "revolute", "nobody"), "joint 'L': link 'nobody' does not exist; the model has"),
+    (LoopJoint("L", "revolute", "A"), r"joint 'L': link 'A' does not exist \('A' is a joint\); the model has"),
     (LoopJoint("L", "revolute", "crank", "crank"), "joint 'L' joins the link 'crank' to itself"),
     (LoopJoint("L", "revolute", "crank", frame=2 * np.eye(4)), "joint 'L': last row of a pose must be 0 0 0 1"),
     (Distance("rod", "crank", length=-1.0), r"distance 'rod': length -1.0 must be finite and > 0"),

@@ -102,6 +102,9 @@ balance.residual                                            # (101,): what effor
 # %% Robot.with_gravity
 robot.with_gravity((0, 0, 9.81)).gravity_torque(q)          # hanging from the ceiling
 
+# %% Robot.with_root_inertia
+robot.with_root_inertia().total_mass                        # kg, of what moves alone: as Pinocchio counts
+
 # %% Robot.with_payload
 robot.with_payload("gripper", 0.5, com=(0, 0, 0.1)).gravity_torque(q)
 
