@@ -111,6 +111,7 @@ def short(types: str | None) -> str | None:
         return None
     for written in ARRAY_LIKE:
         types = types.replace(written, "ArrayLike")
+    types = re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", types)     # Sphinx's own name for it, within unions
     return re.sub(r"(?<![\w'\"])~?(?:[a-z_]\w*\.)+(?=[A-Z])", "", types)
 
 

@@ -1,5 +1,5 @@
 """What a motion conserves but for its integrator's error: energy less work, momentum less impulse; and how far
-configurations are from what they must fulfil.
+configurations are from valid ones.
 
 Work and impulses are integrals over the samples of a motion, by Simpson's rule from sample to sample, of order 4. In
 the middle the velocity is the one with which this rule gives the displacement between the samples, so that under

@@ -44,6 +44,14 @@ def test_every_public_name_is_in_the_reference(site):
     assert "screw_dynamics.identification.identify" in anchors
 
 
+def test_signatures_have_names_that_users_know(site):
+    """Not how Sphinx, NumPy and Python write an alias out."""
+    text = "".join(re.sub(r"<[^>]+>", "", path.read_text()) for path in (site / "reference").glob("*.html"))
+    assert text.count("ArrayLike |") > 10
+    for internal in ("ForwardRef", "TypeAlias", "_SupportsArray", "_NestedSequence", "numpy._typing", "TypeVar"):
+        assert internal not in text, internal
+
+
 def needed_from_the_network(site):
     """What pages load from elsewhere."""
     return {(page.name, tag) for page in site.rglob("*.html") for tag in re.findall(

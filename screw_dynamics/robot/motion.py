@@ -107,7 +107,7 @@ class Motion(Evaluation):
         return conservation.momentum_balance(self, t, q, qd, tau, checks.flag("friction", friction), springs, threads)
 
     def configuration_residual(self, q: ArrayLike, *, limits: bool = False) -> np.ndarray:
-        """How far configurations q (..., nq) are from what they must fulfil, (...): the largest difference of a
+        """How far configurations q (..., nq) are from valid ones, (...): the largest difference of a
         quaternion's length from 1 and, with limits, the farthest that a joint is beyond its position limit, in rad or
         m. Mimic joints share a coordinate, and have no residual."""
         return conservation.configuration_residual(self, q, checks.flag("limits", limits))
