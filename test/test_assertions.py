@@ -60,7 +60,7 @@ def functions(file: Path) -> Iterable[tuple[tuple[str, str], Function]]:
                 calls.add((inner or module, name) if of else ("", name) if name in given     # a fixture: an object
                           else names.get(name, (file.stem, name)))
             asserts = any(map(insists, ast.walk(f))) or any(
-                name in CHECKS or name.startswith("assert_") for _, name in calls)
+                name in CHECKS or name.startswith("assert") for _, name in calls)
             yield ("" if f in methods else file.stem, f.name), Function(file.name, f.name, asserts, frozenset(calls))
 
 

@@ -1,5 +1,6 @@
 """The launch files, where ROS's launch is there to read them, and where the URDF they are given may come from."""
 
+import ast
 import importlib.util
 import re
 import signal
@@ -54,8 +55,10 @@ needs_launch = pytest.mark.skipif(
 
 
 @pytest.mark.parametrize("name", ["dynamics", "simulation", "ros2_control"])
-def test_a_launch_file_is_python_that_can_be_read(name):
-    compile((ROOT / "launch" / f"{name}.launch.py").read_text(), name, "exec")
+def test_a_launch_file_defines_what_launch_calls(name):
+    """Where launch is not installed, this is all that is looked at."""
+    file = ast.parse((ROOT / "launch" / f"{name}.launch.py").read_text())
+    assert "generate_launch_description" in {node.name for node in file.body if isinstance(node, ast.FunctionDef)}
 
 
 @needs_launch
