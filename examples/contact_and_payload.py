@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 import screw_dynamics as sd
-from screw_dynamics.estimation.payload_identification import PARAMETERS
+from screw_dynamics.model.inertial_parameters import NAMES
 
 TIP = "panda_hand"
 HOME = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7])      # rad
@@ -37,7 +37,7 @@ def find_load(robot, frequency, rng):
     measured = carrying.inverse_dynamics(q, qd, qdd) + robot.friction_torque(qd) + 0.1 * rng.standard_normal(q.shape)
     found = sd.estimation.identify_payload(robot, TIP, t, q, measured)
     print(f"load from a motion of {frequency} Hz: {found.mass:.3f} kg at {np.round(found.com, 3)} m")
-    for name, value, deviation in zip(PARAMETERS, found.parameters, found.standard_deviations, strict=True):
+    for name, value, deviation in zip(NAMES, found.parameters, found.standard_deviations, strict=True):
         print(f"  {name:5} " + (f"{value:8.4f} +- {deviation:.4f}" if np.isfinite(deviation) else "not observable"))
 
 

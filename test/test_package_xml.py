@@ -22,7 +22,8 @@ KEYS = {
 BY_PIP = {"casadi", "daqp", "jax", "mcap", "mcap_ros2", "mpmath", "mujoco", "playwright", "trimesh", "viser"}
 IF_THERE = {"imageio", "rosidl_generator_py", "torch"}      # which a test takes where they are
 OWN = {"screw_dynamics", "pytest_screw_dynamics"}
-BESIDE = {"benchmarks", "campaign", "comparison", "progress", "release", "setup_environment", "studies", "support"}
+BESIDE = {"benchmarks", "campaign", "comparison", "planted", "progress", "release", "setup_environment", "studies",
+          "support"}
 LOOKS = {"import_module", "importorskip", "find_spec", "optional_interfaces"}      # functions that take a module's name
 MESSAGE = re.compile(r'"(\w+)/(?:msg|srv|action)/\w+"')      # as the tables of endpoints name a type
 

@@ -32,8 +32,7 @@ class Payload(NamedTuple):
     mass: float                         # kg
     com: np.ndarray                     # (3,) centre of mass in the link's frame, m
     inertia: np.ndarray                 # (3, 3) about the centre of mass, kg m^2; 0 unless all of it is observable
-    parameters: np.ndarray              # (10,) as inertial_parameters: mass, m com, xx xy yy xz yz zz of the inertia
-                                        # about the origin of the link's frame
+    parameters: np.ndarray              # (10,) as robot.inertial_parameters, about the origin of the link's frame
     standard_deviations: np.ndarray     # (10,) of these; infinite where it is not observable
     observable: np.ndarray              # (10,) bool
     samples: int                        # recorded states that were used

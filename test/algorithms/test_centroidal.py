@@ -137,7 +137,7 @@ def test_angular_momentum_over_a_long_fall(anymal, rng, integrator, dt, bound):
     """Two seconds. No integrator keeps it exactly; the error of rk4, of fourth order, sinks below rounding."""
     steps = round(2.0 / dt)
     q0, v0 = anymal.random_configuration(rng), rng.standard_normal(anymal.n)
-    _, q, v = anymal.rollout(q0, v0, None, dt, steps, integrator, every=steps // 20)
+    _, q, v = anymal.rollout(q0, v0, None, dt, steps, integrator, limits=False, every=steps // 20)
     angular = anymal.centroidal_momentum(q, v)[:, :3]
     assert np.abs(angular - angular[0]).max() < bound * np.linalg.norm(angular[0])
 

@@ -29,7 +29,7 @@ def fall(robot, effort, seconds=0.25, dt=1e-3, friction=False):
     q0 = bent(robot)
     qd0 = np.linspace(-0.5, 0.5, robot.n)
     steps = round(seconds / dt)
-    return robot.rollout(q0, qd0, effort, dt=dt, steps=steps, integrator="rk4", friction=friction)
+    return robot.rollout(q0, qd0, effort, dt=dt, steps=steps, integrator="rk4", friction=friction, limits=False)
 
 
 def observer_of(robot, gain=GAIN, **options):
