@@ -5,7 +5,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.screws.arrays import Ad_matrix
 from support.matrices import error
-from support.plain import gradient, plain, rate, rates_of_numbers
+from support.plain import ENTRIES, gradient, plain, rate, rates_of_numbers
 from support.random_trees import GROUPS, KINDS, model_of, random_pose, random_tree, rerooted
 from support.scalar_kinds import slope
 from support.structure_constants import connection
@@ -54,9 +54,12 @@ def test_kinetic_energy_is_its_quadratic_form(case):
 
 
 # ------------------------------------------------------------------------------------------------- Coriolis matrix
-def test_coriolis_matrix_is_that_of_the_christoffel_symbols(case):
-    """C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) qd_k / 2, or of the same connection in other velocities."""
-    assert error(case.robot.coriolis_matrix(case.q, case.qd), connection(case.robot, case.q) @ case.qd) < BOUND
+@pytest.mark.parametrize("name", [name for name in ENTRIES if name.startswith("coriolis_matrix")])
+def test_coriolis_matrix_is_that_of_the_christoffel_symbols(case, name):
+    """C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) qd_k / 2, or of the same connection in other velocities; by
+    each of the recursions, of which a robot takes one, symbols and straight lines another."""
+    found = np.asarray(plain(case.robot, name, case.q, case.qd), dtype=float)
+    assert error(found, connection(case.robot, case.q) @ case.qd) < BOUND
 
 
 def test_rate_of_the_mass_matrix_less_twice_the_coriolis_matrix_is_skew(case):
