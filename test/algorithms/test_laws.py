@@ -1,4 +1,6 @@
 """The laws of dynamics on random trees of all kinds of joints; derivatives are complex steps, exact up to rounding."""
+import re
+
 import numpy as np
 import pytest
 
@@ -113,10 +115,22 @@ def test_forward_dynamics_undoes_inverse_dynamics(case):
     assert error(case.robot.forward_dynamics(case.q, case.qd, case.efforts()), case.qdd) < 1e-10
 
 
-def test_articulated_bodies_and_mass_matrix_give_the_same_accelerations(case):
-    tau = case.efforts() + 1.0
-    by_mass_matrix = plain(case.robot, "forward_dynamics_by_mass_matrix", case.q, case.qd, tau)
-    assert error(case.robot.forward_dynamics(case.q, case.qd, tau), by_mass_matrix) < 1e-10
+@pytest.mark.parametrize("name", [name for name in ENTRIES if name.startswith("forward_dynamics")])
+def test_every_recursion_of_forward_dynamics_undoes_that_of_inverse_dynamics(case, name):
+    """In each representation, by articulated bodies and by the mass matrix; the former need a coordinate a joint."""
+    if case.robot.model.shares_coordinates and "mass_matrix" not in name:
+        assert case.robot._forward_dynamics.name.startswith("forward_dynamics.mass_matrix")     # robots take another
+        return
+    found = np.asarray(plain(case.robot, name, case.q, case.qd, case.efforts()), dtype=float)
+    assert error(found, case.qdd) < 1e-10
+
+
+@pytest.mark.parametrize("name", [name for name in ENTRIES if re.fullmatch(r"inverse_dynamics_[a-z]+", name)
+                                  and name != "inverse_dynamics_derivatives"])
+def test_every_recursion_of_inverse_dynamics_gives_the_sum_of_terms(case, name):
+    q, qd, qdd, robot = case.q, case.qd, case.qdd, case.robot
+    terms = robot.mass_matrix(q) @ qdd + connection(robot, q) @ qd @ qd + robot.gravity_torque(q)
+    assert error(np.asarray(plain(robot, name, q, qd, qdd), dtype=float), terms) < BOUND
 
 
 def test_external_wrenches_do_virtual_work(rng, case):
