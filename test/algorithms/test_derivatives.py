@@ -74,6 +74,22 @@ def test_forward_dynamics_is_the_inverse_of_inverse_dynamics(robot, motion):
         near(left, right, 1e-13 * np.linalg.cond(M))
 
 
+@pytest.mark.parametrize("solver", FORWARD_DYNAMICS_DERIVATIVES)
+def test_so_it_is_by_every_solver(robot, motion, solver):
+    """Of which a robot takes one by its depth. In plain Python; only the mass matrix knows shared coordinates."""
+    if robot.model.shares_coordinates and solver != "matrix":
+        assert robot._forward_dynamics_derivatives.name.startswith("forward_dynamics_derivatives.mass_matrix")
+        return
+    (q, qd, tau, _), model = motion, robot.model
+    entry = FORWARD_DYNAMICS_DERIVATIVES[solver]
+    found = (entry.on_groups if model.on_groups else entry).plain(
+        model.links(robot.gravity), q, qd, tau, frames=model.frame_rows(robot.gravity),
+        places=model.places(robot.gravity)).astype(float)
+    by_q, by_qd, M = robot.inverse_dynamics_derivatives(q, qd, robot.forward_dynamics(q, qd, tau))
+    for left, right in ((M @ found[0], -by_q), (M @ found[1], -by_qd), (M @ found[2], np.eye(robot.n))):
+        near(left, right, 1e-13 * np.linalg.cond(M))
+
+
 def test_gravity_torque_is_the_gradient_of_an_energy(robot, motion):
     """So the derivatives of its efforts by q are symmetric, but for the brackets of joints on groups."""
     if not robot.model.on_groups:
