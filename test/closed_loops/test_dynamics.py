@@ -307,9 +307,10 @@ def test_motions_of_a_batch_are_those_of_its_states(name, rng):
         assert np.abs(motions[0].q - motions[1].q).max() < 1e-12 and np.ptp(motions[0].energy, axis=0).min() > 1e-9
 
 
-@pytest.mark.slow
-def test_loops_of_robots_with_mimic_joints(rng):
-    """By the mass matrix: a five-bar of which one joint follows another, and the same with a gear in its place."""
+@pytest.fixture
+def followed(rng):
+    """A five-bar of which one joint follows another, and the same with a gear in its place; a state and efforts of
+    both; and the number of the joint that follows."""
     found = []
     for mimic in (None, sd.Mimic("A", -0.5, 0.1)):
         builder = sd.ModelBuilder("ground")
@@ -330,14 +331,25 @@ def test_loops_of_robots_with_mimic_joints(rng):
     at, rate, tau = (np.insert(x, E, y) for x, y in ((q, 0.1 - 0.5 * q[0]), (qd, -0.5 * qd[0]),
                                                      (rng.normal(size=mimics.robot.n), 0.0)))
     assert np.abs(geared.residual(at)).max() < 1e-12
-    expected = geared.forward_dynamics(at, rate, tau)
-    qdd, _, wrenches = mimics.forward_dynamics(q, qd, np.delete(tau, E))
+    return (mimics, q, qd, np.delete(tau, E)), (geared, at, rate, tau), E
+
+
+def test_loops_of_robots_with_mimic_joints(followed):
+    """By the mass matrix, where the other is solved by articulated bodies."""
+    (mimics, *state), (geared, *other), E = followed
+    qdd, _, wrenches = mimics.forward_dynamics(*state)
+    expected = geared.forward_dynamics(*other)
     assert np.abs(qdd - np.delete(expected.qdd, E)).max() < 1e-10 * np.abs(qdd).max()
     assert np.abs(wrenches["F"] - expected.wrenches["F"]).max() < 1e-9 * np.abs(wrenches["F"]).max()
+
+
+@pytest.mark.slow
+def test_motions_and_batches_of_loops_with_mimic_joints(followed):
+    (mimics, q, qd, tau), (geared, at, rate, _), E = followed
     motions = [x.simulate(*state, dt=1e-3, steps=50) for x, state in ((mimics, (q, qd)), (geared, (at, rate)))]
     assert np.abs(motions[0].q - np.delete(motions[1].q, E, axis=1)).max() < 1e-9
     assert np.ptp(motions[0].energy) < 1e-6
-    batch = mimics.forward_dynamics(np.tile(q, (3, 1)), qd, np.delete(tau, E)).qdd
+    qdd, batch = (mimics.forward_dynamics(x, qd, tau).qdd for x in (q, np.tile(q, (3, 1))))
     assert np.abs(batch - qdd).max() < 1e-9 * np.abs(qdd).max()
 
 
