@@ -1,5 +1,6 @@
 """Identification of a robot from recordings of another one: exact without noise, within its intervals with noise, and
 of possible bodies in any case."""
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -214,6 +215,10 @@ def test_the_report_shows_what_was_found(drawn, built, rng, tmp_path):
     assert text.startswith("5000 samples, ") and "95 % interval" in text
     for name in (*drawn.joint_names, *drawn.model.body_names):
         assert f"\n{name}" in text
+    shown = re.search(rf"\n{drawn.model.body_names[1]} .*?\[([^]]*)\] +\[([^]]*)\]", text)
+    for robot, numbers in zip((drawn, found.robot), shown.groups(), strict=True):         # mass centres, m
+        M = robot.model.inertias[1]
+        np.testing.assert_allclose(np.array(numbers.split(), dtype=float), M[[2, 0, 1], [4, 5, 3]] / M[5, 5], atol=5e-5)
     figure = found.plot()
     joint = figure.subfigs[0].axes[0]
     assert joint.get_title(loc="left") == drawn.joint_names[0]

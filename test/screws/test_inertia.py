@@ -13,9 +13,10 @@ from screw_dynamics.screws.inertia import (
     shifted_articulated,
     square,
     through,
+    velocity,
 )
 from screw_dynamics.screws.se3 import Twist, Wrench, dot, identity
-from screw_dynamics.screws.vectors import Vec3, full
+from screw_dynamics.screws.vectors import Matrix3, Symmetric3, Vec3, full
 from support import matrices
 from support.matrices import error, skew
 from support.screw_samples import matrix_of, random_pose, random_values
@@ -63,6 +64,18 @@ def test_what_a_joint_takes_out(rng):
     """U d U^T."""
     U, = random_values(rng, Wrench)
     assert error(matrix(square(U, 0.7)), 0.7 * np.outer(arrays.array(U), arrays.array(U))) < 1e-15
+
+
+def test_the_velocity_of_a_momentum(rng):
+    """M^-1 W, of a positive definite matrix of no other form."""
+    G = rng.normal(size=(6, 6))
+    S = G @ G.T + np.eye(6)
+    A, B, D = S[:3, :3], S[:3, 3:], S[3:, 3:]
+    M = Articulated(*(Symmetric3(*block[np.triu_indices(3)]) if k != 1 else Matrix3(*(Vec3(*row) for row in block))
+                      for k, block in enumerate((A, B, D))))
+    assert error(matrix(M), S) == 0
+    W, = random_values(rng, Wrench)
+    assert error(arrays.array(velocity(M, W)), np.linalg.solve(S, arrays.array(W))) < 1e-12
 
 
 @pytest.mark.parametrize("kind", ["revolute", "prismatic", "helical", "askew", "with armature"])

@@ -93,6 +93,16 @@ def test_ad_is_the_bracket(rng):
     assert error(matrix_of(lambda V: se3.Ad(se3.exp(X), V), 6), expm(matrices.ad(array(X)))) < 1e-14
 
 
+def test_another_point_of_reference_is_a_frame_moved_along(rng):
+    """Ad of C = (I, r), by its matrix: twists and wrenches to r, and wrenches back."""
+    r, (V, W) = rng.normal(size=3), random_values(rng, Twist, Wrench)
+    C = np.eye(4)
+    C[:3, 3] = r
+    A = matrices.Ad(C)
+    assert error(array(se3.shifted_twist(vec3(r), V)), np.linalg.solve(A, array(V))) < 1e-15
+    assert error(array(se3.shifted_wrench(vec3(r), W)), np.linalg.solve(A.T, array(W))) < 1e-15
+
+
 def test_power_does_not_depend_on_the_frame(rng):
     """The duals are transposes: every pairing of a wrench with a twist is kept."""
     C, (V, X, W) = random_pose(rng), random_values(rng, Twist, Twist, Wrench)
