@@ -62,7 +62,7 @@ class SimulationHealth:
             "paused": runner.paused,
             "trajectories": ", ".join(trajectories) or "none",
             "real-time factor": f"{runner.measured_factor():.3f}",
-            "wall time given up [s]": runner.given_up / SECOND,
+            "behind real time [s]": runner.given_up / SECOND,
             "saturated efforts [steps]": int(saturated.sum()),
         }
         values |= {f"saturated: {names[i]}": int(saturated[i]) for i in saturated.nonzero()[0]}

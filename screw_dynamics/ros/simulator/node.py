@@ -24,6 +24,7 @@ from screw_dynamics.simulator.lockstep import Lockstep
 from screw_dynamics.simulator.mechanism import prepare_loops
 from screw_dynamics.simulator.runner import IDLE, Runner
 from screw_dynamics.simulator.simulation import Simulation
+from screw_dynamics.simulator.stamps import Stamps
 
 from ..node.cdr import ReceivedJointState
 from ..node.description import output_order
@@ -84,6 +85,7 @@ class SimulatorNode(ManagedNode):
     def forget(self) -> None:
         """Forget the robot, and simulated time."""
         self._runner: Runner | None = None
+        self._stamps: Stamps | None = None
 
     # --------------------------------------------------------------------------------------------- for the services
     def runner(self) -> Runner:
@@ -95,8 +97,19 @@ class SimulatorNode(ManagedNode):
         return self._runner
 
     def clock_ns(self) -> int:
-        """The time of stamps: simulated time if it is published, else the system's."""
-        return self._runner.simulation.time_ns if self.settings.publish_clock else self.get_clock().now().nanoseconds
+        """What the clock shows that stamps are of: simulated time if it is published, else the system's."""
+        return self._runner.simulation.time_ns if self.settings.publish_clock else self._system_ns()
+
+    def stamp_ns(self) -> int:
+        """The stamp of the present state: its simulated time, or start + k dt of the system's clock."""
+        time = self._runner.simulation.time_ns
+        return time if self.settings.publish_clock else self._stamps.at(time)
+
+    def _system_ns(self) -> int:
+        return self.get_clock().now().nanoseconds
+
+    def _on_resumed(self) -> None:
+        self._stamps.catch_up(self._runner.simulation.time_ns, self._system_ns())
 
     def quit(self) -> None:
         """End the process as on SIGINT, once the answers under way are delivered."""
@@ -169,7 +182,9 @@ class SimulatorNode(ManagedNode):
         paused = self.settings.start_paused if self._runner is None else self._runner.paused
         self._runner = Runner(
             simulation, self.settings.real_time_factor, self._outputs.every, self._outputs.publish, paused,
-            wake=self._schedule, lockstep=self._lockstep)
+            wake=self._schedule, lockstep=self._lockstep, resumed=self._on_resumed)
+        self._stamps = self._stamps or Stamps(simulation.settings.dt_ns, time_ns, self._system_ns())
+        self._warn_of_stamps()
         self._read_commands(simulation)
         self._health.follow(self._runner)
         self._trajectories.use(self._runner)
@@ -194,6 +209,14 @@ class SimulatorNode(ManagedNode):
         if "real_time_factor" in names and self._runner is not None:
             self._runner.catch_up()
             self._runner.set_factor(self.settings.real_time_factor)
+            self._warn_of_stamps()
+
+    def _warn_of_stamps(self) -> None:
+        factor = self.settings.real_time_factor
+        if factor != 1.0 and not self.settings.publish_clock:
+            self.log.warning(
+                f"real_time_factor is {factor:g}: the stamps of states go on with simulated time, and leave the "
+                "system's clock. publish_clock: true, and use_sim_time: true on other nodes, lets them follow")
 
     def _on_initial_positions(self, names: set[str]) -> None:
         homes = self._simulation_parameters.homes

@@ -16,8 +16,8 @@ SETTINGS = (
     Setting("real_time_factor", 1.0, "simulated seconds in a second; 0: as fast as possible", "1", lower=0.0,
             upper=1e6, least=1e-6),
     Setting("start_paused", False, "wait for ~/set_pause or ~/step", read_only=True),
-    Setting("publish_clock", False, "publish /clock and stamp with simulated time; false: stamp with the system's time",
-            read_only=True),
+    Setting("publish_clock", False, "publish /clock and stamp with simulated time; false: stamp with the system's time "
+            "at the start plus simulated time", read_only=True),
     Setting("lockstep", "", "what a controller answers, published last: simulated time waits after each publication "
             "until a command has come. joint_states: it answers every state; clock: its timer runs on simulated time; "
             "empty: time does not wait", choices=TRIGGERS, read_only=True),

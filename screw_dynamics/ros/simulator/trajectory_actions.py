@@ -30,7 +30,8 @@ from .trajectory_settings import GroupParameters
 
 class TrajectoryGroups:
     """The groups of a node, which offers `runner() -> Runner` (ValueError when nothing can be simulated), `clock_ns()`,
-    the time of stamps, `settings`, `diagnostics` and what endpoints need.
+    what the clock of stamps shows, `stamp_ns()`, the stamp of the present state, `settings`, `diagnostics` and what
+    endpoints need.
 
     A trajectory is checked and followed in simulated time, at steps that are multiples of the period of
     trajectory_rate; feedback comes at those of action_monitor_rate."""
@@ -159,7 +160,7 @@ class TrajectoryGroups:
         joints, now = goal.trajectory.joints, simulation.time_ns
         elapsed = RclpyDuration(nanoseconds=now - goal.trajectory.begin).to_msg()
         feedback = self._kind.Feedback(
-            header=Header(stamp=messages.time_message(self._node.clock_ns())),
+            header=Header(stamp=messages.time_message(self._node.stamp_ns())),
             joint_names=[simulation.names[i] for i in joints], index=goal.trajectory.next_point(now))
         feedback.desired = _point(elapsed, desired.position[0], desired.velocity[0], desired.acceleration[0])
         feedback.desired.effort = messages.floats(np.nan_to_num(desired.effort[0]))
