@@ -26,7 +26,7 @@ SETTINGS = (
             lower=0, read_only=True),
     Setting("odom_frame", "odom", "the frame of the base's pose on odom, and on /tf", read_only=True),
     Setting("publish_tf", False, "publish the transform from odom_frame to a floating base on /tf", read_only=True),
-    Setting("reset_clock", False, "a reset restarts simulated time at zero; false: it goes on"),
+    Setting("reset_clock", False, "~/reset and ~/reset_to restart simulated time at zero; false: it goes on"),
     Setting("trajectory_groups", ("joint_trajectory_controller",), "groups of joints that follow trajectories, by "
             "<group>/follow_joint_trajectory and <group>/joint_trajectory; ['']: none", read_only=True),
     Setting("trajectory_execution", "computed_torque", "what servos follow of a trajectory: position, velocity and "
