@@ -27,7 +27,7 @@ from .mcap_file import McapFile, free_path
 from .message_definition import type_of
 
 DEFAULT_TOPICS = ("joint_states", "joint_commands", "odom", "base_wrench", "robot_description", "/diagnostics",
-                  "/clock", "/tf_static",
+                  "/clock", "/tf", "/tf_static",
                   *(f"screw_dynamics/{name}" for name in ("gravity", "coriolis", "inverse_dynamics", "desired",
                                                           "effort_commands", "external_torque")))
 SETTINGS = (
