@@ -31,7 +31,7 @@ def process(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sensors")
     parameters = {"robot_description": tool.urdf(), "publish_clock": True, "start_paused": True, "publish_rate": 100.0,
                   "joint_friction": False, "command_timeout": 0.0, "position_noise": 0.0,
-                  "position_bias.elbow": 0.125, **SENSED}
+                  "position_bias.elbow": 0.125, "encoder_resolution.knee": 0.1, **SENSED}
     file = folder / "sensors.yaml"
     file.write_text(yaml.safe_dump({"/**/screw_simulator": {"ros__parameters": parameters}}))
     with NodeProcess(MODULE, "sensors", folder / "log", params_file=file) as process:
@@ -175,9 +175,10 @@ def test_injected_faults_end_when_cleared_and_bad_ones_are_refused_by_name(arm):
     arm.status(lambda status, values: "active faults" not in values)
 
 
-def test_parameters_of_single_joints_are_taken(arm):
+def test_parameters_of_single_joints_are_taken_and_those_of_no_joint_noticed(arm, process):
     assert arm.step(0).position[1] == 0.125
     assert arm.get_parameter("position_bias.elbow") == 0.125
+    assert "encoder_resolution.knee: unknown joint, the model has shoulder, elbow" in process.output()
 
 
 @pytest.mark.parametrize(
@@ -186,15 +187,12 @@ def test_parameters_of_single_joints_are_taken(arm):
         ("imus", "[wing]", "imus: unknown link 'wing', the model has base"),
         ("force_torques", "[wing]", "parameter force_torques: joint 'wing' does not exist"),
         ("fault_schedule", "['joint_stuck knee']", "unknown joint 'knee', the robot has shoulder, elbow"),
-        ("initial_positions.knee", 0.1, "parameter initial_positions.knee: joint 'knee' does not exist, the robot has "
-         "shoulder, elbow, tool_to_blade"),
     ],
 )
 def test_what_the_robot_does_not_have_is_refused_with_what_it_has(ros, tmp_path, name, value, message):
     parameters = {"robot_description": f"'{tool.urdf()}'", name: value}
-    namespace = f"refused_{name.partition('.')[0]}"
-    with NodeProcess(MODULE, namespace, tmp_path / "log", parameters):
-        driver = Simulator(namespace)
+    with NodeProcess(MODULE, f"refused_{name}", tmp_path / "log", parameters):
+        driver = Simulator(f"refused_{name}")
         status, _ = driver.status(lambda status, values: status.level == b"\x02")
         assert message in status.message
 

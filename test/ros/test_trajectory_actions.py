@@ -57,7 +57,7 @@ def process(tmp_path_factory):
         "robot_description": f"'{arm.urdf()}'", "publish_clock": "true", "start_paused": "true",
         "trajectory_groups": f"[{ALL}, {ARM}, {GRIPPER}]", "arm.joints": "[shoulder]",
         "gripper.joints": "[elbow, finger]", "gripper.constraints.elbow.goal": "0.01",
-        "gripper.constraint.elbow.goal": "0.01",
+        "gripper.constraints.elbo.goal": "0.01",
         "joint_trajectory_controller.constraints.shoulder.goal": "0.001",
     }
     with NodeProcess(MODULE, "trajectories", tmp_path_factory.mktemp("trajectories") / "log", parameters) as process:
@@ -266,7 +266,7 @@ def test_runs_in_real_time_and_as_fast_as_possible(simulator):
 
 def test_joint_that_mimics_and_parameters_without_meaning_have_a_line_of_log(process, running):
     assert "gripper.joints: 'finger' mimics elbow, it is left out" in process.output()
-    assert "parameter gripper.constraint.elbow.goal: there is none of this name" in process.output()
+    assert "parameter gripper.constraints.elbo.goal: there is none of this name" in process.output()
     status, result = running.follow(trajectory([0.1], names=["finger"]), GRIPPER).result()
     assert result.error_code == CODES.INVALID_JOINTS and "'finger' mimics 'elbow'" in result.error_string
 

@@ -19,11 +19,11 @@ def ros():
 
 @pytest.fixture(scope="module")
 def simulator_process(tmp_path_factory):
-    """simulator_node with the planar arm and its file of defaults."""
+    """simulator_node with the planar arm, its file of defaults, and a parameter for a joint that does not exist."""
     parameters = {
         "robot_description": f"'{arm.urdf()}'", "publish_clock": "true", "use_sim_time": "true",
         "initial_positions.shoulder": START["shoulder"], "initial_positions.elbow": START["elbow"],
-        **SEEDED,
+        "initial_positions.knee": 1, **SEEDED,
     }
     log = tmp_path_factory.mktemp("simulator_node") / "log"
     with NodeProcess(MODULE, "arm", log, parameters, params_file=ROOT / "config" / "simulator.yaml") as process:

@@ -9,18 +9,7 @@ from screw_dynamics.floating_base import coordinate_joints
 from screw_dynamics.model.model import Model
 from screw_dynamics.simulator.sensor_settings import OF_JOINTS
 
-from ..node.joint_state import listed
 from ..node.parameters import Parameters, Setting
-
-
-def check_joint(parameter: str, joint: str, model: Model) -> None:
-    """ValueError naming a parameter unless `joint` is a joint of the model that may have a value of its own."""
-    names = coordinate_joints(model)
-    if joint in model.mimics:
-        raise ValueError(f"parameter {parameter}: joint '{joint}' mimics '{model.mimics[joint].joint}', and has none of "
-                         "its own")
-    if joint not in names:
-        raise ValueError(f"parameter {parameter}: joint '{joint}' does not exist, the robot has {listed(names)}")
 
 
 class JointParameters(Parameters):
@@ -57,11 +46,10 @@ class JointParameters(Parameters):
         """The value for each joint."""
         return {name.removeprefix(self._prefix): getattr(self, name) for name in self._table}
 
-    def check_names(self, model: Model) -> None:
-        """ValueError naming an override for a joint that a model does not have: it would do nothing."""
-        for name in self._node._parameter_overrides:    # rclpy shows overrides only of parameters that are declared
-            if name.startswith(self._prefix):
-                check_joint(name, name.removeprefix(self._prefix), model)
+    def misnamed(self) -> list[str]:
+        """Overrides for joints that the model does not have; they do nothing."""
+        overrides = self._node._parameter_overrides   # rclpy shows overrides only of parameters that are declared
+        return [name for name in overrides if name.startswith(self._prefix) and name not in self._table]
 
 
 class JointSensorParameters(Parameters):
@@ -83,7 +71,6 @@ class JointSensorParameters(Parameters):
                 own.setdefault(joint, {})[setting] = getattr(self, name)
         return own
 
-    def check_names(self, model: Model) -> None:
-        """ValueError naming a parameter of a joint that a model does not have: it would do nothing."""
-        for name in self._table:
-            check_joint(name, name.partition(".")[2], model)
+    def misnamed(self, joint_names: tuple[str, ...]) -> list[str]:
+        """The parameters of joints that a model does not have; they do nothing."""
+        return [name for name in self._table if name.partition(".")[2] not in joint_names]

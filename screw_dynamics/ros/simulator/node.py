@@ -175,7 +175,6 @@ class SimulatorNode(ManagedNode):
 
     def _simulate(self, robot: Robot, time_ns: int) -> None:
         # What may refuse the robot comes first: the simulation of the one before goes on then.
-        self._group_parameters.check_names(robot.model)
         simulation = self._simulation_parameters.simulation(robot, time_ns)
         self._group_parameters.declare(robot.model)
         order = output_order(coordinate_joints(robot.model), self.settings.joints)

@@ -9,6 +9,7 @@ from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.urdf.reader import model_of
 
+from ..node.joint_state import listed
 from .joint_parameters import JointParameters, JointSensorParameters
 from .settings import COMMAND_INTERFACES, INITIAL_POSITIONS, SETTINGS
 
@@ -30,14 +31,14 @@ class SimulationParameters:
         """A new simulation, whose time starts at time_ns; the joints' parameters become those of this robot.
 
         ValueError when a parameter does not fit the robot, or the robot cannot be simulated."""
-        for parameters in (self.homes, self.interfaces, self._sensors):
-            parameters.check_names(robot.model)
         names = coordinate_joints(robot.model)
         own = {"joint_sensors": self._sensors.by_joint(names), "instrumented": self._instrumented(robot)}
         at_defaults = Simulation(robot, self.settings, **own)
         middle = at_defaults.limits.middle()[robot.n - len(names):]
         self.homes.declare(robot.model, middle.tolist(), at_defaults.home.check)
         self.interfaces.declare(robot.model, list(default_modes(robot.model, self.settings.command_mode).values()))
+        for name in (*self.homes.misnamed(), *self.interfaces.misnamed(), *self._sensors.misnamed(names)):
+            self._node.log.warning(f"parameter {name}: unknown joint, the model has {listed(names)}")
         return Simulation(robot, self.settings, self.homes.by_joint(), time_ns, self.interfaces.by_joint(), **own)
 
     def _instrumented(self, robot: Robot) -> Robot | None:

@@ -10,7 +10,6 @@ from screw_dynamics.simulator.trajectory_goal import GoalRules, Tolerances, enfo
 
 from ..node.parameters import Parameters, Setting
 from ..node.timing import SECOND
-from .joint_parameters import check_joint
 
 MOST = 1e6   # of any tolerance
 
@@ -47,28 +46,14 @@ class GroupParameters(Parameters):
         self._model: Model | None = None
 
     def joints(self, group: str, model: Model) -> tuple[str, ...]:
-        """The joints of a group in a model, without those that mimic others."""
-        named = self._named(group)
-        return tuple(name for name in named if name not in model.mimics) if named else coordinate_joints(model)
+        """The joints of a group in a model; those that the model does not have, and mimic joints, are left out."""
+        named = [name for name in getattr(self, f"{group}.joints") if name]
+        joints = coordinate_joints(model)
+        return tuple(name for name in named if name in joints) if named else joints
 
-    def mimics(self, group: str, model: Model) -> list[str]:
-        """The joints that are left out, since they mimic others."""
-        return [name for name in self._named(group) if name in model.mimics]
-
-    def _named(self, group: str) -> list[str]:
-        return [name for name in getattr(self, f"{group}.joints") if name]
-
-    def check_names(self, model: Model) -> None:
-        """ValueError naming a parameter with a joint that a model does not have."""
-        for group in self.groups:
-            for joint in self._named(group):
-                if joint not in model.mimics:
-                    check_joint(f"{group}.joints", joint, model)
-        for name in self._node._parameter_overrides:    # rclpy shows overrides only of parameters that are declared
-            group, _, rest = name.partition(".constraints.")
-            joint, _, row = rest.rpartition(".")
-            if group in self.groups and row in [setting.name for setting in JOINT]:
-                check_joint(name, joint, model)
+    def unknown_joints(self, group: str, model: Model) -> list[str]:
+        """The joints that are left out."""
+        return [name for name in getattr(self, f"{group}.joints") if name and name not in coordinate_joints(model)]
 
     def declare(self, model: Model) -> None:
         """Declare the tolerances of the joints of a model and no others. ValueError when an override does not fit."""
