@@ -36,6 +36,7 @@ from ..node.preparation import STEPS
 from ..node.watches import rivals
 from .base_endpoints import BaseEndpoints, on_base, on_joints
 from .command_reader import CommandReader
+from .complaints import REFUSED, Complaints
 from .health import SimulationHealth
 from .interface import INTERFACE
 from .outputs import Outputs
@@ -80,6 +81,8 @@ class SimulatorNode(ManagedNode):
         if self.settings.energy_balance:
             self.steps = {**self.steps, "energy balance": partial(prepare_balance, integrator=self.settings.integrator)}
         self._keeps_clock = keeps_clock
+        self._complaints = Complaints(self, self._on_complaint)
+        self.diagnostics.listeners.append(self._complaints.hear)
         self.diagnostics.watches.append(lambda: rivals(self, "joint_states", "joint_commands"))
 
     def forget(self) -> None:
@@ -145,7 +148,7 @@ class SimulatorNode(ManagedNode):
         """Create topics and services."""
         self._lockstep = Lockstep(self.settings.lockstep, self.settings.lockstep_commands)
         self._outputs = Outputs(self, self._simulation_parameters.settings, self._lockstep, self._keeps_clock)
-        self._health = SimulationHealth(self, self._lockstep)
+        self._health = SimulationHealth(self, self._lockstep, self._complaints)
         self._commands = self.subscribe_hot("joint_commands", self._on_command, STREAM, self._work)
         SimulatorServices(self)
         SimulationControl(self)
@@ -162,6 +165,16 @@ class SimulatorNode(ManagedNode):
         if self._runner is not None:
             self._runner.abort(reason)
         self._trajectories.abort(reason)
+        self._complaints.clear()
+
+    def check_steps(self, runner: Runner) -> None:
+        """ValueError with the reason when no steps can be made."""
+        if reason := runner.simulation.fault or self._complaints.first:
+            raise ValueError(reason)
+
+    def _on_complaint(self, text: str) -> None:
+        if self._runner is not None:
+            self._runner.abort(text)
 
     # --------------------------------------------------------------------------------------------- robot
     def use(self, robot: Robot) -> None:
@@ -177,6 +190,9 @@ class SimulatorNode(ManagedNode):
         # What may refuse the robot comes first: the simulation of the one before goes on then.
         simulation = self._simulation_parameters.simulation(robot, time_ns)
         self._group_parameters.declare(robot.model)
+        self._complaints.unused_settings([
+            *self._simulation_parameters.unused(robot.model), *self._group_parameters.unused(robot.model),
+            *(self.settings.unknown(self.families) if self.settings.strict else ())])     # else `start` says so
         order = output_order(coordinate_joints(robot.model), self.settings.joints)
         self.abort("robot_description changed")
         paused = self.settings.start_paused if self._runner is None else self._runner.paused
@@ -251,7 +267,15 @@ class SimulatorNode(ManagedNode):
     def _on_command(self, msg: ReceivedJointState) -> None:
         if self.state_label != "active" or self._runner is None:
             raise Fault("not active", "there is no active simulation", "debug")
-        self._command(on_joints(self._reader.read(msg), self._runner.simulation), msg.stamp, "joint_commands")
+        self._complaints.reading()
+        try:
+            command = self._reader.read(msg)
+        except Fault:
+            if self._complaints.tolerates(REFUSED) and self.settings.strict:
+                self._runner.answered(msg.stamp)    # or lockstep would wait for ever
+            raise
+        self._complaints.read("joint_commands")
+        self._command(on_joints(command, self._runner.simulation), msg.stamp, "joint_commands")
 
     def _on_base_wrench(self, wrench: np.ndarray, stamp: int) -> None:
         if self.state_label != "active" or self._runner is None:

@@ -25,7 +25,7 @@ from .connections import TOPICS, connect
 
 class SimulatorServices:
     """Serves `node`, which offers: `runner() -> Runner` (ValueError when nothing can be simulated), `restart_clock`,
-    `abort`, `stamp` (of the state published last), and what `serve` needs."""
+    `abort`, `check_steps`, `stamp` (of the state published last), and what `serve` needs."""
 
     def __init__(self, node):
         self._node = node
@@ -64,8 +64,7 @@ class SimulatorServices:
     async def _step(self, runner: Runner, request, response) -> None:
         if not runner.paused:
             raise ValueError("the simulator is running: ~/set_pause first")
-        if runner.simulation.fault:
-            raise ValueError(runner.simulation.fault)
+        self._node.check_steps(runner)
         finished = self._node.future()
         runner.step(request.steps, finished.set_result)
         reason = await finished

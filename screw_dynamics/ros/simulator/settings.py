@@ -6,6 +6,7 @@ from screw_dynamics.simulator.lockstep import TRIGGERS
 from screw_dynamics.simulator.settings import JOINT_MODES, Settings
 
 from ..node.parameters import FLOATING_BASE, SHARED, Setting
+from .complaints import KINDS
 
 SETTINGS = (
     *SHARED,
@@ -24,6 +25,10 @@ SETTINGS = (
     Setting("lockstep_commands", 1, "messages on joint_commands and base_wrench that make up an answer, one of each "
             "controller",
             lower=0, read_only=True),
+    Setting("strict", False, "take for an error what a log would tell: a message that is refused or not used in full "
+            "ends the steps under way, and lets further ones fail until a reset; a parameter that does nothing refuses "
+            "the robot", read_only=True),
+    Setting("tolerate", (), f"what strict passes over, of {', '.join(KINDS)}", read_only=True),
     Setting("odom_frame", "odom", "the frame of the base's pose on odom, and on /tf", read_only=True),
     Setting("publish_tf", False, "publish the transform from odom_frame to a floating base on /tf", read_only=True),
     Setting("reset_clock", False, "~/reset and ~/reset_to restart simulated time at zero; false: it goes on"),

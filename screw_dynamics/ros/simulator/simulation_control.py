@@ -151,8 +151,10 @@ class SimulationControl:
         if self._present() != self._state.STATE_PAUSED:
             now = "stopped" if runner.paused else "playing"
             raise Refusal(failed, f"the simulation is {now}, it must be paused: ~/set_simulation_state")
-        if runner.simulation.fault:
-            raise Refusal(failed, runner.simulation.fault)
+        try:
+            self._node.check_steps(runner)
+        except ValueError as error:
+            raise Refusal(failed, str(error)) from error
         return runner
 
     async def _step(self, _, request, response) -> None:

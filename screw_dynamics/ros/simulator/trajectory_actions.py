@@ -57,11 +57,10 @@ class TrajectoryGroups:
         """Follow trajectories with another robot, whose parameters are declared."""
         model = runner.simulation.robot.model
         for group in self._groups:
-            for joint in self._parameters.unknown_joints(group, model):
-                why = f"mimics {model.mimics[joint].joint}" if joint in model.mimics else "is not a joint of the model"
-                self._node.log.warning(f"parameter {group}.joints: '{joint}' {why}, it is left out")
-        for name in self._parameters.misnamed():
-            self._node.log.warning(f"parameter {name}: there is none of this name, it does nothing")
+            for joint in self._parameters.left_out(group, model):
+                if joint in model.mimics:
+                    self._node.log.warning(
+                        f"parameter {group}.joints: '{joint}' mimics {model.mimics[joint].joint}, it is left out")
         self._runner = runner
         self._follower = TrajectoryFollower(
             runner.simulation, self._node.settings.trajectory_execution == "computed_torque")

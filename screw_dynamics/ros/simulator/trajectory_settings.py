@@ -51,7 +51,7 @@ class GroupParameters(Parameters):
         joints = coordinate_joints(model)
         return tuple(name for name in named if name in joints) if named else joints
 
-    def unknown_joints(self, group: str, model: Model) -> list[str]:
+    def left_out(self, group: str, model: Model) -> list[str]:
         """The joints that are left out."""
         return [name for name in getattr(self, f"{group}.joints") if name and name not in coordinate_joints(model)]
 
@@ -74,10 +74,14 @@ class GroupParameters(Parameters):
                     self._table[setting.name] = setting
         self._model = model
 
-    def misnamed(self) -> list[str]:
-        """Overrides below a group that are no parameter of it; they do nothing."""
+    def unused(self, model: Model) -> list[str]:
+        """A line on each parameter of a group, or joint in it, that does nothing with the model declared last."""
         overrides = self._node._parameter_overrides   # rclpy shows overrides only of parameters that are declared
-        return [name for name in overrides if name.partition(".")[0] in self.groups and name not in self._table]
+        misnamed = [name for name in overrides if name.partition(".")[0] in self.groups and name not in self._table]
+        return [
+            *(f"parameter {group}.joints: '{joint}' is not a joint of the model, it is left out"
+              for group in self.groups for joint in self.left_out(group, model) if joint not in model.mimics),
+            *(f"parameter {name}: there is none of this name, it does nothing" for name in misnamed)]
 
     def rules(self, group: str, model: Model) -> GoalRules:
         """What a group accepts."""
