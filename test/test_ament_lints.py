@@ -16,7 +16,7 @@ NOT_OURS = ["D205", "D208", "D209", "D213", "D300", "D301", "D400", "D401", "D40
 
 
 def test_flake8():
-    """In a process of its own: flake8 forks, and whatever other tests have loaded and started here would be forked, too."""
+    """In a process of its own: flake8 forks, and with it whatever other tests have loaded and started here."""
     pytest.importorskip("ament_flake8.main")
     run = "import sys; from ament_flake8.main import main; sys.exit(main())"
     ended = subprocess.run([sys.executable, "-c", run, "--config", str(ROOT / "setup.cfg"), *PYTHON],

@@ -99,13 +99,19 @@ class Simulation:
 
     @property
     def robot(self) -> Robot:
-        """The robot; it may be replaced by one of the same model, under another gravity."""
+        """The robot; it may be replaced by one of the same links and joints, under another gravity or with
+        payloads."""
         return self._robot
 
     @robot.setter
     def robot(self, robot: Robot) -> None:
         self._robot, self._integrated = robot, None
         self._restart_balance()
+
+    def carry(self, robot: Robot, loaded: Callable[[Robot], Robot]) -> None:
+        """Simulate the same robot with other payloads from now on; loaded(robot): any robot of its links with them."""
+        self.robot = robot
+        self.sensors.carry(loaded)
 
     @property
     def position(self) -> np.ndarray:

@@ -25,7 +25,7 @@ from screw_dynamics.ros.simulator.complaints import check_kinds
 from screw_dynamics.ros.simulator.connections import TOPICS, endpoints
 from screw_dynamics.urdf.file import text_of
 from screw_dynamics_interfaces.msg import BaseState
-from screw_dynamics_interfaces.srv import ApplyWrench, ResetTo, Step
+from screw_dynamics_interfaces.srv import ApplyWrench, ResetTo, SetPayload, Step
 
 from .driver import Driver
 from .errors import DeadlineError, LockstepError
@@ -305,6 +305,14 @@ class RobotSimulator:
             self.call(ResetTo, f"{SIMULATOR}/reset_to", state=state, base=base)
         self.recording.clear()
         self._expected, self._settled = {"states": 0, "commands": 0}, False
+
+    def set_payload(self, link: str, mass: float, com: Sequence[float] = (0, 0, 0), inertia: Any = None) -> None:
+        """Let a link carry a payload, which controllers do not know of, from now on, resets included; mass 0: none.
+
+        com (3,) [m] in the link's frame, inertia (3, 3) [kg m^2] about it; None: a point."""
+        rotational = np.zeros((3, 3)) if inertia is None else inertia
+        load = messages.inertia_message(mass, np.array(com, dtype=float), rotational)
+        self.call(SetPayload, f"{SIMULATOR}/set_payload", link=link, inertia=load)
 
     def push(self, link: str, force: Sequence[float] = (0, 0, 0), torque: Sequence[float] = (0, 0, 0),
              duration: float = 0.0) -> None:

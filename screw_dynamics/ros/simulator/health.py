@@ -24,8 +24,8 @@ ACTING = {"zero": "their efforts or velocities are 0", "hold": "brakes hold them
 
 
 class SimulationHealth:
-    """Reports on the simulation of a node, which offers `description`, `state_label`, `settings`, `diagnostics`
-    and its view of the graph."""
+    """Reports on the simulation of a node, which offers `description`, `state_label`, `settings`, `payloads`,
+    `diagnostics` and its view of the graph."""
 
     def __init__(self, node, lockstep: Lockstep, complaints: Complaints):
         self._node, self._lockstep, self._complaints = node, lockstep, complaints
@@ -62,6 +62,7 @@ class SimulationHealth:
             "simulated time [s]": simulation.time_ns / SECOND,
             "steps since the last reset": simulation.steps,
             "paused": runner.paused,
+            "payloads [kg]": ", ".join(f"{link}: {mass:g}" for link, mass in self._node.payloads.items()) or "none",
             "trajectories": ", ".join(trajectories) or "none",
             "real-time factor": f"{runner.measured_factor():.3f}",
             "behind real time [s]": runner.given_up / SECOND,

@@ -36,6 +36,8 @@ INTERFACE = Interface(
         Endpoint("~/reset", TRIGGER, "back to the initial positions, at rest"),
         Endpoint("~/reset_to", f"{SRV}/ResetTo", "to a given state"),
         Endpoint("~/apply_wrench", f"{SRV}/ApplyWrench", "apply a wrench to a link for a given time"),
+        Endpoint("~/set_payload", f"{SRV}/SetPayload", "let a link carry a payload, until it is replaced or removed by "
+                 "mass 0"),
         Endpoint("~/inject_fault", f"{SRV}/InjectFault", "let a joint, a sensor or commands fail"),
         Endpoint("~/clear_faults", TRIGGER, "end all faults"),
         Endpoint("~/connected", TRIGGER, "answers when the nodes on its topics have found each other"),

@@ -31,6 +31,7 @@ from ..node.description import output_order
 from ..node.diagnostics import Report
 from ..node.endpoints import LINGER, STEADY, STREAM
 from ..node.joint_state import Fault
+from ..node.loaded_robot import LoadedRobot
 from ..node.managed_node import ManagedNode, run
 from ..node.preparation import STEPS
 from ..node.watches import rivals
@@ -86,7 +87,8 @@ class SimulatorNode(ManagedNode):
         self.diagnostics.watches.append(lambda: rivals(self, "joint_states", "joint_commands"))
 
     def forget(self) -> None:
-        """Forget the robot, and simulated time."""
+        """Forget the robot, its payloads, and simulated time."""
+        self._loaded = LoadedRobot()
         self._runner: Runner | None = None
         self._stamps: Stamps | None = None
 
@@ -178,11 +180,13 @@ class SimulatorNode(ManagedNode):
 
     # --------------------------------------------------------------------------------------------- robot
     def use(self, robot: Robot) -> None:
-        """Another robot starts anew, at its initial positions; simulated time goes on. Other gravity acts at once."""
+        """Another robot starts anew, at its initial positions, with the payloads of the links that it has; simulated
+        time goes on. Other gravity acts at once."""
         simulation = self._runner.simulation if self._runner is not None else None
-        if simulation is not None and robot.model is simulation.robot.model:
+        if simulation is not None and self._loaded.describes(robot.model):
             self._runner.catch_up()
-            simulation.robot = robot
+            self._loaded.describe(robot)
+            simulation.robot = self._loaded.robot
         else:
             self._simulate(robot, 0 if simulation is None else simulation.time_ns)
 
@@ -195,6 +199,9 @@ class SimulatorNode(ManagedNode):
             *(self.settings.unknown(self.families) if self.settings.strict else ())])     # else `start` says so
         order = output_order(coordinate_joints(robot.model), self.settings.joints)
         self.abort("robot_description changed")
+        for link in self._loaded.describe(robot):
+            self.log.warning(f"payload of link '{link}' removed: the new robot has no such link")
+        simulation.carry(self._loaded.robot, self._loaded.loaded)
         paused = self.settings.start_paused if self._runner is None else self._runner.paused
         self._runner = Runner(
             simulation, self.settings.real_time_factor, self._outputs.every, self._outputs.publish, paused,
@@ -208,6 +215,17 @@ class SimulatorNode(ManagedNode):
         self._outputs.follow(self._runner, order)
         if self.state_label == "active":
             self._runner.resume()
+
+    def set_payload(self, link: str, mass: float, com: np.ndarray, inertia: np.ndarray) -> None:
+        """Replace the payload of a link, from the present step on; ValueError when it is not physical."""
+        self._runner.catch_up()
+        self._loaded.set_payload(link, mass, com, inertia)
+        self._runner.simulation.carry(self._loaded.robot, self._loaded.loaded)
+
+    @property
+    def payloads(self) -> dict[str, float]:
+        """Mass by link [kg]."""
+        return self._loaded.payloads
 
     def _follow_base(self, simulation: Simulation) -> None:
         """Have the topics of a floating base, from the first robot on that has one."""
@@ -236,14 +254,14 @@ class SimulatorNode(ManagedNode):
 
     def _on_initial_positions(self, names: set[str]) -> None:
         homes = self._simulation_parameters.homes
-        if self._runner is not None and self._runner.simulation.robot.model is homes.model:
+        if self._runner is not None and self._loaded.describes(homes.model):
             self._runner.simulation.home.change(homes.by_joint())
         elif self.description.refused is not None:
             self.description.offer(self.description.refused)   # perhaps it was refused for these
 
     def _on_command_interfaces(self, names: set[str]) -> None:
         interfaces = self._simulation_parameters.interfaces
-        if self._runner is not None and self._runner.simulation.robot.model is interfaces.model:
+        if self._runner is not None and self._loaded.describes(interfaces.model):
             self._runner.catch_up()
             self._runner.simulation.set_modes(interfaces.by_joint())
             self._read_commands(self._runner.simulation)
