@@ -263,7 +263,8 @@ class Simulation:
             self._commands.accept(command, self.steps)
         drives = self._commands.drives(self.steps)
         kind = np.where(self._tracking.mask, Drive.REFERENCE, drives.kind)
-        self._drives = self.faults.drives(drives._replace(kind=kind, beyond=drives.beyond & ~self._tracking.mask))
+        self._drives = self.faults.drives(drives._replace(
+            kind=kind, beyond=drives.beyond & ~self._tracking.mask, limit=self._tracking.limit))
         self._pushes.expire(self.steps)
         given_up = self._commands.given_up(self.steps) & ~self._tracking.mask
         if (given_up & ~self.given_up).any():

@@ -38,6 +38,8 @@ from ..node.watches import rivals
 from .base_endpoints import BaseEndpoints, on_base, on_joints
 from .command_reader import CommandReader
 from .complaints import REFUSED, Complaints
+from .gripper_actions import GripperActions
+from .gripper_settings import GripperParameters
 from .health import SimulationHealth
 from .interface import INTERFACE
 from .outputs import Outputs
@@ -76,6 +78,8 @@ class SimulatorNode(ManagedNode):
             "closed loops": lambda robot, q, v, link: robot.model.constraints and prepare_loops(robot, q, v),
             **self.steps}
         self._group_parameters = GroupParameters(self, self.settings.trajectory_groups)
+        self._gripper_parameters = GripperParameters(
+            self, self.settings.gripper_groups, self._group_parameters.groups)
         if self.settings.imus:
             kinematics = ("forward kinematics", "Jacobian", "Jacobian derivative")
             self.steps = {**self.steps, **{name: STEPS[name] for name in kinematics}}
@@ -155,6 +159,7 @@ class SimulatorNode(ManagedNode):
         SimulatorServices(self)
         SimulationControl(self)
         self._trajectories = TrajectoryGroups(self, self._group_parameters)
+        GripperActions(self, self._gripper_parameters, self._trajectories)
         for parameters, listener in (
                 (self._simulation_parameters.homes, self._on_initial_positions),
                 (self._simulation_parameters.interfaces, self._on_command_interfaces)):
@@ -196,6 +201,7 @@ class SimulatorNode(ManagedNode):
         self._group_parameters.declare(robot.model)
         self._complaints.unused_settings([
             *self._simulation_parameters.unused(robot.model), *self._group_parameters.unused(robot.model),
+            *self._gripper_parameters.unused(robot.model),
             *(self.settings.unknown(self.families) if self.settings.strict else ())])     # else `start` says so
         order = output_order(coordinate_joints(robot.model), self.settings.joints)
         self.abort("robot_description changed")

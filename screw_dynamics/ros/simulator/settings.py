@@ -34,6 +34,7 @@ SETTINGS = (
     Setting("reset_clock", False, "~/reset and ~/reset_to restart simulated time at zero; false: it goes on"),
     Setting("trajectory_groups", ("joint_trajectory_controller",), "groups of joints that follow trajectories, by "
             "<group>/follow_joint_trajectory and <group>/joint_trajectory; ['']: none", read_only=True),
+    Setting("gripper_groups", (), "grippers of a joint each, that take goals by <gripper>/gripper_cmd", read_only=True),
     Setting("trajectory_execution", "computed_torque", "what servos follow of a trajectory: position, velocity and "
             "acceleration, or position only", choices=("computed_torque", "position_servo"), read_only=True),
     Setting("trajectory_rate", 100.0, "rate in simulated time at which tolerances are checked, and goals found "

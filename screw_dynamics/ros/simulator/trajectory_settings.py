@@ -28,18 +28,25 @@ JOINT = (
 )
 
 
+def check_groups(parameter: str, groups: Sequence[str], others: Sequence[str] = ()) -> list[str]:
+    """The groups that a parameter names. ValueError when one is named twice, there or among the others, or its name
+    cannot be that of a parameter and a topic."""
+    named = [group for group in groups if group]   # [''] is no group
+    for group in named:
+        if not all(part.isidentifier() and part.isascii() for part in group.split("/")):
+            raise ValueError(f"parameter {parameter}: '{group}' must be of letters, digits and underscores")
+        if [*named, *others].count(group) > 1:
+            raise ValueError(f"parameter {parameter}: '{group}' is named twice")
+    return named
+
+
 class GroupParameters(Parameters):
     """The parameters <group>.<name> of `groups`, and <group>.constraints.<joint>.<name> of the joints of a model.
 
     ValueError when the name of a group cannot be that of a parameter and a topic."""
 
     def __init__(self, node: Node, groups: Sequence[str]):
-        self.groups = [group for group in groups if group]   # [''] is no group
-        for group in self.groups:
-            if not all(part.isidentifier() and part.isascii() for part in group.split("/")):
-                raise ValueError(f"parameter trajectory_groups: '{group}' must be of letters, digits and underscores")
-            if self.groups.count(group) > 1:
-                raise ValueError(f"parameter trajectory_groups: '{group}' is named twice")
+        self.groups = check_groups("trajectory_groups", groups)
         table = [row._replace(name=f"{group}.{row.name}") for group in self.groups for row in GROUP]
         super().__init__(node, table)
         self._fixed = set(self._table)
