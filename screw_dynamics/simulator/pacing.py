@@ -13,7 +13,7 @@ class Pacer:
         self._dt_ns = dt_ns
         self.factor = factor
         self._patience = patience
-        self.given_up = 0   # wall time lost by `resync`, in total
+        self.lost = 0   # wall time lost by `resync`, in total
         self.start(0, 0)
 
     @property
@@ -43,6 +43,6 @@ class Pacer:
         behind = now - self._now - int((step + 1 - self._step) * self._dt_ns / self.factor)
         if behind <= self._patience:
             return False
-        self.given_up += behind
+        self.lost += behind
         self.start(now, step)
         return True

@@ -65,9 +65,9 @@ class Runner:
         return self._finished is not None
 
     @property
-    def given_up(self) -> int:
-        """Wall time [ns] that was given up because the machine could not keep pace."""
-        return self._pacer.given_up
+    def behind(self) -> int:
+        """How far [ns] simulated time has fallen behind the wall clock, in all, as the machine did not keep pace."""
+        return self._pacer.lost
 
     def measured_factor(self) -> float:
         """The real-time factor since this was last called."""

@@ -141,8 +141,8 @@ class Simulation:
         if not self.robot.model.constraints:
             return
         if self.settings.integrator != "semi_implicit_euler":
-            raise ValueError(f"integrator: {self.settings.integrator} is not there for closed loops, "
-                             "semi_implicit_euler is")
+            raise ValueError(f"integrator is {self.settings.integrator}, must be semi_implicit_euler for a robot with "
+                             "closed loops")
         if any(self.settings.force_torques):
             raise ValueError("force_torques: joints of a robot with closed loops have no force-torque sensors")
 

@@ -408,6 +408,9 @@ def test_code_for_a_level_of_processors_is_used_by_those_that_have_it(package):
 def test_nowhere_to_write_is_no_error(package):
     nowhere = package.parents[1] / "nowhere"
     nowhere.write_text("a file")
-    process = start(package, HOME=str(nowhere), SCREW_DYNAMICS_CACHE_DIR=str(nowhere / "cache"))
+    temporary = package.parents[1] / f"screw_dynamics_{os.geteuid()}"
+    temporary.write_text("a file too")
+    process = start(package, HOME=str(nowhere), SCREW_DYNAMICS_CACHE_DIR=str(nowhere / "cache"),
+                    TMPDIR=str(temporary.parent))
     number, compiled, *_ = process.communicate(timeout=300)[0].split()
     assert float(number) > 0 and compiled == "True"

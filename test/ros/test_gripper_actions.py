@@ -175,7 +175,7 @@ def test_a_command_of_a_parallel_gripper_is_of_its_joint_alone(fields, says):
 
 
 def test_settings_that_do_nothing_are_named(running, process):
-    assert "parameter hand.stall_timout: there is none of this name" in process.output()
+    assert "parameter hand.stall_timout does not exist, and is not used" in process.output()
 
 
 def test_a_gripper_without_a_joint_or_of_a_name_that_is_taken_is_refused(ros):

@@ -118,8 +118,8 @@ def test_a_trajectory_that_is_refused_fails_the_test(strict):
         ({"parameters": {"command_interfaces.knee": "effort"}}, "command_interfaces.knee is not used: unknown joint"),
         ({"parameters": {"position_noise.knee": 0.1}}, "position_noise.knee is not used: unknown joint"),
         ({"parameters": {"command_timeot": 1.0}}, "command_timeot is not one of this node.* is command_timeout meant"),
-        ({"parameters": {"joint_trajectory_controller.joints": ["knee"]}}, "'knee' is not a joint of the model"),
-        ({"parameters": {"joint_trajectory_controller.constraints.knee.goal": 0.1}}, "knee.goal: there is none"),
+        ({"parameters": {"joint_trajectory_controller.joints": ["knee"]}}, "joint 'knee' does not exist"),
+        ({"parameters": {"joint_trajectory_controller.constraints.knee.goal": 0.1}}, "knee.goal does not exist"),
     ],
 )
 def test_a_setting_that_does_nothing_fails_the_test(ros_domain, ros, tmp_path, options, says):

@@ -60,7 +60,7 @@ class GripperParameters(Parameters):
         overrides = self._node._parameter_overrides     # rclpy shows overrides only of parameters that are declared
         misnamed = [name for name in overrides if name.rpartition(".")[0] in self.groups and name not in self._table]
         return [*filter(None, (self._unfit(group, model) for group in self.groups)),
-                *(f"parameter {name}: there is none of this name, it does nothing" for name in misnamed)]
+                *(f"parameter {name} does not exist, and is not used" for name in misnamed)]
 
     def _unfit(self, group: str, model: Model) -> str:
         joint, names = self.joint(group), coordinate_joints(model)

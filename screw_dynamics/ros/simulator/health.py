@@ -30,7 +30,7 @@ class SimulationHealth:
     def __init__(self, node, lockstep: Lockstep, complaints: Complaints):
         self._node, self._lockstep, self._complaints = node, lockstep, complaints
         self._runner: Runner | None = None
-        self._wall_time_given_up = 0    # as of the last report
+        self._behind = 0    # as of the last report
 
     def follow(self, runner: Runner) -> None:
         """Report on this one from now on."""
@@ -65,7 +65,7 @@ class SimulationHealth:
             "payloads [kg]": ", ".join(f"{link}: {mass:g}" for link, mass in self._node.payloads.items()) or "none",
             "trajectories": ", ".join(trajectories) or "none",
             "real-time factor": f"{runner.measured_factor():.3f}",
-            "behind real time [s]": runner.given_up / SECOND,
+            "behind real time [s]": runner.behind / SECOND,
             "saturated efforts [steps]": int(saturated.sum()),
         }
         values |= {f"saturated: {names[i]}": int(saturated[i]) for i in saturated.nonzero()[0]}
@@ -78,7 +78,7 @@ class SimulationHealth:
         return values
 
     def _verdict(self, runner: Runner, simulation: Simulation) -> tuple[bytes, str]:
-        behind, self._wall_time_given_up = runner.given_up > self._wall_time_given_up, runner.given_up
+        behind, self._behind = runner.behind > self._behind, runner.behind
         if simulation.fault or self._complaints.first:
             return ERROR, simulation.fault or self._complaints.first
         if self._node.description.error:

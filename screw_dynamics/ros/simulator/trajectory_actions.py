@@ -63,8 +63,9 @@ class TrajectoryGroups:
         for group in self._groups:
             for joint in self._parameters.left_out(group, model):
                 if joint in model.mimics:
+                    leader = model.mimics[joint].joint
                     self._node.log.warning(
-                        f"parameter {group}.joints: '{joint}' mimics {model.mimics[joint].joint}, it is left out")
+                        f"parameter {group}.joints: joint '{joint}' mimics '{leader}', and is left out")
         self._runner = runner
         self._follower = TrajectoryFollower(
             runner.simulation, self._node.settings.trajectory_execution == "computed_torque")

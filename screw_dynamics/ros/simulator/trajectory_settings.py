@@ -86,9 +86,9 @@ class GroupParameters(Parameters):
         overrides = self._node._parameter_overrides   # rclpy shows overrides only of parameters that are declared
         misnamed = [name for name in overrides if name.partition(".")[0] in self.groups and name not in self._table]
         return [
-            *(f"parameter {group}.joints: '{joint}' is not a joint of the model, it is left out"
+            *(f"parameter {group}.joints: joint '{joint}' does not exist, and is not used"
               for group in self.groups for joint in self.left_out(group, model) if joint not in model.mimics),
-            *(f"parameter {name}: there is none of this name, it does nothing" for name in misnamed)]
+            *(f"parameter {name} does not exist, and is not used" for name in misnamed)]
 
     def rules(self, group: str, model: Model) -> GoalRules:
         """What a group accepts."""
