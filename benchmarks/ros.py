@@ -122,7 +122,7 @@ def mark(value, most, unit=""):
 def loop_table(loop):
     """The closed loop, each process a line."""
     lines = [f"Closed loop at {LOOP_RATE} Hz: real-time factor {loop['real-time factor']:.4f}, "
-             f"{loop['wall time given up [s]']:.2f} s given up; "
+             f"{loop['behind real time [s]']:.2f} s behind real time; "
              f"{loop['heard by the relay [Hz]']:.0f} torques and {loop['heard by the listener [Hz]']:.0f} states heard "
              "in a second",
              f"{'':<16}{'lost':>8}{'of a core':>12}"]

@@ -67,7 +67,7 @@ def summary(first, last, cpu):
     advanced = _change("simulated time [s]", simulator)
     return {
         "real-time factor": advanced / elapsed,
-        "wall time given up [s]": _change("wall time given up [s]", simulator),
+        "behind real time [s]": _change("behind real time [s]", simulator),
         "lost": {
             "simulator": int(_change("lost messages", simulator)),
             "dynamics node": int(_change("lost messages", dynamics)),

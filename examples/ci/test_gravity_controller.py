@@ -36,3 +36,11 @@ def test_gravity_is_compensated_at_the_first_state(robot_simulator):
     q = [START[joint] for joint in arm.robot.joint_names]
     for joint, torque in zip(arm.robot.joint_names, arm.robot.gravity_torque(q), strict=True):
         recording.assert_within(joint, torque, 1e-9, "command")
+
+
+def test_a_load_that_it_does_not_know_pulls_it_down_by_weight_over_stiffness(robot_simulator):
+    arm = robot_simulator(URDF, [controller(stiffness=100.0)])
+    arm.set_payload("forearm", 0.2, com=(0.25, 0.0, 0.0))
+    recording = arm.advance(4.0)
+    recording.assert_settled("elbow", -0.2 * 9.81 * 0.25 / 100.0, tolerance=1e-4)
+    recording.assert_settled("shoulder", -0.2 * 9.81 * 0.75 / 100.0, tolerance=1e-4)

@@ -114,6 +114,14 @@ class Folder:
         if fault:
             raise OSError(fault)
 
+    def unfit(self) -> str | None:
+        """Why nothing in it would be used, nor could be kept; None if it is trusted. Makes it, if it does not exist."""
+        try:
+            self._make()
+        except OSError as error:
+            return error.strerror or str(error)
+        return None
+
     def _fault(self, status):
         """Why a file or a folder is not trusted, or None."""
         if status.st_uid not in self._owners:
@@ -143,14 +151,24 @@ def installed() -> Folder:
 
 
 def own() -> Folder:
-    """The user's: $SCREW_DYNAMICS_CACHE_DIR; else screw_dynamics in $NUMBA_CACHE_DIR, $XDG_CACHE_HOME or ~/.cache."""
-    chosen = os.environ.get("SCREW_DYNAMICS_CACHE_DIR")
-    if chosen:
-        path = Path(chosen)
-    else:
-        caches = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-        path = Path(caches, "screw_dynamics")
-    try:
-        return Folder(path.expanduser(), {0, os.geteuid()})
-    except RuntimeError:                                        # a user without a home: nothing can be kept
-        return Folder(Path(os.devnull, "screw_dynamics"), {0, os.geteuid()})
+    """The user's: the first of `places` that is trusted, made if it does not exist. That others are not is said once;
+    without any, it is the first, of which `read` and `write` say what is wrong."""
+    folders = [Folder(path, {0, os.geteuid()}) for path in places()]
+    for k, folder in enumerate(folders):
+        if not (fault := folder.unfit()):
+            return folder
+        if k + 1 < len(folders):
+            say_once(f"machine code in {folder.path} is not used: {fault}; {folders[k + 1].path} is used instead")
+    return folders[0]
+
+
+def places() -> Iterator[Path]:
+    """$SCREW_DYNAMICS_CACHE_DIR, else screw_dynamics in $NUMBA_CACHE_DIR or $XDG_CACHE_HOME; ~/.cache/screw_dynamics;
+    a folder of this user for temporary files."""
+    chosen, caches = (os.environ.get("SCREW_DYNAMICS_CACHE_DIR"),
+                      os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME"))
+    for path in (chosen, not chosen and caches and f"{caches}/screw_dynamics", "~/.cache/screw_dynamics"):
+        with suppress(RuntimeError):                            # a user without a home
+            if path:
+                yield Path(path).expanduser()
+    yield Path(tempfile.gettempdir(), f"screw_dynamics_{os.geteuid()}")

@@ -87,13 +87,14 @@ class Actuators:
         brings its joint to rest within a step, and is a stop on both sides of it."""
         kind, omega, h = drives.kind, self._settings.servo_bandwidth, self._settings.step
         friction, locked = float(self._settings.joint_friction), kind == Drive.LOCKED
+        limit = self._limits.effort if drives.limit is None else np.minimum(self._limits.effort, drives.limit)
         to_position = (kind == Drive.POSITION) | (kind == Drive.REFERENCE)
         return np.array((
             friction * robot.model.damping, friction * robot.model.friction,
             np.where(locked, q, self._limits.lower), np.where(locked, q, self._limits.upper),
             _DRIVES[kind], omega * omega * to_position, robot.model.places_in_q, *np.zeros((2, robot.n)),
             np.select([to_position, kind == Drive.VELOCITY, locked], [2.0 * omega, omega, 1.0 / h]),
-            self._limits.effort, drives.beyond,
+            limit, drives.beyond,
             np.ones(robot.n) if drives.strength is None else np.where(kind == Drive.EFFORT, 1.0, drives.strength)))
 
 

@@ -29,13 +29,15 @@ class Drive(IntEnum):
 class Drives(NamedTuple):
     """What moves each joint, until the step `until`; `beyond` (n,) marks the commands that are clipped to a limit.
 
-    strength (n,): the share of its effort that each motor or servo gives; commanded efforts have it in their value."""
+    strength (n,): the share of its effort that each motor or servo gives; commanded efforts have it in their value.
+    limit (n,): the largest efforts, beside the limits of the robot."""
 
     kind: np.ndarray
     value: np.ndarray
     beyond: np.ndarray
     until: int
     strength: np.ndarray | None = None      # None: all of it
+    limit: np.ndarray | None = None         # None: those of the robot
 
 
 KINDS = {"effort": Drive.EFFORT, "velocity": Drive.VELOCITY, "position": Drive.POSITION,       # of JOINT_MODES

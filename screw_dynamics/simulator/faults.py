@@ -78,7 +78,7 @@ def scheduled(text: str) -> Scheduled:
         target = words.pop(0) if known.target else ""
         value = float(words.pop(0)) if known.value else 0.0
         if words:
-            raise ValueError(f"'{words[0]}' has no meaning here")
+            raise ValueError(f"'{words[0]}' is unexpected")
     except (ValueError, IndexError) as error:
         reason = "a word is missing" if isinstance(error, IndexError) or not text.split() else error
         raise ValueError(f"fault '{text}': {reason}; "

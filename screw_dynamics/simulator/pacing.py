@@ -13,7 +13,7 @@ class Pacer:
         self._dt_ns = dt_ns
         self.factor = factor
         self._patience = patience
-        self.given_up = 0   # wall time lost by `resync`, in total
+        self.lost = 0   # wall time lost by `resync`, in total
         self.start(0, 0)
 
     @property
@@ -36,11 +36,13 @@ class Pacer:
         # One nanosecond more than its share, so that rounding does not wake up the caller just before.
         return max(0, self._now - now + 1 + int((step - self._step) * self._dt_ns / self.factor))
 
-    def resync(self, now: int, step: int) -> None:
-        """Move the start if the step that follows `step` is late by more than the patience.
+    def resync(self, now: int, step: int) -> bool:
+        """Move the start if the step that follows `step` is late by more than the patience; whether it is.
 
         Before its time nothing is late, however long a step lasts."""
         behind = now - self._now - int((step + 1 - self._step) * self._dt_ns / self.factor)
-        if behind > self._patience:
-            self.given_up += behind
-            self.start(now, step)
+        if behind <= self._patience:
+            return False
+        self.lost += behind
+        self.start(now, step)
+        return True

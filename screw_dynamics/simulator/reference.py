@@ -10,13 +10,15 @@ class Sample(NamedTuple):
 
     position, velocity, acceleration (k, n): where these joints are to be; effort (k, n): added to what their servos
     give, 0 for none. The servos account for the robot's dynamics, gravity and friction by themselves: efforts that are
-    to replace the model's are given less the model's, as `TrajectoryFollower` does."""
+    to replace the model's are given less the model's, as `TrajectoryFollower` does. limit (n,): the largest efforts of
+    these joints, where they are smaller than the robot's; None: the robot's. Mask and limit do not change with time."""
 
     mask: np.ndarray
     position: np.ndarray
     velocity: np.ndarray
     acceleration: np.ndarray
     effort: np.ndarray
+    limit: np.ndarray | None = None
 
 
 class Reference(Protocol):
@@ -30,7 +32,8 @@ class Reference(Protocol):
 
 
 class Tracking:
-    """The reference of a simulation with n joints, None for none, and the mask (n,) of the joints that follow it."""
+    """The reference of a simulation with n joints, None for none, the mask (n,) of the joints that follow it, and the
+    largest efforts (n,) that it allows them, None for the robot's."""
 
     def __init__(self, n: int):
         self._n = n
@@ -38,10 +41,12 @@ class Tracking:
 
     def follow(self, reference: Reference | None, time_ns: int) -> None:
         """Replace the reference at a simulated time; ValueError, and nothing changes, if its shapes do not fit."""
-        mask = np.zeros(self._n, dtype=bool)
+        mask, limit = np.zeros(self._n, dtype=bool), None
         if reference is not None:
-            mask |= self._checked(reference.sample(np.array([time_ns])), 1).mask
+            sample = self._checked(reference.sample(np.array([time_ns])), 1)
+            mask, limit = mask | sample.mask, sample.limit
         self.reference, self.mask = reference, mask
+        self.limit = None if limit is None else np.where(mask, limit, np.inf)
 
     def samples(self, first_ns: int, dt_ns: int, k: int) -> Sample | None:
         """The reference at k times, dt_ns apart; None if there is none."""
@@ -50,7 +55,9 @@ class Tracking:
         return self._checked(self.reference.sample(first_ns + dt_ns * np.arange(k)), k)
 
     def _checked(self, sample: Sample, k: int) -> Sample:
-        shapes = {"mask": (self._n,), **dict.fromkeys(Sample._fields[1:], (k, self._n))}
+        shapes = {"mask": (self._n,), **dict.fromkeys(Sample._fields[1:-1], (k, self._n))}
+        if sample.limit is not None:
+            shapes["limit"] = (self._n,)
         for name, shape in shapes.items():
             if np.shape(getattr(sample, name)) != shape:
                 raise ValueError(f"reference: {name} has shape {np.shape(getattr(sample, name))}, must have {shape}")

@@ -22,6 +22,9 @@ class Runner:
 
     watches {call: every}: each is called whenever the number of steps becomes a multiple of its `every`.
 
+    resumed(): simulated time follows the wall clock from the present step on, after it did not: at the start, after a
+    pause, a reset, a change of the factor, and where the machine could not keep pace.
+
     In lockstep time waits after each publication until it has been answered, unless `publish` returned False because
     what is to be answered was lost; and each state is published once: the first one not before a step is due, and none
     again while it stands still."""
@@ -36,6 +39,7 @@ class Runner:
         now: Callable[[], int] = time.monotonic_ns,
         wake: Callable[[], None] = lambda: None,
         lockstep: Lockstep | None = None,
+        resumed: Callable[[], None] = lambda: None,
     ):
         self.simulation = simulation
         self.lockstep = lockstep or Lockstep()
@@ -45,6 +49,7 @@ class Runner:
         self._publish = publish
         self._now = now
         self._wake = wake
+        self._resumed = resumed
         self._requested = (0, 0)    # first and last step of the last request
         self._finished: Callable[[str], None] | None = None   # called with "" when these are made, or with why not
         self._published = (-1, 0)   # step and wall time of the last publication
@@ -60,9 +65,9 @@ class Runner:
         return self._finished is not None
 
     @property
-    def given_up(self) -> int:
-        """Wall time [ns] that was given up because the machine could not keep pace."""
-        return self._pacer.given_up
+    def behind(self) -> int:
+        """How far [ns] simulated time has fallen behind the wall clock, in all, as the machine did not keep pace."""
+        return self._pacer.lost
 
     def measured_factor(self) -> float:
         """The real-time factor since this was last called."""
@@ -73,12 +78,18 @@ class Runner:
     def set_factor(self, factor: float) -> None:
         """Run at another real-time factor from now on."""
         self._pacer.factor = factor
-        self._pacer.start(self._now(), self.simulation.steps)
+        self._pace()
         self._wake()
+
+    def _pace(self) -> None:
+        """Count wall time from now on."""
+        self._pacer.start(self._now(), self.simulation.steps)
+        if self._pacer.paced and not self.paused and not self.lockstep.on:
+            self._resumed()
 
     def resume(self) -> None:
         """Publish, and count wall time from now on: at the start, and after a reset."""
-        self._pacer.start(self._now(), self.simulation.steps)
+        self._pace()
         self.lockstep.release()
         if self.lockstep.on:
             self._published = (-1, 0)
@@ -184,7 +195,8 @@ class Runner:
             self._publish_now()
             return IDLE
         if self._pacer.paced and not self.stepping:
-            self._pacer.resync(now, steps)
+            if self._pacer.resync(now, steps) and not self.lockstep.on:
+                self._resumed()
             return min(IDLE, self._pacer.wait(now, self._next_stop()))
         return 0
 

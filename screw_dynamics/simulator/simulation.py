@@ -99,13 +99,19 @@ class Simulation:
 
     @property
     def robot(self) -> Robot:
-        """The robot; it may be replaced by one of the same model, under another gravity."""
+        """The robot; it may be replaced by one of the same links and joints, under another gravity or with
+        payloads."""
         return self._robot
 
     @robot.setter
     def robot(self, robot: Robot) -> None:
         self._robot, self._integrated = robot, None
         self._restart_balance()
+
+    def carry(self, robot: Robot, loaded: Callable[[Robot], Robot]) -> None:
+        """Simulate the same robot with other payloads from now on; loaded(robot): any robot of its links with them."""
+        self.robot = robot
+        self.sensors.carry(loaded)
 
     @property
     def position(self) -> np.ndarray:
@@ -135,8 +141,8 @@ class Simulation:
         if not self.robot.model.constraints:
             return
         if self.settings.integrator != "semi_implicit_euler":
-            raise ValueError(f"integrator: {self.settings.integrator} is not there for closed loops, "
-                             "semi_implicit_euler is")
+            raise ValueError(f"integrator is {self.settings.integrator}, must be semi_implicit_euler for a robot with "
+                             "closed loops")
         if any(self.settings.force_torques):
             raise ValueError("force_torques: joints of a robot with closed loops have no force-torque sensors")
 
@@ -257,7 +263,8 @@ class Simulation:
             self._commands.accept(command, self.steps)
         drives = self._commands.drives(self.steps)
         kind = np.where(self._tracking.mask, Drive.REFERENCE, drives.kind)
-        self._drives = self.faults.drives(drives._replace(kind=kind, beyond=drives.beyond & ~self._tracking.mask))
+        self._drives = self.faults.drives(drives._replace(
+            kind=kind, beyond=drives.beyond & ~self._tracking.mask, limit=self._tracking.limit))
         self._pushes.expire(self.steps)
         given_up = self._commands.given_up(self.steps) & ~self._tracking.mask
         if (given_up & ~self.given_up).any():

@@ -37,13 +37,16 @@ class Trajectory:
 
     A segment whose ends both give o derivatives is of degree 2 o + 1: linear, cubic or quintic. Efforts, if both ends
     give them, are linear. The first segment leads from `start`, (1, m) of the present, to the first point; it gives two
-    derivatives and no effort. A trajectory that began before `now` is entered part-way."""
+    derivatives and no effort. A trajectory that began before `now` is entered part-way.
 
-    def __init__(self, points: Points, begin: int, now: int, start: Desired):
+    limit (m,): the largest efforts, where they are smaller than the robot's; None: the robot's."""
+
+    def __init__(self, points: Points, begin: int, now: int, start: Desired, limit: np.ndarray | None = None):
         times, order = begin + points.times, points.order
         values = [points.position, points.velocity, points.acceleration, points.effort]
         self.joints = points.joints
         self.begin = begin
+        self.limit = limit
         self._first = 0   # the index of the first knot among the points, negative if it is the start
         if now < times[0]:
             self._first = -1
@@ -57,11 +60,12 @@ class Trajectory:
         self._coefficients = _coefficients(self._spans / SECOND, np.stack(values[:3]), met)
 
     @classmethod
-    def rest(cls, joints: np.ndarray, position: np.ndarray, effort: np.ndarray, now: int) -> "Trajectory":
+    def rest(cls, joints: np.ndarray, position: np.ndarray, effort: np.ndarray, now: int,
+             limit: np.ndarray | None = None) -> "Trajectory":
         """Standing still from now on; position and effort (m,), NaN for none."""
         zero = np.zeros((1, len(joints)))
         points = Points(joints, np.zeros(1, np.int64), position[None], zero, zero, effort[None], np.zeros(1, int))
-        return cls(points, now, now, Desired(position[None], zero, zero, effort[None]))
+        return cls(points, now, now, Desired(position[None], zero, zero, effort[None]), limit)
 
     @property
     def moves(self) -> bool:

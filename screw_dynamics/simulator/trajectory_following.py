@@ -19,11 +19,15 @@ TURN = 2.0 * np.pi
 
 @dataclass
 class Goal:
-    """A trajectory that somebody waits for; `finished` is called with its outcome, once."""
+    """A trajectory that somebody waits for; `finished` is called with its outcome, once.
+
+    judge(): how it ended, None while it goes on; its last position is then held whatever the outcome. None: it ends by
+    its tolerances, and is held where it is if these are violated."""
 
     trajectory: Trajectory
     tolerances: Tolerances
     finished: Callable[[Outcome], None]
+    judge: Callable[[], Outcome | None] | None = None
     checked: bool = False
 
 
@@ -60,10 +64,12 @@ class TrajectoryFollower:
     def _update(self) -> None:
         """For each trajectory in use: its columns that are followed, and the joints that do."""
         self._mask = np.array([owner is not None for owner in self._owner], dtype=bool)
-        self._parts = []
+        self._parts, self._limit = [], np.full(len(self._names), np.inf)
         for trajectory in dict.fromkeys(owner for owner in self._owner if owner is not None):
             columns = [c for c, i in enumerate(trajectory.joints) if self._owner[i] is trajectory]
             self._parts.append((trajectory, columns, trajectory.joints[columns]))
+            if trajectory.limit is not None:
+                self._limit[trajectory.joints[columns]] = trajectory.limit[columns]
         # Of joints without a trajectory, as far as others' efforts depend on it.
         self._elsewhere = self._simulation.position
         self._simulation.reference = self if self._parts else None
@@ -78,7 +84,7 @@ class TrajectoryFollower:
         given, added = ~np.isnan(effort), np.zeros_like(effort)
         if given.any():
             added[given] = (effort - self._model_effort(position, velocity, acceleration))[given]
-        return Sample(self._mask, position, velocity, acceleration, added)
+        return Sample(self._mask, position, velocity, acceleration, added, self._limit)
 
     def _desired(self, times: np.ndarray) -> Desired:
         """Of all joints, (k, n); those without a trajectory rest."""
@@ -98,22 +104,23 @@ class TrajectoryFollower:
 
     # --------------------------------------------------------------------------------------------- goals
     def start(
-        self, group: str, points: Points, begin: int, tolerances: Tolerances, finished: Callable[[Outcome], None]
+        self, group: str, points: Points, begin: int, tolerances: Tolerances, finished: Callable[[Outcome], None],
+        limit: np.ndarray | None = None, judge: Callable[[], Outcome | None] | None = None,
     ) -> Goal:
         """Follow points from the time `begin` on, in place of what their joints did.
 
         A joint in the middle of a trajectory goes on from where it should be, another from where it is. Continuous
-        joints take the short way to the first point."""
+        joints take the short way to the first point. limit is that of the `Trajectory`, judge that of the `Goal`."""
         self._forget_after_reset()
         start = self._present(points.joints)
         turns = np.round((points.position[0] - start.position[0]) / TURN) * self._turning[points.joints]
         points = points._replace(position=points.position - TURN * turns)
-        trajectory = Trajectory(points, begin, self._simulation.time_ns, start)
+        trajectory = Trajectory(points, begin, self._simulation.time_ns, start, limit)
         reason = f"a new trajectory of {group} replaced it"
         self._end_goals(set(points.joints.tolist()), reason)
         self._finish(group, Outcome(Code.INVALID_GOAL, reason))   # if it was for other joints
         self._own(trajectory)
-        self.goals[group] = Goal(trajectory, tolerances, finished)
+        self.goals[group] = Goal(trajectory, tolerances, finished, judge)
         return self.goals[group]
 
     def _forget_after_reset(self) -> None:
@@ -190,14 +197,17 @@ class TrajectoryFollower:
             goal.checked = True
             if outcome is None:
                 continue
-            if outcome.code != Code.SUCCESSFUL:
+            if outcome.code != Code.SUCCESSFUL and goal.judge is None:
                 self.cancel(group, outcome)
                 continue
             joints, last = goal.trajectory.joints, goal.trajectory.sample(np.array([goal.trajectory.end + 1]))
-            self._own(Trajectory.rest(joints, last.position[0], last.effort[0], self._simulation.time_ns))
+            self._own(Trajectory.rest(
+                joints, last.position[0], last.effort[0], self._simulation.time_ns, goal.trajectory.limit))
             self._finish(group, outcome)
 
     def _outcome(self, goal: Goal) -> Outcome | None:
+        if goal.judge is not None:
+            return goal.judge()
         joints, late = goal.trajectory.joints, self._simulation.time_ns - goal.trajectory.end
         _, errors = self.error(goal)
         if late < 0 or not goal.checked:   # also of a trajectory that has ended when it is checked first

@@ -10,6 +10,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 
+from screw_dynamics.ros.node.process import keep_logs
 from screw_dynamics.ros.simulator.connections import AGAIN, Greeting, endpoints
 
 from .errors import LockstepError
@@ -25,6 +26,7 @@ class Driver:
     def __init__(self, namespace: str, nodes: Iterable[Node], check: Callable[[], None], patience: float):
         self._owns_context = not rclpy.ok()
         if self._owns_context:
+            keep_logs()
             rclpy.init(signal_handler_options=SignalHandlerOptions.NO)   # Ctrl-C is pytest's
         self.node = Node("test_driver", namespace=namespace)
         self._executor = SingleThreadedExecutor()

@@ -21,10 +21,11 @@ from screw_dynamics.robot import Robot
 from screw_dynamics.ros.node import messages
 from screw_dynamics.ros.node.watches import full_name
 from screw_dynamics.ros.simulator import base_endpoints
+from screw_dynamics.ros.simulator.complaints import check_kinds
 from screw_dynamics.ros.simulator.connections import TOPICS, endpoints
 from screw_dynamics.urdf.file import text_of
 from screw_dynamics_interfaces.msg import BaseState
-from screw_dynamics_interfaces.srv import ApplyWrench, ResetTo, Step
+from screw_dynamics_interfaces.srv import ApplyWrench, ResetTo, SetPayload, Step
 
 from .driver import Driver
 from .errors import DeadlineError, LockstepError
@@ -48,6 +49,9 @@ class RobotSimulator:
       to answer too, by a message each.
     * record {topic: type}: more topics in the recording. parameters: of simulator_node. initial_positions {joint:
       position}. namespace: of all nodes. keeps_clock: false for all but the first of several robots.
+    * tolerate: what else is an error, of "refused" (a command that is not finite, or of a wrong length, say), "unknown
+      joint", "no command" (NaN or an empty field for a joint that is named), "other field" (than that of the joint's
+      command interface), and "unused setting" (parameters and initial positions).
     * patience: wall seconds without progress, after which the run fails. folder: for logs; None: a temporary one,
       which a `with` block that ends well removes, except in pytest.
 
@@ -58,7 +62,7 @@ class RobotSimulator:
         answers: int | None = None, awaits: Mapping[str, type] | None = None, record: Mapping[str, type] | None = None,
         parameters: Mapping[str, Any] | None = None, initial_positions: Mapping[str, float] | None = None,
         namespace: str = "", keeps_clock: bool = True, patience: float = 60.0, folder: Path | None = None,
-        xacro_args: Mapping[str, str] | None = None,
+        xacro_args: Mapping[str, str] | None = None, tolerate: Sequence[str] = (),
     ):
         given = dict(parameters or {})
         self.urdf = text_of(urdf, xacro_args)
@@ -79,7 +83,8 @@ class RobotSimulator:
         self.period = period
         self._parameters = {
             "robot_description": self.urdf, "publish_clock": True, "start_paused": True, "publish_rate": 1.0 / period,
-            "lockstep": trigger, "lockstep_commands": self._answers,
+            "lockstep": trigger, "lockstep_commands": self._answers, "strict": True,
+            "tolerate": [*check_kinds("tolerate", tolerate)] or [""],
             **{f"initial_positions.{joint}": float(q) for joint, q in (initial_positions or {}).items()}, **given}
         self._driver: Driver | None = None
         self._expected = {"states": 0, "commands": 0}
@@ -284,6 +289,10 @@ class RobotSimulator:
 
         velocity: of joints in `position`; zero for others. base_pose: x y z, quaternion x y z w of a floating base;
         base_twist: its angular, then linear velocity, in its own frame, zero unless it is given."""
+        if stray := [joint for joint in velocity or {} if joint not in (position or {})]:
+            raise ValueError(f"velocity of joint '{stray[0]}' is given, but no position of it")
+        if base_twist is not None and base_pose is None:
+            raise ValueError("base_twist is given, but no base_pose")
         if position is None and base_pose is None:
             self.call(Trigger, f"{SIMULATOR}/reset")
         else:
@@ -296,6 +305,14 @@ class RobotSimulator:
             self.call(ResetTo, f"{SIMULATOR}/reset_to", state=state, base=base)
         self.recording.clear()
         self._expected, self._settled = {"states": 0, "commands": 0}, False
+
+    def set_payload(self, link: str, mass: float, com: Sequence[float] = (0, 0, 0), inertia: Any = None) -> None:
+        """Let a link carry a payload, which controllers do not know of, from now on, resets included; mass 0: none.
+
+        com (3,) [m] in the link's frame, inertia (3, 3) [kg m^2] about it; None: a point."""
+        rotational = np.zeros((3, 3)) if inertia is None else inertia
+        load = messages.inertia_message(mass, np.array(com, dtype=float), rotational)
+        self.call(SetPayload, f"{SIMULATOR}/set_payload", link=link, inertia=load)
 
     def push(self, link: str, force: Sequence[float] = (0, 0, 0), torque: Sequence[float] = (0, 0, 0),
              duration: float = 0.0) -> None:

@@ -77,7 +77,7 @@ def run(options):
             rclpy.spin_once(soak.node, timeout_sec=0.01)
         counted = {f"{status.hardware_id.rpartition('/')[2]} {entry.key}": entry.value
                    for array in soak.received["/diagnostics"] for status in array.status for entry in status.values
-                   if entry.key.startswith(("lost", "wall time given up")) and float(entry.value)}
+                   if entry.key.startswith(("lost", "behind real time")) and float(entry.value)}
         soak.node.destroy_node()
     return report(np.array(samples), soak.lost, counted, options)
 

@@ -51,6 +51,8 @@ def value(dispatcher):
 def folder(tmp_path, monkeypatch):
     """An empty place for the cache of this test."""
     monkeypatch.setenv("SCREW_DYNAMICS_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(store.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(store, "_said", set())
     return tmp_path / "cache"
 
@@ -145,7 +147,7 @@ def test_code_that_others_can_write_is_not_run(folder, monkeypatch, caplog, what
     value(entry(doubled))
     (files(folder)[0] if what == "file" else folder).chmod(mode)
     assert value(entry(doubled)) == (2.0, trusted)
-    assert value(entry(doubled)) == (2.0, trusted or what == "file")        # compiled again, and trusted
+    assert value(entry(doubled)) == (2.0, True)     # compiled again, and trusted, in a folder that is
     told = [text for text in caplog.messages if "is not used" in text]
     assert len(told) == (not trusted)
     assert trusted or str(folder) in told[0] and f"other users may write it (mode {mode:o})" in told[0]
@@ -160,13 +162,37 @@ def test_code_of_another_user_is_not_run(folder, caplog):
         f"machine code in {folder} is not used: it belongs to another user ({os.geteuid()})"]
 
 
-def test_no_file_is_put_where_others_can_write(folder, caplog):
+def test_no_file_is_put_where_others_can_write(folder, tmp_path, caplog):
     folder.mkdir()
     folder.chmod(0o777)
     assert value(entry(doubled)) == (2.0, False)
-    assert list(folder.iterdir()) == []
-    told, = caplog.messages
-    assert f"cannot be kept in {folder}" in told and "SCREW_DYNAMICS_CACHE_DIR" in told
+    assert value(entry(doubled)) == (2.0, True)
+    assert list(folder.iterdir()) == [] and len(files(tmp_path / "home")) == 1
+    assert caplog.messages == [f"machine code in {folder} is not used: other users may write it (mode 777); "
+                               f"{tmp_path}/home/.cache/screw_dynamics is used instead"]
+
+
+def test_without_a_home_too_it_is_put_into_a_folder_of_this_user_for_temporary_files(folder, tmp_path, caplog):
+    folder.mkdir()
+    folder.chmod(0o777)
+    (tmp_path / "home").write_text("a file")
+    assert value(entry(doubled)) == (2.0, False)
+    assert value(entry(doubled)) == (2.0, True)
+    found, = files(tmp_path)
+    assert found.parent.name == f"screw_dynamics_{os.geteuid()}" and len(caplog.messages) == 2
+
+
+def test_a_folder_of_another_user_in_its_place_is_not_used(folder, tmp_path, caplog):
+    """One could make it before: then nothing is kept, and that is said."""
+    folder.mkdir()
+    folder.chmod(0o777)
+    (tmp_path / "home").write_text("a file")
+    taken = tmp_path / f"screw_dynamics_{os.geteuid()}"
+    taken.mkdir(mode=0o777)
+    taken.chmod(0o777)
+    assert value(entry(doubled)) == (2.0, False)
+    assert value(entry(doubled)) == (2.0, False)
+    assert files(tmp_path) == [] and "cannot be kept" in caplog.messages[-1]
 
 
 def test_what_is_written_is_for_this_user_to_change_and_for_all_to_read(folder):
@@ -199,7 +225,7 @@ def test_a_place_that_is_gone_is_no_error_and_said_once(folder, caplog):
     assert value(entry(doubled)) == (2.0, False)
     assert value(entry(tripled)) == (3.0, False)
     told, = caplog.messages
-    assert f"machine code cannot be kept in {folder}, and every process compiles it anew: " in told
+    assert told.startswith(f"machine code in {folder} is not used: ") and told.endswith(" is used instead")
 
 
 def test_a_full_disk_is_no_error(folder, monkeypatch):
@@ -382,6 +408,9 @@ def test_code_for_a_level_of_processors_is_used_by_those_that_have_it(package):
 def test_nowhere_to_write_is_no_error(package):
     nowhere = package.parents[1] / "nowhere"
     nowhere.write_text("a file")
-    process = start(package, HOME=str(nowhere), SCREW_DYNAMICS_CACHE_DIR=str(nowhere / "cache"))
+    temporary = package.parents[1] / f"screw_dynamics_{os.geteuid()}"
+    temporary.write_text("a file too")
+    process = start(package, HOME=str(nowhere), SCREW_DYNAMICS_CACHE_DIR=str(nowhere / "cache"),
+                    TMPDIR=str(temporary.parent))
     number, compiled, *_ = process.communicate(timeout=300)[0].split()
     assert float(number) > 0 and compiled == "True"

@@ -21,13 +21,13 @@ def test_rows_have_percentiles_of_all_windows_and_mark_what_misses_its_aim():
 def test_a_loop_is_what_changed_between_two_looks_at_it():
     def look(time, steps, lost, heard):
         simulator = time, {
-            "simulated time [s]": f"{steps / 1000}", "wall time given up [s]": "0.5", "lost messages": "3"}
+            "simulated time [s]": f"{steps / 1000}", "behind real time [s]": "0.5", "lost messages": "3"}
         dynamics = time, {"lost messages": str(lost)}
         return [simulator, dynamics], {"messages": heard, "lost": 0}, {"messages": heard, "lost": lost}
 
     names = ("simulator", "dynamics node", "relay", "listener")
     loop = summary(look(10.0, 0, 7, 0), look(20.0, 9990, 9, 10_000), dict.fromkeys(names, 0.25))
-    assert np.isclose(loop["real-time factor"], 0.999) and loop["wall time given up [s]"] == 0
+    assert np.isclose(loop["real-time factor"], 0.999) and loop["behind real time [s]"] == 0
     assert loop["lost"] == {"simulator": 0, "dynamics node": 2, "relay": 0, "listener": 2}
     assert np.isclose(loop["heard by the relay [Hz]"], 1000)
     assert "2 !" in ros.loop_table(loop) and "25%" in ros.loop_table(loop)

@@ -48,7 +48,7 @@ def test_reader_takes_the_field_of_its_mode_in_any_order_and_leaves_the_rest():
     for _ in range(3):
         msg = command(names, position=[NAN] * 3, velocity=[float("inf")] * 3, effort=[3.0, float("inf"), NAN])
         assert np.array_equal(taking.read(msg), (NAN, NAN, 3.0), equal_nan=True)
-    assert len(heard) == 1 and "lamp" in str(heard[0])
+    assert [fault.reason for fault in heard] == 3 * ["unknown joint", "no command"] and "lamp" in str(heard[0])
     assert np.isnan(taking.read(command(["a", "b"], position=[1.0, 2.0]))).all()
 
 
@@ -111,10 +111,31 @@ def test_position_and_velocity_beside_an_effort_are_no_mistake():
     assert not heard
 
 
-def test_names_of_another_robot_are_noticed_once():
+def test_names_of_another_robot_are_noticed_in_each_message():
     heard = []
     taking = reader(heard=heard)
     for _ in range(3):
         assert np.isnan(taking.read(command(["left_shoulder"], effort=[1.0]))).all()
-    assert [str(fault) for fault in heard if fault.severity == "warn"] == [
-        "none of the named joints is the robot's, which has shoulder, elbow"]
+    assert [(fault.reason, fault.severity, str(fault)) for fault in heard] == 3 * [
+        ("unknown joint", "warn", "joint left_shoulder does not exist, the robot has shoulder, elbow")]
+
+
+def test_the_robots_own_mimic_joints_are_nothing_to_notice():
+    heard = []
+    reader(HAND, heard=heard, **MIXED).read(command(["a", "b", "grip", "finger"], effort=[1.0, 2.0], position=[0.04]))
+    assert not heard
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"effort": [1.0, NAN], "position": [0.04]}, ["effort of b is nan: not commanded"]),
+        ({"effort": [1.0, 2.0]}, ["position of grip is empty: not commanded"]),
+        ({"effort": [NAN, NAN], "position": [NAN]},
+         ["position of grip is nan: not commanded", "effort of a, b is nan: not commanded"]),
+    ],
+)
+def test_named_joints_without_a_command_are_noticed(fields, says):
+    heard = []
+    reader(HAND, heard=heard, **MIXED).read(command(["a", "b", "grip"], **fields))
+    assert [(fault.reason, str(fault)) for fault in heard] == [("no command", text) for text in says]

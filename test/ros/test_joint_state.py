@@ -45,7 +45,7 @@ def test_a_shuffled_message_with_extra_joints_comes_out_in_model_order(cache, no
     np.testing.assert_array_equal(cache.position, [1, 2, 3])
     np.testing.assert_array_equal(cache.velocity, [0.1, 0.2, 0.3])
     assert cache.stamp == 5 * S and cache.age(9 * S) == 2 * S
-    assert [(f.severity, str(f)) for f in notices] == [("debug", "joints ignored: wheel")]
+    assert [(f.severity, str(f)) for f in notices] == [("debug", "joints of another robot ignored: wheel")]
     cache.update(msg, 6 * S, 8 * S)
     assert len(notices) == 1, "the same names are looked at once"
 

@@ -77,7 +77,7 @@ def test_the_robots_own_mimic_joints_are_not_extra_joints(driver):
     notices = []
     cache = JointStateCache(arm.NAMES, notify=notices.append, followers=["finger"])
     cache.update(driver.state(["elbow", "finger", "shoulder", "wheel"], [0.0] * 4, [0.0] * 4), 1, 1)
-    assert [str(fault) for fault in notices] == ["joints ignored: wheel"]
+    assert [str(fault) for fault in notices] == ["joints of another robot ignored: wheel"]
     assert cache.listing == ("elbow", "finger", "shoulder")
     cache.clear()
     assert cache.listing == ()

@@ -1,9 +1,14 @@
 """What a signal ends, and when, in a process of our nodes."""
 
+import os
 import subprocess
 import sys
 
 import pytest
+
+from support import planar_arm as arm
+from support.graph import NodeProcess
+from support.simulator_driver import MODULE, Simulator
 
 RAISE = "import os, signal, time, rclpy; from screw_dynamics.ros.node.process import ros_process\n"
 
@@ -57,3 +62,39 @@ def test_a_signal_lets_what_runs_come_to_its_end(program, ros):
     """Nothing raised in the middle of a message or a callback; a second SIGINT does interrupt."""
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=240)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "whole\n", "")
+
+
+STARTS = RAISE + """
+with ros_process():
+    rclpy.create_node("logging").get_logger().info("started")
+"""
+
+
+@pytest.mark.parametrize(("given", "told"), [
+    ({}, ""), ({"HOME": ""}, ""), ({"HOME": "/dev/null"}, "~/.ros/log"),
+    ({"ROS_LOG_DIR": "/dev/null/log"}, "/dev/null/log"),
+    ({"ROS_HOME": "/dev/null/ros"}, "/dev/null/ros/log"),
+], ids=["no home", "an empty one", "none to write", "no folder of logs", "no folder of ROS"])
+def test_a_node_starts_wherever_its_logs_can_be_kept(given, told, tmp_path, ros):
+    """Where they cannot, a line says so, and where they are."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("HOME", "ROS_HOME", "ROS_LOG_DIR")}
+    ended = subprocess.run([sys.executable, "-c", STARTS], capture_output=True, text=True, timeout=240,
+                           env={**environment, "TMPDIR": str(tmp_path), **given})
+    assert ended.returncode == 0 and ended.stderr.count("[logging]: started") == 1, ended.stderr
+    assert ended.stderr.count("\n") == (2 if told else 1), ended.stderr
+    if told:
+        folder, = tmp_path.glob("ros_log_*")
+        assert f"log files go to {folder}: {told} cannot be written" in ended.stderr and list(folder.iterdir())
+
+
+def test_a_simulator_comes_up_without_a_home_and_with_a_cache_that_anybody_may_write(tmp_path, ros):
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    cache.chmod(0o777)
+    environment = {"SCREW_DYNAMICS_CACHE_DIR": str(cache)}
+    with NodeProcess(MODULE, "homeless", tmp_path / "log", {"robot_description": f"'{arm.urdf()}'"},
+                     environment=environment, shell="unset HOME") as process:
+        driver = Simulator("homeless")
+        driver.wait(lambda: driver.states, "the first state")
+    assert process.output().count(f"machine code in {cache} is not used: other users may write it (mode 777); ") == 1
+    assert list(cache.iterdir()) == []

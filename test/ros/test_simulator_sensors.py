@@ -178,7 +178,7 @@ def test_injected_faults_end_when_cleared_and_bad_ones_are_refused_by_name(arm):
 def test_parameters_of_single_joints_are_taken_and_those_of_no_joint_noticed(arm, process):
     assert arm.step(0).position[1] == 0.125
     assert arm.get_parameter("position_bias.elbow") == 0.125
-    assert "encoder_resolution.knee: unknown joint, the model has shoulder, elbow" in process.output()
+    assert "encoder_resolution.knee is not used: unknown joint, the robot has shoulder, elbow" in process.output()
 
 
 @pytest.mark.parametrize(

@@ -265,8 +265,8 @@ def test_runs_in_real_time_and_as_fast_as_possible(simulator):
 
 
 def test_joint_that_mimics_and_parameters_without_meaning_have_a_line_of_log(process, running):
-    assert "gripper.joints: 'finger' mimics elbow, it is left out" in process.output()
-    assert "parameter gripper.constraints.elbo.goal: there is none of this name" in process.output()
+    assert "gripper.joints: joint 'finger' mimics 'elbow', and is left out" in process.output()
+    assert "parameter gripper.constraints.elbo.goal does not exist, and is not used" in process.output()
     status, result = running.follow(trajectory([0.1], names=["finger"]), GRIPPER).result()
     assert result.error_code == CODES.INVALID_JOINTS and "'finger' mimics 'elbow'" in result.error_string
 

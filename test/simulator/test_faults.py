@@ -263,7 +263,7 @@ def test_lines_of_a_schedule(text, fault):
         ("", "fault '': a word is missing"),
         ("joint_weak elbow", "a word is missing"),
         ("joint_weak elbow half", "could not convert string to float: 'half'"),
-        ("joint_stuck elbow 0.5", "'0.5' has no meaning here"),
+        ("joint_stuck elbow 0.5", "'0.5' is unexpected"),
         ("joint_stuck elbow at soon", "'soon'"),
         ("joint_stuck 'elbow", "No closing quotation"),
     ],

@@ -47,6 +47,26 @@ def test_a_tool_at_rest_hangs_on_its_joint_with_its_weight():
         assert measured[5] < 0.0      # downwards
 
 
+def test_a_payload_weighs_on_the_sensors_of_the_joints_that_carry_it():
+    """A point of 0.5 kg at the origin of the tool's frame: its weight, and no torque about that point."""
+    simulation = sensing()
+    simulation.reset_to(("shoulder", "elbow"), (0.3, 0.4))
+    before = {joint: simulation.force_torque(joint) for joint in CARRIED}
+
+    def loaded(robot):
+        return robot.with_payload("tool", 0.5)
+
+    simulation.carry(loaded(simulation.robot), loaded)
+    for joint, (child, links) in CARRIED.items():
+        change = simulation.force_torque(joint) - before[joint]
+        at_tool = simulation.robot.forward_kinematics(simulation.q, "tool")[:3, 3]
+        down = np.array([0.0, 0.0, -0.5 * 9.81])
+        expected = np.concatenate((np.cross(at_tool, down), down)) if "tool" in links else np.zeros(6)
+        assert np.allclose(tool.in_root(simulation.robot, simulation.q, child, change), expected, atol=1e-12)
+    simulation.carry(sensing().robot, lambda robot: robot)
+    assert all(np.allclose(simulation.force_torque(joint), before[joint], atol=1e-12) for joint in CARRIED)
+
+
 def test_a_push_on_what_the_joint_carries_reads_as_this_push():
     simulation = sensing()
     before = {joint: simulation.force_torque(joint) for joint in CARRIED}

@@ -52,7 +52,7 @@ def test_paced_steps_follow_the_wall_clock_without_drift_however_late_it_is_call
     runner.catch_up()
     assert abs(runner.simulation.steps - 20_000 * factor) <= 10 + 10 * factor
     assert runner.steps == list(range(0, runner.simulation.steps + 1, 10))   # each, once, whatever the jitter
-    assert runner.given_up == 0
+    assert runner.behind == 0
 
 
 @pytest.mark.parametrize("dt, factor", [(1e-3, 0.004), (0.25, 1.0), (1.0, 0.01)])
@@ -60,7 +60,7 @@ def test_a_step_that_lasts_long_is_waited_for(robot, dt, factor):
     runner = Recorded(robot, factor, every=1, dt=dt)
     runner.live(round(5.5 * dt / factor * SECOND))
     assert runner.simulation.steps == 5
-    assert runner.given_up == 0
+    assert runner.behind == 0
 
 
 def test_it_asks_to_be_called_when_the_next_publication_is_due_and_not_before(robot):
@@ -71,7 +71,7 @@ def test_it_asks_to_be_called_when_the_next_publication_is_due_and_not_before(ro
     assert runner.steps == [0, 10]
 
 
-def test_time_that_cannot_be_caught_up_is_given_up(robot):
+def test_time_that_cannot_be_caught_up_is_lost_and_told(robot):
     runner = Recorded(robot)
     runner.clock.now += 3600 * SECOND   # the machine slept
     runner.clock.a_look = SLICE // 4
@@ -79,9 +79,9 @@ def test_time_that_cannot_be_caught_up_is_given_up(robot):
     runner.clock.a_look = 0
     made = runner.simulation.steps
     assert 0 < made < 10_000
-    assert runner.given_up > 3590 * SECOND
+    assert runner.behind > 3590 * SECOND
     runner.set_factor(0.5)
-    assert runner.given_up > 3590 * SECOND   # since the start, at whatever pace
+    assert runner.behind > 3590 * SECOND   # since the start, at whatever pace
     runner.set_factor(1.0)
     runner.live(1 * SECOND)
     assert runner.simulation.steps <= made + 1001

@@ -170,7 +170,7 @@ def test_joints_of_loops_without_an_effort_limit_are_passive_and_modes_say_other
 
 
 @pytest.mark.parametrize(("settings", "message"), [
-    ({"integrator": "rk4"}, "integrator: rk4 is not there for closed loops, semi_implicit_euler is"),
+    ({"integrator": "rk4"}, "integrator is rk4, must be semi_implicit_euler for a robot with closed loops"),
     ({"force_torques": ("A",)}, "force_torques: joints of a robot with closed loops have no force-torque sensors")])
 def test_what_there_is_for_trees_alone_is_refused(loops, settings, message):
     with pytest.raises(ValueError, match=message):

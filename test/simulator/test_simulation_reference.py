@@ -23,7 +23,7 @@ class Swing:
 
 def acceleration_of(swing, simulation):
     """What the servos prescribe at the present state."""
-    _, q, qd, qdd, _ = swing.sample(np.array([simulation.time_ns]))
+    _, q, qd, qdd, *_ = swing.sample(np.array([simulation.time_ns]))
     return qdd[0] + 2 * W * (qd[0] - simulation.qd) + W**2 * (q[0] - simulation.q)
 
 

@@ -23,11 +23,11 @@ from ..node.base_state import BASE_SOURCES
 from ..node.cdr import ReceivedJointState
 from ..node.diagnostics import ERROR, OK, WARN, Report
 from ..node.endpoints import STATES
+from ..node.loaded_robot import LoadedRobot
 from ..node.managed_node import ManagedNode, run
 from ..node.preparation import BATCH_STEPS, STEPS
 from .external_torque import ExternalTorque
 from .interface import INTERFACE
-from .loaded_robot import LoadedRobot
 from .matrix_outputs import MatrixOutputs
 from .output_joints import follows_states
 from .payload_recording import PayloadRecording

@@ -44,7 +44,9 @@ class Diagnostics:
     topic of which messages were lost as "lost: <topic>"; a status that would be OK is WARN when there are new ones.
     What is wrong for LASTING reports is logged.
 
-    watches: each returns "" or a warning, which makes a status that would be OK one of WARN."""
+    watches: each returns "" or a warning, which makes a status that would be OK one of WARN.
+
+    listeners: each is called with (source, fault, whether a message was dropped)."""
 
     def __init__(self, node, report: Callable[[], Report], title: str):
         self._node = node
@@ -52,6 +54,7 @@ class Diagnostics:
         self._title = title
         self._log = ThrottledLog(node.log)
         self.watches: list[Callable[[], str]] = [ClockWatch(node), lambda: namesakes(node)]
+        self.listeners: list[Callable[[str, Fault, bool], None]] = []
         self._dropped: Counter[str] = Counter()
         self._noticed: Counter[str] = Counter()
         self._lost: Counter[str] = Counter()
@@ -71,6 +74,8 @@ class Diagnostics:
         """Count and log a message of the topic `source` that was dropped."""
         self._dropped[fault.reason] += 1
         self._log.log(f"{source} {fault.reason}", f"{source}: {fault}; message dropped", fault.severity)
+        for hear in self.listeners:
+            hear(source, fault, True)
 
     def lose(self, source: str, count: int) -> None:
         """Count and log messages of the topic `source` that were published but never arrived."""
@@ -81,6 +86,8 @@ class Diagnostics:
         """Count and log a fault for which nothing was dropped."""
         self._noticed[fault.reason] += 1
         self._log.log(f"{source} {fault.reason}", f"{source}: {fault}", fault.severity)
+        for hear in self.listeners:
+            hear(source, fault, False)
 
     def log(self, reason: str, text: str, severity: str = "warn") -> None:
         """Log a line, throttled; it is not counted."""

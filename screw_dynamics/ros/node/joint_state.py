@@ -93,7 +93,7 @@ class JointMap:
             np.array([*source.values()], dtype=np.intp), np.array(target, dtype=np.intp), missing, listed_names)
         self._remember(names, selection)
         if extra := [name for name in names if name not in self._index and name not in self._followers]:
-            self._notify(Fault("extra joint", f"joints ignored: {listed(extra)}", "debug"))
+            self._notify(Fault("extra joint", f"joints of another robot ignored: {listed(extra)}", "debug"))
         return selection
 
     def _remember(self, names: tuple[str, ...], selection: Selection) -> None:

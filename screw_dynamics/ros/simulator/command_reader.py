@@ -8,7 +8,8 @@ import numpy as np
 from screw_dynamics.floating_base import coordinate_joints
 from screw_dynamics.model.model import Model
 
-from ..node.joint_state import Fault, JointMap, JointStateLike, Selection
+from ..node.joint_state import Fault, JointMap, JointStateLike, Selection, listed
+from .complaints import NO_COMMAND, OTHER_FIELD, UNKNOWN_JOINT
 
 FIELDS = "position", "velocity", "effort"
 
@@ -28,16 +29,17 @@ class CommandReader:
     JointStateTopicSystem sends it, for each named joint that it commands, in the order of the names, mimic joints with
     the interface of their leader or left out. A field that commands no named joint may have any length.
 
-    `notify` receives a `Fault` of joints that are ignored, those the model does not have, and mimic joints, which
-    follow their leader; and of joints that are given a command in another field than that of their interface."""
+    `notify` receives a `Fault` for each message with joints that the robot does not have, joints that are given a
+    command in another field than that of their interface, or joints that are given none, NaN or an empty field."""
 
     def __init__(self, model: Model, interfaces: Mapping[str, str],
                  notify: Callable[[Fault], None] = lambda fault: None):
-        self._map = JointMap(coordinate_joints(model), notify)
+        self._map = JointMap(coordinate_joints(model))
         self._notify = notify
         self._interfaces = {**interfaces, **{name: interfaces[mimic.joint] for name, mimic in model.mimics.items()}}
         self._selection: Selection | None = None    # of the names of the last message; its columns:
         self._columns: dict[str, dict[int, Column]] = {}
+        self._unknown: Fault | None = None
 
     def read(self, msg: JointStateLike) -> np.ndarray:
         """The commands in a message. `Fault`: a length that does not fit, a joint named twice, an infinite command."""
@@ -46,6 +48,9 @@ class CommandReader:
         selection = self._map.select(msg.name)
         if selection is not self._selection:
             self._columns, self._selection = self._learn(msg.name, selection), selection
+            self._unknown = self._unknown_joints(msg.name, selection)
+        if self._unknown is not None:
+            self._notify(self._unknown)
         command = np.full(len(self._map.joint_names), np.nan)
         for field, columns in self._columns.items():
             given = np.asarray(getattr(msg, field))
@@ -61,15 +66,12 @@ class CommandReader:
             value = command[infinite[0]]
             raise Fault("non-finite value", f"{self._interfaces[joint]} of joint '{joint}' is {value}")
         if uncommanded[selection.target].any():
-            self._notice_other_fields(msg, selection, uncommanded)
+            self._notice_uncommanded(msg, selection, uncommanded)
         return command
 
     def _learn(self, names: Sequence[str], selection: Selection) -> dict[str, dict[int, Column]]:
         """For each field that commands a named joint, the columns of its joints by the length of the array."""
         columns: dict[str, dict[int, Column]] = {}
-        if len(names) and not len(selection.target):
-            known = ", ".join(self._map.joint_names)
-            self._notify(Fault("unknown joints", f"none of the named joints is the robot's, which has {known}"))
         for field in FIELDS:
             with_mimics = [k for k, name in enumerate(names) if self._interfaces.get(name) == field]
             pairs = [(k, i) for k, i in zip(selection.source, selection.target, strict=True) if k in with_mimics]
@@ -83,6 +85,15 @@ class CommandReader:
             }
         return columns
 
+    def _unknown_joints(self, names: Sequence[str], selection: Selection) -> Fault | None:
+        """A warning of names of another robot; some other joints beside the robot's are usual in ros2_control."""
+        unknown = [name for name in names if name not in self._interfaces]
+        if not unknown:
+            return None
+        joints = f"joint{'s' * (len(unknown) > 1)} {listed(unknown)} {'do' if len(unknown) > 1 else 'does'} not exist"
+        return Fault(UNKNOWN_JOINT, f"{joints}, the robot has {listed(self._map.joint_names)}",
+                     "debug" if len(selection.target) else "warn")
+
     def _misfit(self, field: str, length: int, columns: Mapping[int, Column], names: Sequence[str]) -> Fault:
         joints = ", ".join(self._map.joint_names[i] for i in next(iter(columns.values())).target)
         fit = " or ".join(f"{k}" for k in sorted({*columns, 0}))
@@ -91,8 +102,10 @@ class CommandReader:
         return Fault("length mismatch", f"{field} has {length} values, must have {fit}, for {len(names)} names and the "
                      f"joints whose command interface it is: {joints}{also}", "error")
 
-    def _notice_other_fields(self, msg: JointStateLike, selection: Selection, uncommanded: np.ndarray) -> None:
-        """Notice joints without a command for which a field that does not command them has numbers."""
+    def _notice_uncommanded(self, msg: JointStateLike, selection: Selection, uncommanded: np.ndarray) -> None:
+        """Notice named joints without a command: those for which a field that does not command them has numbers, and
+        the others."""
+        left = [i for i in selection.target if uncommanded[i]]
         for field in FIELDS:
             given = np.asarray(getattr(msg, field))
             if len(given) == len(msg.name):
@@ -101,9 +114,20 @@ class CommandReader:
                 candidates = selection.target
             else:
                 continue
-            joints = [self._map.joint_names[i] for i in candidates if uncommanded[i]]
-            joints = [joint for joint in joints if self._interfaces[joint] != field]
-            if joints:
-                own = " or ".join(sorted({self._interfaces[joint] for joint in joints}))
-                self._notify(Fault("other field", f"{field} is given for {', '.join(joints)}, whose command interface "
+            found = [i for i in candidates if i in left and self._interface(i) != field]
+            if found:
+                left = [i for i in left if i not in found]
+                own = " or ".join(sorted({self._interface(i) for i in found}))
+                self._notify(Fault(OTHER_FIELD, f"{field} is given for {self._names(found)}, whose command interface "
                                    f"is {own}: not used (parameters command_mode, command_interfaces.<joint>)"))
+        for field in FIELDS:
+            lacking = [i for i in left if self._interface(i) == field]
+            if lacking:
+                why = "nan" if len(getattr(msg, field)) else "empty"
+                self._notify(Fault(NO_COMMAND, f"{field} of {self._names(lacking)} is {why}: not commanded", "debug"))
+
+    def _interface(self, joint: int) -> str:
+        return self._interfaces[self._map.joint_names[joint]]
+
+    def _names(self, joints: Sequence[int]) -> str:
+        return listed([self._map.joint_names[i] for i in joints])

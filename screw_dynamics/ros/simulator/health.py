@@ -15,6 +15,7 @@ from ..node.diagnostics import ERROR, OK, WARN, Report
 from ..node.joint_state import listed
 from ..node.timing import SECOND
 from ..node.watches import publishers
+from .complaints import Complaints
 
 SHOWN = 20   # active faults in the diagnostics
 # What drives joints whose commands have ceased, by on_timeout; zero gives up none that are driven to a position.
@@ -23,13 +24,13 @@ ACTING = {"zero": "their efforts or velocities are 0", "hold": "brakes hold them
 
 
 class SimulationHealth:
-    """Reports on the simulation of a node, which offers `description`, `state_label`, `settings`, `diagnostics`
-    and its view of the graph."""
+    """Reports on the simulation of a node, which offers `description`, `state_label`, `settings`, `payloads`,
+    `diagnostics` and its view of the graph."""
 
-    def __init__(self, node, lockstep: Lockstep):
-        self._node, self._lockstep = node, lockstep
+    def __init__(self, node, lockstep: Lockstep, complaints: Complaints):
+        self._node, self._lockstep, self._complaints = node, lockstep, complaints
         self._runner: Runner | None = None
-        self._wall_time_given_up = 0    # as of the last report
+        self._behind = 0    # as of the last report
 
     def follow(self, runner: Runner) -> None:
         """Report on this one from now on."""
@@ -42,7 +43,8 @@ class SimulationHealth:
             self._node.diagnostics.log("fault", simulation.fault, "error")
         if simulation.given_up is not self._stale:
             if (simulation.given_up & ~self._stale).any():
-                self._node.diagnostics.log("stale commands", explained_timeout(simulation, self._node))
+                text = explained_timeout(simulation, self._node, self._complaints)
+                self._node.diagnostics.log("stale commands", text)
             self._stale = simulation.given_up
 
     def report(self, trajectories: list[str]) -> Report:
@@ -60,9 +62,10 @@ class SimulationHealth:
             "simulated time [s]": simulation.time_ns / SECOND,
             "steps since the last reset": simulation.steps,
             "paused": runner.paused,
+            "payloads [kg]": ", ".join(f"{link}: {mass:g}" for link, mass in self._node.payloads.items()) or "none",
             "trajectories": ", ".join(trajectories) or "none",
             "real-time factor": f"{runner.measured_factor():.3f}",
-            "wall time given up [s]": runner.given_up / SECOND,
+            "behind real time [s]": runner.behind / SECOND,
             "saturated efforts [steps]": int(saturated.sum()),
         }
         values |= {f"saturated: {names[i]}": int(saturated[i]) for i in saturated.nonzero()[0]}
@@ -75,9 +78,9 @@ class SimulationHealth:
         return values
 
     def _verdict(self, runner: Runner, simulation: Simulation) -> tuple[bytes, str]:
-        behind, self._wall_time_given_up = runner.given_up > self._wall_time_given_up, runner.given_up
-        if simulation.fault:
-            return ERROR, simulation.fault
+        behind, self._behind = runner.behind > self._behind, runner.behind
+        if simulation.fault or self._complaints.first:
+            return ERROR, simulation.fault or self._complaints.first
         if self._node.description.error:
             return WARN, self._node.description.state
         if self._node.state_label != "active":
@@ -85,7 +88,9 @@ class SimulationHealth:
         if faults := active_faults(simulation):
             return WARN, f"faults of the simulated robot: {listed(faults)}"
         if simulation.given_up.any():
-            return WARN, without_commands(simulation, self._node)
+            return WARN, without_commands(simulation, self._node, self._complaints)
+        if refused := self._complaints.all_refused():
+            return WARN, "; ".join(source(topic, self._node, self._complaints) for topic in refused)
         if behind:
             return WARN, f"cannot keep the real-time factor {self._node.settings.real_time_factor}"
         return OK, "stepping" if runner.stepping else "paused" if runner.paused else "running"
@@ -128,30 +133,31 @@ def described(fault: Fault, simulation: Simulation) -> str:
     return f"{fault}" + ("" if remaining == math.inf else f" for another {remaining:.3f} s")
 
 
-def without_commands(simulation: Simulation, node: Node) -> str:
+def without_commands(simulation: Simulation, node: Node, complaints: Complaints) -> str:
     """Which joints are without commands, and who publishes some, as the node sees the graph."""
     first = simulation.robot.n - len(simulation.joint_names)
     joints = ", ".join(np.array(simulation.joint_names)[simulation.given_up[first:]])
     span = f"for {simulation.settings.command_timeout:g} s (command_timeout)"
-    lacking = [f"no joint_commands {span} for {joints}: {source('joint_commands', node)}"] if joints else []
+    lacking = [f"no joint_commands {span} for {joints}: {source('joint_commands', node, complaints)}"] if joints else []
     if simulation.given_up[:first].any():
-        lacking.append(f"no base_wrench {span}: {source('base_wrench', node)}")
+        lacking.append(f"no base_wrench {span}: {source('base_wrench', node, complaints)}")
     return "; ".join(lacking)
 
 
-def source(topic: str, node: Node) -> str:
-    """Which nodes publish a topic on which nothing comes."""
+def source(topic: str, node: Node, complaints: Complaints) -> str:
+    """Which nodes publish a topic on which commands are missing, and what became of their messages."""
     found = publishers(node, topic)
     if not found:
         return f"no node publishes {topic}"
-    return f"{', '.join(found)} {'publishes' if len(found) == 1 else 'publish'} {topic}, but sent none"
+    return f"{', '.join(found)} {'publishes' if len(found) == 1 else 'publish'} {topic}, {complaints.sent(topic)}"
 
 
-def explained_timeout(simulation: Simulation, node: Node) -> str:
+def explained_timeout(simulation: Simulation, node: Node, complaints: Complaints) -> str:
     """The same when commands have just ceased to come: what acts from now on, and what it may be due to."""
     timeout = simulation.settings.on_timeout
     silent = (
         ". The state equals the last commands. If the publisher is ros2_control's JointStateTopicSystem, it sends "
         "nothing then: set its trigger_joint_command_threshold to -1, or command_timeout to 0"
     ) if simulation.at_command and publishers(node, "joint_commands") else ""
-    return f"{without_commands(simulation, node)}. From now on {ACTING[timeout]} (on_timeout: {timeout}){silent}"
+    lacking = without_commands(simulation, node, complaints)
+    return f"{lacking}. From now on {ACTING[timeout]} (on_timeout: {timeout}){silent}"

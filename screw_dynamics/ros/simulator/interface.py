@@ -5,6 +5,7 @@ from ..node.interface import DESCRIPTION, DIAGNOSTICS, ODOMETRY, PUBLISHED_DESCR
 STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
 SRV, STANDARD, TRIGGER = "screw_dynamics_interfaces/srv", "simulation_interfaces/srv", "std_srvs/srv/Trigger"
 BASE, GROUP, INSTALLED = "a floating base", "a group of `trajectory_groups`", "simulation_interfaces installed"
+GRIPPER = "a gripper of `gripper_groups`,"
 
 INTERFACE = Interface(
     publishes=(
@@ -36,6 +37,8 @@ INTERFACE = Interface(
         Endpoint("~/reset", TRIGGER, "back to the initial positions, at rest"),
         Endpoint("~/reset_to", f"{SRV}/ResetTo", "to a given state"),
         Endpoint("~/apply_wrench", f"{SRV}/ApplyWrench", "apply a wrench to a link for a given time"),
+        Endpoint("~/set_payload", f"{SRV}/SetPayload", "let a link carry a payload, until it is replaced or removed by "
+                 "mass 0"),
         Endpoint("~/inject_fault", f"{SRV}/InjectFault", "let a joint, a sensor or commands fail"),
         Endpoint("~/clear_faults", TRIGGER, "end all faults"),
         Endpoint("~/connected", TRIGGER, "answers when the nodes on its topics have found each other"),
@@ -49,6 +52,11 @@ INTERFACE = Interface(
     acts=(
         Endpoint("<group>/follow_joint_trajectory", "control_msgs/action/FollowJointTrajectory", "follow a trajectory, "
                  "as joint_trajectory_controller does", f"{GROUP}, control_msgs installed"),
+        Endpoint("<gripper>/gripper_cmd", "control_msgs/action/GripperCommand", "open or close a gripper, as "
+                 "gripper_action_controller does", f"{GRIPPER} of the type GripperCommand, control_msgs installed"),
+        Endpoint("<parallel_gripper>/gripper_cmd", "control_msgs/action/ParallelGripperCommand", "open or close a "
+                 "gripper, as parallel_gripper_action_controller does",
+                 f"{GRIPPER} of the type ParallelGripperCommand, control_msgs installed"),
         Endpoint("~/simulate_steps", "simulation_interfaces/action/SimulateSteps", "make steps, with feedback after "
                  "each", INSTALLED),
     ))

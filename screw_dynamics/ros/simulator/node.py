@@ -24,17 +24,22 @@ from screw_dynamics.simulator.lockstep import Lockstep
 from screw_dynamics.simulator.mechanism import prepare_loops
 from screw_dynamics.simulator.runner import IDLE, Runner
 from screw_dynamics.simulator.simulation import Simulation
+from screw_dynamics.simulator.stamps import Stamps
 
 from ..node.cdr import ReceivedJointState
 from ..node.description import output_order
 from ..node.diagnostics import Report
 from ..node.endpoints import LINGER, STEADY, STREAM
 from ..node.joint_state import Fault
+from ..node.loaded_robot import LoadedRobot
 from ..node.managed_node import ManagedNode, run
 from ..node.preparation import STEPS
 from ..node.watches import rivals
 from .base_endpoints import BaseEndpoints, on_base, on_joints
 from .command_reader import CommandReader
+from .complaints import REFUSED, Complaints
+from .gripper_actions import GripperActions
+from .gripper_settings import GripperParameters
 from .health import SimulationHealth
 from .interface import INTERFACE
 from .outputs import Outputs
@@ -73,17 +78,23 @@ class SimulatorNode(ManagedNode):
             "closed loops": lambda robot, q, v, link: robot.model.constraints and prepare_loops(robot, q, v),
             **self.steps}
         self._group_parameters = GroupParameters(self, self.settings.trajectory_groups)
+        self._gripper_parameters = GripperParameters(
+            self, self.settings.gripper_groups, self._group_parameters.groups)
         if self.settings.imus:
             kinematics = ("forward kinematics", "Jacobian", "Jacobian derivative")
             self.steps = {**self.steps, **{name: STEPS[name] for name in kinematics}}
         if self.settings.energy_balance:
             self.steps = {**self.steps, "energy balance": partial(prepare_balance, integrator=self.settings.integrator)}
         self._keeps_clock = keeps_clock
+        self._complaints = Complaints(self, self._on_complaint)
+        self.diagnostics.listeners.append(self._complaints.hear)
         self.diagnostics.watches.append(lambda: rivals(self, "joint_states", "joint_commands"))
 
     def forget(self) -> None:
-        """Forget the robot, and simulated time."""
+        """Forget the robot, its payloads, and simulated time."""
+        self._loaded = LoadedRobot()
         self._runner: Runner | None = None
+        self._stamps: Stamps | None = None
 
     # --------------------------------------------------------------------------------------------- for the services
     def runner(self) -> Runner:
@@ -95,8 +106,19 @@ class SimulatorNode(ManagedNode):
         return self._runner
 
     def clock_ns(self) -> int:
-        """The time of stamps: simulated time if it is published, else the system's."""
-        return self._runner.simulation.time_ns if self.settings.publish_clock else self.get_clock().now().nanoseconds
+        """What the clock shows that stamps are of: simulated time if it is published, else the system's."""
+        return self._runner.simulation.time_ns if self.settings.publish_clock else self._system_ns()
+
+    def stamp_ns(self) -> int:
+        """The stamp of the present state: its simulated time, or start + k dt of the system's clock."""
+        time = self._runner.simulation.time_ns
+        return time if self.settings.publish_clock else self._stamps.at(time)
+
+    def _system_ns(self) -> int:
+        return self.get_clock().now().nanoseconds
+
+    def _on_resumed(self) -> None:
+        self._stamps.catch_up(self._runner.simulation.time_ns, self._system_ns())
 
     def quit(self) -> None:
         """End the process as on SIGINT, once the answers under way are delivered."""
@@ -132,11 +154,12 @@ class SimulatorNode(ManagedNode):
         """Create topics and services."""
         self._lockstep = Lockstep(self.settings.lockstep, self.settings.lockstep_commands)
         self._outputs = Outputs(self, self._simulation_parameters.settings, self._lockstep, self._keeps_clock)
-        self._health = SimulationHealth(self, self._lockstep)
+        self._health = SimulationHealth(self, self._lockstep, self._complaints)
         self._commands = self.subscribe_hot("joint_commands", self._on_command, STREAM, self._work)
         SimulatorServices(self)
         SimulationControl(self)
         self._trajectories = TrajectoryGroups(self, self._group_parameters)
+        GripperActions(self, self._gripper_parameters, self._trajectories)
         for parameters, listener in (
                 (self._simulation_parameters.homes, self._on_initial_positions),
                 (self._simulation_parameters.interfaces, self._on_command_interfaces)):
@@ -149,14 +172,26 @@ class SimulatorNode(ManagedNode):
         if self._runner is not None:
             self._runner.abort(reason)
         self._trajectories.abort(reason)
+        self._complaints.clear()
+
+    def check_steps(self, runner: Runner) -> None:
+        """ValueError with the reason when no steps can be made."""
+        if reason := runner.simulation.fault or self._complaints.first:
+            raise ValueError(reason)
+
+    def _on_complaint(self, text: str) -> None:
+        if self._runner is not None:
+            self._runner.abort(text)
 
     # --------------------------------------------------------------------------------------------- robot
     def use(self, robot: Robot) -> None:
-        """Another robot starts anew, at its initial positions; simulated time goes on. Other gravity acts at once."""
+        """Another robot starts anew, at its initial positions, with the payloads of the links that it has; simulated
+        time goes on. Other gravity acts at once."""
         simulation = self._runner.simulation if self._runner is not None else None
-        if simulation is not None and robot.model is simulation.robot.model:
+        if simulation is not None and self._loaded.describes(robot.model):
             self._runner.catch_up()
-            simulation.robot = robot
+            self._loaded.describe(robot)
+            simulation.robot = self._loaded.robot
         else:
             self._simulate(robot, 0 if simulation is None else simulation.time_ns)
 
@@ -164,12 +199,21 @@ class SimulatorNode(ManagedNode):
         # What may refuse the robot comes first: the simulation of the one before goes on then.
         simulation = self._simulation_parameters.simulation(robot, time_ns)
         self._group_parameters.declare(robot.model)
+        self._complaints.unused_settings([
+            *self._simulation_parameters.unused(robot.model), *self._group_parameters.unused(robot.model),
+            *self._gripper_parameters.unused(robot.model),
+            *(self.settings.unknown(self.families) if self.settings.strict else ())])     # else `start` says so
         order = output_order(coordinate_joints(robot.model), self.settings.joints)
         self.abort("robot_description changed")
+        for link in self._loaded.describe(robot):
+            self.log.warning(f"payload of link '{link}' removed: the new robot has no such link")
+        simulation.carry(self._loaded.robot, self._loaded.loaded)
         paused = self.settings.start_paused if self._runner is None else self._runner.paused
         self._runner = Runner(
             simulation, self.settings.real_time_factor, self._outputs.every, self._outputs.publish, paused,
-            wake=self._schedule, lockstep=self._lockstep)
+            wake=self._schedule, lockstep=self._lockstep, resumed=self._on_resumed)
+        self._stamps = self._stamps or Stamps(simulation.settings.dt_ns, time_ns, self._system_ns())
+        self._warn_of_stamps()
         self._read_commands(simulation)
         self._health.follow(self._runner)
         self._trajectories.use(self._runner)
@@ -177,6 +221,17 @@ class SimulatorNode(ManagedNode):
         self._outputs.follow(self._runner, order)
         if self.state_label == "active":
             self._runner.resume()
+
+    def set_payload(self, link: str, mass: float, com: np.ndarray, inertia: np.ndarray) -> None:
+        """Replace the payload of a link, from the present step on; ValueError when it is not physical."""
+        self._runner.catch_up()
+        self._loaded.set_payload(link, mass, com, inertia)
+        self._runner.simulation.carry(self._loaded.robot, self._loaded.loaded)
+
+    @property
+    def payloads(self) -> dict[str, float]:
+        """Mass by link [kg]."""
+        return self._loaded.payloads
 
     def _follow_base(self, simulation: Simulation) -> None:
         """Have the topics of a floating base, from the first robot on that has one."""
@@ -194,17 +249,25 @@ class SimulatorNode(ManagedNode):
         if "real_time_factor" in names and self._runner is not None:
             self._runner.catch_up()
             self._runner.set_factor(self.settings.real_time_factor)
+            self._warn_of_stamps()
+
+    def _warn_of_stamps(self) -> None:
+        factor = self.settings.real_time_factor
+        if factor != 1.0 and not self.settings.publish_clock:
+            self.log.warning(
+                f"real_time_factor is {factor:g}: the stamps of states go on with simulated time, and leave the "
+                "system's clock. publish_clock: true, and use_sim_time: true on other nodes, lets them follow")
 
     def _on_initial_positions(self, names: set[str]) -> None:
         homes = self._simulation_parameters.homes
-        if self._runner is not None and self._runner.simulation.robot.model is homes.model:
+        if self._runner is not None and self._loaded.describes(homes.model):
             self._runner.simulation.home.change(homes.by_joint())
         elif self.description.refused is not None:
             self.description.offer(self.description.refused)   # perhaps it was refused for these
 
     def _on_command_interfaces(self, names: set[str]) -> None:
         interfaces = self._simulation_parameters.interfaces
-        if self._runner is not None and self._runner.simulation.robot.model is interfaces.model:
+        if self._runner is not None and self._loaded.describes(interfaces.model):
             self._runner.catch_up()
             self._runner.simulation.set_modes(interfaces.by_joint())
             self._read_commands(self._runner.simulation)
@@ -228,7 +291,15 @@ class SimulatorNode(ManagedNode):
     def _on_command(self, msg: ReceivedJointState) -> None:
         if self.state_label != "active" or self._runner is None:
             raise Fault("not active", "there is no active simulation", "debug")
-        self._command(on_joints(self._reader.read(msg), self._runner.simulation), msg.stamp, "joint_commands")
+        self._complaints.reading()
+        try:
+            command = self._reader.read(msg)
+        except Fault:
+            if self._complaints.tolerates(REFUSED) and self.settings.strict:
+                self._runner.answered(msg.stamp)    # or lockstep would wait for ever
+            raise
+        self._complaints.read("joint_commands")
+        self._command(on_joints(command, self._runner.simulation), msg.stamp, "joint_commands")
 
     def _on_base_wrench(self, wrench: np.ndarray, stamp: int) -> None:
         if self.state_label != "active" or self._runner is None:

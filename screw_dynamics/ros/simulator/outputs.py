@@ -21,7 +21,8 @@ STATE_FIELDS = ("position", "velocity", "effort")
 
 
 class Outputs:
-    """Publishes the states of a simulation for a node, which offers `clock_ns()`, the time of stamps.
+    """Publishes the states of a simulation for a node, which offers `stamp_ns()`, the stamp of the present
+    state.
 
     every: the steps between two states. stamp: of the state published last. keeps_clock: whether /clock is this node's
     to publish."""
@@ -48,7 +49,7 @@ class Outputs:
 
     def _now(self) -> Time:
         """The stamp of the state of now."""
-        return messages.time_message(self._node.clock_ns())
+        return messages.time_message(self._node.stamp_ns())
 
     def publish(self) -> bool:
         """Publish the base's state, then state and clock, last what the controller answers: the others are there when

@@ -25,7 +25,7 @@ from .connections import TOPICS, connect
 
 class SimulatorServices:
     """Serves `node`, which offers: `runner() -> Runner` (ValueError when nothing can be simulated), `restart_clock`,
-    `abort`, `stamp` (of the state published last), and what `serve` needs."""
+    `abort`, `check_steps`, `set_payload`, `stamp` (of the state published last), and what `serve` needs."""
 
     def __init__(self, node):
         self._node = node
@@ -36,6 +36,7 @@ class SimulatorServices:
             Service("set_pause", self._set_pause),
             Service("step", self._step, MutuallyExclusiveCallbackGroup()),
             Service("apply_wrench", self._apply_wrench),
+            Service("set_payload", self._set_payload),
             Service("inject_fault", self._inject_fault),
             Service("clear_faults", self._clear_faults),
             Service("connected", self._connected, MutuallyExclusiveCallbackGroup()),
@@ -64,8 +65,7 @@ class SimulatorServices:
     async def _step(self, runner: Runner, request, response) -> None:
         if not runner.paused:
             raise ValueError("the simulator is running: ~/set_pause first")
-        if runner.simulation.fault:
-            raise ValueError(runner.simulation.fault)
+        self._node.check_steps(runner)
         finished = self._node.future()
         runner.step(request.steps, finished.set_result)
         reason = await finished
@@ -80,6 +80,15 @@ class SimulatorServices:
         runner.catch_up()
         duration = messages.nanoseconds(request.duration) / SECOND
         runner.simulation.push(link, messages.wrench(request.wrench.wrench), duration)
+
+    def _set_payload(self, runner: Runner, request, response) -> None:
+        link = request.link
+        if link not in runner.simulation.robot.link_names:
+            raise ValueError(f"link: '{link}' is not a link of the robot")
+        try:
+            self._node.set_payload(link, *messages.inertia(request.inertia))
+        except ValueError as error:
+            raise ValueError(f"inertia, for link '{link}': {error}") from None
 
     def _inject_fault(self, runner: Runner, request, response) -> None:
         runner.catch_up()

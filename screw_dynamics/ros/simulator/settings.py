@@ -6,6 +6,7 @@ from screw_dynamics.simulator.lockstep import TRIGGERS
 from screw_dynamics.simulator.settings import JOINT_MODES, Settings
 
 from ..node.parameters import FLOATING_BASE, SHARED, Setting
+from .complaints import KINDS
 
 SETTINGS = (
     *SHARED,
@@ -16,19 +17,24 @@ SETTINGS = (
     Setting("real_time_factor", 1.0, "simulated seconds in a second; 0: as fast as possible", "1", lower=0.0,
             upper=1e6, least=1e-6),
     Setting("start_paused", False, "wait for ~/set_pause or ~/step", read_only=True),
-    Setting("publish_clock", False, "publish /clock and stamp with simulated time; false: stamp with the system's time",
-            read_only=True),
+    Setting("publish_clock", False, "publish /clock and stamp with simulated time; false: stamp with the system's time "
+            "at the start plus simulated time", read_only=True),
     Setting("lockstep", "", "what a controller answers, published last: simulated time waits after each publication "
             "until a command has come. joint_states: it answers every state; clock: its timer runs on simulated time; "
             "empty: time does not wait", choices=TRIGGERS, read_only=True),
     Setting("lockstep_commands", 1, "messages on joint_commands and base_wrench that make up an answer, one of each "
             "controller",
             lower=0, read_only=True),
+    Setting("strict", False, "take for an error what a log would tell: a message that is refused or not used in full "
+            "ends the steps under way, and lets further ones fail until a reset; a parameter that does nothing refuses "
+            "the robot", read_only=True),
+    Setting("tolerate", (), f"what strict passes over, of {', '.join(KINDS)}", read_only=True),
     Setting("odom_frame", "odom", "the frame of the base's pose on odom, and on /tf", read_only=True),
     Setting("publish_tf", False, "publish the transform from odom_frame to a floating base on /tf", read_only=True),
-    Setting("reset_clock", False, "a reset restarts simulated time at zero; false: it goes on"),
+    Setting("reset_clock", False, "~/reset and ~/reset_to restart simulated time at zero; false: it goes on"),
     Setting("trajectory_groups", ("joint_trajectory_controller",), "groups of joints that follow trajectories, by "
             "<group>/follow_joint_trajectory and <group>/joint_trajectory; ['']: none", read_only=True),
+    Setting("gripper_groups", (), "grippers of a joint each, that take goals by <gripper>/gripper_cmd", read_only=True),
     Setting("trajectory_execution", "computed_torque", "what servos follow of a trajectory: position, velocity and "
             "acceleration, or position only", choices=("computed_torque", "position_servo"), read_only=True),
     Setting("trajectory_rate", 100.0, "rate in simulated time at which tolerances are checked, and goals found "

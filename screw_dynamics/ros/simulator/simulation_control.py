@@ -104,7 +104,7 @@ class SimulationControl:
         runner = self._runner(self._set.INCORRECT_TRANSITION)
         if target == state.STATE_STOPPED:
             runner.paused = True
-            self._restart(runner, True, self._node.restart_clock, "the simulation was stopped")
+            self._restart(runner, self._scope.SCOPE_ALL, "the simulation was stopped")
             self._stopped = runner.simulation.qd
             return
         if runner.stepping:
@@ -131,15 +131,14 @@ class SimulationControl:
             raise Refusal(
                 self._result.RESULT_FEATURE_UNSUPPORTED,
                 f"scope {request.scope}: only SCOPE_TIME, SCOPE_STATE, SCOPE_ALL and SCOPE_DEFAULT are supported")
-        state = request.scope == scope.SCOPE_DEFAULT or request.scope & scope.SCOPE_STATE
-        time = self._node.restart_clock if request.scope == scope.SCOPE_DEFAULT else request.scope & scope.SCOPE_TIME
-        self._restart(runner, bool(state), bool(time), "~/reset_simulation was called")
+        # The definition has SCOPE_DEFAULT the same as SCOPE_ALL.
+        self._restart(runner, request.scope or scope.SCOPE_ALL, "~/reset_simulation was called")
 
-    def _restart(self, runner: Runner, state: bool, time: bool, reason: str) -> None:
+    def _restart(self, runner: Runner, scope: int, reason: str) -> None:
         runner.catch_up()
         self._node.abort(reason)
-        if state:
-            runner.simulation.reset(time)
+        if scope & self._scope.SCOPE_STATE:
+            runner.simulation.reset(bool(scope & self._scope.SCOPE_TIME))
         else:
             runner.simulation.restart_clock()
         runner.resume()
@@ -152,8 +151,10 @@ class SimulationControl:
         if self._present() != self._state.STATE_PAUSED:
             now = "stopped" if runner.paused else "playing"
             raise Refusal(failed, f"the simulation is {now}, it must be paused: ~/set_simulation_state")
-        if runner.simulation.fault:
-            raise Refusal(failed, runner.simulation.fault)
+        try:
+            self._node.check_steps(runner)
+        except ValueError as error:
+            raise Refusal(failed, str(error)) from error
         return runner
 
     async def _step(self, _, request, response) -> None:

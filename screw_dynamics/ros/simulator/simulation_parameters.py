@@ -3,6 +3,7 @@
 from dataclasses import fields
 
 from screw_dynamics.floating_base import coordinate_joints
+from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 from screw_dynamics.simulator.home import default_modes
 from screw_dynamics.simulator.settings import Settings
@@ -37,9 +38,13 @@ class SimulationParameters:
         middle = at_defaults.limits.middle()[robot.n - len(names):]
         self.homes.declare(robot.model, middle.tolist(), at_defaults.home.check)
         self.interfaces.declare(robot.model, list(default_modes(robot.model, self.settings.command_mode).values()))
-        for name in (*self.homes.misnamed(), *self.interfaces.misnamed(), *self._sensors.misnamed(names)):
-            self._node.log.warning(f"parameter {name}: unknown joint, the model has {listed(names)}")
         return Simulation(robot, self.settings, self.homes.by_joint(), time_ns, self.interfaces.by_joint(), **own)
+
+    def unused(self, model: Model) -> list[str]:
+        """A line on each parameter of a joint that the model, that of the robot seen last, does not have."""
+        names = coordinate_joints(model)
+        return [f"parameter {name} is not used: unknown joint, the robot has {listed(names)}"
+                for name in (*self.homes.misnamed(), *self.interfaces.misnamed(), *self._sensors.misnamed(names))]
 
     def _instrumented(self, robot: Robot) -> Robot | None:
         """The robot of the same description with what force-torque sensors need."""

@@ -1,6 +1,8 @@
 """Trajectories of simulator_node, as with joint_trajectory_controller: each group of joints has the topic
 <group>/joint_trajectory and, where control_msgs is installed, the action <group>/follow_joint_trajectory."""
 
+from collections.abc import Callable
+
 import numpy as np
 from builtin_interfaces.msg import Duration
 from rclpy.duration import Duration as RclpyDuration
@@ -8,7 +10,9 @@ from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from screw_dynamics.floating_base import velocity_names
+from screw_dynamics.simulator.gripper import GripperGoal
 from screw_dynamics.simulator.runner import Runner
+from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.simulator.trajectory_following import Goal, TrajectoryFollower
 from screw_dynamics.simulator.trajectory_goal import (
     Code,
@@ -30,7 +34,8 @@ from .trajectory_settings import GroupParameters
 
 class TrajectoryGroups:
     """The groups of a node, which offers `runner() -> Runner` (ValueError when nothing can be simulated), `clock_ns()`,
-    the time of stamps, `settings`, `diagnostics` and what endpoints need.
+    what the clock of stamps shows, `stamp_ns()`, the stamp of the present state, `settings`, `diagnostics` and what
+    endpoints need.
 
     A trajectory is checked and followed in simulated time, at steps that are multiples of the period of
     trajectory_rate; feedback comes at those of action_monitor_rate."""
@@ -40,7 +45,7 @@ class TrajectoryGroups:
         self._groups = parameters.groups
         self._follower: TrajectoryFollower | None = None
         self._runner: Runner | None = None
-        self._waiting: dict[str, RunningGoal] = {}   # goals of the action, by group
+        self._senders: dict[str, Callable[[Goal], None]] = {}   # of feedback, by group
         for group in self._groups:
             node.subscribe("<group>/joint_trajectory", lambda msg, group=group: self._on_topic(group, msg), RELIABLE,
                            group=group)
@@ -49,18 +54,18 @@ class TrajectoryGroups:
         self._kind = control_msgs.FollowJointTrajectory if control_msgs else None
         for group in self._groups if self._kind else ():
             Action(node, "<group>/follow_joint_trajectory", lambda goal, group=group: self._on_goal(group, goal),
-                   lambda goal, group=group: self._on_cancel(group), group=group)
+                   lambda goal, group=group: self.cancel(group), group=group)
 
     # --------------------------------------------------------------------------------------------- for the node
     def use(self, runner: Runner) -> None:
         """Follow trajectories with another robot, whose parameters are declared."""
         model = runner.simulation.robot.model
         for group in self._groups:
-            for joint in self._parameters.unknown_joints(group, model):
-                why = f"mimics {model.mimics[joint].joint}" if joint in model.mimics else "is not a joint of the model"
-                self._node.log.warning(f"parameter {group}.joints: '{joint}' {why}, it is left out")
-        for name in self._parameters.misnamed():
-            self._node.log.warning(f"parameter {name}: there is none of this name, it does nothing")
+            for joint in self._parameters.left_out(group, model):
+                if joint in model.mimics:
+                    leader = model.mimics[joint].joint
+                    self._node.log.warning(
+                        f"parameter {group}.joints: joint '{joint}' mimics '{leader}', and is left out")
         self._runner = runner
         self._follower = TrajectoryFollower(
             runner.simulation, self._node.settings.trajectory_execution == "computed_torque")
@@ -81,14 +86,14 @@ class TrajectoryGroups:
     # --------------------------------------------------------------------------------------------- goals
     def _on_topic(self, group: str, msg: JointTrajectory) -> None:
         try:
-            self._start(group, msg, None, lambda outcome: self._log(group, outcome))
+            self._start(group, msg, None, lambda outcome: self.log(group, outcome))
         except ValueError as error:
             raise Fault("trajectory refused", str(error), "error") from error
 
     def _on_goal(self, group: str, goal: RunningGoal) -> None:
         def finished(outcome: Outcome) -> None:
-            self._waiting.pop(group, None)
-            self._log(group, outcome)
+            self._senders.pop(group, None)
+            self.log(group, outcome)
             result = self._kind.Result(error_code=int(outcome.code), error_string=outcome.text)
             goal.finish(outcome.code == Code.SUCCESSFUL, result)
 
@@ -98,10 +103,10 @@ class TrajectoryGroups:
             self._start(group, goal.request.trajectory, goal.request, finished)
         except ValueError as error:
             refusal = Outcome(getattr(error, "code", Code.INVALID_GOAL), str(error))
-            self._log(group, refusal)
+            self.log(group, refusal)
             goal.finish(False, self._kind.Result(error_code=int(refusal.code), error_string=refusal.text))
         else:
-            self._waiting[group] = goal
+            self._senders[group] = lambda followed: goal.feedback(self._feedback(followed))
 
     def _start(self, group: str, msg: JointTrajectory, request, finished) -> None:
         """Follow a trajectory from now on; request: the goal with its tolerances, None for the defaults. ValueError
@@ -114,11 +119,32 @@ class TrajectoryGroups:
         points = read_points(msg, self._parameters.rules(group, model), model, simulation.limits)
         stamp = messages.nanoseconds(msg.header.stamp)
         begin = begin_of(stamp, points, simulation.time_ns, self._node.clock_ns())
-        tolerances = self._tolerances(group, request)
-        self._follower.start(group, points, begin, tolerances, finished)
+        self._follower.start(group, points, begin, self._tolerances(group, request), finished)
+        self._watch(simulation)
+
+    def approach(self, group: str, gripper: GripperGoal, send: Callable[[Goal], None],
+                 finished: Callable[[Outcome], None]) -> None:
+        """Let a gripper approach its goal from now on; `send` is called when feedback is due."""
+        simulation = self._runner.simulation
+
+        def ended(outcome: Outcome) -> None:
+            self._senders.pop(group, None)
+            finished(outcome)
+
+        self._follower.start(group, gripper.points, simulation.time_ns, Tolerances.of(simulation.robot.n), ended,
+                             gripper.limit, gripper.judge)
+        self._senders[group] = send
+        self._watch(simulation)
+
+    def cancel(self, group: str) -> None:
+        """End the goal of a group; its joints rest where they are."""
+        self._runner.catch_up()
+        self._follower.cancel(group, Outcome(Code.SUCCESSFUL, "cancelled"))
+
+    def _watch(self, simulation: Simulation) -> None:
         for call, rate in ((self._check, self._node.settings.trajectory_rate),
                            (self._send_feedback, self._node.settings.action_monitor_rate)):
-            runner.watches[call] = simulation.settings.every(rate)
+            self._runner.watches[call] = simulation.settings.every(rate)
 
     def _tolerances(self, group: str, request) -> Tolerances:
         model = self._runner.simulation.robot.model
@@ -131,11 +157,8 @@ class TrajectoryGroups:
             request, defaults, joints,
             lambda text: self._node.diagnostics.log(f"tolerance {group}", f"{group}: {text}", "error"))
 
-    def _on_cancel(self, group: str) -> None:
-        self._runner.catch_up()
-        self._follower.cancel(group, Outcome(Code.SUCCESSFUL, "cancelled"))
-
-    def _log(self, group: str, outcome: Outcome) -> None:
+    def log(self, group: str, outcome: Outcome) -> None:
+        """Log how a goal ended, throttled."""
         if outcome.code == Code.SUCCESSFUL:
             self._node.diagnostics.log(f"{group} {outcome.text}", f"{group}: {outcome.text}", "info")
         else:
@@ -150,8 +173,8 @@ class TrajectoryGroups:
             self._runner.watches.pop(self._send_feedback, None)
 
     def _send_feedback(self) -> None:
-        for group, waiting in self._waiting.items():
-            waiting.feedback(self._feedback(self._follower.goals[group]))
+        for group, send in self._senders.items():
+            send(self._follower.goals[group])
 
     def _feedback(self, goal: Goal):
         simulation = self._runner.simulation
@@ -159,7 +182,7 @@ class TrajectoryGroups:
         joints, now = goal.trajectory.joints, simulation.time_ns
         elapsed = RclpyDuration(nanoseconds=now - goal.trajectory.begin).to_msg()
         feedback = self._kind.Feedback(
-            header=Header(stamp=messages.time_message(self._node.clock_ns())),
+            header=Header(stamp=messages.time_message(self._node.stamp_ns())),
             joint_names=[simulation.names[i] for i in joints], index=goal.trajectory.next_point(now))
         feedback.desired = _point(elapsed, desired.position[0], desired.velocity[0], desired.acceleration[0])
         feedback.desired.effort = messages.floats(np.nan_to_num(desired.effort[0]))

@@ -28,18 +28,25 @@ JOINT = (
 )
 
 
+def check_groups(parameter: str, groups: Sequence[str], others: Sequence[str] = ()) -> list[str]:
+    """The groups that a parameter names. ValueError when one is named twice, there or among the others, or its name
+    cannot be that of a parameter and a topic."""
+    named = [group for group in groups if group]   # [''] is no group
+    for group in named:
+        if not all(part.isidentifier() and part.isascii() for part in group.split("/")):
+            raise ValueError(f"parameter {parameter}: '{group}' must be of letters, digits and underscores")
+        if [*named, *others].count(group) > 1:
+            raise ValueError(f"parameter {parameter}: '{group}' is named twice")
+    return named
+
+
 class GroupParameters(Parameters):
     """The parameters <group>.<name> of `groups`, and <group>.constraints.<joint>.<name> of the joints of a model.
 
     ValueError when the name of a group cannot be that of a parameter and a topic."""
 
     def __init__(self, node: Node, groups: Sequence[str]):
-        self.groups = [group for group in groups if group]   # [''] is no group
-        for group in self.groups:
-            if not all(part.isidentifier() and part.isascii() for part in group.split("/")):
-                raise ValueError(f"parameter trajectory_groups: '{group}' must be of letters, digits and underscores")
-            if self.groups.count(group) > 1:
-                raise ValueError(f"parameter trajectory_groups: '{group}' is named twice")
+        self.groups = check_groups("trajectory_groups", groups)
         table = [row._replace(name=f"{group}.{row.name}") for group in self.groups for row in GROUP]
         super().__init__(node, table)
         self._fixed = set(self._table)
@@ -51,7 +58,7 @@ class GroupParameters(Parameters):
         joints = coordinate_joints(model)
         return tuple(name for name in named if name in joints) if named else joints
 
-    def unknown_joints(self, group: str, model: Model) -> list[str]:
+    def left_out(self, group: str, model: Model) -> list[str]:
         """The joints that are left out."""
         return [name for name in getattr(self, f"{group}.joints") if name and name not in coordinate_joints(model)]
 
@@ -74,10 +81,14 @@ class GroupParameters(Parameters):
                     self._table[setting.name] = setting
         self._model = model
 
-    def misnamed(self) -> list[str]:
-        """Overrides below a group that are no parameter of it; they do nothing."""
+    def unused(self, model: Model) -> list[str]:
+        """A line on each parameter of a group, or joint in it, that does nothing with the model declared last."""
         overrides = self._node._parameter_overrides   # rclpy shows overrides only of parameters that are declared
-        return [name for name in overrides if name.partition(".")[0] in self.groups and name not in self._table]
+        misnamed = [name for name in overrides if name.partition(".")[0] in self.groups and name not in self._table]
+        return [
+            *(f"parameter {group}.joints: joint '{joint}' does not exist, and is not used"
+              for group in self.groups for joint in self.left_out(group, model) if joint not in model.mimics),
+            *(f"parameter {name} does not exist, and is not used" for name in misnamed)]
 
     def rules(self, group: str, model: Model) -> GoalRules:
         """What a group accepts."""

@@ -1,6 +1,6 @@
 """Force-torque sensors in joints, by a model whose links can come apart there."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -22,7 +22,7 @@ class ForceTorques:
         self._settings, self._joints = settings, tuple(joint for joint in settings.force_torques if joint)
         self._bias = np.concatenate([settings.torque_bias, settings.force_bias])
         self._deviation = np.repeat([settings.torque_noise, settings.force_noise], 3)
-        self._instrumented = instrumented
+        self._instrumented = self._unloaded = instrumented
         rates = instrumented.v_slices if instrumented is not None else {}
         self._rows: dict[str, list[int]] = {}
         self.child_links: dict[str, str] = {}
@@ -36,6 +36,11 @@ class ForceTorques:
         self._numbers, self._rates = (
             [k for name in robot.joint_names for k in range(*slices[name].indices(slices[name].stop))]
             for slices in (instrumented.q_slices, rates)) if self._joints else ([], [])
+
+    def carry(self, loaded: Callable[[Robot], Robot]) -> None:
+        """The robot carries payloads from now on; loaded(robot): a robot of the same links that does."""
+        if self._unloaded is not None:
+            self._instrumented = loaded(self._unloaded)
 
     def measure(self, moment: Moment) -> Mapping[str, np.ndarray]:
         """For each joint the wrench (6,), (torque, force), in the frame of the child link and about its origin.

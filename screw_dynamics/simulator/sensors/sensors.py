@@ -62,6 +62,10 @@ class Sensors:
         self._multiplier, self._offset = followed.T
         self.reset()
 
+    def carry(self, loaded: Callable[[Robot], Robot]) -> None:
+        """The robot carries payloads from now on; loaded(robot): a robot of the same links that does."""
+        self._force_torques.carry(loaded)
+
     def reset(self) -> None:
         """Let no sensor be frozen."""
         self._held: dict[str, Any] = {}     # what frozen sensors repeat

@@ -1,7 +1,10 @@
 """The robot in use: the described one with the payloads that were set since."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
+from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 
 Payload = tuple[float, np.ndarray, np.ndarray]   # mass, centre of mass (3,), inertia about it (3, 3)
@@ -26,23 +29,33 @@ class LoadedRobot:
         for link in lost:
             del self._payloads[link]
         self._described = robot
-        self.robot = _carrying(robot, self._payloads)
+        self.robot = carrying(robot, self._payloads)
         return lost
+
+    def describes(self, model: Model | None) -> bool:
+        """Whether a model is that of the description, without payloads."""
+        return self._described is not None and model is self._described.model
 
     def set_payload(self, link: str, mass: float, com: np.ndarray, inertia: np.ndarray) -> None:
         """Replace the payload of a link, mass 0 removes it; ValueError, and no change, when it is not physical."""
         payloads = {other: payload for other, payload in self._payloads.items() if other != link}
         if mass != 0.0:
             payloads[link] = mass, com, inertia
-        self.robot = _carrying(self._described, payloads)
+        self.robot = carrying(self._described, payloads)
         self._payloads = payloads
 
     def without(self, link: str) -> Robot:
         """The robot without the payload of a link."""
-        return _carrying(self._described, {other: load for other, load in self._payloads.items() if other != link})
+        return carrying(self._described, {other: load for other, load in self._payloads.items() if other != link})
 
 
-def _carrying(robot: Robot, payloads: dict[str, Payload]) -> Robot:
+    def loaded(self, robot: Robot) -> Robot:
+        """Another robot of the same links, with the same payloads."""
+        return carrying(robot, self._payloads)
+
+
+def carrying(robot: Robot, payloads: Mapping[str, Payload]) -> Robot:
+    """A robot with payloads on its links."""
     for link, (mass, com, inertia) in payloads.items():
         robot = robot.with_payload(link, mass, com, inertia)
     return robot

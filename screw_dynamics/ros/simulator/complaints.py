@@ -1,0 +1,94 @@
+"""What a simulated robot was sent and did not use, and the strict mode in which that is an error."""
+
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+from ..node.joint_state import Fault
+from ..node.watches import publishers
+
+# Kinds of complaints: what the parameter `tolerate` may list.
+REFUSED, UNKNOWN_JOINT, NO_COMMAND, OTHER_FIELD, UNUSED_SETTING = KINDS = (
+    "refused", "unknown joint", "no command", "other field", "unused setting")
+
+
+class Unused(NamedTuple):
+    """The messages of a topic since the last one that was used in full: how many, those refused of them, and why the
+    last one was not."""
+
+    count: int = 0
+    refused: int = 0
+    why: str = ""
+
+
+class Complaints:
+    """Listens to the diagnostics of `node`, which offers them, `settings` and the view of the graph.
+
+    first: the first complaint of the present run, if it is not tolerated and the parameter `strict` is true; else "".
+    on_first(text) is called with it."""
+
+    def __init__(self, node, on_first: Callable[[str], None]):
+        self._node, self._on_first = node, on_first
+        self._strict, self._tolerated = node.settings.strict, check_kinds("tolerate", node.settings.tolerate)
+        self._unused: dict[str, Unused] = {}
+        self._flawed = False    # the message that is being read
+        self.first = ""
+
+    def clear(self) -> None:
+        """A run begins."""
+        self.first = ""
+        self._unused.clear()
+
+    def tolerates(self, kind: str) -> bool:
+        """Whether a complaint of a kind is none of strict mode's errors."""
+        return not self._strict or kind in self._tolerated
+
+    def hear(self, topic: str, fault: Fault, dropped: bool) -> None:
+        """A message of a topic was dropped, or not used in full."""
+        kind = REFUSED if dropped else fault.reason
+        if kind not in KINDS or fault.reason == "not active":
+            return
+        before = self._unused.get(topic, Unused())
+        self._unused[topic] = Unused(before.count + (not self._flawed), before.refused + dropped, str(fault))
+        self._flawed = True
+        if not self.first and not self.tolerates(kind):
+            names = ", ".join(publishers(self._node, topic)) or "a node that is gone"
+            became = "refused" if dropped else "not used in full"
+            self.first = (f"a message of the topic {topic} (published by {names}) was {became}: {fault} [strict; "
+                          f"tolerate: '{kind}']")
+            self._on_first(self.first)
+
+    def reading(self) -> None:
+        """What is heard from now on is of one message."""
+        self._flawed = False
+
+    def read(self, topic: str) -> None:
+        """The message, of this topic, has been read; if nothing was heard, it was used in full."""
+        if not self._flawed:
+            self._unused.pop(topic, None)
+
+    def sent(self, topic: str) -> str:
+        """What came of a topic on which commands are missing, to follow "<node> publishes <topic>, "."""
+        count, refused, why = self._unused.get(topic, Unused())
+        if not count:
+            return "but sent none"
+        share = "all refused" if refused == count else "none used in full" + (f", {refused} refused" * bool(refused))
+        return f"and sent {count}, {share}; the last: {why}"
+
+    def all_refused(self) -> list[str]:
+        """The topics of which all messages were refused since the last that was used in full."""
+        return [topic for topic, unused in self._unused.items() if unused.count == unused.refused]
+
+    def unused_settings(self, lines: Collection[str]) -> None:
+        """Parameters that do nothing are a warning each, in strict mode a ValueError that refuses the robot."""
+        if lines and not self.tolerates(UNUSED_SETTING):
+            raise ValueError(f"{'; '.join(lines)} [strict; tolerate: '{UNUSED_SETTING}']")
+        for line in lines:
+            self._node.log.warning(line)
+
+
+def check_kinds(name: str, kinds: Collection[str]) -> frozenset[str]:
+    """The kinds of complaints that an option of this name lists; ValueError for one that does not exist."""
+    for kind in kinds:
+        if kind and kind not in KINDS:
+            raise ValueError(f"{name} lists '{kind}', must be of {', '.join(KINDS)}")
+    return frozenset(kinds)

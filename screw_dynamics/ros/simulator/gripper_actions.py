@@ -1,0 +1,119 @@
+"""Grippers of simulator_node, as with gripper_action_controller and parallel_gripper_action_controller: each has the
+action <gripper>/gripper_cmd, where control_msgs is installed."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from sensor_msgs.msg import JointState
+
+from screw_dynamics.model.mimic import Mimic
+from screw_dynamics.simulator.gripper import GripperGoal
+from screw_dynamics.simulator.trajectory_goal import Code, Outcome
+
+from ..node.actions import Action, RunningGoal
+from ..node.optional import optional_interfaces
+from .gripper_settings import GripperParameters
+from .trajectory_actions import TrajectoryGroups
+
+
+class Wanted(NamedTuple):
+    """What a goal asks for; max_effort and max_velocity are None where it gives none."""
+
+    position: float
+    max_effort: float | None = None
+    max_velocity: float | None = None
+
+
+def read_single(command: Any, joint: str, mimics: Mapping[str, Mimic]) -> Wanted:
+    """Of a control_msgs/GripperCommand; an effort of 0 is none, and its sign does not matter."""
+    return Wanted(command.position, abs(command.max_effort) or None)
+
+
+def read_parallel(command: JointState, joint: str, mimics: Mapping[str, Mimic]) -> Wanted:
+    """Of a JointState with largest velocity and effort: of the joint alone, named or not, or with those that mimic it.
+
+    ValueError names the field."""
+    names = list(command.name) or [joint]
+    for name in names:
+        if name != joint and (name not in mimics or mimics[name].joint != joint):
+            raise ValueError(f"command.name: '{name}' is not '{joint}', the joint of this gripper, or a joint "
+                             "that mimics it")
+    if joint not in names:
+        raise ValueError(f"command.name: '{joint}', the joint of this gripper, is missing")
+    for field in ("position", "velocity", "effort"):
+        count = len(getattr(command, field))
+        if count != len(names) and not (count == 0 and field != "position"):
+            raise ValueError(f"command.{field} has {count} values, must have {len(names)}")
+    k = names.index(joint)
+    velocity, effort = (values[k] if len(values) else None for values in (command.velocity, command.effort))
+    return Wanted(command.position[k], effort, velocity)
+
+
+def single(kind: type, joint: str, gripper: GripperGoal) -> Any:
+    """The result or feedback of a GripperCommand."""
+    position, _, effort = gripper.present
+    return kind(position=position, effort=effort, stalled=gripper.stalled, reached_goal=gripper.reached)
+
+
+def parallel(kind: type, joint: str, gripper: GripperGoal) -> Any:
+    """The result or feedback of a ParallelGripperCommand."""
+    position, velocity, effort = gripper.present
+    message = kind(state=JointState(name=[joint], position=[position], velocity=[velocity], effort=[effort]))
+    if hasattr(message, "stalled"):     # feedback does not tell
+        message.stalled, message.reached_goal = gripper.stalled, gripper.reached
+    return message
+
+
+ROWS = {"GripperCommand": ("gripper", read_single, single),
+        "ParallelGripperCommand": ("parallel_gripper", read_parallel, parallel)}
+
+
+class GripperActions:
+    """The grippers of a node, which offers what `TrajectoryGroups` needs; these follow its goals.
+
+    Goals are checked in simulated time, at steps that are multiples of the period of trajectory_rate; feedback comes at
+    those of action_monitor_rate."""
+
+    def __init__(self, node, parameters: GripperParameters, trajectories: TrajectoryGroups):
+        self._node, self._parameters, self._trajectories = node, parameters, trajectories
+        control_msgs = parameters.groups and optional_interfaces("control_msgs.action", "actions gripper_cmd", node.log)
+        for group in parameters.groups if control_msgs else ():
+            name = getattr(parameters, f"{group}.type")
+            kind = getattr(control_msgs, name, None)
+            if kind is None:
+                node.log.warning(f"not offered: {group}/gripper_cmd; this version of control_msgs does not have {name}")
+                continue
+            part, read, write = ROWS[name]
+            Action(node, f"<{part}>/gripper_cmd",
+                   lambda goal, group=group, kind=kind, read=read, write=write: self._on_goal(
+                       group, goal, kind, read, write),
+                   lambda goal, group=group: self._trajectories.cancel(group), **{part: group})
+
+    def _on_goal(self, group: str, goal: RunningGoal, kind: Any, read: Callable, write: Callable) -> None:
+        joint = self._parameters.joint(group)
+        try:
+            gripper = self._gripper(group, joint, goal, read)
+        except ValueError as error:
+            self._node.diagnostics.log(f"{group} refused", f"{group}: goal refused: {error}")
+            goal.finish(False, kind.Result())
+            return
+
+        def finished(outcome: Outcome) -> None:
+            self._trajectories.log(group, outcome)
+            goal.finish(outcome.code == Code.SUCCESSFUL, write(kind.Result, joint, gripper))
+
+        self._trajectories.approach(
+            group, gripper, lambda _: goal.feedback(write(kind.Feedback, joint, gripper)), finished)
+
+    def _gripper(self, group: str, joint: str, goal: RunningGoal, read: Callable) -> GripperGoal:
+        """The goal; ValueError says why not."""
+        runner, given = self._node.runner(), self._parameters
+        runner.catch_up()
+        simulation = runner.simulation
+        if simulation.fault:
+            raise ValueError(simulation.fault)
+        index = given.index(group, simulation.robot.model)
+        wanted = read(goal.request.command, joint, simulation.robot.model.mimics)
+        effort, velocity = (getattr(given, f"{group}.{name}") if value is None else value for name, value in (
+            ("max_effort", wanted.max_effort), ("max_velocity", wanted.max_velocity)))
+        return GripperGoal(simulation, index, wanted.position, given.rules(group), effort, velocity)
