@@ -84,11 +84,14 @@ class Losses:
 
 class HotSubscription:
     """Calls `callback(data)` with the bytes of each message, and `lost(count)` before it if messages before did not
-    arrive; and `work()`, if given, when it is due by `schedule`. All in the node's turn, and none may raise."""
+    arrive; and `work()`, if given, when it is due by `schedule`. All in the node's turn, and none may raise.
+
+    overridable: the QoS can be overridden by parameters, which rclpy declares with that of the first subscription of a
+    topic, and lets override that of later ones."""
 
     def __init__(
         self, node: Node, kind: type, topic: str, callback: Callable[[bytes], None], lost: Callable[[int], None],
-        qos: QoSProfile, work: Callable[[], None] | None = None,
+        qos: QoSProfile, work: Callable[[], None] | None = None, overridable: bool = True,
     ):
         self._node, self._callback, self._lost, self._work = node, callback, lost, work
         self._group, self._closed, self._due = Aside(), False, NEVER
@@ -97,8 +100,8 @@ class HotSubscription:
         if self._timer is not None:
             self._timer.cancel()
         self._subscription = node.create_subscription(
-            kind, topic, self._receive, own(qos), callback_group=self._group, qos_overriding_options=OVERRIDABLE,
-            raw=True)
+            kind, topic, self._receive, own(qos), callback_group=self._group,
+            qos_overriding_options=OVERRIDABLE if overridable else None, raw=True)
         self._guard = node.create_guard_condition(lambda: None, callback_group=self._group)
         self._losses = Losses(self._subscription.get_publisher_count)
         self._thread: threading.Thread | None = None
@@ -136,6 +139,11 @@ class HotSubscription:
         self._node.destroy_guard_condition(self._guard)
         if self._timer is not None:
             self._node.destroy_timer(self._timer)
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has let go of its topic, after `close`: then another type may have it."""
+        return self._closed and (self._thread is None or not self._thread.is_alive())
 
     def join(self) -> None:
         """Wait until the thread has ended, after `close`, and not in one's own turn."""
