@@ -20,6 +20,7 @@ from setuptools.command.build_py import build_py
 
 NAME = "screw_dynamics"
 SHARE = f"share/{NAME}"
+NODES = "dynamics_node", "simulator_node", "markers_node", "recorder_node", "view_node"
 README = Path("README.md")
 TARGETS = os.environ.get("SCREW_DYNAMICS_TARGETS", "native").split()
 
@@ -151,16 +152,12 @@ setup(
         "dev": sorted({*ROS, *INTERFACES, *TEST, *BENCH}),
     },
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
-    py_modules=["pytest_screw_dynamics"],
+    py_modules=["pytest_screw_dynamics", "screw_dynamics_nodes"],
     package_data={NAME: ["py.typed"], f"{NAME}.testing": ["*.xml"]},
     entry_points={
         "console_scripts": [
             "inspect_robot = screw_dynamics.inspect:main",
-            "dynamics_node = screw_dynamics.ros.dynamics.node:main",
-            "simulator_node = screw_dynamics.ros.simulator.node:main",
-            "markers_node = screw_dynamics.ros.view.markers_node:main",
-            "recorder_node = screw_dynamics.ros.view.recorder_node:main",
-            "view_node = screw_dynamics.ros.view.view_node:main",
+            *(f"{node} = screw_dynamics_nodes:{node}" for node in NODES),
         ],
         "pytest11": ["pytest_screw_dynamics = pytest_screw_dynamics"],
     },

@@ -3,7 +3,6 @@
 Every message is decoded, checked, and answered with one call of the core for each torque that has a subscriber.
 Faults are counted in /diagnostics."""
 
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -25,6 +24,7 @@ from ..node.diagnostics import ERROR, OK, WARN, Report
 from ..node.endpoints import STATES
 from ..node.managed_node import ManagedNode, run
 from ..node.preparation import BATCH_STEPS, STEPS
+from ..signals import end
 from .external_torque import ExternalTorque
 from .interface import INTERFACE
 from .loaded_robot import LoadedRobot
@@ -218,4 +218,4 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main())

@@ -65,11 +65,12 @@ class ManagedNode(LifecycleNode):
                 self.trigger_activate()
 
     def end(self) -> None:
-        """End the threads of subscriptions, not in the node's turn; nothing else is removed."""
+        """End the threads of subscriptions, not in the node's turn, and leave the graph."""
         for subscription in self._hot:
             subscription.close()
         for subscription in self._hot:
             subscription.join()
+        self.destroy_node()     # or its participant, and shared memory, would outlive the process for a while
 
     def _read_urdf(self) -> None:
         """Set robot_description to the text of the file that the parameter urdf names. ValueError if that fails."""

@@ -20,6 +20,7 @@ from ..node.log import BoundedLog
 from ..node.parameters import Parameters, Setting
 from ..node.process import ros_process
 from ..node.turns import Turns
+from ..signals import end
 from .interface import RECORDER
 from .mcap_file import McapFile, free_path
 from .recorded_topic import RecordedTopic
@@ -80,7 +81,7 @@ class RecorderNode(Node):
         return OK, "recording", values
 
     def end(self) -> None:
-        """Close the file, whole."""
+        """Close the file, whole, and leave the graph."""
         for topic in self._topics.values():
             topic.close()
         for topic in self._topics.values():
@@ -90,6 +91,7 @@ class RecorderNode(Node):
                 with self._stopping_on_errors():
                     self._file.close()
                     print(f"recorded {self._file.messages} messages to {self._file.path}", file=sys.stderr)
+        self.destroy_node()
 
     # --------------------------------------------------------------------------------------------- topics
     def _recorded_topics(self) -> dict[str, RecordedTopic]:
@@ -161,4 +163,4 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main())

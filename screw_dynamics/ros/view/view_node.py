@@ -2,7 +2,6 @@
 
 The page is that of screw_dynamics.view: it needs viser, the extra [view]."""
 
-import sys
 from collections.abc import Sequence
 
 from screw_dynamics.robot import Robot
@@ -13,6 +12,7 @@ from ..node.endpoints import STEADY
 from ..node.managed_node import run
 from ..node.parameters import FLOATING_BASE, Setting
 from ..node.preparation import STEPS
+from ..signals import end
 from . import showing_node
 from .interface import VIEW
 
@@ -86,4 +86,4 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main())

@@ -1,0 +1,48 @@
+"""SIGINT and SIGTERM ask a process to end, however many of them come: it finishes what it has begun, and its exit code
+is that of success. `ros2 launch` without a terminal sends two SIGINTs, a millisecond apart.
+
+Imports no ROS."""
+
+import os
+import signal
+import sys
+import threading
+from typing import NoReturn
+
+ENDING = signal.SIGINT, signal.SIGTERM
+
+
+class Asked:
+    """Takes both signals in Python from now on: until `begun` they end the process, which has nothing to finish, and
+    after it do nothing.
+
+    What Python does by default, KeyboardInterrupt, comes up in whatever line runs. If that is the constructor of a
+    message which rclpy's C++ is making, it is lost, and a RuntimeError about an argument comes in its place; if it is
+    the end of a file, the file is cut. rclpy has handlers of its own, which shut it down and then call these."""
+
+    def __init__(self):
+        self._begun = False
+        if threading.current_thread() is threading.main_thread():   # elsewhere Python lets nobody set a handler
+            for number in ENDING:
+                signal.signal(number, self._take)
+
+    def begun(self) -> None:
+        """There is something to finish: whoever runs it sees the signals in another way."""
+        self._begun = True
+
+    def _take(self, number, frame) -> None:
+        if not self._begun:
+            os._exit(0)
+
+
+def end(code: int) -> NoReturn:
+    """End the process at once; what it had to finish is finished.
+
+    Not by sys.exit: while Python takes down the interpreter a signal kills, and a thread that comes back from C++ then,
+    of rclpy or of the compiler, aborts the process."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:     # nobody reads it any more
+            pass
+    os._exit(code)
