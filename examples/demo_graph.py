@@ -80,10 +80,9 @@ class Graph:
         file = self._folder / f"demo_{executable}.yaml"
         file.write_text(json.dumps({node: {"ros__parameters": parameters}}, indent=1))   # JSON is YAML
         log = self._folder / f"demo_{executable}.log"
-        module = f"screw_dynamics.ros.{executable.removesuffix('_node')}.node"
         with open(log, "w") as output:
             self._processes[executable] = subprocess.Popen(
-                [sys.executable, "-m", module, "--ros-args", "--params-file", str(file)],
+                [sys.executable, "-m", "screw_dynamics_nodes", executable, "--ros-args", "--params-file", str(file)],
                 stdout=output, stderr=subprocess.STDOUT,
             )
         self._logs[executable] = open(log)

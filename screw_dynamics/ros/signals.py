@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from typing import NoReturn
 
 ENDING = signal.SIGINT, signal.SIGTERM
@@ -22,17 +23,34 @@ class Asked:
 
     def __init__(self):
         self._begun = False
-        if threading.current_thread() is threading.main_thread():   # elsewhere Python lets nobody set a handler
-            for number in ENDING:
-                signal.signal(number, self._take)
+        _take(self._on_signal)
 
     def begun(self) -> None:
         """There is something to finish: whoever runs it sees the signals in another way."""
         self._begun = True
 
-    def _take(self, number, frame) -> None:
+    def finished(self) -> None:
+        """Nothing is left but the end of the process, which neither signal disturbs: the system ignores them."""
+        _take(signal.SIG_IGN)
+
+    def _on_signal(self, number, frame) -> None:
         if not self._begun:
             os._exit(0)
+
+
+def interrupted_once() -> None:
+    """Have the first signal raise KeyboardInterrupt in the main thread, and the others nothing: what a program does in
+    its `finally` is done to the end."""
+    def first(number, frame):
+        _take(lambda number, frame: None)
+        raise KeyboardInterrupt
+    _take(first)
+
+
+def _take(handler: Callable | signal.Handlers) -> None:
+    if threading.current_thread() is threading.main_thread():   # elsewhere Python lets nobody set a handler
+        for number in ENDING:
+            signal.signal(number, handler)
 
 
 def end(code: int) -> NoReturn:

@@ -2,6 +2,7 @@
 import atexit
 import contextlib
 import io
+import signal
 import threading
 import time
 import warnings
@@ -71,12 +72,19 @@ class View:
                 self.server.stop()
 
     def wait(self) -> None:
-        """Serve until Ctrl-C, in a script that would end otherwise."""
+        """Serve until Ctrl-C, in a script that would end otherwise. Another Ctrl-C does not disturb the end."""
+        asked = threading.Event()
+        if threading.current_thread() is not threading.main_thread():   # where Python gives signals to nobody
+            self._closed.wait()
+            return
+        before = signal.signal(signal.SIGINT, lambda number, frame: asked.set())
         try:
-            while not self._closed.wait(0.5):
+            while not asked.is_set() and not self._closed.wait(0.5):
                 pass
-        except KeyboardInterrupt:
-            self.close()
+            if asked.is_set():
+                self.close()
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     # --------------------------------------------------------------------------------------------- the robot
     def use(self, robot: Robot, source: str | None = None, q: ArrayLike | None = None) -> None:

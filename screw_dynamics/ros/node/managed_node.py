@@ -70,7 +70,14 @@ class ManagedNode(LifecycleNode):
             subscription.close()
         for subscription in self._hot:
             subscription.join()
-        self.destroy_node()     # or its participant, and shared memory, would outlive the process for a while
+        self.destroy_node()
+
+    def destroy_node(self) -> None:
+        """Leave the graph. rclpy keeps the state machine, and by it the node; files of its shared memory would stay."""
+        super().destroy_node()
+        machine = getattr(self, "_state_machine", None)     # not in rclpy's documented interface
+        if machine is not None:
+            machine.destroy_when_not_in_use()
 
     def _read_urdf(self) -> None:
         """Set robot_description to the text of the file that the parameter urdf names. ValueError if that fails."""

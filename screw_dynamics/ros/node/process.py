@@ -1,6 +1,7 @@
 """What a process of nodes is: rclpy from its start to the signal that ends it."""
 
 import contextlib
+import gc
 import threading
 from collections.abc import Iterator, Sequence
 
@@ -31,4 +32,6 @@ def ros_process(args: Sequence[str] | None = None) -> Iterator[None]:
             raise
     finally:
         rclpy.try_shutdown()
+        gc.collect()        # a node of which the end came too early to be whole leaves the graph
         context.destroy()   # which writes what is left of the log
+        asked.finished()

@@ -55,14 +55,18 @@ class RecorderNode(Node):
         self.log, self.turns, self.error = BoundedLog(self.get_logger()), Turns(), ""
         self.settings = Parameters(self, SETTINGS)
         self._refused: set[str] = set()
-        try:
-            self._file = McapFile(free_path(Path(self.settings.file).expanduser()))
-        except (ImportError, OSError) as error:
-            raise ValueError(f"parameter file: {self.settings.file}: {error}") from None
-        self.log.info(f"recording to {self._file.path.absolute()}")
         self.diagnostics = Diagnostics(self, self.health, "recording")
         self._topics = self._recorded_topics()
         self.create_timer(LOOK, self._look, clock=STEADY)
+        try:        # at last: a file that is there is finished by `end`, of a node that is there
+            self._file = McapFile(free_path(Path(self.settings.file).expanduser()))
+        except (ImportError, OSError) as error:
+            raise ValueError(f"parameter file: {self.settings.file}: {error}") from None
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._file.path.absolute()
 
     def failed(self, text: str, source: str = "callback") -> None:
         """Count and log an exception that nobody expected, given with its traceback."""
@@ -150,6 +154,7 @@ def main(args: Sequence[str] | None = None) -> int:
         with ros_process(args):
             try:
                 node = RecorderNode()
+                node.log.info(f"recording to {node.path}")
                 executor = GuardedExecutor(node.failed, node.turns)
                 executor.add_node(node)
                 executor.spin()
