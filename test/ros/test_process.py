@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -60,3 +61,33 @@ def test_a_signal_lets_what_runs_come_to_its_end(program, ros):
     """Nothing raised in the middle of a message, of a callback or of what is done at the end, however many come."""
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=240)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "whole\n", "")
+
+
+# The signal comes while a node is made: its constructor fails, and nobody has the node.
+HALF_MADE = RAISE + """
+import re
+class Half(rclpy.node.Node):
+    def __init__(self):
+        super().__init__("half")
+        self.create_timer(1.0, self.tick)
+        with open("/proc/self/maps") as maps:
+            print(*set(re.findall(r"/dev/shm/fastdds_[0-9a-f]{16}$", maps.read(), re.MULTILINE)))
+        os.kill(os.getpid(), signal.SIGINT)
+        while rclpy.ok():
+            time.sleep(1e-3)
+        self.create_timer(1.0, self.tick)
+    def tick(self):
+        pass
+with ros_process():
+    Half()
+    print("made")
+from screw_dynamics.ros.signals import end
+end(0)
+"""
+
+
+def test_a_node_that_is_being_made_leaves_the_graph(ros):
+    ended = subprocess.run([sys.executable, "-c", HALF_MADE], capture_output=True, text=True, timeout=240)
+    assert (ended.returncode, ended.stderr) == (0, "") and "made" not in ended.stdout
+    segments = ended.stdout.split()
+    assert segments and not [path for path in segments if Path(path).exists()]

@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import threading
+import traceback
 from collections.abc import Iterator, Sequence
 
 import rclpy
@@ -27,11 +28,12 @@ def ros_process(args: Sequence[str] | None = None) -> Iterator[None]:
         yield
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
-    except Exception:
+    except Exception as error:
         if rclpy.ok():
             raise
+        traceback.clear_frames(error.__traceback__)     # which hold a node that was being made
     finally:
         rclpy.try_shutdown()
-        gc.collect()        # a node of which the end came too early to be whole leaves the graph
+        gc.collect()        # such a node leaves the graph
         context.destroy()   # which writes what is left of the log
         asked.finished()
