@@ -66,7 +66,8 @@ def test_a_signal_lets_what_runs_come_to_its_end(program, ros):
 # The signal comes while a node is made: its constructor fails, and nobody has the node.
 HALF_MADE = RAISE + """
 import re
-class Half(rclpy.node.Node):
+from rclpy.node import Node
+class Half(Node):
     def __init__(self):
         super().__init__("half")
         self.create_timer(1.0, self.tick)
