@@ -15,7 +15,7 @@ BIN := .venv/bin
 PARALLEL := -n $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n + 1 : 4))) --dist loadfile
 
 .PHONY: help demo bench bench-publish bench-ros comparison figures drift test test-all test-arm faults soak fuzz lint setup
-.PHONY: docs interfaces clean
+.PHONY: docs interfaces release clean
 
 help:
 	@echo "make demo [URDF=path]  simulate a robot and hold it up with the dynamics node's torques, over ROS 2"
@@ -35,6 +35,7 @@ help:
 	@echo "make lint              only ruff, import-linter and mypy"
 	@echo "make setup             only set up .venv with everything for development"
 	@echo "make interfaces        build the ROS 2 services into .venv again"
+	@echo "make release           write a tree with both ROS packages side by side, and tarballs, into build/release"
 	@echo "make clean             remove .venv and all that was built"
 
 setup:
@@ -42,6 +43,10 @@ setup:
 
 interfaces:
 	@tools/setup --rebuild-interfaces
+
+# Of what is tracked; needs git and any Python 3.
+release:
+	@$(or $(PYTHON),python3) tools/release.py
 
 demo:
 	@tools/setup demo

@@ -63,9 +63,12 @@ def robot_simulator(ros_domain, request, tmp_path):
     started, and closed when the test ends. Called again it starts another one."""
     try:
         from screw_dynamics.testing import RobotSimulator
-    except ModuleNotFoundError as error:
-        pytest.fail(f"robot_simulator needs ROS 2, and there is no {error.name}: source the workspace "
-                    "where screw_dynamics was built, or take the .venv of make setup", pytrace=False)
+    except ImportError as error:
+        from screw_dynamics.ros.missing import advice
+
+        if not (text := advice("robot_simulator", error)):
+            raise
+        pytest.fail(text, pytrace=False)
     started = request.node.stash.setdefault(SIMULATORS, [])
 
     def start(urdf, controllers=(), **options):

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from glob import glob
+from importlib.util import find_spec
 from pathlib import Path
 
 from setuptools import Distribution, find_packages, setup
@@ -78,10 +79,13 @@ CASADI = ["casadi>=3.6"]
 MJCF = ["mujoco>=3.2"]
 ROBOTS = ["example-robot-data", "xacro"]
 BENCH = ["pin", "mpmath", *MJCF, *PLOT, *ROBOTS]
-PYTEST = ["pytest>=8", "pytest-xdist>=3.5"]
+PYTEST = ["pytest>=8", "pytest-timeout>=2.3", "pytest-xdist>=3.5"]
+TOOLS_OF_ROS = [      # to which the tests show a release, and the sources
+    "catkin-pkg", "colcon-common-extensions", "rosdep", "flake8", "pydocstyle",
+    *(name + WHEELS for name in ("ros-ament-flake8==0.19.*", "ros-ament-pep257==0.19.*"))]
 DOCS = ["sphinx>=8", "furo", "myst-nb>=1.2", "sphinx-copybutton", "ziamath>=0.12", *PYTEST, *PLOT, *SYMBOLIC, *ROBOTS]
 TEST = [*PYTEST, "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "pyyaml", "setuptools>=68",
-        "hypothesis>=6.100", *PLOT, *RECORD, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF, *ROBOTS, *VIEW, *DOCS]
+        "hypothesis>=6.100", *TOOLS_OF_ROS, *PLOT, *RECORD, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF, *ROBOTS, *VIEW, *DOCS]
 
 
 class BuildWithKernels(build_py):
@@ -119,6 +123,20 @@ class Platform(Distribution):
     def has_ext_modules(self):
         """Tell whether the wheel's name must contain Python's version and the platform."""
         return TARGETS != ["none"]
+
+
+def warn_of_interfaces():
+    """Say so when colcon, which has stopped at the package.xml of a checkout, builds the nodes without their services.
+
+    A tree that `make release` has written has the two packages side by side."""
+    here = Path(__file__).resolve().parent
+    interfaces = here / f"{NAME}_interfaces"
+    by_colcon = {"install", "develop"} & set(sys.argv)
+    found = find_spec(interfaces.name)
+    built = found is not None and found.origin is not None      # the folder here is an empty namespace package
+    if by_colcon and (interfaces / "package.xml").is_file() and not built:
+        print(f"{interfaces.name}, without which no node of {NAME} starts, is not built, as colcon stops at the first "
+              f"package.xml: colcon build --paths {here} {interfaces}", file=sys.stderr)
 
 
 setup(
@@ -170,3 +188,4 @@ setup(
     ],
     zip_safe=False,
 )
+warn_of_interfaces()

@@ -9,7 +9,9 @@ from pathlib import Path
 from stand_ins import stand_ins
 
 ROOT = Path(__file__).resolve().parent.parent
-INTERFACES = ROOT / "screw_dynamics_interfaces"
+# In the repository; beside it, in the tree of a release.
+INTERFACES = next(folder / "screw_dynamics_interfaces" for folder in (ROOT, ROOT.parent)
+                  if (folder / "screw_dynamics_interfaces").is_dir())
 OF_ROS = ("builtin_interfaces", "diagnostic_msgs", "geometry_msgs", "launch", "launch_ros", "lifecycle_msgs",
           "nav_msgs", "rcl_interfaces", "rclpy", "rosgraph_msgs", "screw_dynamics_interfaces", "sensor_msgs",
           "std_msgs", "std_srvs", "trajectory_msgs", "visualization_msgs")

@@ -1,12 +1,14 @@
 """What a URDF says of a robot, as text: its tree, joints, screws, masses, limits, and what is odd about it.
 
-ros2 run screw_dynamics inspect_robot robot.urdf, or python -m screw_dynamics.inspect robot.urdf; --help says more."""
+ros2 run screw_dynamics inspect_robot robot.urdf, or python -m screw_dynamics.inspect robot.urdf; --help says more.
+The arguments of a xacro file follow it, as with xacro itself: robot.urdf.xacro name:=value."""
 import argparse
 import os
+import shlex
 import sys
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from screw_dynamics.urdf.error import UrdfError
 from screw_dynamics.urdf.file import read_urdf_file
 from screw_dynamics.urdf.reader import model_of
 from screw_dynamics.urdf.source import read_source
+from screw_dynamics.urdf.xacro_file import xacro_arguments
 from screw_dynamics.urdf.xml import parse_xml
 
 WIDTH = 120         # columns of the text
@@ -160,8 +163,12 @@ def _count(n: int, one: str, many: str | None = None) -> str:
 
 
 # ------------------------------------------------------------------------------------------------- command
-def _text(location: str) -> str:
-    return read_source(sys.stdin.buffer) if location == "-" else read_urdf_file(location)
+def _text(location: str, xacro_args: Mapping[str, str]) -> str:
+    if location != "-":
+        return read_urdf_file(location, xacro_args)
+    if xacro_args:
+        raise UrdfError("xacro_args are given, but standard input is read as URDF: give the path of the xacro file")
+    return read_source(sys.stdin.buffer)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -169,16 +176,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="inspect_robot", description="Prints tree, joints, screws, masses, limits and warnings of a robot.")
     parser.add_argument("urdf", help="URDF or xacro file: a path, package://<package>/<path>, or - for standard input")
+    parser.add_argument("xacro_args", nargs="*", metavar="name:=value", help="arguments of the xacro file")
     parser.add_argument("--base-link", metavar="LINK", help="root of the part of the robot in use")
     parser.add_argument("--tip-link", metavar="LINK", help="last link of a chain from the base link")
     given = parser.parse_args(arguments)
     try:
-        text = _text(given.urdf)
+        text = _text(given.urdf, xacro_arguments(shlex.join(given.xacro_args)))
         model = model_of(text, given.base_link, given.tip_link)
         print(report(model, parse_xml(text).get("name") or "robot"), flush=True)
     except BrokenPipeError:     # the reader, head say, has seen enough; Python would complain while it exits
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (UrdfError, OSError) as error:
+    except (ValueError, OSError) as error:
         print(f"inspect_robot: {' '.join(str(error).split())}", file=sys.stderr)
         return 1
     return 0

@@ -6,12 +6,28 @@ import pytest
 
 from pytest_screw_dynamics import isolate
 from support.oracle_report import pytest_terminal_summary, report  # noqa: F401  a hook and a fixture
+from support.skipped import OptionalFile, skipped_file
 
 # Before anything imports rclpy, and in the environment, so that node processes started by a test inherit it.
 isolate()
 pytest_plugins = ["pytest_screw_dynamics"]   # by its name as an entry point: where both are there it is loaded once
 # OpenBLAS's threads wait for each other longer than a small matrix takes.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makemodule(module_path, parent):
+    """Files that need what is not installed are skipped where the environment is not that of tools/setup.
+
+    The plugin of launch_testing, where that is installed, imports a file to see whether it launches something: one that
+    skips itself, or cannot be imported, would take its whole folder with it."""
+    try:
+        module = yield
+    except pytest.skip.Exception as skipped:
+        return skipped_file(parent, module_path, str(skipped))
+    except ModuleNotFoundError:
+        module = None
+    return OptionalFile.from_parent(parent, path=module_path) if type(module) in (type(None), pytest.Module) else module
 
 
 @pytest.fixture

@@ -99,6 +99,20 @@ def test_xacro_is_expanded(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("arm: 0 joints, 0 moving bodies, 1 link, 0 kg\n")
 
 
+def test_arguments_of_a_xacro_file_follow_it_as_with_xacro(tmp_path, capsys):
+    file = tmp_path / "arm.urdf.xacro"
+    file.write_text('<robot name="$(arg name)" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+                    '<xacro:arg name="name" default=""/><link name="link"/></robot>')
+    assert inspect.main([str(file), "name:=left arm", "--base-link", "link"]) == 0
+    assert capsys.readouterr().out.startswith("left arm: 0 joints")
+    for arguments, says in ((["nam:=left", "name:=a"], "no argument 'nam': its arguments are 'name'"),
+                            (["name=left"], "must be name:=value"), ([], "Undefined substitution argument name")):
+        assert inspect.main([str(file), *arguments]) == 1
+        assert says in capsys.readouterr().err
+    assert inspect.main(["-", "name:=left"]) == 1
+    assert "standard input is read as URDF" in capsys.readouterr().err
+
+
 def test_part_of_a_robot(capsys):
     assert inspect.main([str(ARM), "--base-link", "column", "--tip-link", "yoke"]) == 0
     out = capsys.readouterr().out

@@ -16,10 +16,8 @@ import yaml
 from packaging.requirements import Requirement
 
 import screw_dynamics
-from support.paths import ROOT
+from support.paths import INTERFACES, ROOT
 from support.ros import PACKAGES, needs_ros, reason_to_skip
-
-INTERFACES = ROOT / "screw_dynamics_interfaces"
 
 IMPORT_WITHOUT_ROS = """
 import importlib.abc, sys
@@ -108,18 +106,6 @@ def test_an_editable_install_is_found_by_scripts_beside_the_checkout(tmp_path):
     assert Path(found.strip()).is_file()
 
 
-def test_package_xml_names_every_ros_package_that_is_imported():
-    declared = {element.text for element in package_xml(ROOT) if element.tag.endswith("depend")}
-    declared |= {"rcl_interfaces", "builtin_interfaces"}  # what rclpy and every message package stand on
-    source = "\n".join(
-        path.read_text() for folder in ("screw_dynamics/ros", "launch") for path in (ROOT / folder).rglob("*.py")
-    )
-    roots = set(re.findall(r"^\s*(?:from|import) ([a-z_]+)", source, re.MULTILINE))
-    ours = roots & set(sys.stdlib_module_names) | {"screw_dynamics", "numpy", "lxml"}
-    assert "rclpy" in roots
-    assert roots - ours <= declared
-
-
 def test_every_service_file_is_built():
     listed = re.findall(r'"(srv/\w+\.srv)"', (INTERFACES / "CMakeLists.txt").read_text())
     assert sorted(listed) == sorted(f"srv/{path.name}" for path in (INTERFACES / "srv").iterdir())
@@ -177,3 +163,19 @@ def test_files_of_tests_of_nodes_are_skipped_with_the_reason(tmp_path):
     files = len(list((ROOT / "test" / "ros").glob("test_*.py")))
     assert f"{files} skipped" in done.stdout and "there is no ROS in this trial" in done.stdout
     assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+@pytest.mark.parametrize("set_up, code, says", [
+    (False, pytest.ExitCode.NO_TESTS_COLLECTED, "sympy is not installed"),
+    (True, pytest.ExitCode.INTERRUPTED, "import of sympy halted")])
+def test_files_of_tests_are_skipped_without_what_comes_by_pip_alone(tmp_path, set_up, code, says):
+    """But not in the environment of tools/setup, which has everything."""
+    (tmp_path / "no_sympy.py").write_text("import sys\n"
+                                          "sys.modules['sympy'] = None\n"
+                                          "from support import skipped\n"
+                                          f"skipped.SET_UP = {set_up}")
+    path = os.pathsep.join([str(tmp_path), str(ROOT / "test"), str(ROOT)])
+    done = subprocess.run([sys.executable, "-m", "pytest", "-p", "no_sympy", "-p", "no:cacheprovider", "-q",
+                           "test/symbolic/test_symbolic.py"],
+                          cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    assert done.returncode == code and says in done.stdout, done.stdout

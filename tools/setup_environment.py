@@ -33,7 +33,9 @@ PYTHON = VENV / "bin" / "python"
 STATE = VENV / "setup.json"
 BUILD = ROOT / "build"
 LOG = BUILD / "setup.log"
-INTERFACES = ROOT / "screw_dynamics_interfaces"
+# In this folder, in a checkout; beside it, in the tree of a release.
+INTERFACES = next(folder / "screw_dynamics_interfaces" for folder in (ROOT, ROOT.parent)
+                  if folder == ROOT.parent or (folder / "screw_dynamics_interfaces").is_dir())
 INTERFACES_CMAKE = ROOT / "tools" / "interfaces.cmake"
 PACKAGE = ROOT / "screw_dynamics"
 # What the nodes of the demo call; tests and benchmarks call everything.

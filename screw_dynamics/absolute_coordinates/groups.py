@@ -152,4 +152,3 @@ class ConfigurationGroup:
         first = A @ term
         second = A @ first
         return (term - 0.5 * first + d2 * second + d4 * (A @ (A @ second)))[..., 0]
-

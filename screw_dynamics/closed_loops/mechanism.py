@@ -14,6 +14,7 @@ from screw_dynamics.robot.evaluation import Wrenches
 from screw_dynamics.robot.robot import GRAVITY
 from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.urdf import read_urdf
+from screw_dynamics.urdf.file import opened
 from screw_dynamics.urdf.source import Source, kept
 
 from . import dynamics, motion, projection
@@ -45,9 +46,11 @@ class ClosedLoopRobot:
     def from_urdf(cls, source: Source, base_link: str | None = None, tip_link: str | None = None,
                   gravity: ArrayLike = GRAVITY, representation: str | None = None,
                   lock: Mapping[str, ArrayLike] | None = None, floating_base: bool = False,
-                  constraints: Sequence[Constraint] = ()) -> ClosedLoopRobot:
+                  constraints: Sequence[Constraint] = (),
+                  xacro_args: Mapping[str, str] | None = None) -> ClosedLoopRobot:
         """Read a URDF with the elements <loop_joint>, <distance> and <gear> of docs/closed_loops.md. constraints:
         further ones; the other arguments, UrdfError and UrdfWarning are those of Robot.from_urdf."""
+        source = opened(source, xacro_args)
         model = read_urdf(source, base_link, tip_link, lock, floating_base)
         return cls(Robot(model, gravity, representation, kept(source)), constraints)
 

@@ -1,12 +1,12 @@
 """What the machine code of a user's function depends on, as a hash: its own code, and all that it refers to.
 
 Numba makes constants of globals and closure values, so a changed gain is other code. Where anything is of a kind that
-this file does not know, there is no hash, and the function is compiled in every process: never stale."""
+this file does not know, or calls itself, there is no hash, and every process compiles the function: never stale."""
 import builtins
 import dis
 import hashlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -34,15 +34,29 @@ def fingerprint(function: Callable) -> Fingerprint:
     return Fingerprint(walk.hash.hexdigest() if walk.known else None, frozenset(walk.names))
 
 
-def _is_library(module):
+def is_library(module: str | None) -> bool:
+    """True for the name of a module whose attributes are what its version says."""
     return isinstance(module, str) and module.partition(".")[0] in LIBRARIES
+
+
+def globals_of(code: CodeType) -> frozenset[str]:
+    """The names of the globals that code reads, not those that code within it reads."""
+    return frozenset(i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL")
+
+
+def with_inner(code: CodeType) -> Iterator[CodeType]:
+    """The code of a function, and of the functions within it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from with_inner(constant)
 
 
 class _Walk:
     """A walk through all that a function refers to, each object once."""
 
     def __init__(self):
-        self.hash, self.names, self.known, self._seen = hashlib.sha256(), set(), True, {}
+        self.hash, self.names, self.known, self._seen, self._open = hashlib.sha256(), set(), True, {}, set()
         self._note("python", sys.version_info, np.__version__)
 
     def _note(self, *parts):
@@ -66,9 +80,12 @@ class _Walk:
                 self.take(part)
         elif id(x) in self._seen:
             self._note("again", self._seen[id(x)])
+            self.known &= id(x) not in self._open             # functions that call themselves cannot be loaded
         else:
             self._seen[id(x)] = len(self._seen)
+            self._open.add(id(x))
             self._reference(x)
+            self._open.remove(id(x))
 
     def _reference(self, x):
         """Add what is known by its name, or by its code."""
@@ -79,7 +96,7 @@ class _Walk:
             self.function(x.py_func)
         elif isinstance(x, ModuleType):
             self._note("module", x.__name__)
-        elif callable(x) and (module == "builtins" or _is_library(module)):
+        elif callable(x) and (module == "builtins" or is_library(module)):
             self._note("named", module, getattr(x, "__qualname__", None) or repr(x))
         else:                                                 # a plain function too: what stands for it in compiled
             self.known = False                                # code is registered elsewhere
@@ -109,7 +126,7 @@ class _Walk:
                 self.names.update(x for x in (constant if isinstance(constant, tuple) else (constant,))
                                   if isinstance(x, str))
                 self.take(constant)
-        for name in sorted({i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL"}):
+        for name in sorted(globals_of(code)):
             self._note("global", name)
             self.take(names[name] if name in names else getattr(builtins, name, None))
             if isinstance(names.get(name), ModuleType):
@@ -117,7 +134,7 @@ class _Walk:
 
     def _attributes(self, module, names):
         """Add what code may read of a user's module."""
-        if _is_library(module.__name__):
+        if is_library(module.__name__):
             return
         for name in names:
             if name in vars(module):

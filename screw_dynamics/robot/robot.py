@@ -18,6 +18,7 @@ from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.urdf import read_urdf
 from screw_dynamics.urdf.constraints import left_open
 from screw_dynamics.urdf.error import issue
+from screw_dynamics.urdf.file import opened
 from screw_dynamics.urdf.source import Source, kept, path_of
 
 from .configurations import Configurations
@@ -92,12 +93,14 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
     @classmethod
     def from_urdf(cls, source: Source, base_link: str | None = None, tip_link: str | None = None,
                   gravity: ArrayLike = GRAVITY, representation: str | None = None,
-                  lock: Mapping[str, ArrayLike] | None = None, floating_base: bool = False) -> Robot:
+                  lock: Mapping[str, ArrayLike] | None = None, floating_base: bool = False,
+                  xacro_args: Mapping[str, str] | None = None) -> Robot:
         """Read a URDF: a path, XML text or an open file. Raises UrdfError; what is odd is a UrdfWarning, and so
         are loops and gears of the URDF, which a Robot, a tree, leaves open, and ClosedLoopRobot.from_urdf closes.
 
-        See read_urdf for `base_link`, `tip_link`, `lock`, {joint name: position} of joints to be fixed, and
-        `floating_base`, whether the root link moves freely."""
+        See read_urdf for `base_link`, `tip_link`, `lock`, {joint name: position} of joints to be fixed,
+        `floating_base`, whether the root link moves freely, and `xacro_args`, {name: value} of a xacro file."""
+        source = opened(source, xacro_args)
         model = read_urdf(source, base_link, tip_link, lock, floating_base)
         path = path_of(source)
         issue([text if path is None else f"{path}: {text}" for text in left_open(

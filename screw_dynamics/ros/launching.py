@@ -1,20 +1,30 @@
-"""What the launch files share: their arguments, and nodes made from these. Needs the packages launch and launch_ros."""
+"""What the launch files share: their arguments, and the parts that they start. Needs the packages launch, launch_ros.
 
-from collections.abc import Mapping, Sequence
+All parts start, or none: what is missing or cannot be read is found before the first process. They end together, too:
+when one ends, the others are ended, and `ros2 launch` exits with 1 and its name if it failed. Beside a real robot what
+only watches does not end what a controller may depend on."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, Shutdown
+from launch.events.process import ProcessExited
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
-from launch_ros.substitutions import FindPackageShare
+from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
 
-from launch import Action, LaunchContext
+from launch import Action, LaunchContext, LaunchDescription
+from screw_dynamics.ros.parameter_files import around
 from screw_dynamics.urdf.file import read_urdf_file
+from screw_dynamics.urdf.xacro_file import xacro_arguments
 
 PACKAGE = "screw_dynamics"
 ARGUMENTS = {   # name: default, description
-    "urdf": ("", "URDF or xacro file, as a path or package://<package>/<path>; empty: the topic robot_description"),
+    "urdf": ("", "URDF or xacro file, as a path or package://<package>/<path>; empty: the topic robot_description, or "
+             "as in params_file"),
+    "xacro_args": ("", "arguments of the xacro file, such as 'name:=ur ur_type:=ur5e'"),
     "params_file": ("", "YAML file with parameters; empty: the package's config, which lists them all"),
     "namespace": ("", "namespace of the nodes"),
     "use_sim_time": ("", "true: take the time from /clock; empty: as in params_file"),
@@ -29,81 +39,164 @@ ARGUMENTS = {   # name: default, description
 }
 
 
-def arguments() -> list[DeclareLaunchArgument]:
-    """The launch arguments; every one has a default."""
-    return [
-        DeclareLaunchArgument(name, default_value=default, description=description)
-        for name, (default, description) in ARGUMENTS.items()
-    ]
+class Program(NamedTuple):
+    """An executable of a package, and the other arguments of launch_ros's Node.
+
+    task: of what, for messages, where it ends by itself when that is done, and ends nothing else; "": it runs on.
+    vital: whether the others are ended when it fails."""
+
+    package: str
+    executable: str
+    options: Mapping[str, Any]
+    task: str = ""
+    vital: bool = True
+
+
+class Given(NamedTuple):
+    """The launch arguments of one launch, where they are known. share: the package's share folder; text: that of the
+    URDF, "" without one."""
+
+    arguments: Mapping[str, str]
+    share: str
+    text: str
+
+    def file(self, config: str) -> str:
+        """The parameter file: that of params_file, else `config` of the package."""
+        return self.arguments["params_file"] or f"{self.share}/config/{config}"
+
+    def asked(self, argument: str) -> bool:
+        """Whether an argument is neither empty nor false."""
+        return self.arguments[argument].lower() not in ("", "0", "false")
+
+
+Part = Callable[[Given], list[Program]]     # what a launch file is made of: the programs that the arguments ask for
+
+
+def description(*parts: Part) -> LaunchDescription:
+    """The launch description of parts: the launch arguments, each of which has a default, and then all programs."""
+    declared = [DeclareLaunchArgument(name, default_value=default, description=text)
+                for name, (default, text) in ARGUMENTS.items()]
+    return LaunchDescription([*declared, OpaqueFunction(function=partial(_start, parts))])
 
 
 def node(executable: str, config: str, clock_parameter: str = "use_sim_time", package: str = PACKAGE,
-         remappings: Mapping[str, str] = MappingProxyType({}),
-         values: Mapping[str, str] = MappingProxyType({})) -> OpaqueFunction:
-    """The node of an executable, made once the arguments are known. Empty arguments set no parameters.
+         remappings: Mapping[str, str] = MappingProxyType({}), values: Mapping[str, str] = MappingProxyType({}),
+         defaults: Mapping[str, Any] = MappingProxyType({}), reads_urdf: bool = False) -> Part:
+    """The node of an executable. Launch arguments override the parameter file; empty ones set no parameters.
 
     config: the file in the package's config folder, which the argument params_file replaces. clock_parameter: the
     parameter that the argument use_sim_time sets. remappings {name: name} replace that of joint_states_topic, too.
-    values: {parameter: launch argument that sets it}."""
-    return OpaqueFunction(
-        function=lambda context: [_node(context, executable, config, clock_parameter, package, remappings, values)])
+    values: {parameter: launch argument that sets it}. defaults: parameters that the file may override. reads_urdf: the
+    node gets the URDF's location, and publishes the robot_description that it reads there; others get the text."""
+    def programs(given: Given) -> list[Program]:
+        parameters = _parameters(given, executable, clock_parameter, values)
+        parameters |= _description(given, package, reads_urdf)
+        return [Program(package, executable, {
+            "namespace": given.arguments["namespace"],
+            "parameters": around(given.file(config), defaults, parameters),
+            "remappings": list({"joint_states": given.arguments["joint_states_topic"], **remappings}.items()),
+            "arguments": ["--ros-args", "--log-level", given.arguments["log_level"]],
+        })]
+    return programs
 
 
-def if_asked(argument: str, *actions: Action) -> OpaqueFunction:
-    """Actions that are taken if a launch argument is neither empty nor false."""
-    def take(context):
-        return list(actions) if LaunchConfiguration(argument).perform(context).lower() not in ("", "0", "false") else []
-    return OpaqueFunction(function=take)
-
-
-def sight(tf: bool = True) -> list[Action]:
-    """The nodes that show the robot, each if its argument asks for it. tf: robot_state_publisher too, for RViz."""
-    publisher = node("robot_state_publisher", "markers.yaml", package="robot_state_publisher")
-    return [if_asked("view", node("view_node", "view.yaml")),
-            if_asked("rviz", node("markers_node", "markers.yaml"), *([if_asked("urdf", publisher)] if tf else [])),
-            if_asked("record", node("recorder_node", "recorder.yaml", values={"file": "record"}))]
-
-
-def spawner(controllers: Sequence[str], config: str, *options: str) -> OpaqueFunction:
+def spawner(controllers: Sequence[str], config: str, *options: str) -> Part:
     """ros2_control's spawner of controllers, with more of its options; config as in `node`."""
-    def spawn(context):
-        given = _given(context)
-        return [Node(package="controller_manager", executable="spawner", namespace=given["namespace"], output="screen",
-                     arguments=[*controllers, "--param-file", _file(context, given, config), *options])]
-    return OpaqueFunction(function=spawn)
+    def programs(given: Given) -> list[Program]:
+        arguments = [*controllers, "--param-file", given.file(config), *options]
+        return [Program("controller_manager", "spawner", {
+            "namespace": given.arguments["namespace"], "arguments": arguments}, f" of {', '.join(controllers)}")]
+    return programs
 
 
-def _given(context: LaunchContext) -> dict[str, str]:
-    return {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
+def sight(tf: bool = True, vital: bool = True) -> list[Part]:
+    """The nodes that show and record the robot, each if its argument asks for it. tf: robot_state_publisher too. vital:
+    the other parts are ended when one of these fails."""
+    publisher = node("robot_state_publisher", "markers.yaml", package="robot_state_publisher")
+    parts = [_if_asked("view", node("view_node", "view.yaml")),
+             _if_asked("rviz", node("markers_node", "markers.yaml")),
+             _if_asked("record", node("recorder_node", "recorder.yaml", values={"file": "record"})),
+             *([_if_asked("rviz", _if_asked("urdf", publisher))] if tf else [])]
+    return parts if vital else [_not_vital(part) for part in parts]
 
 
-def _true(text: str) -> bool:
-    return text.lower() in ("true", "1")
+def _not_vital(part: Part) -> Part:
+    return lambda given: [program._replace(vital=False) for program in part(given)]
 
 
-def _file(context: LaunchContext, given: Mapping[str, str], config: str) -> str:
-    return given["params_file"] or f"{FindPackageShare(PACKAGE).perform(context)}/config/{config}"
+def _if_asked(argument: str, part: Part) -> Part:
+    return lambda given: part(given) if given.asked(argument) else []
 
 
-def _node(context: LaunchContext, executable: str, config: str, clock_parameter: str, package: str,
-          remappings: Mapping[str, str], more: Mapping[str, str]) -> Node:
+def _parameters(given: Given, executable: str, clock_parameter: str, values: Mapping[str, str]) -> dict[str, Any]:
+    """The parameters that launch arguments set, but for the robot's description."""
+    arguments = given.arguments
+    found: dict[str, Any] = {name: arguments[name] for name in ("base_link", "tip_link") if arguments[name]}
+    found |= {parameter: arguments[name] for parameter, name in values.items()}
+    if arguments["floating_base"] and executable != "markers_node":        # which shows robots on fixed bases
+        found["floating_base"] = given.asked("floating_base")
+    if arguments["use_sim_time"]:
+        found[clock_parameter] = given.asked("use_sim_time")
+    return found
+
+
+def _description(given: Given, package: str, reads_urdf: bool) -> dict[str, str]:
+    """The parameters of the robot's description: all that could say it, so that those of a parameter file do not."""
+    location, xacro_args = given.arguments["urdf"], given.arguments["xacro_args"]
+    if not location:
+        return {}
+    if package != PACKAGE:
+        return {"robot_description": given.text}
+    if reads_urdf:
+        return {"urdf": location, "xacro_args": xacro_args, "robot_description": ""}
+    return {"robot_description": given.text, "urdf": "", "xacro_args": ""}
+
+
+def _start(parts: Sequence[Part], context: LaunchContext) -> list[Node]:
+    """The processes of all parts. An error comes before the first of them: launch would forget those behind it."""
     given = _given(context)
-    values: dict[str, str | bool] = {name: given[name] for name in ("base_link", "tip_link") if given[name]}
-    values |= {parameter: given[name] for parameter, name in more.items()}
-    if given["floating_base"] and executable != "markers_node":        # which shows robots on fixed bases
-        values["floating_base"] = _true(given["floating_base"])
-    if given["use_sim_time"]:
-        values[clock_parameter] = _true(given["use_sim_time"])
-    if given["urdf"]:
-        values["robot_description"] = read_urdf_file(given["urdf"])
-    return Node(
-        package=package,
-        executable=executable,
-        namespace=given["namespace"],
-        # ParameterValue: a string stays a string, whatever YAML would make of it.
-        parameters=[_file(context, given, config),
-                    {name: ParameterValue(value, value_type=type(value)) for name, value in values.items()}],
-        remappings=list({"joint_states": given["joint_states_topic"], **remappings}.items()),
-        arguments=["--ros-args", "--log-level", given["log_level"]],
-        output="screen",
-    )
+    programs = [program for part in parts for program in part(given)]
+    _check(programs, given, context)
+    return [Node(package=program.package, executable=program.executable, output="screen",
+                 on_exit=partial(_ended, program), **program.options) for program in programs]
+
+
+def _given(context: LaunchContext) -> Given:
+    arguments = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
+    if arguments["xacro_args"] and not arguments["urdf"]:
+        raise ValueError("the launch argument xacro_args is given, but urdf, the file it is for, is not")
+    xacro_args = xacro_arguments(arguments["xacro_args"])
+    text = read_urdf_file(arguments["urdf"], xacro_args) if arguments["urdf"] else ""
+    return Given(arguments, FindPackageShare(PACKAGE).perform(context), text)
+
+
+def _check(programs: Sequence[Program], given: Given, context: LaunchContext) -> None:
+    """RuntimeError that names all executables that do not exist; FileNotFoundError for the parameter file."""
+    missing = []
+    for program in programs:
+        try:
+            ExecutableInPackage(program.executable, program.package).perform(context)
+        except (LookupError, RuntimeError):     # of the package, of the executable in it
+            missing.append(program)
+    if missing:
+        names = dict.fromkeys(f"{program.executable} (package {program.package})" for program in missing)
+        others = dict.fromkeys(program.package for program in missing if program.package != PACKAGE)
+        packages = "".join(f" ros-$ROS_DISTRO-{package.replace('_', '-')}" for package in others)
+        install = f"; to install what is missing: sudo apt install{packages}" if packages else ""
+        raise RuntimeError("nothing was started: the sourced workspaces do not have " + ", ".join(names) + install)
+    if given.arguments["params_file"]:
+        with open(given.arguments["params_file"]):      # launch would warn of it, and start the nodes without
+            pass
+
+
+def _ended(program: Program, event: ProcessExited, context: LaunchContext) -> list[Action]:
+    """What the end of a process does to the others: none outlives it, unless it was a task that is done or not
+    vital."""
+    if context.is_shutdown:
+        return []
+    if not program.vital:
+        return [LogInfo(msg=f"{program.executable} has ended with exit code {event.returncode}; the others run on")]
+    if event.returncode:        # an exception, unlike Shutdown, has launch exit with 1
+        raise RuntimeError(f"{program.executable}{program.task} failed with exit code {event.returncode}: "
+                           "all that was launched with it is ended")
+    return [] if program.task else [Shutdown(reason=f"{program.executable} has ended")]

@@ -9,6 +9,7 @@ import linecache
 import os
 import re
 from collections.abc import Callable
+from inspect import signature
 from types import FunctionType, SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -22,13 +23,14 @@ from screw_dynamics.compiled.cache import Form, compiled, prepare
 from screw_dynamics.compiled.entry import lane, number
 from screw_dynamics.compiled.native import address, array_at
 from screw_dynamics.compiled.user_code import Fingerprint, fingerprint
+from screw_dynamics.compiled.user_functions import bounds_checked
 from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert
 from screw_dynamics.numbers.values import CALLED
 
 from . import lane_arrays  # noqa: F401  (registers NumPy on lanes)
 from .robot_type import METHODS, OF_LINKS, RobotType, refusals, refuse, robot_maker, used
 
-PARAMETERS = {4: "(t, q, qd, tau)", 5: "(robot, t, q, qd, tau)"}
+PARAMETERS = "robot", "t", "q", "qd", "tau"
 ONE, LANES, PLACES = "one state", "lanes", "one state after another"
 WAY_OUT = ("a controller may use NumPy, numbers, constants and functions that are decorated with numba.njit; for "
            "anything else call robot.step(q, qd, tau, dt) in a loop in Python")
@@ -52,79 +54,107 @@ _kept: dict[tuple, tuple[int, frozenset[str], Dispatcher]] = {}     # by key: ad
 def compiled_controller(function: Callable, lanes: bool, frames: tuple[str | None, ...],
                         root: str) -> CompiledController:
     """The compiled form of a controller, for one state or for lanes, on robots of these frames. ControllerError if it
-    is no function of four or five arguments, cannot be compiled, or returns something."""
-    python = function.py_func if isinstance(function, Dispatcher) else function
-    if not isinstance(python, FunctionType) or python.__code__.co_argcount not in PARAMETERS:
-        raise ControllerError(f"controller {function} must be a function controller(robot, t, q, qd, tau) or "
-                              f"controller(t, q, qd, tau)")
-    mark = fingerprint(function)
-    tries = ((LANES, PLACES) if python.__code__.co_argcount == 5 else (PLACES,)) if lanes else (ONE,)
+    has other parameters than a controller, cannot be compiled, or returns something."""
+    names, mark = parameters(function), fingerprint(function)
+    if "flat" in mark.names:
+        raise ControllerError(f"{heading(function)} uses the attribute flat, whose indices Numba does not check: use "
+                              f"x.ravel() or x.reshape(-1)")
+    tries = ((LANES, PLACES) if "robot" in names else (PLACES,)) if lanes else (ONE,)
     if not mark.names.intersection(OF_LINKS):
         frames, root = (), ""
     for form in tries:
         found = _kept.get((mark.key or function, form, frames, root))
         if found:
             return CompiledController(found[0], form == LANES, found[1])
-    return _compile(function, mark, tries, frames, root)
+    return _compile(function, names, mark, tries, frames, root)
 
 
-def _compile(function: Callable, mark: Fingerprint, tries: tuple[str, ...], frames: tuple[str | None, ...],
-             root: str) -> CompiledController:
+def parameters(function: Callable) -> tuple[str, ...]:
+    """The names of a controller's parameters, in its order: robot, t, q, qd and tau, or all but robot. ControllerError
+    for any other, or what is no function."""
+    python = getattr(function, "py_func", function)
+    if not isinstance(python, FunctionType):
+        raise ControllerError(f"controller {function!r} is a {type(function).__name__}; {_MUST}")
+    given = signature(python).parameters
+    for name, parameter in given.items():
+        if name not in PARAMETERS or parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
+            raise ControllerError(f"{heading(python)} has the parameter {parameter}; {_MUST}. Gains are constants: "
+                                  f"variables of the module or of the function around it")
+        if parameter.default is not parameter.empty:
+            raise ControllerError(f"{heading(python)} has a default for {parameter}, which is always given; {_MUST}")
+    missing = [name for name in PARAMETERS[1:] if name not in given]
+    if missing:
+        raise ControllerError(f"{heading(python)} has no parameter {', '.join(missing)}; {_MUST}")
+    return tuple(given)
+
+
+_MUST = "it must be a function controller(robot, t, q, qd, tau) or controller(t, q, qd, tau), which gets them by name"
+
+
+def heading(function: Callable) -> str:
+    """What messages call a controller."""
+    python = getattr(function, "py_func", function)
+    return f"controller {python.__qualname__}{signature(python)}"
+
+
+def _compile(function: Callable, names: tuple[str, ...], mark: Fingerprint, tries: tuple[str, ...],
+             frames: tuple[str | None, ...], root: str) -> CompiledController:
     """Compile a controller, or load it."""
-    with_robot = (function.py_func if isinstance(function, Dispatcher) else function).__code__.co_argcount == 5
-    jitted = function if isinstance(function, Dispatcher) else njit(error_model="numpy", **CALLED)(function)
+    jitted = bounds_checked(function, error_model="numpy", **CALLED)
     forms = {}
     for form in tries:
         kind = RobotType(form == LANES, frames, root)
         key = mark.key and hashlib.sha256(repr((mark.key, form, frames, root)).encode()).hexdigest()
-        forms[form] = Form(_adapter(jitted, kind, form, with_robot, key), (types.intp,) * 6)
+        forms[form] = Form(_adapter(jitted, kind, form, names, key), (types.intp,) * 6)
     ready = [name for name, form in forms.items() if form.is_kept]
     methods = frozenset(mark.names.intersection(METHODS))
     for form in ready[:1] or forms:
-        adapter, signature = forms[form]
+        adapter, kinds = forms[form]
         used.clear(), refusals.clear()
         try:
             if jitted._can_compile and form not in ready:     # alone: within the adapter it would inherit its options
-                jitted.compile(_arguments(form, frames, root, with_robot))
-            result = prepare(adapter, signature)
+                jitted.compile(_arguments(form, frames, root, names))
+            result = prepare(adapter, kinds)
         except Exception as error:
             if form == LANES:                                 # of whatever kind: Numba has errors of its own
                 continue
-            raise _explained(function, with_robot, error) from error
+            raise _explained(function, error) from error
         where, methods = address(result), methods | used
         holder = mark.key or (function if isinstance(function, Dispatcher) else object())   # none is overwritten
         _kept[holder, form, frames, root] = where, methods, adapter
         return CompiledController(where, form == LANES, methods)
 
 
-def _arguments(form, frames, root, with_robot):
+def _arguments(form, frames, root, names):
     """The Numba types of a controller's arguments."""
     kind = LANE if form == LANES else types.float64
     vector = types.Array(kind, 1, "C", aligned=kind is not LANE)
-    return (*(RobotType(form == LANES, frames, root),) * with_robot, kind, vector, vector, vector)
+    given = dict(zip(PARAMETERS, (RobotType(form == LANES, frames, root), kind, vector, vector, vector), strict=True))
+    return tuple(given[name] for name in names)
 
 
 def plain_controller(function: Callable, robot: Any) -> CompiledController:
     """A controller without Numba's JIT, which is called with the robot itself: a lane is one state then."""
-    with_robot = function.__code__.co_argcount == 5
+    names = parameters(function)
 
     def adapter(memory, calls, t, q, qd, tau):
         state = (array_at(0.0, t, (1,))[0], array_at(0.0, q, (robot.nq,)), array_at(0.0, qd, (robot.n,)),
                  array_at(0.0, tau, (robot.n,)))
-        function(robot, *state) if with_robot else function(*state)
+        given = dict(zip(PARAMETERS, (robot, *state), strict=True))
+        function(**{name: given[name] for name in names})
     return CompiledController(address(SimpleNamespace(entry_point=adapter)), False, frozenset())
 
 
 # ------------------------------------------------------------------------------------------------- adapters
-def _adapter(controller, kind, form, with_robot, key):
+def _adapter(controller, kind, form, names, key):
     """The function that integrators call with addresses: of workspace, calls, t, q, qd and tau. A lane is no argument,
     since code for another processor may pass it in other registers."""
     make = robot_maker(kind)
-    if with_robot:
-        call = njit(**CALLED)(
-            lambda memory, calls, t, q, qd, tau: _nothing(controller(make(memory, calls), t, q, qd, tau)))
+    if "robot" in names:
+        call = njit(**CALLED)(lambda memory, calls, t, q, qd, tau: _nothing(
+            controller(robot=make(memory, calls), t=t, q=q, qd=qd, tau=tau)))
     else:
-        call = njit(**CALLED)(lambda memory, calls, t, q, qd, tau: _nothing(controller(t, q, qd, tau)))
+        call = njit(**CALLED)(lambda memory, calls, t, q, qd, tau: _nothing(controller(t=t, q=q, qd=qd, tau=tau)))
     like, name = lane if form == LANES else number, f"controller {getattr(controller.py_func, '__name__', '')}"
 
     @compiled(name, key)
@@ -164,14 +194,13 @@ def _check_nothing(result):
 
 
 # ------------------------------------------------------------------------------------------------- errors
-def _explained(function: Callable, with_robot: bool, error: Exception) -> ControllerError:
+def _explained(function: Callable, error: Exception) -> ControllerError:
     """The error that says where a controller cannot be compiled, why, and what to do."""
     python = getattr(function, "py_func", function)
     line = _line(python, error)
     code = linecache.getline(python.__code__.co_filename, line).strip()
     where = f"{python.__code__.co_filename}, line {line}" + (f": {code}" if code else "")
-    return ControllerError(f"controller {python.__qualname__} cannot be compiled as "
-                           f"controller{PARAMETERS[4 + with_robot]}.\n  {where}\n  {_reason(error)}\n  {WAY_OUT}")
+    return ControllerError(f"{heading(python)} cannot be compiled.\n  {where}\n  {_reason(error)}\n  {WAY_OUT}")
 
 
 def _line(python, error):

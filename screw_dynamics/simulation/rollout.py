@@ -25,7 +25,7 @@ from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.numbers.lanes import WIDTH, splat
 from screw_dynamics.numbers.values import PLAIN, Scalar, outlined
 
-from . import control_along
+from . import control_along, controller_failure
 from .controllers import CompiledController, compiled_controller, plain_controller
 from .divergence import warn_of_divergence
 from .integrators import FIXED_STEPS, INTEGRATORS, ROWS, check_dry_friction, momenta_address
@@ -292,6 +292,9 @@ class Rollouts:
         try:
             done = entry_point(integrator, False, self._on_groups)(
                 memory, plan, q0, qd0, self._no_effort if effort is None else effort, t, q, qd, dt)
+        except Exception as error:
+            self._tell_line(error, controller, memory, 1)
+            raise
         finally:
             self._workspaces.give_back(memory)
         return (t, q, qd, done == 2) if done else None
@@ -312,10 +315,18 @@ class Rollouts:
         rows, rates = q.reshape(count, samples + 1, self._model.nq), qd.reshape(count, samples + 1, n)
         effort = effort.reshape(count, *effort.shape[-2:])
         diverged = self._many(integrator, plan, rows[:, :1], rates[:, :1], effort, rows[:, 1:], rates[:, 1:], dt,
-                              threads)
+                              threads, controller)
         return every * dt * np.arange(samples + 1), q, qd, diverged
 
-    def _many(self, integrator, plan, q0, qd0, effort, q, qd, dt, threads):
+    def _tell_line(self, error, controller, memory, lanes):
+        """Raise what a controller raised again, with the line, if it is known."""
+        if callable(controller) and not PLAIN:
+            found = controller_failure.located(error, controller, self._robot,
+                            controller_failure.inputs(memory, self._model.nq, self._model.n, lanes))
+            if found is not error:
+                raise found from None
+
+    def _many(self, integrator, plan, q0, qd0, effort, q, qd, dt, threads, controller=None):
         """Fill q and qd (N, samples, n) from the states (N, 1, n) on, WIDTH at a time, in pieces on threads; True if a
         state diverged."""
         count, run = len(q), entry_point(integrator, True, self._on_groups)
@@ -327,10 +338,14 @@ class Rollouts:
         def work(starts):
             main = get_ident() == main_thread().ident
             with self._workspaces.borrowed() as memory:
-                for start in starts:
-                    piece = slice(start, start + size)
-                    arrays = (x[piece] for x in (q0, qd0, effort, q, qd))
-                    run(memory, plan, *arrays, dt, stop, diverged, main)
+                try:
+                    for start in starts:
+                        piece = slice(start, start + size)
+                        arrays = (x[piece] for x in (q0, qd0, effort, q, qd))
+                        run(memory, plan, *arrays, dt, stop, diverged, main)
+                except Exception as error:
+                    self._tell_line(error, controller, memory, WIDTH)
+                    raise
         on_threads(work, range(0, count, max(size, WIDTH)), shares, lambda: stop.fill(1))
         return diverged[0] != 0
 
@@ -343,7 +358,11 @@ class Rollouts:
         tau, along = np.empty(qd.shape), control_along.entry_point()
         with self._workspaces.borrowed() as memory:
             for k in np.ndindex(qd.shape[:-2]):
-                along(memory, calls, *(np.require(x, float, ["C", "A"]) for x in (t, q[k], qd[k])), tau[k])
+                try:
+                    along(memory, calls, *(np.require(x, float, ["C", "A"]) for x in (t, q[k], qd[k])), tau[k])
+                except Exception as error:
+                    states = zip(t, q[k], qd[k], strict=True)
+                    raise controller_failure.located(error, controller, self._robot, states) from None
         return tau
 
 

@@ -22,7 +22,7 @@ from screw_dynamics.ros.node import messages
 from screw_dynamics.ros.node.watches import full_name
 from screw_dynamics.ros.simulator import base_endpoints
 from screw_dynamics.ros.simulator.connections import TOPICS, endpoints
-from screw_dynamics.urdf.file import read_urdf_file
+from screw_dynamics.urdf.file import text_of
 from screw_dynamics_interfaces.msg import BaseState
 from screw_dynamics_interfaces.srv import ApplyWrench, ResetTo, Step
 
@@ -38,7 +38,8 @@ CHUNK = 50   # periods in one request, so that the recording keeps up
 class RobotSimulator:
     """A simulated robot, paused; `advance` and `advance_until` make its time go on, `recording` has what it did.
 
-    * urdf: path of a URDF or xacro file, or XML text. robot: the same as a `Robot`, for the test's own calculations.
+    * urdf: path of a URDF or xacro file, or XML text; xacro_args: {name: value} of the xacro file. robot: the same as
+      a `Robot`, for the test's own calculations.
     * controllers: command lines of nodes, run with simulated time in the same namespace; or rclpy nodes made by the
       test, which are spun while time advances.
     * period: seconds of simulated time between two states. trigger: what controllers answer: "joint_states", each
@@ -57,9 +58,10 @@ class RobotSimulator:
         answers: int | None = None, awaits: Mapping[str, type] | None = None, record: Mapping[str, type] | None = None,
         parameters: Mapping[str, Any] | None = None, initial_positions: Mapping[str, float] | None = None,
         namespace: str = "", keeps_clock: bool = True, patience: float = 60.0, folder: Path | None = None,
+        xacro_args: Mapping[str, str] | None = None,
     ):
         given = dict(parameters or {})
-        self.urdf = str(urdf) if str(urdf).lstrip("\ufeff \t\r\n").startswith("<") else read_urdf_file(str(urdf))
+        self.urdf = text_of(urdf, xacro_args)
         self.robot = Robot.from_urdf(self.urdf, given.get("base_link") or None, given.get("tip_link") or None,
                                      floating_base=bool(given.get("floating_base")))
         self._floating = self.robot.model.on_groups

@@ -1,31 +1,55 @@
 """A robot's URDF text from a path or a package:// address, through xacro if need be. For launch files, commands, and
 the start of nodes; what comes over a topic is text."""
+import io
+from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
 
 from .error import UrdfError
-from .location import resolve
-from .source import read_source
+from .location import resolve, with_located_meshes
+from .source import Source, path_of, read_source
+from .xacro_file import expand, is_xacro
 
 
-def read_urdf_file(location: str) -> str:
-    """The URDF text at a path, a file:// or a package://<package>/<path> address; *.xacro is run through xacro.
+def read_urdf_file(location: str, xacro_args: Mapping[str, str] | None = None) -> str:
+    """The URDF text at a path, a file:// or a package://<package>/<path> address; *.xacro is run through xacro, with
+    {name: value} of the file's arguments.
 
-    UrdfError naming the location when the package or file does not exist, xacro is not installed, or refuses it."""
+    Meshes that are named relative to the file are named by file:// addresses in the text, which is all that others get
+    to see. UrdfError naming the location when the package or file does not exist, xacro is not installed, or refuses
+    the file or its arguments, and for arguments of a file that is not xacro."""
     try:
         path = Path(resolve(location))
     except UrdfError as error:
         raise UrdfError(f"urdf: {location}: {error}") from None
     if not path.is_file():
         raise UrdfError(f"urdf: file {path} does not exist" + ("" if str(path) == location else f" (from {location})"))
-    return _expanded(path) if path.suffix == ".xacro" else read_source(path)
+    if is_xacro(str(path)):
+        return with_located_meshes(expand(str(path), xacro_args), path)
+    _refuse(xacro_args, path)
+    return with_located_meshes(read_source(path), path)
 
 
-def _expanded(path):
-    try:
-        import xacro
-    except ImportError:
-        raise UrdfError(f"urdf: {path} needs xacro, which is not installed (package xacro)") from None
-    try:
-        return xacro.process_file(str(path)).toxml()
-    except Exception as error:  # xacro raises errors of many types, some of other libraries
-        raise UrdfError(f"urdf: {path}: xacro refuses it: {error or type(error).__name__}") from error
+def text_of(source: str | PathLike, xacro_args: Mapping[str, str] | None = None) -> str:
+    """The URDF text that a source is, or that `read_urdf_file` reads at the path that it is."""
+    path = path_of(source)
+    if path is not None:
+        return read_urdf_file(path, xacro_args)
+    _refuse(xacro_args, "XML text")
+    return str(source)
+
+
+def opened(source: Source, xacro_args: Mapping[str, str] | None = None) -> Source:
+    """A source, as it is; the path of a xacro file becomes the URDF text that it expands to, open under its name."""
+    path = None if hasattr(source, "read") else path_of(source)
+    if path is None or not is_xacro(path):
+        _refuse(xacro_args, path or "the source")
+        return source
+    text = io.StringIO(read_urdf_file(path, xacro_args))
+    text.name = path    # type: ignore[misc, attr-defined]
+    return text
+
+
+def _refuse(xacro_args, what):
+    if xacro_args:
+        raise UrdfError(f"xacro_args are given, but {what} is not the path of a xacro file (*.xacro)")

@@ -1,7 +1,10 @@
-"""From where a URDF is said to be, a path or an address, to the path of the file. For ROS's launch files too."""
+"""From where a URDF, or a mesh that it names, is said to be, a path or an address, to the path of the file."""
+import contextlib
 import os
 import re
+from pathlib import Path
 from urllib.parse import unquote
+from xml.sax.saxutils import unescape
 
 from .error import UrdfError, quote
 
@@ -9,6 +12,9 @@ from .error import UrdfError, quote
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(/{1,3})(.*)", re.DOTALL)
 _VARIABLES = ("AMENT_PREFIX_PATH", "ROS_PACKAGE_PATH")
 _PACKAGE = re.compile(r"[A-Za-z0-9_-]+")
+# In text, not in a tree: all else of a file, and the numbers of its lines, must stay as they are.
+_MESH = re.compile(r"""(<mesh\s(?:[^<>]*?\s)?filename\s*=\s*)("[^"<]*"|'[^'<]*')""")
+LARGEST_PATH = 4096
 
 
 def resolve(location: str) -> str:
@@ -42,3 +48,49 @@ def _share(package):
                          for name in _VARIABLES)
     raise UrdfError(f"package {quote(package)} does not exist; searched are {where}: source the workspace that has it, "
                     "or give the path of the file")
+
+
+def locate_beside(file: str, folder: Path | None) -> Path:
+    """The path of a mesh that a URDF in a folder names; UrdfError if there is no such file. None: of a text.
+
+    A package that no path variable names is looked for in the folders above the URDF, as it lies in a checkout."""
+    try:
+        path = Path(resolve(file))
+    except UrdfError as error:
+        path = _above(file, folder)
+        if path is None:
+            raise error
+    if not path.is_absolute() and folder is not None:
+        path = folder / path
+    if len(str(path)) > LARGEST_PATH or "\0" in str(path) or not path.is_file():
+        raise UrdfError(f"file {quote(path)} does not exist")
+    return path
+
+
+def with_located_meshes(text: str, path: Path) -> str:
+    """The text of a URDF at a path, in which meshes that are named relative to it are named by file:// addresses, so
+    that they are found from the text alone. What is found nowhere, or in a package of the path variables, stays."""
+    folder = Path(os.path.abspath(path)).parent
+
+    def located(found):
+        name = unescape(found[2][1:-1], {"&quot;": '"', "&apos;": "'"})
+        with contextlib.suppress(UrdfError):
+            if os.path.isfile(resolve(name)) and _ADDRESS.fullmatch(name):
+                return found[0]
+        with contextlib.suppress(UrdfError, OSError):
+            return f'{found[1]}"{locate_beside(name, folder).as_uri()}"'
+        return found[0]
+
+    return _MESH.sub(located, text)
+
+
+def _above(file, folder):
+    scheme, _, rest = file.partition("://")
+    package, _, inside = rest.lstrip("/").partition("/")
+    if folder is None or scheme not in ("package", "model") or package in ("", ".", ".."):
+        return None
+    for above in (folder, *folder.parents):
+        found = above if above.name == package else above / package
+        if (found / inside).is_file():
+            return found / inside
+    return None

@@ -1,5 +1,5 @@
 """From a URDF to a Model, step by step; their remarks become the model's warnings."""
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from screw_dynamics.screws import arrays
 from .constraints import describe_constraints, in_use
 from .description import SMALLEST_RADIUS, Joint, Link, describe
 from .error import Notes, UrdfError, issue, listed, quote
+from .file import opened
 from .lock import ON_GROUPS, Positions, locked
 from .mimic import check_mimics
 from .schema import constraint_elements, needed_part
@@ -22,11 +23,13 @@ WORLDS, FLOATING_BASE = ("world", "universe"), "floating_base"
 
 
 def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None = None,
-              lock: Positions | None = None, floating_base: bool = False) -> Model:
+              lock: Positions | None = None, floating_base: bool = False,
+              xacro_args: Mapping[str, str] | None = None) -> Model:
     """The Model of a URDF: a path, XML text (str or bytes), or an open file.
 
     A path may begin with ~, or be a file:// or package://<package>/<path> address; packages are those of
-    AMENT_PREFIX_PATH and ROS_PACKAGE_PATH.
+    AMENT_PREFIX_PATH and ROS_PACKAGE_PATH. A file *.xacro is expanded by the package xacro, with xacro_args {name:
+    value} of its arguments.
 
     base_link: the link that becomes the root, its frame the world frame; the links above it are left out. tip_link:
     only the path from the root to this link, with all that is fixed to the links of the path; joints that branch off
@@ -48,6 +51,7 @@ def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None
 
     UrdfError names the line, the element and the value of what leaves dynamics undefined, or of a wrong argument. What
     does not, a limit that cannot be read, say, or is surely a mistake, is a UrdfWarning, and in `Model.warnings`."""
+    source = opened(source, xacro_args)
     model = model_of(source, base_link, tip_link, lock, floating_base=floating_base)
     path = path_of(source)
     issue(model.warnings if path is None else [f"{path}: {text}" for text in model.warnings])

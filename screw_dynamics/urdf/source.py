@@ -1,5 +1,6 @@
 """From a source, which is a path, XML text or an open file, to decoded text."""
 import codecs
+import io
 import os
 import re
 from typing import Protocol
@@ -61,6 +62,8 @@ def read_source(source: Source) -> str:
 
 def kept(source: Source) -> str | None:
     """What is kept of a source to read it again: its absolute path, address or text; None for a file without a name."""
+    if isinstance(source, io.StringIO):
+        return source.getvalue()
     path = path_of(source)
     if path is not None:
         return path if "://" in path else os.path.abspath(os.path.expanduser(path))

@@ -11,13 +11,12 @@ import numpy as np
 from lxml import etree
 
 from screw_dynamics.urdf.description import pose
-from screw_dynamics.urdf.error import UrdfError, quote
-from screw_dynamics.urdf.location import resolve
+from screw_dynamics.urdf.error import quote
+from screw_dynamics.urdf.location import locate_beside, resolve
 from screw_dynamics.urdf.source import path_of, read_source
 from screw_dynamics.urdf.xml import parse_xml
 
 GREY = (0.80, 0.82, 0.84, 1.0)      # what has no colour of its own
-LARGEST_PATH = 4096
 
 
 class Shape(NamedTuple):
@@ -57,39 +56,14 @@ def read_shapes(source: str) -> Shapes:
 
 
 def locate(file: str, source: str | None) -> Path:
-    """The path of a mesh that a URDF (its path, address or text) names; UrdfError if there is no such file.
-
-    A package that no path variable names is looked for in the folders above the URDF, as it lies in a checkout."""
-    base = _folder(source)
-    try:
-        path = Path(resolve(file))
-    except UrdfError as error:
-        path = _above(file, base)
-        if path is None:
-            raise error
-    if not path.is_absolute() and base is not None:
-        path = base / path
-    if len(str(path)) > LARGEST_PATH or "\0" in str(path) or not path.is_file():
-        raise UrdfError(f"file {quote(path)} does not exist")
-    return path
+    """The path of a mesh that a URDF (its path, address or text) names; UrdfError if there is no such file."""
+    return locate_beside(file, _folder(source))
 
 
 def _folder(source):
     """The folder that a URDF lies in, None for text."""
     path = None if source is None else path_of(source)
     return None if path is None else Path(os.path.abspath(resolve(path))).parent
-
-
-def _above(file, base):
-    scheme, _, rest = file.partition("://")
-    package, _, inside = rest.lstrip("/").partition("/")
-    if base is None or scheme not in ("package", "model") or package in ("", ".", ".."):
-        return None
-    for folder in (base, *base.parents):
-        found = folder if folder.name == package else folder / package
-        if (found / inside).is_file():
-            return found / inside
-    return None
 
 
 def _of_links(robot, kind, colours, notes) -> Iterator[Shape]:

@@ -81,3 +81,16 @@ def test_a_user_s_module_counts_by_the_attributes_that_are_named():
 def test_what_is_unknown_has_none(thing):
     found = fingerprint(rebuilt(scaled, GAIN=thing))
     assert found.key is None and "TABLE" in found.names
+
+
+@numba.njit
+def factorial(k):
+    return 1.0 if k < 2 else k * factorial(k - 1)
+
+
+def test_what_calls_itself_has_none():
+    """The machine code of it refers to itself by a name that no other process resolves, which ends that process."""
+    def function(t, q, qd, tau):
+        tau[0] = factorial(4) + helper(1.0) + helper(2.0)
+    assert fingerprint(function).key is None
+    assert fingerprint(rebuilt(function, factorial=helper)).key

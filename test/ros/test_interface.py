@@ -32,10 +32,12 @@ STANDARD = {    # what every node has, and every lifecycle node
 
 
 def expected(node, rows):
-    """{name on the graph: type} of those rows that need no robot on a floating base, and no package that is missing."""
+    """{name on the graph: type} of those rows that need no robot on a floating base, no file, and no package that is
+    missing."""
     found = {}
     for row in rows:
-        if "a floating base" in row.when or importlib.util.find_spec(row.kind.partition("/")[0]) is None:
+        needs_more = any(need in row.when for need in ("a floating base", "parameter `urdf`"))
+        if needs_more or importlib.util.find_spec(row.kind.partition("/")[0]) is None:
             continue
         name = row.name
         for part, text in PARTS.items():

@@ -1,6 +1,10 @@
 """The launch files, where ROS's launch is there to read them, and where the URDF they are given may come from."""
 
 import importlib.util
+import re
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -44,15 +48,107 @@ def test_a_urdf_that_does_not_exist_is_named(location, says):
         read_urdf_file(location)
 
 
+HAS_LAUNCH = importlib.util.find_spec("launch_ros") is not None     # our folder launch looks like a package launch
+needs_launch = pytest.mark.skipif(
+    not HAS_LAUNCH, reason="ROS's launch and launch_ros are not on the Python registry; a ROS 2 installation has them")
+
+
 @pytest.mark.parametrize("name", ["dynamics", "simulation", "ros2_control"])
-def test_a_launch_file_describes_nodes_and_arguments(name):
-    if importlib.util.find_spec("launch") is None or importlib.util.find_spec("launch_ros") is None:
-        compile((ROOT / "launch" / f"{name}.launch.py").read_text(), name, "exec")   # its syntax at least
-        pytest.skip("ROS's launch and launch_ros are not on the Python registry; a ROS 2 installation has them")
+def test_a_launch_file_is_python_that_can_be_read(name):
+    compile((ROOT / "launch" / f"{name}.launch.py").read_text(), name, "exec")
+
+
+@needs_launch
+@pytest.mark.parametrize("name", ["dynamics", "simulation", "ros2_control"])
+def test_a_launch_file_describes_its_arguments(name):
     from launch.launch_description_sources import get_launch_description_from_python_launch_file
 
     description = get_launch_description_from_python_launch_file(str(ROOT / "launch" / f"{name}.launch.py"))
     given = description.get_launch_arguments_with_include_launch_description_actions()
     assert {argument.name for argument, _ in given} == {
-        "urdf", "params_file", "namespace", "use_sim_time", "joint_states_topic", "base_link", "tip_link", "log_level",
-        "record", "rviz", "view", "floating_base"}
+        "urdf", "xacro_args", "params_file", "namespace", "use_sim_time", "joint_states_topic", "base_link", "tip_link",
+        "log_level", "record", "rviz", "view", "floating_base"}
+    assert all(argument.default_value is not None for argument, _ in given)
+
+
+LAUNCH = """
+import sys
+from launch import LaunchService
+from launch.actions import SetLaunchConfiguration
+from launch import LaunchDescription
+from screw_dynamics.ros import launching
+
+def launch(*parts, **arguments):
+    service = LaunchService()
+    given = [SetLaunchConfiguration(name, str(value)) for name, value in arguments.items()]
+    service.include_launch_description(LaunchDescription([*given, launching.description(*parts)]))
+    sys.exit(service.run())
+
+simulator = launching.node("simulator_node", "simulator.yaml", reads_urdf=True)
+dynamics = launching.node("dynamics_node", "dynamics.yaml")
+"""
+
+
+@pytest.fixture
+def launch():
+    """Launches parts, in a process of their own; its exit code, what it said, and the names of those it started."""
+    if not HAS_LAUNCH or not prefix_of("screw_dynamics"):
+        pytest.skip("needs ROS's launch, and screw_dynamics in a sourced workspace")
+
+    def run(call):
+        done = subprocess.run([sys.executable, "-c", f"{LAUNCH}\nlaunch({call})"], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, cwd="/")
+        started = set(re.findall(r"\[(\w+)-\d+\]: process started", done.stdout))
+        ended = set(re.findall(r"\[(\w+)-\d+\]: process has (?:died|finished cleanly)", done.stdout))
+        assert started == ended, f"{started - ended} live on: {done.stdout}"
+        return done.returncode, done.stdout, started
+    return run
+
+
+def prefix_of(package):
+    from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+    try:
+        return get_package_prefix(package)
+    except PackageNotFoundError:
+        return None
+
+
+def test_nothing_is_started_when_a_part_does_not_exist(launch):
+    code, said, started = launch('simulator, launching.node("nobody", "markers.yaml", package="no_such_package"), '
+                                 'launching.spawner(["a"], "markers.yaml"), launching.node("nobody", "markers.yaml")')
+    assert code == 1 and started == set()
+    assert "nothing was started: the sourced workspaces do not have nobody (package no_such_package), " in said
+    assert "nobody (package screw_dynamics)" in said and "sudo apt install ros-$ROS_DISTRO-no-such-package" in said
+
+
+@pytest.mark.parametrize("arguments, says", [
+    ("urdf='nowhere.urdf'", "file nowhere.urdf does not exist"), ("params_file='nowhere.yaml'", "nowhere.yaml"),
+    ("xacro_args='a:=1'", "xacro_args is given, but urdf, the file it is for, is not")])
+def test_nothing_is_started_when_a_file_does_not_exist(launch, arguments, says):
+    code, said, started = launch(f"simulator, dynamics, {arguments}")
+    assert code == 1 and started == set() and says in said
+
+
+def test_all_end_when_a_part_fails_and_it_is_named(launch, tmp_path):
+    code, said, started = launch(
+        f"simulator, dynamics, *launching.sight(), urdf={str(ROOT / 'urdf' / 'double_pendulum.urdf')!r}, "
+        f"record={str(tmp_path / 'nowhere' / 'run.mcap')!r}")
+    assert code == 1 and started == {"simulator_node", "dynamics_node", "recorder_node"}
+    assert "recorder_node failed with exit code 1: all that was launched with it is ended" in said
+
+
+def test_what_only_watches_ends_alone_where_it_is_not_vital(launch, tmp_path):
+    """A recorder that cannot write does not take the torques away; a signal ends the rest, without failure."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"{LAUNCH}\nlaunch(dynamics, *launching.sight(vital=False), "
+                               f"urdf={str(ROOT / 'urdf' / 'double_pendulum.urdf')!r}, "
+                               f"record={str(tmp_path / 'nowhere' / 'run.mcap')!r})"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd="/")
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if "recorder_node has ended with exit code 1; the others run on" in line:
+            process.send_signal(signal.SIGINT)
+    said = "".join(lines)
+    assert process.wait() == 0 and "the others run on" in said, said
+    assert re.search(r"run on.*dynamics_node-\d+\]: process has finished cleanly", said, re.DOTALL), said

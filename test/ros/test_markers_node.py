@@ -59,13 +59,14 @@ def test_the_node_marks_the_robot_of_the_graph(ros, tmp_path):
         states = driver.publisher(JointState, "joint_states")
 
         def spaces():
-            states.publish(JointState(name=list(arm.NAMES), position=[0.1, 0.2], effort=[5.0, -5.0]))
+            states.publish(JointState(name=[*arm.NAMES, "finger"], position=[0.1, 0.2, -0.1], effort=[5.0, -5.0, 0.0]))
             return {m.ns for array in arrays for m in array.markers}
         driver.wait(lambda: {"joint_screws", "centres_of_mass", "efforts"} <= spaces(), "all kinds of markers")
         frames = {m.header.frame_id for array in arrays for m in array.markers} - {""}
         assert frames == {"upper_arm", "forearm", "fingertip"}
         driver.publisher(JointState, "joint_states").publish(JointState(name=list(arm.NAMES), position=[np.nan, 0.0]))
-        driver.status(lambda status, values: values["dropped messages"] == "1")
+        _, values = driver.status(lambda status, values: values["dropped messages"] == "1")
+        assert not any("extra joint" in key for key in values), "the finger is the robot's own"
 
 
 def test_the_file_of_parameters_is_theirs():

@@ -54,6 +54,7 @@ with ros_process():
         print("whole")
 """
 
+
 @pytest.mark.parametrize("program", [IN_A_MESSAGE, IN_A_CALLBACK.format(signal="SIGINT"),
                                      IN_A_CALLBACK.format(signal="SIGTERM"), TWICE],
                          ids=["in a message", "SIGINT", "SIGTERM", "twice"])

@@ -22,6 +22,7 @@ from support.foreign_types import Stranger, participant  # noqa: E402
 from support.graph import Driver, NodeProcess  # noqa: E402
 from support.recordings import messages  # noqa: E402
 
+GRIP = "gripper_msgs" + "/msg/Grip"      # of no package that these tests import
 MODULE = "screw_dynamics.ros.view.recorder_node"
 BEST_EFFORT = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -133,8 +134,8 @@ def test_only_messages_of_interface_packages_are_imported():
 
 
 def test_the_index_of_a_workspace_is_that_of_ament_prefix_path(tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match="message type gripper_msgs/msg/Grip is not installed"):
-        type_of("gripper_msgs/msg/Grip")
+    with pytest.raises(ValueError, match=f"message type {GRIP} is not installed"):
+        type_of(GRIP)
     index = tmp_path / "share" / "ament_index" / "resource_index" / "rosidl_interfaces"
     index.mkdir(parents=True)
     (index / "gripper_msgs").write_text("msg/Grip.idl\nmsg/Grip.msg\n")
@@ -142,15 +143,15 @@ def test_the_index_of_a_workspace_is_that_of_ament_prefix_path(tmp_path, monkeyp
     (tmp_path / "gripper_msgs" / "msg.py").write_text("class Grip: pass\n")
     monkeypatch.setenv("AMENT_PREFIX_PATH", f"/nowhere:{tmp_path}")
     monkeypatch.syspath_prepend(tmp_path)
-    assert type_of("gripper_msgs/msg/Grip").__name__ == "Grip"
+    assert type_of(GRIP).__name__ == "Grip"
     assert type_of("sensor_msgs/msg/JointState") is JointState
 
 
 def test_the_type_of_our_nodes_comes_first_then_the_one_with_most_publishers_then_the_one_recorded():
-    a, b, c = Offer("p/msg/A", 1), Offer("p/msg/B", 2), Offer("p/msg/C", 2)
-    assert chosen([a, b, c], "p/msg/A", "p/msg/C") is a
-    assert chosen([a, c, b], "", "p/msg/B") is b and chosen([a, b, c], "", "p/msg/C") is c
-    assert chosen([], "p/msg/A", "") is None
+    a, b, c = Offer("std_msgs/msg/A", 1), Offer("std_msgs/msg/B", 2), Offer("std_msgs/msg/C", 2)
+    assert chosen([a, b, c], "std_msgs/msg/A", "std_msgs/msg/C") is a
+    assert chosen([a, c, b], "", "std_msgs/msg/B") is b and chosen([a, b, c], "", "std_msgs/msg/C") is c
+    assert chosen([], "std_msgs/msg/A", "") is None
 
 
 def test_types_of_topics_are_those_of_our_nodes():

@@ -16,7 +16,8 @@ from support.paths import ROOT
 from support.real_robots import real_robot
 
 MACRO = ROOT / "urdf" / "ros2_control.xacro"
-CONFIG = yaml.safe_load((ROOT / "config" / "ros2_control.yaml").read_text())
+SECTIONS = yaml.safe_load((ROOT / "config" / "ros2_control.yaml").read_text())
+CONFIG = {key.removeprefix("/**/"): section for key, section in SECTIONS.items()}      # by node
 LAUNCH = (ROOT / "launch" / "ros2_control.launch.py").read_text()
 UR5 = "ur_description/urdf/ur5_robot.urdf"
 
@@ -72,23 +73,34 @@ def test_macro_takes_other_topics_and_another_threshold(expand):
     assert [param.text for param in element.iter("param")] == ["/l/c", "/l/s", "0.01"]
 
 
+def test_yaml_is_for_nodes_in_any_namespace():
+    """ros2_control's spawner takes a section `name` for the root namespace alone, and `/**/name` for all."""
+    assert all(key.startswith("/**/") and key.count("/") == 2 for key in SECTIONS)
+
+
+def test_no_action_of_the_simulator_has_the_name_of_the_controllers():
+    """`/joint_trajectory_controller/follow_joint_trajectory` would have two servers."""
+    groups = CONFIG["screw_simulator"]["ros__parameters"]["trajectory_groups"]
+    assert [name for name in groups if name] == []
+
+
 def test_yaml_names_parameters_that_the_nodes_have():
-    for section, settings in (("/**/screw_simulator", SIMULATOR), ("/**/screw_dynamics", DYNAMICS)):
+    for section, settings in (("screw_simulator", SIMULATOR), ("screw_dynamics", DYNAMICS)):
         names = {setting.name for setting in (*settings, COMMAND_INTERFACES)}
         assert set(CONFIG[section]["ros__parameters"]) <= names
-    Settings(**{name: value for name, value in CONFIG["/**/screw_simulator"]["ros__parameters"].items()
+    Settings(**{name: value for name, value in CONFIG["screw_simulator"]["ros__parameters"].items()
                 if name in Settings.__dataclass_fields__})
 
 
 def test_yaml_and_launch_file_agree_on_joints_controllers_and_rates():
-    controllers = {name: CONFIG[name]["ros__parameters"] for name in CONFIG if "/" not in name}
+    controllers = {name: CONFIG[name]["ros__parameters"] for name in CONFIG if not name.startswith("screw_")}
     manager = controllers.pop("controller_manager")
     assert all(name in LAUNCH and "/" in settings["type"] for name, settings in controllers.items())
     joints = [controllers[name]["joints"] for name in ("gravity_compensation", "joint_trajectory_controller")]
-    dynamics = CONFIG["/**/screw_dynamics"]["ros__parameters"]
+    dynamics = CONFIG["screw_dynamics"]["ros__parameters"]
     assert joints[0] == joints[1] == dynamics["joints"] == list(real_robot(UR5).joint_names)
     assert list(controllers["joint_trajectory_controller"]["gains"]) == joints[0]
-    assert CONFIG["/**/screw_simulator"]["ros__parameters"]["publish_rate"] >= manager["update_rate"]
+    assert CONFIG["screw_simulator"]["ros__parameters"]["publish_rate"] >= manager["update_rate"]
 
 
 @pytest.mark.parametrize("delay", [1, 2])

@@ -248,23 +248,64 @@ def test_an_error_names_the_line_the_reason_and_the_way_out(controller, line, te
             PANDA.rollout(np.zeros((*lead, 7)), np.zeros(7), controller, steps=3)
         message = str(caught.value)
         number = controller.__code__.co_firstlineno + (line or 0)
-        assert f"controller {controller.__name__} cannot be compiled" in message and reason in message
+        assert f"controller {controller.__name__}(robot, t, q, qd, tau) cannot be compiled" in message
+        assert reason in message
         assert line is None or f"{__file__}, line {number}: " in message
         assert text in message and "robot.step(q, qd, tau, dt)" in message and message.count("\n") == 3
         assert isinstance(caught.value, ValueError) and isinstance(caught.value.__cause__, numba.core.errors.NumbaError)
 
 
-@pytest.mark.parametrize("controller", [print, lambda robot, q: None, Gains], ids=["builtin", "two arguments", "class"])
-def test_what_is_no_controller_is_refused(controller):
-    with pytest.raises(sd.ControllerError, match=r"must be a function controller\(robot, t, q, qd, tau\) or"):
-        PANDA.rollout(HOME, HOME, controller, steps=1)
+def with_gain(t, q, qd, tau, k=100.0):
+    tau[:] = -k * q
+
+
+def with_default(robot, t, q, qd, tau=None):
+    pass
+
+
+def with_more(t, q, qd, tau, *more):
+    pass
+
+
+def by_other_names(t, q, dq, u):
+    pass
+
+
+def without_velocity(robot, t, q, tau):
+    pass
+
+
+NONE = [
+    (with_gain, "has the parameter k=100.0"), (with_default, "has a default for tau=None, which is always given"),
+    (with_more, r"has the parameter \*more"), (lambda *, t, q, qd, tau: None, "has the parameter t"),
+    (by_other_names, "has the parameter dq"), (without_velocity, "has no parameter qd"),
+    (lambda: None, "has no parameter t, q, qd, tau"), (print, "is a builtin_function_or_method"), (Gains, "is a type")]
+
+
+@pytest.mark.parametrize("controller, reason", NONE, ids=[str(row[0]).split()[1] for row in NONE])
+@pytest.mark.parametrize("lead", [(), (9,)])
+def test_what_is_no_controller_is_refused(controller, reason, lead):
+    with pytest.raises(sd.ControllerError, match=rf"{reason}; .*function controller\(robot, t, q, qd, tau\) or"):
+        PANDA.rollout(np.zeros((*lead, 7)), HOME, controller, steps=1)
+
+
+def test_parameters_are_found_by_name():
+    """In whatever order: efforts -q for what is called q."""
+    def controller(tau, q, qd, t):
+        tau[:] = -q - 2.0 * qd
+
+    def in_order(t, q, qd, tau):
+        tau[:] = -q - 2.0 * qd
+    for lead in ((), (9,)):
+        q0 = np.full((*lead, 7), 0.1)
+        np.testing.assert_array_equal(*(PANDA.rollout(q0, HOME, each, steps=9)[1] for each in (controller, in_order)))
 
 
 def test_a_vector_of_another_length_raises():
     def controller(robot, t, q, qd, tau):
         tau[:] = robot.gravity_torque(q[:3])
     for lead in ((), (9,)):
-        with pytest.raises(ValueError, match="q must have robot.nq entries, and qd"):
+        with pytest.raises(ValueError, match=r"q has shape \(3,\), but must end in 7.\n.*gravity_torque\(q\[:3\]\)"):
             PANDA.rollout(np.zeros((*lead, 7)), HOME, controller, steps=3)
 
 

@@ -1,20 +1,39 @@
 """The robots that nobody here wrote: every URDF of example-robot-data."""
 import warnings
-from importlib.metadata import files
+from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
+
+import pytest
+
+from support.skipped import SET_UP
 
 _FOLDER = "share/example-robot-data/robots/"
 
-# Name, from the folder of robots on: path.
-PATHS = {str(file).partition(_FOLDER)[2]: Path(file.locate()).resolve()
-         for file in sorted(files("example-robot-data"), key=str) if file.suffix == ".urdf"}
+
+class Robots(dict):
+    """{name, from the folder of robots on: path}. Where they are not installed, by pip, the test of one is skipped."""
+
+    def __missing__(self, name):
+        if self:
+            raise KeyError(name)
+        pytest.skip("example-robot-data is not installed", allow_module_level=True)
+
+
+try:
+    _FILES = files("example-robot-data")
+except PackageNotFoundError:
+    if SET_UP:
+        raise
+    _FILES = []
+PATHS = Robots({str(file).partition(_FOLDER)[2]: Path(file.locate()).resolve()
+                for file in sorted(_FILES, key=str) if file.suffix == ".urdf"})
 
 # Those that are no robot, with what the reader says of them.
 REFUSED = {
     # What is left of a xacro file of macros alone.
     "ur_description/urdf/ur3.urdf": "robot: there is no <link>",
 }
-LOADED = {name: path for name, path in PATHS.items() if name not in REFUSED}
+LOADED = Robots({name: path for name, path in PATHS.items() if name not in REFUSED})
 
 
 def real_robot(name, **options):

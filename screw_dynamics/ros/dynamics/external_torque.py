@@ -8,15 +8,15 @@ from geometry_msgs.msg import WrenchStamped
 from std_msgs.msg import Bool
 
 from screw_dynamics.estimation import MomentumObserver, contact_wrench
-from screw_dynamics.floating_base import RATES, coordinate_joints, floating_base, velocity_names
+from screw_dynamics.floating_base import RATES, floating_base, velocity_names
 from screw_dynamics.robot import Robot
 
 from ..node import messages
-from ..node.description import output_order
 from ..node.diagnostics import OK, WARN, Report
 from ..node.parameters import Setting
 from ..node.robot_state import RobotState
 from ..node.timing import SECOND, timeout
+from .output_joints import OutputJoints, follows_states, listed_joints, output_joints
 from .state_output import StateOutput, subscribed
 from .torque_outputs import base_output, joint_state_output
 
@@ -52,7 +52,7 @@ class ExternalTorque(StateOutput):
     """Publishes on ~/external_torque, ~/contact and ~/external_wrench of `node`, a DynamicsNode being configured."""
 
     def __init__(self, node):
-        self._settings, self._log = node.settings, node.log
+        self._settings, self._log, self._follows_states = node.settings, node.log, follows_states(node.settings)
         self._root_frame = lambda: node.root_frame
         self._torque_publisher = node.publisher("~/external_torque")
         self._make_publisher, self._base_publisher = node.publisher, None   # one with the first floating base
@@ -79,13 +79,16 @@ class ExternalTorque(StateOutput):
             self._observer.robot = robot
             return
         self._names, self._rates = velocity_names(robot.model), RATES if base is not None else 0
-        order = self._rates + output_order(coordinate_joints(robot.model), self._settings.joints)
-        self._output = joint_state_output(self._torque_publisher, self._names, order)
+        self._make_output(output_joints(robot.model, self._settings.joints))
         if base is not None and self._base_publisher is None:
             self._base_publisher = self._make_publisher("~/external_torque/base_wrench")
         self._base_output = None if base is None else base_output(self._base_publisher, base.link)
         self._observer = None
         self._apply_settings()
+
+    def _make_output(self, joints: OutputJoints, listing: tuple[str, ...] | None = None) -> None:
+        """Have ~/external_torque list these joints, for a listing of joint_states."""
+        self._output, self._listing = joint_state_output(self._torque_publisher, joints), listing
 
     def follow(self, changed: set[str]) -> None:
         """Follow parameters that changed."""
@@ -143,6 +146,8 @@ class ExternalTorque(StateOutput):
         touched[:self._rates] = False       # of a base: all that acts on it, contact or not
         self._contacts = ", ".join(self._names[i] for i in touched.nonzero()[0]) or "none"
         self._strongest = np.nanmax(np.abs(torque))
+        if self._follows_states and self._listing is not state.joints.listing:
+            self._make_output(listed_joints(self._robot.model, state.joints.listing), state.joints.listing)
         if subscribed(self._torque_publisher):
             self._output.publish(torque, stamp)
         if self._base_output is not None and self._base_output.subscribed:

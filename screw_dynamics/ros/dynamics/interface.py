@@ -1,6 +1,6 @@
 """The topics and services of dynamics_node."""
 
-from ..node.interface import DESCRIPTION, DIAGNOSTICS, ODOMETRY, Endpoint, Interface
+from ..node.interface import DESCRIPTION, DIAGNOSTICS, ODOMETRY, PUBLISHED_DESCRIPTION, Endpoint, Interface
 
 STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
 TRAJECTORY, MATRIX = "trajectory_msgs/msg/JointTrajectory", "screw_dynamics_interfaces/msg/JointMatrix"
@@ -28,6 +28,7 @@ INTERFACE = Interface(
         Endpoint("~/mass_matrix", MATRIX, "M(q)", "`publish_mass_matrix: true`"),
         Endpoint("~/jacobian/<link>", MATRIX, "J(q) of a link against the root link, in `jacobian_representation`",
                  "a link of `jacobian_links`"),
+        PUBLISHED_DESCRIPTION,
         DIAGNOSTICS,
     ),
     subscribes=(

@@ -29,6 +29,7 @@ from .external_torque import ExternalTorque
 from .interface import INTERFACE
 from .loaded_robot import LoadedRobot
 from .matrix_outputs import MatrixOutputs
+from .output_joints import follows_states
 from .payload_recording import PayloadRecording
 from .services import DynamicsServices
 from .settings import SETTINGS
@@ -46,6 +47,7 @@ class DynamicsNode(ManagedNode):
 
     def __init__(self, **node_options):
         super().__init__("screw_dynamics", SETTINGS, "model and state", **node_options)
+        follows_states(self.settings)       # so that a contradiction is told at the start
 
     def forget(self) -> None:
         """Forget the robot, its payloads, and the state of its joints."""

@@ -2,13 +2,14 @@
 
 from ..node.base_state import BASE_SOURCES
 from ..node.parameters import FLOATING_BASE, LONGEST, SHARED, Setting
-from . import external_torque, matrix_outputs, payload_recording
+from . import external_torque, matrix_outputs, output_joints, payload_recording
 from .acceleration import SOURCES
 from .torque_outputs import TERMS
 
 SETTINGS = (
     *SHARED,
     FLOATING_BASE,
+    *output_joints.SETTINGS,
     Setting(
         "publish_rate", 0.0, "rate of the torque topics; 0: one message for every joint_states message",
         unit="Hz", lower=0.0, upper=10000.0, least=1e-3,

@@ -1,6 +1,6 @@
 """The torque topics of dynamics_node: their terms, and their messages, encoded once and filled for every state."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -9,6 +9,7 @@ from rclpy.lifecycle import LifecyclePublisher
 from screw_dynamics.robot import Robot
 
 from ..node.cdr import ReceivedJointState, Template, float64_array_template, joint_state_template, wrench_template
+from .output_joints import FOLLOWER, OutputJoints
 
 # term, also the name of its topic -> the efforts (n,) at position, velocity, acceleration
 TERMS: dict[str, Callable[[Robot, np.ndarray, np.ndarray, np.ndarray], np.ndarray]] = {
@@ -22,11 +23,15 @@ FORCE_FIRST = np.array([3, 4, 5, 0, 1, 2])
 
 
 class Output:
-    """Efforts of the velocities `order` of the model on one topic: `values` (order,) of the message `template`."""
+    """Efforts of the velocities `order` of the model on one topic: `values` (order,) of the message `template`.
+
+    Where order is FOLLOWER the effort is 0."""
 
     def __init__(self, publisher: LifecyclePublisher, template: Template, field: str, order: np.ndarray):
         self.publisher = publisher
-        self._template, self._values, self._order = template, template.fields[field], order
+        self._template, self._values = template, template.fields[field]
+        own = order != FOLLOWER
+        self._order, self._where = order[own], None if own.all() else np.flatnonzero(own)
         self._stamped = field != "data"
 
     @property
@@ -36,15 +41,18 @@ class Output:
 
     def publish(self, torque: np.ndarray, stamp: Time | ReceivedJointState) -> None:
         """Publish efforts given in model order; the stamp, or that of a state, goes into a header if there is one."""
-        torque.take(self._order, out=self._values)
+        if self._where is None:
+            torque.take(self._order, out=self._values)
+        else:
+            self._values[self._where] = torque.take(self._order)
         if self._stamped:
             self._template.stamp(stamp.sec, stamp.nanosec)
         self.publisher.publish(self._template.encode())
 
 
-def joint_state_output(publisher: LifecyclePublisher, joint_names: Sequence[str], order: np.ndarray) -> Output:
+def joint_state_output(publisher: LifecyclePublisher, joints: OutputJoints) -> Output:
     """A sensor_msgs/JointState with name and effort."""
-    return Output(publisher, joint_state_template([joint_names[i] for i in order], ["effort"]), "effort", order)
+    return Output(publisher, joint_state_template(joints.names, ["effort"]), "effort", joints.order)
 
 
 def base_output(publisher: LifecyclePublisher, link: str) -> Output:

@@ -9,11 +9,10 @@ from builtin_interfaces.msg import Time
 from rclpy.lifecycle import LifecyclePublisher
 from trajectory_msgs.msg import JointTrajectory
 
-from screw_dynamics.floating_base import RATES, coordinate_joints, floating_base, velocity_names
+from screw_dynamics.floating_base import coordinate_joints, floating_base, velocity_names
 from screw_dynamics.robot import Robot
 
 from ..node.cdr import ReceivedJointState, ReceivedOdometry
-from ..node.description import output_order
 from ..node.diagnostics import OK, STALE, WARN, Diagnostics, Report
 from ..node.joint_state import Fault, all_finite, listed
 from ..node.latency import Latency
@@ -21,6 +20,7 @@ from ..node.parameters import Parameters
 from ..node.robot_state import RobotState
 from ..node.timing import SECOND, timeout
 from .acceleration import DesiredAcceleration, FiniteDifference, ZeroAcceleration
+from .output_joints import follows_states, listed_joints, output_joints
 from .torque_outputs import TERMS, Output, base_output, command_output, joint_state_output
 
 CLOCKS_AGREE = 10 * SECOND   # a stamp older than that, or in the future, is of another clock
@@ -61,13 +61,14 @@ class TorqueStream:
         self._withheld: dict[str, str] = {}   # by term, why its subscribers got nothing for the latest state
         self._stamp: Time | ReceivedJointState | ReceivedOdometry = Time()   # its sec and nanosec count
         self._received = False
+        self._follows_states, self._listing = follows_states(parameters), ()     # of joints, for which outputs are made
         self.observers: list[Callable[[RobotState], None]] = []
         self.latency, self.stamp_age = Latency(), Latency()
 
     def use(self, robot: Robot) -> None:
         """Compute with another robot. The state is kept if the joints are the same."""
         base, before = floating_base(robot.model), self._state.base
-        same_joints = self._robot is not None and robot.joint_names == self._robot.joint_names and (
+        same_joints = self._robot is not None and joints_of(robot) == joints_of(self._robot) and (
             base is None or before is not None and base.link == before.base.link)
         self._robot = robot
         self._withheld.clear()
@@ -76,7 +77,7 @@ class TorqueStream:
         if not same_joints:
             self._state = RobotState(
                 coordinate_joints(robot.model), base, self._base_topics, self._parameters.velocity_fallback,
-                self._notice)
+                self._notice, robot.model.mimics)
             self._received = False
             self._make_outputs()
             self._make_acceleration()
@@ -98,6 +99,8 @@ class TorqueStream:
         if not self._state.joints.update(msg, msg.stamp, now):
             return
         self._received = True
+        if self._follows_states and self._state.joints.listing is not self._listing:
+            self._make_outputs()
         self._take(msg, publish, arrived, now)
 
     def take_base(self, topic: str, take: Callable[[Any, str, Any, int], None], msg: Any, publish: bool) -> None:
@@ -246,12 +249,17 @@ class TorqueStream:
             self._acceleration = ZeroAcceleration(n)
 
     def _make_outputs(self) -> None:
-        base, names = self._state.base, velocity_names(self._robot.model)
-        first = RATES if base is not None else 0
-        order = first + output_order(names[first:], self._parameters.joints)
-        self._outputs = {term: [joint_state_output(p, names, order)] for term, p in self._publishers.items()}
+        base, model = self._state.base, self._robot.model
+        fixed, self._listing = output_joints(model, self._parameters.joints), self._state.joints.listing
+        joints = listed_joints(model, self._listing) if self._follows_states else fixed
+        self._outputs = {term: [joint_state_output(p, joints)] for term, p in self._publishers.items()}
         if base is not None:
             for term, publisher in self._base_publishers().items():
                 self._outputs[term].append(base_output(publisher, base.base.link))
         if self._command_publisher is not None:
-            self._outputs[self._parameters.effort_commands].append(command_output(self._command_publisher, order))
+            self._outputs[self._parameters.effort_commands].append(command_output(self._command_publisher, fixed.order))
+
+
+def joints_of(robot: Robot) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The joints that states are read for, and those that follow them."""
+    return robot.joint_names, tuple(robot.model.mimics)

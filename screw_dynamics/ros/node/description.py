@@ -152,7 +152,7 @@ class RobotDescription:
             self._log.error(self.state)
             return
         self._topic_text = msg.data
-        if self._parameters.robot_description:
+        if self._parameters.robot_description not in ("", msg.data):
             self._log.info("robot_description on the topic is not used: the parameter robot_description is set")
         self._update()
 

@@ -2,7 +2,7 @@
 
 Pure Python and NumPy, to be tested without ROS. Times are nanoseconds, 0 meaning unstamped."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -35,11 +35,14 @@ class Fault(ValueError):
 
 
 class Selection(NamedTuple):
-    """Where the joints of one list of names lie: entry source[k] of the list is joint target[k] of the model."""
+    """Where the joints of one list of names lie: entry source[k] of the list is joint target[k] of the model.
+
+    listed: the names of the list that are joints of the robot, those that follow others too, in its order."""
 
     source: np.ndarray
     target: np.ndarray
     missing: tuple[str, ...]   # joints of the model that the list does not have
+    listed: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -52,12 +55,14 @@ class JointMap:
 
     Any list may come: those with far more names than the model are refused, and what is remembered is bounded.
     `notify` receives a `Fault` for each new list with names that the model does not have. sort: joints of a selection
-    are in the order of the model, not of the list."""
+    are in the order of the model, not of the list. followers: joints of the robot that follow others (mimic joints), so
+    that their names are nothing to notice."""
 
     def __init__(
         self, joint_names: Sequence[str], notify: Callable[[Fault], None] = lambda fault: None, sort: bool = False,
+        followers: Iterable[str] = (),
     ):
-        self._sort = sort
+        self._sort, self._followers = sort, frozenset(followers)
         self.joint_names = tuple(joint_names)
         self._notify = notify
         self._index = {name: i for i, name in enumerate(self.joint_names)}
@@ -84,10 +89,11 @@ class JointMap:
             source = {name: source[name] for name in self.joint_names if name in source}
         target = [self._index[name] for name in source]
         missing = tuple(name for name in self.joint_names if name not in source)
-        selection = Selection(np.array([*source.values()], dtype=np.intp), np.array(target, dtype=np.intp), missing)
+        listed_names = tuple(dict.fromkeys(name for name in names if name in self._index or name in self._followers))
+        selection = Selection(
+            np.array([*source.values()], dtype=np.intp), np.array(target, dtype=np.intp), missing, listed_names)
         self._remember(names, selection)
-        if len(source) < len(names):
-            extra = [name for name in names if name not in self._index]
+        if extra := [name for name in names if name not in self._index and name not in self._followers]:
             self._notify(Fault("extra joint", f"joints ignored: {listed(extra)}", "debug"))
         return selection
 
@@ -137,14 +143,17 @@ class JointStateCache:
 
     * lengths that differ from the names', a joint named twice, no positions, no velocities when `velocity_fallback` is
       "error", a NaN or infinity in the position or velocity of a joint of the model: `Fault`, nothing is changed;
-    * other joints (mimic joints too, they follow their leader): ignored;
+    * other joints: ignored, and so are the positions of mimic joints, which follow their leader;
     * a stamp earlier than the previous one of the same joints: everything is cleared, then the message is taken;
     * velocities that are absent are zero with `velocity_fallback` "zero". So are velocities that are NaN for all joints
       of the model in the message: ros2_control's joint_state_broadcaster writes "not measured" that way;
     * efforts are taken as they are, NaN where a message has none: only some outputs need them, and those check.
 
     `notify` receives, as a `Fault`, what is ignored but worth a line of log. arrays: those that become position,
-    velocity, effort and stamps (n,), to be written in place."""
+    velocity, effort and stamps (n,), to be written in place.
+
+    listing: the joints that have come, `followers` too, in the order of the last message that has all of them; those of
+    several messages one after the other."""
 
     def __init__(
         self,
@@ -152,10 +161,11 @@ class JointStateCache:
         velocity_fallback: str = "zero",
         notify: Callable[[Fault], None] = lambda fault: None,
         arrays: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None = None,
+        followers: Iterable[str] = (),
     ):
         self.velocity_fallback = velocity_fallback
         self._notify = notify
-        self._map = JointMap(joint_names, notify, sort=True)
+        self._map = JointMap(joint_names, notify, sort=True, followers=followers)
         self.joint_names = self._map.joint_names
         n = len(self.joint_names)
         self.position, self.velocity, self.effort, self.stamps = arrays if arrays is not None else (
@@ -173,6 +183,8 @@ class JointStateCache:
         self._known: set[int] | None = set()   # joints received; None: all of them, the case that must be fast
         self.stamp = 0
         self._oldest = 0
+        self.listing: tuple[str, ...] = ()
+        self._selection: Selection | None = None    # the last one that is in the listing
 
     @property
     def complete(self) -> bool:
@@ -211,7 +223,16 @@ class JointStateCache:
         self._received[target] = now
         self.stamp = max(stamp, self.stamp)
         self._mark_received(selection, now)
+        if selection is not self._selection:
+            self._list(selection)
         return self.complete
+
+    def _list(self, selection: Selection) -> None:
+        self._selection = selection
+        has_all = set(self.listing) <= set(selection.listed)
+        listing = selection.listed if has_all else tuple(dict.fromkeys((*self.listing, *selection.listed)))
+        if listing != self.listing:
+            self.listing = listing
 
     def _positions(self, msg: JointStateLike, selection: Selection) -> np.ndarray:
         if not len(msg.position):

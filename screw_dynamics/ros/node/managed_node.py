@@ -17,6 +17,7 @@ from sensor_msgs.msg import JointState
 
 from screw_dynamics.robot import Robot
 from screw_dynamics.urdf.file import read_urdf_file
+from screw_dynamics.urdf.xacro_file import xacro_arguments
 
 from .base_state import received_odometry
 from .cdr import JointStateReader, ReceivedJointState, read_odometry
@@ -31,6 +32,7 @@ from .log import BoundedLog
 from .parameters import Parameters, Setting
 from .preparation import STEPS, Step, prepare
 from .process import ros_process
+from .published_description import PublishedDescription
 from .turns import Turns
 
 
@@ -81,10 +83,13 @@ class ManagedNode(LifecycleNode):
 
     def _read_urdf(self) -> None:
         """Set robot_description to the text of the file that the parameter urdf names. ValueError if that fails."""
-        if self.settings.urdf and self.settings.robot_description:
+        urdf, xacro_args = self.settings.urdf, self.settings.xacro_args
+        if urdf and self.settings.robot_description:
             raise ValueError("parameters urdf and robot_description are both given: one of them says which robot it is")
-        if self.settings.urdf:
-            self.settings.assign("robot_description", read_urdf_file(self.settings.urdf))
+        if xacro_args and not urdf:
+            raise ValueError("parameter xacro_args is given, but urdf, the file it is for, is not")
+        if urdf:
+            self.settings.assign("robot_description", read_urdf_file(urdf, xacro_arguments(xacro_args)))
 
     # --------------------------------------------------------------------------------------------- for subclasses
     interface = Interface()               # its endpoints: those below are made by the names of rows
@@ -212,6 +217,8 @@ class ManagedNode(LifecycleNode):
             self.create_endpoints()
             self.description = RobotDescription(
                 self, self.use, partial(prepare, self.steps), partial(prepare, self.rare_steps))
+            if self.settings.urdf:
+                PublishedDescription(self)
             self.settings.listen(self.parameters_changed)
         except Exception as error:   # rclpy would swallow it
             self.get_logger().error(f"cannot be configured: {error}")

@@ -1,6 +1,6 @@
 """The topics, services and actions of simulator_node."""
 
-from ..node.interface import DESCRIPTION, DIAGNOSTICS, ODOMETRY, Endpoint, Interface
+from ..node.interface import DESCRIPTION, DIAGNOSTICS, ODOMETRY, PUBLISHED_DESCRIPTION, Endpoint, Interface
 
 STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
 SRV, STANDARD, TRIGGER = "screw_dynamics_interfaces/srv", "simulation_interfaces/srv", "std_srvs/srv/Trigger"
@@ -18,6 +18,7 @@ INTERFACE = Interface(
                  "a link of `imus`"),
         Endpoint("force_torque/<joint>", WRENCH, "the wrench that the child link exerts on its parent, in the child "
                  "link's frame, at `force_torque_rate`", "a joint of `force_torques`"),
+        PUBLISHED_DESCRIPTION,
         DIAGNOSTICS,
     ),
     subscribes=(

@@ -1,6 +1,6 @@
 """The topics of markers_node, view_node and recorder_node."""
 
-from ..node.interface import DESCRIPTION, DIAGNOSTICS, ODOMETRY, Endpoint, Interface
+from ..node.interface import DESCRIPTION, DIAGNOSTICS, ODOMETRY, PUBLISHED_DESCRIPTION, Endpoint, Interface
 
 SHOWN = (
     Endpoint("joint_states", "sensor_msgs/msg/JointState", "where the joints are"),
@@ -14,10 +14,11 @@ MARKERS = Interface(
     publishes=(
         Endpoint("~/markers", "visualization_msgs/msg/MarkerArray", "joint screws and centres of mass once a second, "
                  "efforts at `rate`, in the frames of the links"),
+        PUBLISHED_DESCRIPTION,
         DIAGNOSTICS,
     ),
     subscribes=SHOWN)
-VIEW = Interface(publishes=(DIAGNOSTICS,), subscribes=SHOWN)
+VIEW = Interface(publishes=(PUBLISHED_DESCRIPTION, DIAGNOSTICS), subscribes=SHOWN)
 RECORDER = Interface(
     publishes=(DIAGNOSTICS,),
     subscribes=(Endpoint("<topics>", "any", "those that the parameter `topics` names, from when somebody publishes "

@@ -31,8 +31,9 @@ class LiveState:
     for a floating base."""
 
     def __init__(self, joint_names: Iterable[str], notify: Callable[[Fault], None] = lambda fault: None,
-                 base: FloatingBase | None = None, topics: Iterable[str] = ()):
-        self.state = RobotState(tuple(joint_names), base, topics, notify=lambda topic, fault: notify(fault))
+                 base: FloatingBase | None = None, topics: Iterable[str] = (), followers: Iterable[str] = ()):
+        self.state = RobotState(tuple(joint_names), base, topics, notify=lambda topic, fault: notify(fault),
+                                followers=followers)
         self.cache = self.state.joints
         self._map = JointMap(self.cache.joint_names)
         rates = len(self.state.effort) - len(self.cache.joint_names)

@@ -57,7 +57,8 @@ class ShowingNode(ManagedNode):
         before = None if self.live is None else self.live.state.base
         if self.live is None or self.live.cache.joint_names != joints or (base is None) != (before is None):
             topics = self._base_topics() if base is not None else ()
-            self.live = LiveState(joints, lambda fault: self.diagnostics.notice("state", fault), base, topics)
+            self.live = LiveState(joints, lambda fault: self.diagnostics.notice("state", fault), base, topics,
+                                  robot.model.mimics)
         elif base is not None:
             before.base = base
         self.robot = robot

@@ -1,0 +1,54 @@
+"""Which joints the topics of dynamics_node list, and in what order: the parameters joints and joint_order."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.floating_base import RATES, coordinate_joints, floating_base
+from screw_dynamics.model.model import Model
+
+from ..node.description import output_order
+from ..node.parameters import Parameters, Setting
+
+FOLLOWER = -1       # in place of an index: a mimic joint, whose torque is reduced onto the joint that it follows
+MODEL, JOINT_STATES = "model", "joint_states"
+SETTINGS = (
+    Setting(
+        "joint_order", MODEL, "order of the joints in ~/gravity, ~/coriolis, ~/inverse_dynamics and ~/external_torque "
+        "while joints is empty: that of the model, or that of joint_states, with its mimic joints, whose effort is 0",
+        choices=(MODEL, JOINT_STATES), read_only=True,
+    ),
+)
+
+
+class OutputJoints(NamedTuple):
+    """names: the joints of an output; order: the index of each in the efforts (n,) of the model, or FOLLOWER."""
+
+    names: tuple[str, ...]
+    order: np.ndarray
+
+
+def follows_states(parameters: Parameters) -> bool:
+    """Whether outputs list the joints as joint_states does. ValueError when the parameter joints lists them, too."""
+    if parameters.joint_order == JOINT_STATES and any(parameters.joints):
+        raise ValueError("parameters joints and joint_order: joint_states are both given: one of them says the order")
+    return parameters.joint_order == JOINT_STATES
+
+
+def output_joints(model: Model, joints: Sequence[str]) -> OutputJoints:
+    """Those that the parameter joints names, in its order; every joint of one degree of freedom when it is empty."""
+    names, first = coordinate_joints(model), _first(model)
+    order = output_order(names, joints)
+    return OutputJoints(tuple(names[i] for i in order), first + order)
+
+
+def listed_joints(model: Model, listing: Sequence[str]) -> OutputJoints:
+    """Those of a list of joints of the model and mimic joints."""
+    index = {name: _first(model) + i for i, name in enumerate(coordinate_joints(model))}
+    return OutputJoints(tuple(listing), np.array([index.get(name, FOLLOWER) for name in listing], dtype=np.intp))
+
+
+def _first(model: Model) -> int:
+    """The velocities before those of the joints: of a floating base."""
+    return RATES if floating_base(model) is not None else 0

@@ -1,0 +1,73 @@
+"""From a xacro file and its arguments to the URDF text that it stands for, by the package xacro."""
+import shlex
+from collections.abc import Mapping
+
+from .error import UrdfError, listed, quote
+
+ENDING = ".xacro"
+
+
+def is_xacro(path: str) -> bool:
+    """Whether a path is that of a xacro file: by its name, as for every tool of ROS."""
+    return path.endswith(ENDING)
+
+
+def xacro_arguments(text: str) -> dict[str, str]:
+    """The arguments in a text of the form "name:=value name:='a value'", as xacro takes them on its command line.
+
+    ValueError for one that has another form, or a name that is given twice."""
+    found: dict[str, str] = {}
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise ValueError(f"xacro_args is {text!r}: {error}") from None
+    for word in words:
+        name, assigned, value = word.partition(":=")
+        if not assigned or not name:
+            raise ValueError(f"xacro_args has {word!r}, must be name:=value")
+        if name in found:
+            raise ValueError(f"xacro_args gives {quote(name)} twice")
+        found[name] = value
+    return found
+
+
+def expand(path: str, arguments: Mapping[str, str] | None = None) -> str:
+    """The URDF text of a xacro file with {name: value} of its arguments. UrdfError, which names the file, when xacro is
+    not installed or refuses the file, and for an argument that the file does not have."""
+    try:
+        import xacro
+    except ImportError:
+        raise UrdfError(f"urdf: {path} needs xacro, which is not installed (package xacro)") from None
+    given = _Arguments({str(name): str(value) for name, value in (arguments or {}).items()})
+    try:
+        text = xacro.process_file(path, mappings=given).toxml()
+    except Exception as error:  # xacro raises errors of many types, some of other libraries
+        reason = str(error) or type(error).__name__
+        hint = "; xacro_args gives a file its arguments" if "substitution argument" in reason else ""
+        misspelt = f"; it had not asked for the argument {listed(given.unused)} until then" if given.unused else ""
+        raise UrdfError(f"urdf: {path}: xacro refuses it: {reason}{hint}{misspelt}") from error
+    if given.unused:
+        has = f"its arguments are {listed(given.asked)}" if given.asked else "it has none"
+        raise UrdfError(f"urdf: {path}: the file has no argument {listed(given.unused)}: {has}")
+    return text
+
+
+class _Arguments(dict):
+    """Arguments that note which of them a file asks for; xacro itself is silent about others."""
+
+    def __init__(self, values):
+        super().__init__(values)
+        self.given, self.asked = set(values), set()
+
+    @property
+    def unused(self):
+        """Those that were given, and not asked for."""
+        return self.given - self.asked
+
+    def __contains__(self, name):
+        self.asked.add(name)
+        return super().__contains__(name)
+
+    def __getitem__(self, name):
+        self.asked.add(name)
+        return super().__getitem__(name)
