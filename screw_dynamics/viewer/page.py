@@ -18,6 +18,7 @@ from screw_dynamics.screws import arrays
 from .glyphs import along
 from .player import Player
 from .scene import Scene, home, quaternion
+from .server import start
 
 GHOSTS = 5              # pale robots beside the first, of a batch
 LONGEST_WARNING = 500   # characters
@@ -33,12 +34,7 @@ class View:
     live: the robot is moved from outside by `show`, and its sliders only tell where it is."""
 
     def __init__(self, host: str = "127.0.0.1", port: int = 8080, title: str = "screw_dynamics", live: bool = False):
-        try:
-            import viser
-        except ImportError:
-            raise ImportError("view shows robots with viser, which is not installed: pip install viser") from None
-        with contextlib.redirect_stdout(io.StringIO()):     # a panel with the address; whoever opens a page tells it
-            self.server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
+        self.server = start(host, port, title)
         atexit.unregister(self.server.stop)     # which tells that it did
         atexit.register(self.close)
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(22, 104, 189))
