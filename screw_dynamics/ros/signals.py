@@ -3,11 +3,12 @@ is that of success. `ros2 launch` without a terminal sends two SIGINTs, a millis
 
 Imports no ROS."""
 
+import contextlib
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NoReturn
 
 ENDING = signal.SIGINT, signal.SIGTERM
@@ -45,6 +46,24 @@ def interrupted_once() -> None:
         _take(lambda number, frame: None)
         raise KeyboardInterrupt
     _take(first)
+
+
+@contextlib.contextmanager
+def put_off() -> Iterator[None]:
+    """Have a signal that comes in the block do at its end what it would have done: a process that is started, and what
+    is to end it, are there together."""
+    if threading.current_thread() is not threading.main_thread():   # which alone gets signals
+        yield
+        return
+    before, came = [signal.getsignal(number) for number in ENDING], []
+    _take(lambda number, frame: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in zip(ENDING, before, strict=True):
+            signal.signal(number, handler)
+        for number in came[:1]:
+            signal.raise_signal(number)
 
 
 def _take(handler: Callable | signal.Handlers) -> None:

@@ -49,6 +49,11 @@ class View:
         host = self.server.get_host()
         return f"http://{'localhost' if host in ('0.0.0.0', '127.0.0.1', '::') else host}:{self.server.get_port()}"
 
+    @property
+    def watched(self) -> bool:
+        """Whether the page is open in a browser; one that opens it later sees what was shown last."""
+        return bool(self.server.get_clients())
+
     def __repr__(self):
         return f"<View of {self.robot!r} at {self.url}>"
 

@@ -13,6 +13,7 @@ from mcap.reader import make_reader
 from sensor_msgs.msg import JointState
 
 from screw_dynamics.ros.executables import MODULES
+from screw_dynamics.ros.signals import put_off
 from screw_dynamics_interfaces.srv import Step
 from support import planar_arm as arm
 from support.graph import Driver
@@ -168,6 +169,28 @@ def test_an_example_ends_in_order(tmp_path, ros):
     driver.wait(lambda: "a  1.000" in run.log.read_text() or run.process.poll() is not None, "a line",
                 lambda: states.publish(JointState(name=["a"], position=[1.0])))
     run.ends()
+
+
+@pytest.mark.parametrize("number", [INT, TERM])
+def test_a_signal_that_is_put_off_does_at_the_end_what_it_would_have_done(number):
+    """Once: what was begun in the block is there, and so is the handler."""
+    came, begun = [], False
+
+    def handler(number, frame):
+        came.append((number, begun))
+    before = signal.signal(number, handler)
+    try:
+        with put_off():
+            for _ in range(3):
+                signal.raise_signal(number)
+            assert not came
+            begun = True
+        assert came == [(number, True)] and signal.getsignal(number) is handler
+        with put_off():
+            pass
+        assert len(came) == 1
+    finally:
+        signal.signal(number, before)
 
 
 def test_an_interrupted_demo_leaves_no_node_behind(tmp_path, ros_domain):

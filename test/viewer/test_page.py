@@ -95,6 +95,7 @@ def test_joints_on_groups_are_shown_and_played_without_a_slider(show):
     assert page.q[8] == 0.7 and page.q[:8] == pytest.approx(middle[:8])
     page._reset()
     assert page.q.tolist() == [0, 0, 0, 0, 0, 0, 1, 0, 0, 0]
+    page.layer("efforts")
     page.show(page.q, tau=np.eye(9)[1])                     # a torque about y of the base
     arrow = page.scene._arrows[1][1]
     assert SO3(arrow.wxyz).as_matrix()[:, 2] == pytest.approx([0.0, 1.0, 0.0], abs=1e-6)
@@ -126,6 +127,7 @@ def test_arrows_of_efforts_are_along_the_axis_and_as_long_as_a_share_of_the_limi
     from viser.transforms import SO3
     page = show(arm)
     page.show(np.zeros(3), tau=[25.0, -40.0, 1e9])      # of 50, 80 and 120
+    page.layer("efforts")       # those of the last state, though nothing moves while they are hidden
     (_, waist, axis, _), (_, lift, down, _), (_, slide, _, _) = page.scene._arrows
     assert waist.scale[2] == pytest.approx(lift.scale[2]) == pytest.approx(slide.scale[2] / 3.0)
     assert SO3(waist.wxyz).as_matrix()[:, 2] == pytest.approx(axis.direction)

@@ -1,4 +1,4 @@
-"""The server of a page speaks with its own page: a websocket client of another library's says who it is, as browsers do."""
+"""The server of a page speaks with its own page alone: a websocket client that says who it is, as browsers do."""
 import http.client
 import socket
 
@@ -13,9 +13,7 @@ from websockets.sync.client import connect  # noqa: E402
 
 from screw_dynamics.viewer.page import View  # noqa: E402
 from screw_dynamics.viewer.server import LARGEST_MESSAGE, refusal, start  # noqa: E402
-
-PROTOCOL = f"viser-v{viser.__version__}"
-PATIENCE = 60.0     # s
+from support.web_page import PATIENCE, PROTOCOL  # noqa: E402
 
 
 @pytest.fixture(scope="module")

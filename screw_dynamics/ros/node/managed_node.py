@@ -33,6 +33,7 @@ from .parameters import Parameters, Setting
 from .preparation import STEPS, Step, prepare
 from .process import ros_process
 from .published_description import PublishedDescription
+from .timing import SECOND
 from .turns import Turns
 
 
@@ -137,13 +138,14 @@ class ManagedNode(LifecycleNode):
         self.endpoints.callback(self.destroy_subscription, subscription)
 
     def subscribe_hot(
-        self, topic: str, callback: Callable[[Any], None], qos: QoSProfile,
-        work: Callable[[], None] | None = None, count_losses: bool = True,
+        self, name: str, callback: Callable[[Any], None], qos: QoSProfile,
+        work: Callable[[], None] | None = None, count_losses: bool = True, pause: float = 0.0, **parts: str,
     ) -> HotSubscription:
         """As `subscribe` to a type of HOT, every message of which counts: in a thread of its own, and losses are
         counted unless `count_losses` is False. The callback gets what HOT says. `work()` is called in that thread when
-        the subscription's `schedule` says so."""
-        kind = self.interface.row("subscribes", topic).type
+        the subscription's `schedule` says so. pause: s between two looks at what has come."""
+        row = self.interface.row("subscribes", name)
+        kind, topic = row.type, row.named(**parts)
         reader, received = HOT[kind]
         decode = reader()
 
@@ -157,16 +159,17 @@ class ManagedNode(LifecycleNode):
 
         subscription = HotSubscription(
             self, kind, topic, self.guarded(topic, read), lost, qos,
-            self.guarded("work", work) if work else None)
+            self.guarded("work", work) if work else None, pause=round(pause * SECOND))
         self._hot = [*(hot for hot in self._hot if not hot.closed), subscription]
         self.endpoints.callback(subscription.close)
         return subscription
 
-    def subscribe_received(self, topic: str, callback: Callable[[Any], None], qos: QoSProfile) -> None:
+    def subscribe_received(self, topic: str, callback: Callable[[Any], None], qos: QoSProfile,
+                           pause: float = 0.0) -> None:
         """As `subscribe_hot` to a type of HOT, without counting losses, and as `subscribe` to others: the callback gets
         the same in every node."""
         if self.interface.row("subscribes", topic).type in HOT:
-            self.subscribe_hot(topic, callback, qos, count_losses=False)
+            self.subscribe_hot(topic, callback, qos, count_losses=False, pause=pause)
         else:
             self.subscribe(topic, callback, qos)
 

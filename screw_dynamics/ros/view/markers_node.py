@@ -50,6 +50,10 @@ class MarkersNode(showing_node.ShowingNode):
         self._repeat()
         del self._fixed.markers[0]      # which deletes what the last robot had
 
+    def watched(self) -> bool:
+        """Whether somebody subscribes."""
+        return self._publisher.get_subscription_count() > 0
+
     def present(self) -> None:
         """Publish the efforts."""
         self._publisher.publish(effort_markers(

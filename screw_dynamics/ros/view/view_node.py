@@ -55,13 +55,17 @@ class ViewNode(showing_node.ShowingNode):
         for note in self._view.notes:
             self.log.warning(f"view: {note}")
 
+    def watched(self) -> bool:
+        """Whether a page is open."""
+        return self._view.watched
+
     def present(self) -> None:
         """Move the robot of the page."""
         state = self.live.state
         self._view.show(state.position, state.velocity, self.live.all_efforts)
 
     def _tell(self) -> None:
-        if self.live is not None:
+        if self.live is not None and self.watched():
             faults = (f"**fault:** {plain(line)}" for line in self.live.faults)
             self._view.status("\n\n".join([self._state_of_topic(), *faults]))
 
