@@ -273,8 +273,8 @@ def _move(handles, C):
 
 
 def quaternion(R: np.ndarray) -> np.ndarray:
-    """The unit quaternions (..., 4) (w, x, y, z) of rotation matrices (..., 3, 3): the column of 4 q q' with the largest
-    diagonal entry."""
+    """The unit quaternions (..., 4) (w, x, y, z) of rotation matrices (..., 3, 3): the column of 4 q q' whose diagonal
+    entry is the largest."""
     a, b, c, d, e, f, g, h, i = np.moveaxis(R.reshape(*R.shape[:-2], 9), -1, 0)
     outer = np.array([[1 + a + e + i, h - f, c - g, d - b], [h - f, 1 + a - e - i, d + b, c + g],
                       [c - g, d + b, 1 - a + e - i, h + f], [d - b, c + g, h + f, 1 - a - e + i]])

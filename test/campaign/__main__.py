@@ -11,7 +11,7 @@ from rclpy.signals import SignalHandlerOptions
 from screw_dynamics.ros.signals import interrupted_once
 
 from . import soak
-from .faults import FAULTS
+from .every_fault import FAULTS
 from .rig import Rig
 from .run import happen, ready, row
 
