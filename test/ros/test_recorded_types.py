@@ -1,6 +1,8 @@
 """What recorder_node makes of publishers of several types on one topic, and of types whose names are anything."""
+import itertools
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,7 +18,7 @@ from std_msgs.msg import Float64, String  # noqa: E402
 from screw_dynamics.ros.dynamics.interface import INTERFACE as DYNAMICS  # noqa: E402
 from screw_dynamics.ros.simulator.interface import INTERFACE as SIMULATOR  # noqa: E402
 from screw_dynamics.ros.view.message_definition import type_of  # noqa: E402
-from screw_dynamics.ros.view.recorded_topic import Offer, chosen  # noqa: E402
+from screw_dynamics.ros.view.recorded_topic import Offer, chosen, offers  # noqa: E402
 from screw_dynamics.ros.view.recorder_node import OURS  # noqa: E402
 from support.foreign_types import Stranger, participant  # noqa: E402
 from support.graph import Driver, NodeProcess  # noqa: E402
@@ -159,3 +161,20 @@ def test_types_of_topics_are_those_of_our_nodes():
             for table in (DYNAMICS, SIMULATOR) for row in (*table.publishes, *table.subscribes)}
     assert {name: kind for name, kind in OURS.items() if not name.startswith("/tf")} == {
         name: rows[name] for name in OURS if not name.startswith("/tf")}
+
+
+RELIABLE, LATE = ReliabilityPolicy.RELIABLE, DurabilityPolicy.TRANSIENT_LOCAL
+
+
+@pytest.mark.parametrize("reliability", itertools.product([RELIABLE, ReliabilityPolicy.BEST_EFFORT], repeat=2))
+@pytest.mark.parametrize("durability", itertools.product([LATE, DurabilityPolicy.VOLATILE], repeat=2))
+def test_what_is_asked_of_publishers_every_one_offers_and_as_much_as_that(reliability, durability):
+    """DDS matches no subscription that asks for more than a publisher offers. Another type counts for itself."""
+    def info(kind, *offered):
+        return SimpleNamespace(topic_type=kind, qos_profile=QoSProfile(
+            depth=1, reliability=offered[0], durability=offered[1]))
+
+    infos = [info("a", *offered) for offered in zip(reliability, durability, strict=True)]
+    found, other = offers([infos[0], info("b", ReliabilityPolicy.BEST_EFFORT, LATE), infos[1]])
+    assert found == Offer("a", 2, set(reliability) == {RELIABLE}, set(durability) == {LATE})
+    assert other == Offer("b", 1, False, True)
