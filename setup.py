@@ -170,12 +170,12 @@ setup(
         "dev": sorted({*ROS, *INTERFACES, *TEST, *BENCH}),
     },
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
-    py_modules=["pytest_screw_dynamics"],
+    py_modules=["pytest_screw_dynamics", "screw_dynamics_nodes"],
     package_data={NAME: ["py.typed"], f"{NAME}.testing": ["*.xml"]},
     entry_points={
         "console_scripts": [
             "inspect_robot = screw_dynamics.inspect:main",
-            *(f"{node} = screw_dynamics.ros.executables:{node}" for node in NODES),
+            *(f"{node} = screw_dynamics_nodes:{node}" for node in NODES),
         ],
         "pytest11": ["pytest_screw_dynamics = pytest_screw_dynamics"],
     },

@@ -36,6 +36,8 @@ def main():
     # have the domains below.
     os.environ["ROS_DOMAIN_ID"] = str(51 + os.getpid() % 50)
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    from screw_dynamics.ros.signals import interrupted_once
+    interrupted_once()      # so that a second Ctrl-C leaves no node behind
     try:
         show(options.urdf, options.picture)
     except (ValueError, OSError) as error:

@@ -15,6 +15,8 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from screw_dynamics.ros.signals import put_off
+
 DYNAMICS, SIMULATOR = "dynamics_node", "simulator_node"
 RATE = 250.0            # Hz of joint_states, and so of the gravity torque and the commands
 COMMAND_TIMEOUT = 0.4   # seconds after which the simulator drops the last command
@@ -80,10 +82,9 @@ class Graph:
         file = self._folder / f"demo_{executable}.yaml"
         file.write_text(json.dumps({node: {"ros__parameters": parameters}}, indent=1))   # JSON is YAML
         log = self._folder / f"demo_{executable}.log"
-        module = f"screw_dynamics.ros.{executable.removesuffix('_node')}.node"
-        with open(log, "w") as output:
+        with open(log, "w") as output, put_off():     # else a node that Ctrl-C has not let us see would go on for ever
             self._processes[executable] = subprocess.Popen(
-                [sys.executable, "-m", module, "--ros-args", "--params-file", str(file)],
+                [sys.executable, "-m", "screw_dynamics_nodes", executable, "--ros-args", "--params-file", str(file)],
                 stdout=output, stderr=subprocess.STDOUT,
             )
         self._logs[executable] = open(log)

@@ -10,12 +10,12 @@ import numpy as np
 import rclpy
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.utilities import remove_ros_args
 
 import screw_dynamics as sd
+from screw_dynamics.ros.node.process import ros_process
 
 STIFFNESS, DAMPING = 4.0, 3.5               # 1/s^2 and 1/s, of the position
 TURNING, TURNING_DAMPING = 100.0, 20.0      # the same of the attitude
@@ -60,11 +60,5 @@ class Quadrotor(Node):
 
 
 if __name__ == "__main__":
-    rclpy.init()
-    try:
+    with ros_process():         # SIGINT and SIGTERM end it, and nothing else
         rclpy.spin(Quadrotor(remove_ros_args(sys.argv)[1]))
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    except Exception:           # of a publisher, when the end comes within a callback
-        if rclpy.ok():
-            raise

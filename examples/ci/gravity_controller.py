@@ -5,12 +5,12 @@ import sys
 
 import numpy as np
 import rclpy
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.utilities import remove_ros_args
 from sensor_msgs.msg import JointState
 
 import screw_dynamics as sd
+from screw_dynamics.ros.node.process import ros_process
 
 
 class GravityController(Node):
@@ -36,11 +36,5 @@ class GravityController(Node):
 
 
 if __name__ == "__main__":
-    rclpy.init()
-    try:
+    with ros_process():         # SIGINT and SIGTERM end it, and nothing else
         rclpy.spin(GravityController(remove_ros_args(sys.argv)[1]))
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    except Exception:           # of a publisher, when the end comes within a callback
-        if rclpy.ok():
-            raise

@@ -1,6 +1,5 @@
-"""The executables of the nodes: what ros2 run starts, and pip puts into bin/.
-
-Each imports its node when it is called, so that a missing ROS package is one line, and not a traceback."""
+"""The executables of the nodes, by name: each imports its node when it is called, so that a missing ROS package is one
+line, and not a traceback. The module screw_dynamics_nodes, beside the package, starts them."""
 
 import sys
 from importlib import import_module
@@ -16,38 +15,14 @@ MODULES = {
 }
 
 
-def dynamics_node() -> int:
-    """Run dynamics_node; the exit code."""
-    return _run("dynamics_node")
-
-
-def simulator_node() -> int:
-    """Run simulator_node; the exit code."""
-    return _run("simulator_node")
-
-
-def markers_node() -> int:
-    """Run markers_node; the exit code."""
-    return _run("markers_node")
-
-
-def recorder_node() -> int:
-    """Run recorder_node; the exit code."""
-    return _run("recorder_node")
-
-
-def view_node() -> int:
-    """Run view_node; the exit code."""
-    return _run("view_node")
-
-
-def _run(program: str) -> int:
+def main(program: str) -> int:
+    """Run one of them; the exit code."""
     try:
-        main = import_module(MODULES[program]).main
+        node = import_module(MODULES[program])
     except ImportError as error:
         text = advice(program, error)
         if not text:
             raise
         print(text, file=sys.stderr)
         return 1
-    return main()
+    return node.main()

@@ -2,6 +2,7 @@
 import atexit
 import contextlib
 import io
+import signal
 import threading
 import time
 import warnings
@@ -17,6 +18,7 @@ from screw_dynamics.screws import arrays
 from .glyphs import along
 from .player import Player
 from .scene import Scene, home, quaternion
+from .server import start
 
 GHOSTS = 5              # pale robots beside the first, of a batch
 LONGEST_WARNING = 500   # characters
@@ -32,12 +34,7 @@ class View:
     live: the robot is moved from outside by `show`, and its sliders only tell where it is."""
 
     def __init__(self, host: str = "127.0.0.1", port: int = 8080, title: str = "screw_dynamics", live: bool = False):
-        try:
-            import viser
-        except ImportError:
-            raise ImportError("view shows robots with viser, which is not installed: pip install viser") from None
-        with contextlib.redirect_stdout(io.StringIO()):     # a panel with the address; whoever opens a page tells it
-            self.server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
+        self.server = start(host, port, title)
         atexit.unregister(self.server.stop)     # which tells that it did
         atexit.register(self.close)
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(22, 104, 189))
@@ -51,6 +48,11 @@ class View:
         """The page's address."""
         host = self.server.get_host()
         return f"http://{'localhost' if host in ('0.0.0.0', '127.0.0.1', '::') else host}:{self.server.get_port()}"
+
+    @property
+    def watched(self) -> bool:
+        """Whether the page is open in a browser; one that opens it later sees what was shown last."""
+        return bool(self.server.get_clients())
 
     def __repr__(self):
         return f"<View of {self.robot!r} at {self.url}>"
@@ -71,12 +73,19 @@ class View:
                 self.server.stop()
 
     def wait(self) -> None:
-        """Serve until Ctrl-C, in a script that would end otherwise."""
+        """Serve until Ctrl-C, in a script that would end otherwise. Another Ctrl-C does not disturb the end."""
+        asked = threading.Event()
+        if threading.current_thread() is not threading.main_thread():   # where Python gives signals to nobody
+            self._closed.wait()
+            return
+        before = signal.signal(signal.SIGINT, lambda number, frame: asked.set())
         try:
-            while not self._closed.wait(0.5):
+            while not asked.is_set() and not self._closed.wait(0.5):
                 pass
-        except KeyboardInterrupt:
-            self.close()
+            if asked.is_set():
+                self.close()
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     # --------------------------------------------------------------------------------------------- the robot
     def use(self, robot: Robot, source: str | None = None, q: ArrayLike | None = None) -> None:

@@ -72,8 +72,7 @@ class Scene:
     def place(self, q: np.ndarray) -> None:
         """Move to the positions q (nq,)."""
         poses = self._poses(q)
-        for frame, C in zip(self._frames, poses, strict=True):
-            _set(frame, C)
+        _move(self._frames, poses)
         masses, centres = glyphs.centres(self.model)
         if masses.sum() > 0.0:
             at = np.einsum("bij,bj->bi", poses[1:, :3, :3], centres) + poses[1:, :3, 3]
@@ -81,8 +80,13 @@ class Scene:
 
     def push(self, tau: np.ndarray) -> None:
         """Show efforts tau (n,) as arrows along the joints' axes: as long as a joint's arrow at its effort limit."""
-        limit = self.model.effort_limit
         self._largest = np.maximum(self._largest, np.where(np.isfinite(tau), np.abs(tau), 0.0))
+        self._tau = tau
+        if self._shown["efforts"]:
+            self._draw_efforts()
+
+    def _draw_efforts(self) -> None:
+        tau, limit = self._tau, self.model.effort_limit
         fractions = np.divide(tau, np.where(np.isfinite(limit), limit, self._largest), out=np.zeros(len(tau)),
                               where=np.isfinite(tau) & (np.where(np.isfinite(limit), limit, self._largest) > 0.0))
         for k, handle, axis, outside in self._arrows:
@@ -97,6 +101,8 @@ class Scene:
         self._shown[layer] = int(visible)
         if layer == "collision" and visible and not self.layers["collision"]:
             self._add_parts("collision")
+        if layer == "efforts" and visible:
+            self._draw_efforts()
         for handle in self.layers[layer]:
             handle.visible = visible
 
@@ -122,8 +128,7 @@ class Scene:
     def place_ghosts(self, q: np.ndarray) -> None:
         """Move the copies to positions (ghosts, nq)."""
         for frames, positions in zip(self._ghosts, q, strict=True):
-            for frame, C in zip(frames, self._poses(positions), strict=True):
-                _set(frame, C)
+            _move(frames, self._poses(positions))
 
     def _poses(self, q):
         """The poses (1 + b, 4, 4) of the root and the bodies."""
@@ -207,7 +212,7 @@ class Scene:
         model, size = self.model, self._length
         masses, centres = glyphs.centres(model)
         heaviest = masses.max(initial=0.0)
-        self._largest = np.zeros(model.n)
+        self._largest = self._tau = np.zeros(model.n)
         self._arrows = []
         for i, X in enumerate(model.screws_body):
             parent, axis = f"/robot/{i + 1}", glyphs.axis_of(X)
@@ -258,13 +263,22 @@ def _at(point):
 
 def _set(handle, C):
     """Place a node at a pose (4, 4)."""
-    handle.position, handle.wxyz = C[:3, 3], quaternion(C[:3, :3])
+    _move([handle], C[None])
+
+
+def _move(handles, C):
+    """Place nodes at poses (k, 4, 4)."""
+    for handle, position, rotation in zip(handles, C[:, :3, 3], quaternion(C[:, :3, :3]), strict=True):
+        handle.position, handle.wxyz = position, rotation
 
 
 def quaternion(R: np.ndarray) -> np.ndarray:
-    """The unit quaternion (w, x, y, z) of a rotation matrix: the column of 4 q q' with the largest diagonal entry."""
-    (a, b, c), (d, e, f), (g, h, i) = R.tolist()
+    """The unit quaternions (..., 4) (w, x, y, z) of rotation matrices (..., 3, 3): the column of 4 q q' whose diagonal
+    entry is the largest."""
+    a, b, c, d, e, f, g, h, i = np.moveaxis(R.reshape(*R.shape[:-2], 9), -1, 0)
     outer = np.array([[1 + a + e + i, h - f, c - g, d - b], [h - f, 1 + a - e - i, d + b, c + g],
                       [c - g, d + b, 1 - a + e - i, h + f], [d - b, c + g, h + f, 1 - a - e + i]])
-    q = outer[outer.diagonal().argmax()]
-    return q / np.linalg.norm(q)
+    outer = np.moveaxis(outer, (0, 1), (-2, -1))
+    largest = np.einsum("...ii->...i", outer).argmax(-1)
+    q = np.take_along_axis(outer, largest[..., None, None], -2)[..., 0, :]
+    return q / np.linalg.norm(q, axis=-1, keepdims=True)

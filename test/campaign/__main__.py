@@ -6,9 +6,12 @@ import tempfile
 from pathlib import Path
 
 import rclpy
+from rclpy.signals import SignalHandlerOptions
+
+from screw_dynamics.ros.signals import interrupted_once
 
 from . import soak
-from .faults import FAULTS
+from .every_fault import FAULTS
 from .rig import Rig
 from .run import happen, ready, row
 
@@ -40,9 +43,12 @@ def main():
     commands.add_parser("faults").add_argument("names", nargs="*", help="parts of names; all without any")
     soak.arguments(commands.add_parser("soak"))
     options = parser.parse_args()
-    rclpy.init()
+    interrupted_once()      # a second SIGINT leaves no node behind
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
         return 1 if (faults(options.names) if options.command == "faults" else soak.run(options)) else 0
+    except KeyboardInterrupt:
+        return 130
     finally:
         rclpy.try_shutdown()
 

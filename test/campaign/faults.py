@@ -7,9 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import rclpy
@@ -22,29 +20,10 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from screw_dynamics_interfaces.srv import GetGravity, InverseDynamics
 from support import planar_arm as arm
 
-from .rig import DYNAMICS, INJECTED, MODULES, SIMULATOR, Rig
+from .rig import DYNAMICS, INJECTED, MODULES, SIMULATOR
+from .table import fault
 
 NAN, INF = float("nan"), float("inf")
-
-
-class Fault(NamedTuple):
-    """says: a text in a message of the diagnostics, or a value of them that counts up; "": nothing went wrong.
-
-    within: seconds until both nodes must be right again. quick: among the tests too."""
-
-    name: str
-    inject: Callable[[Rig], None]
-    says: str
-    within: float
-    quick: bool
-
-
-FAULTS: list[Fault] = []
-
-
-def fault(name, says="", within=1.0, quick=False):
-    """Decorates a function that does something to a Rig."""
-    return lambda inject: FAULTS.append(Fault(name, inject, says, within, quick)) or inject
 
 
 # ------------------------------------------------------------------------------------------------ messages

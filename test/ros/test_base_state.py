@@ -89,6 +89,43 @@ def test_the_pose_and_the_twist_on_topics_of_their_own(robot, state, rng, frame)
     np.testing.assert_allclose(state.velocity[:6], v[:6], atol=1e-14)
 
 
+def posed(q, stamp, frame="odom"):
+    message = stamped(PoseStamped(pose=messages.placement_message(q[:7])), stamp)
+    message.header.frame_id = frame
+    return message
+
+
+def moving(twist, frame, stamp):
+    message = stamped(TwistStamped(twist=messages.twist_message(twist)), stamp)
+    message.header.frame_id = frame
+    return message
+
+
+def test_a_twist_of_the_frame_of_poses_turns_with_the_base_and_one_of_the_base_does_not(robot, state, rng):
+    """Whichever of the two came last, poses go on coming."""
+    poses, (w, u) = [robots.state(rng)[0] for _ in range(3)], rng.standard_normal((2, 6))
+    state.base.take_pose("base_pose", posed(poses[0], S), 0)
+    state.base.take_twist("base_twist", moving(w, "odom", S), 0)
+    for q in poses:
+        state.base.take_pose("base_pose", posed(q, S), 0)
+        R = robot.forward_kinematics(q, "trunk")[:3, :3]
+        np.testing.assert_allclose(state.velocity[:6], np.concatenate((R.T @ w[:3], R.T @ w[3:])), atol=1e-14)
+    state.base.take_twist("base_twist", moving(u, "trunk", S), 0)
+    for q in poses:
+        state.base.take_pose("base_pose", posed(q, S), 0)
+        np.testing.assert_allclose(state.velocity[:6], u, atol=1e-14)
+
+
+@pytest.mark.parametrize("stamps", [(5 * S, 5 * S), (5 * S, 0), (0, 5 * S), (0, 0), (4 * S, 5 * S)])
+def test_stamps_that_stand_still_or_are_missing_do_not_go_back(state, faults, rng, stamps):
+    """Every part of the state stays."""
+    q, v = robots.state(rng)
+    state.base.take_pose("base_pose", posed(q, S), 0)
+    for stamp in stamps:
+        state.base.take_odometry("odom", odometry(q[:7], v[:6], stamp=stamp), 0)
+    assert faults == [] and state.base.missing == ("base_twist",)
+
+
 TURNED = (0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 1.0)
 
 

@@ -10,12 +10,14 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from screw_dynamics.ros.node.diagnostics import LASTING
+from screw_dynamics.ros.node.diagnostics import LASTING, Diagnostics
+from screw_dynamics.ros.node.log import BoundedLog
 from screw_dynamics_interfaces.srv import SetPayload
 from support import planar_arm as arm
 from support import simulator_driver
 from support.arm_driver import MODULE, ArmDriver
-from support.graph import NodeProcess
+from support.foreign_types import Stranger, participant
+from support.graph import Driver, NodeProcess
 
 OK, WARN = DiagnosticStatus.OK, DiagnosticStatus.WARN
 DESCRIPTION = {"robot_description": f"'{arm.urdf()}'"}
@@ -99,7 +101,47 @@ def test_two_simulators_on_one_topic_are_said(tmp_path, ros):
         with NodeProcess(simulator_driver.MODULE, "rivals", tmp_path / "log2", DESCRIPTION, end=signal.SIGTERM,
                          remap=["__node:=other"]):
             says(simulator, WARN, "/rivals/other simulates on /rivals/joint_states too")
-        says(simulator, OK, "running")
+            simulator.command(effort=[0.0, 0.0])    # and no more: both miss them, which hides nothing
+            for one, rival in (simulator, "other"), (Driver("rivals", "other"), "screw_simulator"):
+                one.status(lambda status, values, rival=rival: "no joint_commands for" in status.message
+                           and f"/rivals/{rival} simulates on /rivals/joint_states too" in status.message)
+        says(simulator, WARN, "no joint_commands for")
         simulator.node.create_publisher(JointState, "joint_states", 10)   # of a gripper's driver, say
         simulator.fresh()
-        says(simulator, OK, "running")
+        status, _ = says(simulator, WARN, "no joint_commands for")
+        assert "simulates" not in status.message
+
+
+def test_names_that_are_no_text_end_no_diagnostics(driver, tmp_path):
+    """rclpy cannot tell who publishes a topic then, nor which topics there are."""
+    with participant("stranger") as node, Stranger(node) as stranger:
+        stranger.publish("/watched/joint_states", b"a\xff", b"X")
+        driver.wait(lambda: unreadable(driver.node), "the stranger")
+        says(driver, OK, "publishing", driver.send)
+        with NodeProcess(simulator_driver.MODULE, "watched", tmp_path / "log", {**DESCRIPTION, "command_timeout": 0.1}):
+            simulator = simulator_driver.Simulator("watched")
+            simulator.fresh()
+            simulator.command(effort=[0.0, 0.0])
+            says(simulator, WARN, "no joint_commands for 0.1 s")
+
+
+def unreadable(node):
+    """Whether the publishers of joint_states cannot be told."""
+    try:
+        node.get_publishers_info_by_topic("/watched/joint_states")
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
+def test_a_watch_that_fails_is_a_warning(ros):
+    def fails():
+        raise RuntimeError("no graph \x07")
+
+    node = rclpy.create_node("watching")
+    node.log = BoundedLog(node.get_logger())
+    diagnostics = Diagnostics(node, lambda: (OK, "publishing", {}), "title")
+    diagnostics.watches.append(fails)
+    status = diagnostics.status()
+    assert (status.level, status.message) == (WARN, "not to be seen: no graph \\x07")
+    node.destroy_node()

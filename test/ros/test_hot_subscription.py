@@ -1,5 +1,6 @@
 """The thread that takes joint_states: what it counts, whom it lets have a turn, and that nothing which happens to the
 node under a flood of messages stops it, or makes it forget, repeat or reorder one."""
+import contextlib
 import itertools
 import signal
 import threading
@@ -12,11 +13,15 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64
 
 from screw_dynamics.ros.dynamics.node import DynamicsNode
-from screw_dynamics.ros.node.hot_subscription import PUBLISHERS, Losses
+from screw_dynamics.ros.node.guarded import GuardedExecutor
+from screw_dynamics.ros.node.hot_subscription import PUBLISHERS, HotSubscription, Losses
 from screw_dynamics.ros.node.turns import Turns
 from screw_dynamics_interfaces import srv
 from support import planar_arm as arm
@@ -90,6 +95,57 @@ def test_in_another_executor_the_messages_come_by_it(ros):
     executor.shutdown()
     thread.join()
     node.destroy_node()
+
+
+@pytest.fixture
+def paused(ros):
+    """make(pause in ns): a subscription, the times and numbers of what came, and what publishes a number."""
+    context = contextlib.ExitStack()
+
+    def make(pause):
+        node, turns = rclpy.create_node("paused"), Turns()
+        executor = GuardedExecutor(print, turns)
+        executor.add_node(node)
+        publisher, came = node.create_publisher(Float64, "number", 200), []
+        subscription = HotSubscription(
+            node, Float64, "number",
+            lambda data: came.append((time.monotonic_ns(), deserialize_message(data, Float64).data)), lambda lost: None,
+            QoSProfile(depth=200), pause=pause)
+        context.callback(node.destroy_node)
+        context.callback(subscription.join)
+        context.callback(subscription.close)
+        wait_until(lambda: publisher.get_subscription_count())
+        return subscription, came, lambda number: publisher.publish(Float64(data=float(number)))
+
+    with context:
+        yield make
+
+
+def wait_until(condition):
+    end = time.monotonic() + 60.0
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(1e-3)
+
+
+def test_a_pause_leaves_messages_in_the_queue_and_loses_none(paused):
+    pause = 300_000_000
+    _, came, publish = paused(pause)
+    publish(0)
+    wait_until(lambda: came)
+    for number in range(1, 150):        # more than it takes at once
+        publish(number)
+    wait_until(lambda: len(came) >= 150)
+    assert [number for _, number in came] == list(range(150))
+    assert came[1][0] - came[0][0] >= pause
+
+
+def test_closing_does_not_wait_for_the_end_of_a_pause(paused):
+    subscription, came, publish = paused(3600 * 10**9)
+    publish(0)
+    wait_until(lambda: came)
+    subscription.close()
+    wait_until(lambda: subscription.ended)
 
 
 # --------------------------------------------------------------------------------------------------------- the node

@@ -34,3 +34,12 @@ def test_a_line_of_a_long_text_shows_both_ends():
     (severity, line), = written.lines
     assert severity == "warning" and line.startswith("start") and line.endswith("end") and "7500008 characters" in line
     assert len(line) < LENGTH + 100
+
+
+def test_text_from_outside_neither_acts_on_a_terminal_nor_passes_for_a_line_of_the_node():
+    written = Written()
+    BoundedLog(written).error("joint \x1b[2J\x07 \u202e is\r\n[INFO] all is well\tnow")
+    (_, line), = written.lines
+    assert line == "joint \\x1b[2J\\x07 \\u202e is\n  [INFO] all is well      now"
+    BoundedLog(written).info("\N{GREEK SMALL LETTER TAU} = 1 N m")
+    assert written.lines[-1][1] == "\N{GREEK SMALL LETTER TAU} = 1 N m"

@@ -11,8 +11,6 @@ mcap = pytest.importorskip("mcap", reason="recording needs mcap, the extra [reco
 pytest.importorskip("mcap_ros2", reason="reading a recording needs mcap-ros2-support, the extra [record]")
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue  # noqa: E402
-from mcap.reader import make_reader  # noqa: E402
-from mcap_ros2.decoder import DecoderFactory  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import Imu, JointState  # noqa: E402
@@ -22,17 +20,9 @@ from screw_dynamics.ros.view.mcap_file import McapFile, free_path  # noqa: E402
 from screw_dynamics.ros.view.recorder_node import SETTINGS  # noqa: E402
 from support.graph import Driver, NodeProcess  # noqa: E402
 from support.paths import ROOT  # noqa: E402
+from support.recordings import messages  # noqa: E402
 
 MODULE = "screw_dynamics.ros.view.recorder_node"
-
-
-def messages(path):
-    """{topic: messages} of a file, by a reader that knows nothing of our types."""
-    found = {}
-    with open(path, "rb") as file:
-        for _, channel, _, message in make_reader(file, decoder_factories=[DecoderFactory()]).iter_decoded_messages():
-            found.setdefault(channel.topic, []).append(message)
-    return found
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])

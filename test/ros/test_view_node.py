@@ -23,6 +23,7 @@ from support import floating_robots as robots  # noqa: E402
 from support import planar_arm as arm  # noqa: E402
 from support.graph import Driver, NodeProcess  # noqa: E402
 from support.paths import ROOT  # noqa: E402
+from support.web_page import open_page  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,9 @@ def driver(node):
     driver = Driver("page", "screw_view")
     driver.describe(arm.urdf())
     driver.wait(lambda: node.robot is not None, "a robot")
-    return driver
+    with open_page(node._view.url):
+        driver.wait(node.watched, "a page that is open")
+        yield driver
 
 
 @pytest.fixture
@@ -134,6 +137,33 @@ def test_a_robot_on_a_floating_base_is_where_its_odometry_says(node, driver, sen
     np.testing.assert_array_equal(node._view.q[7:], [0.2, 0.1])
     driver.describe(arm.urdf())
     driver.wait(lambda: "elbow" in node.robot.joint_names, "the first robot")
+
+
+def test_a_page_that_nobody_has_open_takes_no_work_and_shows_the_latest_to_who_opens_it(ros):
+    node = ViewNode(namespace="unseen", parameter_overrides=[
+        Parameter("port", value=8730), Parameter("robot_description", value=arm.urdf())])
+    executor = GuardedExecutor(node.failed, node.turns)
+    executor.add_node(node)
+    node.start()
+    thread = threading.Thread(target=executor.spin, daemon=True)
+    thread.start()
+    driver = Driver("unseen", "screw_view")
+    states = driver.publisher(JointState, "joint_states")
+    try:
+        driver.wait(lambda: node.robot is not None, "a robot")
+        driver.wait(lambda: node.live.state.position.tolist() == [0.3, -0.7], "a state", lambda: states.publish(
+            JointState(name=list(node.robot.joint_names), position=[0.3, -0.7])))
+        with node.turns:
+            node._look()
+        assert node._view.q.tolist() == [0.0, 0.0]
+        with open_page(node._view.url):         # no message comes any more
+            driver.wait(shows(node, [0.3, -0.7]), "the state on the page")
+            driver.wait(lambda: "live" in node._view._status.content, "the line of the state")
+        driver.wait(lambda: not node.watched(), "the end of the page")
+    finally:
+        executor.shutdown()
+        thread.join(60.0)
+        node.end()
 
 
 def test_the_process_serves_its_page_and_ends_on_a_signal(tmp_path, ros):

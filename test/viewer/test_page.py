@@ -2,9 +2,11 @@
 import subprocess
 import sys
 import warnings
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
 from support.paths import ROOT, URDF
@@ -34,11 +36,14 @@ def arm():
     return sd.Robot.from_urdf(URDF / "spherical_arm.urdf")
 
 
+def pose_of(handle):
+    from viser.transforms import SE3, SO3
+    return SE3.from_rotation_and_translation(SO3(handle.wxyz), handle.position).as_matrix()
+
+
 def poses(page):
     """Where the frames of the bodies are, (b, 4, 4)."""
-    from viser.transforms import SE3, SO3
-    return np.array([SE3.from_rotation_and_translation(SO3(frame.wxyz), frame.position).as_matrix()
-                     for frame in page.scene._frames[1:]])
+    return np.array([pose_of(frame) for frame in page.scene._frames[1:]])
 
 
 class Person:
@@ -95,6 +100,7 @@ def test_joints_on_groups_are_shown_and_played_without_a_slider(show):
     assert page.q[8] == 0.7 and page.q[:8] == pytest.approx(middle[:8])
     page._reset()
     assert page.q.tolist() == [0, 0, 0, 0, 0, 0, 1, 0, 0, 0]
+    page.layer("efforts")
     page.show(page.q, tau=np.eye(9)[1])                     # a torque about y of the base
     arrow = page.scene._arrows[1][1]
     assert SO3(arrow.wxyz).as_matrix()[:, 2] == pytest.approx([0.0, 1.0, 0.0], abs=1e-6)
@@ -126,6 +132,7 @@ def test_arrows_of_efforts_are_along_the_axis_and_as_long_as_a_share_of_the_limi
     from viser.transforms import SO3
     page = show(arm)
     page.show(np.zeros(3), tau=[25.0, -40.0, 1e9])      # of 50, 80 and 120
+    page.layer("efforts")       # those of the last state, though nothing moves while they are hidden
     (_, waist, axis, _), (_, lift, down, _), (_, slide, _, _) = page.scene._arrows
     assert waist.scale[2] == pytest.approx(lift.scale[2]) == pytest.approx(slide.scale[2] / 3.0)
     assert SO3(waist.wxyz).as_matrix()[:, 2] == pytest.approx(axis.direction)
@@ -201,6 +208,33 @@ def test_a_mesh_is_read_with_its_scale_and_colour(show, tmp_path):
     assert mesh.vertices.max(0) == pytest.approx([0.05, 0.1, 0.15], rel=1e-5)
     assert tuple(mesh.color) == (255, 0, 0) and mesh.opacity == 0.5
     assert "1 of the robot's meshes are boxes: 'broken.obj'" in page.notes[0]
+
+
+def test_shapes_are_where_their_links_are(show, rng):
+    """Those of the root, of a moved link, and of links fixed to them, turned and moved in their links."""
+    def origin():
+        xyz, rpy = (" ".join(map(str, rng.uniform(-1.0, 1.0, 3))) for _ in range(2))
+        return f"<origin xyz='{xyz}' rpy='{rpy}'/>"
+
+    links = {name: origin() for name in "abcd"}
+    text = "<robot name='r'>" + "".join(
+        f"<link name='{name}'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/>"
+        f"</inertial><visual>{at}<geometry><box size='.1 .2 .3'/></geometry></visual></link>"
+        for name, at in links.items())
+    for k, (kind, parent, child) in enumerate([("fixed", "a", "b"), ("continuous", "b", "c"), ("fixed", "c", "d")]):
+        text += (f"<joint name='j{k}' type='{kind}'>{origin()}<parent link='{parent}'/><child link='{child}'/>"
+                 "<axis xyz='0 0 1'/></joint>")
+    robot = sd.Robot.from_urdf(text + "</robot>")
+    page = show(robot, None, [0.7])
+    frames = {frame.name: pose_of(frame) for frame in page.scene._frames}
+    shapes = [frames[handle.name.rpartition("/")[0]] @ pose_of(handle) for handle in page.scene.layers["visual"]]
+    assert len(shapes) == len(links)
+    for shape, (link, at) in zip(shapes, links.items(), strict=True):
+        element = ElementTree.fromstring(at)
+        xyz, rpy = (np.array(element.get(name).split(), dtype=float) for name in ("xyz", "rpy"))
+        C = np.eye(4)
+        C[:3, :3], C[:3, 3] = Rotation.from_euler("xyz", rpy).as_matrix(), xyz
+        assert shape == pytest.approx(robot.forward_kinematics([0.7], link) @ C, abs=1e-5), link
 
 
 def test_robots_made_of_a_robot_remember_where_its_shapes_are(arm):

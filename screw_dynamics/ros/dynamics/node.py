@@ -3,7 +3,6 @@
 Every message is decoded, checked, and answered with one call of the core for each torque that has a subscriber.
 Faults are counted in /diagnostics."""
 
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -26,6 +25,7 @@ from ..node.endpoints import STATES
 from ..node.loaded_robot import LoadedRobot
 from ..node.managed_node import ManagedNode, run
 from ..node.preparation import BATCH_STEPS, STEPS
+from ..signals import end
 from .external_torque import ExternalTorque
 from .interface import INTERFACE
 from .matrix_outputs import MatrixOutputs
@@ -220,4 +220,4 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main())

@@ -10,6 +10,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from .endpoints import OVERRIDABLE, RELIABLE, STEADY, own
 from .joint_state import Fault
 from .log import BoundedLog
+from .plain_text import printable
 from .watches import ClockWatch, namesakes
 
 OK, WARN, ERROR, STALE = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE
@@ -99,7 +100,7 @@ class Diagnostics:
         elapsed = max(now - self._reported_at, 1e-9)
         self._reported_at = now
         level, message, values = self._watched(*self._report())
-        values = {str(key): str(value) for key, value in values.items()}
+        values = {printable(str(key)): printable(str(value)) for key, value in values.items()}
         for what, count in self._ticks.items():
             values[f"{what} rate [Hz]"] = f"{count / elapsed:.1f}"
             self._ticks[what] = 0
@@ -113,16 +114,16 @@ class Diagnostics:
         values.update({f"dropped: {reason}": str(count) for reason, count in sorted(self._dropped.items())})
         values.update({f"noticed: {reason}": str(count) for reason, count in sorted(self._noticed.items())})
         return DiagnosticStatus(
-            level=level, name=f"{self._node.get_name()}: {self._title}", message=message,
+            level=level, name=f"{self._node.get_name()}: {self._title}", message=printable(message),
             hardware_id=self._node.get_fully_qualified_name(),
             values=[KeyValue(key=key, value=value) for key, value in values.items()],
         )
 
     def _watched(self, level: bytes, message: str, values: Mapping[str, object]) -> Report:
-        """The report with the warnings of the watches."""
-        warnings = "; ".join(warning for watch in self.watches if (warning := watch()))
-        if warnings and level == OK:
-            level, message = WARN, warnings
+        """The report with the warnings of the watches, whatever else it says."""
+        warnings = "; ".join(warning for watch in self.watches if (warning := _told(watch)))
+        if warnings:
+            level, message = (WARN, warnings) if level == OK else (level, f"{message}; {warnings}")
         return level, message, {**values, "warnings": warnings or "none"}
 
     def _publish(self) -> None:
@@ -139,3 +140,11 @@ class Diagnostics:
         if (status.level != OK and self._lasting[1] == LASTING
                 and not self._node.log.has_said(status.message, (LASTING + 1) * PERIOD)):
             self._log.log("lasting", status.message, "error" if status.level == ERROR else "warn")
+
+
+def _told(watch: Callable[[], str]) -> str:
+    """What a watch says: of the graph, say, which others may make unreadable."""
+    try:
+        return watch()
+    except Exception as error:  # noqa: BLE001  of whatever rclpy fails at; the node's diagnostics are to come
+        return f"not to be seen: {error}"

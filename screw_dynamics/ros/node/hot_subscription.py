@@ -84,21 +84,26 @@ class Losses:
 
 class HotSubscription:
     """Calls `callback(data)` with the bytes of each message, and `lost(count)` before it if messages before did not
-    arrive; and `work()`, if given, when it is due by `schedule`. All in the node's turn, and none may raise."""
+    arrive; and `work()`, if given, when it is due by `schedule`. All in the node's turn, and none may raise.
+
+    overridable: the QoS can be overridden by parameters, which rclpy declares with that of the first subscription of a
+    topic, and lets override that of later ones. pause: nanoseconds that it leaves messages in the middleware's queue,
+    whose depth bounds them, after it has taken all that were there: for who does not need each at once, since waking up
+    takes most of a message's processor time. An executor that messages are left to knows no pause."""
 
     def __init__(
         self, node: Node, kind: type, topic: str, callback: Callable[[bytes], None], lost: Callable[[int], None],
-        qos: QoSProfile, work: Callable[[], None] | None = None,
+        qos: QoSProfile, work: Callable[[], None] | None = None, overridable: bool = True, pause: int = 0,
     ):
-        self._node, self._callback, self._lost, self._work = node, callback, lost, work
+        self._node, self._callback, self._lost, self._work, self._pause = node, callback, lost, work, pause
         self._group, self._closed, self._due = Aside(), False, NEVER
         # Runs only where work is left to the executor.
         self._timer = node.create_timer(LONGEST_WAIT / SECOND, work, clock=STEADY) if work else None
         if self._timer is not None:
             self._timer.cancel()
         self._subscription = node.create_subscription(
-            kind, topic, self._receive, own(qos), callback_group=self._group, qos_overriding_options=OVERRIDABLE,
-            raw=True)
+            kind, topic, self._receive, own(qos), callback_group=self._group,
+            qos_overriding_options=OVERRIDABLE if overridable else None, raw=True)
         self._guard = node.create_guard_condition(lambda: None, callback_group=self._group)
         self._losses = Losses(self._subscription.get_publisher_count)
         self._thread: threading.Thread | None = None
@@ -136,6 +141,11 @@ class HotSubscription:
         self._node.destroy_guard_condition(self._guard)
         if self._timer is not None:
             self._node.destroy_timer(self._timer)
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has let go of its topic, after `close`: then another type may have it."""
+        return self._closed and (self._thread is None or not self._thread.is_alive())
 
     def join(self) -> None:
         """Wait until the thread has ended, after `close`, and not in one's own turn."""
@@ -178,9 +188,11 @@ class HotSubscription:
                 while self._open():
                     self._arm()
                     self._wait_set.wait(min(max(self._due - time.monotonic_ns(), 0), LONGEST_WAIT))
-                    self._take_all()
+                    emptied = self._take_all()
                     if time.monotonic_ns() >= self._due:
                         self._work_now()
+                    if self._pause and emptied:
+                        self._rest()
         except Exception as error:
             if self._open():   # else all of this ends
                 self._node.get_logger().error(f"{self._subscription.topic} is left to the executor: {error}")
@@ -189,16 +201,24 @@ class HotSubscription:
     def _open(self) -> bool:
         return not self._closed and self._node.context.ok()
 
-    def _take_all(self) -> None:
+    def _rest(self) -> None:
+        """Wait for nothing but an interruption."""
+        self._wait_set.clear_entities()
+        self._wait_set.add_guard_condition(self._guard.handle)
+        self._wait_set.wait(min(max(self._due - time.monotonic_ns(), 0), self._pause))
+
+    def _take_all(self) -> bool:
+        """Take a portion of the messages; whether no more were there."""
         kind = self._subscription.msg_type
         for _ in range(PORTION):
             taken = None if self._closed else self._take(kind, True)
             if taken is None:
-                return
+                return True
             self._group.heard = time.monotonic()
             with self._turns:
                 if not self._closed:
                     self._receive(*taken)
+        return False
 
     def _work_now(self) -> None:
         with self._turns:

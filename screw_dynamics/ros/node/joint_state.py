@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from .plain_text import printable
 from .timing import SECOND
 
 KNOWN_NAME_LISTS = 32       # name lists remembered by a JointMap; a graph has a handful
@@ -115,7 +116,7 @@ class JointMap:
 
 def listed(names: Sequence[str]) -> str:
     """Names for a message, however many and long they are: the first few, and how many more there are."""
-    shown = ", ".join(name if len(name) <= 80 else name[:77] + "..." for name in names[:NAMES_SHOWN])
+    shown = ", ".join(printable(name if len(name) <= 80 else name[:77] + "...") for name in names[:NAMES_SHOWN])
     more = len(names) - NAMES_SHOWN
     return f"{shown} and {more} more" if more > 0 else shown
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
+from .plain_text import indented
+
 LINES = 20      # of one severity in a period
 PERIOD = 5.0    # seconds
 LENGTH = 2000   # characters of a line
@@ -15,7 +17,8 @@ LENGTH = 2000   # characters of a line
 class BoundedLog:
     """Writes at most LINES lines of each severity in PERIOD seconds of real time, of at most LENGTH characters each.
 
-    The next line that is written says how many were left out. Any thread may write."""
+    The next line that is written says how many were left out. Characters that a terminal acts upon are escaped. Any
+    thread may write."""
 
     def __init__(self, logger: RcutilsLogger, now: Callable[[], float] = time.monotonic):
         self._logger, self._now = logger, now
@@ -63,4 +66,5 @@ class BoundedLog:
             return []
         if len(text) > LENGTH:
             text = f"{text[:LENGTH // 2]} ... ({len(text)} characters) ... {text[-LENGTH // 2:]}"
+        text = indented(text)
         return [f"{text} ({left_out} lines like this were left out before)" if left_out else text]

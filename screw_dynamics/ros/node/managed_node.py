@@ -33,6 +33,7 @@ from .parameters import Parameters, Setting
 from .preparation import STEPS, Step, prepare
 from .process import ros_process
 from .published_description import PublishedDescription
+from .timing import SECOND
 from .turns import Turns
 
 
@@ -67,11 +68,19 @@ class ManagedNode(LifecycleNode):
                 self.trigger_activate()
 
     def end(self) -> None:
-        """End the threads of subscriptions, not in the node's turn; nothing else is removed."""
+        """End the threads of subscriptions, not in the node's turn, and leave the graph."""
         for subscription in self._hot:
             subscription.close()
         for subscription in self._hot:
             subscription.join()
+        self.destroy_node()
+
+    def destroy_node(self) -> None:
+        """Leave the graph. rclpy keeps the state machine, and by it the node; files of its shared memory would stay."""
+        super().destroy_node()
+        machine = getattr(self, "_state_machine", None)     # not in rclpy's documented interface
+        if machine is not None:
+            machine.destroy_when_not_in_use()
 
     def _read_urdf(self) -> None:
         """Set robot_description to the text of the file that the parameter urdf names. ValueError if that fails."""
@@ -129,13 +138,14 @@ class ManagedNode(LifecycleNode):
         self.endpoints.callback(self.destroy_subscription, subscription)
 
     def subscribe_hot(
-        self, topic: str, callback: Callable[[Any], None], qos: QoSProfile,
-        work: Callable[[], None] | None = None, count_losses: bool = True,
+        self, name: str, callback: Callable[[Any], None], qos: QoSProfile,
+        work: Callable[[], None] | None = None, count_losses: bool = True, pause: float = 0.0, **parts: str,
     ) -> HotSubscription:
         """As `subscribe` to a type of HOT, every message of which counts: in a thread of its own, and losses are
         counted unless `count_losses` is False. The callback gets what HOT says. `work()` is called in that thread when
-        the subscription's `schedule` says so."""
-        kind = self.interface.row("subscribes", topic).type
+        the subscription's `schedule` says so. pause: s between two looks at what has come."""
+        row = self.interface.row("subscribes", name)
+        kind, topic = row.type, row.named(**parts)
         reader, received = HOT[kind]
         decode = reader()
 
@@ -149,16 +159,17 @@ class ManagedNode(LifecycleNode):
 
         subscription = HotSubscription(
             self, kind, topic, self.guarded(topic, read), lost, qos,
-            self.guarded("work", work) if work else None)
+            self.guarded("work", work) if work else None, pause=round(pause * SECOND))
         self._hot = [*(hot for hot in self._hot if not hot.closed), subscription]
         self.endpoints.callback(subscription.close)
         return subscription
 
-    def subscribe_received(self, topic: str, callback: Callable[[Any], None], qos: QoSProfile) -> None:
+    def subscribe_received(self, topic: str, callback: Callable[[Any], None], qos: QoSProfile,
+                           pause: float = 0.0) -> None:
         """As `subscribe_hot` to a type of HOT, without counting losses, and as `subscribe` to others: the callback gets
         the same in every node."""
         if self.interface.row("subscribes", topic).type in HOT:
-            self.subscribe_hot(topic, callback, qos, count_losses=False)
+            self.subscribe_hot(topic, callback, qos, count_losses=False, pause=pause)
         else:
             self.subscribe(topic, callback, qos)
 

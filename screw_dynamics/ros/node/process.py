@@ -1,16 +1,19 @@
 """What a process of nodes is: rclpy from its start to the signal that ends it."""
 
 import contextlib
+import gc
 import os
-import signal
 import sys
 import tempfile
 import threading
+import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import rclpy
 from rclpy.executors import ExternalShutdownException
+
+from ..signals import Asked
 
 
 @contextlib.contextmanager
@@ -18,19 +21,27 @@ def ros_process(args: Sequence[str] | None = None) -> Iterator[None]:
     """rclpy with the arguments of a command line, for a block that SIGINT or SIGTERM ends without an exception.
 
     Either signal shuts rclpy down, which its executors notice between two callbacks; what a callback cannot do any
-    more then is no fault. A second SIGINT raises KeyboardInterrupt wherever the program is."""
-    _take_the_first_interrupt()
+    more then is no fault. More of them change nothing: the block finishes what it has to. Before the block they end the
+    process."""
     keep_logs()
+    asked, context = Asked(), rclpy.get_default_context()
+    # Threads that lose rclpy in the middle of their work have no fault.
+    threading.excepthook = lambda failed: threading.__excepthook__(failed) if context.ok() else None
     rclpy.init(args=args)   # its handlers shut down and call those that they find
+    asked.begun()
     try:
         yield
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
-    except Exception:
+    except Exception as error:
         if rclpy.ok():
             raise
+        traceback.clear_frames(error.__traceback__)     # which hold a node that was being made
     finally:
         rclpy.try_shutdown()
+        gc.collect()        # such a node leaves the graph
+        context.destroy()   # which writes what is left of the log
+        asked.finished()
 
 
 def keep_logs() -> None:
@@ -52,17 +63,3 @@ def keep_logs() -> None:
               "folder", file=sys.stderr)
     if not (usable and (chosen or os.environ.get("HOME"))):
         os.environ["ROS_LOG_DIR"] = str(folder)
-
-
-def _take_the_first_interrupt():
-    """Have the first SIGINT raise nothing in Python.
-
-    KeyboardInterrupt comes up in whatever line runs. If that is the constructor of a message which rclpy's C++ is
-    making, it is lost, and a RuntimeError about an argument comes in its place."""
-    if threading.current_thread() is not threading.main_thread():
-        return   # where Python lets nobody set a handler, nor raises KeyboardInterrupt
-
-    def first(number, frame):
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    signal.signal(signal.SIGINT, first)

@@ -1,9 +1,17 @@
 """What a node watches beside its messages: the clock and the graph. Each watch returns a warning, or ""."""
 
+from collections.abc import Callable, Sequence
+
+from rclpy.exceptions import InvalidTopicNameException
 from rclpy.node import Node
 from rclpy.topic_endpoint_info import TopicEndpointInfo
+from rclpy.validate_full_topic_name import validate_full_topic_name
 
+from .joint_state import listed
+from .plain_text import printable
 from .timing import SECOND
+
+UNREADABLE = "(a node whose name or type is not text)"
 
 
 class ClockWatch:
@@ -38,19 +46,42 @@ def namesakes(node: Node) -> str:
 
 def rivals(node: Node, published: str, subscribed: str) -> str:
     """A warning while other nodes publish the topic `published` and subscribe to `subscribed` as this one does."""
-    takers = {full_name(info) for info in node.get_subscriptions_info_by_topic(node.resolve_topic_name(subscribed))}
+    takers = subscribers(node, subscribed)
     others = [name for name in publishers(node, published)
-              if name in takers and name != node.get_fully_qualified_name()]
+              if name in takers and name not in (node.get_fully_qualified_name(), UNREADABLE)]
     if not others:
         return ""
-    return f"{', '.join(others)} simulates on {node.resolve_topic_name(published)} too"
+    return f"{listed(others)} simulates on {node.resolve_topic_name(published)} too"
 
 
 def publishers(node: Node, topic: str) -> list[str]:
-    """The full names of the nodes that publish a topic, as this node sees them."""
-    return sorted({full_name(info) for info in node.get_publishers_info_by_topic(node.resolve_topic_name(topic))})
+    """The full names of the nodes that publish a topic, as this node sees them: [UNREADABLE] if it cannot."""
+    return sorted(set(names(node.get_publishers_info_by_topic, node.resolve_topic_name(topic))))
+
+
+def subscribers(node: Node, topic: str) -> list[str]:
+    """The same of those that subscribe to a topic."""
+    return sorted(set(names(node.get_subscriptions_info_by_topic, node.resolve_topic_name(topic))))
+
+
+def names(query: Callable[[str], Sequence[TopicEndpointInfo]], topic: str) -> list[str]:
+    """The full names of the nodes of all endpoints that a method of a node finds for a topic, sorted.
+
+    rclpy fails as a whole where one of them has a type or a node whose name is no text."""
+    try:
+        return sorted(full_name(info) for info in query(topic))
+    except UnicodeDecodeError:
+        return [UNREADABLE]
 
 
 def full_name(info: TopicEndpointInfo) -> str:
-    """The full name of an endpoint's node."""
-    return f"{info.node_namespace.rstrip('/')}/{info.node_name}"
+    """The full name of an endpoint's node, as it may be shown."""
+    return printable(f"{info.node_namespace.rstrip('/')}/{info.node_name}")
+
+
+def is_name(text: str) -> bool:
+    """Whether a full name is one that ROS gives to nodes: what others say of themselves need not be."""
+    try:
+        return bool(validate_full_topic_name(text))
+    except InvalidTopicNameException:
+        return False

@@ -15,7 +15,7 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 from ..node.endpoints import STEADY
-from ..node.watches import full_name
+from ..node.watches import is_name, names
 
 TOPICS = ("joint_states", "joint_commands", "/clock")   # of the simulator
 ANSWER = 10.0    # seconds of wall time within which a node answers: some offer no services of parameters
@@ -27,8 +27,8 @@ def endpoints(node: Node, topics: Iterable[str]) -> dict[str, list[list[str]]]:
     """A node's view of topics: {topic: [nodes that publish, nodes that subscribe]}, full names, sorted."""
     found = {}
     for topic in sorted(node.resolve_topic_name(topic) for topic in topics):
-        sides = node.get_publishers_info_by_topic(topic), node.get_subscriptions_info_by_topic(topic)
-        found[topic] = [sorted(full_name(info) for info in side) for side in sides]
+        found[topic] = [names(query, topic) for query in (
+            node.get_publishers_info_by_topic, node.get_subscriptions_info_by_topic)]
     return found
 
 
@@ -39,9 +39,10 @@ class Greeting:
 
     def __init__(self, node: Node, view: dict[str, list[list[str]]]):
         self._node, self._end = node, time.monotonic() + ANSWER
-        names = {name for sides in view.values() for side in sides for name in side}
-        names = {name for name in names if name != node.get_fully_qualified_name() and "_UNKNOWN_" not in name}
-        self._clients = [node.create_client(GetParameters, f"{name}/get_parameters") for name in sorted(names)]
+        others = {name for sides in view.values() for side in sides for name in side}
+        others = {name for name in others if is_name(name) and name != node.get_fully_qualified_name()
+                  and "_UNKNOWN_" not in name}
+        self._clients = [node.create_client(GetParameters, f"{name}/get_parameters") for name in sorted(others)]
         self._futures = {client: [] for client in self._clients}
         self._asked = 0.0
 

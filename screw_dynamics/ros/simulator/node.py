@@ -4,7 +4,6 @@ A node around a `Simulation` and the `Runner` that paces it. Commands and steps 
 take turns with services and all else."""
 
 import argparse
-import sys
 from collections.abc import Sequence
 from functools import partial
 
@@ -35,6 +34,7 @@ from ..node.loaded_robot import LoadedRobot
 from ..node.managed_node import ManagedNode, run
 from ..node.preparation import STEPS
 from ..node.watches import rivals
+from ..signals import end
 from .base_endpoints import BaseEndpoints, on_base, on_joints
 from .command_reader import CommandReader
 from .complaints import REFUSED, Complaints
@@ -343,4 +343,4 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main())

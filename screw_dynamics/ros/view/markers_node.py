@@ -2,7 +2,6 @@
 
 They are in the frames of the links: robot_state_publisher's transforms move them."""
 
-import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +11,7 @@ from screw_dynamics.robot import Robot
 from ..node.endpoints import STEADY
 from ..node.managed_node import run
 from ..node.parameters import Setting
+from ..signals import end
 from . import showing_node
 from .interface import MARKERS
 from .markers import effort_markers, fixed_markers
@@ -50,6 +50,10 @@ class MarkersNode(showing_node.ShowingNode):
         self._repeat()
         del self._fixed.markers[0]      # which deletes what the last robot had
 
+    def watched(self) -> bool:
+        """Whether somebody subscribes."""
+        return self._publisher.get_subscription_count() > 0
+
     def present(self) -> None:
         """Publish the efforts."""
         self._publisher.publish(effort_markers(
@@ -66,4 +70,4 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main())

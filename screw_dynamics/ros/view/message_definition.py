@@ -3,10 +3,16 @@
 The format is ROS 2's: a line for each field, and after a line of = the types that it contains, MSG: before each."""
 
 import importlib
+import os
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
+from ..node.plain_text import printable
+
 _NAMES = {"double": "float64", "float": "float32", "boolean": "bool", "octet": "byte"}
+_NAME = re.compile(r"([a-z][a-z0-9_]{0,254})/msg/([A-Z][A-Za-z0-9]{0,254})", re.ASCII)
 _SEQUENCE, _ARRAY = re.compile(r"sequence<(.+?)(?:, (\d+))?>"), re.compile(r"(.+)\[(\d+)\]")
 
 
@@ -24,12 +30,28 @@ def type_name(kind: Any) -> str:
 
 
 def type_of(name: str) -> type:
-    """The class of a full name, package/msg/Type. ValueError if it is not installed."""
-    package, _, rest = name.partition("/")
+    """The class of a full name, package/msg/Type, which may come from anybody on the network: a module is imported only
+    if it is an interface package that the ament index knows, with a message of that name. ValueError otherwise."""
+    found = _NAME.fullmatch(name)
+    if found is None:
+        raise ValueError(f"{printable(name[:80])!r} is not the name of a message type")
+    package, kind = found.groups()
+    if not {f"msg/{kind}.msg", f"msg/{kind}.idl"} & _interfaces(package):
+        raise ValueError(f"message type {name} is not installed")
     try:
-        return getattr(importlib.import_module(f"{package}.msg"), rest.rpartition("/")[2])
+        return getattr(importlib.import_module(f"{package}.msg"), kind)
     except (ImportError, AttributeError) as error:
-        raise ValueError(f"message type {name} is not installed: {error}") from None
+        raise ValueError(f"message type {name} cannot be imported: {error}") from None
+
+
+def _interfaces(package: str) -> set[str]:
+    """The interfaces of a package, as "msg/Header.msg", by the ament index; empty if it has no such package."""
+    # sys.prefix: where ROS comes from the Python registry, which sets no variable.
+    for prefix in [*filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)), sys.prefix]:
+        resource = Path(prefix, "share", "ament_index", "resource_index", "rosidl_interfaces", package)
+        if resource.is_file():
+            return set(resource.read_text().split())
+    return set()
 
 
 def _collect(kind, seen):
@@ -45,5 +67,5 @@ def _collect(kind, seen):
         of = re.sub(r"string<(\d+)>", r"string<=\1", of)
         lines.append(f"{_NAMES.get(of, of)}{ending} {field}\n")
         if "/" in of and of not in seen:
-            _collect(type_of(of), seen)
+            _collect(type_of(of.replace("/", "/msg/")), seen)
     seen[name] = "".join(lines)

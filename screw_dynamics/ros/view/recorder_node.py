@@ -6,38 +6,43 @@ import contextlib
 import errno
 import sys
 import time
-from collections.abc import Sequence
-from functools import partial
+import traceback
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rclpy.node import Node
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
 
-from ..node.diagnostics import ERROR, OK, Diagnostics, Report
+from ..node.diagnostics import ERROR, OK, WARN, Diagnostics, Report
 from ..node.endpoints import STEADY
 from ..node.guarded import GuardedExecutor
-from ..node.hot_subscription import HotSubscription
-from ..node.joint_state import Fault
+from ..node.joint_state import Fault, listed
 from ..node.log import BoundedLog
 from ..node.parameters import Parameters, Setting
 from ..node.process import ros_process
 from ..node.turns import Turns
+from ..signals import end
 from .interface import RECORDER
 from .mcap_file import McapFile, free_path
-from .message_definition import type_of
+from .recorded_topic import RecordedTopic
 
-DEFAULT_TOPICS = ("joint_states", "joint_commands", "odom", "base_wrench", "robot_description", "/diagnostics",
-                  "/clock", "/tf", "/tf_static",
-                  *(f"screw_dynamics/{name}" for name in ("gravity", "coriolis", "inverse_dynamics", "desired",
-                                                          "effort_commands", "external_torque")))
+STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
+OURS = {    # what is recorded by default, and the types that our nodes and those around them have there
+    "joint_states": STATE, "joint_commands": STATE, "odom": "nav_msgs/msg/Odometry", "base_wrench": WRENCH,
+    "robot_description": "std_msgs/msg/String", "/diagnostics": "diagnostic_msgs/msg/DiagnosticArray",
+    "/clock": "rosgraph_msgs/msg/Clock", "/tf": "tf2_msgs/msg/TFMessage", "/tf_static": "tf2_msgs/msg/TFMessage",
+    **{f"screw_dynamics/{name}": STATE for name in ("gravity", "coriolis", "inverse_dynamics")},
+    "screw_dynamics/desired": "trajectory_msgs/msg/JointTrajectory",
+    "screw_dynamics/effort_commands": "std_msgs/msg/Float64MultiArray", "screw_dynamics/external_torque": STATE}
+DEFAULT_TOPICS = tuple(OURS)
 SETTINGS = (
     Setting("file", "recording.mcap", "where to record to; where there is a file, a number is added to the name",
             read_only=True),
     Setting("topics", DEFAULT_TOPICS, "topics that are recorded, of any type that is installed, from when somebody "
-            "publishes them", read_only=True),
+            "publishes them; of several types on one topic the one that our nodes have there, or else that with most "
+            "publishers", read_only=True),
 )
-LOOK = 0.2      # s between two looks for new topics
-DEPTH = 1000    # messages of a topic that wait while the disk is slow; more are lost, and counted
+LOOK = 0.2      # s between two looks at who publishes
+SHOWN = 20      # types in the diagnostics that are not recorded
 
 
 class RecorderNode(Node):
@@ -49,15 +54,19 @@ class RecorderNode(Node):
         super().__init__("screw_recorder", **node_options)
         self.log, self.turns, self.error = BoundedLog(self.get_logger()), Turns(), ""
         self.settings = Parameters(self, SETTINGS)
-        self._subscriptions_of: dict[str, HotSubscription] = {}
-        self._unknown: set[str] = set()
-        try:
+        self._refused: set[str] = set()
+        self.diagnostics = Diagnostics(self, self.health, "recording")
+        self._topics = self._recorded_topics()
+        self.create_timer(LOOK, self._look, clock=STEADY)
+        try:        # at last: a file that is there is finished by `end`, of a node that is there
             self._file = McapFile(free_path(Path(self.settings.file).expanduser()))
         except (ImportError, OSError) as error:
             raise ValueError(f"parameter file: {self.settings.file}: {error}") from None
-        self.log.info(f"recording to {self._file.path.absolute()}")
-        self.diagnostics = Diagnostics(self, self.health, "recording")
-        self.create_timer(LOOK, self._look, clock=STEADY)
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._file.path.absolute()
 
     def failed(self, text: str, source: str = "callback") -> None:
         """Count and log an exception that nobody expected, given with its traceback."""
@@ -65,52 +74,61 @@ class RecorderNode(Node):
 
     def health(self) -> Report:
         """Level, message and values for the diagnostics."""
-        values = {"file": self._file.path, "messages": self._file.messages, "topics": len(self._subscriptions_of)}
+        recorded = sum(topic.recorded for topic in self._topics.values())
+        values = {"file": self._file.path, "messages": self._file.messages, "topics": recorded}
         if self.error:
             return ERROR, self.error, values
-        return OK, "recording", values | {"size [MB]": f"{self._file.size / 1e6:.1f}"}
+        values["size [MB]"] = f"{self._file.size / 1e6:.1f}"
+        if refused := self._not_recorded():
+            values |= {f"not recorded: {what}": why for what, why in list(refused.items())[:SHOWN]}
+            return WARN, f"recording; not recorded: {listed([*refused])}", values
+        return OK, "recording", values
 
     def end(self) -> None:
-        """Close the file, whole."""
-        for subscription in self._subscriptions_of.values():
-            subscription.close()
-        for subscription in self._subscriptions_of.values():
-            subscription.join()
+        """Close the file, whole, and leave the graph."""
+        for topic in self._topics.values():
+            topic.close()
+        for topic in self._topics.values():
+            topic.join()
         with self.turns:
             if not self.error:
                 with self._stopping_on_errors():
                     self._file.close()
                     print(f"recorded {self._file.messages} messages to {self._file.path}", file=sys.stderr)
+        self.destroy_node()
 
     # --------------------------------------------------------------------------------------------- topics
+    def _recorded_topics(self) -> dict[str, RecordedTopic]:
+        """Those that the parameter names, by their full names."""
+        ours, found = {self.resolve_topic_name(name): kind for name, kind in OURS.items()}, {}
+        for topic in filter(None, self.settings.topics):
+            try:
+                name = self.resolve_topic_name(topic)
+            except Exception as error:  # noqa: BLE001  rclpy has several
+                raise ValueError(f"parameter topics: {topic!r} is not the name of a topic: {error}") from None
+            found[name] = RecordedTopic(self, name, ours.get(name, ""), self._write, self.diagnostics.lose)
+        return found
+
     def _look(self) -> None:
-        """Subscribe to the topics of the list that somebody publishes by now."""
-        wanted = {self.resolve_topic_name(topic) for topic in self.settings.topics if topic}
-        for topic, kinds in self.get_topic_names_and_types():
-            if topic in wanted and topic not in self._subscriptions_of and topic not in self._unknown:
-                publishers = self.get_publishers_info_by_topic(topic)
-                if publishers:
-                    self._subscribe(topic, kinds[0], [info.qos_profile for info in publishers])
+        """Subscribe to the topics of the list that somebody publishes by now. A fault of one leaves the others."""
+        for name, topic in self._topics.items():
+            self._guard(name, topic.look)
+        refused = self._not_recorded()
+        for what in sorted(refused.keys() - self._refused):
+            self.log.warning(f"not recorded: {what}: {refused[what]}")
+        self._refused = set(refused)
 
-    def _subscribe(self, topic: str, kind_name: str, offered: Sequence[QoSProfile]) -> None:
+    def _guard(self, name: str, work: Callable[[], None]) -> None:
         try:
-            kind = type_of(kind_name)
-        except ValueError as error:
-            self._unknown.add(topic)
-            self.log.warning(f"{topic} is not recorded: {error}")
-            return
-        # As much as all publishers offer: more, and those that offer less would not be heard.
-        reliable = all(qos.reliability == QoSReliabilityPolicy.RELIABLE for qos in offered)
-        latched = all(qos.durability == QoSDurabilityPolicy.TRANSIENT_LOCAL for qos in offered)
-        qos = QoSProfile(
-            depth=DEPTH,
-            reliability=QoSReliabilityPolicy.RELIABLE if reliable else QoSReliabilityPolicy.BEST_EFFORT,
-            durability=QoSDurabilityPolicy.TRANSIENT_LOCAL if latched else QoSDurabilityPolicy.VOLATILE)
-        self._subscriptions_of[topic] = HotSubscription(
-            self, kind, topic, partial(self._write, topic, kind), partial(self._lost, topic), qos)
+            work()
+        except Exception:  # noqa: BLE001  of whatever the graph makes rclpy fail at
+            if self.context.ok():
+                self.failed(traceback.format_exc(), name)
 
-    def _lost(self, topic: str, count: int) -> None:
-        self.diagnostics.lose(topic, count)
+    def _not_recorded(self) -> dict[str, str]:
+        """{topic and type: reason} of the types that some publishers of a topic have, and that are not recorded."""
+        return {f"{name} of {kind}": reason for name, topic in self._topics.items()
+                for kind, reason in topic.refused.items()}
 
     # --------------------------------------------------------------------------------------------- messages
     def _write(self, topic: str, kind: type, data: bytes) -> None:
@@ -136,6 +154,7 @@ def main(args: Sequence[str] | None = None) -> int:
         with ros_process(args):
             try:
                 node = RecorderNode()
+                node.log.info(f"recording to {node.path}")
                 executor = GuardedExecutor(node.failed, node.turns)
                 executor.add_node(node)
                 executor.spin()
@@ -149,4 +168,4 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main())

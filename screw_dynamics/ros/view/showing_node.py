@@ -6,7 +6,6 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.qos import qos_profile_sensor_data
-from sensor_msgs.msg import JointState
 
 from screw_dynamics.floating_base import coordinate_joints, floating_base
 from screw_dynamics.robot import Robot
@@ -27,6 +26,7 @@ SETTINGS = (
     Setting("efforts", "screw_dynamics/gravity", "topic of the efforts that are shown; until some come, and if it is "
             "empty, those of joint_states", read_only=True),
 )
+LAG = 0.5       # of the time between two looks, that a message may wait in its queue
 
 
 class ShowingNode(ManagedNode):
@@ -42,11 +42,17 @@ class ShowingNode(ManagedNode):
         """Show `live`, which has changed."""
         raise NotImplementedError
 
+    def watched(self) -> bool:
+        """Whether somebody sees what is shown."""
+        raise NotImplementedError
+
     def create_endpoints(self) -> None:
-        """Subscribe, and look at a rate of real time at what came."""
-        self.subscribe_hot("joint_states", self._on_joint_states, STATES, count_losses=False)
+        """Subscribe, and look at a rate of real time at what came, which waits for that in the queues of the topics."""
+        self._pause = LAG / self.settings.rate
+        self.subscribe_hot("joint_states", self._on_joint_states, STATES, count_losses=False, pause=self._pause)
         if self.settings.efforts:
-            self.subscribe("<efforts>", self._on_efforts, qos_profile_sensor_data, efforts=self.settings.efforts)
+            self.subscribe_hot("<efforts>", self._on_efforts, STATES, count_losses=False, pause=self._pause,
+                               efforts=self.settings.efforts)
         self.subscribe("/diagnostics", self._on_diagnostics, qos_profile_sensor_data)
         timer = self.create_timer(1.0 / self.settings.rate, self.guarded("timer", self._look), clock=STEADY)
         self.endpoints.callback(self.destroy_timer, timer)
@@ -69,7 +75,7 @@ class ShowingNode(ManagedNode):
         if not self._subscribed_to_base:
             self._subscribed_to_base = True
             for topic, take in BASE_SOURCES["odometry"].items():
-                self.subscribe_received(topic, partial(self._on_base, found[topic], take), STATES)
+                self.subscribe_received(topic, partial(self._on_base, found[topic], take), STATES, self._pause)
         return tuple(found.values())
 
     def parameters_changed(self, names: set[str]) -> None:
@@ -104,7 +110,7 @@ class ShowingNode(ManagedNode):
         if self.live is not None and self.live.state.base is not None:
             self.live.take_base(take, topic, msg, self._now())
 
-    def _on_efforts(self, msg: JointState) -> None:
+    def _on_efforts(self, msg: ReceivedJointState) -> None:
         if self.live is not None:
             self.live.take_efforts(msg)
 
@@ -114,5 +120,5 @@ class ShowingNode(ManagedNode):
             self.live.take_status(status for status in msg.status[:1000] if status.hardware_id != own)
 
     def _look(self) -> None:
-        if self.state_label == "active" and self.live is not None and self.live.taken():
+        if self.state_label == "active" and self.live is not None and self.watched() and self.live.taken():
             self.present()

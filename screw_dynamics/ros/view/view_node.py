@@ -2,7 +2,6 @@
 
 The page is that of screw_dynamics.view: it needs viser, the extra [view]."""
 
-import sys
 from collections.abc import Sequence
 
 from screw_dynamics.robot import Robot
@@ -13,6 +12,7 @@ from ..node.endpoints import STEADY
 from ..node.managed_node import run
 from ..node.parameters import FLOATING_BASE, Setting
 from ..node.preparation import STEPS
+from ..signals import end
 from . import showing_node
 from .interface import VIEW
 
@@ -55,13 +55,17 @@ class ViewNode(showing_node.ShowingNode):
         for note in self._view.notes:
             self.log.warning(f"view: {note}")
 
+    def watched(self) -> bool:
+        """Whether a page is open."""
+        return self._view.watched
+
     def present(self) -> None:
         """Move the robot of the page."""
         state = self.live.state
         self._view.show(state.position, state.velocity, self.live.all_efforts)
 
     def _tell(self) -> None:
-        if self.live is not None:
+        if self.live is not None and self.watched():
             faults = (f"**fault:** {plain(line)}" for line in self.live.faults)
             self._view.status("\n\n".join([self._state_of_topic(), *faults]))
 
@@ -86,4 +90,4 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main())

@@ -1,0 +1,15 @@
+"""Text from outside as it may be shown: names of nodes, types, joints are whatever somebody on the network says.
+
+Pure Python."""
+
+
+def printable(text: str) -> str:
+    """The text with characters that a terminal would act upon, or that end a line, as escapes."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else c.encode("unicode_escape").decode()
+                                                   for c in text)
+
+
+def indented(text: str) -> str:
+    """The same for text of several lines, which stay: those after the first are indented, so that none passes for one
+    that the node itself begins."""
+    return "\n  ".join(printable(line.expandtabs()) for line in text.splitlines()) if "\n" in text else printable(text)

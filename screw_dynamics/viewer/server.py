@@ -1,0 +1,109 @@
+"""The server of a page: viser's, which speaks with its own page alone.
+
+A browser lets any page open a websocket to any address, this machine's too, and says in the header Origin which page
+it is. viser has no option for who may do so, nor for the size of what is sent to it; the library below it,
+websockets, has both. It is handed them here, as viser starts its server."""
+
+import contextlib
+import http
+import io
+import ipaddress
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+LARGEST_MESSAGE = 256 * 1024    # bytes, from a page: it sends its camera and what is done to its widgets
+SEEN = "1.1.1"                  # viser, with which all this was seen to hold
+WAITING_MESSAGES = 4            # of a page, before it has to wait
+_STARTING = threading.Lock()    # one server at a time
+
+
+def start(host: str, port: int, title: str) -> Any:
+    """A ViserServer at the first free port from `port` on. ImportError without viser; RuntimeError with one that does
+    not take what refuses other pages."""
+    try:
+        import viser
+    except ImportError:
+        raise ImportError("view shows robots with viser, which is not installed: pip install viser") from None
+    # Of standard output: a panel with the address; whoever opens a page tells it.
+    with _STARTING, _guarded(host) as guarded, contextlib.redirect_stdout(io.StringIO()):
+        server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
+        if not guarded:
+            server.stop()
+    if not guarded:
+        raise RuntimeError(f"viser {viser.__version__} starts its server in a way in which any web page could connect "
+                           f"to it, so that it was stopped: pip install viser=={SEEN}")
+    return server
+
+
+def refusal(hosts: list[str], origins: list[str] | None, own: str) -> str:
+    """Why a request with these headers Host and Origin is refused; "" if it comes from the page that is served here.
+
+    Host has to be an address, localhost, this machine's name or `own`: another name that leads to this machine is
+    somebody else's, whose pages would count as ours. The Origin of a websocket has to be that Host. origins: None of a
+    request for a file."""
+    if len(hosts) != 1 or not _is_here(hosts[0], own):
+        return (f"Host {_quoted(hosts)} must be an address, localhost or the name of this machine: open the page by "
+                "one of these")
+    if origins is None:
+        return ""
+    allowed = [f"{scheme}://{hosts[0]}".lower() for scheme in ("http", "https")]
+    if len(origins) != 1 or origins[0].lower() not in allowed:
+        return f"Origin {_quoted(origins)} must be the page at {_quoted(hosts)}"
+    return ""
+
+
+def _is_here(host: str, own: str) -> bool:
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return False
+    machine = socket.gethostname().lower()
+    short = machine.partition(".")[0]
+    if name in {"localhost", machine, short, f"{short}.local", own.lower()}:
+        return True
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _quoted(values: list[str]) -> str:
+    return repr(", ".join(values)[:200])
+
+
+@contextlib.contextmanager
+def _guarded(own: str) -> Iterator[list[bool]]:
+    """Have a server of viser that is started in the block refuse other pages; the list is empty if none was."""
+    from websockets.asyncio import server as websockets
+
+    serve, guarded = websockets.serve, []
+
+    def guard(handler, *address, **options):
+        if handler.__module__.partition(".")[0] == "viser":     # and not of another thread of a user's program
+            guarded.append(True)
+            options |= {"max_size": LARGEST_MESSAGE, "max_queue": WAITING_MESSAGES,
+                        "process_request": _checked(options["process_request"], own)}
+        return serve(handler, *address, **options)
+
+    websockets.serve = guard
+    try:
+        yield guarded
+    finally:
+        websockets.serve = serve
+
+
+def _checked(files: Any, own: str) -> Any:
+    """What answers requests: refusals, then `files`, which leaves those for a websocket alone."""
+    def process(connection, request):
+        hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
+        if reason := refusal(hosts, None, own):
+            return connection.respond(http.HTTPStatus.FORBIDDEN, f"{reason}\n")
+        response = files(connection, request)
+        if response is None and (reason := refusal(hosts, origins, own)):
+            return connection.respond(http.HTTPStatus.FORBIDDEN, f"{reason}\n")
+        return response
+    return process
