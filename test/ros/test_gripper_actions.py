@@ -1,11 +1,7 @@
 """Goals of grippers to simulator_node over real DDS: what MoveIt 2 sends to gripper controllers, and how they end."""
 import pytest
-from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
-from screw_dynamics.model.mimic import Mimic
-from screw_dynamics.ros.simulator.gripper_actions import read_parallel
-from screw_dynamics.ros.simulator.node import SimulatorNode
 from support import planar_arm as arm
 from support.action_client import Actions
 from support.graph import NodeProcess
@@ -161,26 +157,5 @@ def test_a_goal_that_is_refused_is_aborted_and_the_log_says_why(simulator, proce
     simulator.wait(lambda: says in process.output(), "a line of log")
 
 
-@pytest.mark.parametrize(("fields", "says"), [
-    ({"name": ["elbow"], "position": [0.1], "effort": [1.0, 2.0]}, "command.effort has 2 values, must have 1"),
-    ({"position": [0.1], "velocity": [0.1, 0.1]}, "command.velocity has 2 values, must have 1"),
-    ({"name": ["shoulder"], "position": [0.1]}, "command.name: 'shoulder' is not 'elbow', the joint of this gripper"),
-    ({"name": ["thumb"], "position": [0.1]}, "command.name: 'thumb' is not 'elbow', the joint of this gripper, or a"),
-    ({"name": ["finger"], "position": [0.1]}, "command.name: 'elbow', the joint of this gripper, is missing"),
-])
-def test_a_command_of_a_parallel_gripper_is_of_its_joint_alone(fields, says):
-    mimics = {"finger": Mimic("elbow", -0.5, 0.0), "thumb": Mimic("shoulder", 1.0, 0.0)}
-    with pytest.raises(ValueError, match=says):
-        read_parallel(JointState(**fields), "elbow", mimics)
-
-
 def test_settings_that_do_nothing_are_named(running, process):
     assert "parameter hand.stall_timout does not exist, and is not used" in process.output()
-
-
-def test_a_gripper_without_a_joint_or_of_a_name_that_is_taken_is_refused(ros):
-    for given, says in (({"gripper_groups": ["hand"]}, "hand.joint is empty, must name the joint of this gripper"),
-                        ({"gripper_groups": ["joint_trajectory_controller"]}, "gripper_groups: .* is named twice"),
-                        ({"gripper_groups": ["a hand"]}, "gripper_groups: 'a hand' must be of letters")):
-        with pytest.raises(ValueError, match=says):
-            SimulatorNode(parameter_overrides=[Parameter(name, value=value) for name, value in given.items()])
