@@ -58,7 +58,9 @@ def project(tmp_path):
     (tmp_path / "screw_dynamics" / "__init__.py").write_text(
         "def double(x):\n    return x + x\n\n\ndef half(x):\n    return x / 2\n")
     (tmp_path / "test" / "test_it.py").write_text(
-        "from screw_dynamics import double\n\n\ndef test_double():\n    assert double(3) == 6\n")
+        "import logging\n\nimport pytest\n\nfrom screw_dynamics import double\n\n\n"
+        "@pytest.mark.parametrize('way', ['to/fro'])\n"
+        "def test_double(way):\n    logging.error('none of the test')\n    assert double(3) == 6\n")
     (tmp_path / "table" / "some.txt").write_text(
         "compiled test_it.py\n- x + x\n+ x - x\n\n- x / 2\n+ x * 2\n")
     return tmp_path
@@ -77,7 +79,7 @@ def test_what_no_test_notices_is_told(project):
     report = (project / "build" / "planted.txt").read_text()
     assert report.startswith("2 faults, 1 not noticed: 50.0% noticed") and report.splitlines()[0] in done.stdout
     assert "NOT NOTICED\n    - x / 2\n    + x * 2\n" in report
-    assert "test_it.py::test_double\n    - x + x\n    + x - x\n" in report
+    assert "test_it.py::test_double[to/fro]\n    - x + x\n    + x - x\n" in report
     assert "return x + x" in (project / "screw_dynamics" / "__init__.py").read_text()
     with (project / "test" / "test_it.py").open("a") as file:                   # whose results count no more then
         file.write("\n\ndef test_half():\n    from screw_dynamics import half\n    assert half(2) == 1\n")

@@ -52,6 +52,14 @@ def test_joints_move_as_their_screws_say(seed):
                 assert error(robot.forward_kinematics(q, part.link), expected) < 1e-13
 
 
+@pytest.mark.parametrize("pitch, kind", [(0.0, "revolute"), (0.3, "helical"), (-0.3, "helical"), (INF, "prismatic")])
+def test_a_joint_is_called_by_the_pitch_of_its_screw(pitch, kind):
+    builder, away = sd.ModelBuilder("root"), random_pose(np.random.default_rng(5))
+    builder.add_screw("a", "1", "root", (1, 2, 3), (-3, 0.5, 2), pitch)
+    builder.add_joint("b", "2", "root", builder.build().screws_body[0], placement=away)
+    assert builder.build().joint_kinds == (kind, kind)
+
+
 @pytest.mark.parametrize("base", ["root", "arm"])
 def test_a_fixed_link_merges_into_the_body_that_carries_it(base):
     rng = np.random.default_rng(4)

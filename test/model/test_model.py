@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics.model.group_joints import GROUPS
 from screw_dynamics.screws import arrays
 from screw_dynamics.screws.joint import on_axis
 from support import matrices
@@ -30,6 +31,34 @@ def test_no_array_of_a_model_can_be_written(robot):
     for array in (*arrays, model.screws_spatial, model.reference_poses, robot.gravity):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
+
+
+def test_no_array_of_a_constraint_of_a_model_can_be_written():
+    builder = sd.ModelBuilder("root")
+    builder.add_screw("a", "1", "root", (0, 0, 1))
+    builder.add_loop_joint("loop", "spherical", "1", frame=np.eye(4), frame_on=np.eye(4))
+    builder.add_distance("rod", "1", None, (1, 0, 0), (0, 2, 0))
+    loop, rod = builder.build().constraints
+    for array in loop.frame, loop.frame_on, rod.point, rod.point_on:
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+
+
+@pytest.mark.parametrize("kind", GROUPS)
+def test_the_links_among_the_bodies_have_the_inertia(kind):
+    """A joint on a group is several bodies, of which the last one is the link that was asked for."""
+    builder = sd.ModelBuilder("root")
+    builder.add_screw("first", "upper", "root", (0, 0, 1), mass=1.0)
+    builder.add_group_joint(kind, "group", "hand", "upper", inertia=np.eye(6))
+    builder.add_screw("last", "finger", "hand", (1, 0, 0), mass=2.0)
+    model = builder.build()
+    assert [name for name, own in zip(model.body_names, model.is_link, strict=True) if own] == [
+        "upper", "hand", "finger"]
+    assert (model.inertias.any(axis=(1, 2)) == model.is_link).all()
+    doubled = model.with_inertial_parameters(2.0 * model.inertial_parameters)
+    assert np.allclose(doubled.inertias, 2.0 * model.inertias, rtol=1e-15)
+    with pytest.raises(ValueError, match="must be 0: a body inside a joint on a group has no inertia"):
+        model.with_inertial_parameters(np.ones_like(model.inertial_parameters))
 
 
 def test_no_field_of_a_model_can_be_set(robot):

@@ -7,14 +7,14 @@ import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
-from screw_dynamics.numbers.tables import columns, packed, table, width
+from screw_dynamics.numbers.tables import Screws, Square, columns, packed, size, table, width
 from screw_dynamics.numbers.values import FLAGS, build, kernel, numbers
 from screw_dynamics.screws import se3
 from screw_dynamics.screws.arrays import twist
 from screw_dynamics.screws.inertia import Articulated, Inertia, articulated, moved, shifted_articulated, square
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench
 from screw_dynamics.screws.so3 import Rotation
-from screw_dynamics.screws.vectors import Matrix3, Symmetric3, Vec3
+from screw_dynamics.screws.vectors import AlongZ, InPlaneXY, Matrix3, Symmetric3, Vec3, cross
 from support.matrices import error
 from support.scalar_kinds import lifted
 from support.screw_samples import BELOW_PI, SMALL, random_values, screws
@@ -92,6 +92,86 @@ def test_compiled_and_plain_give_the_same(rng):
     evaluate_compiled(given, found)
     for row, expected in zip(found, evaluated(rows), strict=True):
         assert_close(build(Found, row), expected, 1e-14)
+
+
+class Sparse(NamedTuple):
+    """Columns of values with numbers that are always 0."""
+
+    a: AlongZ
+    b: InPlaneXY
+    v: Vec3
+
+
+class Sums(NamedTuple):
+    """Columns of what is made of them."""
+
+    a_v: Vec3
+    v_a: Vec3
+    a_b: Vec3
+    b_a: Vec3
+    of_all: Vec3
+    moved: Vec3
+    powers: Vec3
+
+
+@kernel
+def combine(given, found):
+    """All sums and differences, and products."""
+    for i in range(len(given.a)):
+        a, b, v = given.a[i], given.b[i], given.v[i]
+        found.a_v[i], found.v_a[i], found.a_b[i], found.b_a[i] = a - v, v - a, a - b, b - a
+        found.of_all[i] = -(-a - b) + (b + v)
+        found.moved[i], found.powers[i] = v - cross(a, v), Vec3(a @ v, v @ b, a.z / v.z)
+
+
+@njit(**FLAGS)
+def combine_compiled(given, found):
+    combine(table(Sparse, 0.0, len(given), given, 0), table(Sums, 0.0, len(given), found, 0))
+
+
+def test_numbers_that_are_always_zero_are_omitted_without_a_difference(rng):
+    rows = [Sparse(Vec3(0.0, 0.0, z), Vec3(x, y, 0.0), Vec3(*v)) for x, y, z, *v in rng.normal(size=(5, 6))]
+    given, found, expected = packed(rows), np.empty((5, width(Sums))), table(Sums, None, 5)
+    combine_compiled(given, found)
+    combine(columns(Sparse, rows), expected)
+    assert given.shape == (5, 6)
+    for row, values in zip(found, zip(*expected, strict=True), strict=True):
+        np.testing.assert_allclose(row, numbers(values), rtol=1e-15)
+
+
+class Mixed(NamedTuple):
+    """Columns of every kind."""
+
+    X: Twist
+    H: Square
+    J: Screws
+    a: AlongZ
+    G: Screws
+
+
+@njit(**FLAGS)
+def count_through(memory, start, n):
+    """Number all that a table holds, from 0 on; how many they are."""
+    body, count = table(Mixed, 0.0, n, memory, start), 0.0
+    for i in range(n):
+        body.X[i] = Twist(Vec3(count, count + 1.0, count + 2.0), Vec3(count + 3.0, count + 4.0, count + 5.0))
+        body.a[i] = Vec3(body.a[i].x, body.a[i].y, count + 6.0)
+        count += 7.0
+        for j in range(n):
+            body.H[i, j] = count
+            count += 1.0
+        for k in range(6):
+            body.J[k, i], body.G[k, i] = count, count + 1.0
+            count += 2.0
+    return count
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_a_table_is_as_large_as_is_said(n):
+    """Each number has a place of its own in the memory of that size, and nothing around it is touched."""
+    memory = np.full(size(Mixed, n) + 16, -1.0)
+    count = count_through(memory, 7, n)
+    assert sorted(memory[7:-9]) == list(range(int(count))) and {*memory[:7], *memory[-9:]} == {-1.0}
 
 
 def test_floats_are_as_good_as_50_digits(rng):

@@ -70,9 +70,9 @@ class Tree:
             output = log.read()
         if process.returncode == PASSED:
             return ""
-        failed = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", output, re.MULTILINE)
+        failed = re.search(r"^(?:FAILED|ERROR) (?:[^\s:]*/)?(test_\w+\.py.*?)(?: - .*)?$", output, re.MULTILINE)
         if failed and process.returncode in (FAILED, INTERRUPTED):
-            return failed[1].rpartition("/")[2]
+            return failed[1]
         if process.returncode < 0:
             return f"{names}: signal {-process.returncode}"
         raise RuntimeError(f"pytest ended with {process.returncode}:\n{output}")

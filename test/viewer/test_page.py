@@ -9,6 +9,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
+from screw_dynamics.viewer.meshes import parts_of
+from screw_dynamics.viewer.shapes import Shape
 from support.paths import ROOT, URDF
 from support.real_robots import PATHS, real_robot
 
@@ -208,6 +210,22 @@ def test_a_mesh_is_read_with_its_scale_and_colour(show, tmp_path):
     assert mesh.vertices.max(0) == pytest.approx([0.05, 0.1, 0.15], rel=1e-5)
     assert tuple(mesh.color) == (255, 0, 0) and mesh.opacity == 0.5
     assert "1 of the robot's meshes are boxes: 'broken.obj'" in page.notes[0]
+
+
+@pytest.mark.parametrize("given", [None, (0.0, 1.0, 0.0, 1.0)])
+def test_parts_of_a_file_keep_their_colours_unless_the_robot_gives_one(tmp_path, given):
+    import trimesh
+
+    def box(x, *colour):
+        part = trimesh.creation.box((1.0, 1.0, 1.0), trimesh.transformations.translation_matrix((x, 0.0, 0.0)))
+        part.visual.face_colors = colour
+        return part
+
+    trimesh.Scene([box(0.0, 255, 0, 0, 255), box(5.0, 0, 0, 255, 128)]).export(tmp_path / "two.glb")
+    parts = parts_of(Shape("link", "mesh", (2.0, 2.0, 2.0), np.eye(4), given, "two.glb"), tmp_path.joinpath)
+    colours = {(part.mesh.vertices[:, 0].min(), part.mesh.vertices[:, 0].max()): part.colour for part in parts}
+    assert colours[-1.0, 1.0] == (given or (1.0, 0.0, 0.0, 1.0))
+    assert colours[9.0, 11.0] == pytest.approx(given or (0.0, 0.0, 1.0, 0.5), abs=0.01)
 
 
 def test_shapes_are_where_their_links_are(show, rng):
