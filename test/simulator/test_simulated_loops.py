@@ -1,5 +1,6 @@
 """A simulated robot with closed loops: it starts and stays closed, moves as its mechanism does, and its servos, brakes
 and stops hold it. No ROS."""
+import dataclasses
 import re
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot
+from screw_dynamics.simulator.home import default_modes
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from support.loop_robots import LOOP, four_bar
@@ -167,6 +169,8 @@ def test_joints_of_loops_without_an_effort_limit_are_passive_and_modes_say_other
     tree = sd.Robot.from_urdf(four_bar().replace(LOOP, ""))
     assert not Simulation(tree, Settings())._commands.passive.any()
     assert Simulation(tree, Settings(), modes={"C": "passive"})._commands.passive.tolist() == [False, False, True]
+    without_limits = dataclasses.replace(loops.robot.model, effort_limit=np.full(3, np.inf))
+    assert default_modes(without_limits, "effort") == dict.fromkeys("ABC", "effort")
 
 
 @pytest.mark.parametrize(("settings", "message"), [
