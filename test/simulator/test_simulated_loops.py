@@ -114,15 +114,16 @@ def test_brakes_stop_it_and_let_it_be(loops):
     assert not simulation.qd[0] and np.abs(simulation.qd).max() < 1e-9
 
 
-def test_a_stop_takes_the_velocity_of_the_whole_mechanism(loops):
+@pytest.mark.parametrize(("effort", "stop"), [(20.0, 0.5), (-20.0, -0.6)])
+def test_a_stop_takes_the_velocity_of_the_whole_mechanism(loops, effort, stop):
     simulation = simulate(loops, joint_friction=False)
-    simulation.command(command(loops, A=20.0))
+    simulation.command(command(loops, A=effort))
     energy = []
     for _ in range(24):
         simulation.advance(20)
         energy.append(float(loops.energy(simulation.q, simulation.qd)))
-        assert closed(loops, simulation) and simulation.q[0] <= 0.5
-    assert simulation.q[0] == 0.5 and np.abs(simulation.qd).max() < 1e-9
+        assert closed(loops, simulation) and -0.6 <= simulation.q[0] <= 0.5
+    assert simulation.q[0] == stop and np.abs(simulation.qd).max() < 1e-9
     assert simulation.fault is None and energy[-1] < max(energy)
 
 
