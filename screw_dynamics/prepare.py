@@ -191,12 +191,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         "batches whose whole name is given: 'gravity_torque, batches'")
     parser.add_argument("--list", action="store_true", help="only list the names, and which are there")
     parser.add_argument("--clear", action="store_true", help="only remove what is in the user's cache")
-    options, folder = parser.parse_args(arguments), store.own()
+    options = parser.parse_args(arguments)
+    if PLAIN and not options.clear:
+        print("NUMBA_DISABLE_JIT is set: there is nothing to compile")
+        return 0
+    folder = store.own()
     if options.clear:
         print(f"kernels removed from {folder.path}: {folder.clear()}")
-        return 0
-    if PLAIN:
-        print("NUMBA_DISABLE_JIT is set: there is nothing to compile")
         return 0
     standard, known = list(forms(options.all, options.groups)), _known()
     try:

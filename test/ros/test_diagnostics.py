@@ -101,6 +101,7 @@ def test_two_simulators_on_one_topic_are_said(tmp_path, ros):
         with NodeProcess(simulator_driver.MODULE, "rivals", tmp_path / "log2", DESCRIPTION, end=signal.SIGTERM,
                          remap=["__node:=other"]):
             says(simulator, WARN, "/rivals/other simulates on /rivals/joint_states too")
+            simulator.publisher(JointState, "joint_commands", 1, found=2)
             simulator.command(effort=[0.0, 0.0])    # and no more: both miss them, which hides nothing
             for one, rival in (simulator, "other"), (Driver("rivals", "other"), "screw_simulator"):
                 one.status(lambda status, values, rival=rival: "no joint_commands for" in status.message

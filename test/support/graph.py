@@ -81,12 +81,12 @@ class Driver:
         self.node.create_subscription(kind, topic, self.received[topic].append, qos)
         return self.received[topic]
 
-    def publisher(self, kind, topic, qos=100):
-        """A publisher of a topic, made once, that the peer has found."""
+    def publisher(self, kind, topic, qos=100, found=1):
+        """A publisher of a topic, made once, that the peer has found, or so many."""
         topic = topic.replace("~", self.peer)
         if topic not in self.publishers:
             publisher = self.publishers[topic] = self.node.create_publisher(kind, topic, qos)
-            self.wait(lambda: publisher.get_subscription_count() > 0, f"a subscription of {topic}")
+            self.wait(lambda: publisher.get_subscription_count() >= found, f"a subscription of {topic}")
         return self.publishers[topic]
 
     def describe(self, text):

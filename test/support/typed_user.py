@@ -169,7 +169,8 @@ def configurations(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> float:
 def motion(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     """Rollouts under all kinds of efforts, and robots made of a robot; the last times."""
     t: np.ndarray = np.zeros(0)
-    heavy: sd.Robot = robot.with_payload(robot.link_names[-1], 0.5, com=(0.0, 0.0, 0.1)).with_gravity((0, 0, -1.62))
+    moving: sd.Robot = robot.with_root_inertia()
+    heavy: sd.Robot = moving.with_payload(robot.link_names[-1], 0.5, com=(0.0, 0.0, 0.1)).with_gravity((0, 0, -1.62))
     special: sd.Robot = robot.specialize([(robot.link_names[-1], "body")])
     assert special.joint_names == heavy.joint_names and special.representation == heavy.representation
     efforts: list[ArrayLike | None] = [None, [0.0] * robot.n]

@@ -48,7 +48,6 @@ class LoadedRobot:
         """The robot without the payload of a link."""
         return carrying(self._described, {other: load for other, load in self._payloads.items() if other != link})
 
-
     def loaded(self, robot: Robot) -> Robot:
         """Another robot of the same links, with the same payloads."""
         return carrying(robot, self._payloads)
