@@ -75,6 +75,21 @@ def test_batches_and_single_states_are_exact(robot, rng, representation, order):
         assert error([tau[k] for tau in batch], expected) < 1e-13 and error(one, expected) < 1e-13
 
 
+def test_under_external_wrenches_they_are_the_derivatives_of_inverse_dynamics(rng):
+    """Of a robot of joints of one degree of freedom, by central differences; second derivatives are slower to test."""
+    robot = sd.Robot(model_of(random_tree(rng, 7)))
+    q, (qd, qdd, qddd) = robot.random_configuration(rng), rng.standard_normal((3, robot.n))
+    external = {robot.link_names[-1]: rng.standard_normal(6), robot.link_names[2]: np.ones(6)}
+
+    def efforts(t):
+        return robot.inverse_dynamics(q + t * (qd + t / 2 * (qdd + t / 3 * qddd)), qd + t * (qdd + t / 2 * qddd),
+                                      qdd + t * qddd, external)
+
+    found, h = robot.inverse_dynamics_time_derivatives(q, qd, qdd, qddd, external=external), 1e-5
+    assert error(found[0], efforts(0.0)) < 1e-13
+    assert error(found[1], (efforts(h) - efforts(-h)) / (2.0 * h)) < 1e-8
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("lead", [(), (4,)])
 def test_external_wrenches_stay_the_same_in_their_links(robot, rng, lead):

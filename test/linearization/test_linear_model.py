@@ -126,6 +126,15 @@ def test_batches_are_the_same(robot, rng, integrator, friction):
                 near(x[k], y, 1e-11)
 
 
+@EACH_ROBOT
+def test_results_go_to_out(robot, rng):
+    state_and_effort, n = state(robot, rng), robot.n
+    out, expected = (np.empty((2 * n, 2 * n)), np.empty((2 * n, n))), robot.linearize(*state_and_effort, 0.01)
+    found = robot.linearize(*state_and_effort, 0.01, out=out)
+    assert found.A is out[0] and found.B is out[1]
+    assert all(map(np.array_equal, found, expected))
+
+
 @pytest.mark.parametrize("arguments, message", [
     (dict(dt=0.0), r"dt 0\.0 must be finite and > 0"), (dict(integrator="rk45"), "integrator 'rk45' must be one of"),
     (dict(dt=None, limits=True), "a linear model with limits requires dt"),

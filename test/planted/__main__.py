@@ -25,6 +25,7 @@ from .trees import PACKAGE, Tree
 
 ASKED = 0.95            # the share of faults that tests must notice
 FOLDER = Path("build", "planted")
+BEING_MADE = shutil.ignore_patterns("*.lock", "*.tmp")      # files of a cache that may be gone before they are copied
 
 
 class Work:
@@ -36,7 +37,7 @@ class Work:
         shutil.rmtree(self._kernels, ignore_errors=True)
         self._kernels.mkdir(parents=True)
         if store.own().path.is_dir():
-            shutil.copytree(store.own().path, self._kernels, dirs_exist_ok=True)
+            shutil.copytree(store.own().path, self._kernels, ignore=BEING_MADE, dirs_exist_ok=True)
         for k in range(jobs):
             self._trees.put(Tree(root, root / FOLDER / f"tree_{k}", self._kernels))
         self._outcomes = json.loads(self._kept.read_text()) if self._kept.exists() else {}

@@ -15,6 +15,7 @@ from .table import Fault, Stage, place, sources
 PACKAGE = "screw_dynamics"
 LEFT_OUT = shutil.ignore_patterns(".*", "build", "install", "log", "__pycache__", "*.egg-info")
 LIMIT = 900             # s: tests that take longer hang, which is noticed too
+PATIENCE = 60           # s: tests of nodes wait for so long for what a fault may prevent
 PASSED, FAILED, INTERRUPTED = 0, 1, 2       # pytest's exit codes; the last if a test file cannot be imported
 
 
@@ -82,5 +83,5 @@ class Tree:
         environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
         if stage.plain:
             environment["NUMBA_DISABLE_JIT"] = "1"
-        return environment | {"SCREW_DYNAMICS_CACHE_DIR": str(cache),
+        return environment | {"SCREW_DYNAMICS_CACHE_DIR": str(cache), "TEST_PATIENCE": str(PATIENCE),
                               "PYTHONPATH": os.pathsep.join(map(str, (self._path, self._path / "test")))}

@@ -5,6 +5,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 import screw_dynamics as sd
+from screw_dynamics.ros.node.loaded_robot import LoadedRobot
 from screw_dynamics.ros.simulator.node import SimulatorNode
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
@@ -114,6 +115,17 @@ def test_a_payload_stays_under_other_gravity_and_with_other_robots_that_have_the
     assert np.allclose(torque(), arm.gravity(q, m2=3.0 + LOAD), rtol=1e-12)
     node.use(sd.Robot.from_urdf(arm.urdf().replace("flange", "tool")))
     assert node.payloads == {} and np.allclose(torque(), arm.gravity(q), rtol=1e-12)
+
+
+def test_another_robot_of_the_same_links_carries_the_same():
+    """As that of a force-torque sensor does."""
+    robot, loaded = sd.Robot.from_urdf(arm.urdf()), LoadedRobot()
+    loaded.describe(robot)
+    loaded.set_payload("flange", LOAD, np.array(HALFWAY), np.zeros((3, 3)))
+    other = loaded.loaded(robot.with_gravity((0.0, 0.0, -1.62)))
+    order = [robot.joint_names.index(name) for name in arm.NAMES]
+    torque = other.gravity_torque(np.array((0.3, -0.4))[np.argsort(order)])[order]
+    assert np.allclose(torque, arm.gravity((0.3, -0.4), m2=arm.M2 + LOAD, g=1.62), rtol=1e-12)
 
 
 def test_parameters_of_joints_are_followed_with_a_payload(node):

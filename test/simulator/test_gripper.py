@@ -49,16 +49,17 @@ class Hand:
         return self.simulation.q[self.joint]
 
 
-def test_a_goal_is_reached_within_its_tolerance_and_held():
+@pytest.mark.parametrize("position", [0.4, -0.4])
+def test_a_goal_is_reached_within_its_tolerance_and_held(position):
     hand = Hand()
-    goal, outcomes = hand.close(0.4)
+    goal, outcomes = hand.close(position)
     while not outcomes:
         before = hand.position
         hand.run(0.01)
     assert (outcomes[0].code, goal.reached, goal.stalled) == (Code.SUCCESSFUL, True, False)
-    assert abs(before - 0.4) > 0.01 > abs(hand.position - 0.4)
+    assert abs(before - position) > 0.01 > abs(hand.position - position)
     hand.run(1.0)
-    assert len(outcomes) == 1 and abs(hand.position - 0.4) < 1e-6
+    assert len(outcomes) == 1 and abs(hand.position - position) < 1e-6
 
 
 @pytest.mark.parametrize("allowed", [False, True])

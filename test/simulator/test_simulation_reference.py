@@ -81,6 +81,17 @@ def test_servos_along_a_reference_give_their_limit_at_most_and_count_it(robot):
     assert np.abs(efforts).max(axis=0).tolist() == [100.0, 50.0] and (simulation.saturated > 0).all()
 
 
+def test_the_limit_of_a_reference_is_that_of_the_joints_that_follow_it(robot):
+    class Weak(Swing):
+        def sample(self, times_ns):
+            return super().sample(times_ns)._replace(limit=np.array([0.5, 0.5]))
+
+    simulation = simulate(robot, servo_bandwidth=W, command_timeout=0.0)
+    simulation.command(np.array([NAN, 7.0]))
+    simulation.reference = Weak(mask=(True, False), amplitude=1.0, rate=20.0)
+    assert np.abs(simulation.joint_state().effort[:2]).tolist() == [0.5, 7.0]
+
+
 def test_added_effort_accelerates_beyond_what_is_prescribed(robot):
     """M (qdd - prescribed) = effort: with friction that the integrator takes at the end of the step, without limits."""
     swing = Swing(effort=3.0)
