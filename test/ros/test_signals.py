@@ -18,6 +18,7 @@ from screw_dynamics_interfaces.srv import Step
 from support import planar_arm as arm
 from support.graph import Driver
 from support.paths import ROOT
+from support.shared_memory import left_in_memory
 
 INT, TERM = signal.SIGINT, signal.SIGTERM
 VOLLEYS = (INT, INT), (TERM, TERM), (INT, TERM), (INT, INT, TERM, INT)
@@ -65,20 +66,7 @@ class Run:
         assert ended == code, f"exit code {ended} after {volley}: {said}"
         for word in "Traceback", "terminate called", "Exception", "internal error":
             assert word not in said, f"after {volley}: {said}"
-        left = {path for path in shared if not others_map(path) and os.path.exists(path)}
-        # What is older is of a process that was killed, of which a message was still waiting in a port.
-        assert not {path for path in left if os.stat(path).st_ctime > self._began}
-
-
-def others_map(path):
-    """Whether another process uses a file of shared memory: one that is heard maps those of who hears it."""
-    for maps in Path("/proc").glob("[0-9]*/maps"):
-        try:
-            if path in maps.read_text():
-                return True
-        except OSError:     # it has ended
-            pass
-    return False
+        assert not left_in_memory(shared, self._began)
 
 
 def executable(name, folder, namespace, **parameters):

@@ -11,7 +11,8 @@ from support.rollouts import slider
 
 RAIL = slider(mass=2.0, limits=sd.Limits(lower=-0.5, upper=1.0))
 FORCE, STEPS, DT = 4.0, 200, 0.01                   # 2 m/s^2: x = t^2, 1 m after 1 s, 4 m after 2 s
-INTEGRATORS = [*FIXED_STEPS, "rk45"]
+FAST = "semi_implicit_euler", "rk4", "rk45"             # whose kernels make setup compiles
+INTEGRATORS = [name if name in FAST else pytest.param(name, marks=pytest.mark.slow) for name in (*FIXED_STEPS, "rk45")]
 
 
 def told(message):
