@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.simulation.integrators import LINEARIZED
-from screw_dynamics.simulation.rollout import efforts
+from screw_dynamics.simulation.rollout_arguments import efforts
 
 from .linear_model import Actuation, over_a_step
 

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks, conservation
 from screw_dynamics.conservation import EnergyBalance, MomentumBalance, RecordedMotion
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
-from screw_dynamics.simulation.rollout import Rollouts, options, sampling
+from screw_dynamics.simulation.rollout import Rollouts
+from screw_dynamics.simulation.rollout_arguments import options, sampling
 from screw_dynamics.simulation.springs import Springs
 
 from .evaluation import Evaluation, Threads

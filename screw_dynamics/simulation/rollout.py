@@ -14,7 +14,7 @@ from screw_dynamics.algorithms.choice import Choice
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
-from screw_dynamics.checks import broadcast, flag, one_of, positive, real_numbers, result_pair, whole
+from screw_dynamics.checks import broadcast, one_of, positive, real_numbers, result_pair
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.batch import Workspaces
 from screw_dynamics.compiled.borrow import BORROWED, READABLE, bits, borrowed, data_at, is_array, layout_is_known
@@ -32,6 +32,7 @@ from .integrators import FIXED_STEPS, INTEGRATORS, ROWS, check_dry_friction, mom
 from .limits_left import warn_of_limits
 from .motion import CONTROLLER, FORWARD, LEAST, MOMENTA, MOST, REST, SPRING
 from .robot_type import METHODS
+from .rollout_arguments import efforts, options, sampling
 from .space import coordinates_alone, groups
 from .springs import checked_springs
 from .steps import (
@@ -410,34 +411,6 @@ class Rollouts:
         return tau
 
 
-def options(friction: bool, limits: bool | None) -> tuple[bool, bool | None]:
-    """Both as truth values, or None for limits that nobody has asked for or declined; ValueError for others."""
-    return flag("friction", friction), None if limits is None else flag("limits", limits)
-
-
 def noted(done: int) -> tuple[bool, bool]:
     """The notes of a rollout of one state, from what `roll_one` returned."""
     return bool(done - 1 & 1), bool(done - 1 & 2)
-
-
-def sampling(steps: int, every: int) -> tuple[int, int]:
-    """Both as whole numbers; ValueError unless samples end with the steps."""
-    steps, every = whole("steps", steps, 0), whole("every", every, 1)
-    if steps % every:
-        raise ValueError(f"steps {steps} must be a multiple of every = {every}")
-    return steps, every
-
-
-def efforts(effort: ArrayLike | None, lead: tuple[int, ...], steps: int, n: int) -> np.ndarray:
-    """The efforts of a rollout as a view (*lead, 1 or steps, n)."""
-    effort = real_numbers("effort", np.zeros(n) if effort is None else effort, n)
-    over_time = effort.ndim > 1 and effort.shape[-2] == steps and effort.shape != (*lead, n)
-    numbers = np.require(effort, float, ["A"])
-    try:
-        if over_time:
-            return np.broadcast_to(numbers, (*lead, steps, n))
-        return np.broadcast_to(numbers[..., None, :], (*lead, 1, n))
-    except ValueError:
-        *some, last = dict.fromkeys(map(str, [(n,), (*lead, n), (*lead, steps, n)]))
-        fit = f"{', '.join(some)} or {last}" if some else last
-        raise ValueError(f"effort has shape {effort.shape}, but must have {fit}") from None

@@ -136,3 +136,20 @@ def test_a_node_that_is_being_made_leaves_the_graph(ros):
     assert (ended.returncode, ended.stderr) == (0, "") and "made" not in ended.stdout
     segments = ended.stdout.split()
     assert segments and not left_in_memory(segments, began)
+
+
+# The signal comes before an executor is made: its constructor fails, and its destructor, on what it has not got.
+HALF_MADE_EXECUTOR = RAISE + """
+from rclpy.executors import SingleThreadedExecutor
+with ros_process():
+    os.kill(os.getpid(), signal.SIGINT)
+    while rclpy.ok():
+        time.sleep(1e-3)
+    SingleThreadedExecutor()
+    print("made")
+"""
+
+
+def test_what_a_signal_leaves_half_made_is_taken_apart_in_silence(ros):
+    ended = subprocess.run([sys.executable, "-c", HALF_MADE_EXECUTOR], capture_output=True, text=True, timeout=240)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")

@@ -25,8 +25,9 @@ def ros_process(args: Sequence[str] | None = None) -> Iterator[None]:
     process."""
     keep_logs()
     asked, context = Asked(), rclpy.get_default_context()
-    # Threads that lose rclpy in the middle of their work have no fault.
+    # Threads that lose rclpy in the middle of their work have no fault, nor what is half made and taken apart then.
     threading.excepthook = lambda failed: threading.__excepthook__(failed) if context.ok() else None
+    sys.unraisablehook = lambda failed: sys.__unraisablehook__(failed) if context.ok() else None
     rclpy.init(args=args)   # its handlers shut down and call those that they find
     asked.begun()
     try:
