@@ -101,9 +101,12 @@ def test_two_simulators_on_one_topic_are_said(tmp_path, ros):
         with NodeProcess(simulator_driver.MODULE, "rivals", tmp_path / "log2", DESCRIPTION, end=signal.SIGTERM,
                          remap=["__node:=other"]):
             says(simulator, WARN, "/rivals/other simulates on /rivals/joint_states too")
-            simulator.publisher(JointState, "joint_commands", 1, found=2)
+            both = (simulator, "other"), (Driver("rivals", "other"), "screw_simulator")
+            for one, _ in both:         # one that is found may still be inactive, and misses what it is sent
+                one.status(lambda status, values: "dropped: length mismatch" in values,
+                           lambda: simulator.command(effort=[0.0]))
             simulator.command(effort=[0.0, 0.0])    # and no more: both miss them, which hides nothing
-            for one, rival in (simulator, "other"), (Driver("rivals", "other"), "screw_simulator"):
+            for one, rival in both:
                 one.status(lambda status, values, rival=rival: "no joint_commands for" in status.message
                            and f"/rivals/{rival} simulates on /rivals/joint_states too" in status.message)
         says(simulator, WARN, "no joint_commands for")

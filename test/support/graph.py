@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections import defaultdict
+from collections import defaultdict, deque
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
@@ -83,12 +83,12 @@ class Driver:
         self.node.create_subscription(kind, topic, self.received[topic].append, qos)
         return self.received[topic]
 
-    def publisher(self, kind, topic, qos=100, found=1):
-        """A publisher of a topic, made once, that the peer has found, or so many."""
+    def publisher(self, kind, topic, qos=100):
+        """A publisher of a topic, made once, that the peer has found."""
         topic = topic.replace("~", self.peer)
         if topic not in self.publishers:
             publisher = self.publishers[topic] = self.node.create_publisher(kind, topic, qos)
-            self.wait(lambda: publisher.get_subscription_count() >= found, f"a subscription of {topic}")
+            self.wait(lambda: publisher.get_subscription_count() > 0, f"a subscription of {topic}")
         return self.publishers[topic]
 
     def describe(self, text):
@@ -103,7 +103,7 @@ class Driver:
         end = due + PATIENCE
         while not (value := condition()):
             now = time.monotonic()
-            assert now < end, f"waited {PATIENCE} s for {what}"
+            assert now < end, f"waited {PATIENCE} s for {what() if callable(what) else what}"
             assert not any(process.broken() for process in RUNNING), next(filter(None, (p.broken() for p in RUNNING)))
             if now >= due:
                 due = now + PACE
@@ -145,16 +145,19 @@ class Driver:
 
     def status(self, accept=lambda status, values: True, while_waiting=lambda: None):
         """The next status of the peer that `accept(status, values)` holds for, and its values as a dict."""
-        arrays = self.received["/diagnostics"]
+        arrays, seen = self.received["/diagnostics"], deque(maxlen=1)
         arrays.clear()
 
         def find():
             for array in arrays:
                 for status in array.status:
                     values = {entry.key: entry.value for entry in status.values}
-                    if status.hardware_id == self.peer and accept(status, values):
+                    if status.hardware_id != self.peer:
+                        continue
+                    if accept(status, values):
                         return status, values
+                    seen.append((status.message, values))
             arrays.clear()
             return None
 
-        return self.wait(find, f"a status of {self.peer}", while_waiting)
+        return self.wait(find, lambda: f"a status of {self.peer}; the last: {list(seen)}", while_waiting)
