@@ -54,7 +54,8 @@ from screw_dynamics.compiled.threads import available_threads
 from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.simulation import closed_loops, control_along, driven
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
-from screw_dynamics.simulation.rollout import OTHER_METHODS, form_of
+from screw_dynamics.simulation.rollout import OTHER_METHODS
+from screw_dynamics.simulation.rollout_kernels import form_of
 
 
 @cache

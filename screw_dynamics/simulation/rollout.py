@@ -1,13 +1,10 @@
-"""Simulation: the forward dynamics integrated over time inside one kernel, for one initial state or WIDTH on lanes."""
-import math
+"""Rollouts and steps of a robot: what they are asked for becomes plans of the kernels, and arrays of results."""
 from collections.abc import Callable
-from functools import cache
 from math import prod
 from threading import get_ident, main_thread
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 from numpy.typing import ArrayLike
 
 from screw_dynamics.algorithms.choice import Choice
@@ -15,48 +12,27 @@ from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
 from screw_dynamics.checks import broadcast, one_of, positive, real_numbers, result_pair
-from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.batch import Workspaces
-from screw_dynamics.compiled.borrow import BORROWED, READABLE, bits, borrowed, data_at, is_array, layout_is_known
-from screw_dynamics.compiled.cache import BATCHES, Form, compiled, prepare
-from screw_dynamics.compiled.interrupt import OWN, begin, finish, release_gil, retake_gil
-from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.compiled.threads import on_threads, thread_count
-from screw_dynamics.numbers.lanes import WIDTH, splat
-from screw_dynamics.numbers.values import PLAIN, Scalar, outlined
+from screw_dynamics.numbers.lanes import WIDTH
+from screw_dynamics.numbers.values import PLAIN
 
 from . import control_along, controller_failure
 from .controllers import CompiledController, compiled_controller, plain_controller
 from .divergence import warn_of_divergence
-from .integrators import FIXED_STEPS, INTEGRATORS, ROWS, check_dry_friction, momenta_address
+from .integrators import FIXED_STEPS, INTEGRATORS, check_dry_friction, momenta_address
 from .limits_left import warn_of_limits
 from .motion import CONTROLLER, FORWARD, LEAST, MOMENTA, MOST, REST, SPRING
 from .robot_type import METHODS
 from .rollout_arguments import efforts, options, sampling
-from .space import coordinates_alone, groups
+from .rollout_kernels import KNOWN, entry_point, noted
 from .springs import checked_springs
-from .steps import (
-    ABSOLUTE,
-    ADDRESSES,
-    DIVERGED,
-    EVERY,
-    JOINTS,
-    LEFT,
-    LONG,
-    MAIN,
-    OF_JOINT,
-    RELATIVE,
-    SETTLE,
-    SETTLED,
-    STEPS,
-    Job,
-)
+from .steps import ABSOLUTE, ADDRESSES, EVERY, JOINTS, LEFT, LONG, MAIN, OF_JOINT, RELATIVE, SETTLE, SETTLED, STEPS
 
 OTHER_METHODS = {"kinetic_energy": KINETIC_ENERGY, "potential_energy": POTENTIAL_ENERGY,
                  "forward_kinematics": FORWARD_KINEMATICS, "jacobian": JACOBIAN,
                  "jacobian_derivative": JACOBIAN_DERIVATIVE}
 empty = np.empty
-KNOWN = layout_is_known()
 SMALLEST = float(100 * np.finfo(float).eps)       # relative tolerance
 BRIEF = 100             # steps times joints up to which a rollout of one state keeps the GIL
 
@@ -72,106 +48,6 @@ class Samples(NamedTuple):
     left: bool
 
 
-class State(NamedTuple):
-    """The table of a rollout itself, which needs no columns; its vectors are where results on lanes are."""
-
-    q: Scalar
-
-
-ws.reserve(State, lambda n, b: (ROWS, n))
-
-
-# ------------------------------------------------------------------------------------------------- entry points
-@outlined
-def fit(memory: np.ndarray, plan: np.ndarray, q0: Any, qd0: Any, effort: Any, t: Any, q: Any, qd: Any) -> int:
-    """0 if the array objects of a rollout of one state are not such as roll_one reads. Else 1, 2 more if q and qd are
-    for the last state alone, and 4 more if the efforts are constant."""
-    n, nq, steps = int(memory[ws.COORDINATES]), int(memory[ws.CONFIGURATION]), int(plan[STEPS])
-    samples, constant = steps // int(plan[EVERY]), ws.is_state(effort, memory)
-    if not (ws.is_configuration(q0, memory) and ws.is_state(qd0, memory) and (
-            constant or is_array(effort, (steps, n), READABLE, bits(memory[ws.ARRAY]), bits(memory[ws.DTYPE])))):
-        return 0
-    if ws.is_result(q, (nq,), memory) and ws.is_result(qd, (n,), memory):
-        apart = data_at(q) + 8 * nq <= data_at(qd) or data_at(qd) + 8 * n <= data_at(q)
-        return 3 + 4 * constant if apart else 0
-    rows = samples + 1
-    fits = (ws.is_result(q, (rows, nq), memory) and ws.is_result(qd, (rows, n), memory)
-            and ws.is_result(t, (rows,), memory))
-    return 1 + 4 * constant if fits else 0
-
-
-@outlined
-def roll_one(advance: Callable, step: Callable, tableau: Any, space: Callable, workspace: Any, plan: Any, q0: Any,
-             qd0: Any, effort: Any, t: Any, q: Any, qd: Any, dt: float) -> int:
-    """A rollout from one state: 1, 1 more if it diverged, 2 more if it left limits that do not act. Returns 0, and
-    changes nothing, unless dt is positive and the others are arrays that borrow.py can read: q0 (nq,), qd0 (n,); effort
-    (n,) or (steps, n); for results t (samples + 1,), q (samples + 1, nq) and qd (samples + 1, n); or q and qd of the
-    last state alone, apart from each other in memory, and anything as t."""
-    memory = ws.borrowed_memory(workspace)
-    n, nq = int(memory[ws.COORDINATES]), int(memory[ws.CONFIGURATION])
-    plan = borrowed(plan, (JOINTS + OF_JOINT * n,))
-    fits = fit(memory, plan, q0, qd0, effort, t, q, qd)
-    if not (fits and 0.0 < dt < math.inf):
-        return 0
-    last, constant, steps, watch = fits & 2, fits & 4, int(plan[STEPS]), ws.watch_in(memory)
-    samples = 1 if last else steps // int(plan[EVERY])
-    skipped = 0 if last else 8
-    if not last:
-        interval, times = int(plan[EVERY]) * dt, borrowed(t, (samples + 1,))
-        for i in range(samples + 1):
-            times[i] = interval * i
-        here, rate, x, v = borrowed(q, (nq,)), borrowed(qd, (n,)), ws.configuration(q0, memory), ws.state(qd0, memory)
-        for k in range(nq):
-            here[k] = x[k]
-        for k in range(n):
-            rate[k] = v[k]
-    begin(watch, plan[MAIN] != 0.0)
-    job = Job(memory, plan, borrowed(q0, (1, 1, nq)), borrowed(qd0, (1, 1, n)),
-              borrowed(effort, (1, 1 if constant else steps, n)),
-              array_at(0.0, at(borrowed(q, (nq,))) + skipped * nq, (1, samples, nq)),
-              array_at(0.0, at(borrowed(qd, (n,))) + skipped * n, (1, samples, n)), dt,
-              array_at(0, at(watch) + 8 * OWN, (1,)), array_at(0, at(watch) + 8 * OWN + 8, (2,)))
-    released = release_gil(plan[LONG] != 0.0)
-    advance(step, tableau, 0.0, space, job)
-    retake_gil(released)
-    finish(watch)
-    return 1 + watch[OWN + 1 + DIVERGED] + 2 * watch[OWN + 1 + LEFT]
-
-
-STATES, NUMBERS, FLAG = ws.numbers_type(3, "A", readonly=True), ws.numbers_type(3, "A"), types.int64[::1]
-ONE = *(BORROWED,) * 8, types.float64
-MANY = (ws.numbers_type(1), ws.numbers_type(1), STATES, STATES, STATES, NUMBERS, NUMBERS, types.float64, FLAG, FLAG,
-        types.boolean)
-
-
-def form_of(integrator: str, lanes: bool, on_groups: bool = False) -> Form:
-    """What is compiled of an integrator, for all robots with joints on groups, or for all without: for one state, or on
-    lanes."""
-    advance, step, tableau, *_ = INTEGRATORS[integrator]
-    space, name = groups if on_groups else coordinates_alone, f"rollout.{integrator}{'.groups' * on_groups}"
-
-    @compiled(name)
-    def one(workspace, plan, q0, qd0, effort, t, q, qd, dt):
-        return roll_one(advance, step, tableau, space, workspace, plan, q0, qd0, effort, t, q, qd, dt)
-
-    @compiled(f"{name}{BATCHES}", nogil=True)
-    def many(memory, plan, q0, qd0, effort, q, qd, dt, stop, notes, main):
-        watch = ws.watch_in(memory)
-        begin(watch, main)
-        advance(step, tableau, splat(0.0), space, Job(memory, plan, q0, qd0, effort, q, qd, dt, stop, notes))
-        finish(watch)
-    return Form(many, MANY) if lanes else Form(one, ONE)
-
-
-@cache
-def entry_point(integrator: str, lanes: bool, on_groups: bool) -> Callable:
-    """The compiled form of an integrator."""
-    if not (lanes or KNOWN):
-        return lambda *arguments: 0
-    return prepare(*form_of(integrator, lanes, on_groups)).entry_point
-
-
-# ------------------------------------------------------------------------------------------------- rollouts
 class Rollouts:
     """The rollouts and steps of one robot, from the entry points of its algorithms, and workspaces.
 
@@ -409,8 +285,3 @@ class Rollouts:
                     states = zip(t, q[k], qd[k], strict=True)
                     raise controller_failure.located(error, controller, self._robot, states) from None
         return tau
-
-
-def noted(done: int) -> tuple[bool, bool]:
-    """The notes of a rollout of one state, from what `roll_one` returned."""
-    return bool(done - 1 & 1), bool(done - 1 & 2)
