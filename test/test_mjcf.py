@@ -222,7 +222,8 @@ OUTSIDE = {
 
 @pytest.mark.parametrize("as_text", [True, False])
 @pytest.mark.parametrize("element", OUTSIDE)
-@pytest.mark.parametrize("path", ["{}/secret", "../secret", "assets/../../secret", "..\\secret"])
+@pytest.mark.parametrize("path", [
+    "{}/secret", "../secret", "assets/../../secret", "..\\secret", "{}/model_too/secret", "../model_too/secret"])
 def test_files_outside_are_refused(folder, as_text, element, path):
     outside = path.format(folder.parent)
     (folder / "nested.xml").write_text(f'<mujoco><include file="{outside}.xml"/></mujoco>')
