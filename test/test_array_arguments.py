@@ -178,6 +178,12 @@ def test_entries_may_interleave_without_overlapping(rng):
     assert (arm.gravity_torque(q, out=out) == arm.gravity_torque(q)).all()
 
 
+def test_windows_that_slide_over_numbers_overlap(rng):
+    out = np.lib.stride_tricks.sliding_window_view(np.zeros(5), 3, writeable=True)
+    with pytest.raises(ValueError, match="out must have memory of its own for each number, but overlaps itself"):
+        ARM.gravity_torque(rng.uniform(-1.0, 1.0, (3, 3)), out=out)
+
+
 @pytest.mark.parametrize("name", PAIRS)
 @pytest.mark.parametrize("lead", [(), (3,)])
 def test_two_results_have_memory_of_their_own(rng, name, lead):

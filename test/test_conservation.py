@@ -7,6 +7,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot
+from screw_dynamics.conservation import momentum_and_moment
 from screw_dynamics.simulation.integrators import FIXED_STEPS
 from support.floating_robots import hopper
 from support.loop_robots import four_bar
@@ -70,6 +71,14 @@ def test_the_energy_is_the_robots_own():
     np.testing.assert_array_equal(energy.potential, FINGERS.potential_energy(q))
     np.testing.assert_array_equal(energy.residual, energy.total - energy.total[0])
     assert not (energy.work.any() or energy.friction.any() or energy.stops.any())
+
+
+def test_what_stands_still_has_no_part_in_the_first_moment(rng):
+    q, qd = rng.normal(size=(2, ARM.n))
+    heavy = ARM.with_root_inertia(sd.inertia_matrix(7.0, (1.0, -2.0, 3.0), np.eye(3)))
+    for found, expected in zip(*(momentum_and_moment(robot, q, qd) for robot in (heavy, ARM.with_root_inertia())),
+                               strict=True):
+        assert np.abs(found - expected).max() < 1e-12 and np.abs(expected).max() > 0.1
 
 
 def test_work_is_effort_times_way():

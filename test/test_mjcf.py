@@ -163,6 +163,8 @@ def test_a_robot_leaves_equalities_open_and_says_so(tmp_path):
     with pytest.warns(sd.MjcfWarning, match=r"left open, .* \(ClosedLoopRobot.from_mjcf closes them\): 'belt'"):
         robot = sd.Robot.from_mjcf(path, gravity=(0, 0, 0))
     assert robot.gravity.tolist() == [0, 0, 0] and ClosedLoopRobot(robot).m == 1
+    for given, gravity in ((None, [0.5, 0.0, -9.0]), ((0, 0, -1), [0, 0, -1])):
+        assert ClosedLoopRobot.from_mjcf(path, given).robot.gravity.tolist() == gravity
     more = ClosedLoopRobot.from_mjcf(mujoco.MjSpec.from_file(str(path)), constraints=[Distance("rod", "tip", "lever")])
     assert list(more.rows) == ["belt", "rod"]
 
@@ -220,7 +222,8 @@ OUTSIDE = {
 
 @pytest.mark.parametrize("as_text", [True, False])
 @pytest.mark.parametrize("element", OUTSIDE)
-@pytest.mark.parametrize("path", ["{}/secret", "../secret", "assets/../../secret", "..\\secret"])
+@pytest.mark.parametrize("path", [
+    "{}/secret", "../secret", "assets/../../secret", "..\\secret", "{}/model_too/secret", "../model_too/secret"])
 def test_files_outside_are_refused(folder, as_text, element, path):
     outside = path.format(folder.parent)
     (folder / "nested.xml").write_text(f'<mujoco><include file="{outside}.xml"/></mujoco>')

@@ -52,17 +52,23 @@ def test_a_fault_that_cannot_be_planted_is_told(tmp_path, old, new, says):
 
 @pytest.fixture
 def project(tmp_path):
-    """A repository with a package of two functions, of which tests look at one, and a table of faults."""
+    """A repository with a package of two functions, of which a slow test looks at one, and a table of faults. Another
+    file of tests is skipped."""
     for folder in ("screw_dynamics", "test", "table"):
         (tmp_path / folder).mkdir()
     (tmp_path / "screw_dynamics" / "__init__.py").write_text(
         "def double(x):\n    return x + x\n\n\ndef half(x):\n    return x / 2\n")
     (tmp_path / "test" / "test_it.py").write_text(
         "import logging\n\nimport pytest\n\nfrom screw_dynamics import double\n\n\n"
-        "@pytest.mark.parametrize('way', ['to/fro'])\n"
+        "def test_some():\n    assert double(0) == 0\n\n\n"
+        "@pytest.mark.slow\n@pytest.mark.parametrize('way', ['to/fro'])\n"
         "def test_double(way):\n    logging.error('none of the test')\n    assert double(3) == 6\n")
+    (tmp_path / "test" / "test_more.py").write_text(
+        "import pytest\n\npytest.skip('of a library that is not there', allow_module_level=True)\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -m 'not slow'\nmarkers = slow\n")
     (tmp_path / "table" / "some.txt").write_text(
-        "compiled test_it.py\n- x + x\n+ x - x\n\n- x / 2\n+ x * 2\n")
+        "compiled test_it.py::test_double\n- x + x\n+ x - x\n\n"
+        "compiled test_more.py\ncompiled test_it.py\n- x / 2\n+ x * 2\n")
     return tmp_path
 
 
@@ -87,6 +93,6 @@ def test_what_no_test_notices_is_told(project):
 
 
 def test_tests_that_fail_without_a_fault_are_told(project):
-    (project / "test" / "test_it.py").write_text("def test_wrong():\n    assert False\n")
+    (project / "test" / "test_it.py").write_text("def test_double():\n    assert False\n")
     done = planted(project)
-    assert done.returncode == 1 and "test_it.py::test_wrong" in done.stdout and "faults" not in done.stdout
+    assert done.returncode == 1 and "test_it.py::test_double" in done.stdout and "faults" not in done.stdout

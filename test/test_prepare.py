@@ -78,6 +78,13 @@ def test_kernels_are_compiled_in_parallel_once_and_cleared(folder):
     assert run("--clear").stdout == f"kernels removed from {folder}: 4\n" and not list(folder.iterdir())
 
 
+@pytest.mark.parametrize("given, found", [(["gravity"], ["gravity_torque"]),
+                                          (["gravity_torque, batches"], ["gravity_torque, batches"])])
+def test_single_leaves_out_batches_whose_whole_name_is_not_given(folder, capsys, given, found):
+    assert prepare.main(["--single", "--list", *given]) == 0
+    assert capsys.readouterr().out.splitlines() == [f"- {name}" for name in found]
+
+
 def test_a_wrong_name_is_refused(folder):
     done = run("gravity_force")
     assert done.returncode == 2 and "no kernel is called 'gravity_force'; known are " in done.stderr

@@ -142,6 +142,15 @@ def test_the_platform_of_a_delta_robot_does_not_turn(rng):
     assert np.abs(loops.robot.forward_kinematics(q, "platform")[:3, :3] - np.eye(3)).max() < 1e-9
 
 
+def test_a_distance_is_as_long_as_it_is_given_or_where_it_is_closed(rng):
+    tree, q = four_bar().closed(("D",)).robot, rng.normal(size=(2, 3))
+    point, on = rng.normal(size=(2, 3))
+    rods = [Distance(name, "rocker", None, point, on, length) for name, length in (("given", 0.4), ("closed", None))]
+    start, end = (np.linalg.norm(tree.forward_kinematics(x, "rocker")[:3] @ (*point, 1.0) - on) for x in q)
+    found = ClosedLoopRobot(tree, rods, q[0]).residual(q[1])
+    assert found == pytest.approx((end - 0.4, end - start), abs=1e-14)
+
+
 def test_what_contradicts_each_other_is_named():
     tree = four_bar().closed(("D",)).robot
     frame = np.eye(4)

@@ -1,12 +1,12 @@
 """Batches: what single states give, for any number of states and any leading axes."""
 import dataclasses
+import math
 
 import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.compiled import batch
-from screw_dynamics.compiled.workspace import LARGE
+from screw_dynamics.compiled import batch, workspace
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.robot import evaluation
 from support.batches import (
@@ -22,6 +22,7 @@ from support.batches import (
 )
 from support.matrices import error
 from support.paths import URDF
+from support.plain import ENTRIES
 
 ALL_ROBOTS = ROBOTS | {"pendulum, specialized": PENDULUM.specialize()}
 # Each kernel of a specialized robot is compiled.
@@ -141,6 +142,12 @@ def test_large_results_are_computed_one_by_one(monkeypatch, rng):
     assert error(robot.mass_matrix(q[::-1, ::2].astype(np.float32)), expected[::-1, ::2]) < 1e-6
 
 
+@pytest.mark.parametrize("name", ENTRIES)
+def test_memory_has_room_for_a_result(name):
+    n, bodies, memory = ARM.n, len(ARM.model.parents), ARM._memory
+    assert math.prod(ENTRIES[name].shape(n, bodies)) <= memory[workspace.LANES] - memory[workspace.RESULT]
+
+
 def test_no_memory_is_kept_for_large_results():
     """Second derivatives of the efforts of 200 joints are 32 million numbers."""
     builder, axes = sd.ModelBuilder("link 0"), np.eye(3)
@@ -150,5 +157,5 @@ def test_no_memory_is_kept_for_large_results():
     assert robot._memory.nbytes < 10e6
     with robot._on_lanes.borrowed() as small:
         pass
-    with robot._on_lanes.borrowed(2 * LARGE) as large:
-        assert large.nbytes > 16 * WIDTH * LARGE > small.nbytes
+    with robot._on_lanes.borrowed(2 * workspace.LARGE) as large:
+        assert large.nbytes > 16 * WIDTH * workspace.LARGE > small.nbytes

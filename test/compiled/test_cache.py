@@ -8,11 +8,11 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numba
 import pytest
 from numba import types
-from numba.core.registry import cpu_target
 
 import screw_dynamics
 from screw_dynamics.compiled import cache, store
@@ -72,6 +72,14 @@ def test_functions_of_one_factory_are_told_apart(folder):
     for cached in (False, True):
         assert value(entry(doubled)) == (2.0, cached)
         assert value(entry(tripled)) == (3.0, cached)
+
+
+def test_functions_that_differ_in_a_default_are_told_apart(folder):
+    for cached in (False, True):
+        for factor in (2.0, 3.0):
+            def multiplied(x, by=factor):
+                return by * x
+            assert value(entry(multiplied)) == (factor, cached)
 
 
 def test_types_are_told_apart(folder):
@@ -394,8 +402,20 @@ def test_code_that_came_with_the_package_is_used_wherever_it_lies(package):
     assert outcome(start(moved)) == (number, False)
 
 
+@pytest.mark.parametrize("lacks, levels", [("", ["x86-64-v4", "x86-64-v3"]), ("avx512vl", ["x86-64-v3"]), ("bmi2", [])])
+def test_code_is_looked_for_of_levels_whose_every_feature_a_processor_has(monkeypatch, lacks, levels):
+    features = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave", "sse4.2",
+                "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
+    monkeypatch.setattr(cache.llvm, "get_host_cpu_features", lambda: {x: x != lacks for x in features})
+    for name in ("CPU_NAME", "CPU_FEATURES"):
+        monkeypatch.setattr(cache.config, name, None)
+    here = "x86_64-unknown-linux-gnu", "znver4", ""
+    found = cache._processors(SimpleNamespace(magic_tuple=lambda: here))
+    assert [*found] == [here, *((here[0], level, "") for level in levels)]
+
+
 @pytest.mark.slow
-@pytest.mark.skipif("x86-64-v3" not in [name for _, name, _ in cache._processors(cpu_target.target_context.codegen())],
+@pytest.mark.skipif("avx2" not in Path("/proc/cpuinfo").read_text(),
                     reason="this processor is older than x86-64-v3, or another kind")
 def test_code_for_a_level_of_processors_is_used_by_those_that_have_it(package):
     elsewhere = {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""}

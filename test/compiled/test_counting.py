@@ -54,6 +54,10 @@ def test_straight_line_of_a_pendulum_is_what_one_writes_by_hand():
     assert straight_line_operations(MASS_MATRIX, links) == Operations(0, 0, 0, 0, 0)
 
 
+def test_the_total_is_of_sums_products_and_quotients():
+    assert Operations(1, 10, 100, 1000, 10_000).total == 111
+
+
 @pytest.mark.parametrize("entry", ENTRIES, ids=NAMES)
 def test_loops_do_the_same_whatever_the_numbers_of_the_robot(entry):
     simple = pendulum().model

@@ -121,7 +121,8 @@ def exact_links(robot):
     return on_axes([body._replace(B=Pose(exactly(body.B.R), body.B.p)) for body in bodies])
 
 
-@pytest.mark.parametrize("name", ["forward_dynamics", "forward_dynamics_by_mass_matrix"])
+@pytest.mark.parametrize("name", ["forward_dynamics", "forward_dynamics_by_mass_matrix",
+                                  "forward_dynamics_by_mass_matrix_body_fixed"])
 def test_forward_dynamics_undoes_inverse_dynamics_to_40_digits(name):
     robot = robot_of(7)
     state = np.random.default_rng(2).uniform(-1, 1, (3, robot.n))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
+from screw_dynamics.compiled.across import taken
 from screw_dynamics.compiled.tiles import clear, consecutive, identity_order, load, store, transposed
 from screw_dynamics.numbers.lanes import WIDTH, splat
 from screw_dynamics.numbers.tables import block
@@ -92,6 +93,19 @@ def test_coordinates_that_come_twice_are_read_from_rows_side_by_side(rng, count)
     states, out = rng.normal(size=(count, 4)), np.empty((count, 5))
     through_lanes(np.array([77, 3, 0, 3, 1, 2]), states, np.full(200, np.nan), out)
     assert (out == states[:, [3, 0, 3, 1, 2]]).all()
+
+
+@njit(**FLAGS)
+def columns_at_once(matrix, row, first, memory):
+    block(splat(0.0), (1,), memory, 0)[0] = taken(matrix, row, first)
+
+
+@pytest.mark.parametrize("columns", range(1, 2 * WIDTH))
+def test_places_behind_the_last_column_are_zero(rng, columns):
+    matrix, memory = rng.normal(size=(3, columns)), np.empty(WIDTH)
+    for row, first in np.ndindex(matrix.shape):
+        columns_at_once(matrix, row, first, memory)
+        assert memory.tolist() == [*matrix[row], *[0.0] * WIDTH][first:first + WIDTH]
 
 
 @njit(**FLAGS)

@@ -16,7 +16,8 @@ PACKAGE = "screw_dynamics"
 LEFT_OUT = shutil.ignore_patterns(".*", "build", "install", "log", "__pycache__", "*.egg-info")
 LIMIT = 900             # s: tests that take longer hang, which is noticed too
 PATIENCE = 60           # s: tests of nodes wait for so long for what a fault may prevent
-PASSED, FAILED, INTERRUPTED = 0, 1, 2       # pytest's exit codes; the last if a test file cannot be imported
+PASSED, FAILED, INTERRUPTED, NONE = 0, 1, 2, 5      # pytest's exit codes: of a file that cannot be imported, and of one
+                                                    # that is skipped as a whole, as its library is not installed
 
 
 class Tree:
@@ -54,7 +55,8 @@ class Tree:
     def run(self, stage: Stage, cache: Path) -> str:
         """The first test of a stage that fails, or how else it ends, with machine code in a folder; "" if all pass."""
         names = " ".join(stage.tests)
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "-p", "no:cacheprovider",
+        slow_too = ["-m", ""] * any("::" in name for name in stage.tests)
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "-p", "no:cacheprovider", *slow_too,
                    *(str(self._file(name)) + "".join(name.partition("::")[1:]) for name in stage.tests)]
         with tempfile.TemporaryFile("w+", errors="replace") as log:        # no pipe, which children may keep open
             process = subprocess.Popen(command, cwd=self._path, env=self._environment(stage, cache), stdout=log,
@@ -69,7 +71,7 @@ class Tree:
                 process.wait()
             log.seek(0)
             output = log.read()
-        if process.returncode == PASSED:
+        if process.returncode in (PASSED, NONE):
             return ""
         failed = re.search(r"^(?:FAILED|ERROR) (?:[^\s:]*/)?(test_\w+\.py.*?)(?: - .*)?$", output, re.MULTILINE)
         if failed and process.returncode in (FAILED, INTERRUPTED):

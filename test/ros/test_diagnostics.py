@@ -11,6 +11,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from screw_dynamics.ros.node.diagnostics import LASTING, Diagnostics
+from screw_dynamics.ros.node.joint_state import Fault
 from screw_dynamics.ros.node.log import BoundedLog
 from screw_dynamics_interfaces.srv import SetPayload
 from support import planar_arm as arm
@@ -138,14 +139,32 @@ def unreadable(node):
     return False
 
 
-def test_a_watch_that_fails_is_a_warning(ros):
+@pytest.fixture
+def diagnostics(ros):
+    """Those of a node that reports nothing of its own."""
+    node = rclpy.create_node("watching")
+    node.log = BoundedLog(node.get_logger())
+    yield Diagnostics(node, lambda: (OK, "publishing", {}), "title")
+    node.destroy_node()
+
+
+def test_a_watch_that_fails_is_a_warning(diagnostics):
     def fails():
         raise RuntimeError("no graph \x07")
 
-    node = rclpy.create_node("watching")
-    node.log = BoundedLog(node.get_logger())
-    diagnostics = Diagnostics(node, lambda: (OK, "publishing", {}), "title")
     diagnostics.watches.append(fails)
     status = diagnostics.status()
     assert (status.level, status.message) == (WARN, "not to be seen: no graph \\x07")
-    node.destroy_node()
+
+
+def test_what_is_dropped_noticed_or_lost_is_counted(diagnostics):
+    for _ in range(3):
+        diagnostics.notice("state", Fault("extra joint", "joint 'wheel' is none of the robot's"))
+    for reason in ("length mismatch", "length mismatch", "non-finite value"):
+        diagnostics.drop("joint_states", Fault(reason, "no use"))
+    for count in (2, 5):
+        diagnostics.lose("joint_states", count)
+    values = {value.key: value.value for value in diagnostics.status().values}
+    assert values == {"warnings": "none", "noticed: extra joint": "3", "dropped messages": "3",
+                      "dropped: length mismatch": "2", "dropped: non-finite value": "1", "lost messages": "7",
+                      "lost: joint_states": "7"}

@@ -4,6 +4,7 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
 from trajectory_msgs.msg import JointTrajectory
 
 import screw_dynamics as sd
@@ -235,11 +236,14 @@ def test_what_is_not_for_floating_bases_says_so(driver):
 
 
 def test_external_efforts_of_a_robot_at_rest_are_what_its_own_lack(driver, robot, state):
+    """Its weight on the base is no contact, which is at joints."""
     q, v = state[0], np.zeros(8)
-    own = np.array([1.0, -2.0])
+    weight = robot.gravity_torque(q)
+    own, contacts = weight[6:] + (1.0, -2.0), driver.collect(Bool, "~/contact")
     external = driver.collect(JointState, "~/external_torque"), driver.collect(WrenchStamped, ("~/external_torque"
                                                                                                "/base_wrench"))
-    expected = robot.gravity_torque(q) - np.concatenate((np.zeros(6), own))
+    expected = weight - np.concatenate((np.zeros(6), own))
+    assert np.abs(expected[6:]).max() < 5.0 < np.abs(expected[:6]).max()        # 5 N m or N is what a contact takes
 
     def found():
         stamp = driver.settle_base(q, v)
@@ -250,6 +254,8 @@ def test_external_efforts_of_a_robot_at_rest_are_what_its_own_lack(driver, robot
     driver.settle(q, v)
     driver.wait(found, "the external efforts")
     assert external[1][-1].header.frame_id == "trunk"
+    driver.wait(lambda: contacts, "contacts")
+    assert not contacts[-1].data
 
 
 def test_matrices_on_topics(driver, robot, state):

@@ -26,6 +26,12 @@ def test_arrays_go_into_model_order_and_results_come_back_in_that_of_the_request
         request.arrange_square(np.outer(q, 10 * q)), np.outer([3, 1, 2], [30, 10, 20]))
 
 
+def test_velocities_of_a_base_come_before_the_joints_in_the_order_of_the_request():
+    request = JointRequest(JOINTS, ["c", "a", "b"], ("turn", "slide"))
+    assert request.joint_names == ("turn", "slide", "c", "a", "b")
+    np.testing.assert_array_equal(request.arrange(np.array([10, 20, 1, 2, 3])), [10, 20, 3, 1, 2])
+
+
 def test_an_empty_field_may_stand_for_zeros():
     np.testing.assert_array_equal(JointRequest(JOINTS, []).read_or_zero([], "velocity"), np.zeros(3))
 

@@ -2,10 +2,13 @@
 
 import ast
 import importlib.util
+import json
 import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -72,6 +75,43 @@ def test_a_launch_file_describes_its_arguments(name):
         "urdf", "xacro_args", "params_file", "namespace", "use_sim_time", "joint_states_topic", "base_link", "tip_link",
         "log_level", "record", "rviz", "view", "floating_base"}
     assert all(argument.default_value is not None for argument, _ in given)
+
+
+@pytest.fixture
+def launching(monkeypatch):
+    """The module, where launch need not be installed: what programs are asked for is found without it."""
+    if not HAS_LAUNCH:
+        for name in ("launch", "launch.actions", "launch.events.process", "launch.substitutions", "launch_ros.actions",
+                     "launch_ros.substitutions"):
+            monkeypatch.setitem(sys.modules, name, MagicMock())
+    module = importlib.import_module("screw_dynamics.ros.launching")
+    yield module
+    if not HAS_LAUNCH:
+        del sys.modules[module.__name__]
+
+
+@pytest.mark.parametrize("executable, options, given, expected", [
+    ("dynamics_node", {}, {}, {}),
+    ("dynamics_node", {}, {"floating_base": "true", "base_link": "arm", "tip_link": "hand", "use_sim_time": "true"},
+     {"floating_base": True, "base_link": "arm", "tip_link": "hand", "use_sim_time": True}),
+    ("dynamics_node", {}, {"floating_base": "false", "use_sim_time": "0"},
+     {"floating_base": False, "use_sim_time": False}),
+    ("markers_node", {}, {"floating_base": "true", "base_link": "arm"}, {"base_link": "arm"}),
+    ("recorder_node", {"values": {"file": "record"}}, {"record": "run.mcap"}, {"file": "run.mcap"}),
+    ("simulator_node", {"clock_parameter": "publish_clock"}, {"use_sim_time": "true"}, {"publish_clock": True}),
+    ("simulator_node", {"reads_urdf": True}, {"urdf": "a.urdf", "xacro_args": "b:=1"},
+     {"urdf": "a.urdf", "xacro_args": "b:=1", "robot_description": ""}),
+    ("dynamics_node", {}, {"urdf": "a.urdf"}, {"robot_description": "<robot/>", "urdf": "", "xacro_args": ""}),
+    ("robot_state_publisher", {"package": "robot_state_publisher"}, {"urdf": "a.urdf", "tip_link": "hand"},
+     {"robot_description": "<robot/>", "tip_link": "hand"})])
+def test_launch_arguments_are_the_parameters_of_a_node(launching, executable, options, given, expected):
+    defaults = {name: default for name, (default, _) in launching.ARGUMENTS.items()}
+    arguments = launching.Given({**defaults, **given}, "share", "<robot/>" if "urdf" in given else "")
+    program, = launching.node(executable, "some.yaml", **options)(arguments)
+    file, *written = program.options["parameters"]
+    found = [section for path in written for section in json.loads(Path(path).read_text()).values()]
+    assert (program.executable, file) == (executable, "share/config/some.yaml")
+    assert found == [{"ros__parameters": expected}] * bool(expected)
 
 
 LAUNCH = """

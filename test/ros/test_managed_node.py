@@ -1,12 +1,19 @@
 """What every managed node has, seen at markers_node, in this process."""
 import threading
+from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import pytest
+from rclpy.action import CancelResponse
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from visualization_msgs.msg import MarkerArray
 
+from screw_dynamics.ros.node import actions
+from screw_dynamics.ros.node.actions import Action
 from screw_dynamics.ros.node.guarded import GuardedExecutor
+from screw_dynamics.ros.node.interface import Endpoint
+from screw_dynamics.ros.view.interface import MARKERS
 from screw_dynamics.ros.view.markers_node import MarkersNode
 from support.graph import Driver
 
@@ -25,11 +32,12 @@ class Failing(MarkersNode):
 
 @pytest.fixture
 def run(ros):
-    """run(class, namespace): an unconfigured node that an executor spins."""
+    """run(class, namespace, parameters): an unconfigured node that an executor spins, until run.end()."""
     ends = []
 
-    def run(kind, namespace):
-        node = kind(namespace=namespace, parameter_overrides=[Parameter("autostart", value=False)])
+    def run(kind, namespace, **parameters):
+        node = kind(namespace=namespace, parameter_overrides=[
+            Parameter(name, value=value) for name, value in {"autostart": False, **parameters}.items()])
         executor = GuardedExecutor(node.failed, node.turns)
         executor.add_node(node)
         thread = threading.Thread(target=executor.spin, daemon=True)
@@ -37,9 +45,12 @@ def run(ros):
         ends.extend((node.end, lambda: thread.join(60.0), executor.shutdown))
         return node
 
+    def end():
+        while ends:
+            ends.pop()()
+    run.end = end
     yield run
-    for end in reversed(ends):
-        end()
+    end()
 
 
 def change(node, transition):
@@ -80,3 +91,29 @@ def test_a_publisher_speaks_while_its_node_is_active_whenever_it_was_made(run, m
     change(node, "deactivate")
     assert not publisher.is_activated
     driver.node.destroy_node()
+
+
+def test_no_thread_of_a_subscription_outlives_its_node(run):
+    before = set(threading.enumerate())
+    node = run(MarkersNode, "threads", efforts="gravity")
+    change(node, "configure")
+    names = {thread.name for thread in set(threading.enumerate()) - before}
+    assert {"joint_states", "gravity"} <= names
+    run.end()
+    assert set(threading.enumerate()) <= before
+
+
+def test_a_goal_that_is_over_is_not_cancelled(run, monkeypatch):
+    """Nor in the moment between its end and the delivery of its result. No type of an action need be installed."""
+    monkeypatch.setattr(actions, "ActionServer", MagicMock())
+
+    class Acting(MarkersNode):
+        interface = MARKERS._replace(acts=(Endpoint("~/act", "std_msgs/msg/String", "a trial"),))
+    node, begun, cancelled = run(Acting, "acting"), [], []
+    handle = SimpleNamespace(goal_id=SimpleNamespace(uuid=bytes(16)), request=None, execute=lambda: None)
+    with node.turns:
+        action = Action(node, "~/act", begun.append, cancelled.append)
+        action._on_accepted(handle)
+        assert action._on_cancel(handle) == CancelResponse.ACCEPT and begun == cancelled
+        begun[0].finish(True, None)
+        assert action._on_cancel(handle) == CancelResponse.REJECT and len(cancelled) == 1

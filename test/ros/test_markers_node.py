@@ -64,6 +64,11 @@ def test_the_node_marks_the_robot_of_the_graph(ros, tmp_path):
         driver.wait(lambda: {"joint_screws", "centres_of_mass", "efforts"} <= spaces(), "all kinds of markers")
         frames = {m.header.frame_id for array in arrays for m in array.markers} - {""}
         assert frames == {"upper_arm", "forearm", "fingertip"}
+        arrays.clear()
+        again = driver.wait(lambda: [m for array in arrays for m in array.markers if "joint_screws" in {
+            other.ns for other in array.markers}], "screws and centres of mass once more")
+        assert Marker.DELETEALL not in {m.action for m in again}, "what was marked is deleted with another robot alone"
+        assert {m.header.frame_id for m in again} == frames
         driver.publisher(JointState, "joint_states").publish(JointState(name=list(arm.NAMES), position=[np.nan, 0.0]))
         _, values = driver.status(lambda status, values: values["dropped messages"] == "1")
         assert not any("extra joint" in key for key in values), "the finger is the robot's own"

@@ -32,6 +32,7 @@ def test_poses():
 def test_wrenches_are_torque_first_in_the_core():
     wrench = Wrench(torque=Vector3(x=1.0, y=2.0, z=3.0), force=Vector3(x=4.0, y=5.0, z=6.0))
     np.testing.assert_array_equal(messages.wrench(wrench), [1, 2, 3, 4, 5, 6])
+    assert messages.wrench_message(np.arange(1.0, 7.0)) == wrench
 
 
 def test_inertia():

@@ -3,20 +3,26 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import chain, repeat
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import rclpy
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.task import Future
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64
+from std_srvs.srv import Trigger
 
 import screw_dynamics as sd
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.testing import DeadlineError, LockstepError, RobotSimulator
+from screw_dynamics.testing.driver import Driver
+from screw_dynamics.testing.processes import LONG, Process
 from support import planar_arm as arm
 from support.paths import ROOT
 
@@ -187,6 +193,49 @@ time.sleep(600)
 def lives(process):
     status = Path(f"/proc/{process}/status")
     return status.exists() and "State:\tZ" not in status.read_text()
+
+
+def test_a_long_command_line_is_cut(tmp_path):
+    process = Process([sys.executable, "-c", "pass", 2 * LONG * "x"], tmp_path / "log")
+    process.end()
+    assert str(process).endswith("xxx...") and len(str(process)) == LONG + len("...")
+
+
+def test_a_service_whose_answer_is_lost_is_asked_again(ros, monkeypatch):
+    driver, lost, second = Driver("asking", [], lambda: None, 10.0), Future(), Future()
+    second.set_result("an answer")
+    futures = chain([lost], repeat(second))
+    monkeypatch.setattr(driver, "request", lambda *given, **fields: next(futures))
+    assert driver.ask(Trigger, "connected") == "an answer"
+    driver.close()
+
+
+class Late:
+    """A driver for whom the states of a request come one by one, after its answer."""
+
+    def __init__(self, recording):
+        self.recording, self.coming = recording, 0
+
+    def request(self, kind, name, steps):
+        self.coming += max(1, steps // 10)
+        answer = Future()
+        answer.set_result(SimpleNamespace(success=True))
+        return answer
+
+    def wait(self, condition, what, progress=None):
+        while not condition():
+            assert self.coming, what()
+            self.coming -= 1
+            self.recording.states.messages.append(JointState())
+
+
+def test_time_has_advanced_when_every_state_is_recorded():
+    simulator = RobotSimulator(arm.urdf(), answers=0)
+    simulator._driver = Late(simulator.recording)
+    for _ in range(3):
+        simulator.advance(0.2)
+        assert simulator._driver.coming == 0
+    assert len(simulator.recording.states.messages) == 61
 
 
 def test_a_robot_that_is_refused_is_named(tmp_path):

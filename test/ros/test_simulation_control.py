@@ -1,8 +1,10 @@
 """simulation_interfaces of simulator_node over real DDS: features, states, resets by scope, steps, and its end."""
 import pytest
+from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
 from rosgraph_msgs.msg import Clock
+from std_msgs.msg import Header
 
-from screw_dynamics_interfaces.srv import Step
+from screw_dynamics_interfaces.srv import ApplyWrench, Step
 from support import planar_arm as arm
 from support.action_client import Actions
 from support.graph import PATIENCE, NodeProcess
@@ -99,6 +101,18 @@ def test_states_and_what_leads_to_them(node):
     assert node.set_state(State.STATE_PLAYING).result == Result.RESULT_OK
     for state in (State.STATE_NO_WORLD, State.STATE_LOADING_WORLD, 77):
         assert node.set_state(state).result == Result.RESULT_FEATURE_UNSUPPORTED
+
+
+def test_a_state_that_is_not_finite_is_not_played_from(node):
+    wrench = WrenchStamped(header=Header(frame_id="flange"), wrench=Wrench(force=Vector3(z=-1.7e308)))
+    wrench.wrench.torque.y = 1.7e308    # and their sum at a joint overflows
+    node.effort(0.0, 0.0)
+    assert node.call(ApplyWrench, "~/apply_wrench", wrench=wrench).success
+    assert node.steps(100).result == Result.RESULT_OPERATION_FAILED
+    refused = node.set_state(State.STATE_PLAYING)
+    assert refused.result == SET.STATE_TRANSITION_ERROR and "not finite" in refused.error_message
+    assert node.set_state(State.STATE_STOPPED).result == Result.RESULT_OK
+    assert node.set_state(State.STATE_PLAYING).result == Result.RESULT_OK
 
 
 def test_our_own_services_are_seen_in_the_state(node):

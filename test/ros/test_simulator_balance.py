@@ -1,13 +1,17 @@
 """What the diagnostics of simulator_node say of energy and momentum, over real DDS."""
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from geometry_msgs.msg import WrenchStamped
 
 import screw_dynamics as sd
 from screw_dynamics.conservation import momentum_and_moment
+from screw_dynamics.ros.simulator.health import conserved
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from support import floating_robots as robots
+from support import planar_arm as arm
 from support.graph import NodeProcess
 from support.simulator_driver import MODULE, Simulator
 
@@ -58,3 +62,14 @@ def test_energy_and_momentum_and_what_is_left_of_them_are_in_the_diagnostics(hop
     assert abs(float(values["energy balance residual [J]"])) < 1e-6
     assert np.abs(numbers(values["angular momentum residual [N m s]"])).max() < 1e-6
     assert np.abs(numbers(values["linear momentum residual [N s]"])).max() < 1e-6
+
+
+def test_what_is_left_of_a_momentum_is_said_angular_first(monkeypatch):
+    simulation = Simulation(sd.Robot.from_urdf(arm.urdf()), Settings())
+    monkeypatch.setattr(simulation, "account", lambda: SimpleNamespace(
+        work=1.0, friction=2.0, stops=3.0, energy_residual=4.0, momentum_residual=np.arange(5.0, 11.0)))
+    values = conserved(simulation)
+    assert values["angular momentum residual [N m s]"] == "5 6 7"
+    assert values["linear momentum residual [N s]"] == "8 9 10"
+    assert [values[name] for name in ("work of efforts and pushes [J]", "taken by friction [J]",
+                                      "taken by stops and brakes [J]", "energy balance residual [J]")] == [*"1234"]

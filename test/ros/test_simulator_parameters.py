@@ -2,10 +2,15 @@
 
 from dataclasses import fields
 
+import rclpy
 import yaml
+from rclpy.parameter import Parameter
 
+import screw_dynamics as sd
 from screw_dynamics.ros.simulator.settings import SETTINGS
+from screw_dynamics.ros.simulator.trajectory_settings import GroupParameters
 from screw_dynamics.simulator.settings import Settings
+from support import planar_arm as arm
 from support.paths import ROOT
 
 CONFIG = ROOT / "config" / "simulator.yaml"
@@ -39,3 +44,12 @@ def test_parameters_and_simulation_have_the_same_defaults():
 def test_every_parameter_says_what_it_is():
     for setting in SETTINGS:
         assert setting.description
+
+
+def test_the_joints_of_a_group_are_those_named_that_have_a_coordinate_in_the_order_named(ros):
+    named = Parameter("arm.joints", value=["elbow", "finger", "knee", "shoulder"])
+    node, model = rclpy.create_node("grouped", parameter_overrides=[named]), sd.read_urdf(arm.urdf())
+    groups = GroupParameters(node, ["arm", "all"])
+    assert groups.joints("arm", model) == ("elbow", "shoulder") and groups.left_out("arm", model) == ["finger", "knee"]
+    assert groups.joints("all", model) == ("shoulder", "elbow") and groups.left_out("all", model) == []
+    node.destroy_node()

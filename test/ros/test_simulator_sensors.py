@@ -1,4 +1,7 @@
 """The simulator's IMUs, force-torque sensors and faults over real DDS, in a run that its parameters script."""
+from types import SimpleNamespace
+from unittest.mock import MagicMock
+
 import numpy as np
 import pytest
 import yaml
@@ -9,6 +12,7 @@ from std_srvs.srv import Trigger
 
 import screw_dynamics as sd
 from screw_dynamics.ros.node import messages
+from screw_dynamics.ros.simulator import outputs
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics_interfaces.srv import ApplyWrench, InjectFault, Step
@@ -179,6 +183,22 @@ def test_parameters_of_single_joints_are_taken_and_those_of_no_joint_noticed(arm
     assert arm.step(0).position[1] == 0.125
     assert arm.get_parameter("position_bias.elbow") == 0.125
     assert "encoder_resolution.knee is not used: unknown joint, the robot has shoulder, elbow" in process.output()
+    assert "position_bias.elbow is not used" not in process.output()
+
+
+def test_samples_come_with_the_state_that_steps_end_in_and_with_others_when_they_are_due(monkeypatch, robot):
+    monkeypatch.setattr(outputs, "SensorOutputs", MagicMock())
+    node, runner = MagicMock(), SimpleNamespace(simulation=Simulation(robot, Settings()))
+    node.settings.publish_rate, node.settings.frame_id, node.stamp_ns = 100.0, "base", lambda: 0     # every tenth step
+    published = outputs.Outputs(node, Settings(), SimpleNamespace(trigger=""), False)
+    published.follow(runner, np.arange(robot.n))
+    found = []
+    for steps in (0, 7, 3, 10, 0, 1):
+        runner.simulation.advance(steps)
+        published.publish()
+        found.append([given.kwargs["again"] for given in published._sensors.publish.call_args_list])
+        published._sensors.publish.reset_mock()
+    assert found == [[False], [False], [], [], [True], [False]]
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,9 @@ def test_goal_in_any_joint_order_is_reached_at_its_time_with_feedback(simulator)
     simulator.wait(lambda: len(sent.feedback) == 19, "feedback at 20 Hz")    # not at the end, which is the result
     assert [nanoseconds(f.desired.time_from_start) for f in sent.feedback] == [50_000_000 * i for i in range(1, 20)]
     assert [f.index for f in sent.feedback] == [0] * 9 + [1] * 10
+    fastest = sent.feedback[4].desired      # of a quintic, 1.875 times its mean velocity
+    assert np.allclose(fastest.velocities, np.multiply(1.875 / 0.5, (0.3, 0.2)))
+    assert np.allclose(fastest.accelerations, 0.0)
     middle = sent.feedback[9]
     assert middle.joint_names == ["elbow", "shoulder"]
     assert np.allclose(middle.desired.positions, (0.3, 0.2))

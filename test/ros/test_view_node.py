@@ -106,6 +106,12 @@ def test_faults_of_other_nodes_are_told_and_forgotten(node, driver):
     driver.wait(lambda: "hot" not in status.content, "no fault", lambda: tell(DiagnosticStatus.OK))
 
 
+def test_the_page_says_whether_states_come(node, driver, send):
+    status = node._view._status
+    driver.wait(lambda: status.content.startswith("live, "), "states", lambda: send(position=[0.1, 0.2]))
+    driver.wait(lambda: status.content.startswith("**no joint_states for "), "their end")
+
+
 def test_another_description_gives_another_robot_and_a_bad_one_keeps_the_last(node, driver, send):
     driver.describe("<robot")
     driver.status(lambda status, values: "robot_description refused" in values["robot_description"])

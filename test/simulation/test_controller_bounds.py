@@ -58,6 +58,12 @@ def with_closure(t, q, qd, tau):
     helper[0](tau, 50)
 
 
+def with_inner(t, q, qd, tau):
+    def inner(k):
+        put(tau, k)
+    inner(50)
+
+
 def recursive(t, q, qd, tau):
     tau[0] = countdown(q, 0)
 
@@ -78,6 +84,7 @@ FAILING = [(writes, IndexError, "tau[200_000_000] = 1.0", "index 200000000 is ou
            (with_helper, IndexError, "x[k] = 1.0", "index 50 is out of bounds", 0.0),
            (with_module, IndexError, "x[k] = 1.0", "index 50 is out of bounds", 0.0),
            (with_closure, IndexError, "x[k] = 1.0", "index 50 is out of bounds", 0.0),
+           (with_inner, IndexError, "x[k] = 1.0", "index 50 is out of bounds", 0.0),
            (recursive, IndexError, "return x[k] if k == 9", "index 9 is out of bounds", 0.0),
            (of_local_array, IndexError, "x[1, int(q[0]) + 3] = 1.0", "out of bounds for axis 1 with size 3", 0.0),
            (too_many, ValueError, "tau[:] = np.ones(3)", "could not broadcast", 0.0)]

@@ -127,6 +127,18 @@ def test_under_every_integrator(rng, method):
         np.testing.assert_allclose(q[i], alone, atol=1e-8)
 
 
+def bounded(robot, t, q, qd, tau):
+    tau[:] = np.maximum(np.minimum(-30.0 * q, 2.0), -1.0)
+
+
+def test_extremes_on_lanes_are_those_of_plain_python(rng):
+    q0 = rng.normal(size=(9, 7))
+    _, q, qd = PANDA.rollout(q0, 0.1 * q0, bounded, dt=2e-3, steps=10)
+    assert forms()[-1] == controllers.LANES
+    for i in (0, 8):
+        np.testing.assert_allclose((q[i, -1], qd[i, -1]), in_python(PANDA, bounded, q0[i], 10, 2e-3), atol=1e-11)
+
+
 def branching(robot, t, q, qd, tau):
     tau[:] = robot.gravity_torque(q)
     if q[0] > 0.0:
@@ -301,11 +313,20 @@ def test_parameters_are_found_by_name():
         np.testing.assert_array_equal(*(PANDA.rollout(q0, HOME, each, steps=9)[1] for each in (controller, in_order)))
 
 
-def test_a_vector_of_another_length_raises():
-    def controller(robot, t, q, qd, tau):
-        tau[:] = robot.gravity_torque(q[:3])
+def of_a_short_configuration(robot, t, q, qd, tau):
+    tau[:] = robot.gravity_torque(q[:3])
+
+
+def of_a_short_acceleration(robot, t, q, qd, tau):
+    tau[:] = robot.inverse_dynamics(q, qd, qd[:3])
+
+
+@pytest.mark.parametrize("controller, name, call", [
+    (of_a_short_configuration, "q", r"gravity_torque\(q\[:3\]\)"),
+    (of_a_short_acceleration, "qdd", r"inverse_dynamics\(q, qd, qd\[:3\]\)")])
+def test_a_vector_of_another_length_raises(controller, name, call):
     for lead in ((), (9,)):
-        with pytest.raises(ValueError, match=r"q has shape \(3,\), but must end in 7.\n.*gravity_torque\(q\[:3\]\)"):
+        with pytest.raises(ValueError, match=rf"{name} has shape \(3,\), but must end in 7.\n.*{call}"):
             PANDA.rollout(np.zeros((*lead, 7)), HOME, controller, steps=3)
 
 

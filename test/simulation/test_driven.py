@@ -90,6 +90,14 @@ def test_servos_brakes_and_gravity_compensation_at_rest(robot):
     assert np.allclose(tau, expected, atol=1e-12 * abs(expected).max()) and np.allclose(qdd, 0.0, atol=1e-9)
 
 
+def test_a_servo_takes_its_errors_back(rng):
+    robot = ROBOTS[2]
+    q, qd, position, velocity, acceleration = rng.uniform(-1.0, 1.0, (5, robot.n))
+    reference = np.array([[position, velocity, acceleration, np.zeros(robot.n)]])
+    qdd, _ = step(robot, table(robot, np.full(robot.n, SERVO), stiffness=90.0, rate=15.0), reference, q, qd)
+    assert np.allclose(qdd, acceleration + 15.0 * (velocity - qd) + 90.0 * (position - q), atol=1e-9)
+
+
 @pytest.mark.parametrize("robot", [ROBOTS[2], pytest.param(GROUP_JOINTS, marks=pytest.mark.slow)],
                          ids=["one degree", "groups"])
 def test_rk4_holds_the_efforts_of_the_start_over_its_step(robot):

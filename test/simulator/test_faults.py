@@ -130,6 +130,10 @@ def test_a_lying_sensor_adds_its_offsets_to_the_position_alone(robot):
     state = simulation.joint_state()
     assert state.position[1] == pytest.approx(simulation.q[1] + 0.2, abs=1e-15)
     assert state.velocity[1] == simulation.qd[1] and state.position[0] == simulation.q[0]
+    simulation.inject("sensor_offset", "joint_states", -0.5)        # that of every joint
+    other = simulation.joint_state()
+    assert other.position[:2] == pytest.approx(simulation.q - (0.5, 0.3), abs=1e-15)
+    assert (other.velocity[:2] == simulation.qd).all() and (other.effort == state.effort).all()
 
 
 def test_dropped_samples_of_a_joint_are_a_share_and_take_the_mimic_along(robot):

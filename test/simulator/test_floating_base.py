@@ -1,8 +1,10 @@
 """The simulated robot on a floating base: laws of mechanics, what acts, what is measured. No ROS."""
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
+from screw_dynamics.floating_base import floating_base
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.urdf.reader import model_of
@@ -158,6 +160,16 @@ def test_odometry_fails_as_other_sensors_do(quadrotor):
     assert simulation.odometry() is None
     with pytest.raises(ValueError, match="unknown joint 'floating_base', the robot has "):
         simulation.inject("joint_stuck", "floating_base")
+
+
+def test_a_base_may_be_placed_away_from_the_root(rng):
+    builder, placement = sd.ModelBuilder("world"), sd.se3.exp(rng.normal(size=6))
+    builder.add_group_joint("free", "floating", "trunk", "world", placement, np.eye(6))
+    robot = sd.Robot(builder.build())
+    base, q = floating_base(robot.model), robot.random_configuration(rng)
+    C, pose = robot.forward_kinematics(q, "trunk"), base.pose(q)
+    assert np.allclose(pose[:3], C[:3, 3]) and np.allclose(Rotation.from_quat(pose[3:]).as_matrix(), C[:3, :3])
+    assert np.allclose(robot.difference(base.numbers(pose), q), 0.0)
 
 
 def test_other_joints_on_groups_are_refused():

@@ -15,6 +15,12 @@ def test_model_order_is_what_the_tests_assume(robot):
     assert robot.joint_names == ("shoulder", "elbow")
 
 
+def test_periods_are_whole_steps():
+    settings = Settings(dt=2e-3)
+    assert [settings.every(rate) for rate in (500.0, 100.0, 3.0, 1e6)] == [1, 5, 167, 1]
+    assert [settings.steps(duration) for duration in (0.0, 1e-6, 0.02, 1.0)] == [0, 1, 10, 500]
+
+
 # ------------------------------------------------------------------------------------------------- start and reset
 def test_initial_position_outside_its_limits_names_the_joint(robot):
     for position in (3.5, NAN, float("inf")):

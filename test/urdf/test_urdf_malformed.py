@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from screw_dynamics.urdf import read_urdf
+from screw_dynamics.urdf import UrdfError, read_urdf
 from screw_dynamics.urdf.source import LARGEST_SOURCE
 from support.paths import ROOT
 
@@ -117,6 +117,14 @@ def test_a_faulty_limit_is_none_and_the_others_stay(name, limits):
     assert (model.lower[0], model.upper[0], model.effort_limit[0], model.velocity_limit[0]) == limits
 
 
+@pytest.mark.parametrize("limit", ["lower", "upper", "effort", "velocity"])
+def test_a_limit_that_xacro_should_have_written_is_refused(limit):
+    """It is no limit that is missing: what it would be is not known."""
+    text = re.sub(rf'{limit}="[^"]*"', f'{limit}="${{reach}}"', SOUND)
+    with pytest.raises(UrdfError, match=rf"{limit}='\$\{{reach\}}' is unexpanded xacro: run xacro on the file first"):
+        read_urdf(text)
+
+
 def chain(links):
     """A chain of this many links, each joint but the first a mimic of the one before."""
     parts = ['<robot name="chain"><link name="l0"/>']
@@ -153,6 +161,7 @@ GIANTS = {
     "long_loop": (lambda: chain(5_000).replace('<link name="l0"/>', "").replace('"l0"', '"l4999"'),
                   "every link is a joint's child: a loop of"),
     "many_undeclared_prefixes": (lambda: "<robot>" + "<x:a/>" * 200 + "<link></robot>", "not well-formed XML"),
+    "prefixes_beyond_the_parser_s_list": (lambda: "<robot>" + "<x:a/>" * 100 + "</robot>", "not well-formed XML"),
     "many_roots": (lambda: "<robot>" + "".join(f'<link name="l{i}"/>' for i in range(40_000)) + "</robot>",
                    "there are 40000 root links"),
 }
