@@ -273,6 +273,14 @@ def coordinates_alone(what: str, model: Any) -> None:
         raise ValueError(f"{what}: only joints of one degree of freedom are supported, and joint {joint!r} is {kind}")
 
 
+def without_armature(what: str, model: Any) -> None:
+    """ValueError if some joint of a model has armature: `what` is about bodies, and does not take that."""
+    for joint, velocities in model.v_slices.items():
+        if (value := model.armature[velocities].max(initial=0.0)) > 0.0:
+            raise ValueError(f"{what}: joint {joint!r} has armature {value:g}, which is that of no body; "
+                             f"with_armature({{{joint!r}: 0}}) takes it off")
+
+
 def known_link(name: str, links: Collection[str], joints: Collection[str] = ()) -> str:
     """The name of a link of the model, whose joints have other names."""
     if not isinstance(name, str) or name not in links:

@@ -87,11 +87,12 @@ def _fixed(links: Iterable[str], indent: str) -> list[str]:
 
 def _joints(model: Model) -> Iterator[str]:
     limits = zip(model.lower, model.upper, model.velocity_limit, model.effort_limit, model.damping, model.friction,
-                 strict=True)
+                 model.armature, strict=True)
     names = [(motion, kind) for name, kind in zip(model.joint_names, model.joint_kinds, strict=True)
              for motion in motion_names(model, name)]
     rows = [(str(k), *name, *map(_number, values)) for k, (name, values) in enumerate(zip(names, limits, strict=True))]
-    return _table(("", "joint", "type", "lower", "upper", "velocity", "effort", "damping", "friction"), rows, names=3)
+    titles = "lower", "upper", "velocity", "effort", "damping", "friction", "armature"
+    return _table(("", "joint", "type", *titles), rows, names=3)
 
 
 def _screws(model: Model) -> Iterator[str]:

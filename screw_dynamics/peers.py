@@ -92,6 +92,7 @@ _OURS = {
     "model.effort_limit": "effortLimit effort_limits torque_limits",
     "model.inertias": "inertias body_inertia",
     "model.damping and robot.model.friction": "damping friction dof_damping dof_frictionloss",
+    "armature and robot.with_armature({joint: value})": "dof_armature rotor_inertia reflected_inertia rotorInertia",
     "model.root": "root base root_link base_link base_name",
 }
 

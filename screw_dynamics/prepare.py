@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
+from itertools import product
 from multiprocessing import get_context, parent_process
 from threading import Lock, Thread
 
@@ -51,6 +52,7 @@ from screw_dynamics.compiled import store, team
 from screw_dynamics.compiled.cache import BATCHES, Form
 from screw_dynamics.compiled.cache import prepare as load_or_compile
 from screw_dynamics.compiled.threads import available_threads
+from screw_dynamics.model.links import Structure
 from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.simulation import closed_loops, control_along, driven
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
@@ -59,14 +61,15 @@ from screw_dynamics.simulation.rollout_kernels import form_of
 
 
 @cache
-def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
+def forms(everything: bool = False, on_groups: bool = False, geared: bool = False) -> dict[str, Form]:
     """What can be compiled beforehand, by name: all but single precision, specialized robots, and controllers of users.
     First what is for a single state, then what is for batches, as kernels of a kind have parts in common.
 
     everything: with the dynamics in each representation, for robots that are made with `representation=`, hybrid
     dynamics, derivatives, regressors, closed loops and implicit integrators. on_groups: for robots with joints on
-    groups, floating bases say, instead of others."""
+    groups, floating bases say, instead of others. geared: for robots with armature, instead of others."""
     chosen, mimic = choice(None, False), choice(None, True)
+    structures = [Structure(shared, on_groups, geared) for shared in (False, True)]
     entries = list(dict.fromkeys((
         *chosen[:-1], *mimic[:-1], FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE,
         KINETIC_ENERGY, POTENTIAL_ENERGY, *UNDER_LOAD.values(), *FORWARD_UNDER_LOAD.values(), *CENTROIDAL, BODY_POSES,
@@ -84,8 +87,7 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
             entry for entry, _ in loops.ACCELERATION.values()]
     integrators = [name for name, integrator in INTEGRATORS.items() if everything or integrator.beforehand]
     of_one = [INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS] * everything
-    if on_groups:
-        entries, called, of_one = ([entry.on_groups for entry in some] for some in (entries, called, of_one))
+    entries, called, of_one = ([entry.of(structures[0]) for entry in some] for some in (entries, called, of_one))
     single, batches = ([
         *(form_of(integrator, lanes, on_groups) for integrator in integrators),
         *(entry.form_of_native(lanes) for entry in called),
@@ -93,12 +95,12 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
         *(form for entry in entries * lanes for form in entry.forms_of_rows),
         search.form(lanes, on_groups), *everything * (
             closed_loops.form_of_projection(on_groups, lanes),
-            *(closed_loops.form_of_settling(shared, on_groups, lanes) for shared in (False, True)))]
+            *(closed_loops.form_of_settling(structure, lanes) for structure in structures))]
         for lanes in (False, True))
     batches.append(team.form())
     single += [*(entry.form_of_one for entry in of_one),
                *(driven.form(integrator, on_groups) for integrator in integrators if integrator in FIXED_STEPS),
-               *(hybrid_dynamics.form(shared, on_groups) for shared in (False, True)),
+               *(hybrid_dynamics.form(structure) for structure in structures),
                *([control_along.form()] * (everything and not on_groups))]
     return {form.name: form for form in (*single, *batches)}
 
@@ -142,7 +144,7 @@ def _end_with_parent():
 
 @cache
 def _known():
-    return forms(everything=True) | forms(everything=True, on_groups=True)
+    return {name: form for kind in product((False, True), repeat=2) for name, form in forms(True, *kind).items()}
 
 
 def _prepare_one(name):
@@ -188,6 +190,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                              "regressors, closed loops and implicit integrators")
     parser.add_argument("--groups", action="store_true",
                         help="instead what robots with floating bases, ball joints or planar joints use")
+    parser.add_argument("--armature", action="store_true", help="instead what robots with armature use")
     parser.add_argument("--single", action="store_true", help="only what is for a single state, and "
                         "batches whose whole name is given: 'gravity_torque, batches'")
     parser.add_argument("--list", action="store_true", help="only list the names, and which are there")
@@ -200,7 +203,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.clear:
         print(f"kernels removed from {folder.path}: {folder.clear()}")
         return 0
-    standard, known = list(forms(options.all, options.groups)), _known()
+    standard, known = list(forms(options.all, options.groups, options.armature)), _known()
     try:
         names = select(options.names, standard, list(known))
     except ValueError as error:

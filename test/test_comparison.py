@@ -284,7 +284,7 @@ def test_5_6_zeros_and_factors_serve_the_straight_lines_of_body_fixed_dynamics(p
     with_all = [taken(*case) for case in cases]
     monkeypatch.setattr(joint_factors, "turn", lambda E, q: None)
     without_factors = [taken(*case) for case in cases]
-    monkeypatch.setattr(inertia, "_frees", lambda X, armature: None)
+    monkeypatch.setattr(inertia, "_frees", lambda X, added: None)
     without_zeros = [taken(*case) for case in cases]
     assert with_all[0] < 0.85 * without_factors[0] and without_factors[0] < 0.95 * without_zeros[0]
     assert with_all[1] < without_factors[1] == without_zeros[1] and with_all[2] < without_factors[2]

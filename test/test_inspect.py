@@ -40,9 +40,10 @@ def test_the_tables_hold_the_numbers_of_the_model(capsys):
     model = model_of(ARM)
     for row, screw in zip(section(text, "Screws")[1:], model.screws_spatial, strict=True):
         assert np.array(row.split()[1:], dtype=float) == pytest.approx(screw)
-    assert section(text, "Joints")[1:] == ["  0  waist  continuous      -      -         3      50        0         0",
-                                          "  1  lift   revolute     -1.2    1.2         2      80        0         0",
-                                          "  2  slide  prismatic    -0.2    0.6         1     120        0         0"]
+    assert section(text, "Joints")[1:] == [
+        "  0  waist  continuous      -      -         3      50        0         0         0",
+        "  1  lift   revolute     -1.2    1.2         2      80        0         0         0",
+        "  2  slide  prismatic    -0.2    0.6         1     120        0         0         0"]
     assert section(text, "Bodies")[-1].split() == ["boom", "3.5", "0.5714", "0", "0", "0.004", "0.1971", "0.1971"]
     assert section(text, "Tree")[-2:] == ["  -> boom   prismatic slide", "     + gripper"]
 

@@ -104,12 +104,14 @@ def test_mass_matrix_bias_forces_and_poses_are_those_of_mujoco(rng):
 @pytest.mark.skipif(not LARGE.exists(), reason="MuJoCo came without its test data")
 def test_a_model_of_43_degrees_of_freedom_that_comes_with_mujoco(rng):
     model = mujoco.MjModel.from_xml_path(str(LARGE))
-    with pytest.warns(sd.MjcfWarning, match="left out of the model of MuJoCo: armature of joints"):
+    with pytest.warns(sd.MjcfWarning, match="left out of the model of MuJoCo: "):
         robot = ClosedLoopRobot.from_mjcf(LARGE).robot
     q, data = anywhere(model, rng), mujoco.MjData(model)
     data.qpos[:], T = turned(model, q, 1), velocities(model, q)
     mujoco.mj_forward(model, data)
-    M = mass_matrix(model, data) - np.diag(model.dof_armature)
+    left_out = np.isin(model.jnt_type[model.dof_jntid], (mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL))
+    M = mass_matrix(model, data) - np.diag(model.dof_armature * left_out)
+    assert robot.armature.any()
     np.testing.assert_allclose(T.T @ robot.mass_matrix(q) @ T, M, atol=1e-12 * np.abs(M).max())
     np.testing.assert_allclose(T.T @ robot.gravity_torque(q), data.qfrc_bias, atol=1e-12 * np.abs(M).max())
 
@@ -147,14 +149,17 @@ def test_what_is_left_out_is_named():
         '<tendon><fixed name="cord"><joint joint="turn" coef="1"/></fixed></tendon>',
         '<actuator><motor name="drive" joint="turn"/><motor joint="bend"/></actuator>').replace(
             'name="bend"', 'name="bend" armature="0.1" stiffness="2"').replace(
+            'name="ball"', 'name="ball" armature="0.2"').replace(
             'name="lever"', 'name="lever" gravcomp="1"').replace("</worldbody>", '<geom size="1"/></worldbody>')
     with pytest.warns(sd.MjcfWarning) as caught:
         robot = sd.Robot.from_mjcf(text)
     assert [str(w.message) for w in caught] == list(robot.warnings) == [
-        "left out of the model of MuJoCo: armature of joints 'bend'; springs of joints 'bend'; gravity compensation of "
-        "bodies 'lever'; actuators 'actuator_1', 'drive'; tendons 'cord'; equalities 'belt', 'pin'; contacts"]
+        "left out of the model of MuJoCo: armature of ball and free joints 'ball'; springs of joints 'bend'; gravity "
+        "compensation of bodies 'lever'; actuators 'actuator_1', 'drive'; tendons 'cord'; equalities 'belt', 'pin'; "
+        "contacts"]
     assert caught[0].filename == __file__
     assert robot.gravity.tolist() == [0.5, 0.0, -9.0] and robot.model.constraints == ()
+    assert np.flatnonzero(robot.armature).tolist() == [robot.v_slices["bend"].start] and robot.armature.max() == 0.1
 
 
 def test_a_robot_leaves_equalities_open_and_says_so(tmp_path):

@@ -51,7 +51,7 @@ class GravityAboutBodies(NamedTuple):
 @kernel
 def gravity_spatial(links: Link, body: GravityInWorld, tau: np.ndarray) -> None:
     """By first moments about the world's origin, which only add up."""
-    parent, k, X, M, E = links
+    parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, C, m, h = body
     a = over(X[0].linear, q[0])
     C[0], m[0], h[0] = identity(q[0]), null(q[0]), zero(Vec3, q[0])
@@ -67,7 +67,7 @@ def gravity_spatial(links: Link, body: GravityInWorld, tau: np.ndarray) -> None:
 @kernel
 def gravity_hybrid(links: Link, body: GravityAboutBodies, tau: np.ndarray) -> None:
     """By first moments about the bodies' origins, resolved in the world."""
-    parent, k, X, M, E = links
+    parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, R, r, m, h = body
     a = over(X[0].linear, q[0])
     R[0], m[0], h[0] = identity(q[0]).R, null(q[0]), zero(Vec3, q[0])
@@ -107,7 +107,7 @@ class MassAboutBodies(NamedTuple):
 @kernel
 def mass_matrix_spatial(links: Link, body: MassBody, H: np.ndarray) -> None:
     """H_ij = J_i^T M^c J_j; [MD] (81) in the world frame."""
-    parent, k, X, M, E = links
+    parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, C, J, Mc = body
     C[0], Mc[0] = identity(q[0]), zero(Inertia, q[0])
     for i in range(1, len(q)):
@@ -128,7 +128,7 @@ def mass_matrix_spatial(links: Link, body: MassBody, H: np.ndarray) -> None:
 @kernel
 def mass_matrix_hybrid(links: Link, body: MassAboutBodies, H: np.ndarray) -> None:
     """[MD] (81) about the bodies' origins, resolved in the world."""
-    parent, k, X, M, E = links
+    parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, R, r, J, Mc = body
     R[0], Mc[0] = identity(q[0]).R, zero(Inertia, q[0])
     for i in range(1, len(q)):
@@ -168,7 +168,7 @@ class CoriolisBody(NamedTuple):
 @kernel
 def coriolis_matrix_spatial(links: Link, body: CoriolisBody, H: np.ndarray) -> None:
     """C(q, q') of the Christoffel symbols, [MD] (83) in the world frame; the sums as in the package's."""
-    parent, _, X, M, E = links
+    parent, X, M, E = links.parent, links.X, links.M, links.E
     q, qd, C, V, J, Jd, Mc, B = body
     C[0], V[0] = identity(q[0]), zero(Twist, q[0])
     Mc[0], B[0] = zero(Inertia, q[0]), zero(Gyration, q[0])

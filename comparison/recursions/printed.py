@@ -89,7 +89,7 @@ class Body(NamedTuple):
 
 def body_fixed(links: Link, body: Body, tau: np.ndarray) -> None:
     """[MD] (66), (67)."""
-    parent, k, X, M, E = links
+    parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, qd, qdd, C, _, _, V, Vd, W = body
     n = len(parent) - 1
     for i in range(1, n + 1):
@@ -109,7 +109,7 @@ def body_fixed(links: Link, body: Body, tau: np.ndarray) -> None:
 
 def spatial(links: Link, body: Body, tau: np.ndarray) -> None:
     """[MD] (70), (71)."""
-    parent, k, X, M, E = links
+    parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, qd, qdd, C, _, J, V, Vd, W = body
     n = len(parent) - 1
     V[0], Vd[0], C[0] = zero(Twist, q[0]), over(X[0], q[0]), identity(q[0])
@@ -131,7 +131,7 @@ def spatial(links: Link, body: Body, tau: np.ndarray) -> None:
 
 def hybrid(links: Link, body: Body, tau: np.ndarray) -> None:
     """[MD] (75), (76)."""
-    parent, k, X, M, E = links
+    parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, qd, qdd, C, r, J, V, Vd, W = body
     n = len(parent) - 1
     C[0] = identity(q[0])

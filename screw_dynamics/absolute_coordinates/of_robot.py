@@ -82,7 +82,8 @@ def of_robot(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, efforts: E
     part of the motion unless efforts contain -robot.friction_torque(qd). group: of all bodies, or {link: group}, SE(3)
     for others. Loop joints of the robot's model are joints of the system. joints, springs: further ones between the
     links that joints move, or the root as the ground. ValueError for a robot with mimic joints, or with a joint that
-    moves a link without inertia, and for a model with distances or gears."""
+    moves a link without inertia, and for a model with distances, gears or armature."""
+    checks.without_armature("of_robot", robot.model)
     model, own = robot.model, RobotJoints(robot.model)
     slots = [model.body_names.index(name) for name in own.bodies]
     poses, twists = robot.body_poses(q), robot.body_twists(q, np.zeros(robot.n) if qd is None else qd)

@@ -28,7 +28,7 @@ class Body(NamedTuple):
 @kernel
 def composite(links: Link, body: Body, frames: Frame, target: Target) -> Pose:
     """Fill the columns. Returns the pose of the world in the reference frame, in which all is resolved."""
-    parent, _, X, M, E = links
+    parent, M, E = links.parent, links.M, links.E
     q, B, C, Mc = body
     n = len(parent) - 1
     C[0] = identity(q[0])
@@ -90,7 +90,7 @@ def centroidal_momentum_matrix_derivative(links: Link, body: MovingBody, frames:
 
     In a frame at rest (M^c X_k)' = N^c X_k + M^c X_k', N^c the sum of the bodies' rates of inertia and X_k' = ad_V X_k,
     V the twist of the joint's child. The moment of N^c of the whole is the momentum."""
-    parent, k, X, M, E = links
+    parent, k, X, M = links.parent, links.coordinate, links.X, links.M
     q, qd, B, C, V, Mc, N = body
     D = composite(links, Body(q, B, C, Mc), frames, target)
     V[0], N[0] = zero(Twist, q[0]), zero(Inertia, q[0])
@@ -125,7 +125,7 @@ def centroidal_momentum_rate(links: Link, body: AcceleratedBody, frames: Frame, 
                              out: np.ndarray) -> None:
     """Set `out` (6,) to A q'' + A' q', the sum of the wrenches M V' - ad_V^T M V that move the bodies, about the centre
     of mass, in the reference frame's axes."""
-    parent, _, X, M, E = links
+    parent, X, M, E = links.parent, links.X, links.M, links.E
     q, qd, qdd, C, V, Vd = body
     C[0], V[0], Vd[0] = identity(q[0]), zero(Twist, q[0]), zero(Twist, q[0])
     mass, moment, W = over(M[0].mass, q[0]), over(M[0].moment, q[0]), zero(Wrench, q[0])

@@ -13,7 +13,7 @@ from .mass_matrix import MASS_MATRIX
 
 
 class Choice(NamedTuple):
-    """The entry points of the chosen algorithms. acceleration: forward dynamics with armature, for integrators."""
+    """The entry points of the chosen algorithms. acceleration: forward dynamics with added inertia, for integrators."""
 
     inverse_dynamics: Entry
     coriolis_torque: Entry

@@ -71,7 +71,7 @@ class Body(NamedTuple):
 @kernel
 def coriolis_matrix(links: Link, body: Body, H: np.ndarray) -> None:
     """Add C(q, q') to H: the sum over the bodies of J^T (M J' + B J); [MD] (83) with the B of `gyration`."""
-    parent, k, X, M, E = links
+    parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, qd, C, V, Xd, Mc, B = body
     n = len(parent) - 1
     V[0], Mc[0], B[0] = zero(Twist, q[0]), zero(Inertia, q[0]), zero(Gyration, q[0])

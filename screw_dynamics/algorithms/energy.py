@@ -21,19 +21,19 @@ class Body(NamedTuple):
 
 @kernel
 def kinetic_energy(links: Link, body: Body, kinetic: np.ndarray) -> None:
-    """T = sum V^T M V / 2 over the bodies, J."""
-    parent, k, X, M, E = links
+    """T = sum (V^T M V + armature q'^2) / 2 over the bodies, J."""
+    parent, X, M, E = links.parent, links.X, links.M, links.E
     q, qd, C, V = body
     V[0] = zero(Twist, q[0])
     for i in range(1, len(parent)):
         V[i] = Ad_inv(pose(E[i], q[i]), V[parent[i]]) + qd[i] * X[i]
-        kinetic[0] += 0.5 * dot(M[i] @ V[i], V[i])
+        kinetic[0] += 0.5 * (dot(M[i] @ V[i], V[i]) + links.armature[i] * qd[i] * qd[i])
 
 
 @kernel
 def potential_energy(links: Link, body: Body, potential: np.ndarray) -> None:
     """U = -sum m g . r over the bodies and the root link, r the centre of mass; 0 at the root frame's origin, J."""
-    parent, k, X, M, E = links
+    parent, X, M, E = links.parent, links.X, links.M, links.E
     q, qd, C, V = body
     up = X[0].linear                                        # -g
     potential[0] += up @ M[0].moment
@@ -43,5 +43,5 @@ def potential_energy(links: Link, body: Body, potential: np.ndarray) -> None:
         potential[0] += up @ (M[i].mass * C[i].p + C[i].R @ M[i].moment)
 
 
-KINETIC_ENERGY = Entry(kinetic_energy, Body, 2, single)
+KINETIC_ENERGY = Entry(kinetic_energy, Body, 2, single, reads_armature=True)
 POTENTIAL_ENERGY = Entry(potential_energy, Body, 1, single)

@@ -30,7 +30,7 @@ class Carried(NamedTuple):
 @kernel
 def external_torque(links: Link, body: Carried, tau: np.ndarray) -> None:
     """Add to tau the efforts sum J^T W that are equivalent to wrenches F on the bodies."""
-    parent, k, X, _, E = links
+    parent, k, X, E = links.parent, links.coordinate, links.X, links.E
     q, F = body
     F[0] = zero(Wrench, q[0])
     for i in range(len(parent) - 1, 0, -1):
@@ -71,7 +71,7 @@ class Driven(NamedTuple):
     qd: Scalar
     tau: Scalar
     F: Wrench
-    armature: Scalar
+    added: Scalar
     R: Rotation
     r: Vec3
     J: Twist
@@ -95,9 +95,9 @@ def relieve(R: list, F: list, P: list) -> None:
 @kernel
 def articulated_bodies(links: Link, body: Driven, qdd: np.ndarray) -> None:
     """Add to qdd the accelerations that efforts cause under wrenches F on the bodies."""
-    q, qd, tau, F, armature, R, r, J, w, Vd, S, A, P, U, d, u = body
-    driven = hybrid.Body(q, qd, tau, armature, R, r, J, w, Vd, S, A, P, U, d, u)
-    clear(armature)
+    q, qd, tau, F, added, R, r, J, w, Vd, S, A, P, U, d, u = body
+    driven = hybrid.Body(q, qd, tau, added, R, r, J, w, Vd, S, A, P, U, d, u)
+    clear(added)
     hybrid.rigid_bodies(links, driven)
     relieve(R, F, P)
     hybrid.articulate(links, driven)
@@ -111,7 +111,7 @@ class Coupled(NamedTuple):
     qd: Scalar
     tau: Scalar
     F: Wrench
-    armature: Scalar
+    added: Scalar
     R: Rotation
     r: Vec3
     J: Twist
@@ -127,9 +127,9 @@ class Coupled(NamedTuple):
 @kernel
 def by_mass_matrix(links: Link, body: Coupled, qdd: np.ndarray) -> None:
     """The same where joints share coordinates."""
-    q, qd, tau, F, armature, R, r, J, w, Vd, S, M, P, own, H = body
-    coupled = composite_bodies.Body(q, qd, tau, armature, R, r, J, w, Vd, S, M, P, own, H)
-    clear(armature)
+    q, qd, tau, F, added, R, r, J, w, Vd, S, M, P, own, H = body
+    coupled = composite_bodies.Body(q, qd, tau, added, R, r, J, w, Vd, S, M, P, own, H)
+    clear(added)
     composite_bodies.rigid_bodies(links, coupled, qdd)
     relieve(R, F, P)
     composite_bodies.solve(links, coupled, qdd)
@@ -139,11 +139,11 @@ def by_mass_matrix(links: Link, body: Coupled, qdd: np.ndarray) -> None:
 UNDER_LOAD = {
     "external_torque": Entry(external_torque, Carried, 2, per_joint),
     "inverse_dynamics": Entry(inverse_dynamics, Moving, 4, per_joint, name="inverse_dynamics.under_load",
-                              on_groups=prescribed(inverse_dynamics)),
+                              on_groups=prescribed(inverse_dynamics), reads_armature=True),
 }
 FORWARD_UNDER_LOAD = {
     False: Entry(articulated_bodies, Driven, 4, per_joint, name="forward_dynamics.under_load",
-                 on_groups=caused(articulated_bodies)),
+                 on_groups=caused(articulated_bodies), reads_armature=True),
     True: Entry(by_mass_matrix, Coupled, 4, per_joint, name="forward_dynamics.under_load.mass_matrix",
-                on_groups=caused(by_mass_matrix)),
+                on_groups=caused(by_mass_matrix), reads_armature=True),
 }

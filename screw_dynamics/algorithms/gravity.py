@@ -36,7 +36,7 @@ def gravity_torque(links: Link, body: Body, tau: np.ndarray) -> None:
 
     All bodies accelerate alike, so that the wrench through a joint is M^c (0, a), M^c the composite inertia of (81):
     its mass and first moment are carried towards the root in place of wrenches."""
-    parent, k, X, M, E = links
+    parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, C, a, m, h = body
     a[0], m[0], h[0] = over(X[0].linear, q[0]), null(q[0]), zero(Vec3, q[0])
     for i in range(1, len(parent)):

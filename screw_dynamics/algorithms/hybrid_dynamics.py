@@ -13,7 +13,7 @@ from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.cache import Form, compiled, prepare
 from screw_dynamics.compiled.entry import CONFIGURATIONS, COORDINATES, Entry
 from screw_dynamics.compiled.native import address, array_at
-from screw_dynamics.model.links import Link
+from screw_dynamics.model.links import Link, Structure
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.tables import Square
 from screw_dynamics.numbers.values import Scalar, kernel, null, zero
@@ -28,7 +28,7 @@ from .forward_dynamics.hybrid import rest, rigid_body
 from .group_rates import add_products
 from .solvers import solve_symmetric
 
-INPUTS = 4      # vectors (n) beside q: qd, what is given, 1 where it is an acceleration or 0 where an effort, armature
+INPUTS = 4      # vectors (n) beside q: qd, what is given, 1 where that is an acceleration, else 0, and added inertia
 
 
 class Bodies(NamedTuple):
@@ -40,7 +40,7 @@ class Bodies(NamedTuple):
     qd: Scalar
     given: Scalar
     driven: Scalar
-    armature: Scalar
+    added: Scalar
     F: Wrench
     product: Scalar
     R: Rotation
@@ -63,7 +63,7 @@ def articulated_bodies(links: Link, body: Bodies, out: np.ndarray) -> None:
     A driven joint passes on the whole inertia of what it carries, (13) with gain d = 0, and the bias that its
     acceleration causes. Its effort is that of the wrench through it. Requires a coordinate for every joint."""
     parent, k, n = links.parent, links.coordinate, len(links.parent) - 1
-    q, qd, given, driven, armature, F, _, R, r, J, w, Vd, S, A, P, U, d, u = body
+    q, qd, given, driven, added, F, _, R, r, J, w, Vd, S, A, P, U, d, u = body
     qdd, tau = out[0], out[1]
     rest(links, R, w, Vd, S, q[0])
     A[0], P[0] = zero(Articulated, q[0]), zero(Wrench, q[0])
@@ -73,7 +73,7 @@ def articulated_bodies(links: Link, body: Bodies, out: np.ndarray) -> None:
     for i in range(n, 0, -1):
         p = parent[i]
         U[i] = A[i] @ J[i]
-        d[i] = where(driven[i] > 0.0, null(d[i]), 1.0 / (dot(U[i], J[i]) + armature[i]))
+        d[i] = where(driven[i] > 0.0, null(d[i]), 1.0 / (dot(U[i], J[i]) + added[i] + links.armature[i]))
         u[i] = where(driven[i] > 0.0, given[i], (given[i] - dot(P[i], J[i])) * d[i])    # q'' for a parent at rest
         A[p] += shifted_articulated(r[i], A[i] - square(U[i], d[i]))                    # (13)
         P[p] += shifted_wrench(r[i], P[i] + u[i] * U[i])                                # (14)
@@ -82,7 +82,7 @@ def articulated_bodies(links: Link, body: Bodies, out: np.ndarray) -> None:
         Vd[i] = shifted_twist(r[i], Vd[parent[i]])
         a = u[i] - dot(U[i], Vd[i]) * d[i]                                              # (11)
         Vd[i] += a * J[i]                                                               # (2), what q'' adds
-        effort = dot(U[i], Vd[i]) + armature[i] * a
+        effort = dot(U[i], Vd[i]) + (added[i] + links.armature[i]) * a
         qdd[k[i]] += a
         tau[k[i]] += where(driven[i] > 0.0, dot(P[i], J[i]) + effort, given[i])
 
@@ -95,7 +95,7 @@ class Coordinates(NamedTuple):
     qd: Scalar
     given: Scalar
     driven: Scalar
-    armature: Scalar
+    added: Scalar
     F: Wrench
     product: Scalar
     R: Rotation
@@ -165,10 +165,10 @@ def on_groups(algorithm: Callable) -> Callable:
 
 
 def unloaded(algorithm: Callable) -> Callable:
-    """The algorithm without armature and external wrenches."""
+    """The algorithm without added inertia and external wrenches."""
     @kernel
     def without_load(links, body, out):
-        clear(body.armature)
+        clear(body.added)
         for i in range(1, len(body.F)):
             body.F[i] = zero(Wrench, body.q[0])
         algorithm(links, body, out)
@@ -180,39 +180,42 @@ _ALGORITHMS = {False: ("hybrid_dynamics", articulated_bodies, Bodies),
 per_joint_twice = kernel(lambda n, b: (2, n))
 # By whether joints share coordinates. Inputs: q, qd, given, driven; result: accelerations and efforts.
 HYBRID_DYNAMICS = {shared: Entry(unloaded(algorithm), Body, 4, per_joint_twice, name=name,
-                                 on_groups=unloaded(on_groups(algorithm)))
+                                 on_groups=unloaded(on_groups(algorithm)), reads_armature=True)
                    for shared, (name, algorithm, Body) in _ALGORITHMS.items()}
 
 
-def _native(take_q, name, algorithm, Body):
+def _native(links_in, take_q, name, algorithm, Body):
     @compiled(name)
     def native(workspace, q, inputs, wrenches, out):
         memory = ws.memory_at(workspace)
-        n, links, body = int(memory[ws.COORDINATES]), ws.links_in(memory), ws.body_in(Body, memory)
+        n, links, body = int(memory[ws.COORDINATES]), links_in(memory), ws.body_in(Body, memory)
         x, F = array_at(0.0, inputs, (INPUTS, n)), array_at(0.0, wrenches, (int(memory[ws.SLOTS]), 6))
         results, k = array_at(0.0, out, (2, n)), links.coordinate
         take_q((links, memory, 0.0, (q,)), 0, body.q)
         for i in range(1, len(k)):
-            body.qd[i], body.given[i], body.driven[i], body.armature[i] = x[0, k[i]], x[1, k[i]], x[2, k[i]], x[3, k[i]]
+            body.qd[i], body.given[i], body.driven[i], body.added[i] = x[0, k[i]], x[1, k[i]], x[2, k[i]], x[3, k[i]]
             body.F[i] = Wrench(Vec3(F[i, 0], F[i, 1], F[i, 2]), Vec3(F[i, 3], F[i, 4], F[i, 5]))
         results[...] = 0.0
         algorithm(links, body, results)
     return native
 
 
-def form(shares_coordinates: bool, groups: bool) -> Form:
-    """What is compiled for calls from compiled code, of a robot whose joints share coordinates or do not, and with
-    joints on groups or without."""
-    name, algorithm, Body = _ALGORITHMS[shares_coordinates]
-    native = (_native(CONFIGURATIONS.at, f"driven.{name}.groups", on_groups(algorithm), ws.placed(Body)) if groups
-              else _native(COORDINATES.at, f"driven.{name}", algorithm, Body))
-    return Form(native, (types.intp,) * 5)
+def form(structure: Structure) -> Form:
+    """What is compiled for calls from compiled code."""
+    name, algorithm, Body = _ALGORITHMS[structure.shares_coordinates]
+    name, links_in = f"driven.{name}", ws.links_in
+    if structure.on_groups:
+        name, algorithm, Body = f"{name}.groups", on_groups(algorithm), ws.placed(Body)
+    if structure.geared:
+        name, links_in = f"{name}.armature", ws.geared_links_in
+    takes = CONFIGURATIONS if structure.on_groups else COORDINATES
+    return Form(_native(links_in, takes.at, name, algorithm, Body), (types.intp,) * 5)
 
 
 @cache
-def entry(shares_coordinates: bool, groups: bool) -> tuple[Callable, int]:
+def entry(structure: Structure) -> tuple[Callable, int]:
     """The compiled function of `form`, and its address. Its arguments are addresses of arrays: workspace; q (nq);
     inputs (INPUTS, n); external wrenches (slots, 6) on the bodies, in their frames; and qdd and tau (2, n), which it
     sets."""
-    native = form(shares_coordinates, groups)
+    native = form(structure)
     return native.dispatcher, address(prepare(*native))

@@ -25,7 +25,7 @@ class Body(NamedTuple):
 @kernel
 def body_fixed_poses(links: Link, body: Body) -> None:
     """Fill body.C with the poses of all bodies: C_i = C_p B_i exp(X_i q_i); [MK] (8)."""
-    parent, _, X, _, E = links
+    parent, E = links.parent, links.E
     q, C, A, f = body
     C[0] = identity(q[0])
     for i in range(1, len(parent)):
@@ -49,7 +49,7 @@ def _displacement(Ap, A, X, q):
 @kernel
 def spatial_poses(links: Link, body: Body) -> None:
     """Fill body.C with poses C_i = exp(Y_1 q_1) ... exp(Y_i q_i) A_i of all bodies, Y_i = Ad_(A_i) X_i; [MK] (10)."""
-    parent, _, X, _, E = links
+    parent, X, E = links.parent, links.X, links.E
     q, C, A, f = body
     A[0] = f[0] = C[0] = identity(q[0])
     for i in range(1, len(parent)):

@@ -43,7 +43,7 @@ def add_pairs(links: Link, q: list, C: list, Mc: list, H: np.ndarray) -> None:
     parent, k, X, E = links.parent, links.coordinate, links.X, links.E
     for i in range(1, len(parent)):
         W = over(Mc[i] @ X[i], q[0])               # the momentum of the composite body at unit rate
-        H[k[i], k[i]] += dot(W, X[i])
+        H[k[i], k[i]] += dot(W, X[i]) + links.armature[i]
         j = i
         while parent[j] > 0:
             W = carried_wrench(E[j], q[j], C[j], W)
@@ -53,4 +53,4 @@ def add_pairs(links: Link, q: list, C: list, Mc: list, H: np.ndarray) -> None:
             H[k[j], k[i]] += h
 
 
-MASS_MATRIX = Entry(mass_matrix, Body, 1, per_pair)
+MASS_MATRIX = Entry(mass_matrix, Body, 1, per_pair, reads_armature=True)

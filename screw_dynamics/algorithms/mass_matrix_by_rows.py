@@ -51,10 +51,11 @@ def mass_matrix(links: Link, body: Body, H: np.ndarray) -> None:
         X = column(J, i - 1)
         W = M[i] @ X
         put_column(P, i - 1, Twist(W.torque, W.force))
-        H[i - 1, i - 1] = dot(W, X)
+        H[i - 1, i - 1] = dot(W, X) + links.armature[i]
         put_carried(H, i, end[i], P, X)
         put_carriers(links, start, H, i, momentum_of_carriers, (J, W))
         M[parent[i]] += M[i]
 
 
-BY_ROWS = {"mass_matrix": Entry(mass_matrix, Body, 1, per_pair, name="mass_matrix.rows")}
+BY_ROWS = {"mass_matrix": Entry(mass_matrix, Body, 1, per_pair, name="mass_matrix.rows",
+                                 reads_armature=True)}

@@ -33,7 +33,7 @@ def momenta(links: Link, body: Body, out: np.ndarray) -> None:
     With them p' = dT/dq - g + tau for coordinates, [MD] (79); of a joint on a group p' has ad_V^T p besides. dT/dq_j is
     the power of the momentum P_j beyond the joint in [U, X_j]: as the joint moves by X_j, the twist U of its inner side
     is seen from a frame that moves."""
-    parent, k, X, M, E = links
+    parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, qd, C, U, V, a, P, W = body
     n = len(parent) - 1
     U[0], V[0], P[0], W[0] = zero(Twist, q[0]), zero(Twist, q[0]), zero(Wrench, q[0]), zero(Wrench, q[0])
@@ -49,11 +49,11 @@ def momenta(links: Link, body: Body, out: np.ndarray) -> None:
         W[i] = Wrench(cross(M[i].moment, a[i]), M[i].mass * a[i])
     for i in range(n, 0, -1):
         p = parent[i]
-        out[0, k[i]] += dot(P[i], X[i])
+        out[0, k[i]] += dot(P[i], X[i]) + links.armature[i] * qd[i]
         out[1, k[i]] += dot(P[i], over(ad(U[i], X[i]), q[0]))
         out[2, k[i]] += dot(W[i], X[i])
         P[p] += Ad_dual(C[i], P[i])
         W[p] += Ad_dual(C[i], W[i])
 
 
-MOMENTA = Entry(momenta, Body, 2, kernel(lambda n, b: (3, n)))
+MOMENTA = Entry(momenta, Body, 2, kernel(lambda n, b: (3, n)), reads_armature=True)

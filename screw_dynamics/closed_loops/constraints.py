@@ -95,7 +95,7 @@ class Constraints:
     # --------------------------------------------------------------------------------------------- evaluation
     def of(self, kernel: Constrained) -> Constrained:
         """The entry points of an algorithm for this robot."""
-        return kernel._replace(entry=kernel.entry.on_groups) if self.robot.model.on_groups else kernel
+        return kernel._replace(entry=kernel.entry.of(self.robot.model.structure))
 
     def evaluate(self, kernel: Constrained, **inputs: ArrayLike) -> np.ndarray:
         """Check the inputs {name: array-like} and evaluate an algorithm on one state or on each of a batch."""

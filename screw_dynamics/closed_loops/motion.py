@@ -36,7 +36,7 @@ def rollouts(constraints: Constraints, projection: str | None) -> Rollouts:
     """The rollouts of a robot that keeps constraints, with one of PROJECTIONS after each step."""
     robot, model = constraints.robot, constraints.robot.model
     acceleration = constraints.of(ACCELERATION[model.shares_coordinates]).entry
-    address = partial(keeping.settle_address, model.shares_coordinates, model.on_groups)
+    address = partial(keeping.settle_address, model.structure)
     return Rollouts(robot, robot._rollouts._entries._replace(acceleration=acceleration), constraints.on_lanes,
                     (address, PROJECTIONS[projection]))
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from screw_dynamics.model.group_joints import Place, numbers_in_q
-from screw_dynamics.model.links import Frame, Link
+from screw_dynamics.model.links import Frame, Links
 from screw_dynamics.numbers.scalars import sincos, sqrt
 from screw_dynamics.numbers.values import Nil, leaves, map_numbers, null, present
 
@@ -119,7 +119,7 @@ def _(x: _Absent):
     return Counting(0.0)        # a column of values of a class has all its numbers
 
 
-def operations(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] = (), target: Target | None = None,
+def operations(entry: Entry, links: Links, frames: Sequence[Frame] = (), target: Target | None = None,
                general: bool = False, places: Sequence[Place] = ()) -> Operations:
     """The Operations that an Entry's loops do for a model, its links and frames as the model packs them; a product with
     a 0 counts as any other, unless it is 0 in every model (Nil in the annotations of Link). A targeted entry requires a
@@ -144,7 +144,7 @@ def _counting(link, general):
     """A link whose numbers count operations."""
     if general:
         return map_numbers(Counting, link)
-    kinds = iter(leaves(Link))
+    kinds = iter(leaves(type(link)))
     counting = {Nil: lambda x: _Absent(), float: Counting, int: int}
     return _map(lambda x: counting[next(kinds)](x), link)
 
@@ -153,7 +153,7 @@ def _map(f, x):
     return type(x)(*(_map(f, part) for part in x)) if isinstance(x, tuple) else f(x)
 
 
-def straight_line_operations(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] = (),
+def straight_line_operations(entry: Entry, links: Links, frames: Sequence[Frame] = (),
                              target: Target | None = None, places: Sequence[Place] = ()) -> Operations:
     """The Operations of an Entry's straight-line kernel for a model, as Robot.specialize compiles it, of any length;
     with places the one that a robot with joints on groups would have.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.model.group_joints import Place, numbers_in_q
-from screw_dynamics.model.links import Frame, Link
+from screw_dynamics.model.links import Frame, Link, Links
 from screw_dynamics.numbers.scalars import sincos, sqrt
 from screw_dynamics.numbers.values import Scalar, kernel, map_numbers
 
@@ -30,7 +30,7 @@ class Inputs(NamedTuple):
     q: Scalar
     qd: Scalar
     tau: Scalar
-    armature: Scalar
+    added: Scalar
 
 
 class Pair(NamedTuple):
@@ -46,7 +46,7 @@ class Configuration(NamedTuple):
     q: Pair
     qd: Scalar
     tau: Scalar
-    armature: Scalar
+    added: Scalar
 
 
 @kernel
@@ -173,13 +173,13 @@ def _(x: _Traced):
     return x.script.number(f"sqrt({x})")
 
 
-def straight_line(entry: Entry, links: Sequence[Link], frames: Sequence[Frame] = (), target: Target | None = None,
+def straight_line(entry: Entry, links: Links, frames: Sequence[Frame] = (), target: Target | None = None,
                   places: Sequence[Place] = ()) -> Entry:
     """The Entry of an algorithm for one model alone, as `shortest`; the entry itself if there is none."""
     return shortest([entry], links, frames, target, places) or entry
 
 
-def shortest(entries: Iterable[Entry], links: Sequence[Link], frames: Sequence[Frame] = (),
+def shortest(entries: Iterable[Entry], links: Links, frames: Sequence[Frame] = (),
              target: Target | None = None, places: Sequence[Place] = ()) -> Entry | None:
     """The Entry for one model alone, its links, frames and, with joints on groups, places as the model packs them, of
     the algorithm that takes the fewest operations there among several of the same results. None if all kernels would be
@@ -200,7 +200,7 @@ def shortest(entries: Iterable[Entry], links: Sequence[Link], frames: Sequence[F
                  f"{entry.name}{'.groups' if places else ''}, specialized", takes=takes)
 
 
-def script(entry: Entry, links: Sequence[Link], frames: Sequence[Frame], target: Target | None,
+def script(entry: Entry, links: Links, frames: Sequence[Frame], target: Target | None,
            longest: float, places: Sequence[Place] = ()) -> list[str]:
     """The lines of the algorithm for this model that its result needs, `name = expression` and at last
     `out[index] = name`; raises TooLong where they are more than `longest`."""

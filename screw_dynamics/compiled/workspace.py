@@ -10,7 +10,7 @@ import numpy as np
 from numba import types
 
 from screw_dynamics.model.group_joints import Place
-from screw_dynamics.model.links import Frame, Link
+from screw_dynamics.model.links import Frame, GearedLink, Link, Links
 from screw_dynamics.numbers.tables import block, packed, size, table
 from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.joint import Placement
@@ -24,7 +24,7 @@ from .native import array_at, at
 # addresses of NumPy's and Python's types, and of the indices of frames by name.
 SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, FRAME_COUNT, LENGTH, WATCH = range(10)
 CONFIGURATION, PLACES, LANES, TABLES, WORK, WRENCHES = range(19, 25)        # a watch of interrupt.py has ten words
-NAMES, NAME, DICT = range(25, 28)
+NAMES, NAME, DICT, ARMATURE = range(25, 29)
 COUNTER, BATCH = 32, 40     # a line of the cache for the counter of a batch's tiles, and 24 words on the batch: rows.py
 HEADER = 64
 LARGE = 1 << 20         # numbers: results of more are not computed on lanes, for whose memory nothing is reserved
@@ -37,12 +37,12 @@ def numbers_type(ndim: int, layout: str = 'C', readonly: bool = False) -> types.
 
 
 class Rows(NamedTuple):
-    """A robot as compiled code reads it: a Link for each body and a Frame for each frame; n velocities and nq numbers
-    in q; a Place for each body where some joint's configuration is an element of a group. names: the index of a frame
-    by its name, a dict that lives as long as its workspaces are used. For algorithms that need more: tables, numbers
-    that they read; work, how many they need as memory for one state."""
+    """A robot as compiled code reads it: a Link or GearedLink for each body, a Frame for each frame; n velocities and
+    nq numbers in q; a Place for each body where some joint's configuration is an element of a group. names: the index
+    of a frame by its name, a dict that lives as long as its workspaces are used. For algorithms that need more: tables,
+    numbers that they read; work, how many they need as memory for one state."""
 
-    links: Sequence[Link]
+    links: Links
     frames: Sequence[Frame]
     n: int
     nq: int
@@ -55,9 +55,11 @@ class Rows(NamedTuple):
 def workspace(robot: Rows, lanes: int = 1, room: int = 0) -> np.ndarray:
     """The array that every entry point takes first: header, links, frames, places, memory for `lanes` states at
     once. room: the numbers of a result for which there must be memory, if it is a LARGE one."""
-    parts = [packed(rows).ravel() if rows else np.empty(0) for rows in (robot.links, robot.frames, robot.places)]
-    parts.append(robot.tables)
-    frames, places, tables, start = np.cumsum([HEADER, *(part.size for part in parts)])[1:]
+    links = [Link(*link[:-1]) for link in robot.links]        # armature apart: few algorithms read it
+    armature = [link.armature for link in robot.links if isinstance(link, GearedLink)]
+    parts = [packed(rows).ravel() if rows else np.empty(0) for rows in (links, robot.frames, robot.places)]
+    parts += robot.tables, np.array(armature, dtype=float)
+    frames, places, tables, gears, start = np.cumsum([HEADER, *(part.size for part in parts)])[1:]
     slots, n, nq = len(robot.links), robot.n, robot.nq
     start += -start % 8                                       # on a cache line
     result = start + lanes * max(size(placed(Body) if robot.places else Body, slots) for Body, _ in _needs)
@@ -67,7 +69,7 @@ def workspace(robot: Rows, lanes: int = 1, room: int = 0) -> np.ndarray:
     memory = aligned(work + lanes * robot.work)
     memory[[SLOTS, COORDINATES, CONFIGURATION, FRAME_COUNT, LENGTH]] = slots, n, nq, len(robot.frames), len(memory)
     memory[[FRAMES, PLACES, TABLES, BODY, RESULT, LANES, WORK]] = frames, places, tables, start, result, on_lanes, work
-    memory[WRENCHES] = 6 * (slots - 1)
+    memory[WRENCHES], memory[ARMATURE] = 6 * (slots - 1), gears
     addresses = [ARRAY_TYPE, ARRAY_DTYPE, NAME_TYPE, DICT_TYPE, 0 if robot.names is None else id(robot.names)]
     memory[[ARRAY, DTYPE, NAME, DICT, NAMES]] = np.array(addresses).view(float)          # as bits, not as numbers
     memory[HEADER:HEADER + sum(part.size for part in parts)] = np.concatenate(parts)
@@ -105,6 +107,13 @@ def memory_at(where: int) -> np.ndarray:
 def links_in(memory: np.ndarray) -> Link:
     """The model."""
     return table(Link, 0.0, int(memory[SLOTS]), memory, HEADER)
+
+
+@kernel
+def geared_links_in(memory: np.ndarray) -> GearedLink:
+    """The model of a robot with armature."""
+    links, armature = links_in(memory), block(0.0, (int(memory[SLOTS]),), memory, int(memory[ARMATURE]))
+    return GearedLink(links.parent, links.coordinate, links.X, links.M, links.E, armature)
 
 
 @kernel

@@ -86,11 +86,13 @@ def joint_wrenches(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, ap
 
 def inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, applied: ArrayLike | None = None,
                      representation: str = "body", equation: str | None = None) -> np.ndarray:
-    """The efforts Q (..., n) of a motion under applied wrenches: Q_i = J_i^T W_i; [MD] (67b), (71c), (76c).
+    """The efforts Q (..., n) of a motion under applied wrenches: Q_i = J_i^T W_i; [MD] (67b), (71c), (76c); and those
+    of armature.
 
     Arguments as those of `joint_wrenches`."""
     W = joint_wrenches(robot, q, qd, qdd, applied, representation, equation)
-    return np.sum(_own_screws(robot, q, representation) * W, axis=-1) @ selection(robot.model)
+    efforts = np.sum(_own_screws(robot, q, representation) * W, axis=-1) @ selection(robot.model)
+    return efforts + robot.armature * checked(qdd=(qdd, robot.n))[0]
 
 
 def reactions(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, applied: ArrayLike | None = None,

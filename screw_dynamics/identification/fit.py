@@ -104,8 +104,8 @@ def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: Array
     Velocities and accelerations come from q, smoothed over `window` (s) as the efforts are; or they are given, qd and
     qdd (m, n), and nothing is smoothed. friction: "estimate" estimates damping and Coulomb friction of each joint, both
     >= 0, "model" takes the model's off the efforts, "none" leaves them; where there is friction, times at which a joint
-    turns back are left out. armature: estimate that too. links: which ones to estimate, by default all that have a
-    mass. Efforts that are NaN are left out. level: of the confidence intervals.
+    turns back are left out. armature: estimate that too, of joints of one degree of freedom. links: which ones to
+    estimate, by default all that have a mass. Efforts that are NaN are left out. level: of the confidence intervals.
 
     The robot is the prior. Parameters of a link that no rigid body can have are replaced by the nearest that one can
     have, with a note."""
@@ -117,7 +117,9 @@ def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: Array
     given = _recording(robot, {"t": t, "q": q, "tau": tau} | ({} if qd is qdd is None else {"qd": qd, "qdd": qdd}))
     bodies, estimated = _estimated(robot, friction, armature, links)
     rows, notes = _equations(robot, given, friction, checks.positive("window", window))
-    p = np.append(robot.inertial_parameters, robot.friction_parameters * (friction != "none"))
+    of_joints = robot.friction_parameters.reshape(n, -1).copy()
+    of_joints[:, :2] *= friction != "none"                  # armature stays: it is inertia
+    p = np.append(robot.inertial_parameters, of_joints)
     drawn = p[:COUNT * len(bodies)].reshape(-1, COUNT)
     theta = physical.log_cholesky(physical.nearest_physical(drawn[bodies]))
     for body in np.flatnonzero(bodies):
@@ -135,6 +137,7 @@ def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: Array
     result, rub = model.with_inertial_parameters(p[:COUNT * len(bodies)]), p[COUNT * len(bodies):].reshape(n, -1)
     if friction == "estimate":
         result = replace(result, damping=rub[:, 0].copy(), friction=rub[:, 1].copy())
+    result = replace(result, armature=rub[:, 2].copy())
     return Identification(Robot(result, robot.gravity, robot.representation, robot.source), robot, names, p,
                           deviation, base, estimated, base_deviations, rows, len(given["t"]), level, tuple(notes))
 
@@ -164,7 +167,7 @@ def _estimated(robot, friction, armature, links):
     if not bodies.any():
         raise ValueError("links: none that moves and has a mass is to be estimated")
     rubs = _rubs(model)
-    columns = np.stack([rubs & (friction == "estimate")] * 2 + [rubs & armature], axis=1)
+    columns = np.stack([rubs & (friction == "estimate")] * 2 + [(model.places_in_q >= 0) & armature], axis=1)
     return bodies, np.append(np.repeat(bodies, COUNT), columns)
 
 

@@ -154,7 +154,7 @@ def _accelerations(robot, q, qd, actuation, h):
         qdd = robot.forward_dynamics(q, qd, tau - d * qd, external, threads=threads)
         by_q, by_qd, by_tau = robot.forward_dynamics_derivatives(q, qd, tau - d * qd, external, threads=threads)
         return qdd, by_q, by_qd - by_tau * (d + d_by_qd * qd)[..., None, :], by_tau
-    # Forward dynamics with the armature h D: of joints on groups this resists qdd less the products of velocities.
+    # Forward dynamics with the added inertia h D: of joints on groups this resists qdd less the products of velocities.
     p, p_by_qd = products(robot.model, qd)
     at_zero = robot.inverse_dynamics(q, qd, np.zeros_like(qd), external, threads=threads)
     inverse = np.linalg.inv(robot.mass_matrix(q, threads=threads) + h * _diagonal(d))

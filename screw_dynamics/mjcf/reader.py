@@ -33,8 +33,8 @@ def read_mjcf(source: Any, folder: str | os.PathLike | None = None) -> Model:
     Model.constraints, rigid where MuJoCo's give way. The velocities of free joints are twists in the body's frame,
     angular part first, where MuJoCo's are linear in the world and then angular in the body.
 
-    An MjcfWarning names what is left out: armature, springs, gravity compensation, actuators, tendons, contacts, other
-    equalities. ValueError for what MuJoCo refuses, and where it is not installed."""
+    An MjcfWarning names what is left out: armature of ball and free joints, springs, gravity compensation, actuators,
+    tendons, contacts, other equalities. ValueError for what MuJoCo refuses, and where it is not installed."""
     model = model_of(compiled(source, folder))
     issue(model.warnings, MjcfWarning)
     return model
@@ -131,7 +131,7 @@ def _add_joint(builder, mj, joint, name, link, parent, placement, inertia):
         effort = np.abs(mj.jnt_actfrcrange[joint]).min() if mj.jnt_actfrclimited[joint] else np.inf
         # At qpos0 the body is where its frame is placed.
         builder.add_joint(name, link, parent, screw, placement @ exp(-start * screw), inertia,
-                          limits=Limits(lower, upper, effort=effort), **options)
+                          limits=Limits(lower, upper, effort=effort), armature=mj.dof_armature[dof], **options)
 
 
 def _add_equality(builder, mj, k, bodies, joints):
@@ -158,7 +158,8 @@ def _add_equality(builder, mj, k, bodies, joints):
 
 def _note_left_out(builder, mj, bodies, joints, equalities):
     named = {
-        "armature of joints": dict.fromkeys(joints[mj.dof_jntid[k]] for k in np.flatnonzero(mj.dof_armature)),
+        "armature of ball and free joints": dict.fromkeys(
+            joints[k] for k in mj.dof_jntid[mj.dof_armature != 0.0] if mj.jnt_type[k] in (FREE, BALL)),
         "springs of joints": [joints[k] for k in np.flatnonzero(mj.jnt_stiffness)],
         "gravity compensation of bodies": [bodies[k] for k in np.flatnonzero(mj.body_gravcomp)],
         "actuators": _names(mj.nu, mj.actuator, "actuator"),

@@ -37,6 +37,7 @@ class _Moving(NamedTuple):
     limits: Limits
     damping: float
     friction: float
+    armature: float
     mimic: Mimic | None
     frame: np.ndarray | None = None     # of a joint on a group, in the link
 
@@ -77,12 +78,14 @@ class ModelBuilder:
 
     def add_joint(self, joint: str, link: str, parent: str, screw: ArrayLike, placement: ArrayLike | None = None,
                   inertia: ArrayLike | None = None, *, kind: str | None = None, limits: Limits | None = None,
-                  damping: float = 0.0, friction: float = 0.0, mimic: Mimic | None = None) -> None:
+                  damping: float = 0.0, friction: float = 0.0, armature: float = 0.0,
+                  mimic: Mimic | None = None) -> None:
         """Add a link that moves against its parent by C(q) = placement exp(screw q).
 
         screw (6,): unit screw in the link's frame, angular part first. placement (4, 4): pose of the link in the parent
-        link at q = 0. inertia (6, 6) about the link's origin. damping N m s/rad or N s/m, friction N m or N. The joint
-        that a mimic joint follows may be added later."""
+        link at q = 0. inertia (6, 6) about the link's origin. damping N m s/rad or N s/m, friction N m or N. armature:
+        the inertia of the motor's rotor times the gear ratio squared, kg m^2 or kg; of a mimic joint its leader gets
+        multiplier^2 times that. The joint that a mimic joint follows may be added later."""
         name = f"joint '{checks.new_name('joint', joint, self._joints)}'"
         body, C = self._frame(parent, name)
         X, found = checks.screw(name, screw)
@@ -90,7 +93,7 @@ class ModelBuilder:
             joint, checks.new_name("link", link, self._frames), body, C @ checks.pose(name, placement), X,
             checks.joint_kind(name, kind, found), Limits(*checks.limits(name, limits or Limits())),
             checks.number(name, "damping", damping, 0.0), checks.number(name, "friction", friction, 0.0),
-            None if mimic is None else self._checked_mimic(name, mimic))
+            checks.number(name, "armature", armature, 0.0), None if mimic is None else self._checked_mimic(name, mimic))
         self._move(moving, self._inertia(link, inertia))
         self._joints.add(joint)
         self._frames[link] = len(self._moving) - 1, np.eye(4)
@@ -98,14 +101,14 @@ class ModelBuilder:
     def add_screw(self, joint: str, link: str, parent: str, axis: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0),
                   pitch: float = 0.0, pose: ArrayLike | None = None, mass: float = 0.0,
                   com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None, *, kind: str | None = None,
-                  limits: Limits | None = None, damping: float = 0.0, friction: float = 0.0,
+                  limits: Limits | None = None, damping: float = 0.0, friction: float = 0.0, armature: float = 0.0,
                   mimic: Mimic | None = None) -> None:
         """Add a link by its joint's screw, with everything given in the construction frame at q = 0.
 
         axis (3,): direction; point (3,): any point of the axis, m; pitch: m/rad, 0 for a revolute and math.inf for a
         prismatic joint. pose (4, 4): the reference pose A of the link's frame. com (3,): centre of mass; inertia (3,
-        3): about the centre of mass, resolved in the construction frame. kind, limits, damping, friction and mimic as
-        in add_joint. Spatial screw Y = (e, p x e + h e) or (0, e); [MK] (12)."""
+        3): about the centre of mass, resolved in the construction frame. kind, limits, damping, friction, armature and
+        mimic as in add_joint. Spatial screw Y = (e, p x e + h e) or (0, e); [MK] (12)."""
         name = f"joint '{joint}'"
         A = checks.pose(name, pose)
         body, C = self._frame(parent, name)
@@ -118,12 +121,13 @@ class ModelBuilder:
         self.add_joint(joint, link, parent, arrays.Ad_matrix(to_link) @ Y,
                        arrays.inverse_pose(self._reference(body) @ C) @ A,
                        arrays.inertia_matrix(mass, centre, R @ about @ R.T), kind=kind, limits=limits, damping=damping,
-                       friction=friction, mimic=mimic)
+                       friction=friction, armature=armature, mimic=mimic)
 
     def add_macro_joint(self, kind: str, joint: str, link: str, parent: str, placement: ArrayLike | None = None,
                         inertia: ArrayLike | None = None, *, frame: ArrayLike | None = None, order: str | None = None,
                         pitch: float | None = None, limits: Limits | Mapping[str, Limits] | None = None,
                         damping: float | Mapping[str, float] = 0.0, friction: float | Mapping[str, float] = 0.0,
+                        armature: float | Mapping[str, float] = 0.0,
                         mimic: Mimic | Mapping[str, Mimic] | None = None) -> tuple[str, ...]:
         """Add a link by a joint of several degrees of freedom, made of joints of one with massless links in between.
 
@@ -140,7 +144,7 @@ class ModelBuilder:
         degrees = checks.named(name, macro_joints.degrees, kind, order, pitch)
         to_link = arrays.Ad_matrix(checks.pose(name, frame))
         options = checks.named(name, macro_joints.options_of, degrees, {
-            "limits": limits, "damping": damping, "friction": friction, "mimic": mimic})
+            "limits": limits, "damping": damping, "friction": friction, "armature": armature, "mimic": mimic})
         names: list[str] = []
         before = len(self._moving)
         try:
@@ -192,7 +196,7 @@ class ModelBuilder:
         for degree, bounds, damping, friction in checked:
             last = degree is degrees[-1]
             self._move(_Moving(joint, link if last else f"{link}_{degree.name}", parent_body, at,
-                               to_link @ degree.screw, kind, bounds, damping, friction, None, F),
+                               to_link @ degree.screw, kind, bounds, damping, friction, 0.0, None, F),
                        moved if last else np.zeros((6, 6)))
             parent_body, at = len(self._moving) - 1, np.eye(4)
         self._joints.add(joint)
@@ -242,10 +246,19 @@ class ModelBuilder:
             inertias=np.array(self._inertias, dtype=float).reshape(-1, 6, 6), root_inertia=self._root_inertia.copy(),
             lower=limits[0], upper=limits[1], velocity_limit=limits[2], effort_limit=limits[3],
             damping=np.array([m.damping for m in leaders], dtype=float),
-            friction=np.array([m.friction for m in leaders], dtype=float), frames=dict(self._frames),
+            friction=np.array([m.friction for m in leaders], dtype=float), armature=self._armature(index, leading),
+            frames=dict(self._frames),
             mimics={joint: leading[joint] for joint in mimics}, warnings=tuple(self._warnings),
             joint_frames={m.joint: m.frame for m in self._moving if m.frame is not None},
             constraints=tuple(self._constraints.values()))
+
+    def _armature(self, index, leading):
+        """(n,): a mimic joint adds multiplier^2 times its own to that of its leader."""
+        found = np.zeros(sum(m.mimic is None for m in self._moving))
+        for m in self._moving:
+            leader, multiplier, _ = leading[m.joint]
+            found[index.get(id(m), index[leader])] += multiplier**2 * m.armature
+        return found
 
     @staticmethod
     def _checked_mimic(name, mimic):

@@ -2,10 +2,11 @@
 
 Slot 0 of both is the world, so that no loop has a case for the root; body i of a Model has slot i + 1."""
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from screw_dynamics.numbers.values import Nil
 from screw_dynamics.screws import arrays
 from screw_dynamics.screws.inertia import Inertia, moved
 from screw_dynamics.screws.joint import AxialJoint, axial_joint, on_axis
@@ -17,25 +18,53 @@ class Link(NamedTuple):
     and operations with them are omitted.
 
     Slot of the parent, index of the coordinate that drives the joint, joint screw X and inertia M in the body frame,
-    and that frame's pose in the parent's as a function of q. The world's X is its acceleration (0, -g), by which
-    gravity enters; its z axis too lies along X, so slot 0 is not the root frame: that is a Frame."""
+    that frame's pose in the parent's as a function of q, and no armature. The world's X is its acceleration (0, -g), by
+    which gravity enters; its z axis too lies along X, so slot 0 is not the root frame: that is a Frame."""
 
     parent: int
     coordinate: int
     X: Axial
     M: Inertia
     E: AxialJoint
+    armature: Nil = 0.0
+
+
+class GearedLink(NamedTuple):
+    """A Link with armature: the inertia of the joint's rotor times its gear ratio squared, kg m^2 or kg, which adds
+    1/2 armature q'^2 to the kinetic energy; 0 of all but the first of bodies that share a coordinate.
+
+    An algorithm reads `links.armature[i]` whether it gets Links or these: of Links nothing is computed with it."""
+
+    parent: int
+    coordinate: int
+    X: Axial
+    M: Inertia
+    E: AxialJoint
+    armature: float
+
+
+Links: TypeAlias = Sequence[Link] | Sequence[GearedLink]        # of a robot: one for each body, and the world's first
 
 
 class Placed(NamedTuple):
     """A body in a body frame placed anywhere: slot of the parent, coordinate, joint screw and inertia in the body
-    frame, and B, the body's pose in its parent at q = 0; the world as in Link."""
+    frame, B, the body's pose in its parent at q = 0, and armature; the world as in Link."""
 
     parent: int
     coordinate: int
     X: Twist
     M: Inertia
     B: Pose
+    armature: float = 0.0
+
+
+class Structure(NamedTuple):
+    """What algorithms are compiled for: a coordinate may drive several bodies, as with mimic joints; configurations of
+    some joints are elements of groups; some joints have armature."""
+
+    shares_coordinates: bool = False
+    on_groups: bool = False
+    geared: bool = False
 
 
 class Frame(NamedTuple):
@@ -45,16 +74,23 @@ class Frame(NamedTuple):
     C: Pose
 
 
-def placed(parent: int, coordinate: int, X: np.ndarray, M: np.ndarray, B: np.ndarray) -> Placed:
+def placed(parent: int, coordinate: int, X: np.ndarray, M: np.ndarray, B: np.ndarray, armature: float = 0.0) -> Placed:
     """The Placed body of arrays: X (6,), M (6, 6), B (4, 4)."""
-    return Placed(int(parent), int(coordinate), arrays.twist(X), arrays.inertia(M), arrays.pose(B))
+    return Placed(int(parent), int(coordinate), arrays.twist(X), arrays.inertia(M), arrays.pose(B), float(armature))
 
 
-def on_axes(bodies: Sequence[Placed]) -> list[Link]:
-    """The Link of each body. The numbers may be of any kind."""
+def on_axes(bodies: Sequence[Placed]) -> list[Link] | list[GearedLink]:
+    """The Link of each body, or the GearedLink if any has armature. The numbers may be of any kind."""
     frames = [on_axis(body.X) for body in bodies]
-    return [Link(parent, coordinate, X, moved(inverse(T), M), axial_joint(inverse(frames[parent][0]) @ B @ T, X))
-            for (parent, coordinate, _, M, B), (T, X) in zip(bodies, frames, strict=True)]
+    links = [Link(parent, coordinate, X, moved(inverse(T), M), axial_joint(inverse(frames[parent][0]) @ B @ T, X))
+             for (parent, coordinate, _, M, B, _), (T, X) in zip(bodies, frames, strict=True)]
+    geared = any(body.armature != 0.0 for body in bodies)
+    return [with_armature(*pair) for pair in zip(links, bodies, strict=True)] if geared else links
+
+
+def with_armature(link: Link, body: Placed) -> GearedLink:
+    """A Link and the armature of its body."""
+    return GearedLink(link.parent, link.coordinate, link.X, link.M, link.E, body.armature)
 
 
 def axis_frames(bodies: Sequence[Placed]) -> list[Pose]:

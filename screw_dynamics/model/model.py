@@ -16,7 +16,7 @@ from screw_dynamics.screws.se3 import compose, inverse
 from . import checks, group_joints, inertial_parameters
 from .constraints import Constraint, Members
 from .group_joints import Place
-from .links import Frame, Link, Placed, axis_frames, on_axes, placed
+from .links import Frame, GearedLink, Link, Placed, Structure, axis_frames, on_axes, placed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,6 +46,7 @@ class Model:
     effort_limit: np.ndarray            # (n) N m or N, inf where there is none
     damping: np.ndarray                 # (n) viscous friction, N m s/rad or N s/m
     friction: np.ndarray                # (n) Coulomb friction, N m or N
+    armature: np.ndarray                # (n) inertia of the rotor times gear ratio squared, kg m^2 or kg
     frames: Mapping[str, tuple[int, np.ndarray]]         # every link: its body (-1: root) and pose (4, 4) in the body
     mimics: Mapping[str, tuple[str, float, float]]       # mimic joint: leader, multiplier, offset
     warnings: tuple[str, ...]           # what was odd about the source but could be used
@@ -168,15 +169,29 @@ class Model:
         """True if some coordinate drives more than one body, as with mimic joints."""
         return len(self.coordinates) > self.n
 
+    @lazy
+    def structure(self) -> Structure:
+        """What algorithms are compiled for."""
+        return Structure(self.shares_coordinates, self.on_groups, bool(self.armature.any()))
+
     # ------------------------------------------------------------------------------------------------- for recursions
     def placed(self, gravity: ArrayLike) -> list[Placed]:
         """One Placed body for each slot, gravity (3,) in m/s^2 in the world frame."""
         world = placed(0, 0, np.append(np.zeros(3), -np.asarray(gravity, dtype=float)), self.root_inertia, np.eye(4))
         return [world, *map(placed, self.parents + 1, self.coordinates, self.screws_body, self.inertias,
-                            self.relative_poses)]
+                            self.relative_poses, self.armature_of_bodies)]
 
-    def links(self, gravity: ArrayLike) -> list[Link]:
-        """One Link for each slot."""
+    @lazy
+    def armature_of_bodies(self) -> np.ndarray:
+        """Armature (b,): of the bodies that share a coordinate the first has its armature."""
+        first = np.unique(self.coordinates, return_index=True)[1]
+        found = np.zeros(len(self.coordinates))
+        found[first] = self.armature
+        found.setflags(write=False)
+        return found
+
+    def links(self, gravity: ArrayLike) -> list[Link] | list[GearedLink]:
+        """One Link for each slot, or GearedLinks where there is armature."""
         return on_axes(self.placed(gravity))
 
     def places(self, gravity: ArrayLike) -> list[Place]:
@@ -216,6 +231,24 @@ class Model:
         """The model with another inertia (6, 6) of the root link and what is fixed to it, about the root's origin; none
         without. The root of a model stands still: only totals change, the mass, its centre and potential energy."""
         return replace(self, root_inertia=checks.inertia(f"link {self.root!r}", inertia))
+
+    def with_armature(self, armature: Mapping[str, float]) -> "Model":
+        """The model with other armature of some joints, {joint: value}: the inertia of the motor's rotor times the gear
+        ratio squared, kg m^2 or kg. ValueError for a joint that does not exist, follows another, or is on a group, and
+        for what is negative or not finite."""
+        if not isinstance(armature, Mapping):
+            raise TypeError(f"with_armature: {{joint: value}} is expected, not {type(armature).__name__}")
+        found = self.armature.copy()
+        for joint, value in armature.items():
+            name = f"joint {joint!r}"
+            if joint in self.mimics:
+                raise ValueError(f"{name} follows {self.mimics[joint][0]!r}, which has the armature of both")
+            if joint not in self.v_slices:
+                raise ValueError(f"{name} does not exist; the model has {', '.join(self.joint_names) or 'none'}")
+            if self.kind_of(joint) in group_joints.GROUPS:
+                raise ValueError(f"{name} is {self.kind_of(joint)}: only joints of one degree of freedom have armature")
+            found[self.v_slices[joint]] = checks.number(name, "armature", value, 0.0)
+        return replace(self, armature=found)
 
     def with_payload(self, link: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0),
                      inertia: ArrayLike | None = None) -> "Model":

@@ -40,7 +40,7 @@ class Evaluation:
 
     def _of(self, entry: Entry) -> Entry:
         """The entry points of an algorithm for this robot."""
-        return entry.on_groups if self.model.on_groups else entry
+        return entry.of(self.model.structure)
 
     def _number(self, entry, inputs, out, threads):
         """Evaluate an entry point whose result is a single number."""

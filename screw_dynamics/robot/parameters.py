@@ -33,8 +33,15 @@ class InertialParameters(Dynamics):
 
     @property
     def inertial_parameters(self) -> np.ndarray:
-        """The parameters (10 b,) of the model: torque_regressor @ inertial_parameters = inverse_dynamics."""
+        """The parameters (10 b,) of the model: torque_regressor @ inertial_parameters + armature * qdd =
+        inverse_dynamics."""
         return self.model.inertial_parameters
+
+    @property
+    def armature(self) -> np.ndarray:
+        """The armature (n,) of the model's joints, kg m^2 or kg: the inertia of a motor's rotor times the gear ratio
+        squared. Every method of dynamics contains it."""
+        return self.model.armature
 
     @property
     def inertial_parameter_names(self) -> tuple[str, ...]:
@@ -43,10 +50,10 @@ class InertialParameters(Dynamics):
 
     @property
     def friction_parameters(self) -> np.ndarray:
-        """The parameters (3 n,) of the columns that friction=True adds: of each joint the model's damping and Coulomb
-        friction, and the armature 0."""
+        """The parameters (3 n,) of the columns that friction=True adds: of each joint the model's damping, Coulomb
+        friction and armature."""
         model = self.model
-        return np.stack([model.damping, model.friction, np.zeros(self.n)], axis=-1).ravel()
+        return np.stack([model.damping, model.friction, model.armature], axis=-1).ravel()
 
     @property
     def friction_parameter_names(self) -> tuple[str, ...]:
@@ -55,7 +62,8 @@ class InertialParameters(Dynamics):
 
     def torque_regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, friction: bool = False, out: Out = None,
                          threads: Threads = None) -> np.ndarray:
-        """The matrix Y (..., n, 10 b), of the state alone, with Y @ inertial_parameters = inverse_dynamics(q, qd, qdd).
+        """The matrix Y (..., n, 10 b), of the state alone, with Y @ inertial_parameters = inverse_dynamics(q, qd, qdd)
+        without armature.
 
         It is the derivative of the efforts by the parameters. friction: with three columns more for each velocity, of
         its viscous damping, Coulomb friction and armature: qd, sign(qd) and qdd in its row; (..., n, 10 b + 3 n). Then
@@ -78,7 +86,8 @@ class InertialParameters(Dynamics):
         return Y
 
     def momentum_regressor(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The matrix (..., n, 10 b) whose product with inertial_parameters is the generalised momentum M(q) qd.
+        """The matrix (..., n, 10 b) whose product with inertial_parameters is the generalised momentum M(q) qd without
+        armature.
 
         Of a floating base its six rows are the momentum of the whole robot about the base's origin, in its frame."""
         qd = checks.real_numbers("qd", qd, self.n)
@@ -88,7 +97,7 @@ class InertialParameters(Dynamics):
 
     def kinetic_energy_regressor(self, q: ArrayLike, qd: ArrayLike, out: Out = None,
                                  threads: Threads = None) -> np.ndarray:
-        """The row (..., 10 b) whose product with inertial_parameters is the kinetic energy, J."""
+        """The row (..., 10 b) whose product with inertial_parameters is the kinetic energy without armature, J."""
         return self._evaluate(self._of(KINETIC_ENERGY_REGRESSOR), {"q": q, "qd": qd}, out, threads, self._root)
 
     def potential_energy_regressor(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:

@@ -84,7 +84,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         if self._sealed:
             instead = {"gravity": "robot.with_gravity(gravity) returns", "model": "Robot(model, robot.gravity) is",
                        "representation": "Robot(robot.model, robot.gravity, representation) is"}.get(
-                           name, "with_gravity, with_payload, with_root_inertia and specialize return")
+                           name, "with_gravity, with_payload, with_armature, with_root_inertia and specialize return")
             raise AttributeError(f"a Robot is immutable, and its {name!r} cannot be changed: {instead} another Robot")
         object.__setattr__(self, name, *value)
 
@@ -141,6 +141,11 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         total_mass, center_of_mass and potential_energy, are then of what moves, as Pinocchio's are; efforts and
         accelerations do not depend on it. See Model.with_root_inertia."""
         return Robot(self.model.with_root_inertia(inertia), self.gravity, self.representation, self.source)
+
+    def with_armature(self, armature: Mapping[str, float]) -> Robot:
+        """The same robot with other armature of some joints, {joint: value}, kg m^2 or kg: the inertia of the motor's
+        rotor times the gear ratio squared. It adds 1/2 armature qd^2 to the kinetic energy; see Model.with_armature."""
+        return Robot(self.model.with_armature(armature), self.gravity, self.representation, self.source)
 
     def with_inertial_parameters(self, parameters: ArrayLike) -> Robot:
         """The same robot with other inertial_parameters (10 b,); see Model.with_inertial_parameters."""

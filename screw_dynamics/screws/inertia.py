@@ -94,25 +94,25 @@ def square(U: Wrench, d: Scalar) -> Articulated:
 
 
 @kernel
-def _relieved(A, X, U, d, armature):
+def _relieved(A, X, U, d, added):
     return A - square(U, d)
 
 
-def _frees(X: Twist, armature: Scalar) -> str | None:
-    """"angular" or "linear" for a screw that is known to lie along z and to be of this kind, without armature."""
-    if any(type(x) is not float for x in (*X.angular, *X.linear, armature)) or armature:
+def _frees(X: Twist, added: Scalar) -> str | None:
+    """"angular" or "linear" for a screw that is known to lie along z and to be of this kind, without added."""
+    if any(type(x) is not float for x in (*X.angular, *X.linear, added)) or added:
         return None
     moves = [part for part in X._fields if any(getattr(X, part))]
     return moves[0] if len(moves) == 1 and not any(getattr(X, moves[0])[:2]) else None
 
 
 @compiled_as(_relieved)
-def relieved(A: Articulated, X: Twist, U: Wrench, d: Scalar, armature: Scalar) -> Articulated:
-    """A - U d U^T, U = A X and 1 / d = X^T U + armature: what a joint leaves of an articulated inertia to its parent.
+def relieved(A: Articulated, X: Twist, U: Wrench, d: Scalar, added: Scalar) -> Articulated:
+    """A - U d U^T, U = A X and 1 / d = X^T U + added: what a joint leaves of an articulated inertia to its parent.
 
-    (I - U d X^T) A X = 0 without armature: about or along z alone a joint leaves a row and a column of zeros. Straight
+    (I - U d X^T) A X = 0 without added: about or along z alone a joint leaves a row and a column of zeros. Straight
     lines leave them out, where loops subtract equal numbers."""
-    rest, freed = A - square(U, d), _frees(X, armature)
+    rest, freed = A - square(U, d), _frees(X, added)
     S, B, D = rest.A, rest.B, rest.D
     if freed == "angular":
         return Articulated(Symmetric3(S.xx, S.xy, 0.0, S.yy, 0.0, 0.0), Matrix3(B.x, B.y, Vec3(0.0, 0.0, 0.0)), D)
@@ -123,15 +123,15 @@ def relieved(A: Articulated, X: Twist, U: Wrench, d: Scalar, armature: Scalar) -
 
 
 @kernel
-def _through(W, X, tau, armature):
+def _through(W, X, tau, added):
     return W
 
 
 @compiled_as(_through)
-def through(W: Wrench, X: Twist, tau: Scalar, armature: Scalar) -> Wrench:
+def through(W: Wrench, X: Twist, tau: Scalar, added: Scalar) -> Wrench:
     """The wrench W through a joint of effort tau = X^T W, when the joint's acceleration is not yet known: without
-    armature it does not depend on it. Straight lines write the effort for its component along z."""
-    (t, f), freed = W, _frees(X, armature)
+    added it does not depend on it. Straight lines write the effort for its component along z."""
+    (t, f), freed = W, _frees(X, added)
     if freed == "angular":
         return Wrench(Vec3(t.x, t.y, (1.0 / X.angular.z) * tau), f)
     if freed == "linear":

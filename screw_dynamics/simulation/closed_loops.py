@@ -23,7 +23,7 @@ from screw_dynamics.compiled.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.compiled.entry import lane, number
 from screw_dynamics.compiled.native import address, array_at
 from screw_dynamics.compiled.tiles import gather
-from screw_dynamics.model.links import Link
+from screw_dynamics.model.links import Link, Structure
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.scalars import some, sqrt, where
 from screw_dynamics.numbers.tables import block, table
@@ -120,34 +120,36 @@ def scratch_in(like: Scalar, memory: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def tree_in(Body: type, space: Callable, like: Scalar, memory: np.ndarray) -> Tree:
+def tree_in(links_in: Callable, Body: type, space: Callable, like: Scalar, memory: np.ndarray) -> Tree:
     """The Tree in a workspace."""
-    return Tree(ws.links_in(memory), table(Body, like, int(memory[ws.SLOTS]), memory, int(memory[ws.BODY])),
+    return Tree(links_in(memory), table(Body, like, int(memory[ws.SLOTS]), memory, int(memory[ws.BODY])),
                 constraints_in(memory, like), memory, space(memory))
 
 
-def form_of_settling(shares_coordinates: bool, on_groups: bool, lanes: bool) -> Form:
+def form_of_settling(structure: Structure, lanes: bool) -> Form:
     """What is compiled of `settle`, for calls from compiled code with addresses: of workspace, what is brought back, q
     and qd."""
-    by = mass_matrix if shares_coordinates else articulated
-    Body, fill, space = ((ws.placed(by.Body), fill_placements, groups) if on_groups else
+    by = mass_matrix if structure.shares_coordinates else articulated
+    Body, fill, space = ((ws.placed(by.Body), fill_placements, groups) if structure.on_groups else
                          (by.Body, fill_coordinates, coordinates_alone))
+    links_in = ws.geared_links_in if structure.geared else ws.links_in
     settle, like = settling(by), lane if lanes else number
-    name = f"loops.settle.{by.__name__.rpartition('.')[2]}{'.groups' * on_groups}{BATCHES * lanes}"
+    name = (f"loops.settle.{by.__name__.rpartition('.')[2]}{'.groups' * structure.on_groups}"
+            f"{'.armature' * structure.geared}{BATCHES * lanes}")
 
     @compiled(name)
     def native(where_, what, q, qd):
         memory, free = ws.memory_at(where_), np.ones(int(ws.memory_at(where_)[ws.COORDINATES]))
-        settle(fill, tree_in(Body, space, like(), memory), what, free,
+        settle(fill, tree_in(links_in, Body, space, like(), memory), what, free,
                array_at(like(), q, (int(memory[ws.CONFIGURATION]),)), array_at(like(), qd, (len(free),)),
                scratch_in(like(), memory))
     return Form(native, (types.intp,) * 4)
 
 
 @cache
-def settle_address(shares_coordinates: bool, on_groups: bool, lanes: bool) -> int:
+def settle_address(structure: Structure, lanes: bool) -> int:
     """The address of `settle`."""
-    form = form_of_settling(shares_coordinates, on_groups, lanes)
+    form = form_of_settling(structure, lanes)
     _kept.append(form)
     return address(prepare(*form))
 
@@ -164,7 +166,7 @@ def form_of_projection(on_groups: bool, lanes: bool) -> Form:
 
     @compiled(f"loops.project{'.groups' * on_groups}{BATCHES * lanes}", nogil=True)
     def project(memory, configurations, free, tolerance, steps, left):
-        tree, scratch = tree_in(Table, space, like(), memory), scratch_in(like(), memory)
+        tree, scratch = tree_in(ws.links_in, Table, space, like(), memory), scratch_in(like(), memory)
         rows_ = block(like(), (2, len(scratch)), memory, int(memory[ws.RESULT]))
         q, size = rows_[0], rows_[1][:1]
         for first in range(0, len(configurations), places(like())):

@@ -240,13 +240,13 @@ class Driven:
         self._memory = ws.workspace(ws.Rows(self._links, self._frames, model.n, model.nq, model.places(robot.gravity)))
         self._run = _entry_point(integrator, model.on_groups)
         entries, self._lost = choice(None, model.shares_coordinates), np.zeros((2, model.n))
-        acceleration, gravity_torque = (entry.on_groups if model.on_groups else entry
+        acceleration, gravity_torque = (entry.of(model.structure)
                                         for entry in (entries.acceleration, entries.gravity_torque))
         self._calls = np.zeros(STATICS + 1, dtype=np.int64)
         self._calls[FORWARD], self._calls[STATICS] = acceleration.address(False), gravity_torque.address(False)
-        self._calls[HYBRID] = hybrid_dynamics.entry(model.shares_coordinates, model.on_groups)[1]
+        self._calls[HYBRID] = hybrid_dynamics.entry(model.structure)[1]
         if INTEGRATORS[integrator].momenta:
-            self._calls[MOMENTA] = momenta_address(model.on_groups, False)
+            self._calls[MOMENTA] = momenta_address(model.structure, False)
 
     def wrenches(self, external: Mapping[str, np.ndarray]) -> np.ndarray:
         """Wrenches {link: (6,)} as those on the bodies (slots, 6), in their frames."""

@@ -1,8 +1,8 @@
 """Diagonally implicit Runge-Kutta methods, on groups as Munthe-Kaas methods, for stiff springs and dampers.
 
-A stage is solved by forward dynamics with the armature gamma D + gamma^2 K, gamma = h a_ss, for the acceleration: one
-call of O(n) an iteration, in which springs and dampers are exact, and only velocity products, gravity and the efforts
-of controllers are of the iteration before."""
+A stage is solved by forward dynamics with the added inertia gamma D + gamma^2 K, gamma = h a_ss, for the acceleration:
+one call of O(n) an iteration, in which springs and dampers are exact, and only velocity products, gravity and the
+efforts of controllers are of the iteration before."""
 import numpy as np
 
 from screw_dynamics.numbers.scalars import absolute, some, where
@@ -43,8 +43,8 @@ def implicit_runge_kutta(tableau: Tableau, motion: Motion, t: Scalar, h: Scalar,
             displace(motion.space, q, 1.0, stages.u, stages.q)
             load(motion, t + c[s] * h, stages.q, stages.v, gamma, 0.0)
             for k in range(n):
-                motion.net[k] += motion.armature[k] * dv[s, k]
-            solve(motion, stages.q, stages.v, motion.net, motion.armature, qdd)
+                motion.net[k] += motion.added[k] * dv[s, k]
+            solve(motion, stages.q, stages.v, motion.net, motion.added, qdd)
             now, size = like, over(SLOW, like)
             for k in range(n):
                 now = larger(now, absolute(gamma * (qdd[k] - dv[s, k])))

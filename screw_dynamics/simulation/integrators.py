@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.algorithms.momenta import MOMENTA
+from screw_dynamics.model.links import Structure
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.values import Scalar, kernel
 
@@ -107,6 +108,6 @@ def check_dry_friction(integrator: str, model: Model) -> None:
                          "the simulator's joint_friction")
 
 
-def momenta_address(on_groups: bool, lanes: bool) -> int:
-    """The address of algorithms/momenta.py, for robots with joints on groups or without."""
-    return (MOMENTA.on_groups if on_groups else MOMENTA).address(lanes)
+def momenta_address(structure: Structure, lanes: bool) -> int:
+    """The address of algorithms/momenta.py."""
+    return MOMENTA.of(structure).address(lanes)

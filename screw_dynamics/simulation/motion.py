@@ -13,7 +13,7 @@ from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
 
 from .space import PLACE, place_in_q
 
-BLOCK = 1e12        # kg m^2 or kg: armature of a joint at its stop, far more than any robot's inertia
+BLOCK = 1e12        # kg m^2 or kg: added inertia of a joint at its stop, far more than any robot's inertia
 FORWARD, CONTROLLER, MOMENTA = range(3)     # the first among the addresses of compiled functions
 SPRING, REST, LEAST, MOST = range(PLACE + 1, PLACE + 5)     # rows of joints
 
@@ -34,7 +34,7 @@ class Motion(NamedTuple):
     watch: Any
     tau: Any
     net: Any
-    armature: Any
+    added: Any
     q: Any
     qd: Any
     t: Any
@@ -64,9 +64,9 @@ def control(motion: Motion, t: Scalar, q: list, qd: list) -> None:
 
 
 @kernel
-def solve(motion: Motion, q: list, qd: list, tau: list, armature: list, qdd: list) -> None:
-    """qdd from (M + armature) qdd = tau - C qd - g."""
-    call(motion.calls[FORWARD], (motion.memory, 0, at(q), at(qd), at(tau), at(armature), at(qdd)))
+def solve(motion: Motion, q: list, qd: list, tau: list, added: list, qdd: list) -> None:
+    """qdd from (M + added) qdd = tau - C qd - g."""
+    call(motion.calls[FORWARD], (motion.memory, 0, at(q), at(qd), at(tau), at(added), at(qdd)))
 
 
 @kernel
@@ -91,14 +91,14 @@ def stretch(motion: Motion, q: list, k: int) -> Scalar:
 
 @kernel
 def load(motion: Motion, t: Scalar, q: list, qd: list, h: Scalar, ahead: Scalar) -> None:
-    """Set motion.net to tau - D qd - K (q + ahead qd - rest), D qd the effort of friction, and motion.armature to
+    """Set motion.net to tau - D qd - K (q + ahead qd - rest), D qd the effort of friction, and motion.added to
     h D + h^2 K: what these lose if qd grows by h qdd, and q by h times that."""
     joints = motion.joints
     renew(motion, t, q, qd)
     for k in range(len(qd)):
         d, K = resistance(joints[0, k], joints[1, k], qd[k]), joints[SPRING, k]
         motion.net[k] = motion.tau[k] - d * qd[k] - K * (stretch(motion, q, k) + ahead * qd[k])
-        motion.armature[k] = h * d + (h * h) * K
+        motion.added[k] = h * d + (h * h) * K
 
 
 @kernel
@@ -106,7 +106,7 @@ def accelerate(motion: Motion, t: Scalar, q: list, qd: list, h: Scalar, qdd: lis
     """qdd from (M + h D + h^2 K) qdd = tau - D qd - K (q + h qd - rest) - C qd - g, D qd the effort of friction and K
     the stiffness of springs: with h > 0 both at the end of a step, qd + h qdd and q + h (qd + h qdd)."""
     load(motion, t, q, qd, h, h)
-    solve(motion, q, qd, motion.net, motion.armature, qdd)
+    solve(motion, q, qd, motion.net, motion.added, qdd)
 
 
 @kernel
@@ -142,7 +142,7 @@ def stop_at_limits(motion: Motion, q: list, qd: list, stages: Stages) -> None:
     The impulse of a stop acts on all joints, or energy would be added: (M + D) dqd = -D qd with D large enough at a
     blocked joint to hold it. Forward dynamics solves this, as the difference of two results, in which gravity cancels.
     An impulse at one stop may drive another joint against its own, hence the iterations."""
-    joints, D, rest, push = motion.joints, motion.armature, motion.qd, motion.net
+    joints, D, rest, push = motion.joints, motion.added, motion.qd, motion.net
     held, free = stages.dv[0], stages.dv[1]
     for _ in range(len(qd)):
         any_blocked = False

@@ -61,7 +61,7 @@ class Rollouts:
         self._checked: dict = {}            # by options: plan, and number of samples
         self._on_groups = self._model.on_groups
         self._methods = {**entries._asdict(), **{
-            name: entry.on_groups if self._on_groups else entry for name, entry in OTHER_METHODS.items()}}
+            name: entry.of(self._model.structure) for name, entry in OTHER_METHODS.items()}}
         self._no_effort = np.zeros(self._model.n)
 
     # --------------------------------------------------------------------------------------------- plans
@@ -88,7 +88,7 @@ class Rollouts:
         calls = plan.view(np.int64)[ADDRESSES:JOINTS]
         calls[FORWARD] = self._entries.acceleration.address(lanes)
         if INTEGRATORS[integrator].momenta:
-            calls[MOMENTA] = momenta_address(self._on_groups, lanes)
+            calls[MOMENTA] = momenta_address(self._model.structure, lanes)
         if self._settle:
             address, plan[SETTLED] = self._settle
             calls[SETTLE] = address(lanes)

@@ -70,7 +70,7 @@ def runge_kutta(tableau: Tableau, motion: Motion, t: Scalar, h: Scalar, q: list,
 def error_norm(tableau: Tableau, motion: Motion, h: Scalar, q: list, qd: list, stages: Stages, relative: float,
                absolute_tolerance: float) -> Scalar:
     """The estimated error of a step whose last stage is the new state: root mean square in units of the tolerance."""
-    total, before, after = null(h), motion.net, motion.armature         # of which each call of solve sets its own
+    total, before, after = null(h), motion.net, motion.added         # of which each call of solve sets its own
     sizes(motion.space, q, before)
     sizes(motion.space, stages.q, after)
     for k in range(len(qd)):

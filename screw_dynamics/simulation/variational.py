@@ -26,22 +26,22 @@ from .space import displace, pull, push
 @kernel
 def forces(motion: Motion, t: Scalar, h: Scalar, q: list, v: list, found: np.ndarray) -> None:
     """Make the second of the rows p, dT/dq, g the forces f at the midpoint, friction and springs among them; set
-    motion.armature to h/2 times minus their derivative by v."""
+    motion.added to h/2 times minus their derivative by v."""
     joints, tau = motion.joints, motion.tau
     renew(motion, t, q, v)
     for k in range(len(v)):
         D, K = joints[0, k], joints[SPRING, k]
         found[1, k] += tau[k] - found[2, k] - D * v[k] - K * stretch(motion, q, k)
-        motion.armature[k] = (0.5 * h) * (D + (0.5 * h) * K)
+        motion.added[k] = (0.5 * h) * (D + (0.5 * h) * K)
 
 
 @kernel
 def rate(motion: Motion, q: list, p: Any, g: Any, h: Scalar, qdd: list) -> None:
-    """qdd from (M + armature) h qdd = p. Forward dynamics subtracts gravity, which is added here."""
+    """qdd from (M + added) h qdd = p. Forward dynamics subtracts gravity, which is added here."""
     for k in range(len(qdd)):
         motion.net[k] = p[k] / h + g[k]
         motion.qd[k] = null(qdd[k])
-    solve(motion, q, motion.qd, motion.net, motion.armature, qdd)
+    solve(motion, q, motion.qd, motion.net, motion.added, qdd)
 
 
 @kernel
@@ -78,7 +78,7 @@ def variational(tableau: Tableau, motion: Motion, t: Scalar, h: Scalar, q: list,
         for k in range(n):
             dv = where(active, h * change[k], like)
             v[k] += dv
-            found[1, k] -= (2.0 / h) * motion.armature[k] * dv      # or springs would magnify what is left to rounding
+            found[1, k] -= (2.0 / h) * motion.added[k] * dv      # or springs would magnify what is left to rounding
             now, size = larger(now, absolute(h * change[k])), larger(size, absolute(v[k]))
         going = unsettled(active, now, last, size)
         last = where(active, now, last)
@@ -100,7 +100,7 @@ def variational(tableau: Tableau, motion: Motion, t: Scalar, h: Scalar, q: list,
     displace(motion.space, q, 1.0, u, middle)
     for k in range(n):
         u[k] *= -1.0
-        motion.armature[k] = like
+        motion.added[k] = like
     push(motion.space, u, half, start)
     for k in range(len(q)):
         q[k] = middle[k]

@@ -164,9 +164,9 @@ class Reduced:
         self.N, self.M = of.V[:, ~of.held], M
         self.A = self.N.T @ M @ self.N
 
-    def moving(self, drift: np.ndarray, bias: np.ndarray, armature: np.ndarray) -> "Moving":
-        """What accelerates with drift J' qd (m,), bias forces (n,) and more armature (n,)."""
-        return Moving(self.N, self.M + np.diag(armature), -self._inverse @ drift, bias)
+    def moving(self, drift: np.ndarray, bias: np.ndarray, added: np.ndarray) -> "Moving":
+        """What accelerates with drift J' qd (m,), bias forces (n,) and added inertia (n,)."""
+        return Moving(self.N, self.M + np.diag(added), -self._inverse @ drift, bias)
 
     def velocities(self, v: np.ndarray, held: np.ndarray) -> np.ndarray:
         """The admissible velocities (n,) after an impulse of the loops, and of what holds the joints of a mask."""

@@ -23,7 +23,7 @@ from .scalar import Expressions, Scalar, each_number
 
 UPPER = np.triu_indices(3)
 PLACEMENT = {"origin": (3,), "orientation": (3, 3)}
-BODY = {"mass": (), "com": (3,), "inertia": (3, 3), "screw": (6,), **PLACEMENT}
+BODY = {"mass": (), "com": (3,), "inertia": (3, 3), "armature": (), "screw": (6,), **PLACEMENT}
 
 
 def symbol(name: str, what: str = "a symbol's name") -> sympy.Symbol:
@@ -69,7 +69,7 @@ def check(model: Model, parameters: Mapping[str, Mapping[str, Any]] | None,
         moves = link in model.body_names
         known = {} if model.known_link(link) == model.root else BODY if moves else PLACEMENT
         if moves and model.body_joints[model.body_names.index(link)] in model.joint_frames:
-            known = {name: shape for name, shape in BODY.items() if name != "screw"}
+            known = {name: shape for name, shape in BODY.items() if name not in ("screw", "armature")}
         for quantity in quantities:
             if quantity not in known:
                 kind = "does not move" if link == model.root else "moves" if moves else "is fixed to another"
@@ -148,7 +148,9 @@ def bodies(model: Model, gravity: Iterable[sympy.Expr], numbers: Numbers) -> lis
         first = i == 0 or model.body_joints[i] != model.body_joints[i - 1]
         X = numbers.screw(name, model.screws_body[i])
         B = numbers.pose(links[model.body_joints[i]] if first else None, model.relative_poses[i])
-        rows.append(Placed(int(parent) + 1, int(model.coordinates[i]), X, numbers.inertia(name, model.inertias[i]), B))
+        armature, = numbers.quantity(name, "armature", model.armature_of_bodies[i:i + 1])
+        rows.append(Placed(int(parent) + 1, int(model.coordinates[i]), X, numbers.inertia(name, model.inertias[i]), B,
+                           armature))
     return rows
 
 

@@ -50,6 +50,7 @@ class Joint(NamedTuple):
     limits: Limits = Limits()
     damping: float = 0.0
     friction: float = 0.0
+    armature: float = 0.0
     mimic: Mimic | None = None
     normal: np.ndarray | None = None
 

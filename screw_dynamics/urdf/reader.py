@@ -9,13 +9,14 @@ from screw_dynamics.model.checks import SMALLEST_RADIUS
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays
 
+from .armature import with_armature
 from .constraints import describe_constraints, in_use
 from .description import Joint, Link, describe
 from .error import Notes, UrdfError, issue, listed, quote
 from .file import opened
 from .lock import ON_GROUPS, Positions, locked
 from .mimic import check_mimics
-from .schema import constraint_elements, needed_part
+from .schema import needed_part, own_elements
 from .source import Source, path_of, read_source
 from .tree import Tree
 from .xml import parse_xml
@@ -81,7 +82,9 @@ def _read(source, base_link, tip_link, lock, apart, floating_base):
     notes = Notes()
     root = parse_xml(read_source(source))
     links, joints = describe(needed_part(root, notes), notes)
-    constraints = describe_constraints(constraint_elements(root, notes), links, joints, notes)
+    own = own_elements(root, notes)
+    joints = with_armature(joints, root, [element for element in own if element.tag == "armature"])
+    constraints = describe_constraints([element for element in own if element.tag != "armature"], links, joints, notes)
     tree = Tree(links, locked(joints, lock, notes))
     branch = tree.select(base_link, tip_link)
     constraints = in_use(constraints, branch, joints, lock, notes)
@@ -130,7 +133,7 @@ def _model(tree, links, branch, constraints, notes, apart):
         else:
             builder.add_joint(joint.name, child, joint.parent, joint.screw, placement, inertia, kind=joint.kind,
                               limits=joint.limits, damping=joint.damping, friction=joint.friction,
-                              mimic=joint.mimic)
+                              armature=joint.armature, mimic=joint.mimic)
         if joint.name in apart:
             builder.add_macro_joint("free", FREE + joint.name, joint.child, child, inertia=inertias[joint.child])
     for constraint in constraints:
@@ -156,7 +159,7 @@ def _note_idle_joints(branch, inertias, notes):
     below = dict(inertias)        # link: the inertia of it and all below it, q = 0
     for joint in reversed(branch.joints):
         M = below[joint.child]
-        if joint.axis is not None and not joint.mimic and joint.name not in leaders:
+        if joint.axis is not None and not (joint.mimic or joint.armature or joint.name in leaders):
             X = joint.screw
             if abs(X @ M @ X) <= M[5, 5] * SMALLEST_RADIUS**2:
                 notes.add("joint moves no inertia, forward dynamics is singular", joint.name)

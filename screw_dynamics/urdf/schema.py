@@ -1,7 +1,8 @@
 """From an XML tree to the part of it that dynamics needs, its form checked: elements, attributes, numbers.
 
-What else a URDF contains (shapes, materials, transmissions, simulator and controller settings) is ignored, and so are
-faults in it. Of the rest, what leaves dynamics undefined is refused; a faulty limit is none."""
+What else a URDF contains (shapes, materials, simulator and controller settings) is ignored, and so are faults in it;
+of transmissions armature.py takes the rotors. Of the rest, what leaves dynamics undefined is refused; a faulty limit is
+none."""
 import math
 import re
 import sys
@@ -113,13 +114,14 @@ _POINT = Form(required={"link": _name}, optional={"xyz": _VECTOR}, strict=True)
 _LOOP_JOINT = Form(required={"name": _name, "type": _one_of(constraints.KINDS)}, optional={"pitch": _ANY}, elements={
     "link1": _END, "link2": _END, "axis": Form(required={"xyz": _VECTOR}, strict=True)}, needed=("link1", "link2"),
     strict=True)
-_CONSTRAINTS = Form(elements={
+_EXTENSION = Form(elements={
     "loop_joint": _LOOP_JOINT,
     "distance": Form(required={"name": _name, "length": _POSITIVE}, elements={"link1": _POINT, "link2": _POINT},
                      needed=("link1", "link2"), strict=True),
     "gear": Form(required={"name": _name}, optional={"offset": _ANY}, needed=("joint",), many=("joint",), elements={
         "joint": Form(required={"name": _name, "ratio": _ANY}, strict=True)}, strict=True),
-}, many=("loop_joint", "distance", "gear"), strict=True)
+    "armature": Form(required={"joint": _name, "value": _POSITIVE}, strict=True),
+}, many=("loop_joint", "distance", "gear", "armature"), strict=True)
 
 _OTHER_FORMATS = {"sdf": "SDF", "mujoco": "MJCF (MuJoCo), for from_mjcf", "COLLADA": "COLLADA"}
 
@@ -140,14 +142,14 @@ def needed_part(root: etree._Element, notes: Notes) -> etree._Element:
     return robot
 
 
-def constraint_elements(root: etree._Element, notes: Notes) -> list[etree._Element]:
-    """New elements <loop_joint>, <distance> and <gear> of a <robot>, in their order."""
+def own_elements(root: etree._Element, notes: Notes) -> list[etree._Element]:
+    """New elements <loop_joint>, <distance>, <gear> and <armature> of a <robot>, in their order."""
     found: list[etree._Element] = []
     for element in root:
         if _tag(element) == "loop_joint":
             found.append(_copy_named(element, _LOOP_JOINT, "", notes))
         elif _tag(element) == "screw_dynamics":
-            found += _copy(element, _CONSTRAINTS, "<screw_dynamics>", "robot", notes)
+            found += _copy(element, _EXTENSION, "<screw_dynamics>", "robot", notes)
     return found
 
 

@@ -60,6 +60,17 @@ def test_a_constant_external_effort_comes_through_the_low_pass(robot):
     np.testing.assert_allclose(estimate, expected, atol=2e-4)
 
 
+def test_armature_is_in_the_momentum(robot):
+    """Of rotors that weigh as much as the links: without them it would be taken for an external effort."""
+    a = np.diag(robot.mass_matrix(bent(robot)))
+    geared = robot.with_armature(dict(zip(robot.joint_names, a, strict=True)))
+    effort, external = hold(robot), push(robot)
+    motion = fall(geared, effort + external)
+    expected = (1.0 - np.exp(-GAIN * motion[0]))[:, None] * external
+    np.testing.assert_allclose(observed(observer_of(geared), motion, effort), expected, atol=2e-4)
+    assert np.abs(observed(observer_of(robot), motion, effort) - expected).max() > 0.1 * np.abs(external).max()
+
+
 def test_every_joint_has_its_own_time_constant(robot):
     effort, external = hold(robot), push(robot)
     gain = np.linspace(5.0, 50.0, robot.n)

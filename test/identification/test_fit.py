@@ -153,6 +153,7 @@ def test_armature_and_efforts_that_are_missing(drawn, built, rng):
                                found.equations.b, atol=1e-6)
     armature = found.parameters[-3 * drawn.n:].reshape(-1, 3)[:, 2]
     np.testing.assert_allclose(armature[2:], 0.2, atol=1e-5)            # of the first two that of links looks the same
+    assert np.array_equal(found.robot.armature, armature)
     assert not found.equations.valid[::7, 2].any()
 
 

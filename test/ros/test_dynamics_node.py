@@ -117,6 +117,28 @@ def test_the_acceleration_of_the_topic(driver):
         np.testing.assert_allclose([torques[name] for name in arm.NAMES], expected, rtol=1e-12)
 
 
+def test_armature_of_the_description_is_in_the_torques(driver):
+    """And goes with it."""
+    qd, armature = np.array([0.5, -0.2]), (0.8, 0.3)
+
+    def wait_for(armature):
+        def accelerated():
+            driver.send(velocity=[0.0, 0.0])
+            stamp = driver.send(velocity=list(qd))          # a second later
+            torques = driver.wait(lambda: driver.output("inverse_dynamics", stamp), "inverse dynamics")
+            return [torques[name] for name in arm.NAMES]
+        expected = (arm.mass_matrix(Q) + np.diag(armature)) @ qd + arm.coriolis(Q, qd) + arm.gravity(Q)
+        driver.wait(lambda: np.allclose(accelerated(), expected, rtol=1e-12), f"the robot with armature {armature}")
+        reply = driver.call(srv.ForwardDynamics, "~/forward_dynamics", joint_names=list(arm.NAMES), position=list(Q),
+                            velocity=list(qd), effort=list(expected))
+        np.testing.assert_allclose(reply.acceleration, qd, rtol=1e-9)
+
+    with driver.parameter("acceleration_source", "finite_difference", afterwards="zero"):
+        with driver.parameter("robot_description", arm.urdf(armature=armature), afterwards=arm.urdf()):
+            wait_for(armature)
+        wait_for((0.0, 0.0))
+
+
 BAD = [
     ({"position": [1.0]}, "length mismatch"),
     ({"names": [], "position": [1.0], "velocity": []}, "length mismatch"),

@@ -9,16 +9,21 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
+import screw_dynamics as sd
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.testing.driver import Driver
 from screw_dynamics.testing.processes import Process
 from screw_dynamics_interfaces.srv import Step
 from support import planar_arm as arm
 
 ROBOTS = ("left", "middle", "right")
+GEARED = arm.urdf(armature=(2.0, 0.5))
 PARAMETERS = {
     "/**/screw_simulator": {"ros__parameters": {
         "robot_description": arm.urdf(), "publish_clock": True, "start_paused": True,
         "hold_until_first_command": False}},
+    "/middle/screw_simulator": {"ros__parameters": {"robot_description": GEARED}},
     "/right/screw_simulator": {"ros__parameters": {"gravity": [0.0, 0.0, 0.0], "initial_positions.elbow": 0.5}},
 }
 
@@ -66,6 +71,18 @@ def test_each_has_its_services_parameters_and_time(driver):
     values = [driver.call(GetParameters, f"/{robot}/screw_simulator/get_parameters", names=["gravity"]).values[0]
               for robot in ROBOTS]
     assert [value.double_array_value[2] for value in values] == [-9.81, -9.81, 0.0]
+
+
+def test_one_has_armature_and_falls_as_without_ros(driver):
+    _, before = step(driver, "middle", 0)
+    _, fallen = step(driver, "middle", 200)
+    twin, plain = (Simulation(sd.Robot.from_urdf(text), Settings(hold_until_first_command=False))
+                   for text in (GEARED, arm.urdf()))
+    assert [before[name] for name in arm.NAMES] == [0.0, 0.0]
+    for simulation in (twin, plain):
+        simulation.advance(200)
+    assert [fallen[name] for name in twin.robot.joint_names] == twin.joint_state().position[:2].tolist()
+    assert plain.q[0] < 1.5 * twin.q[0] < -0.01
 
 
 def test_the_first_one_keeps_the_clock(driver):

@@ -78,24 +78,24 @@ def test_the_velocity_of_a_momentum(rng):
     assert error(arrays.array(velocity(M, W)), np.linalg.solve(S, arrays.array(W))) < 1e-12
 
 
-@pytest.mark.parametrize("kind", ["revolute", "prismatic", "helical", "askew", "with armature"])
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "helical", "askew", "with added inertia"])
 def test_what_a_joint_leaves_has_the_zeros_of_its_axis(rng, kind):
     """(I - U d X^T) A X = 0: a row and a column vanish where a joint turns about z or slides along it, and the wrench
     through it has the effort for that component."""
     M, N, W = random_values(rng, Inertia, Inertia, Wrench)
-    A, zero, z, armature = articulated(M), Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 1.5), 0.2 * (kind == "with armature")
+    A, zero, z, added = articulated(M), Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 1.5), 0.2 * (kind == "with added inertia")
     X = {"prismatic": Twist(zero, z), "helical": Twist(z, Vec3(0.0, 0.0, 0.3)),
          "askew": Twist(Vec3(0.6, 0.0, 0.8), zero)}.get(kind, Twist(z, zero))
     A += articulated(N)
     U = A @ X
-    d = 1.0 / (dot(U, X) + armature)
-    rest = matrix(relieved(A, X, U, d, armature))
+    d = 1.0 / (dot(U, X) + added)
+    rest = matrix(relieved(A, X, U, d, added))
     assert error(rest, matrix(A - square(U, d))) < 1e-15
     place = {"revolute": 2, "prismatic": 5}.get(kind)
     vanished = [i for i in range(6) if not rest[i].any()]
     assert vanished == ([] if place is None else [place]) and (rest == rest.T).all()
     W += ((0.7 - dot(W, X)) / dot(U, X)) * U                            # so that X^T W = 0.7
-    found = through(W, X, 0.7, armature)
+    found = through(W, X, 0.7, added)
     assert error(arrays.array(found), arrays.array(W)) < 1e-13
     assert (found == W) == (place is None) and dot(found, X) == pytest.approx(0.7, abs=1e-14)
 

@@ -12,8 +12,9 @@ G = 9.81
 NAMES = ("shoulder", "elbow")
 
 
-def urdf(m2=M2, elbow="elbow", robot="arm"):
-    """The arm; with another mass of the forearm, or another name of the elbow."""
+def urdf(m2=M2, elbow="elbow", robot="arm", armature=()):
+    """The arm; with another mass of the forearm, another name of the elbow, or armature of both joints."""
+    gears = "".join(f'<armature joint="{name}" value="{a}"/>' for name, a in zip(NAMES, armature, strict=False))
     return f"""<?xml version="1.0"?>
 <robot name="{robot}">
   <joint name="finger" type="revolute">
@@ -41,7 +42,7 @@ def urdf(m2=M2, elbow="elbow", robot="arm"):
   <joint name="shoulder" type="revolute">
     <parent link="base"/><child link="upper_arm"/><axis xyz="0 -1 0"/>
     <limit lower="-3" upper="3" effort="100" velocity="5"/><dynamics damping="0.3" friction="0"/>
-  </joint>
+  </joint>{f"<screw_dynamics>{gears}</screw_dynamics>" * bool(gears)}
 </robot>
 """
 

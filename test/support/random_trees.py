@@ -97,8 +97,8 @@ def rerooted(parts, link):
     return found + [part for part in parts[1:] if part.link not in on_the_way]
 
 
-def model_of(parts, **joint_options):
-    """Our Model of the parts; the options go to every joint."""
+def builder_of(parts, **joint_options):
+    """Our ModelBuilder with the parts; the options go to every joint."""
     builder = sd.ModelBuilder("root")
     for part in parts:
         if part.kind == "fixed":
@@ -109,4 +109,9 @@ def model_of(parts, **joint_options):
         else:
             builder.add_joint(part.joint, part.link, part.parent, part.screw, part.placement, part.inertia,
                               mimic=part.mimic, **joint_options)
-    return builder.build()
+    return builder
+
+
+def model_of(parts, **joint_options):
+    """Our Model of the parts."""
+    return builder_of(parts, **joint_options).build()

@@ -49,7 +49,7 @@ with warnings.catch_warnings():
 # %% MjcfWarning
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", sd.MjcfWarning)         # of what MuJoCo has and a Model has not
-    sd.Robot.from_mjcf("<mujoco><worldbody><body><joint armature='1'/><geom size='0.1'/></body></worldbody></mujoco>")
+    sd.Robot.from_mjcf("<mujoco><worldbody><body><joint stiffness='1'/><geom size='0.1'/></body></worldbody></mujoco>")
 
 # %% DivergenceWarning
 with warnings.catch_warnings():

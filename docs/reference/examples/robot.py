@@ -102,6 +102,10 @@ balance.residual                                            # (101,): what effor
 # %% Robot.with_gravity
 robot.with_gravity((0, 0, 9.81)).gravity_torque(q)          # hanging from the ceiling
 
+# %% Robot.with_armature, Robot.armature
+geared = robot.with_armature({"lift": 120**2 * 3e-5})       # kg m^2: gear ratio squared times inertia of the rotor
+geared.armature, geared.mass_matrix(q)                      # it is on the diagonal
+
 # %% Robot.with_root_inertia
 robot.with_root_inertia().total_mass                        # kg, of what moves alone: as Pinocchio counts
 

@@ -27,7 +27,7 @@ class Body(NamedTuple):
     q: Scalar
     qd: Scalar
     tau: Scalar
-    armature: Scalar
+    added: Scalar
     R: Rotation
     r: Vec3
     J: Twist

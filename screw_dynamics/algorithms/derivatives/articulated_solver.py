@@ -36,7 +36,7 @@ def factorize_bodies(links: Link, body: Body, n: int) -> None:
     A[0] = zero(Articulated, like)
     for i in range(len(parent) - 1, 0, -1):
         U[i] = A[i] @ K[i]
-        d[i] = 1.0 / dot(U[i], K[i])
+        d[i] = 1.0 / (dot(U[i], K[i]) + links.armature[i])
         A[parent[i]] += shifted_articulated(r[i], A[i] - square(U[i], d[i]))            # (13)
 
 

@@ -117,7 +117,7 @@ def add_by_rates(links: Link, body: Body, by_qd: np.ndarray, H: np.ndarray) -> N
         by_rate = M[i] @ Y[i] + 2.0 * (B[i] @ J[i])
         body.P[i], body.T[i] = momentum, torque
         by_qd[k[i], k[i]] += dot(by_rate, J[i])
-        H[k[i], k[i]] += dot(momentum, J[i])
+        H[k[i], k[i]] += dot(momentum, J[i]) + links.armature[i]
         j = parent[i]
         while j > 0:
             by_qd[k[j], k[i]] += dot(by_rate, J[j])                                 # effect of q_i' on joint j ...

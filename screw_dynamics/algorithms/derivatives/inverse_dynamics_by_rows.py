@@ -80,7 +80,7 @@ def inverse_dynamics_derivatives(links: Link, body: Body, out: np.ndarray) -> No
         put_wrench(body.F, i, by_rate)
         put_wrench(body.G, i, by_position - ad_dual(X, W[i]))
         by_q[i - 1, i - 1], by_qd[i - 1, i - 1] = dot(by_position, X), dot(by_rate, X)
-        H[i - 1, i - 1] = dot(momentum, X)
+        H[i - 1, i - 1] = dot(momentum, X) + links.armature[i]
         put_carried(by_q, i, end[i], body.G, X)                     # effect on joint i of joints that it carries ...
         put_carried(by_qd, i, end[i], body.F, X)
         put_carried(H, i, end[i], body.P, X)

@@ -13,14 +13,14 @@ from screw_dynamics.screws.vectors import Vec3, cross
 
 
 class Body(NamedTuple):
-    """What the recursion holds of each body, in its frame: coordinate, rate, effort and armature of its joint; pose in
-    the parent, angular velocity, articulated inertia A and bias wrench P; U, d, u of the joint; angular acceleration,
-    and linear acceleration of the frame's origin."""
+    """What the recursion holds of each body, in its frame: coordinate, rate, effort and added inertia of its joint;
+    pose in the parent, angular velocity, articulated inertia A and bias wrench P; U, d, u of the joint; angular
+    acceleration, and linear acceleration of the frame's origin."""
 
     q: Scalar
     qd: Scalar
     tau: Scalar
-    armature: Scalar
+    added: Scalar
     C: Pose
     w: Vec3
     A: Articulated
@@ -37,8 +37,8 @@ def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
 
     Like the classical recursion of inverse dynamics it has accelerations of points, v' + w x v, in place of v', and no
     linear velocities. Requires a coordinate of its own for every joint."""
-    parent, k, X, M, E = links
-    q, qd, tau, armature, C, w, A, P, U, d, u, a = body
+    parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
+    q, qd, tau, added, C, w, A, P, U, d, u, a = body
     n = len(parent) - 1
     w[0], A[0], P[0] = zero(Vec3, q[0]), zero(Articulated, q[0]), zero(Wrench, q[0])
     for i in range(1, n + 1):
@@ -53,10 +53,11 @@ def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
     for i in range(n, 0, -1):
         p = parent[i]
         U[i] = A[i] @ X[i]
-        d[i] = 1.0 / (dot(U[i], X[i]) + armature[i])
+        own = added[i] + links.armature[i]
+        d[i] = 1.0 / (dot(U[i], X[i]) + own)
         u[i] = tau[i] - dot(P[i], X[i])                                                 # (10)
-        Ma = relieved(A[i], X[i], U[i], d[i], armature[i])
-        Pa = through(P[i] + Ma @ a[i] + (u[i] * d[i]) * U[i], X[i], tau[i], armature[i])
+        Ma = relieved(A[i], X[i], U[i], d[i], own)
+        Pa = through(P[i] + Ma @ a[i] + (u[i] * d[i]) * U[i], X[i], tau[i], own)
         A[p] += carried_articulated(E[i], q[i], C[i], Ma)                               # (13)
         P[p] += carried_wrench(E[i], q[i], C[i], Pa)                                    # (14)
     a[0] = over(X[0], q[0])

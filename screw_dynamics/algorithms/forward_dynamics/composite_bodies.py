@@ -16,14 +16,14 @@ from .hybrid import rest, rigid_body
 
 
 class Body(NamedTuple):
-    """What the algorithm holds of each body, resolved in the world frame: coordinate, rate, effort and armature of its
-    joint; the columns of hybrid.Body from R to S; inertia M and bias wrench P of the body with all that it carries; for
-    each coordinate its armature, and the mass matrix."""
+    """What the algorithm holds of each body, resolved in the world frame: coordinate, rate, effort and added inertia of
+    its joint; the columns of hybrid.Body from R to S; inertia M and bias wrench P of the body with all that it carries;
+    for each coordinate its added inertia, and the mass matrix."""
 
     q: Scalar
     qd: Scalar
     tau: Scalar
-    armature: Scalar
+    added: Scalar
     R: Rotation
     r: Vec3
     J: Twist
@@ -64,20 +64,22 @@ def solve(links: Link, body: Body, qdd: np.ndarray) -> None:
 
 @kernel
 def mass_matrix_and_bias(links: Link, body: Body, tau: np.ndarray) -> None:
-    """Set H to the mass matrix with armature, and subtract the bias efforts from tau (n), the wrenches P of the bodies
-    being those of the motion with q'' = 0.
+    """Set H to the mass matrix with added inertia, and subtract the bias efforts from tau (n), the wrenches P of the
+    bodies being those of the motion with q'' = 0.
 
     [MD] (81) is summed over the pairs of bodies of which one carries the other, each pair once."""
     parent, k, n = links.parent, links.coordinate, len(tau)
-    q, armature, r, J, M, P, own, H = (body.q, body.armature, body.r, body.J, body.M, body.P, body.own, body.H)
+    q, added, r, J, M, P, own, H = (body.q, body.added, body.r, body.J, body.M, body.P, body.own, body.H)
     for i in range(n):
         for j in range(n):
             H[i, j] = null(q[0])
     M[0], P[0] = zero(Inertia, q[0]), zero(Wrench, q[0])
     for i in range(1, len(k)):
-        own[k[i]] = armature[i]
+        own[k[i]] = added[i]
     for i in range(n):
         H[i, i] = own[i]
+    for i in range(1, len(k)):
+        H[k[i], k[i]] += links.armature[i]
     for i in range(len(k) - 1, 0, -1):
         tau[k[i]] -= dot(P[i], J[i])
         W = M[i] @ J[i]                                     # the momentum of the composite body at unit rate

@@ -18,14 +18,14 @@ from ..solvers import solve_symmetric
 
 
 class Body(NamedTuple):
-    """What the algorithm holds of each body, in its frame: coordinate, rate, effort and armature of its joint; the
+    """What the algorithm holds of each body, in its frame: coordinate, rate, effort and added inertia of its joint; the
     columns of classical.Body from qdd to W; the inertia of the body with all that it carries; for each coordinate its
-    armature and bias effort, and the mass matrix."""
+    added inertia and bias effort, and the mass matrix."""
 
     q: Scalar
     qd: Scalar
     tau: Scalar
-    armature: Scalar
+    added: Scalar
     qdd: Scalar
     C: Pose
     w: Vec3
@@ -45,13 +45,13 @@ def composite_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
     Several joints may share a coordinate. As composite_bodies.py, which in hybrid twists takes fewer operations in
     loops of long chains, and more in straight lines."""
     k, E, M, n = links.coordinate, links.E, links.M, len(qdd)
-    q, qd, tau, armature, column, C, w, wd, a, S, W, Mc, own, H = body
+    q, qd, tau, added, column, C, w, wd, a, S, W, Mc, own, H = body
     clear(column)                                                                       # q'' = 0
     classical.inverse_dynamics(links, classical.Body(q, qd, column, C, w, wd, a, S, W), qdd)
     Mc[0] = over(M[0], q[0])
     for i in range(1, len(k)):
         Mc[i] = over(M[i], q[0])
-        own[k[i]], column[k[i]] = armature[i], tau[i]       # the column has served
+        own[k[i]], column[k[i]] = added[i], tau[i]       # the column has served
     for i in range(n):
         qdd[i] = column[i] - qdd[i]
         for j in range(n):

@@ -16,14 +16,14 @@ from ..inverse_dynamics.balance import acceleration_matrix, moment
 
 
 class Body(NamedTuple):
-    """What the recursion holds of each body, resolved in the world frame: coordinate, rate, effort and armature of its
-    joint; orientation, vector from the parent's origin, joint screw, angular velocity, derivative of the twist,
+    """What the recursion holds of each body, resolved in the world frame: coordinate, rate, effort and added inertia of
+    its joint; orientation, vector from the parent's origin, joint screw, angular velocity, derivative of the twist,
     S = w'~ + w~ w~, articulated inertia A and bias wrench P; U, d, u of the joint."""
 
     q: Scalar
     qd: Scalar
     tau: Scalar
-    armature: Scalar
+    added: Scalar
     R: Rotation
     r: Vec3
     J: Twist
@@ -81,7 +81,7 @@ def articulate(links: Link, body: Body) -> None:
     for i in range(len(parent) - 1, 0, -1):
         p = parent[i]
         U[i] = A[i] @ J[i]
-        d[i] = 1.0 / (dot(U[i], J[i]) + body.armature[i])
+        d[i] = 1.0 / (dot(U[i], J[i]) + body.added[i] + links.armature[i])
         u[i] = body.tau[i] - dot(P[i], J[i])                                            # (10)
         A[p] += shifted_articulated(r[i], A[i] - square(U[i], d[i]))                    # (13)
         P[p] += shifted_wrench(r[i], P[i] + (u[i] * d[i]) * U[i])                       # (14)

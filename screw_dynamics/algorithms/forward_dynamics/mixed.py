@@ -24,14 +24,14 @@ from screw_dynamics.screws.vectors import (
 
 class Body(NamedTuple):
     """What the recursion holds of each body, torques and rotations in its frame, forces and translation in the world:
-    coordinate, rate, effort and armature of its joint; orientation in the parent and in the world, lever in the parent
-    of a force on the body, joint screw, angular velocity, velocity-dependent part of the twist's derivative,
+    coordinate, rate, effort and added inertia of its joint; orientation in the parent and in the world, lever in the
+    parent of a force on the body, joint screw, angular velocity, velocity-dependent part of the twist's derivative,
     articulated inertia A and bias wrench P; U, d, u of the joint; derivative of the twist."""
 
     q: Scalar
     qd: Scalar
     tau: Scalar
-    armature: Scalar
+    added: Scalar
     C: Rotation
     R: Rotation
     L: Matrix3
@@ -64,8 +64,8 @@ def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
 
     The lever L = p~ R^T maps a force in the world to its torque in the parent, and L^T an angular velocity of the
     parent to a linear one in the world. Linear velocities do not enter."""
-    parent, k, X, M, E = links
-    q, qd, tau, armature, C, R, L, J, w, c, A, P, U, d, u, Vd = body
+    parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
+    q, qd, tau, added, C, R, L, J, w, c, A, P, U, d, u, Vd = body
     n = len(parent) - 1
     R[0], w[0] = identity(q[0]).R, zero(Vec3, q[0])
     A[0], P[0] = zero(Articulated, q[0]), zero(Wrench, q[0])
@@ -86,10 +86,11 @@ def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
     for i in range(n, 0, -1):
         p = parent[i]
         U[i] = A[i] @ J[i]
-        d[i] = 1.0 / (dot(U[i], J[i]) + armature[i])
+        own = added[i] + links.armature[i]
+        d[i] = 1.0 / (dot(U[i], J[i]) + own)
         u[i] = tau[i] - dot(P[i], J[i])                                                 # (10)
-        Ma = relieved(A[i], J[i], U[i], d[i], armature[i])
-        Pa = through(P[i] + Ma @ c[i] + (u[i] * d[i]) * U[i], J[i], tau[i], armature[i])
+        Ma = relieved(A[i], J[i], U[i], d[i], own)
+        Pa = through(P[i] + Ma @ c[i] + (u[i] * d[i]) * U[i], J[i], tau[i], own)
         A[p] += moved_mixed(E[i], q[i], C[i], L[i], Ma)                                 # (13)
         P[p] += Wrench(turned(E[i], q[i], C[i], Pa.torque) + L[i] @ Pa.force, Pa.force)     # (14)
     Vd[0] = over(X[0], q[0])

@@ -14,13 +14,14 @@ from ..inverse_dynamics.balance import balance
 
 
 class Body(NamedTuple):
-    """What the recursion holds of each body, in the world frame: coordinate, rate, effort and armature of its joint;
-    pose, joint screw, twist, derivative of the twist, articulated inertia A and bias wrench P; U, d, u of the joint."""
+    """What the recursion holds of each body, in the world frame: coordinate, rate, effort and added inertia of its
+    joint; pose, joint screw, twist, derivative of the twist, articulated inertia A and bias wrench P; U, d, u of the
+    joint."""
 
     q: Scalar
     qd: Scalar
     tau: Scalar
-    armature: Scalar
+    added: Scalar
     C: Pose
     J: Twist
     V: Twist
@@ -40,8 +41,8 @@ def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
     are summed in the forward loop: the bias of an articulated body is then a rigid body's, and the last loop adds the
     effect of q'' to a world at rest. Inertias about a distant origin mask those about the joints, though: at r times
     the robot's size from it, the result has an error of some r^2 roundings, 1e-11 for an arm of 1 m at 100 m."""
-    parent, k, X, M, E = links
-    q, qd, tau, armature, C, J, V, Vd, A, P, U, d, u = body
+    parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
+    q, qd, tau, added, C, J, V, Vd, A, P, U, d, u = body
     n = len(parent) - 1
     C[0], V[0], Vd[0] = identity(q[0]), zero(Twist, q[0]), over(X[0], q[0])
     A[0], P[0] = zero(Articulated, q[0]), zero(Wrench, q[0])
@@ -58,7 +59,7 @@ def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
     for i in range(n, 0, -1):
         p = parent[i]
         U[i] = A[i] @ J[i]
-        d[i] = 1.0 / (dot(U[i], J[i]) + armature[i])
+        d[i] = 1.0 / (dot(U[i], J[i]) + added[i] + links.armature[i])
         u[i] = tau[i] - dot(P[i], J[i])                                                 # (10)
         A[p] += A[i] - square(U[i], d[i])                                               # (13)
         P[p] += P[i] + (u[i] * d[i]) * U[i]                                             # (14)

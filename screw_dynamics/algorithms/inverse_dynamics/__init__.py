@@ -13,7 +13,8 @@ from .body_fixed import without_gravity
 _MODULES = {"body": body_fixed, "spatial": spatial, "hybrid": hybrid, "mixed": mixed, "classical": classical}
 # The same efforts by each representation, named as in representations.REPRESENTATIONS, and by the classical one.
 INVERSE_DYNAMICS_IN = {name: Entry(form.inverse_dynamics, form.Body, 3, per_joint, name=f"inverse_dynamics.{name}",
-                                   on_groups=prescribed(form.inverse_dynamics)) for name, form in _MODULES.items()}
+                                   on_groups=prescribed(form.inverse_dynamics), reads_armature=True)
+                       for name, form in _MODULES.items()}
 INVERSE_DYNAMICS_CLASSICAL = INVERSE_DYNAMICS_IN.pop("classical")
 INVERSE_DYNAMICS = INVERSE_DYNAMICS_IN["body"]
 CORIOLIS_TORQUE = Entry(cleared(lambda body: body.qdd, without_gravity), body_fixed.Body, 2, per_joint,

@@ -28,7 +28,7 @@ class Body(NamedTuple):
 @kernel
 def newton_euler(links: Link, body: Body, acceleration: Twist, tau: np.ndarray) -> None:
     """Add to tau the joint efforts that the motion requires in an accelerated world; [MD] (66), (67)."""
-    parent, k, X, M, E = links
+    parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, qd, qdd, C, V, Vd, W = body
     n = len(parent) - 1
     V[0], Vd[0], W[0] = zero(Twist, q[0]), over(acceleration, q[0]), zero(Wrench, q[0])
@@ -41,7 +41,7 @@ def newton_euler(links: Link, body: Body, acceleration: Twist, tau: np.ndarray) 
         W[i] = balance(M[i], V[i], Vd[i])                                              # (67a), the body's own part
     for i in range(n, 0, -1):
         p = parent[i]
-        tau[k[i]] += dot(W[i], X[i])                                                   # (67b)
+        tau[k[i]] += dot(W[i], X[i]) + links.armature[i] * qdd[i]                     # (67b)
         W[p] += carried_wrench(E[i], q[i], C[i], W[i])                                 # (67a), what it carries
 
 

@@ -31,7 +31,7 @@ class Body(NamedTuple):
 @kernel
 def balance_bodies(links: Link, body: Body) -> None:
     """Fill the columns from C to W, the wrench that the motion of each body by itself requires."""
-    parent, _, X, M, E = links
+    parent, X, M, E = links.parent, links.X, links.M, links.E
     q, qd, qdd, C, w, wd, a, S, W = body
     w[0], wd[0], S[0], W[0] = zero(Vec3, q[0]), zero(Vec3, q[0]), zero(Matrix3, q[0]), zero(Wrench, q[0])
     a[0] = over(X[0].linear, q[0])
@@ -52,11 +52,11 @@ def balance_bodies(links: Link, body: Body) -> None:
 @kernel
 def add_efforts(links: Link, body: Body, tau: np.ndarray) -> None:
     """Add to tau the efforts of the wrenches W, which each body passes to its parent."""
-    parent, k, X, _, E = links
+    parent, k, X, E = links.parent, links.coordinate, links.X, links.E
     q, C, W = body.q, body.C, body.W
     for i in range(len(parent) - 1, 0, -1):
         p = parent[i]
-        tau[k[i]] += dot(W[i], X[i])                                                  # (67b)
+        tau[k[i]] += dot(W[i], X[i]) + links.armature[i] * body.qdd[i]                # (67b)
         W[p] += carried_wrench(E[i], q[i], C[i], W[i])                                # (67a), what it carries
 
 

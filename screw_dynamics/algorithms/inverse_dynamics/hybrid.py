@@ -37,7 +37,7 @@ def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
 
     Linear velocities do not enter: those of (75d) are differences, w_p x r + J q' between a body and its parent. The
     rotated inertia of (76a) is not formed either: its factors R, Theta, R^T are applied one by one."""
-    parent, k, X, M, E = links
+    parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, qd, qdd, R, r, J, w, Vd, S, W = body
     n = len(parent) - 1
     R[0], w[0], S[0], W[0] = identity(q[0]).R, zero(Vec3, q[0]), zero(Matrix3, q[0]), zero(Wrench, q[0])
@@ -58,5 +58,5 @@ def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
         W[i] = Wrench(torque, M[i].mass * a + S[i] @ h)                               # (55), the body's own part
     for i in range(n, 0, -1):
         p = parent[i]
-        tau[k[i]] += dot(W[i], J[i])                                                  # (76c)
+        tau[k[i]] += dot(W[i], J[i]) + links.armature[i] * qdd[i]                     # (76c)
         W[p] += shifted_wrench(r[i], W[i])                                            # (76b), what it carries

@@ -35,7 +35,7 @@ def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
     """tau = M(q) q'' + C(q, q') q' + g(q), by the balance of [MD] (56), (57).
 
     The recursion, which the paper leaves open, is (66) for rotations and (75) for translations, without velocities."""
-    parent, k, X, M, E = links
+    parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, qd, qdd, C, R, w, Vd, S, W = body
     n = len(parent) - 1
     R[0], w[0], S[0], W[0] = identity(q[0]).R, zero(Vec3, q[0]), zero(Matrix3, q[0]), zero(Wrench, q[0])
@@ -57,6 +57,6 @@ def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
     for i in range(n, 0, -1):
         p = parent[i]
         local = Wrench(W[i].torque, W[i].force @ R[i])                                # all of it in the body frame
-        tau[k[i]] += dot(local, X[i])
+        tau[k[i]] += dot(local, X[i]) + links.armature[i] * qdd[i]
         torque = carried_wrench(E[i], q[i], C[i], local).torque
         W[p] += Wrench(torque, W[i].force)                                            # what it carries

@@ -31,7 +31,7 @@ def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
     """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (70), (71). Only screws and inertias change their frame.
 
     The inertia of (71a) is not formed: its factors are applied one by one, by `balance_at`."""
-    parent, k, X, M, E = links
+    parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, qd, qdd, C, J, V, Vd, W = body
     n = len(parent) - 1
     C[0], V[0], W[0] = identity(q[0]), zero(Twist, q[0]), zero(Wrench, q[0])
@@ -45,5 +45,5 @@ def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
         Vd[i] = Vd[p] + ad(V[p], Jqd) + qdd[i] * J[i]                                 # (70d)
         W[i] = balance_at(C[i], M[i], V[i], Vd[i])                                    # (71a, b), the body's own part
     for i in range(n, 0, -1):
-        tau[k[i]] += dot(W[i], J[i])                                                  # (71c)
+        tau[k[i]] += dot(W[i], J[i]) + links.armature[i] * qdd[i]                     # (71c)
         W[parent[i]] += W[i]                                                          # (71b), what it carries

@@ -12,7 +12,7 @@ from .groups import prescribed
 def _entry(form, name, order):
     algorithm = form.recursion(order == 2)
     return Entry(algorithm, form.Body, 3 + order, _SHAPES[order], on_groups=prescribed(algorithm, order == 2),
-                 name=f"inverse_dynamics_time_derivatives.{name}.{order}")
+                 reads_armature=True, name=f"inverse_dynamics_time_derivatives.{name}.{order}")
 
 
 _SHAPES = {1: kernel(lambda n, b: (2, n)), 2: kernel(lambda n, b: (3, n))}

@@ -35,7 +35,7 @@ def recursion(second: bool) -> Callable:
     def inverse_dynamics_time_derivatives(links, body, tau):
         """[MD] (66), (67), and their derivatives, for which X_i is constant and A = Ad_C^-1 has A' = -ad_(X q') A. The
         world accelerates by (0, -g) at all times, and has no velocity at this one."""
-        parent, k, X, M, E = links
+        parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
         q, qd, qdd, qddd, qdddd, C, V, Vd, Vdd, Vddd, W, Wd, Wdd = body
         n, none = len(parent) - 1, zero(Wrench, q[0])
         V[0], Vd[0], Vdd[0], Vddd[0] = zero(Twist, q[0]), over(X[0], q[0]), zero(Twist, q[0]), zero(Twist, q[0])
@@ -54,14 +54,14 @@ def recursion(second: bool) -> Callable:
         for i in range(n, 0, -1):
             p, K, Kd = parent[i], qd[i] * X[i], qdd[i] * X[i]
             carries = i < n and inner(q[i + 1])
-            tau[0, k[i]] += dot(W[i], X[i])
+            tau[0, k[i]] += dot(W[i], X[i]) + links.armature[i] * qdd[i]
             Fd = Ad_dual(C[i + 1], Fd) if carries else Wd[i]
-            tau[1, k[i]] += dot(Fd, X[i])
+            tau[1, k[i]] += dot(Fd, X[i]) + links.armature[i] * qddd[i]
             Wid = Wd[i] - ad_dual(K, W[i])                                              # (A^T W)' = A^T Wid
             W[p] += Ad_dual(C[i], W[i])
             Wd[p] += Ad_dual(C[i], Wid)
             if second:
                 Fdd = Ad_dual(C[i + 1], Fdd) if carries else Wdd[i]
-                tau[2, k[i]] += dot(Fdd, X[i])
+                tau[2, k[i]] += dot(Fdd, X[i]) + links.armature[i] * qdddd[i]
                 Wdd[p] += Ad_dual(C[i], Wdd[i] - ad_dual(Kd, W[i]) - ad_dual(K, Wd[i] + Wid))
     return inverse_dynamics_time_derivatives

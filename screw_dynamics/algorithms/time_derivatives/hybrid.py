@@ -132,13 +132,13 @@ def recursion(second: bool) -> Callable:
         for i in range(n, 0, -1):
             p, carries = parent[i], i < n and inner(q[i + 1])
             f, fd, turn = W[i].force, Wd[i].force, turned_wrench(w[i], W[i])
-            tau[0, k[i]] += dot(W[i], J[i])                                             # (76c)
+            tau[0, k[i]] += dot(W[i], J[i]) + links.armature[i] * body.qdd[i]      # (76c)
             Fd = shifted_wrench(r[i + 1], Fd) if carries else Wd[i] - turn
-            tau[1, k[i]] += dot(Fd, J[i])
+            tau[1, k[i]] += dot(Fd, J[i]) + links.armature[i] * body.qddd[i]
             if second:
                 own = Wdd[i] - turned_wrench(body.Vd[i].angular, W[i]) - turned_wrench(w[i], 2.0 * Wd[i] - turn)
                 Fdd = shifted_wrench(r[i + 1], Fdd) if carries else own
-                tau[2, k[i]] += dot(Fdd, J[i])
+                tau[2, k[i]] += dot(Fdd, J[i]) + links.armature[i] * body.qdddd[i]
                 arm = cross(body.rdd[i], f) + 2.0 * cross(body.rd[i], fd)
                 Wdd[p] += shifted_wrench(r[i], Wdd[i]) + Wrench(arm, o)
             Wd[p] += shifted_wrench(r[i], Wd[i]) + Wrench(cross(body.rd[i], f), o)

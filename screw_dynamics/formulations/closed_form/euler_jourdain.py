@@ -38,11 +38,13 @@ FORMS = {
 
 def euler_jourdain(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, representation: str = "body",
                    applied: ArrayLike | None = None) -> np.ndarray:
-    """The efforts tau (..., n) = J^T (W - W^app) that a motion takes; [MD] (78) with (41), (38), (53) or (56), (57).
+    """The efforts tau (..., n) = J^T (W - W^app) that a motion takes, and those of armature; [MD] (78) with (41), (38),
+    (53) or (56), (57).
 
     applied: W^app (..., b, 6), the wrenches that act on the bodies beside weight and joints, in the representation."""
     J = robot.body_jacobians(q, representation)
-    return np.einsum("...ixk,...ix->...k", J, needed_wrenches(robot, q, qd, qdd, representation, applied))
+    efforts = np.einsum("...ixk,...ix->...k", J, needed_wrenches(robot, q, qd, qdd, representation, applied))
+    return efforts + robot.armature * checked(qdd=(qdd, robot.n))[0]
 
 
 def needed_wrenches(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, representation: str = "body",
@@ -69,10 +71,11 @@ def constraint_wrenches(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLik
 
 
 def mass_matrix(robot: Robot, q: ArrayLike, representation: str = "body") -> np.ndarray:
-    """J^T M J, (..., n, n), with the system Jacobian and the bodies' inertias in the representation; [MD] (81)."""
+    """J^T M J, (..., n, n), with the system Jacobian and the bodies' inertias in the representation; [MD] (81); and
+    armature on its diagonal."""
     J = robot.body_jacobians(q, representation)
     M = FORMS[representation].inertia(robot.model.inertias, robot.body_poses(q))
-    return np.einsum("...ixk,...ixl->...kl", J, M @ J)
+    return np.einsum("...ixk,...ixl->...kl", J, M @ J) + np.diag(robot.armature)
 
 
 def twists(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,

@@ -22,9 +22,9 @@ def system_inertia(robot: Robot) -> np.ndarray:
 
 
 def mass_matrix(robot: Robot, q: ArrayLike) -> np.ndarray:
-    """The mass matrix J^T M J, (..., n, n); [MD] (81)."""
+    """The mass matrix J^T M J, (..., n, n); [MD] (81); and armature on its diagonal."""
     J = system_jacobian(robot, q)
-    return _T(J) @ system_inertia(robot) @ J
+    return _T(J) @ system_inertia(robot) @ J + np.diag(robot.armature)
 
 
 def coriolis_matrix(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:

@@ -10,6 +10,7 @@ Lie and Poisson: V_j is the twist of the link, since all screws of a joint are c
 import numpy as np
 from numpy.typing import ArrayLike
 
+from screw_dynamics.checks import without_armature
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import Ad_matrix
 
@@ -57,7 +58,9 @@ def system_rate(robot: Robot, q: ArrayLike, Pi: ArrayLike, tau: ArrayLike | None
     q' solves M^s J q' = Pi projected by J^T, which is exact for momenta that a motion has, and Pi' the first row with
     the efforts tau (..., n) and, beside the weights, spatial wrenches applied (..., b, 6), none unless given:
     Pi' = M^s J q'' + (M^s J q')' at q'' = 0. Momenta that no motion has lose what J does not see of them: in exact
-    numbers Pi stays M^s J q'. ValueError for joints on groups, where q' are velocities."""
+    numbers Pi stays M^s J q'. ValueError for joints on groups, where q' are velocities, and for armature, whose momenta
+    are of no body."""
+    without_armature("system_rate", robot.model)
     Pi, = checked(Pi=(Pi, len(robot.model.parents), 6))
     C = robot.body_poses(q)
     J, M = robot.body_jacobians(q, "spatial"), spatial.inertia(robot.model.inertias, C)

@@ -64,7 +64,7 @@ class OnDemand:
 
     async def ready(self, name: str, robot: Robot) -> None:
         """Return once a step of ON_DEMAND has been taken for robots of this kind; raise what it raises."""
-        key = name, robot.model.on_groups, robot.model.shares_coordinates
+        key = name, robot.model.structure
         if key not in self._begun:
             self._begun[key] = self._future()
             threading.Thread(target=self._take, args=(key, robot), daemon=True, name=name).start()
