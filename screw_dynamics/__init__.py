@@ -21,8 +21,8 @@ from .urdf import UrdfError, UrdfWarning, read_urdf
 _MODULES = {name.rpartition(".")[2]: name for name in (
     "screws.arrays", "se3", "so3", "model.macro_joints", "compiled.counting", "algorithms.twists",
     "absolute_coordinates", "algorithms.inverse_dynamics", "algorithms.forward_dynamics", "calibration",
-    "closed_loops", "contacts", "differential_inverse_kinematics", "elastic_joints", "estimation", "formulations",
-    "identification", "symbolic")}
+    "closed_loops", "contacts", "differential_inverse_kinematics", "elastic_joints", "estimation", "forces",
+    "formulations", "identification", "symbolic")}
 
 # Functions of modules that are imported when they are first used, since they take extras.
 _FUNCTIONS = {"view": "viewer.page", "identify": "identification.fit"}

@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike
 from screw_dynamics.lazy import lazy
 
 from . import checks
-from .algorithms.friction import resistance
+from .forces import Total
 from .model.group_joints import GROUPS
-from .simulation.springs import checked_springs
 
 AXES = "rx", "ry", "rz", "x", "y", "z"
 Efforts = ArrayLike | Callable | None
@@ -24,8 +23,9 @@ FreeStep = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.n
 
 
 class EnergyBalance(NamedTuple):
-    """Along a motion, each (..., samples), in J: kinetic and potential energy, that of springs at the joints too; and
-    since the first sample the work of efforts, and what friction, with the dampers of springs, and position stops took.
+    """Along a motion, each (..., samples), in J: kinetic and potential energy, what springs store too; and since the
+    first sample the work of efforts and of force elements that store nothing, and what friction, with dampers and drag,
+    and position stops took.
 
     What a stop took in a step is the energy after the step without it, less that with it; where that step is not known,
     all that is missing in a step that ends at a stop."""
@@ -130,6 +130,11 @@ class Samples:
         return self.q[..., :-1, :], self.configuration, self.ends[0]
 
     @lazy
+    def times(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The times (k - 1,) there."""
+        return self.t[:-1], 0.5 * (self.t[:-1] + self.t[1:]), self.t[1:]
+
+    @lazy
     def efforts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The efforts (..., 1 or k - 1, n) there."""
         tau, k = self._tau, len(self.t)
@@ -189,15 +194,15 @@ def accumulated(steps: np.ndarray, axis: int = -1) -> np.ndarray:
 
 
 # ------------------------------------------------------------------------------------------------- energy
-def energy_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts, friction: bool,
-                   springs: Any = None, at_stop: np.ndarray | None = None, free: FreeStep | None = None,
+def energy_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts, total: Total | None,
+                   at_stop: np.ndarray | None = None, free: FreeStep | None = None,
                    threads: int | None = None) -> EnergyBalance:
-    """The EnergyBalance of a motion, see Robot.energy_balance. at_stop (..., samples - 1): the steps that end at a
-    stop; free: what they would be without stops, if that is known."""
-    along, resisting = Samples(robot, t, q, qd, tau), resistance_of(robot.model, friction, springs)
+    """The EnergyBalance of a motion, see Robot.energy_balance. total: the elements of force that act; at_stop (...,
+    samples - 1): the steps that end at a stop; free: what they would be without stops, if that is known."""
+    along = Samples(robot, t, q, qd, tau)
 
     def potential_of(q):
-        return robot.potential_energy(q, threads=threads) + spring_energy(robot.model, springs, q)
+        return robot.potential_energy(q, threads=threads) + (total.potential_energy(q) if total else 0.0)
     with np.errstate(all="ignore"):                 # of states that are not finite
         kinetic, potential = robot.kinetic_energy(along.q, along.qd, threads=threads), potential_of(along.q)
         nothing, end = np.zeros(kinetic[..., 1:].shape), (kinetic + potential)[..., 1:]
@@ -208,31 +213,19 @@ def energy_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: E
             taken[at_stop] = robot.kinetic_energy(x, v) + potential_of(x) - end[at_stop]
         if tau is not None:
             work = along.integral(np.multiply, along.efforts, along.velocities).sum(axis=-1)
-        if resisting is not None:
-            heat = along.integral(lambda v: resisting(v) * v, along.velocities).sum(axis=-1)
+        if total:
+            heat, given = np.moveaxis(along.integral(partial(_powers, total), along.configurations, along.velocities,
+                                                     along.times), -1, 0)
+            work = work + given
         if at_stop is not None and free is None:
             taken = np.where(at_stop, work - heat - np.diff(kinetic + potential), 0.0)
     return EnergyBalance(kinetic, potential, accumulated(work), accumulated(heat), accumulated(taken))
 
 
-def resistance_of(model: Any, friction: bool, springs: Any) -> Callable[[np.ndarray], np.ndarray] | None:
-    """The efforts (..., n) that friction and the dampers of springs take at velocities (..., n), as in simulation; None
-    where there are none."""
-    given = checked_springs(model, springs)
-    if not friction and given is None:
-        return None
-    damping = (model.damping if friction else 0.0) + (0.0 if given is None else np.array(given[1]))
-    dry = model.friction if friction else 0.0
-    return lambda v: resistance(damping, dry, v) * v
-
-
-def spring_energy(model: Any, springs: Any, q: np.ndarray) -> np.ndarray | float:
-    """What springs at the joints store at configurations (..., nq), (...), in J."""
-    given = checked_springs(model, springs)
-    if given is None:
-        return 0.0
-    stiffness, _, rest = map(np.array, given)
-    return 0.5 * (stiffness * (q[..., model.places_in_q] - rest)**2).sum(axis=-1)
+def _powers(total, q, v, t):
+    """What elements of force take away for good, and what those give that store nothing, (..., 2), W."""
+    account = total.account(q, v, t)
+    return np.stack((account.lost, account.given), axis=-1)
 
 
 def at_limits(model: Any, q: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Any:
@@ -242,21 +235,20 @@ def at_limits(model: Any, q: np.ndarray, lower: np.ndarray, upper: np.ndarray) -
 
 
 # ------------------------------------------------------------------------------------------------- momentum
-def momentum_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts, friction: bool,
-                     springs: Any = None, threads: int | None = None) -> MomentumBalance:
-    """The MomentumBalance of a motion, see Robot.momentum_balance."""
-    bases, resisting = floating_joints(robot.model), resistance_of(robot.model, friction, springs)
-    along = Samples(robot, t, q, qd, tau)
+def momentum_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts, total: Total | None,
+                     threads: int | None = None) -> MomentumBalance:
+    """The MomentumBalance of a motion, see Robot.momentum_balance. total: the elements of force that act."""
+    bases, along = floating_joints(robot.model), Samples(robot, t, q, qd, tau)
     with np.errstate(all="ignore"):
         momentum, moment = momentum_and_moment(robot, along.q, along.qd, threads)
         p, M = momentum[..., 3:], robot.total_mass - robot.model.root_inertia[5, 5]
         carried = 0.5 * along.h * (moment[..., 1:, :] + moment[..., :-1, :]) - along.h**2 / 12.0 * np.diff(p, axis=-2)
         fallen = np.broadcast_to(M * along.h * robot.gravity, carried.shape)
         steps = np.concatenate((np.cross(carried, robot.gravity), fallen), axis=-1)
-        if tau is not None or resisting is not None:
+        if tau is not None or total:
             for joint, link in bases.items():
-                steps = steps + along.integral(partial(_wrench, robot, joint, link, resisting), along.configurations,
-                                               along.velocities, along.efforts)
+                steps = steps + along.integral(partial(_wrench, robot, joint, link, total), along.configurations,
+                                               along.velocities, along.efforts, along.times)
     return MomentumBalance(momentum, accumulated(steps, axis=-2))
 
 
@@ -286,10 +278,10 @@ def floating_joints(model: Any) -> dict[str, str]:
     return links
 
 
-def _wrench(robot, joint, link, resisting, q, v, tau):
+def _wrench(robot, joint, link, total, q, v, tau, t):
     """The wrench (..., 6) about the root's origin of the net effort on a free joint."""
     slots = robot.v_slices[joint]
-    net = tau - (0.0 if resisting is None else resisting(v))
+    net = tau + (total.efforts(q, v, t) if total else 0.0)
     twists = robot.jacobian(q, link, "spatial")[..., slots]
     net = np.broadcast_to(net[..., slots], twists.shape[:-1])
     lost = ~np.isfinite(twists).all(axis=(-2, -1), keepdims=True)
@@ -331,9 +323,10 @@ def records(record: str | Iterable[str], model: Any) -> tuple[str, ...]:
 
 
 def recorded(robot: Any, names: Iterable[str], motion: tuple[np.ndarray, np.ndarray, np.ndarray], every: int,
-             tau: Efforts, friction: bool, limits: bool, springs: Any, free: FreeStep | None, threads: int | None
+             tau: Efforts, limits: bool, total: Total | None, free: FreeStep | None, threads: int | None
              ) -> RecordedMotion:
-    """Every so many samples of a motion, with what is recorded along all of them."""
+    """Every so many samples of a motion, with what is recorded along all of them. total: the elements of force that
+    acted."""
     (t, q, qd), model = motion, robot.model
     found: dict[str, Any] = {}
     for name in names:
@@ -341,10 +334,10 @@ def recorded(robot: Any, names: Iterable[str], motion: tuple[np.ndarray, np.ndar
             found[name] = configuration_residual(robot, q[..., ::every, :], limits)
         elif name == "energy":
             at_stop = at_limits(model, q[..., 1:, :], model.lower, model.upper).any(axis=-1) if limits else None
-            balance = energy_balance(robot, t, q, qd, tau, friction, springs, at_stop, free, threads)
+            balance = energy_balance(robot, t, q, qd, tau, total, at_stop, free, threads)
             found[name] = EnergyBalance(*(x[..., ::every] for x in balance))
         else:
-            balance = momentum_balance(robot, t, q, qd, tau, friction, springs, threads)
+            balance = momentum_balance(robot, t, q, qd, tau, total, threads)
             found[name] = MomentumBalance(*(x[..., ::every, :] for x in balance))
     result = RecordedMotion(t[::every], q[..., ::every, :], qd[..., ::every, :])
     result.recorded = found

@@ -52,6 +52,7 @@ from screw_dynamics.compiled import store, team
 from screw_dynamics.compiled.cache import BATCHES, Form
 from screw_dynamics.compiled.cache import prepare as load_or_compile
 from screw_dynamics.compiled.threads import available_threads
+from screw_dynamics.forces import total as forces
 from screw_dynamics.model.links import Structure
 from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.simulation import closed_loops, control_along, driven
@@ -93,7 +94,7 @@ def forms(everything: bool = False, on_groups: bool = False, geared: bool = Fals
         *(entry.form_of_native(lanes) for entry in called),
         *(entry.form_of_many if lanes else entry.form_of_one for entry in entries),
         *(form for entry in entries * lanes for form in entry.forms_of_rows),
-        search.form(lanes, on_groups), *everything * (
+        search.form(lanes, on_groups), *forces.forms(on_groups, lanes, everything), *everything * (
             closed_loops.form_of_projection(on_groups, lanes),
             *(closed_loops.form_of_settling(structure, lanes) for structure in structures))]
         for lanes in (False, True))

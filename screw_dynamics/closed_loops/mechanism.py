@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks, mjcf
 from screw_dynamics.model.constraints import Constraint
 from screw_dynamics.robot import Robot
-from screw_dynamics.robot.evaluation import Wrenches
+from screw_dynamics.robot.evaluation import Forces, Wrenches
 from screw_dynamics.robot.robot import GRAVITY
 from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.urdf import read_urdf
@@ -151,9 +151,10 @@ class ClosedLoopRobot:
         return self.robot.kinetic_energy(q, qd) + self.robot.potential_energy(q)
 
     def simulate(self, q: ArrayLike, qd: ArrayLike, effort: Effort = 0.0, dt: float = 1e-3, steps: int = 1000,
-                 method: str = "rk4", projection: str | None = "configurations and velocities") -> LoopMotion:
+                 method: str = "rk4", projection: str | None = "configurations and velocities", *,
+                 forces: Forces = None) -> LoopMotion:
         """The LoopMotion from a closed configuration and admissible velocities. Neither friction nor position limits
-        act; a LimitsWarning names the joints that leave theirs.
+        act; a LimitsWarning names the joints that leave theirs. forces: elements of screw_dynamics.forces.
 
         effort: (..., n); or a controller as of Robot.rollout, which Numba compiles, controller(t, q, qd, tau) or
         controller(robot, t, q, qd, tau); or any function effort(t, q, qd), which returns efforts (n,) and gets one
@@ -169,7 +170,7 @@ class ClosedLoopRobot:
         if projection not in self._rollouts:
             self._rollouts[projection] = motion.rollouts(self._all, projection)
         return motion.simulate(self._all, self._rollouts[projection], q, qd, effort, checks.positive("dt", dt),
-                               checks.whole("steps", steps, 0), method)
+                               checks.whole("steps", steps, 0), method, forces)
 
     # --------------------------------------------------------------------------------------------- arguments
     def _q(self, q):

@@ -8,6 +8,7 @@ import numpy as np
 
 from screw_dynamics import checks
 from screw_dynamics.algorithms.closed_loops.dynamics import ACCELERATION
+from screw_dynamics.robot.evaluation import Forces
 from screw_dynamics.simulation import closed_loops as keeping
 from screw_dynamics.simulation.limits_left import warn_of_limits
 from screw_dynamics.simulation.python_controllers import PythonController
@@ -22,8 +23,8 @@ PROJECTIONS = {"configurations and velocities": keeping.CONFIGURATIONS, "velocit
 
 
 class LoopMotion(NamedTuple):
-    """Times (k,), configurations (k, ..., nq), velocities (k, ..., n), energy (k, ...) in J, kinetic and potential, and
-    the largest residual (k, ...) of the constraints."""
+    """Times (k,), configurations (k, ..., nq), velocities (k, ..., n), energy (k, ...) in J, kinetic and potential, of
+    springs too, and the largest residual (k, ...) of the constraints."""
 
     t: np.ndarray
     q: np.ndarray
@@ -42,23 +43,25 @@ def rollouts(constraints: Constraints, projection: str | None) -> Rollouts:
 
 
 def simulate(constraints: Constraints, rollouts: Rollouts, q: np.ndarray, qd: np.ndarray, effort: np.ndarray | Callable,
-             dt: float, steps: int, method: str) -> LoopMotion:
+             dt: float, steps: int, method: str, forces: Forces = None) -> LoopMotion:
     """The LoopMotion from (q, qd) on, over common leading axes, under efforts (..., n) or of a controller. Ranks are
     those of closed configurations: of where each step starts, or of the first one if later ones are not closed."""
     robot = constraints.robot
     if callable(effort) and len(signature(effort).parameters) == 3:
-        t, qs, qds = _in_python(constraints, rollouts, q, qd, effort, dt, steps, method)
+        t, qs, qds = _in_python(constraints, rollouts, q, qd, effort, dt, steps, method, forces)
     else:
-        t, qs, qds, *_ = rollouts.samples(q, qd, effort, dt, steps, method, False, False)
+        t, qs, qds, *_ = rollouts.samples(q, qd, effort, dt, steps, method, False, False, forces=forces)
     _check(constraints, dt, t, qs, qds)
     warn_of_limits(robot.model, "the simulation", qs, qs[..., :1, :], t, "Stops of closed loops do not exist")
-    energy = robot.kinetic_energy(qs, qds) + robot.potential_energy(qs)
+    energy, total = robot.kinetic_energy(qs, qds) + robot.potential_energy(qs), rollouts.total(forces)
+    if total:
+        energy += total.potential_energy(qs)
     residual = np.abs(constraints.residual(qs)).max(axis=-1, initial=0.0)
     return LoopMotion(t, *(np.moveaxis(x, -2, 0) for x in (qs, qds)), *(np.moveaxis(x, -1, 0) for x in (energy,
                                                                                                        residual)))
 
 
-def _in_python(constraints, rollouts, q, qd, effort, dt, steps, method):
+def _in_python(constraints, rollouts, q, qd, effort, dt, steps, method, forces):
     """The samples under effort(t, q, qd), which gets one state after the other."""
     robot, lead = constraints.robot, q.shape[:-1]
     qs, qds = (np.empty((*lead, steps + 1, x.shape[-1])) for x in (q, qd))
@@ -68,7 +71,8 @@ def _in_python(constraints, rollouts, q, qd, effort, dt, steps, method):
         return tau if tau.ndim == 0 else checks.vector("effort", tau, robot.n)
     for k in np.ndindex(lead):
         controller = PythonController(efforts, robot.nq, robot.n)
-        t, qs[k], qds[k], *_ = rollouts.samples(q[k], qd[k], controller.compiled, dt, steps, method, False, False)
+        t, qs[k], qds[k], *_ = rollouts.samples(q[k], qd[k], controller.compiled, dt, steps, method, False, False,
+                                              forces=forces)
         if controller.error is not None:
             raise controller.error
     return t, qs, qds

@@ -34,7 +34,8 @@ from screw_dynamics.numbers.values import FLAGS, PLAIN
 from . import store
 from .fingerprint import fingerprint
 
-COMPILED = "numbers", "screws", "model", "compiled", "algorithms", "simulation"     # the others are plain Python
+# The others are plain Python.
+COMPILED = "numbers", "screws", "model", "compiled", "algorithms", "forces", "simulation"
 BATCHES = ", batches"   # ends the names of entry points for many states
 LONG = 1.0              # s: whoever compiles for longer is told so
 # Processors that machine code may have been made for elsewhere, the best first, and what this one must have to run it.

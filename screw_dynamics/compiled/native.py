@@ -11,10 +11,10 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
-from numba.np.arrayobj import make_array
+from numba.np.arrayobj import _empty_nd_impl, make_array
 
 from screw_dynamics.numbers.tables import view
-from screw_dynamics.numbers.values import INLINE, PLAIN
+from screw_dynamics.numbers.values import INLINE, PLAIN, null
 
 _plain: list = [None]       # the functions that have addresses in plain Python, where 0 is that of none
 
@@ -143,3 +143,29 @@ def _native_array_at(typing, like, where, shape):
 @overload(array_at, jit_options=INLINE)
 def _compiled_array_at(like, where, shape):
     return lambda like, where, shape: _native_array_at(like, where, shape)
+
+
+@intrinsic
+def fresh(typing: Any, like: Any, shape: Any) -> tuple:
+    """A new array of numbers of the kind of `like`, whatever they are."""
+    result = types.Array(types.unliteral(like), len(shape), "C", aligned=getattr(like, "bitwidth", 64) <= 64)
+
+    def build(context, builder, signature, args):
+        return _empty_nd_impl(context, builder, result, cgutils.unpack_tuple(builder, args[1]))._getvalue()
+    return result(like, shape), build
+
+
+def zeros_like(x: np.ndarray) -> np.ndarray:
+    """A new array (n,) of zeros of the kind of the numbers of another."""
+    return np.zeros(x.shape, dtype=x.dtype)
+
+
+@overload(zeros_like, jit_options=INLINE)
+def _compiled_zeros_like(x):
+    def made(x):
+        like = null(x[0])
+        result = fresh(like, x.shape)
+        for k in range(len(x)):
+            result[k] = like
+        return result
+    return made

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks, configuration_space
-from screw_dynamics.algorithms.friction import STICTION, resistance
+from screw_dynamics.forces import Total
+from screw_dynamics.forces.laws import DAMPING, EFFORT, STIFFNESS
 from screw_dynamics.simulation.integrators import INTEGRATORS
 
 from .stops import stop_at_limits
@@ -35,18 +36,20 @@ class Stage(NamedTuple):
 
 class Actuation(NamedTuple):
     """Of states: efforts tau (..., n); wrenches on links {link: (..., 6)}, which stay the same in their links' frames;
-    whether friction acts; whether joints stop at their limits at the end of a step; and how many threads to use."""
+    the force elements that act; whether joints stop at their limits at the end of a step; how many threads to use; and
+    the times (...) of the states, s."""
 
     tau: np.ndarray
     external: Mapping[str, ArrayLike] | None = None
-    friction: bool = False
+    total: Total | None = None
     limits: bool = False
     threads: int | None = None
+    t: ArrayLike = 0.0
 
 
 def continuous(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation) -> LinearModel:
     """The linear model in continuous time, of states q (..., nq) and qd (..., n)."""
-    n, (qdd, by_q, by_qd, by_tau) = robot.n, _accelerations(robot, q, qd, actuation, 0.0)
+    n, (qdd, by_q, by_qd, by_tau) = robot.n, _accelerations(robot, q, qd, actuation, 0.0, actuation.t)
     A, B = np.zeros((*qd.shape[:-1], 2 * n, 2 * n)), np.zeros((*qd.shape[:-1], 2 * n, n))
     if robot.model.on_groups:
         A[..., :n, :n] = transport(robot.model, qd)
@@ -71,7 +74,7 @@ def over_a_step(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actu
 
 def _semi_implicit_euler(robot, tableau, q, qd, actuation, h, apart):
     """The derivatives (..., 2n, 3n) of the state after a step, its stage, and displacement and velocity at its end."""
-    n, (qdd, *by) = robot.n, _accelerations(robot, q, qd, actuation, h)
+    n, (qdd, *by) = robot.n, _accelerations(robot, q, qd, actuation, h, actuation.t)
     v = qd + h * qdd
     after, each = np.empty((*qd.shape[:-1], 2 * n, 3 * n)), np.arange(n)
     dq, dv = after[..., :n, :], after[..., n:, :]
@@ -97,7 +100,7 @@ def _runge_kutta(robot, tableau, q, qd, actuation, h, apart):
         u, dv = h * _weighted(tableau.a[s], u_rates, qd), by_qd + h * _weighted(tableau.a[s], dl, by_qd)
         v, du = qd + h * _weighted(tableau.a[s], accelerations, qd), h * _weighted(tableau.a[s], dk, by_qd)
         here = configuration_space.integrated(model, q, u)
-        qdd, a_by_q, a_by_qd, a_by_tau = _accelerations(robot, here, v, actuation, 0.0)
+        qdd, a_by_q, a_by_qd, a_by_tau = _accelerations(robot, here, v, actuation, 0.0, actuation.t + tableau.c[s] * h)
         stages.append(Stage(here, v, qdd))
         accelerations.append(qdd)
         dl.append(a_by_q @ _moved(robot, u, by_q, du) + a_by_qd @ dv)
@@ -141,27 +144,35 @@ def _moved(robot, u, dq, du):
     return T @ dq + E @ du
 
 
-def _accelerations(robot, q, qd, actuation, h):
-    """The accelerations of motion.accelerate for h, 0 or the length of a step at the end of which friction is taken,
-    and their derivatives (..., n, n) by q, qd and tau."""
-    tau, external, friction, _, threads = actuation
-    damping, dry = robot.model.damping, robot.model.friction
-    if not (friction and (damping.any() or dry.any())):
+def _accelerations(robot, q, qd, actuation, h, t):
+    """The accelerations of motion.accelerate for h, 0 or the length of a step at the end of which force elements are
+    taken, and their derivatives (..., n, n) by q, qd and tau."""
+    tau, external, total, _, threads, _ = actuation
+    if not total:
         return (robot.forward_dynamics(q, qd, tau, external, threads=threads),
                 *robot.forward_dynamics_derivatives(q, qd, tau, external, threads=threads))
-    d, d_by_qd = resistance(damping, dry, qd), -dry * np.sign(qd) / (np.abs(qd) + STICTION) ** 2
+    found = total.derivatives(q, qd, t, ahead=h)
+    f, f_by_q, f_by_qd = (x[..., EFFORT, :] if x is found.terms else x[..., EFFORT, :, :] for x in found)
     if h == 0.0:
-        qdd = robot.forward_dynamics(q, qd, tau - d * qd, external, threads=threads)
-        by_q, by_qd, by_tau = robot.forward_dynamics_derivatives(q, qd, tau - d * qd, external, threads=threads)
-        return qdd, by_q, by_qd - by_tau * (d + d_by_qd * qd)[..., None, :], by_tau
-    # Forward dynamics with the added inertia h D: of joints on groups this resists qdd less the products of velocities.
+        qdd = robot.forward_dynamics(q, qd, tau + f, external, threads=threads)
+        by_q, by_qd, by_tau = robot.forward_dynamics_derivatives(q, qd, tau + f, external, threads=threads)
+        return qdd, by_q + by_tau @ f_by_q, by_qd + by_tau @ f_by_qd, by_tau
+    # Forward dynamics with the added inertia h D + h^2 K: of joints on groups this resists qdd less the products of
+    # velocities.
+    added, added_by_q, added_by_qd = (_added(x, h, axis) for x, axis in zip(found, (-2, -3, -3), strict=True))
     p, p_by_qd = products(robot.model, qd)
     at_zero = robot.inverse_dynamics(q, qd, np.zeros_like(qd), external, threads=threads)
-    inverse = np.linalg.inv(robot.mass_matrix(q, threads=threads) + h * _diagonal(d))
-    qdd = (inverse @ (tau - at_zero - d * (qd - h * p))[..., None])[..., 0]
+    inverse = np.linalg.inv(robot.mass_matrix(q, threads=threads) + _diagonal(added))
+    qdd = (inverse @ (tau + f - at_zero + added * p)[..., None])[..., 0]
     by_q, by_qd, _ = robot.inverse_dynamics_derivatives(q, qd, qdd, external, threads=threads)
-    by_qd = by_qd + _diagonal(d + d_by_qd * (qd + h * (qdd - p))) - h * d[..., None] * p_by_qd
+    by_q = by_q + (qdd - p)[..., None] * added_by_q - f_by_q
+    by_qd = by_qd + (qdd - p)[..., None] * added_by_qd - added[..., None] * p_by_qd - f_by_qd
     return qdd, -inverse @ by_q, -inverse @ by_qd, inverse
+
+
+def _added(terms, h, axis):
+    """h D + h^2 K of terms of force elements, or of their derivatives."""
+    return h * np.take(terms, DAMPING, axis) + h * h * np.take(terms, STIFFNESS, axis)
 
 
 def _diagonal(x):

@@ -4,13 +4,14 @@ With the linear model x+ = A_k x + B_k u of every step, deviations go forward by
 backward by its transpose: l_k = A_k^T l_(k+1) + dc/dx_k. The models are those of over_a_step, of many steps at a time
 on lanes; states are kept from the rollout, models are not. To inertial parameters p a step answers as to efforts:
 M dqdd = dtau - Y dp, with Y the torque regressor at each of its stages."""
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.forces import Element
 from screw_dynamics.simulation.integrators import LINEARIZED
 from screw_dynamics.simulation.rollout_arguments import efforts
 
@@ -58,7 +59,8 @@ class RolloutDerivatives:
     Deviations of configurations are along the joint twists, as in Robot.linearize."""
 
     def __init__(self, robot: Any, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | None, dt: float, steps: int,
-                 integrator: str, friction: bool, limits: bool, parameters: bool, threads: int | None):
+                 integrator: str, friction: bool, limits: bool, forces: Iterable[Element] | None, parameters: bool,
+                 threads: int | None):
         for name, flag in ("friction", friction), ("limits", limits), ("parameters", parameters):
             checks.flag(name, flag)
         if limits and parameters:
@@ -67,11 +69,11 @@ class RolloutDerivatives:
         if callable(effort):
             raise ValueError("effort must be an array or None: what a controller does to first order is not known here")
         self.t, self.q, self.qd = robot.rollout(
-            q0, qd0, effort, dt, steps, integrator, friction=friction, limits=limits, threads=threads)
+            q0, qd0, effort, dt, steps, integrator, friction=friction, limits=limits, forces=forces, threads=threads)
         lead, steps = self.qd.shape[:-2], len(self.t) - 1
         self.tau = np.broadcast_to(efforts(effort, lead, steps, robot.n), (*lead, steps, robot.n))
         self._robot, self._integrator, self._dt, self._apart = robot, integrator, float(dt), bool(parameters)
-        self._options = None, friction, limits, threads
+        self._options = None, robot._rollouts.total(forces, friction), limits, threads
 
     # --------------------------------------------------------------------------------------------- both ways
     def forward(self, dq0: ArrayLike | None = None, dqd0: ArrayLike | None = None, dtau: ArrayLike | None = None,
@@ -147,8 +149,8 @@ class RolloutDerivatives:
         for start in reversed(starts) if backward else starts:
             some = slice(start, min(start + size, steps))
             q, qd, tau = (x[..., some, :] for x in (self.q, self.qd, self.tau))
-            model, stages = over_a_step(self._robot, self._integrator, q, qd, Actuation(tau, *self._options), self._dt,
-                                        self._apart)
+            actuation = Actuation(tau, *self._options, self.t[some])
+            model, stages = over_a_step(self._robot, self._integrator, q, qd, actuation, self._dt, self._apart)
             A, B, P = model.A, model.B, None
             if self._apart:
                 B = B.reshape(*B.shape[:-1], len(stages), self._robot.n)

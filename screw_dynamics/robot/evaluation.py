@@ -1,7 +1,7 @@
 """What the methods of a robot share: their arguments, and the way from these to compiled code."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import prod
 from typing import TypeAlias
 
@@ -12,6 +12,7 @@ from screw_dynamics import checks
 from screw_dynamics.compiled.batch import Workspaces, evaluate, evaluate_rows, evaluate_single
 from screw_dynamics.compiled.entry import Entry, Target
 from screw_dynamics.compiled.workspace import Rows, workspace
+from screw_dynamics.forces import Element
 from screw_dynamics.model.model import Model
 
 FLOAT32 = np.dtype(np.float32)
@@ -19,6 +20,7 @@ FLOAT32 = np.dtype(np.float32)
 Out: TypeAlias = np.ndarray | None
 Threads: TypeAlias = int | None
 Wrenches: TypeAlias = Mapping[str, ArrayLike]
+Forces: TypeAlias = Iterable[Element] | None
 
 
 class Evaluation:

@@ -10,7 +10,7 @@ from screw_dynamics.linearization.rollout_derivatives import Cost, RolloutDeriva
 from screw_dynamics.simulation.integrators import LINEARIZED
 
 from .derivatives import Derivatives
-from .evaluation import Threads, Wrenches
+from .evaluation import Forces, Threads, Wrenches
 from .motion import Motion
 
 
@@ -19,8 +19,8 @@ class Linearization(Derivatives, Motion):
 
     def linearize(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float | None = None,
                   external: Wrenches | None = None, integrator: str = "semi_implicit_euler", *, friction: bool = False,
-                  limits: bool = False, out: tuple[np.ndarray, np.ndarray] | None = None,
-                  threads: Threads = None) -> LinearModel:
+                  limits: bool = False, forces: Forces = None, t: float = 0.0,
+                  out: tuple[np.ndarray, np.ndarray] | None = None, threads: Threads = None) -> LinearModel:
         """The linear model x' = A x + B u of deviations x = (dq, dqd) from a state and u = dtau; [MD] 6.1.
 
         A (..., 2n, 2n), B (..., 2n, n), positions first, and the acceleration qdd (..., n) at the state. Deviations are
@@ -30,14 +30,15 @@ class Linearization(Derivatives, Motion):
         dt: instead x+ = A x + B u, the exact derivative of `step` with the same dt (s), integrator, friction and
         limits, which the continuous model has not: at a stop it is that of a joint which stays there. Coulomb friction
         is that of steps, and has the mean of both slopes at rest. external as in inverse_dynamics: wrenches that stay
-        the same in their links' frames. out: (A, B)."""
+        the same in their links' frames. forces: elements of screw_dynamics.forces, at the time t (s). out: (A, B)."""
         (q, qd, tau), external = states(self, external, q=q, qd=qd, tau=tau)
         friction, limits = checks.flag("friction", friction), checks.flag("limits", limits)
         checks.one_of("integrator", integrator, LINEARIZED)
         if out is not None:
             rows = *qd.shape[:-1], 2 * self.n
             checks.result_pair(out, "A, B", (*rows, 2 * self.n), (*rows, self.n))
-        actuation = Actuation(tau, external, friction, limits, threads)
+        actuation = Actuation(tau, external, self._rollouts.total(forces, friction), limits, threads,
+                              checks.number("t", t))
         if dt is None:
             if limits:
                 raise ValueError("limits: a stop acts between steps; a linear model with limits requires dt")
@@ -51,19 +52,20 @@ class Linearization(Derivatives, Motion):
 
     def rollout_derivatives(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | None = None, dt: float = 1e-3,
                             steps: int = 1000, integrator: str = "semi_implicit_euler", *, friction: bool = False,
-                            limits: bool = False, parameters: bool = False, threads: Threads = None
-                            ) -> RolloutDerivatives:
+                            limits: bool = False, forces: Forces = None, parameters: bool = False,
+                            threads: Threads = None) -> RolloutDerivatives:
         """A `rollout` of fixed steps, and its derivatives: `forward` from deviations of the initial state, of
         efforts and of parameters, `adjoint` from a cost back to all of them, `final` of the last state.
 
         Exact for its steps, as linearize. integrator: of fixed steps. effort: no controller. parameters: also by
         `inertial_parameters`, without limits."""
-        return RolloutDerivatives(self, q0, qd0, effort, dt, steps, integrator, friction, limits, parameters, threads)
+        return RolloutDerivatives(self, q0, qd0, effort, dt, steps, integrator, friction, limits, forces, parameters,
+                                  threads)
 
     def rollout_gradient(self, cost: Cost, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | None = None,
                          dt: float = 1e-3, steps: int = 1000, integrator: str = "semi_implicit_euler", *,
-                         friction: bool = False, limits: bool = False, parameters: bool = False,
-                         threads: Threads = None) -> tuple[np.ndarray, RolloutGradient]:
+                         friction: bool = False, limits: bool = False, forces: Forces = None,
+                         parameters: bool = False, threads: Threads = None) -> tuple[np.ndarray, RolloutGradient]:
         """The value (...) of a cost along a rollout, and its gradient by initial state, efforts and parameters, by one
         backward sweep; arguments as in rollout_derivatives.
 
@@ -71,4 +73,4 @@ class Linearization(Derivatives, Motion):
         of intervals (..., steps, n), that returns its value and its derivatives by q, along the joint twists, and qd,
         (..., steps + 1, n) each, and by tau (..., steps, n), where the last may be left out, and None is 0."""
         return self.rollout_derivatives(q0, qd0, effort, dt, steps, integrator, friction=friction, limits=limits,
-                                        parameters=parameters, threads=threads).gradient(cost)
+                                        forces=forces, parameters=parameters, threads=threads).gradient(cost)

@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks, conservation
 from screw_dynamics.conservation import EnergyBalance, MomentumBalance, RecordedMotion
+from screw_dynamics.forces import Element, Total
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
-from screw_dynamics.simulation.rollout import Rollouts
+from screw_dynamics.simulation.rollout import Rollouts, acting
 from screw_dynamics.simulation.rollout_arguments import options, sampling
 from screw_dynamics.simulation.springs import Springs
 
-from .evaluation import Evaluation, Threads
+from .evaluation import Evaluation, Forces, Threads
 
 empty = np.empty
 
@@ -30,18 +31,19 @@ class Motion(Evaluation):
     def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None = ..., dt: float = ...,
                 steps: int = ..., integrator: str = ..., *, friction: bool = ..., limits: bool | None = ...,
                 every: int = ..., rtol: float = ..., atol: float = ..., springs: Springs | None = ...,
-                record: None = ..., threads: Threads = ...) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
+                forces: Forces = ..., record: None = ..., threads: Threads = ...
+                ) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
 
     @overload
     def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None = ..., dt: float = ...,
                 steps: int = ..., integrator: str = ..., *, friction: bool = ..., limits: bool | None = ...,
                 every: int = ..., rtol: float = ..., atol: float = ..., springs: Springs | None = ...,
-                record: str | Iterable[str], threads: Threads = ...) -> RecordedMotion: ...
+                forces: Forces = ..., record: str | Iterable[str], threads: Threads = ...) -> RecordedMotion: ...
 
     def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None = None, dt: float = 1e-3,
                 steps: int = 1000, integrator: str = "semi_implicit_euler", *, friction: bool = False,
                 limits: bool | None = None, every: int = 1, rtol: float = 1e-6, atol: float = 1e-9,
-                springs: Springs | None = None, record: str | Iterable[str] | None = None,
+                springs: Springs | None = None, forces: Forces = None, record: str | Iterable[str] | None = None,
                 threads: Threads = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Simulate: times t (samples + 1,), q (..., samples + 1, nq) and qd (..., samples + 1, n), from the initial
         states q0 (..., nq) and qd0 (..., n) on.
@@ -59,53 +61,63 @@ class Motion(Evaluation):
         size underflows); or implicit ones of order 2 and step dt: "variational" (keeps momenta, and energy within
         bounds), "implicit_midpoint", "sdirk2" (damps what is too fast for dt), docs/integration.md; the first two of
         these refuse Coulomb friction. every: steps per sample. springs: at the joints, of any stiffness but in "rk4"
-        and "rk45". A state that ceases to be finite gives a DivergenceWarning.
+        and "rk45". forces: elements of screw_dynamics.forces, such as springs between points, stops, drag and wrenches,
+        docs/forces.md. A state that ceases to be finite gives a DivergenceWarning.
 
         record: "energy", "momentum" or "residual", or several of them. Then the result, which still unpacks to t, q and
         qd, has `recorded` {name: energy_balance, momentum_balance or configuration_residual at the samples}. Work and
         impulses are summed up over all steps, for which memory is used then, whatever `every` is."""
         if record is None:
             return self._rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol,
-                                          threads, springs)
+                                          threads, springs, forces)
         names, (steps, every) = conservation.records(record, self.model), sampling(steps, every)
-        fine = 1 if effort is not None or springs is not None or friction or limits else every
+        fine = 1 if effort is not None or springs is not None or forces or friction or limits else every
         motion = self._rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, fine, rtol, atol,
-                                        threads, springs)
+                                        threads, springs, forces)
         limits = bool(limits)
         # The step that a stop ended is known if the efforts in it are those at its start.
         known = integrator in FIXED_STEPS and (not callable(effort) or INTEGRATORS[integrator].implicit)
 
         def free(q, qd, tau):
             return self.step(q, qd, tau, dt, integrator, friction=friction, limits=False, springs=springs,
-                             threads=threads)
-        return conservation.recorded(self, names, motion, every // fine, effort, friction, limits, springs,
-                                     free if known else None, threads)
+                             forces=forces, threads=threads)
+        return conservation.recorded(self, names, motion, every // fine, effort, limits,
+                                     self._rollouts.total(forces, friction, springs), free if known else None, threads)
 
     def energy_balance(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | Callable | None = None, *,
                        friction: bool = False, limits: bool = False, springs: Springs | None = None,
-                       threads: Threads = None) -> EnergyBalance:
+                       forces: Forces = None, threads: Threads = None) -> EnergyBalance:
         """Kinetic and potential energy, work and losses (..., samples), in J, along a motion t (samples,), q (...,
         samples, nq) and qd (..., samples, n), as `rollout` returns it or a robot was measured.
 
         `residual` is the change of energy that nothing explains: the error of the integrator, if samples are as close
         as its steps; quadrature is of order 4. tau: efforts (..., n), (..., samples - 1, n) one an interval, or (...,
-        samples, n) at the samples; or a controller as of `rollout`. friction, limits, springs: as in
+        samples, n) at the samples; or a controller as of `rollout`. friction, limits, springs, forces: as in
         `rollout`; what is missing in a step that ends at a stop is then what the stop took."""
         model, at_stop = self.model, None
         friction, limits = checks.flag("friction", friction), checks.flag("limits", limits)
         if limits:
             ends = checks.real_numbers("q", q, self.nq)[..., 1:, :]
             at_stop = conservation.at_limits(model, ends, model.lower, model.upper).any(axis=-1)
-        return conservation.energy_balance(self, t, q, qd, tau, friction, springs, at_stop, None, threads)
+        total = self._rollouts.total(forces, friction, springs)
+        return conservation.energy_balance(self, t, q, qd, tau, total, at_stop, None, threads)
 
     def momentum_balance(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | Callable | None = None, *,
                          friction: bool = False, springs: Springs | None = None,
-                         threads: Threads = None) -> MomentumBalance:
+                         forces: Forces = None, threads: Threads = None) -> MomentumBalance:
         """The momentum (..., samples, 6) along a motion, angular about the origin of the root link and linear, and the
         impulse of gravity and of efforts on the floating joint; arguments as in `energy_balance`.
 
         ValueError for a robot that does not float, whose root takes any momentum: it names the joint that holds it."""
-        return conservation.momentum_balance(self, t, q, qd, tau, checks.flag("friction", friction), springs, threads)
+        total = self._rollouts.total(forces, checks.flag("friction", friction), springs)
+        return conservation.momentum_balance(self, t, q, qd, tau, total, threads)
+
+    def total_force(self, forces: Iterable[Element], *, friction: bool = False, springs: Springs | None = None
+                    ) -> Total:
+        """The sum of elements of force on this robot, as `rollout` takes them: its joint efforts, their exact
+        derivatives, energy and power at any states. ValueError names an element that does not fit."""
+        elements = acting(self.model, forces, checks.flag("friction", friction), springs)
+        return Total(self.model, self._rows, elements)
 
     def configuration_residual(self, q: ArrayLike, *, limits: bool = False) -> np.ndarray:
         """How far configurations q (..., nq) are from valid ones, (...): the largest difference of a
@@ -115,12 +127,12 @@ class Motion(Evaluation):
 
     def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float, integrator: str = "semi_implicit_euler", *,
              friction: bool = False, limits: bool | None = None, springs: Springs | None = None,
-             out: tuple[np.ndarray, np.ndarray] | None = None, threads: Threads = None
-             ) -> tuple[np.ndarray, np.ndarray]:
+             forces: Forces = None, t: float = 0.0, out: tuple[np.ndarray, np.ndarray] | None = None,
+             threads: Threads = None) -> tuple[np.ndarray, np.ndarray]:
         """The state (q, qd) a time dt (s) later, under efforts tau: one step of `rollout` with the same options, for
-        loops in Python, as to friction and limits too. integrator: any but "rk45". out: arrays (q, qd) for it; may be
-        the inputs."""
-        if springs is None and threads is None:
+        loops in Python, as to friction and limits too. integrator: any but "rk45". t: the time at which
+        it begins, for forces of time. out: arrays (q, qd) for it; may be the inputs."""
+        if springs is None and forces is None and threads is None and type(t) is float and t == 0.0:
             key = integrator if friction is False and limits is None else (integrator, *options(friction, limits))
             try:
                 here, rate = (empty(self.nq), empty(self.n)) if out is None else out
@@ -132,7 +144,7 @@ class Motion(Evaluation):
                     return here, rate
             except (KeyError, TypeError, ValueError):       # a first call, or an argument that is refused below
                 self._steps[key] = self._rollouts.step_entry(integrator, friction, limits)
-        return self._rollouts.step(q, qd, tau, dt, integrator, friction, limits, springs, out, threads)
+        return self._rollouts.step(q, qd, tau, dt, integrator, friction, limits, springs, forces, t, out, threads)
 
     def plot(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None,
              path: str | os.PathLike | None = None) -> Any:

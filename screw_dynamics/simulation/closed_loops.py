@@ -18,6 +18,7 @@ from screw_dynamics.algorithms.closed_loops.entries import fill_coordinates, fil
 from screw_dynamics.algorithms.closed_loops.kinematics import Body, fill_transpose, put_residuals
 from screw_dynamics.algorithms.closed_loops.shortest import combine, orthogonalize
 from screw_dynamics.algorithms.closed_loops.tables import Constraints, constraints_in
+from screw_dynamics.algorithms.space import coordinates_alone, displace, groups
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.compiled.entry import lane, number
@@ -29,7 +30,6 @@ from screw_dynamics.numbers.scalars import some, sqrt, where
 from screw_dynamics.numbers.tables import block, table
 from screw_dynamics.numbers.values import Scalar, kernel, null
 
-from .space import coordinates_alone, displace, groups
 from .steps import BEGIN, load_rows, store_rows
 
 LONGEST = 0.5           # of a step of the projection, in rad and m alike: loops are linear no further than that

@@ -5,9 +5,6 @@ there, else on one state after another. `controller(t, q, qd, tau)` always does 
 from __future__ import annotations
 
 import hashlib
-import linecache
-import os
-import re
 from collections.abc import Callable
 from inspect import signature
 from types import FunctionType, SimpleNamespace
@@ -23,6 +20,7 @@ from screw_dynamics.compiled.cache import Form, compiled, prepare
 from screw_dynamics.compiled.entry import lane, number
 from screw_dynamics.compiled.native import address, array_at
 from screw_dynamics.compiled.user_code import Fingerprint, fingerprint
+from screw_dynamics.compiled.user_errors import why_not
 from screw_dynamics.compiled.user_functions import bounds_checked
 from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert
 from screw_dynamics.numbers.values import CALLED
@@ -196,40 +194,5 @@ def _check_nothing(result):
 # ------------------------------------------------------------------------------------------------- errors
 def _explained(function: Callable, error: Exception) -> ControllerError:
     """The error that says where a controller cannot be compiled, why, and what to do."""
-    python = getattr(function, "py_func", function)
-    line = _line(python, error)
-    code = linecache.getline(python.__code__.co_filename, line).strip()
-    where = f"{python.__code__.co_filename}, line {line}" + (f": {code}" if code else "")
-    return ControllerError(f"{heading(python)} cannot be compiled.\n  {where}\n  {_reason(error)}\n  {WAY_OUT}")
-
-
-def _line(python, error):
-    """The line of the function, as far as Numba tells, that it complains of."""
-    code, text = python.__code__, _plain(error)
-    places = [(found.filename, found.line) for found in [getattr(error, "loc", None)] if found is not None]
-    for pattern in (r'File "([^"]+)", line (\d+)', r"Raised from (.+) \((\d+)\)"):
-        places += [(file, int(line)) for file, line in re.findall(pattern, text)]
-    lines = [line for file, line in places if os.path.basename(file) == os.path.basename(code.co_filename)]
-    return next((line for line in lines if line != code.co_firstlineno), code.co_firstlineno)
-
-
-def _reason(error):
-    """Numba's reason in one line."""
-    text = _plain(error)
-    for refusal in refusals:
-        if refusal in text:
-            return refusal
-    lines = [line.strip() for line in text.splitlines()]
-    wanted = [line.removeprefix(">>> ") for line in lines if line.startswith(">>> ")]
-    lines = [line for line in lines if line and not line.startswith(_NOISE)]
-    if wanted and lines and lines[0].startswith("No implementation"):
-        return f"Numba has no {wanted[-1]}"
-    return re.sub(r"Robot\(lanes.*\)", "Robot", lines[0]) if lines else type(error).__name__
-
-
-_NOISE = "Failed in ", "During: ", "File ", ">>>", "- "
-
-
-def _plain(error):
-    """The text of an error, without colours."""
-    return re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    where, reason = why_not(function, error, refusals)
+    return ControllerError(f"{heading(function)} cannot be compiled.\n  {where}\n  {reason}\n  {WAY_OUT}")

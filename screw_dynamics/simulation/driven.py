@@ -1,7 +1,7 @@
 """Driven motion: joints with servos, motors, brakes and gravity compensation, and wrenches on links, in one kernel.
 
 Written for one state. Efforts are renewed at the start of each step, as a digital controller does."""
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -11,16 +11,18 @@ from numba import types
 from screw_dynamics.algorithms import hybrid_dynamics
 from screw_dynamics.algorithms.choice import choice
 from screw_dynamics.algorithms.friction import resistance
+from screw_dynamics.algorithms.space import PLACE, coordinates_alone, displace, groups, place_in_q, put_back, sizes
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.cache import Form, compiled, prepare
+from screw_dynamics.compiled.interrupt import FAILURE, begin, finish
 from screw_dynamics.compiled.native import at, call
+from screw_dynamics.forces import Element
 from screw_dynamics.numbers.values import kernel, outlined
 from screw_dynamics.screws.se3 import Ad_dual, Wrench
 from screw_dynamics.screws.vectors import Vec3
 
 from .integrators import INTEGRATORS, momenta_address
-from .motion import FORWARD, MOMENTA, REST, has_stops, stop_at_limits
-from .space import PLACE, Groups, coordinates_alone, displace, groups, place_in_q, put_back, sizes
+from .motion import ELEMENTS, FORCES, FORWARD, MOMENTA, REST, Motion, add_forces, has_stops, stop_at_limits
 from .steps import prepare_motion
 
 # Rows of a table of joints (ROWS, n), of each velocity: friction, position stops, what drives it, its servo, where in q
@@ -35,15 +37,17 @@ EFFORT, GRAVITY, SERVO, BRAKE = 0.0, 1.0, 2.0, 3.0      # what drives a joint
 POSITION, VELOCITY, ACCELERATION, ADDED = range(4)
 REFERENCE = 4
 PAST = 3
-HYBRID, STATICS = MOMENTA + 1, MOMENTA + 2              # addresses of functions, after those of a Motion
+HYBRID, STATICS = ELEMENTS + 1, ELEMENTS + 2             # addresses of functions, after those of a Motion
 
 
 class Work(NamedTuple):
-    """Memory of `drive`: inputs and results of hybrid dynamics (INPUTS, n) and (2, n), and gravity torques (n)."""
+    """Memory of `drive`: inputs and results of hybrid dynamics (INPUTS, n) and (2, n), gravity torques (n), and the
+    efforts (n) of friction and of force elements."""
 
     inputs: np.ndarray
     results: np.ndarray
     gravity: np.ndarray
+    passive: np.ndarray
 
 
 @kernel
@@ -52,18 +56,34 @@ def hybrid(memory: int, calls: np.ndarray, wrenches: np.ndarray, q: np.ndarray, 
     call(calls[HYBRID], (memory, at(q), at(work.inputs), at(wrenches), at(work.results)))
 
 
+@kernel
+def resist(motion: Motion, t: float, h: float, q: np.ndarray, qd: np.ndarray, work: Work) -> None:
+    """Set work.passive to the efforts of friction and of force elements at a state, and the added inertia by which the
+    integrator takes them at the end of a step h > 0."""
+    joints = motion.joints
+    for k in range(len(qd)):
+        d = resistance(joints[DAMPING, k], joints[FRICTION, k], qd[k])
+        work.passive[k], work.inputs[3, k] = -d * qd[k], h * d
+    if len(qd) > 0 and motion.calls[FORCES] != 0:
+        add_forces(motion, t, q, qd, h)
+        for k in range(len(qd)):
+            work.passive[k] += motion.terms[0, k]
+            work.inputs[3, k] += h * motion.terms[2, k] + (h * h) * motion.terms[1, k]
+
+
 @outlined
-def drive(space: Groups | None, memory: int, calls: np.ndarray, joints: np.ndarray, wrenches: np.ndarray,
-          reference: np.ndarray, h: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, beyond: np.ndarray,
-          work: Work) -> None:
+def drive(motion: Motion, wrenches: np.ndarray, reference: np.ndarray, t: float, h: float, q: np.ndarray,
+          qd: np.ndarray, tau: np.ndarray, beyond: np.ndarray, work: Work) -> None:
     """Set tau (n) to the efforts of motors, servos and brakes at a state, work.results[0] to the accelerations that
     they cause, and beyond (n) to whether a command or an effort is clipped.
 
-    A servo prescribes the acceleration qdd_d + RATE (qd_d - qd) + STIFFNESS (q_d - q), and compensates friction, which
-    the integrator takes at the end of a step h > 0, and wrenches (slots, 6). One that would need more than its limit
+    A servo prescribes the acceleration qdd_d + RATE (qd_d - qd) + STIFFNESS (q_d - q), and compensates friction and
+    force elements, which the integrator takes at the end of a step h > 0, and wrenches (slots, 6). One that would need
+    more than its limit
     gives its limit: its joint is then free, which the others compensate; for the strength of motors nothing does."""
-    x, n = work.inputs, len(qd)
+    memory, calls, joints, x, n = motion.memory, motion.calls, motion.joints, work.inputs, len(qd)
     gravity = weak = False
+    resist(motion, t, h, q, qd, work)
     for k in range(n):
         gravity |= joints[DRIVE, k] == GRAVITY
         weak |= joints[STRENGTH, k] != 1.0
@@ -71,10 +91,10 @@ def drive(space: Groups | None, memory: int, calls: np.ndarray, joints: np.ndarr
     if gravity:
         call(calls[STATICS], (memory, 0, at(q), at(q), at(q), at(q), at(work.gravity)))
     for k in range(n):
-        kind, limit, d = joints[DRIVE, k], joints[LIMIT, k], resistance(joints[DAMPING, k], joints[FRICTION, k], qd[k])
-        beyond[k], x[2, k], x[3, k] = joints[CLIPPED, k] != 0.0, kind >= SERVO, h * d
+        kind, limit = joints[DRIVE, k], joints[LIMIT, k]
+        beyond[k], x[2, k] = joints[CLIPPED, k] != 0.0, kind >= SERVO
         if kind >= SERVO:
-            m = place_in_q(space, joints, k)
+            m = place_in_q(motion.space, joints, k)
             off = reference[POSITION, k] - q[m] if m >= 0 else 0.0
             x[1, k] = (reference[ACCELERATION, k] + joints[RATE, k] * (reference[VELOCITY, k] - qd[k])
                        + joints[STIFFNESS, k] * off)
@@ -82,20 +102,20 @@ def drive(space: Groups | None, memory: int, calls: np.ndarray, joints: np.ndarr
             tau[k] = work.gravity[k] if kind == GRAVITY else reference[ADDED, k]
             beyond[k] |= abs(tau[k]) > limit
             tau[k] = min(max(tau[k], -limit), limit)
-            x[1, k] = tau[k] - d * qd[k]
+            x[1, k] = tau[k] + work.passive[k]
     for _ in range(n + 1):
         hybrid(memory, calls, wrenches, q, work)
         freed = False
         for k in range(n):
             if x[2, k] == 0.0:
                 continue
-            d, limit = resistance(joints[DAMPING, k], joints[FRICTION, k], qd[k]), joints[LIMIT, k]
-            tau[k] = work.results[1, k] + d * qd[k]
+            limit = joints[LIMIT, k]
+            tau[k] = work.results[1, k] - work.passive[k]
             added = reference[ADDED, k] if joints[DRIVE, k] == SERVO else 0.0
             over = joints[DRIVE, k] == SERVO and abs(tau[k] + added) > limit
             if over or added != 0.0:
                 tau[k] = min(max(tau[k] + added, -limit), limit)
-                x[1, k], x[2, k] = tau[k] - d * qd[k], 0.0
+                x[1, k], x[2, k] = tau[k] + work.passive[k], 0.0
                 beyond[k] |= over
                 freed = True
         if not freed:
@@ -103,13 +123,12 @@ def drive(space: Groups | None, memory: int, calls: np.ndarray, joints: np.ndarr
     if weak:
         for k in range(n):
             if joints[DRIVE, k] != BRAKE:
-                d = resistance(joints[DAMPING, k], joints[FRICTION, k], qd[k])
                 tau[k] *= joints[STRENGTH, k]
-                x[1, k], x[2, k] = tau[k] - d * qd[k], 0.0
+                x[1, k], x[2, k] = tau[k] + work.passive[k], 0.0
         hybrid(memory, calls, wrenches, q, work)
         for k in range(n):
             if joints[DRIVE, k] == BRAKE:
-                tau[k] = work.results[1, k] + resistance(joints[DAMPING, k], joints[FRICTION, k], qd[k]) * qd[k]
+                tau[k] = work.results[1, k] - work.passive[k]
 
 
 @kernel
@@ -146,9 +165,11 @@ def finite(x: np.ndarray) -> bool:
 
 @kernel
 def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, memory: np.ndarray, calls: np.ndarray,
-                 joints: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, h: float, q: np.ndarray,
-                 qd: np.ndarray, tau: np.ndarray, clipped: np.ndarray, lost: np.ndarray, past: np.ndarray) -> int:
-    """Make steps of length h from q (nq) and qd (n), which become the last finite state. Returns how many were made.
+                 joints: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, start: float, h: float,
+                 q: np.ndarray, qd: np.ndarray, tau: np.ndarray, clipped: np.ndarray, lost: np.ndarray,
+                 past: np.ndarray) -> int:
+    """Make steps of length h from the time `start` on, and from q (nq) and qd (n), which become the last finite state.
+    Returns how many were made.
 
     space: as of prepare_motion; reference (1 or steps, REFERENCE, n); wrenches (slots, 6), in the frames of the bodies;
     calls: see FORWARD. tau (n) becomes the efforts in the last step, or without steps those at the state; clipped (n)
@@ -158,11 +179,13 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
     n, nq = len(qd), len(q)
     where_, stops = at(memory), has_stops(joints)
     x, v, motion, stages = prepare_motion(tableau, 0.0, space, calls, joints, memory)
-    work = Work(np.empty((hybrid_dynamics.INPUTS, n)), np.empty((2, n)), np.empty(n))
+    work = Work(np.empty((hybrid_dynamics.INPUTS, n)), np.empty((2, n)), np.empty(n), np.empty(n))
     beyond, pushes = np.zeros(n, dtype=np.bool_), pushing(wrenches)
     for i in range(max(steps, 1)):
         row = reference[min(i, len(reference) - 1)]
-        drive(motion.space, where_, calls, joints, wrenches, row, h if implicit else 0.0, q, qd, tau, beyond, work)
+        drive(motion, wrenches, row, start + i * h, h if implicit else 0.0, q, qd, tau, beyond, work)
+        if motion.watch[FAILURE] != 0:
+            return i
         if steps == 0:
             break
         for k in range(nq):
@@ -182,7 +205,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
                 motion.tau[k] = tau[k]
             if pushes:
                 pushed(where_, calls, wrenches, q, work, motion.tau)
-            step(tableau, motion, 0.0, h, x, v, stages)
+            step(tableau, motion, start + i * h, h, x, v, stages)
         if stops:
             stop_at_limits(motion, x, v, stages)
         for k in range(n):
@@ -209,8 +232,8 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
 
 # ------------------------------------------------------------------------------------------------- entry points
 _VECTOR, _ROWS, _WORDS = ws.numbers_type(1), ws.numbers_type(2), types.int64[::1]
-SIGNATURE = (_VECTOR, _WORDS, _ROWS, _ROWS, ws.numbers_type(3), types.int64, types.float64, _VECTOR, _VECTOR, _VECTOR,
-             _WORDS, _ROWS, ws.numbers_type(3))
+SIGNATURE = (_VECTOR, _WORDS, _ROWS, _ROWS, ws.numbers_type(3), types.int64, types.float64, types.float64, _VECTOR,
+             _VECTOR, _VECTOR, _WORDS, _ROWS, ws.numbers_type(3))
 
 
 def form(integrator: str, on_groups: bool = False) -> Form:
@@ -219,9 +242,12 @@ def form(integrator: str, on_groups: bool = False) -> Form:
     space = groups if on_groups else coordinates_alone
 
     @compiled(f"driven.{integrator}{'.groups' * on_groups}", nogil=True)
-    def run(memory, calls, joints, wrenches, reference, steps, h, q, qd, tau, clipped, lost, past):
-        return driven_steps(implicit, step, tableau, space, memory, calls, joints, wrenches, reference, steps, h, q, qd,
-                            tau, clipped, lost, past)
+    def run(memory, calls, joints, wrenches, reference, steps, start, h, q, qd, tau, clipped, lost, past):
+        begin(ws.watch_in(memory), False)
+        made = driven_steps(implicit, step, tableau, space, memory, calls, joints, wrenches, reference, steps, start, h,
+                            q, qd, tau, clipped, lost, past)
+        finish(ws.watch_in(memory))
+        return made
     return Form(run, SIGNATURE)
 
 
@@ -233,8 +259,8 @@ def _entry_point(integrator, on_groups):
 class Driven:
     """The driven motion of one robot, by an integrator with steps of fixed length. Not for several threads at once."""
 
-    def __init__(self, robot: Any, integrator: str):
-        model = robot.model
+    def __init__(self, robot: Any, integrator: str, forces: Iterable[Element] = ()):
+        model, self._total = robot.model, robot.total_force(forces)
         self._links, self._frames = model.links(robot.gravity), model.frame_rows(robot.gravity)
         self._place = {name: i for i, name in enumerate(model.frame_names) if name is not None}
         self._memory = ws.workspace(ws.Rows(self._links, self._frames, model.n, model.nq, model.places(robot.gravity)))
@@ -245,6 +271,8 @@ class Driven:
         self._calls = np.zeros(STATICS + 1, dtype=np.int64)
         self._calls[FORWARD], self._calls[STATICS] = acceleration.address(False), gravity_torque.address(False)
         self._calls[HYBRID] = hybrid_dynamics.entry(model.structure)[1]
+        if self._total:
+            self._calls[FORCES], self._calls[ELEMENTS] = self._total.address(False), self._total.where
         if INTEGRATORS[integrator].momenta:
             self._calls[MOMENTA] = momenta_address(model.structure, False)
 
@@ -257,11 +285,11 @@ class Driven:
             on_bodies[slot] += (*W.torque, *W.force)
         return on_bodies
 
-    def run(self, joints: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, h: float,
+    def run(self, joints: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, start: float, h: float,
             q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
         """Make steps, see `driven_steps`; q (nq), qd (n), clipped (n), int64, and past are changed. Returns how many
         were made, the efforts tau (n), and the mask (n,) of the velocities that ended the motion."""
         tau, self._lost[...] = np.zeros(len(qd)), 0.0
-        made = self._run(self._memory, self._calls, joints, wrenches, reference, steps, h, q, qd, tau, clipped,
-                         self._lost, past)
+        made = self._run(self._memory, self._calls, joints, wrenches, reference, steps, start, h, q, qd, tau,
+                         clipped, self._lost, past)
         return made, tau, ~np.isfinite(self._lost.sum(axis=0))

@@ -5,13 +5,13 @@ one call of O(n) an iteration, in which springs and dampers are exact, and only 
 efforts of controllers are of the iteration before."""
 import numpy as np
 
+from screw_dynamics.algorithms.space import displace, trivialize
 from screw_dynamics.numbers.scalars import absolute, some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
 from .iteration import ITERATIONS, SLOW, larger, spoil, unsettled
 from .motion import Motion, Stages, load, solve
 from .runge_kutta import Tableau, weighted
-from .space import displace, trivialize
 
 
 @kernel

@@ -1,11 +1,13 @@
 """The integrators: each is a rule for steps, a step, and its tableau. Another one is another row of INTEGRATORS."""
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from screw_dynamics.algorithms.momenta import MOMENTA
+from screw_dynamics.algorithms.space import displace
+from screw_dynamics.forces import Element
 from screw_dynamics.model.links import Structure
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.values import Scalar, kernel
@@ -13,7 +15,6 @@ from screw_dynamics.numbers.values import Scalar, kernel
 from .implicit_runge_kutta import implicit_runge_kutta
 from .motion import Motion, Stages, accelerate
 from .runge_kutta import Tableau, runge_kutta
-from .space import displace
 from .springs import joint_of
 from .steps import adaptive_steps, fixed_steps, work_rows
 from .variational import variational
@@ -102,10 +103,24 @@ def check_dry_friction(integrator: str, model: Model) -> None:
     """ValueError, with the first joint that has Coulomb friction, if an integrator does not take it."""
     if model.friction.any() and not INTEGRATORS[integrator].dry_friction:
         k = int(np.flatnonzero(model.friction)[0])
-        others = ", ".join(name for name, other in INTEGRATORS.items() if other.dry_friction)
-        raise ValueError(f"integrator {integrator!r} takes no dry friction, and joint '{joint_of(model, k)}' has "
-                         f"{model.friction[k]:g}: take one of {others}, or leave friction out, by friction=False or "
-                         "the simulator's joint_friction")
+        raise ValueError(f"{_refusal(integrator)}, and joint '{joint_of(model, k)}' has {model.friction[k]:g}: take "
+                         f"one of {_takers()}, or leave friction out, by friction=False or the simulator's "
+                         "joint_friction")
+
+
+def check_elements(integrator: str, elements: Iterable[Element]) -> None:
+    """The same for elements of force."""
+    for element in elements:
+        if element.is_dry and not INTEGRATORS[integrator].dry_friction:
+            raise ValueError(f"{_refusal(integrator)}, as {element} is: take one of {_takers()}")
+
+
+def _refusal(integrator):
+    return f"integrator {integrator!r} takes no dry friction"
+
+
+def _takers():
+    return ", ".join(name for name, other in INTEGRATORS.items() if other.dry_friction)
 
 
 def momenta_address(structure: Structure, lanes: bool) -> int:

@@ -11,11 +11,10 @@ from numba import types
 from numba.core.typing.npydecl import NumpyRulesInplaceArrayOperator
 from numba.extending import overload
 
+from screw_dynamics.compiled.native import fresh
 from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert, splat
 from screw_dynamics.numbers.scalars import absolute, sincos, sqrt, where
 from screw_dynamics.numbers.values import CALLEE, kernel, over
-
-from .robot_type import fresh
 
 _OPTIONS = dict(jit_options=CALLEE)
 

@@ -1,20 +1,20 @@
-"""What moves a robot in a rollout: forward dynamics with friction, a controller, and position stops.
+"""What moves a robot in a rollout: forward dynamics, friction, springs and other forces, a controller, position stops.
 
-Forward dynamics and the controller are compiled apart, and called at addresses: an integrator is compiled once for all
-robots and controllers."""
+Forward dynamics, forces and the controller are compiled apart, and called at addresses: an integrator is compiled once
+for all robots, forces and controllers."""
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from screw_dynamics.algorithms.friction import resistance
+from screw_dynamics.algorithms.space import PLACE, place_in_q
 from screw_dynamics.compiled.native import at, attempt, call
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
 
-from .space import PLACE, place_in_q
-
 BLOCK = 1e12        # kg m^2 or kg: added inertia of a joint at its stop, far more than any robot's inertia
-FORWARD, CONTROLLER, MOMENTA = range(3)     # the first among the addresses of compiled functions
+# The first among the addresses of compiled functions; at ELEMENTS are the numbers of the elements of force.
+FORWARD, CONTROLLER, MOMENTA, FORCES, ELEMENTS = range(5)
 SPRING, REST, LEAST, MOST = range(PLACE + 1, PLACE + 5)     # rows of joints
 
 
@@ -24,8 +24,8 @@ class Motion(NamedTuple):
     space: None, or Groups where joints are on groups. memory: address of the workspace; calls: addresses of compiled
     functions, see FORWARD; joints (11, n): damping, friction, lower and upper stop, stiffness and rest of the springs,
     and limits that do not act, see steps.py; watch: what a failing controller is stored in; vectors (n): tau, the
-    efforts, and memory for the inputs of forward dynamics and of the controller, whose time is the first entry of
-    t."""
+    efforts, and memory for the inputs of forward dynamics and of the controller, whose time is the first entry of t;
+    terms (3, n): memory for what elements of force add up to."""
 
     space: Any
     memory: int
@@ -38,6 +38,7 @@ class Motion(NamedTuple):
     q: Any
     qd: Any
     t: Any
+    terms: Any
 
 
 class Stages(NamedTuple):
@@ -90,6 +91,14 @@ def stretch(motion: Motion, q: list, k: int) -> Scalar:
 
 
 @kernel
+def add_forces(motion: Motion, t: Scalar, q: list, qd: list, ahead: Scalar) -> None:
+    """Set motion.terms to the efforts of force elements, their stiffness and their damping; forces/kernels.py."""
+    motion.t[0] = over(t, qd[0])
+    attempt(motion.calls[FORCES], (motion.memory, motion.calls[ELEMENTS], at(motion.t), ahead, at(q), at(qd),
+                                   at(motion.terms)), motion.watch)
+
+
+@kernel
 def load(motion: Motion, t: Scalar, q: list, qd: list, h: Scalar, ahead: Scalar) -> None:
     """Set motion.net to tau - D qd - K (q + ahead qd - rest), D qd the effort of friction, and motion.added to
     h D + h^2 K: what these lose if qd grows by h qdd, and q by h times that."""
@@ -99,6 +108,11 @@ def load(motion: Motion, t: Scalar, q: list, qd: list, h: Scalar, ahead: Scalar)
         d, K = resistance(joints[0, k], joints[1, k], qd[k]), joints[SPRING, k]
         motion.net[k] = motion.tau[k] - d * qd[k] - K * (stretch(motion, q, k) + ahead * qd[k])
         motion.added[k] = h * d + (h * h) * K
+    if len(qd) > 0 and motion.calls[FORCES] != 0:
+        add_forces(motion, t, q, qd, ahead)
+        for k in range(len(qd)):
+            motion.net[k] += motion.terms[0, k]
+            motion.added[k] += h * motion.terms[2, k] + (h * h) * motion.terms[1, k]
 
 
 @kernel

@@ -2,27 +2,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, models, overload, overload_attribute, overload_method, register_model
-from numba.np.arrayobj import _empty_nd_impl
 
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import Target, per_frame, per_joint, per_pair, per_twist, single
-from screw_dynamics.compiled.native import array_at, at, call
+from screw_dynamics.compiled.native import array_at, at, call, fresh
 from screw_dynamics.numbers.lanes import LANE, splat
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.values import CALLEE, kernel, null, over
 
-from .motion import MOMENTA
+from .motion import ELEMENTS
 from .steps import ADDRESSES, JOINTS, OF_JOINT
 
 # Positions of the methods among the addresses of a plan.
-METHODS = {name: MOMENTA + 1 + i for i, name in enumerate((
+METHODS = {name: ELEMENTS + 1 + i for i, name in enumerate((
     "gravity_torque", "coriolis_torque", "inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix",
     "kinetic_energy", "potential_energy", "forward_kinematics", "jacobian", "jacobian_derivative"))}
 OF_LINKS = "forward_kinematics", "jacobian", "jacobian_derivative"
@@ -69,16 +67,6 @@ _memory, _calls = _field("memory"), _field("calls")
 
 
 # ------------------------------------------------------------------------------------------------- arrays
-@intrinsic
-def fresh(typing: Any, like: Any, shape: Any) -> tuple:
-    """A new array of numbers of the kind of `like`, whatever they are."""
-    result = types.Array(types.unliteral(like), len(shape), "C", aligned=like is not LANE)
-
-    def build(context, builder, signature, args):
-        return _empty_nd_impl(context, builder, result, cgutils.unpack_tuple(builder, args[1]))._getvalue()
-    return result(like, shape), build
-
-
 def _like(robot):
     """A number of the kind that the robot's states have."""
 

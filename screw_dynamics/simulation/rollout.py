@@ -1,5 +1,5 @@
 """Rollouts and steps of a robot: what they are asked for becomes plans of the kernels, and arrays of results."""
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import prod
 from threading import get_ident, main_thread
 from typing import Any, NamedTuple
@@ -11,23 +11,39 @@ from screw_dynamics.algorithms.choice import Choice
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
-from screw_dynamics.checks import broadcast, one_of, positive, real_numbers, result_pair
+from screw_dynamics.checks import broadcast, described, number, one_of, positive, real_numbers, result_pair
 from screw_dynamics.compiled.batch import Workspaces
 from screw_dynamics.compiled.threads import on_threads, thread_count
+from screw_dynamics.forces import Custom, Element, JointSprings, ModelFriction, Total
+from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN
 
 from . import control_along, controller_failure
 from .controllers import CompiledController, compiled_controller, plain_controller
 from .divergence import warn_of_divergence
-from .integrators import FIXED_STEPS, INTEGRATORS, check_dry_friction, momenta_address
+from .integrators import FIXED_STEPS, INTEGRATORS, check_dry_friction, check_elements, momenta_address
 from .limits_left import warn_of_limits
-from .motion import CONTROLLER, FORWARD, LEAST, MOMENTA, MOST, REST, SPRING
+from .motion import CONTROLLER, ELEMENTS, FORCES, FORWARD, LEAST, MOMENTA, MOST, REST, SPRING
 from .robot_type import METHODS
 from .rollout_arguments import efforts, options, sampling
 from .rollout_kernels import KNOWN, entry_point, noted
 from .springs import checked_springs
-from .steps import ABSOLUTE, ADDRESSES, EVERY, JOINTS, LEFT, LONG, MAIN, OF_JOINT, RELATIVE, SETTLE, SETTLED, STEPS
+from .steps import (
+    ABSOLUTE,
+    ADDRESSES,
+    EVERY,
+    JOINTS,
+    LEFT,
+    LONG,
+    MAIN,
+    OF_JOINT,
+    RELATIVE,
+    SETTLE,
+    SETTLED,
+    START,
+    STEPS,
+)
 
 OTHER_METHODS = {"kinetic_energy": KINETIC_ENERGY, "potential_energy": POTENTIAL_ENERGY,
                  "forward_kinematics": FORWARD_KINEMATICS, "jacobian": JACOBIAN,
@@ -59,6 +75,7 @@ class Rollouts:
         self._settle = settle
         self._robot, self._model, self._entries, self._workspaces = robot, robot.model, entries, workspaces
         self._checked: dict = {}            # by options: plan, and number of samples
+        self._totals: dict[tuple[Element, ...], Total] = {}
         self._on_groups = self._model.on_groups
         self._methods = {**entries._asdict(), **{
             name: entry.of(self._model.structure) for name, entry in OTHER_METHODS.items()}}
@@ -83,10 +100,25 @@ class Rollouts:
             damping += dampers
         return plan
 
-    def _call_robot(self, plan, integrator, lanes):
+    def total(self, forces: Iterable[Element] | None, friction: bool = False, springs: Any = None) -> Total | None:
+        """The sum of elements of force on the robot, with the model's friction and springs at the joints if they act;
+        None for none."""
+        elements = acting(self._model, forces, friction, springs)
+        if not elements:
+            return None
+        if elements not in self._totals:
+            if len(self._totals) > 100:
+                self._totals.clear()
+            self._totals[elements] = Total(self._model, self._robot._rows, elements)
+        return self._totals[elements]
+
+    def _call_robot(self, plan, integrator, total, lanes):
         """Write the addresses of what an integrator calls of the robot into a plan. Returns all addresses."""
         calls = plan.view(np.int64)[ADDRESSES:JOINTS]
         calls[FORWARD] = self._entries.acceleration.address(lanes)
+        if total:
+            check_elements(integrator, total.elements)
+            calls[FORCES], calls[ELEMENTS] = total.address(lanes), total.where
         if INTEGRATORS[integrator].momenta:
             calls[MOMENTA] = momenta_address(self._model.structure, lanes)
         if self._settle:
@@ -94,10 +126,10 @@ class Rollouts:
             calls[SETTLE] = address(lanes)
         return calls
 
-    def _with_calls(self, plan, integrator, controller, lanes):
+    def _with_calls(self, plan, integrator, total, controller, lanes):
         """The plan with the addresses of what an integrator calls, of a controller and of what it calls."""
         plan = plan.copy()
-        calls = self._call_robot(plan, integrator, lanes)
+        calls = self._call_robot(plan, integrator, total, lanes)
         if controller:
             plan[LONG] = 1                      # whatever it does
             frames = tuple(self._model.frame_names)
@@ -109,36 +141,39 @@ class Rollouts:
                 calls[METHODS[name]] = self._methods[name].address(found.lanes)
         return plan
 
-    def step_entry(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None
-                   ) -> tuple[Callable, np.ndarray]:
+    def step_entry(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None,
+                   total: Total | None = None) -> tuple[Callable, np.ndarray]:
         """The entry point of one state and the plan of one step. ValueError for an adaptive integrator."""
         one_of("integrator", integrator, FIXED_STEPS)
         friction, limits = options(friction, limits)
-        plan = self._with_calls(self._plan(integrator, friction, limits, springs), integrator, None, False)
+        plan = self._with_calls(self._plan(integrator, friction, limits, springs), integrator, total, None, False)
         return entry_point(integrator, False, self._on_groups), plan
 
     # --------------------------------------------------------------------------------------------- one step
     def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float, integrator: str, friction: bool,
-             limits: bool | None, springs: Any, out: Any, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
+             limits: bool | None, springs: Any, forces: Any, t: float, out: Any, threads: int | None
+             ) -> tuple[np.ndarray, np.ndarray]:
         """One step, as Robot.step describes; of any array-likes."""
         n, dt = self._model.n, positive("dt", dt)
         one_of("integrator", integrator, FIXED_STEPS)
         friction, limits = options(friction, limits)
-        springs = checked_springs(self._model, springs)
-        given = {"q": q, "qd": qd, "tau": tau}
+        springs, total = checked_springs(self._model, springs), self.total(forces)
+        given, begin = {"q": q, "qd": qd, "tau": tau}, number("t", t)
         q, qd, tau = broadcast({
             name: real_numbers(name, x, self._model.nq if name == "q" else n) for name, x in given.items()})
         results, lead, count = result_pair(out, "q, qd", q.shape, qd.shape), q.shape[:-1], prod(q.shape[:-1])
         ends = np.empty((count, 1, self._model.nq)), np.empty((count, 1, n))
         inputs = [np.require(x, float, ["C", "A"]).reshape(count, 1, x.shape[-1]) for x in (q, qd, tau)]
         if lead or not KNOWN:
-            plan = self._with_calls(self._plan(integrator, friction, limits, springs), integrator, None, True)
-            notes = self._many(integrator, plan, *inputs, *ends, dt, threads)
+            plan = self._with_calls(self._plan(integrator, friction, limits, springs), integrator, total, None, True)
+            plan[START] = begin
+            notes = self._many(integrator, plan, *inputs, *ends, dt, threads, total)
         else:
             if threads is not None:
                 thread_count(threads)
             with self._workspaces.borrowed() as memory:
-                one, plan = self.step_entry(integrator, friction, limits, springs)
+                one, plan = self.step_entry(integrator, friction, limits, springs, total)
+                plan[START] = begin
                 notes = noted(one(memory, plan, *(x[0, 0] for x in inputs), None, *(x[0, 0] for x in ends), dt))
         if notes[LEFT]:
             self.tell_limits(ends[0].reshape(*lead, 1, -1), inputs[0].reshape(*lead, 1, -1), 4)
@@ -153,10 +188,11 @@ class Rollouts:
     # --------------------------------------------------------------------------------------------- rollouts
     def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None, dt: float, steps: int,
                 integrator: str, friction: bool, limits: bool | None, every: int, rtol: float, atol: float,
-                threads: int | None, springs: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+                threads: int | None, springs: Any = None, forces: Any = None
+                ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Times and samples of a simulation, as Robot.rollout describes."""
         t, q, qd, diverged, left = self.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol,
-                                                atol, threads, springs)
+                                                atol, threads, springs, forces)
         if diverged:
             warn_of_divergence(t, q, qd, dt, integrator)
         if left:
@@ -165,29 +201,35 @@ class Rollouts:
 
     def samples(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None, dt: float, steps: int,
                 integrator: str, friction: bool, limits: bool | None, every: int = 1, rtol: float = 1e-6,
-                atol: float = 1e-9, threads: int | None = None, springs: Any = None) -> Samples:
-        """The same without a warning."""
+                atol: float = 1e-9, threads: int | None = None, springs: Any = None, forces: Any = None,
+                start: float = 0.0) -> Samples:
+        """The same without a warning. start: the time, s, at which steps of fixed length begin, for forces and
+        controllers."""
         friction, limits = options(friction, limits)
-        key = dt, steps, integrator, friction, limits, every, rtol, atol, checked_springs(self._model, springs)
+        key = (dt, steps, integrator, friction, limits, every, rtol, atol, checked_springs(self._model, springs),
+               elements_of(forces))
         try:
             plan, samples = self._checked[key]
         except (KeyError, TypeError):           # not seen yet, or no numbers
             plan, samples = self._check(*key)
+        if start != 0.0:
+            plan = plan.copy()
+            plan[START] = start
         if threads is not None:
             thread_count(threads)
-        controller = None
+        controller, total = None, self.total(forces)
         if callable(effort) or isinstance(effort, CompiledController):
             controller, effort = effort, None
         found = None
         if KNOWN and type(q0) is type(qd0) is np.ndarray and q0.ndim == qd0.ndim == 1:
-            found = self._from_one(integrator, plan, q0, qd0, effort, controller, dt, samples)
+            found = self._from_one(integrator, plan, q0, qd0, effort, total, controller, dt, samples)
         if found is None:
-            found = self._from_any(integrator, plan, q0, qd0, effort, controller, float(dt), samples, threads)
+            found = self._from_any(integrator, plan, q0, qd0, effort, total, controller, float(dt), samples, threads)
         return found
 
-    def _check(self, dt, steps, integrator, friction, limits, every, rtol, atol, springs):
+    def _check(self, dt, steps, integrator, friction, limits, every, rtol, atol, springs, forces):
         """The plan of a rollout of one state, and how many samples it has; kept for the next call."""
-        key = dt, steps, integrator, friction, limits, every, rtol, atol, springs
+        key = dt, steps, integrator, friction, limits, every, rtol, atol, springs, forces
         one_of("integrator", integrator, INTEGRATORS)
         dt, rtol, atol = positive("dt", dt), positive("rtol", rtol), positive("atol", atol)
         steps, every = sampling(steps, every)
@@ -199,12 +241,12 @@ class Rollouts:
         self._checked[key] = plan, steps // every
         return self._checked[key]
 
-    def _from_one(self, integrator, plan, q0, qd0, effort, controller, dt, samples):
+    def _from_one(self, integrator, plan, q0, qd0, effort, total, controller, dt, samples):
         """The Samples of one state; None unless the arguments are such as `roll_one` reads."""
         if controller:
-            plan = self._with_calls(plan, integrator, controller, False)
+            plan = self._with_calls(plan, integrator, total, controller, False)
         elif plan[ADDRESSES] == 0.0:
-            self._call_robot(plan, integrator, False)
+            self._call_robot(plan, integrator, total, False)
         if plan[LONG]:
             plan = plan.copy()
             plan[MAIN] = get_ident() == main_thread().ident
@@ -215,12 +257,13 @@ class Rollouts:
                 memory, plan, q0, qd0, self._no_effort if effort is None else effort, t, q, qd, dt)
         except Exception as error:
             self._tell_line(error, controller, memory, 1)
+            name_force(error, total)
             raise
         finally:
             self._workspaces.give_back(memory)
         return Samples(t, q, qd, *noted(done)) if done else None
 
-    def _from_any(self, integrator, plan, q0, qd0, effort, controller, dt, samples, threads):
+    def _from_any(self, integrator, plan, q0, qd0, effort, total, controller, dt, samples, threads):
         """The same of array-likes of one state or many."""
         n, steps, every = self._model.n, int(plan[STEPS]), int(plan[EVERY])
         q0, qd0 = broadcast({"q0": real_numbers("q0", q0, self._model.nq), "qd0": real_numbers("qd0", qd0, n)})
@@ -229,14 +272,14 @@ class Rollouts:
         if KNOWN and not lead:
             q0, qd0, effort = (np.require(x, float, ["C", "A"]).view(np.ndarray) for x in (q0, qd0, effort))
             effort = effort if len(effort) == steps else effort[0]
-            return self._from_one(integrator, plan, q0, qd0, effort, controller, dt, samples)
-        plan = self._with_calls(plan, integrator, controller, True)
+            return self._from_one(integrator, plan, q0, qd0, effort, total, controller, dt, samples)
+        plan = self._with_calls(plan, integrator, total, controller, True)
         q, qd = np.empty((*lead, samples + 1, self._model.nq)), np.empty((*lead, samples + 1, n))
         q[..., 0, :], qd[..., 0, :] = q0, qd0
         rows, rates = q.reshape(count, samples + 1, self._model.nq), qd.reshape(count, samples + 1, n)
         effort = effort.reshape(count, *effort.shape[-2:])
         notes = self._many(integrator, plan, rows[:, :1], rates[:, :1], effort, rows[:, 1:], rates[:, 1:], dt, threads,
-                           controller)
+                           total, controller)
         return Samples(every * dt * np.arange(samples + 1), q, qd, *(notes != 0).tolist())
 
     def _tell_line(self, error, controller, memory, lanes):
@@ -247,7 +290,7 @@ class Rollouts:
             if found is not error:
                 raise found from None
 
-    def _many(self, integrator, plan, q0, qd0, effort, q, qd, dt, threads, controller=None):
+    def _many(self, integrator, plan, q0, qd0, effort, q, qd, dt, threads, total, controller=None):
         """Fill q and qd (N, samples, n) from the states (N, 1, n) on, WIDTH at a time, in pieces on threads. Returns
         the notes of a Job."""
         count, run = len(q), entry_point(integrator, True, self._on_groups)
@@ -266,6 +309,7 @@ class Rollouts:
                         run(memory, plan, *arrays, dt, stop, notes, main)
                 except Exception as error:
                     self._tell_line(error, controller, memory, WIDTH)
+                    name_force(error, total)
                     raise
         on_threads(work, range(0, count, max(size, WIDTH)), shares, lambda: stop.fill(1))
         return notes
@@ -274,7 +318,7 @@ class Rollouts:
         """The efforts (..., k, n) that a controller gives at the times t (k,) and states q (..., k, nq), qd (..., k,
         n) of a motion."""
         any_one = FIXED_STEPS[0]
-        plan = self._with_calls(self._plan(any_one, False, False), any_one, controller, False)
+        plan = self._with_calls(self._plan(any_one, False, False), any_one, None, controller, False)
         calls = plan.view(np.int64)[ADDRESSES:JOINTS]
         tau, along = np.empty(qd.shape), control_along.entry_point()
         with self._workspaces.borrowed() as memory:
@@ -285,3 +329,33 @@ class Rollouts:
                     states = zip(t, q[k], qd[k], strict=True)
                     raise controller_failure.located(error, controller, self._robot, states) from None
         return tau
+
+
+def acting(model: Model, forces: Iterable[Element] | None, friction: bool, springs: Any) -> tuple[Element, ...]:
+    """Elements of force, the model's friction, and springs at the joints, as far as they are there."""
+    elements = elements_of(forces)
+    if friction and (model.damping.any() or model.friction.any()):
+        elements += ModelFriction(),
+    if (given := checked_springs(model, springs)) is not None:
+        elements += JointSprings(*given),
+    return elements
+
+
+def elements_of(forces: Iterable[Element] | None) -> tuple[Element, ...]:
+    """Elements of force as a tuple. ValueError for what is none, or cannot be told from others."""
+    if forces is None:
+        return ()
+    try:
+        elements = tuple(forces)
+        hash(elements)
+    except TypeError:
+        raise ValueError(f"forces must be a list of elements of screw_dynamics.forces, not {described(forces)}"
+                         ) from None
+    return elements
+
+
+def name_force(error: Exception, total: Total | None) -> None:
+    """Raise an error that a user's force raised again, with its name."""
+    functions = [e.function.__name__ for e in total.elements if isinstance(e, Custom)] if total else []
+    if functions:
+        raise type(error)(f"{error}, in the force {' or '.join(functions)}") from error

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
+from screw_dynamics.algorithms.space import coordinates_alone, groups
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.borrow import BORROWED, READABLE, bits, borrowed, data_at, is_array, layout_is_known
 from screw_dynamics.compiled.cache import BATCHES, Form, compiled, prepare
@@ -16,7 +17,6 @@ from screw_dynamics.numbers.lanes import splat
 from screw_dynamics.numbers.values import Scalar, outlined
 
 from .integrators import INTEGRATORS, ROWS
-from .space import coordinates_alone, groups
 from .steps import DIVERGED, EVERY, JOINTS, LEFT, LONG, MAIN, OF_JOINT, STEPS, Job
 
 KNOWN = layout_is_known()

@@ -3,12 +3,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from screw_dynamics.algorithms.space import displace, sizes, trivialize
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import absolute, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
 from .motion import Motion, Stages, accelerate
-from .space import displace, sizes, trivialize
 
 
 class Tableau(NamedTuple):

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from screw_dynamics.algorithms.space import place_in_q
 from screw_dynamics.compiled.interrupt import ended
 from screw_dynamics.compiled.native import array_at, at, call
 from screw_dynamics.compiled.workspace import CONFIGURATION, COORDINATES, RESULT, watch_in
@@ -16,16 +17,15 @@ from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
 
 from .motion import LEAST, MOST, Motion, Stages, any_bounds, beyond, has_stops, stop_at_limits
 from .runge_kutta import Tableau, dense, dense_weights, error_norm, first_step, next_step, runge_kutta_stages
-from .space import place_in_q
 
 # A plan is a float64 array: numbers of a rollout, addresses of CALLS functions (bits, not numbers), and for each
 # velocity eleven numbers (OF_JOINT, n): damping, friction and stops in the rollout, the model's damping and friction,
 # where in q its coordinate is, or -1, stiffness and rest of its spring, and limits that do not act: what leaves them is
 # noted. Where a robot keeps constraints, the last of the functions is called with BEGIN before the first step and with
 # the plan's SETTLED after each: settle in closed_loops.py.
-STEPS, EVERY, RELATIVE, ABSOLUTE, LONG, MAIN, SETTLED, ADDRESSES, CALLS = 0, 1, 2, 3, 4, 5, 6, 8, 16
+STEPS, EVERY, RELATIVE, ABSOLUTE, LONG, MAIN, SETTLED, START, ADDRESSES, CALLS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 18
 SETTLE, BEGIN = CALLS - 1, 0
-STAGES = 11         # rows of working memory before those of the stages
+STAGES = 14         # rows of working memory before those of the stages
 JOINTS, OF_JOINT = ADDRESSES + CALLS, 11
 DIVERGED, LEFT = 0, 1       # words of a job's notes
 
@@ -52,7 +52,7 @@ class Job(NamedTuple):
 
 @kernel
 def work_rows(tableau: Tableau) -> int:
-    """How many vectors (nq) of working memory a rollout needs: state, efforts, five that Motion needs, state and
+    """How many vectors (nq) of working memory a rollout needs: state, efforts, eight that Motion needs, state and
     displacement of a stage, and the rates of all stages, at least four, which implicit steps need."""
     return STAGES + 2 * max(4, len(tableau.c))
 
@@ -66,7 +66,7 @@ def prepare_motion(tableau: Tableau, like: Scalar, space: Callable, calls: Any, 
     n, nq, count = int(memory[COORDINATES]), int(memory[CONFIGURATION]), work_rows(tableau)
     rows, middle = block(like, (count, nq), memory, int(memory[RESULT])), (STAGES + count) // 2
     motion = Motion(space(memory), at(memory), calls, joints, watch_in(memory), rows[2][:n], rows[3][:n], rows[4][:n],
-                    rows[5], rows[6][:n], rows[7])
+                    rows[5], rows[6][:n], rows[7], array_at(like, at(rows[11]), (3, n)))
     return rows[0], rows[1][:n], motion, Stages(rows[STAGES:middle], rows[middle:], rows[8], rows[9][:n], rows[10][:n])
 
 
@@ -139,7 +139,7 @@ def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable,
         for i in range(steps):
             if i == 0 or job.effort.shape[1] > 1:
                 load_rows(job.effort, first, i, motion.tau)
-            step(tableau, motion, i * job.dt, job.dt, x, v, stages)
+            step(tableau, motion, job.plan[START] + i * job.dt, job.dt, x, v, stages)
             if stops:
                 stop_at_limits(motion, x, v, stages)
             settle(motion, int(job.plan[SETTLED]), x, v)

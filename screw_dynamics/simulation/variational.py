@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from screw_dynamics.algorithms.space import displace, pull, push
 from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.numbers.scalars import absolute, some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
 from .iteration import ITERATIONS, SLOW, larger, spoil, unsettled
-from .motion import SPRING, Motion, Stages, momenta, renew, solve, stretch
+from .motion import FORCES, SPRING, Motion, Stages, add_forces, momenta, renew, solve, stretch
 from .runge_kutta import Tableau
-from .space import displace, pull, push
 
 
 @kernel
@@ -33,6 +33,11 @@ def forces(motion: Motion, t: Scalar, h: Scalar, q: list, v: list, found: np.nda
         D, K = joints[0, k], joints[SPRING, k]
         found[1, k] += tau[k] - found[2, k] - D * v[k] - K * stretch(motion, q, k)
         motion.added[k] = (0.5 * h) * (D + (0.5 * h) * K)
+    if len(v) > 0 and motion.calls[FORCES] != 0:
+        add_forces(motion, t, q, v, 0.0)
+        for k in range(len(v)):
+            found[1, k] += motion.terms[0, k]
+            motion.added[k] += (0.5 * h) * (motion.terms[2, k] + (0.5 * h) * motion.terms[1, k])
 
 
 @kernel

@@ -1,12 +1,13 @@
 """The efforts by which motors, servos and brakes of the simulated robot follow its commands."""
 
 from bisect import bisect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from screw_dynamics.floating_base import coordinates
+from screw_dynamics.forces import Element
 from screw_dynamics.robot import Robot
 from screw_dynamics.simulation.driven import BRAKE, EFFORT, GRAVITY, PAST, REFERENCE, SERVO, Driven
 
@@ -23,26 +24,27 @@ Wrenches = Mapping[str, np.ndarray]     # {link: (6,)}, (torque, force), in the 
 class Actuators:
     """Motors, servos and brakes, one a joint. The effort of motors and servos is limited, that of brakes is not.
 
-    Servos and brakes compensate wrenches on links, and friction. A weakened servo gives a share of what it would;
-    nothing compensates that."""
+    Servos and brakes compensate wrenches on links, friction, and the elements of force `forces`. A weakened servo gives
+    a share of what it would; nothing compensates that. t: simulated time, s."""
 
-    def __init__(self, limits: EnforcedLimits, settings: Settings):
-        self._limits, self._settings = limits, settings
+    def __init__(self, limits: EnforcedLimits, settings: Settings, forces: Sequence[Element] = ()):
+        self._limits, self._settings, self.forces = limits, settings, forces
         self._robot: Robot | None = None
         self._drives: Drives | None = None
 
-    def effort(self, robot: Robot, drives: Drives, sample: Sample | None, q: np.ndarray, qd: np.ndarray,
+    def effort(self, robot: Robot, drives: Drives, sample: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
                wrenches: Wrenches) -> np.ndarray:
         """The efforts (n,) at a state q (nq,), qd (n,), under wrenches {link: (6,)}.
 
         sample: the reference, if any, rows (1, n)."""
-        return self._run(robot, drives, sample, q.copy(), qd.copy(), wrenches, 0, np.zeros(len(qd), dtype=np.int64))[1]
+        clipped = np.zeros(len(qd), dtype=np.int64)
+        return self._run(robot, drives, sample, t, q.copy(), qd.copy(), wrenches, 0, clipped)[1]
 
-    def acceleration(self, robot: Robot, drives: Drives, sample: Sample | None, q: np.ndarray, qd: np.ndarray,
+    def acceleration(self, robot: Robot, drives: Drives, sample: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
                      wrenches: Wrenches) -> np.ndarray:
         """The accelerations (n,) of a step from a state, (qd' - qd) / dt; 0 of a step that cannot be made."""
         end, clipped = qd.copy(), np.zeros(len(qd), dtype=np.int64)
-        made, _, _ = self._run(robot, drives, sample, q.copy(), end, wrenches, 1, clipped)
+        made, _, _ = self._run(robot, drives, sample, t, q.copy(), end, wrenches, 1, clipped)
         return (end - qd) / self._settings.step if made else np.zeros(len(qd))
 
     def closed(self, robot: Robot, q: np.ndarray, qd: np.ndarray, motors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -54,7 +56,7 @@ class Actuators:
         """Why the last motion ended early, if more is known than the joints whose numbers are not finite."""
         return getattr(self._driven, "reason", "")
 
-    def move(self, robot: Robot, drives: Drives, samples: Sample | None, q: np.ndarray, qd: np.ndarray,
+    def move(self, robot: Robot, drives: Drives, samples: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
              wrenches: Wrenches, steps: int, clipped: np.ndarray,
              past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
         """Make steps with new efforts at the start of each. samples: the reference, if any, rows (steps, n).
@@ -63,13 +65,14 @@ class Actuators:
         to be finite if these were fewer. clipped (n,) counts the steps in which a command or an effort was clipped;
         past (0 or steps, PAST, nq) becomes q, and the n numbers of qd, at the start of the steps, and the n efforts."""
         q, qd = q.copy(), qd.copy()
-        made, _, failing = self._run(robot, drives, samples, q, qd, wrenches, steps, clipped, past)
+        made, _, failing = self._run(robot, drives, samples, t, q, qd, wrenches, steps, clipped, past)
         return made, q, qd, failing
 
-    def _run(self, robot, drives, samples, q, qd, wrenches, steps, clipped, past=None):
+    def _run(self, robot, drives, samples, t, q, qd, wrenches, steps, clipped, past=None):
         if robot is not self._robot:
             self._robot, self._drives = robot, None
-            self._driven = Mechanism(robot) if robot.model.constraints else Driven(robot, self._settings.integrator)
+            self._driven = (Mechanism(robot, self.forces) if robot.model.constraints else
+                            Driven(robot, self._settings.integrator, self.forces))
             self._unpushed = self._driven.wrenches({})
         if drives is not self._drives:      # brakes stay where they are as long as the same drives the joints
             self._drives, self._table = drives, self._joints(robot, drives, coordinates(q, robot.n))
@@ -78,7 +81,7 @@ class Actuators:
         past = np.empty((0, PAST, len(q))) if past is None else past
         with np.errstate(all="ignore"):     # what overflows becomes a fault
             on_bodies = self._driven.wrenches(wrenches) if wrenches else self._unpushed
-        return self._driven.run(self._table, on_bodies, reference, steps, self._settings.step, q, qd, clipped, past)
+        return self._driven.run(self._table, on_bodies, reference, steps, t, self._settings.step, q, qd, clipped, past)
 
     def _joints(self, robot: Robot, drives: Drives, q: np.ndarray) -> np.ndarray:
         """The table of the joints at positions q (n,), see simulation/driven.py.

@@ -1,6 +1,6 @@
 """The account of a simulation: energy and momentum, and what work, impulses, friction, stops and brakes did to them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from screw_dynamics.conservation import at_limits, energy_balance, momentum_and_moment, momentum_balance
 from screw_dynamics.floating_base import RATES, floating_base
+from screw_dynamics.forces import Element
 from screw_dynamics.model.constraints import Gear
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
@@ -31,9 +32,10 @@ class Account(NamedTuple):
 
 
 class _Stretch(NamedTuple):
-    """States (k + 1, nq), (k + 1, n) of steps, the efforts (k, n) in each, locked joints (n,), and the robot with its
-    friction and brakes, None where all joints are locked."""
+    """When it began, s; states (k + 1, nq), (k + 1, n) of steps, the efforts (k, n) in each, locked joints (n,), and
+    the robot with its friction and brakes, None where all joints are locked."""
 
+    start: float
     q: np.ndarray
     qd: np.ndarray
     tau: np.ndarray
@@ -48,24 +50,26 @@ class Balance:
     a brake catches a moving joint is what the brake took: what the integrator adds in it is not seen. So is the impulse
     of brakes on a floating base."""
 
-    def __init__(self, settings: Settings, limits: EnforcedLimits):
-        self._settings, self._limits = settings, limits
+    def __init__(self, settings: Settings, limits: EnforcedLimits, forces: Sequence[Element] = ()):
+        self._settings, self._limits, self._forces = settings, limits, forces
 
     def restart(self, robot: Robot, q: np.ndarray, qd: np.ndarray) -> None:
         """Begin anew at a state."""
         self._robot, self._floats, self._stretches, self._steps = robot, floats(robot.model), [], 0
+        self._total = robot.total_force(self._forces, friction=self._settings.joint_friction)
         self._work = self._friction = self._stops = 0.0
         self._impulse = np.zeros(6)
         self._start, self._end = (q, qd), (q, qd)
 
-    def add(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, wrenches: Mapping[str, np.ndarray],
+    def add(self, start: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, wrenches: Mapping[str, np.ndarray],
             locked: np.ndarray, braked: Robot | None) -> None:
-        """Steps: states (k + 1, nq) and (k + 1, n), the last after them, efforts (k or 1, n), pushes {link: (6,)}; and
-        the locked joints (n,), and the robot with its friction and brakes, None where all are locked."""
+        """Steps from a time on, s: states (k + 1, nq) and (k + 1, n), the last after them, efforts (k or 1, n), pushes
+        {link: (6,)}; and the locked joints (n,), and the robot with its friction and brakes, None where all are
+        locked."""
         tau = np.broadcast_to(tau, (len(q) - 1, len(locked)))
         if wrenches:
             tau = tau + self._robot.external_torque(q[:-1], wrenches)
-        self._stretches.append(_Stretch(q, qd, tau, locked, braked))
+        self._stretches.append(_Stretch(start, q, qd, tau, locked, braked))
         self._steps, self._end = self._steps + len(q) - 1, (q[-1], qd[-1])
         if self._steps >= KEPT:
             self._settle()
@@ -79,8 +83,8 @@ class Balance:
         return Account(self._work, self._friction, self._stops, residual, left)
 
     def _state(self, q, qd):
-        robot = self._robot
-        return (float(robot.kinetic_energy(q, qd) + robot.potential_energy(q)),
+        robot, stored = self._robot, self._total.potential_energy(q) if self._forces else 0.0
+        return (float(robot.kinetic_energy(q, qd) + robot.potential_energy(q) + stored),
                 momentum_and_moment(robot, q, qd)[0] if self._floats else None)
 
     def _settle(self) -> None:
@@ -95,21 +99,20 @@ class Balance:
         locked, braked = last.locked, last.braked
         q = np.concatenate([*(s.q[:-1] for s in stretches), last.q[-1:]])
         qd = np.concatenate([*(s.qd[:-1] for s in stretches), last.qd[-1:]])
-        tau, t = np.concatenate([s.tau for s in stretches]), settings.step * np.arange(len(q))
+        tau, t = np.concatenate([s.tau for s in stretches]), stretches[0].start + settings.step * np.arange(len(q))
         at_stop = (at_limits(self._robot.model, q[1:], self._limits.lower, self._limits.upper) & ~locked).any(axis=-1)
         caught = (locked & (qd[:-1] != 0.0)).any(axis=-1)
 
         def free(q, qd, tau):
-            return braked.step(q, qd, tau, settings.step, settings.integrator, friction=True)
+            return braked.step(q, qd, tau, settings.step, settings.integrator, friction=True, forces=self._forces)
         # Else brakes are stops themselves, or the step is another.
         known = braked is not None and (settings.implicit or not locked.any()) and not self._robot.model.constraints
-        energy = energy_balance(self._robot, t, q, qd, tau, settings.joint_friction, None, at_stop,
-                                free if known else None)
+        energy = energy_balance(self._robot, t, q, qd, tau, self._total, at_stop, free if known else None)
         self._work += energy.work[-1]
         self._friction += energy.friction[-1]
         self._stops += np.where(caught, np.diff(energy.stops - energy.residual), np.diff(energy.stops)).sum()
         if self._floats:
-            momentum = momentum_balance(self._robot, t, q, qd, tau, settings.joint_friction)
+            momentum = momentum_balance(self._robot, t, q, qd, tau, self._total)
             self._impulse = self._impulse + momentum.impulse[-1]
             if locked[:RATES].any():
                 self._impulse = self._impulse + momentum.residual[-1]
@@ -126,6 +129,6 @@ def prepare_balance(robot: Robot, q: np.ndarray, v: np.ndarray, link: str, integ
     """Call once what an account takes, so that it is compiled before a simulation needs it."""
     balance = Balance(Settings(), EnforcedLimits(robot.model, False))
     balance.restart(robot, q, v)
-    balance.add(np.stack([q, q]), np.stack([v, v]), v, {link: np.zeros(6)}, v != v, robot)
+    balance.add(0.0, np.stack([q, q]), np.stack([v, v]), v, {link: np.zeros(6)}, v != v, robot)
     balance.account()
     robot.step(np.stack([q, q]), np.stack([v, v]), v, 1e-3, integrator, friction=True)

@@ -5,7 +5,7 @@ J a = -J' qd; servos and brakes, which prescribe those of their joints, are cons
 multipliers. Constraints among each other, as servos on both ends of a rod, are met as well as can be, with the least
 efforts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 
 import numpy as np
@@ -14,6 +14,7 @@ from screw_dynamics.algorithms.friction import resistance
 from screw_dynamics.closed_loops import ClosedLoopRobot
 from screw_dynamics.closed_loops.projection import RANK, directions
 from screw_dynamics.floating_base import coordinates
+from screw_dynamics.forces import Element
 from screw_dynamics.robot import Robot
 from screw_dynamics.simulation.driven import (
     ACCELERATION,
@@ -44,8 +45,9 @@ class Mechanism:
 
     reason: why the last motion ended early, or ""."""
 
-    def __init__(self, robot: Robot):
+    def __init__(self, robot: Robot, forces: Iterable[Element] = ()):
         self.loops, self.robot, self.reason = ClosedLoopRobot(robot), robot, ""
+        self._total = robot.total_force(forces)
 
     def closed(self, q: np.ndarray, qd: np.ndarray, motors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The closed configuration (nq,) near q with the motors, a mask (n,), where they are, or if that cannot be the
@@ -60,15 +62,16 @@ class Mechanism:
         """As they are: {link: (6,)}."""
         return external
 
-    def run(self, joints: np.ndarray, wrenches: Wrenches, reference: np.ndarray, steps: int, h: float, q: np.ndarray,
-            qd: np.ndarray, clipped: np.ndarray, past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+    def run(self, joints: np.ndarray, wrenches: Wrenches, reference: np.ndarray, steps: int, start: float, h: float,
+            q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray
+            ) -> tuple[int, np.ndarray, np.ndarray]:
         """As Driven.run."""
         tau, n = np.zeros(self.robot.n), self.robot.n
         self.reason, at = "", self._reduced(q)
         for k in range(max(steps, 1)):
             row = reference[min(k, len(reference) - 1)]
             with np.errstate(all="ignore"):
-                tau, qdd, beyond = self._drive(at, joints, wrenches, row, h, q, qd)
+                tau, qdd, beyond = self._drive(at, joints, wrenches, row, start + k * h, h, q, qd)
                 if steps == 0:
                     break
                 failing = ~np.isfinite(tau + qdd)
@@ -91,10 +94,10 @@ class Mechanism:
     def _reduced(self, q):
         return Reduced(self.loops.jacobian(q), self.robot.mass_matrix(q))
 
-    def _drive(self, at, joints, wrenches, row, h, q, qd):
+    def _drive(self, at, joints, wrenches, row, t, h, q, qd):
         """Efforts (n,) of motors, servos and brakes, accelerations (n,), and the mask of what is clipped."""
         robot, kind, limit = self.robot, joints[DRIVE], joints[LIMIT]
-        d = resistance(joints[DAMPING], joints[FRICTION], qd)
+        passive, added_inertia = self._resistance(joints, t, h, q, qd)
         held, beyond = kind >= SERVO, joints[CLIPPED] != 0.0
         off = np.where(robot.model.places_in_q < 0, 0.0, row[POSITION] - coordinates(q, robot.n))
         wanted = row[ACCELERATION] + joints[RATE] * (row[VELOCITY] - qd) + joints[STIFFNESS] * off
@@ -103,10 +106,10 @@ class Mechanism:
         beyond = beyond | ~held & (np.abs(tau) > limit)
         tau = np.where(held, tau, np.clip(tau, -limit, limit))
         bias = robot.inverse_dynamics(q, qd, np.zeros(robot.n), wrenches or None)
-        dynamics = at.moving(self.loops.drift(q, qd), bias, h * d)
+        dynamics = at.moving(self.loops.drift(q, qd), bias, added_inertia)
         for _ in range(robot.n + 1):
-            qdd, net = dynamics.accelerations(np.where(held, 0.0, tau - d * qd), held, wanted)
-            tau = np.where(held, net + d * qd, tau)
+            qdd, net = dynamics.accelerations(np.where(held, 0.0, tau + passive), held, wanted)
+            tau = np.where(held, net - passive, tau)
             over = held & (kind == SERVO) & (np.abs(tau + added) > limit)
             freed = over | held & (added != 0.0)
             if not freed.any():
@@ -116,9 +119,18 @@ class Mechanism:
         if (joints[STRENGTH] != 1.0).any():
             brakes = kind == BRAKE
             tau = np.where(brakes, tau, tau * joints[STRENGTH])
-            qdd, net = dynamics.accelerations(np.where(brakes, 0.0, tau - d * qd), brakes, wanted)
-            tau = np.where(brakes, net + d * qd, tau)
+            qdd, net = dynamics.accelerations(np.where(brakes, 0.0, tau + passive), brakes, wanted)
+            tau = np.where(brakes, net - passive, tau)
         return tau, qdd, beyond
+
+    def _resistance(self, joints, t, h, q, qd):
+        """The efforts (n,) of friction and of force elements, and the added inertia (n,) by which a step takes them at
+        its end."""
+        d = resistance(joints[DAMPING], joints[FRICTION], qd)
+        if not self._total:
+            return -d * qd, h * d
+        f, K, D = self._total.terms(q, qd, t)
+        return f - d * qd - h * K * qd, h * (d + D) + h * h * K
 
     def _stepped(self, joints, h, q, v):
         """What is Reduced, the closed configuration and the velocities after a step with velocities v, with brakes and

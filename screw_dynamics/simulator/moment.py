@@ -1,6 +1,7 @@
 """A moment of a simulation: the state at a step and what acts on it, now or a while ago."""
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +46,8 @@ class Moment:
         acting = self._acting
         if acting.stopped:
             return np.zeros(self.robot.n)
-        return self._actuators.effort(self.robot, acting.drives, self._sample, self.q, self.qd, self.wrenches)
+        return self._actuators.effort(self.robot, acting.drives, self._sample, self._time, self.q, self.qd,
+                                      self.wrenches)
 
     @lazy
     def qdd(self) -> np.ndarray:
@@ -55,11 +57,26 @@ class Moment:
         if acting.stopped or acting.integrated is None:
             return np.zeros(self.robot.n)
         if self.robot.model.constraints:
-            return self._actuators.acceleration(self.robot, acting.drives, self._sample, self.q, self.qd, self.wrenches)
+            return self._actuators.acceleration(self.robot, acting.drives, self._sample, self._time, self.q, self.qd,
+                                                self.wrenches)
         _, end = acting.integrated.step(self.q, self.qd, self.effort + self._pushed, dt, self._settings.integrator,
-                                        friction=True, limits=True)
+                                        friction=True, limits=True, forces=self._actuators.forces, t=self._time)
         end = np.where(acting.locked, 0.0, end)
         return np.where(np.isfinite(end), (end - self.qd) / dt, 0.0)
+
+    @lazy
+    def loads(self) -> Mapping[str, np.ndarray]:
+        """The wrenches {link: (6,)} on links, as `wrenches`, with those of force elements."""
+        found = dict(self.robot.total_force(self._actuators.forces).link_wrenches(self.q, self.qd, self._time)
+                     if self._actuators.forces else {})
+        for link, wrench in self.wrenches.items():
+            found[link] = found.get(link, 0.0) + wrench
+        return found
+
+    @property
+    def _time(self) -> float:
+        """Simulated time, s."""
+        return self.time_ns * 1e-9
 
     @property
     def _sample(self) -> Sample | None:

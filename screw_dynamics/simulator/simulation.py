@@ -3,7 +3,7 @@
 Everything is counted in whole steps and integer nanoseconds, so that the same seed and the same commands at the same
 steps give the same bits, however many steps are made at a time."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -18,9 +18,10 @@ from screw_dynamics.floating_base import (
     in_numbers,
     velocity_names,
 )
+from screw_dynamics.forces import Element
 from screw_dynamics.robot import Robot
 from screw_dynamics.simulation.driven import PAST
-from screw_dynamics.simulation.integrators import check_dry_friction
+from screw_dynamics.simulation.integrators import check_dry_friction, check_elements
 
 from .actuators import Actuators, braked, singular_joint
 from .balance import Account, Balance
@@ -56,8 +57,9 @@ class Simulation:
 
     initial_positions {joint: position} is the state after a reset, `EnforcedLimits.middle` for other joints; time_ns is
     the first simulated time; modes {joint: "effort", "velocity", "position" or "passive"} is what commands a joint,
-    `default_modes` for others. joint_sensors and instrumented are those of `Sensors`. ValueError names a joint without
-    inertia, or that would start outside its limits, and a link or joint that the robot does not have.
+    `default_modes` for others. joint_sensors and instrumented are those of `Sensors`. forces: elements of
+    screw_dynamics.forces, which act beside the model's friction; their time is simulated time. ValueError names a
+    joint without inertia, or that would start outside its limits, and a link or joint that the robot does not have.
 
     A robot whose model has constraints starts, and stays, where its loops are closed."""
 
@@ -70,6 +72,7 @@ class Simulation:
         modes: Mapping[str, str] | None = None,
         joint_sensors: Mapping[str, Mapping[str, float]] | None = None,
         instrumented: Robot | None = None,
+        forces: Iterable[Element] = (),
     ):
         self._robot, self.base = robot, floating_base(robot.model)
         self.names, self.joint_names = velocity_names(robot.model), coordinate_joints(robot.model)
@@ -82,14 +85,16 @@ class Simulation:
         self._check_constraints()
         if self.settings.joint_friction:
             check_dry_friction(self.settings.integrator, robot.model)
-        self._actuators = Actuators(self.limits, self.settings)
+        self.forces = tuple(forces)
+        check_elements(self.settings.integrator, robot.total_force(self.forces).elements)
+        self._actuators = Actuators(self.limits, self.settings, self.forces)
         self._commands = Commands(self.settings, self.limits, self._modes(modes or {}), self._rates)
         self.sensors = Sensors(self.settings, robot, joint_sensors, instrumented)
         self.faults = Faults(self.settings, self.joint_names, self.sensors.names, self._rates)
         self._tracking = Tracking(robot.n)
         self.residuals: dict[str, Callable[[np.ndarray], float]] = residuals(robot)
         self._past = Past(self.settings.steps(self.settings.sensor_delay))
-        self._balance = Balance(self.settings, self.limits) if self.settings.energy_balance else None
+        self._balance = Balance(self.settings, self.limits, self.forces) if self.settings.energy_balance else None
         if self.settings.enforce_limits:
             self.residuals["position limits [rad or m]"] = lambda q: float(beyond_limits(robot.model, q))
         self.saturated = np.zeros(robot.n, dtype=np.int64)
@@ -126,6 +131,11 @@ class Simulation:
     def time_ns(self) -> int:
         """Simulated time in nanoseconds since the start or the last restart of the clock."""
         return self._origin_ns + self.steps * self.settings.dt_ns
+
+    @property
+    def _time(self) -> float:
+        """The same in seconds, which forces get."""
+        return self.time_ns * 1e-9
 
     # --------------------------------------------------------------------------------------------- start
     def _check_inertia(self) -> None:
@@ -309,7 +319,7 @@ class Simulation:
         samples = self._tracking.samples(self.time_ns, self.settings.dt_ns, steps)
         wrenches = total(self._pushes.active)
         made, q, qd, failing = self._actuators.move(
-            self.robot, self._drives, samples, self.q, self.qd, wrenches, steps, self.saturated, past)
+            self.robot, self._drives, samples, self._time, self.q, self.qd, wrenches, steps, self.saturated, past)
         if made:
             n, done = self.robot.n, past[:made]
             self._record(done[:, 0], done[:, 1, :n])
@@ -326,7 +336,8 @@ class Simulation:
             self._stop(f"the effort on {self._names(~np.isfinite(effort))} is not finite")
             return
         _, q, qd, *_ = self._with_brakes()._rollouts.samples(   # without the warning of a divergence: a fault says so
-            self.q, self.qd, effort, self.settings.step, steps, self.settings.integrator, friction=True, limits=True)
+            self.q, self.qd, effort, self.settings.step, steps, self.settings.integrator, friction=True, limits=True,
+            forces=self.forces, start=self._time)
         finite = np.isfinite(coordinates(q, len(self.qd))) & np.isfinite(qd)
         if self.base is not None:
             finite[:, :RATES] &= np.isfinite(q).all(axis=1)[:, None]
@@ -362,7 +373,7 @@ class Simulation:
         """Tell the balance of steps, if there is one."""
         if self._balance is not None:
             braked = None if self._locked.all() else self._with_brakes()
-            self._balance.add(q, qd, tau, wrenches, self._locked, braked)
+            self._balance.add(self._time, q, qd, tau, wrenches, self._locked, braked)
 
     # --------------------------------------------------------------------------------------------- sensors
     def joint_state(self) -> JointState:

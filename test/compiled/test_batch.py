@@ -35,7 +35,8 @@ OTHERS = {"from_urdf", "with_gravity", "with_payload", "specialize", "rollout", 
           "inverse_dynamics_time_derivatives", "inverse_dynamics_second_derivatives", "link_acceleration", "link_jerk",
           "link_snap", "jacobian_second_derivative", "linearize", "rollout_derivatives", "rollout_gradient",
           "inverse_kinematics", "acceleration_regressor", "momentum_regressor", "with_inertial_parameters",
-          "energy_balance", "momentum_balance", "configuration_residual", "from_mjcf", "with_root_inertia"}
+          "energy_balance", "momentum_balance", "configuration_residual", "from_mjcf", "with_root_inertia",
+          "with_armature", "total_force"}
 
 
 def test_every_public_method_of_states_is_here():

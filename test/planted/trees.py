@@ -16,8 +16,9 @@ PACKAGE = "screw_dynamics"
 LEFT_OUT = shutil.ignore_patterns(".*", "build", "install", "log", "__pycache__", "*.egg-info")
 LIMIT = 900             # s: tests that take longer hang, which is noticed too
 PATIENCE = 60           # s: tests of nodes wait for so long for what a fault may prevent
-PASSED, FAILED, INTERRUPTED, NONE = 0, 1, 2, 5      # pytest's exit codes: of a file that cannot be imported, and of one
-                                                    # that is skipped as a whole, as its library is not installed
+# pytest's exit codes; the last two of a file that cannot be imported, and of one that is skipped as a whole, as its
+# library is not installed.
+PASSED, FAILED, INTERRUPTED, NONE = 0, 1, 2, 5
 
 
 class Tree:

@@ -33,8 +33,8 @@ def run(robot, joints, reference, q, qd, external=None, integrator="semi_implici
     """The state after some steps, and the efforts in the last one."""
     driven, end, rate, clipped = Driven(robot, integrator), q.copy(), qd.copy(), np.zeros(robot.n, dtype=np.int64)
     past = np.empty((steps, PAST, robot.nq))
-    made, tau, failing = driven.run(joints, driven.wrenches(external or {}), reference, steps, H, end, rate, clipped,
-                                    past)
+    wrenches = driven.wrenches(external or {})
+    made, tau, failing = driven.run(joints, wrenches, reference, steps, 0.0, H, end, rate, clipped, past)
     assert made == steps and not failing.any()
     assert (past[0, 0] == q).all() and (past[0, 1, :robot.n] == qd).all() and (past[-1, 2, :robot.n] == tau).all()
     return end, rate, tau

@@ -5,7 +5,7 @@ from scipy.linalg import expm, expm_frechet
 from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
-from screw_dynamics.simulation import space
+from screw_dynamics.algorithms import space
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 
 

@@ -55,7 +55,7 @@ ROBOT = {
     "step": {"q": Q, "qd": QD, "tau": QDD, "dt": 1e-3}, "from_urdf": {"source": TEXT}, "from_mjcf": {"source": MJCF},
     "with_payload": {"link": "gripper", "mass": 1.0}, "random_configuration": {}, "interpolate": {
         "q0": Q, "q1": QD, "s": 0.5}, "difference": {"q0": Q, "q1": QD}, "distance": {"q0": Q, "q1": QD},
-    "integrate": {"q": Q, "v": QD}, "with_armature": {"armature": {"lift": 0.1}}}
+    "integrate": {"q": Q, "v": QD}, "with_armature": {"armature": {"lift": 0.1}}, "total_force": {"forces": []}}
 
 
 def calls():

@@ -184,6 +184,9 @@ def motion(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     found = heavy.rollout(q, qd, steps=2, record=("energy", "residual"))
     t, positions, rates = found
     assert found.recorded["residual"].shape == found.q.shape[:-1]
+    sprung = [sd.forces.Spring(robot.joint_names[0], 3.0), sd.forces.ModelFriction()]
+    pulled: np.ndarray = heavy.total_force(sprung).efforts(q, qd)
+    heavy.step(q, qd, pulled, 1e-3, forces=sprung, t=0.5)
     left: np.ndarray = heavy.energy_balance(t, positions, rates, [0.0] * robot.n, friction=True, limits=True).residual
     assert left.shape == heavy.configuration_residual(positions, limits=True).shape
     try:

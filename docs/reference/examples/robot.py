@@ -95,6 +95,10 @@ q1, qd1 = robot.step(q, qd, tau, dt=1e-3)
 # %% Robot.rollout
 t, positions, velocities = robot.rollout(q, qd, effort=tau, dt=1e-3, steps=100)       # (101,), (101, 3), (101, 3)
 
+# %% Robot.total_force
+acting = [sd.forces.Spring("lift", 40.0), sd.forces.Drag("gripper", linear=0.5)]
+robot.total_force(acting).efforts(q, qd)                    # (3,): the joint efforts that they are equivalent to
+
 # %% Robot.energy_balance
 balance = robot.energy_balance(t, positions, velocities, tau)
 balance.residual                                            # (101,): what efforts do not explain, in J

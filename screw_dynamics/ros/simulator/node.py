@@ -74,7 +74,7 @@ class SimulatorNode(ManagedNode):
         integrator = self._simulation_parameters.settings.integrator
         self.steps = {
             "simulation": lambda robot, q, v, link: robot.rollout(q, v, v, steps=1, integrator=integrator),
-            "driven motion": lambda robot, q, v, link: Driven(robot, integrator),
+            "driven motion": lambda robot, q, v, link: Driven(robot, integrator, self._simulation_parameters.forces),
             "closed loops": lambda robot, q, v, link: robot.model.constraints and prepare_loops(robot, q, v),
             **self.steps}
         self._group_parameters = GroupParameters(self, self.settings.trajectory_groups)

@@ -29,6 +29,8 @@ SETTINGS = (
             "ends the steps under way, and lets further ones fail until a reset; a parameter that does nothing refuses "
             "the robot", read_only=True),
     Setting("tolerate", (), f"what strict passes over, of {', '.join(KINDS)}", read_only=True),
+    Setting("forces", (), "what acts besides efforts, friction and pushes, springs, drag or wrenches, each as JSON: "
+            '{"PointSpring": {"link": "tool0", "stiffness": 80.0}}; docs/forces.md has the names', read_only=True),
     Setting("odom_frame", "odom", "the frame of the base's pose on odom, and on /tf", read_only=True),
     Setting("publish_tf", False, "publish the transform from odom_frame to a floating base on /tf", read_only=True),
     Setting("reset_clock", False, "~/reset and ~/reset_to restart simulated time at zero; false: it goes on"),

@@ -11,6 +11,7 @@ from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.urdf.reader import model_of
 
 from ..node.joint_state import listed
+from .force_elements import elements
 from .joint_parameters import JointParameters, JointSensorParameters
 from .settings import COMMAND_INTERFACES, INITIAL_POSITIONS, SETTINGS
 
@@ -18,8 +19,9 @@ from .settings import COMMAND_INTERFACES, INITIAL_POSITIONS, SETTINGS
 class SimulationParameters:
     """The parameters of a node that make simulations: `settings`, and those of single joints.
 
-    homes, interfaces: the initial positions and the command interfaces of the joints of the robot seen last. The node
-    offers `settings`, `description` and `log`. ValueError when an override does not fit."""
+    homes, interfaces: the initial positions and the command interfaces of the joints of the robot seen last; forces:
+    the elements of force that act. The node offers `settings`, `description` and `log`. ValueError when an override
+    does not fit."""
 
     def __init__(self, node):
         self._node = node
@@ -27,13 +29,15 @@ class SimulationParameters:
         self.homes = JointParameters(node, INITIAL_POSITIONS)
         self.interfaces = JointParameters(node, COMMAND_INTERFACES)
         self._sensors = JointSensorParameters(node, SETTINGS)
+        self.forces = elements(node.settings.forces)
 
     def simulation(self, robot: Robot, time_ns: int) -> Simulation:
         """A new simulation, whose time starts at time_ns; the joints' parameters become those of this robot.
 
         ValueError when a parameter does not fit the robot, or the robot cannot be simulated."""
         names = coordinate_joints(robot.model)
-        own = {"joint_sensors": self._sensors.by_joint(names), "instrumented": self._instrumented(robot)}
+        own = {"joint_sensors": self._sensors.by_joint(names), "instrumented": self._instrumented(robot),
+               "forces": self.forces}
         at_defaults = Simulation(robot, self.settings, **own)
         middle = at_defaults.limits.middle()[robot.n - len(names):]
         self.homes.declare(robot.model, middle.tolist(), at_defaults.home.check)

@@ -54,7 +54,7 @@ class ForceTorques:
             robot = self._instrumented = robot.with_gravity(moment.robot.gravity)
         q, (qd, qdd) = robot.neutral(), np.zeros((2, robot.n))
         q[self._numbers], qd[self._rates], qdd[self._rates] = moment.q, moment.qd, moment.qdd
-        held = robot.inverse_dynamics(q, qd, qdd, moment.wrenches or None)
+        held = robot.inverse_dynamics(q, qd, qdd, moment.loads or None)
         return {joint: self._with_errors(-held[rows], k, moment.step) for k, (joint, rows)
                 in enumerate(self._rows.items())}
 

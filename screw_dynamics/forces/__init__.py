@@ -1,0 +1,16 @@
+"""What acts on a robot besides its joints' efforts: friction, springs, stops, wrenches, drag, and what users add.
+
+An element is a law, kernels of its effort or wrench and of the energy that it stores, and the numbers of one place. One
+sum of elements (kernels.py) serves all that moves a robot: its efforts, their exact derivatives, energy and power."""
+from .custom import Custom
+from .drag import Drag
+from .element import Element
+from .friction import Friction, ModelFriction
+from .link_wrench import LinkWrench
+from .point_spring import PointSpring
+from .spring import JointSprings, Spring
+from .stop import Stop
+from .total import Account, Derivatives, Total
+
+__all__ = ["Account", "Custom", "Derivatives", "Drag", "Element", "Friction", "JointSprings", "LinkWrench",
+           "ModelFriction", "PointSpring", "Spring", "Stop", "Total"]

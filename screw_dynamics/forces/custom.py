@@ -1,0 +1,98 @@
+"""A force of the user's: a function of the state, compiled."""
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import lru_cache
+from inspect import signature
+from types import FunctionType
+
+import numpy as np
+from numba import types
+from numba.core.dispatcher import Dispatcher
+from numba.core.errors import NumbaError
+
+from screw_dynamics.compiled.user_code import fingerprint
+from screw_dynamics.compiled.user_errors import why_not
+from screw_dynamics.compiled.user_functions import bounds_checked
+from screw_dynamics.numbers.values import CALLED, PLAIN, kernel
+
+from .element import Element, Robot
+from .laws import CustomLaw
+
+PARAMETERS = "t", "q", "qd", "p", "tau"
+
+
+@dataclass(frozen=True)
+class Custom(Element):
+    """A force given by a function(t, q, qd, p, tau) that Numba can compile: it sets the joint efforts tau (n), N m and
+    N, which are 0 before, from the time t, s, the configuration q (nq), the velocities qd (n) and its own numbers p.
+
+    parameters: these numbers, which may change without compiling again. The function computes with single numbers,
+    q[0] or tau[1], by operators, comparisons, and functions of math or numpy: so its derivatives follow from it, exact,
+    without being given. On lanes it is called for one state after the other. All of its power counts as work."""
+
+    function: Callable
+    parameters: tuple[float, ...] = ()
+
+    @property
+    def law(self) -> CustomLaw:         # type: ignore[override]
+        """The function, jitted."""
+        return law_of(self.function, max(1, len(self.parameters)))
+
+    @property
+    def name(self) -> str:
+        """Of the function, which tells it from others."""
+        python = check(self.function)
+        return f"{python.__qualname__} of {len(self.parameters)} numbers at {id(self.function):x}"
+
+    @property
+    def key(self) -> Hashable:
+        """A hash of the function's code and of all that it refers to; None if there is none."""
+        return fingerprint(self.function).key
+
+    def rows(self, robot: Robot) -> list[list[float]]:
+        """One row: the parameters."""
+        if robot.model.n == 0:
+            raise ValueError(f"{self}: the robot has no joint")
+        return [self.vector("parameters", len(self.parameters)) or [0.0]]
+
+
+def check(function: Callable) -> FunctionType:
+    """A function of t, q, qd, p and tau, by these names, without Numba; ValueError unless it is one."""
+    python = getattr(function, "py_func", function)
+    must = "it must be a function(t, q, qd, p, tau)"
+    if not isinstance(python, FunctionType):
+        raise ValueError(f"force {function!r} is a {type(function).__name__}; {must}")
+    given = signature(python).parameters
+    if set(given) != set(PARAMETERS) or any(x.kind is not x.POSITIONAL_OR_KEYWORD or x.default is not x.empty
+                                            for x in given.values()):
+        raise ValueError(f"force {python.__qualname__}{signature(python)}; {must}, without defaults")
+    return python
+
+
+@lru_cache(64)
+def law_of(function: Callable, width: int) -> CustomLaw:
+    """The law of a user's function, which gets its arguments by name."""
+    if PLAIN:
+        python = getattr(function, "py_func", function)
+        return CustomLaw(width, lambda t, q, qd, p, tau: python(t=t, q=q, qd=qd, p=p, tau=tau))
+    jitted: Dispatcher = bounds_checked(function, error_model="numpy", **CALLED)
+    order = ", ".join(f"{name}={name}" for name in PARAMETERS)
+    call = eval(f"lambda t, q, qd, p, tau: jitted({order})", {"jitted": jitted, "np": np})
+    return CustomLaw(width, kernel(call))
+
+
+def why_not_compiled(function: Callable, error: Exception) -> str:
+    """Why a sum with this function cannot be compiled; "" if that is not its fault."""
+    name, vector = function.__name__, types.float64[::1]
+    if name not in str(error):
+        return ""
+    try:
+        bounds_checked(function, error_model="numpy").compile((types.float64, *(vector,) * 4))
+    except NumbaError as alone:
+        where, reason = why_not(function, alone)
+        return f"force {name} cannot be compiled.\n  {where}\n  {reason}"
+    where, reason = why_not(function, error)
+    return (f"force {name} has no derivatives: it must compute with single numbers, by operators, comparisons and "
+            f"functions of math or numpy.\n  {where}\n  {reason}")

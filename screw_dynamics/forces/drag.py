@@ -1,0 +1,52 @@
+"""Drag: what a fluid does to a link that moves through it."""
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from screw_dynamics.numbers.scalars import sqrt
+from screw_dynamics.numbers.values import Scalar, kernel
+from screw_dynamics.screws.se3 import Pose, Twist, Wrench
+from screw_dynamics.screws.vectors import Vec3, cross
+
+from .element import Element, Robot
+from .laws import LinkLaw, Push
+from .point_spring import vector, velocity
+
+POINT, FLOW, LINEAR, QUADRATIC, TURNING = 0, 3, 6, 7, 8
+TINY = 1e-24        # m^2/s^2: what rests has no direction
+
+
+@kernel
+def push(p: np.ndarray, s: int, t: Scalar, A: Pose, U: Twist, B: Pose, V: Twist) -> Push:
+    """-(c_1 + c_2 |u|) u at a point that moves through the fluid with u, and -c_t w against its turning."""
+    x = B @ vector(p, s + POINT)
+    u = velocity(V, x) - vector(p, s + FLOW)
+    c = p[s + LINEAR] + p[s + QUADRATIC] * sqrt(u @ u + TINY)
+    force, turning = (-c) * u, p[s + TURNING]
+    return Push(Wrench(cross(x, force) - turning * V.angular, force),
+                c * (u @ u) + turning * (V.angular @ V.angular))
+
+
+@dataclass(frozen=True)
+class Drag(Element):
+    """The drag of a fluid on a link: the force -(linear + quadratic |u|) u at a point, u the velocity of the point less
+    `flow`, that of the fluid in the root link's axes, and the torque -turning w, w the link's angular velocity.
+
+    linear: N s/m; quadratic: N s^2/m^2, half of density, area and drag coefficient; turning: N m s/rad; all >= 0.
+    point (3,): m, in the link's frame; flow (3,): m/s."""
+
+    link: str
+    linear: float = 0.0
+    quadratic: float = 0.0
+    turning: float = 0.0
+    point: tuple[float, ...] = (0.0, 0.0, 0.0)
+    flow: tuple[float, ...] = (0.0, 0.0, 0.0)
+
+    law: ClassVar = LinkLaw(9, push)
+
+    def rows(self, robot: Robot) -> list[list[float]]:
+        """One row: the link's slot, and the nine numbers."""
+        frame = robot.frame(self.link, self)
+        return [[0.0, float(frame.body), *frame.C @ Vec3(*self.vector("point", 3)), *self.vector("flow", 3),
+                 *(self.finite(name, at_least=0.0) for name in ("linear", "quadratic", "turning"))]]

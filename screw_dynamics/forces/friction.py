@@ -1,0 +1,70 @@
+"""Friction in a joint: viscous, Coulomb's and Stribeck's."""
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from screw_dynamics.algorithms.friction import resistance
+from screw_dynamics.numbers.values import Scalar, kernel, null
+
+from .element import ALONE, Element, Robot
+from .laws import CoordinateLaw, Impedance
+
+DAMPING, COULOMB, BREAKAWAY, RATE = range(4)
+
+
+@kernel
+def impedance(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar) -> Impedance:
+    """-d v - F(v) v / (|v| + STICTION), with F = F_C + (F_B - F_C) / (1 + (v / v_S)^2)."""
+    ratio = v / p[s + RATE]
+    dry = p[s + COULOMB] + (p[s + BREAKAWAY] - p[s + COULOMB]) / (1.0 + ratio * ratio)
+    d = resistance(p[s + DAMPING], dry, v)
+    return Impedance(-(d * v), null(v), d)
+
+
+@dataclass(frozen=True)
+class Friction(Element):
+    """Friction in a joint: the effort -damping v - F(v) sign(v).
+
+    damping: N m s/rad or N s/m; coulomb, N m or N: F at speed; breakaway >= coulomb: F at rest, from which it falls
+    with 1 / (1 + (v / stribeck)^2), stribeck in rad/s or m/s, as by D. P. Hess and A. Soom (1990); by default it does
+    not fall. Within 1e-3 rad/s or m/s of rest the sign is linear, as in all simulated friction."""
+
+    joint: str
+    damping: float = 0.0
+    coulomb: float = 0.0
+    breakaway: float | None = None
+    stribeck: float = 0.01
+
+    law: ClassVar = CoordinateLaw(4, impedance)
+
+    @property
+    def is_dry(self) -> bool:
+        """Whether it has Coulomb friction."""
+        return self.coulomb != 0.0 or bool(self.breakaway)
+
+    def rows(self, robot: Robot) -> list[list[float]]:
+        """One row: the joint, and the four numbers."""
+        coulomb = self.finite("coulomb", at_least=0.0)
+        breakaway = coulomb if self.breakaway is None else self.finite("breakaway", at_least=coulomb)
+        return [[*robot.coordinate(self.joint, element=self), *ALONE, self.finite("damping", at_least=0.0), coulomb,
+                 breakaway, self.finite("stribeck", more_than=0.0)]]
+
+
+@dataclass(frozen=True)
+class ModelFriction(Element):
+    """The damping and the Coulomb friction of the robot's model, in all of its joints: what friction=True means."""
+
+    law: ClassVar = Friction.law
+
+    @property
+    def name(self) -> str:
+        """Of the law of Friction."""
+        return Friction.__name__
+
+    def rows(self, robot: Robot) -> list[list[float]]:
+        """A row for each velocity that has any."""
+        model = robot.model
+        return [[float(k), float(model.places_in_q[k]), 1.0, *ALONE, d, dry, dry, 1.0]
+                for k, (d, dry) in enumerate(zip(model.damping.tolist(), model.friction.tolist(), strict=True))
+                if d != 0.0 or dry != 0.0]

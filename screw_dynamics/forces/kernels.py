@@ -1,0 +1,233 @@
+"""The one sum of force elements, compiled for a combination of laws: efforts, their derivatives, energy and power."""
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+
+from screw_dynamics.algorithms.space import coordinates_alone, displace, groups
+from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.compiled.cache import BATCHES, Form, compiled
+from screw_dynamics.compiled.entry import lane, number, place
+from screw_dynamics.compiled.native import array_at
+from screw_dynamics.compiled.tiles import gather
+from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.dual import along, direction, dual, no_derivatives, value_of
+from screw_dynamics.numbers.lanes import WIDTH
+from screw_dynamics.numbers.tables import block, table
+from screw_dynamics.numbers.values import kernel, null, over, zero
+from screw_dynamics.screws.joint import pose
+from screw_dynamics.screws.se3 import Ad, Ad_dual_inv, Pose, Twist, Wrench, dot, inverse
+
+from .laws import (
+    HEADER,
+    LENGTH,
+    ON_LINKS,
+    TERMS,
+    Bodies,
+    CoordinateLaw,
+    CustomLaw,
+    LinkLaw,
+    State,
+    loops_on_all,
+    loops_on_coordinates,
+    loops_on_links,
+    none_of_them,
+    one_after_the_other,
+)
+
+ws.reserve(Bodies, kernel(lambda n, b: (TERMS, n)))
+
+
+# ------------------------------------------------------------------------------------------------- bodies
+@kernel
+def move_bodies(links: Link, frame: Pose, bodies: Bodies) -> None:
+    """Poses and twists of all bodies in the root link's frame, of which `frame` is the pose in slot 0; no wrenches."""
+    parent, X, E = links.parent, links.X, links.E
+    q, qd, C, V, W = bodies
+    C[0], V[0], W[0] = over(inverse(frame), q[0]), zero(Twist, q[0]), zero(Wrench, q[0])
+    for i in range(1, len(parent)):
+        p = parent[i]
+        C[i] = C[p] @ pose(E[i], q[i])
+        V[i] = V[p] + qd[i] * Ad(C[i], X[i])
+        W[i] = zero(Wrench, q[0])
+
+
+@kernel
+def add_efforts(links: Link, bodies: Bodies, efforts: Any) -> None:
+    """Add to efforts (n) those that the wrenches on bodies are equivalent to: J^T W, from the leaves to the root."""
+    parent, k, X = links.parent, links.coordinate, links.X
+    C, W = bodies.C, bodies.W
+    for i in range(len(parent) - 1, 0, -1):
+        efforts[k[i]] += dot(W[i], Ad(C[i], X[i]))
+        W[parent[i]] += W[i]
+
+
+@kernel
+def put_wrench(W: Wrench, out: Any) -> None:
+    """Write the six numbers of a wrench."""
+    a, f = W
+    out[0], out[1], out[2], out[3], out[4], out[5] = a.x, a.y, a.z, f.x, f.y, f.z
+
+
+@kernel
+def take_coordinates(links: Link, memory: np.ndarray, q: Any, column: Any) -> None:
+    """Fill a column with the coordinate of each body's joint."""
+    gather(links.coordinate, q, column)
+
+
+# ------------------------------------------------------------------------------------------------- the sum
+LOOPS = {CoordinateLaw: loops_on_coordinates, LinkLaw: loops_on_links, CustomLaw: loops_on_all}
+
+
+class Kernels(NamedTuple):
+    """Of a combination of laws, for robots of a structure: terms(memory, p, like, state, out) makes out (TERMS, n) what
+    elements add up to at a State, of numbers like `like`; accounts(...) makes out (ACCOUNT,) their energy and power,
+    and wrenches(...) out (slots, 6) the wrenches on bodies, in the frames of their links; space: of the robots,
+    algorithms/space.py; name: by which messages tell them."""
+
+    terms: Callable
+    accounts: Callable
+    wrenches: Callable
+    space: Callable
+    name: str
+
+
+def kernels_of(laws: Iterable[CoordinateLaw | LinkLaw | CustomLaw], on_groups: bool, own: Iterable[str]) -> Kernels:
+    """The sum over all elements of some laws, those of each law after those of the one before; own: names of laws that
+    are not this package's."""
+    add = account = none_of_them
+    for i, law in enumerate(laws):
+        loops = LOOPS[type(law)](law, i)
+        add, account = (one_after_the_other(*pair) for pair in zip((add, account), loops, strict=True))
+    take, Body = (place, ws.placed(Bodies)) if on_groups else (take_coordinates, Bodies)
+
+    @kernel
+    def bodies_at(memory, p, like, state):
+        links = ws.links_in(memory)
+        bodies = table(Body, like, int(memory[ws.SLOTS]), memory, int(memory[ws.BODY]))
+        take(links, memory, state.q, bodies.q)
+        gather(links.coordinate, state.qd, bodies.qd)
+        if p[ON_LINKS] > 0.0:
+            move_bodies(links, ws.frames_in(memory).C[0], bodies)
+        return links, bodies
+
+    @kernel
+    def terms(memory, p, like, state, out):
+        for k in range(out.shape[1]):
+            out[0, k] = out[1, k] = out[2, k] = null(like)
+        links, bodies = bodies_at(memory, p, like, state)
+        add(p, state, bodies, out)
+        if p[ON_LINKS] > 0.0:
+            add_efforts(links, bodies, out[0])
+
+    @kernel
+    def accounts(memory, p, like, state, out):
+        for k in range(len(out)):
+            out[k] = null(like)
+        links, bodies = bodies_at(memory, p, like, state)
+        account(p, state, bodies, out)
+
+    @kernel
+    def wrenches(memory, p, like, state, out):
+        links, bodies = bodies_at(memory, p, like, state)
+        frames, C, W, found = ws.frames_in(memory), bodies.C, bodies.W, np.zeros((TERMS, len(state.qd)))
+        out[...] = 0.0
+        if p[ON_LINKS] > 0.0:
+            add(p, state, bodies, found)
+            for i in range(1, len(links.parent)):
+                put_wrench(Ad_dual_inv(C[i] @ frames.C[i], W[i]), out[i])
+    name = f"forces{''.join(f'+{name}' for name in own)}{'.groups' * on_groups}"
+    return Kernels(terms, accounts, wrenches, groups if on_groups else coordinates_alone, name)
+
+
+# ------------------------------------------------------------------------------------------------- entry points
+def form_of_native(kernels: Kernels, lanes: bool, key: str | None) -> Form:
+    """What integrators call: native(workspace, p, t, ahead, q, qd, out), addresses all but `ahead`, of numbers of one
+    state, or on lanes; p: at its address how many numbers it has, and then these."""
+    terms, like = kernels.terms, lane if lanes else number
+
+    @compiled(f"{kernels.name}{BATCHES * lanes}", key=key)
+    def native(memory, p, t, ahead, q, qd, out):
+        memory, zero_ = ws.memory_at(memory), like()
+        n, nq = int(memory[ws.COORDINATES]), int(memory[ws.CONFIGURATION])
+        state = State(array_at(zero_, t, (1,))[0], ahead, array_at(zero_, q, (nq,)), array_at(zero_, qd, (n,)))
+        terms(memory, numbers_at(p), zero_, state, array_at(zero_, out, (TERMS, n)))
+    return Form(native, (types.intp, types.intp, types.intp, types.float64, types.intp, types.intp, types.intp))
+
+
+@kernel
+def numbers_at(p: int) -> np.ndarray:
+    """The numbers of all elements, at an address: the first says how many there are."""
+    p = int(p)
+    return array_at(0.0, p, (int(array_at(0.0, p, (HEADER,))[LENGTH]),))
+
+
+STATES = ws.numbers_type(1), ws.numbers_type(1), ws.numbers_type(1), ws.numbers_type(2), ws.numbers_type(2)
+
+
+def form_of_terms(kernels: Kernels, key: str | None) -> Form:
+    """Terms out (N, TERMS, n) of N states: terms(workspace, p, t (N,), q (N, nq), qd (N, n), out)."""
+    terms = kernels.terms
+
+    @compiled(f"{kernels.name}, terms", key=key)
+    def many(memory, p, t, q, qd, out):
+        for i in range(len(t)):
+            terms(memory, p, 0.0, State(t[i], 0.0, q[i], qd[i]), out[i])
+    return Form(many, (*STATES, ws.numbers_type(3)))
+
+
+def form_of_accounts(kernels: Kernels, key: str | None) -> Form:
+    """Accounts out (N, ACCOUNT) of N states: accounts(workspace, p, t, q, qd, out)."""
+    accounts = kernels.accounts
+
+    @compiled(f"{kernels.name}, energy", key=key)
+    def many(memory, p, t, q, qd, out):
+        for i in range(len(t)):
+            accounts(memory, p, 0.0, State(t[i], 0.0, q[i], qd[i]), out[i])
+    return Form(many, (*STATES, ws.numbers_type(2)))
+
+
+def form_of_wrenches(kernels: Kernels, key: str | None) -> Form:
+    """Wrenches out (N, slots, 6) of N states: wrenches(workspace, p, t, q, qd, out)."""
+    wrenches = kernels.wrenches
+
+    @compiled(f"{kernels.name}, wrenches", key=key)
+    def many(memory, p, t, q, qd, out):
+        for i in range(len(t)):
+            wrenches(memory, p, 0.0, State(t[i], 0.0, q[i], qd[i]), out[i])
+    return Form(many, (*STATES, ws.numbers_type(3)))
+
+
+def form_of_derivatives(kernels: Kernels, key: str | None) -> Form:
+    """Terms and their derivatives by displacements of q along the joint twists and by qd, out (N, TERMS, n, 1 + 2n):
+    derivatives(workspace, p, t, ahead, q, qd, work, out). work: memory for (2 nq + (2 + TERMS) n + 1) dual numbers."""
+    terms, space = kernels.terms, kernels.space
+
+    @compiled(f"{kernels.name}, derivatives", key=key)
+    def many(memory, p, t, ahead, q, qd, work, out):
+        zero_, n, nq = no_derivatives(), qd.shape[1], q.shape[1]
+        here, x, u, v, found = work_of(zero_, work, n, nq)
+        for i in range(len(t)):
+            for first in range(0, 2 * n, WIDTH):
+                for k in range(nq):
+                    here[k] = over(q[i, k], zero_)
+                for k in range(n):
+                    u[k], v[k] = dual(0.0, direction(k - first)), dual(qd[i, k], direction(n + k - first))
+                displace(space(memory), here, 1.0, u, x)
+                terms(memory, p, zero_, State(t[i], ahead, x, v), found)
+                for row in range(TERMS):
+                    for k in range(n):
+                        out[i, row, k, 0] = value_of(found[row, k])
+                        for j in range(min(WIDTH, 2 * n - first)):
+                            out[i, row, k, 1 + first + j] = along(found[row, k], j)
+    work = ws.numbers_type(1)
+    return Form(many, (*STATES[:3], types.float64, *STATES[3:], work, ws.numbers_type(4)))
+
+
+@kernel
+def work_of(like: Any, work: np.ndarray, n: int, nq: int) -> tuple:
+    """Vectors of dual numbers: two configurations (nq), a displacement and velocities (n), and terms (TERMS, n)."""
+    rows = block(like, (2 * nq + (2 + TERMS) * n,), work, 0)
+    return (rows[:nq], rows[nq:2 * nq], rows[2 * nq:2 * nq + n], rows[2 * nq + n:2 * nq + 2 * n],
+            rows[2 * nq + 2 * n:].reshape((TERMS, n)))

@@ -1,0 +1,240 @@
+"""What an element of force is, as kernels: a law on coordinates, or on links; and the loops over all elements of a law.
+
+The numbers of an element are a row of an array `p`, from position `s` on: first where it acts, then its own. A law is
+written once, for numbers, for lanes and for dual numbers, by which it is differentiated."""
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import overload
+
+from screw_dynamics.compiled.native import zeros_like
+from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert
+from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null
+from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dot
+
+
+class Impedance(NamedTuple):
+    """The effort of an element along x, and how it changes as a step goes on: by -stiffness dx - damping dx', both >= 0
+    and secants, of which implicit integrators make use. damping x'^2 is the power that the element takes away."""
+
+    effort: Scalar
+    stiffness: Scalar
+    damping: Scalar
+
+
+class Push(NamedTuple):
+    """The wrench of an element on its second link, about the origin of the root link's frame and in its axes; the first
+    link gets the opposite. lost: the power, W, that the element takes away for good."""
+
+    wrench: Wrench
+    lost: Scalar
+
+
+class CoordinateLaw(NamedTuple):
+    """impedance(p, s, t, x, v) -> Impedance, of x = c_1 q_1 + c_2 q_2, a sum of coordinates, and its rate v.
+
+    energy(p, s, x) -> J: what is stored; None of a law that stores nothing. width: how many numbers it has."""
+
+    width: int
+    impedance: Callable
+    energy: Callable | None = None
+
+
+class LinkLaw(NamedTuple):
+    """push(p, s, t, A, U, B, V) -> Push, of the poses A, B and twists U, V of two links in the root link's frame.
+
+    energy(p, s, A, B) -> J, or None; width: how many numbers it has."""
+
+    width: int
+    push: Callable
+    energy: Callable | None = None
+
+
+class CustomLaw(NamedTuple):
+    """set_efforts(t, q, qd, p, tau), a function of one state: it sets efforts tau (n), which are 0, from the time, q
+    (nq), qd (n) and its own numbers p (width,). Of its power nothing is known to be stored or lost."""
+
+    width: int
+    set_efforts: Callable
+
+
+class Bodies(NamedTuple):
+    """Of each body: joint coordinate and rate; pose and twist in the root link's frame; the wrench on it there."""
+
+    q: Scalar
+    qd: Scalar
+    C: Pose
+    V: Twist
+    W: Wrench
+
+
+class State(NamedTuple):
+    """What elements act on: the time, how far ahead of q along qd springs at coordinates are, and the configuration
+    (nq) and velocities (n)."""
+
+    t: Any
+    ahead: Any
+    q: Any
+    qd: Any
+
+
+# Rows of what elements add up to, (TERMS, n).
+EFFORT, STIFFNESS, DAMPING = range(3)
+TERMS = 3
+# Of an account of energy and power: what is stored, J; what is lost, W; what elements that store nothing give, W.
+STORED, LOST, GIVEN = range(3)
+ACCOUNT = 3
+# Of all numbers p: how many there are, how many elements act on links; then of each law see range_of.
+LENGTH, ON_LINKS = 0, 1
+HEADER = 2
+COORDINATE = 6          # numbers of where a law on coordinates acts: of each of two, velocity, place in q, factor
+LINK = 2                # of where a law on links acts: the slots of two bodies
+
+
+@kernel
+def range_of(p: np.ndarray, number: int) -> tuple[int, int]:
+    """How many elements a law of a sum has, and where in p the first one is."""
+    return int(p[HEADER + 2 * number]), int(p[HEADER + 1 + 2 * number])
+
+
+@kernel
+def coordinate(q: list, qd: list, ahead: Any, k: int, m: int) -> Scalar:
+    """The coordinate at place m of q, ahead along velocity k; 0 of a velocity that has none."""
+    return q[m] + ahead * qd[k] if m >= 0 else null(qd[k])
+
+
+def loops_on_coordinates(law: CoordinateLaw, number: int) -> tuple[Callable, Callable]:
+    """add(p, state, bodies, out (TERMS, n)) and account(p, state, bodies, out (ACCOUNT,)) of all elements of a law, the
+    `number`-th of a sum."""
+    impedance, energy, stores, width = law.impedance, law.energy or nothing, law.energy is not None, law.width
+
+    @kernel
+    def add(p, state, bodies, out):
+        count, first = range_of(p, number)
+        q, qd = state.q, state.qd
+        for s in range(first, first + count * (COORDINATE + width), COORDINATE + width):
+            i, j, a, b = int(p[s]), int(p[s + 3]), p[s + 2], p[s + 5]
+            x, v = a * coordinate(q, qd, state.ahead, i, int(p[s + 1])), a * qd[i]
+            if b != 0.0:
+                x, v = x + b * coordinate(q, qd, state.ahead, j, int(p[s + 4])), v + b * qd[j]
+            found = impedance(p, s + COORDINATE, state.t, x, v)
+            for k, factor in ((i, a), (j, b)):
+                if factor != 0.0:
+                    out[EFFORT, k] += factor * found.effort
+                    out[STIFFNESS, k] += (factor * factor) * found.stiffness
+                    out[DAMPING, k] += (factor * factor) * found.damping
+
+    @kernel
+    def account(p, state, bodies, out):
+        count, first = range_of(p, number)
+        q, qd = state.q, state.qd
+        for s in range(first, first + count * (COORDINATE + width), COORDINATE + width):
+            i, j, a, b = int(p[s]), int(p[s + 3]), p[s + 2], p[s + 5]
+            x, v = a * coordinate(q, qd, 0.0, i, int(p[s + 1])), a * qd[i]
+            if b != 0.0:
+                x, v = x + b * coordinate(q, qd, 0.0, j, int(p[s + 4])), v + b * qd[j]
+            found = impedance(p, s + COORDINATE, state.t, x, v)
+            lost = found.damping * v * v
+            out[LOST] += lost
+            if stores:
+                out[STORED] += energy(p, s + COORDINATE, x)
+            else:
+                out[GIVEN] += found.effort * v + lost
+    return add, account
+
+
+def loops_on_links(law: LinkLaw, number: int) -> tuple[Callable, Callable]:
+    """The same of a law on links; `add` adds wrenches to bodies.W."""
+    push, energy, stores, width = law.push, law.energy or nothing, law.energy is not None, law.width
+
+    @kernel
+    def add(p, state, bodies, out):
+        count, first = range_of(p, number)
+        C, V, W = bodies.C, bodies.V, bodies.W
+        for s in range(first, first + count * (LINK + width), LINK + width):
+            i, j = int(p[s]), int(p[s + 1])
+            wrench = push(p, s + LINK, state.t, C[i], V[i], C[j], V[j]).wrench
+            W[j] += wrench
+            W[i] -= wrench
+
+    @kernel
+    def account(p, state, bodies, out):
+        count, first = range_of(p, number)
+        C, V = bodies.C, bodies.V
+        for s in range(first, first + count * (LINK + width), LINK + width):
+            i, j = int(p[s]), int(p[s + 1])
+            found = push(p, s + LINK, state.t, C[i], V[i], C[j], V[j])
+            out[LOST] += found.lost
+            if stores:
+                out[STORED] += energy(p, s + LINK, C[i], C[j])
+            else:
+                out[GIVEN] += dot(found.wrench, V[j]) - dot(found.wrench, V[i]) + found.lost
+    return add, account
+
+
+def place_by_place(set_efforts: Callable, t: Any, q: Any, qd: Any, p: np.ndarray, tau: Any) -> None:
+    """Call a function of one state on each state of lanes; on others directly."""
+    set_efforts(t, q, qd, p, tau)
+
+
+@overload(place_by_place, jit_options=INLINE)
+def _place_by_place(set_efforts, t, q, qd, p, tau):
+    if tau.dtype is not LANE:
+        return lambda set_efforts, t, q, qd, p, tau: set_efforts(t, q, qd, p, tau)
+
+    def each(set_efforts, t, q, qd, p, tau):
+        x, v, u = np.empty(len(q)), np.empty(len(qd)), np.empty(len(qd))
+        for place in range(WIDTH):
+            for k in range(len(q)):
+                x[k] = extract(q[k], place)
+            for k in range(len(qd)):
+                v[k], u[k] = extract(qd[k], place), 0.0
+            set_efforts(extract(t, place), x, v, p, u)
+            for k in range(len(qd)):
+                tau[k] = insert(tau[k], place, u[k])
+    return each
+
+
+def loops_on_all(law: CustomLaw, number: int) -> tuple[Callable, Callable]:
+    """The same of a user's law, of which each element may act on all joints."""
+    width, set_efforts = law
+
+    @kernel
+    def add(p, state, bodies, out):
+        count, first = range_of(p, number)
+        for s in range(first, first + count * width, width):
+            tau = zeros_like(state.qd)
+            place_by_place(set_efforts, state.t, state.q, state.qd, p[s:s + width], tau)
+            for k in range(len(tau)):
+                out[EFFORT, k] += tau[k]
+
+    @kernel
+    def account(p, state, bodies, out):
+        count, first = range_of(p, number)
+        for s in range(first, first + count * width, width):
+            tau = zeros_like(state.qd)
+            place_by_place(set_efforts, state.t, state.q, state.qd, p[s:s + width], tau)
+            for k in range(len(tau)):
+                out[GIVEN] += tau[k] * state.qd[k]
+    return add, account
+
+
+@kernel
+def nothing(*arguments: Any) -> float:
+    """The energy of a law that stores none."""
+    return 0.0
+
+
+@kernel
+def none_of_them(p: np.ndarray, state: State, bodies: Bodies, out: Any) -> None:
+    """A sum over no law."""
+
+
+def one_after_the_other(first: Callable, then: Callable) -> Callable:
+    """Both of two loops."""
+    @kernel
+    def both(p, state, bodies, out):
+        first(p, state, bodies, out)
+        then(p, state, bodies, out)
+    return both

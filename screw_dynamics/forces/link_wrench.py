@@ -1,0 +1,79 @@
+"""A wrench on a link, constant or of time."""
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from screw_dynamics import checks
+from screw_dynamics.numbers.scalars import where
+from screw_dynamics.numbers.values import Scalar, kernel, null, numbers
+from screw_dynamics.screws.se3 import Ad_dual, Pose, Twist, Wrench
+from screw_dynamics.screws.so3 import Rotation
+from screw_dynamics.screws.vectors import cross
+
+from .element import Element, Robot
+from .laws import LinkLaw, Push
+from .point_spring import vector
+
+TURNS, FRAME, BEGIN, END, FIRST, LAST = 0, 1, 13, 14, 15, 21
+WIDTH = 27
+
+
+@kernel
+def pose_in(p: np.ndarray, s: int) -> Pose:
+    """Twelve numbers."""
+    return Pose(Rotation(vector(p, s), vector(p, s + 3), vector(p, s + 6)), vector(p, s + 9))
+
+
+@kernel
+def wrench_at(p: np.ndarray, s: int, t: Scalar) -> Wrench:
+    """The wrench at a time: on the way from the first to the last between BEGIN and END, and 0 at other times."""
+    begin, end, none = p[s + BEGIN], p[s + END], null(t)
+    last = where(t >= begin, where(t < end, none + 1.0, none), none)
+    first = last
+    if end - begin < np.inf:
+        first, last = last * ((end - t) / (end - begin)), last * ((t - begin) / (end - begin))
+    else:
+        last = none
+    return Wrench(first * vector(p, s + FIRST) + last * vector(p, s + LAST),
+                  first * vector(p, s + FIRST + 3) + last * vector(p, s + LAST + 3))
+
+
+@kernel
+def push(p: np.ndarray, s: int, t: Scalar, A: Pose, U: Twist, B: Pose, V: Twist) -> Push:
+    """The wrench, turned with the link's frame or not, at the link's origin."""
+    C, W = B @ pose_in(p, s + FRAME), wrench_at(p, s, t)
+    turned = Ad_dual(C, W)
+    fixed = Wrench(W.torque + cross(C.p, W.force), W.force)
+    turns = p[s + TURNS]
+    return Push(turns * turned + (1.0 - turns) * fixed, null(C.p.x))
+
+
+@dataclass(frozen=True)
+class LinkWrench(Element):
+    """A wrench on a link: torque and force (6,), N m and N, about the origin of the link's frame.
+
+    frame: "link", in the axes of that frame, with which it turns; or "root", in those of the root link. times (k,), s,
+    increasing, with wrench (k, 6): linear between these times, and 0 before the first and from the last on."""
+
+    link: str
+    wrench: tuple
+    frame: str = "link"
+    times: tuple[float, ...] | None = None
+
+    law: ClassVar = LinkLaw(WIDTH, push)
+
+    def rows(self, robot: Robot) -> list[list[float]]:
+        """A row for a constant wrench, or for each interval of time."""
+        checks.one_of("frame", self.frame, ("link", "root"))
+        frame = robot.frame(self.link, self)
+        begin = [0.0, float(frame.body), float(self.frame == "link"), *map(float, numbers(frame.C))]
+        if self.times is None:
+            return [[*begin, -np.inf, np.inf, *self.vector("wrench", 6), *[0.0] * 6]]
+        times = self.vector("times", len(self.times))
+        if len(times) < 2 or not (np.diff(times) > 0.0).all():
+            raise ValueError(f"times of {self} must be two or more, and increase")
+        wrenches = np.array(self.wrench, dtype=float)
+        if wrenches.shape != (len(times), 6) or not np.isfinite(wrenches).all():
+            raise ValueError(f"wrench of {self} must be ({len(times)}, 6) finite numbers, a row for each of its times")
+        return [[*begin, *times[k:k + 2], *wrenches[k:k + 2].ravel().tolist()] for k in range(len(times) - 1)]

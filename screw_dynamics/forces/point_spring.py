@@ -1,0 +1,80 @@
+"""A spring and a damper between two points of links."""
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from screw_dynamics.numbers.scalars import sqrt
+from screw_dynamics.numbers.values import Scalar, kernel
+from screw_dynamics.screws.se3 import Pose, Twist, Wrench
+from screw_dynamics.screws.vectors import Vec3, cross
+
+from .element import Element, Robot
+from .laws import LinkLaw, Push
+
+POINT, OTHER, STIFFNESS, DAMPING, LENGTH = 0, 3, 6, 7, 8
+TINY = 1e-24        # m^2: points that coincide have no direction
+
+
+@kernel
+def vector(p: np.ndarray, s: int) -> Vec3:
+    """Three numbers."""
+    return Vec3(p[s], p[s + 1], p[s + 2])
+
+
+@kernel
+def velocity(V: Twist, x: Vec3) -> Vec3:
+    """The velocity of a body's point x in the frame in which its twist is."""
+    return V.linear + cross(V.angular, x)
+
+
+@kernel
+def length_of(d: Vec3) -> Scalar:
+    """The distance of two points."""
+    return sqrt(d @ d + TINY)
+
+
+@kernel
+def push(p: np.ndarray, s: int, t: Scalar, A: Pose, U: Twist, B: Pose, V: Twist) -> Push:
+    """The force -(K (l - l_0) + D l') d / l on the point of B, at d from that of A, l = |d|."""
+    a, b = A @ vector(p, s + OTHER), B @ vector(p, s + POINT)
+    d = b - a
+    length = length_of(d)
+    rate = (d @ (velocity(V, b) - velocity(U, a))) / length
+    force = (-(p[s + STIFFNESS] * (length - p[s + LENGTH]) + p[s + DAMPING] * rate) / length) * d
+    return Push(Wrench(cross(b, force), force), p[s + DAMPING] * rate * rate)
+
+
+@kernel
+def energy(p: np.ndarray, s: int, A: Pose, B: Pose) -> Scalar:
+    """K (l - l_0)^2 / 2."""
+    stretch = length_of(B @ vector(p, s + POINT) - A @ vector(p, s + OTHER)) - p[s + LENGTH]
+    return 0.5 * p[s + STIFFNESS] * stretch * stretch
+
+
+@dataclass(frozen=True)
+class PointSpring(Element):
+    """A spring and a damper along the line between a point of a link and one of another: the force stiffness (l -
+    length) + damping l' pulls them together, l their distance.
+
+    point, other_point (3,): m, in the frames of the links; other: None for the root link. stiffness, N/m, damping, N
+    s/m, and length, m, the distance without a spring's force, all >= 0."""
+
+    link: str
+    stiffness: float
+    damping: float = 0.0
+    length: float = 0.0
+    point: tuple[float, ...] = (0.0, 0.0, 0.0)
+    other: str | None = None
+    other_point: tuple[float, ...] = (0.0, 0.0, 0.0)
+
+    law: ClassVar = LinkLaw(9, push, energy)
+
+    def rows(self, robot: Robot) -> list[list[float]]:
+        """One row: the slots of both links, the points in the frames of bodies, and three numbers."""
+        here = robot.frame(self.link, self)
+        there = robot.frame(robot.model.root if self.other is None else self.other, self)
+        points = [x for frame, name in ((here, "point"), (there, "other_point"))
+                  for x in frame.C @ Vec3(*self.vector(name, 3))]
+        return [[float(there.body), float(here.body), *points, self.finite("stiffness", at_least=0.0),
+                 self.finite("damping", at_least=0.0), self.finite("length", at_least=0.0)]]

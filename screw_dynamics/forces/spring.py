@@ -1,0 +1,75 @@
+"""A spring and a damper at a joint, or between two."""
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from screw_dynamics.numbers.values import Scalar, kernel, over
+
+from .element import ALONE, Element, Robot
+from .laws import CoordinateLaw, Impedance
+
+STIFFNESS, DAMPING, REST = range(3)
+
+
+@kernel
+def impedance(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar) -> Impedance:
+    """-K (x - rest) - D v."""
+    K, D = p[s + STIFFNESS], p[s + DAMPING]
+    return Impedance(-(K * (x - p[s + REST]) + D * v), over(K, v), over(D, v))
+
+
+@kernel
+def energy(p: np.ndarray, s: int, x: Scalar) -> Scalar:
+    """K (x - rest)^2 / 2."""
+    stretch = x - p[s + REST]
+    return 0.5 * p[s + STIFFNESS] * stretch * stretch
+
+
+@dataclass(frozen=True)
+class Spring(Element):
+    """A spring and a damper that act on x = q_joint + factor q_other: the effort -stiffness (x - rest) - damping x'.
+
+    stiffness, N m/rad or N/m, and damping, N m s/rad or N s/m, both >= 0; rest: x without effort of the spring. other:
+    a second joint, which gets `factor` times the effort; a belt between joints has factor -1."""
+
+    joint: str
+    stiffness: float
+    damping: float = 0.0
+    rest: float = 0.0
+    other: str | None = None
+    factor: float = -1.0
+
+    law: ClassVar = CoordinateLaw(3, impedance, energy)
+
+    def rows(self, robot: Robot) -> list[list[float]]:
+        """One row: the joints, and the three numbers."""
+        other = ALONE if self.other is None else robot.coordinate(self.other, self.finite("factor"), self)
+        if self.other == self.joint:
+            raise ValueError(f"joint and other of {self} are the same")
+        return [[*robot.coordinate(self.joint, element=self), *other, self.finite("stiffness", at_least=0.0),
+                 self.finite("damping", at_least=0.0), self.finite("rest")]]
+
+
+@dataclass(frozen=True)
+class JointSprings(Element):
+    """Springs and dampers at all joints, each number for each velocity (n,): what springs= means. A velocity without a
+    coordinate has a damper alone."""
+
+    stiffness: tuple[float, ...]
+    damping: tuple[float, ...]
+    rest: tuple[float, ...]
+
+    law: ClassVar = Spring.law
+
+    @property
+    def name(self) -> str:
+        """Of the law of Spring."""
+        return Spring.__name__
+
+    def rows(self, robot: Robot) -> list[list[float]]:
+        """A row for each velocity that has a spring or a damper."""
+        places = robot.model.places_in_q.tolist()
+        return [[float(k), float(places[k]), 1.0, *ALONE, K, D, rest * (places[k] >= 0)]
+                for k, (K, D, rest) in enumerate(zip(self.stiffness, self.damping, self.rest, strict=True))
+                if K != 0.0 or D != 0.0]

@@ -1,0 +1,67 @@
+"""A soft stop: an elastic end of a joint's range."""
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from screw_dynamics.numbers.scalars import where
+from screw_dynamics.numbers.values import Scalar, kernel, null, over
+
+from .element import ALONE, Element, Robot
+from .laws import CoordinateLaw, Impedance
+
+LOWER, UPPER, STIFFNESS, LOSS = range(4)
+
+
+@kernel
+def beyond(p: np.ndarray, s: int, x: Scalar) -> Scalar:
+    """How far x is beyond the upper end, or, negative, beyond the lower one; 0 within."""
+    over_, under = x - p[s + UPPER], x - p[s + LOWER]
+    return where(over_ > 0.0, over_, where(under < 0.0, under, null(x)))
+
+
+@kernel
+def impedance(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar) -> Impedance:
+    """-K y (1 + c y'), y the depth and y' its rate, but never a pull."""
+    y, K, c, none = beyond(p, s, x), p[s + STIFFNESS], p[s + LOSS], null(v)
+    rate = where(y < 0.0, -v, v)
+    depth, pushes, touches = where(y < 0.0, -y, y), 1.0 + c * rate > 0.0, y * y > 0.0
+    d = where(pushes, (K * c) * depth, -(K * depth) / where(pushes, over(-1.0, v), rate))     # no pull: -K y - d y' = 0
+    return Impedance(-(K * y) - d * v, where(touches, over(K, v), none), d)
+
+
+@kernel
+def energy(p: np.ndarray, s: int, x: Scalar) -> Scalar:
+    """K y^2 / 2."""
+    y = beyond(p, s, x)
+    return 0.5 * p[s + STIFFNESS] * y * y
+
+
+@dataclass(frozen=True)
+class Stop(Element):
+    """A soft stop of a joint: beyond its ends, by a depth y, it gives stiffness y (1 + loss y') inwards, never a pull;
+    K. H. Hunt and F. R. E. Crossley (1975) with a linear spring.
+
+    stiffness > 0, N m/rad or N/m; loss >= 0, s/rad or s/m: a slow impact at a speed v gives back the share 1 - 2/3 loss
+    v of its speed. lower, upper: the ends, in rad or m; None: the model's position limits."""
+
+    joint: str
+    stiffness: float
+    loss: float = 0.0
+    lower: float | None = None
+    upper: float | None = None
+
+    law: ClassVar = CoordinateLaw(4, impedance, energy)
+
+    def rows(self, robot: Robot) -> list[list[float]]:
+        """One row: the joint, and the four numbers."""
+        place = robot.coordinate(self.joint, element=self)
+        k = int(place[0])
+        lower = float(robot.model.lower[k]) if self.lower is None else self.finite("lower")
+        upper = float(robot.model.upper[k]) if self.upper is None else self.finite("upper")
+        if not lower < upper:
+            raise ValueError(f"{self}: the lower end, {lower:g}, must be less than the upper one, {upper:g}")
+        if lower == -np.inf and upper == np.inf:
+            raise ValueError(f"{self}: joint {self.joint!r} has no position limits; give lower or upper")
+        return [[*place, *ALONE, lower, upper, self.finite("stiffness", more_than=0.0), self.finite("loss",
+                                                                                                 at_least=0.0)]]

@@ -1,0 +1,234 @@
+"""The sum of force elements on one robot: efforts, derivatives, energy and power, in Python and at addresses."""
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from numba.core.errors import NumbaError
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.compiled.cache import Form, prepare
+from screw_dynamics.compiled.native import address, at
+from screw_dynamics.compiled.workspace import Rows, workspace
+from screw_dynamics.lazy import lazy
+from screw_dynamics.model.model import Model
+from screw_dynamics.numbers.lanes import WIDTH
+from screw_dynamics.numbers.values import PLAIN
+
+from .custom import Custom, why_not_compiled
+from .drag import Drag
+from .element import Element, Robot
+from .friction import Friction
+from .kernels import (
+    Kernels,
+    form_of_accounts,
+    form_of_derivatives,
+    form_of_native,
+    form_of_terms,
+    form_of_wrenches,
+    kernels_of,
+)
+from .laws import ACCOUNT, COORDINATE, EFFORT, HEADER, LINK, TERMS, CoordinateLaw, CustomLaw, LinkLaw
+from .link_wrench import LinkWrench
+from .point_spring import PointSpring
+from .spring import Spring
+from .stop import Stop
+
+# The laws in every sum, so that one piece of machine code serves any combination of them.
+PLACE = {CoordinateLaw: COORDINATE, LinkLaw: LINK, CustomLaw: 0}      # numbers of where an element acts
+BUILT_IN = {cls.__name__: cls.law for cls in (Friction, Spring, Stop, PointSpring, LinkWrench, Drag)}
+
+
+class Account(NamedTuple):
+    """Of force elements at states: the energy that they store (...), J; the power that they take away for good (...),
+    W; and the power (...) of those that store nothing, besides what they take away: of wrenches, say."""
+
+    stored: np.ndarray
+    lost: np.ndarray
+    given: np.ndarray
+
+
+class Derivatives(NamedTuple):
+    """Of the efforts, stiffnesses and dampings (..., n) of force elements: `terms` (..., 3, n), and their derivatives
+    (..., 3, n, n) by displacements of q along the joint twists, and by qd."""
+
+    terms: np.ndarray
+    by_q: np.ndarray
+    by_qd: np.ndarray
+
+
+class MachineCode:
+    """What is compiled of a combination of laws, at its first use."""
+
+    def __init__(self, kernels: Kernels, key: str | None, functions: Sequence[Callable]):
+        self._kernels, self._key, self._functions = kernels, key, functions
+        self._addresses: dict = {}          # by whether on lanes: what the code lives as long as, and where it is
+
+    def address(self, lanes: bool) -> int:
+        """The address of kernels.form_of_native."""
+        if lanes not in self._addresses:
+            form = form_of_native(self._kernels, lanes, self._key)
+            self._addresses[lanes] = form, address(self._prepared(form))
+        return self._addresses[lanes][1]
+
+    def _prepared(self, form):
+        """A form, compiled; ValueError names the user's function that cannot be."""
+        try:
+            return prepare(*form)
+        except NumbaError as error:
+            for function in self._functions:
+                if refusal := why_not_compiled(function, error):
+                    raise ValueError(refusal) from error
+            raise
+
+    @lazy
+    def terms(self) -> Callable:
+        """kernels.form_of_terms."""
+        return self._prepared(form_of_terms(self._kernels, self._key)).entry_point
+
+    @lazy
+    def accounts(self) -> Callable:
+        """kernels.form_of_accounts."""
+        return self._prepared(form_of_accounts(self._kernels, self._key)).entry_point
+
+    @lazy
+    def wrenches(self) -> Callable:
+        """kernels.form_of_wrenches."""
+        return self._prepared(form_of_wrenches(self._kernels, self._key)).entry_point
+
+    @lazy
+    def derivatives(self) -> Callable:
+        """kernels.form_of_derivatives."""
+        return self._prepared(form_of_derivatives(self._kernels, self._key)).entry_point
+
+
+@lru_cache(64)
+def machine_code(laws: tuple[CoordinateLaw | LinkLaw | CustomLaw, ...], on_groups: bool, key: str | None,
+                 functions: tuple[Callable, ...]) -> MachineCode:
+    """The MachineCode of laws, shared by all robots with joints on groups, or by all without."""
+    return MachineCode(kernels_of(laws, on_groups, [function.__name__ for function in functions]), key, functions)
+
+
+class Total:
+    """The sum of force elements on a robot. ValueError names an element that does not fit the robot."""
+
+    def __init__(self, model: Model, rows: Rows, elements: Iterable[Element]):
+        frames = dict(zip(model.frame_names, rows.frames, strict=True))
+        robot, by_law = Robot(model, frames), {name: (law, []) for name, law in BUILT_IN.items()}
+        self.elements = tuple(elements)
+        for element in self.elements:
+            if not isinstance(element, Element):
+                raise ValueError(f"forces must be elements of screw_dynamics.forces, not {checks.described(element)}")
+            by_law.setdefault(element.name, (element.law, []))[1].extend(element.rows(robot))
+        functions = tuple(dict.fromkeys(e.function for e in self.elements if isinstance(e, Custom)))
+        if functions:                   # whose machine code serves nothing else, and takes less time so
+            by_law = {name: (law, rows) for name, (law, rows) in by_law.items() if rows}
+        self._model, self._rows = model, rows
+        self.p = _packed([(law, rows) for law, rows in by_law.values()])
+        key = _key(by_law, self.elements) if functions else ""
+        self._machine_code = machine_code(tuple(law for law, _ in by_law.values()), model.on_groups, key, functions)
+
+    @property
+    def where(self) -> int:
+        """The address of the numbers of all elements."""
+        return at(self.p)
+
+    def address(self, lanes: bool) -> int:
+        """The address of kernels.form_of_native."""
+        return self._machine_code.address(lanes)
+
+    def __bool__(self):
+        return bool(self.elements)
+
+    # --------------------------------------------------------------------------------------------- at states
+    def efforts(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+        """The joint efforts (..., n) that the elements are equivalent to at states q (..., nq), qd (..., n) and times
+        (...)."""
+        return self.terms(q, qd, t)[..., EFFORT, :]
+
+    def terms(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+        """The same, and how elements at joints resist motion: (..., 3, n), efforts, stiffnesses and dampings, of which
+        implicit integrators make use."""
+        lead, (t, q, qd) = self._states(t, q, qd)
+        out = np.empty((len(t), TERMS, self._model.n))
+        self._machine_code.terms(workspace(self._rows), self.p, t, q, qd, out)
+        return out.reshape(*lead, TERMS, self._model.n)
+
+    def link_wrenches(self, q: ArrayLike, qd: ArrayLike, t: float = 0.0) -> dict[str, np.ndarray]:
+        """The wrenches (6,) of the elements that act on links, at one state, {link: wrench} of the links that move, in
+        the link's frame and about its origin."""
+        _, (t, q, qd) = self._states(t, q, qd)
+        out = np.empty((1, len(self._rows.links), 6))
+        self._machine_code.wrenches(workspace(self._rows), self.p, t, q, qd, out)
+        return dict(zip(self._model.body_names, out[0, 1:], strict=True))
+
+    def account(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0) -> Account:
+        """The Account of states."""
+        lead, (t, q, qd) = self._states(t, q, qd)
+        out = np.empty((len(t), ACCOUNT))
+        self._machine_code.accounts(workspace(self._rows), self.p, t, q, qd, out)
+        return Account(*(out[:, k].reshape(lead) for k in range(ACCOUNT)))
+
+    def potential_energy(self, q: ArrayLike) -> np.ndarray:
+        """What the elements store at configurations (..., nq), (...), J."""
+        return self.account(q, np.zeros(self._model.n)).stored
+
+    def derivatives(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0, ahead: float = 0.0) -> Derivatives:
+        """The Derivatives at states, exact, by dual numbers; ahead: s, how far along qd the coordinates of springs at
+        joints are."""
+        lead, (t, q, qd) = self._states(t, q, qd)
+        n, nq = self._model.n, self._model.nq
+        out = np.empty((len(t), TERMS, n, 1 + 2 * n))
+        size = 2 * nq + (2 + TERMS) * n
+        work = np.empty(size, dtype=object) if PLAIN else np.zeros((1 + WIDTH) * size)
+        self._machine_code.derivatives(workspace(self._rows, 1 + WIDTH), self.p, t, ahead, q, qd, work, out)
+        out = out.reshape(*lead, TERMS, n, 1 + 2 * n)
+        return Derivatives(out[..., 0], out[..., 1:1 + n], out[..., 1 + n:])
+
+    def _states(self, t, q, qd):
+        """The leading axes of times and states, and these as rows."""
+        t = checks.real_numbers("t", t)
+        q, qd = checks.real_numbers("q", q, self._model.nq), checks.real_numbers("qd", qd, self._model.n)
+        lead = np.broadcast_shapes(t.shape, q.shape[:-1], qd.shape[:-1])
+        count = prod(lead)
+        rows = (np.broadcast_to(x, (*lead, *own)).reshape(count, *own)
+                for x, own in ((t, ()), (q, q.shape[-1:]), (qd, qd.shape[-1:])))
+        return lead, [np.ascontiguousarray(x, dtype=float) for x in rows]
+
+
+def _key(by_law, elements):
+    """What the machine code of a sum with users' laws depends on: which laws, in order, and the code of theirs; None if
+    that cannot be told."""
+    keys = {element.name: element.key for element in elements}
+    if None in keys.values():
+        return None
+    parts = [(keys.get(name) or name, law.width) for name, (law, _) in by_law.items()]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _packed(by_law):
+    """The numbers of all elements as kernels read them: a header, for each law how many elements it has and where they
+    begin, and then these."""
+    start, header, numbers, on_links = HEADER + 2 * len(by_law), [], [], 0
+    for law, rows in by_law:
+        width = law.width + PLACE[type(law)]
+        if any(len(row) != width for row in rows):
+            raise ValueError(f"a row of {law} must have {width} numbers")
+        on_links += len(rows) * isinstance(law, LinkLaw)
+        header += [len(rows), start + len(numbers)]
+        numbers += [x for row in rows for x in row]
+    return np.array([start + len(numbers), on_links, *header, *numbers], dtype=float)
+
+
+def forms(on_groups: bool, lanes: bool, everything: bool) -> list[Form]:
+    """What can be compiled beforehand, of the laws of this package: for balances of energy and momentum; everything:
+    for rollouts and linear models too."""
+    kernels = kernels_of(BUILT_IN.values(), on_groups, ())
+    of_states = [form_of_terms(kernels, ""), form_of_accounts(kernels, ""),
+                 *everything * [form_of_derivatives(kernels, "")]]
+    return [*everything * [form_of_native(kernels, lanes, "")], *(not lanes) * of_states]

@@ -1,0 +1,293 @@
+"""Dual numbers: a number and its derivatives in WIDTH directions at once, by which any kernel has exact derivatives.
+
+A Dual mixes with float64 in + - * / and comparisons, which compare the numbers alone; the functions of scalars.py, and
+those of `math` that have derivatives, accept it. Where a function has a kink its derivative is that of one side. In
+plain Python WIDTH is 1, and a Dual an object."""
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, models, overload, register_model
+
+from .lanes import LANE, WIDTH, extract, insert, splat
+from .scalars import absolute, atan2, floor, sincos, sqrt
+from .values import INLINE, is_value, kernel
+
+
+class Dual:
+    """A number x and its derivative dx, in plain Python."""
+
+    __slots__ = "x", "dx"
+
+    def __init__(self, x: float, dx: float):
+        self.x, self.dx = x, dx
+
+
+class _DualType(types.Type):
+    """A float64 and a lane of its derivatives, side by side in memory."""
+
+    bitwidth = 64 * (1 + WIDTH)
+
+    def can_convert_from(self, context, other):
+        """A number becomes a constant, never the other way."""
+        return None
+
+
+DUAL = _DualType("Dual")
+
+
+@register_model(_DualType)
+class _Model(models.StructModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, [("x", types.float64), ("dx", LANE)])
+
+
+# ------------------------------------------------------------------------------------------------- parts
+def dual(x: float, dx: Any) -> Any:
+    """The Dual of a number and its derivatives."""
+    return Dual(x, dx)
+
+
+def value_of(a: Any) -> float:
+    """The number without its derivatives; of another number, itself."""
+    return a.x if isinstance(a, Dual) else a
+
+
+def slope(a: Any) -> Any:
+    """The derivatives of a Dual, on a lane; in plain Python one, and 0.0 of any other number."""
+    return a.dx if isinstance(a, Dual) else 0.0
+
+
+@intrinsic
+def _dual(typing, x, dx):
+    def build(context, builder, signature, args):
+        made = cgutils.create_struct_proxy(DUAL)(context, builder)
+        made.x, made.dx = args
+        return made._getvalue()
+    return DUAL(types.float64, LANE), build
+
+
+def _part(name, kind):
+    @intrinsic
+    def get(typing, a):
+        def build(context, builder, signature, args):
+            return getattr(cgutils.create_struct_proxy(DUAL)(context, builder, value=args[0]), name)
+        return kind(a), build
+    return get
+
+
+_number, _slope = _part("x", types.float64), _part("dx", LANE)
+
+
+@overload(dual, jit_options=INLINE)
+def _dual_of(x, dx):
+    return lambda x, dx: _dual(x, dx)
+
+
+@overload(value_of, jit_options=INLINE)
+def _number_of(a):
+    return (lambda a: _number(a)) if a is DUAL else (lambda a: a)
+
+
+@overload(slope, jit_options=INLINE)
+def _slope_of(a):
+    return (lambda a: _slope(a)) if a is DUAL else (lambda a: splat(0.0))
+
+
+@kernel
+def direction(k: int) -> Any:
+    """The derivatives of a number that changes along direction k of WIDTH alone; of none for another k."""
+    dx = splat(0.0)
+    for place in range(WIDTH):
+        if place == k:
+            dx = insert(dx, place, 1.0)
+    return dx
+
+
+@kernel
+def lifted(a: Any) -> Any:
+    """A number as a Dual."""
+    return dual(value_of(a), slope(a))
+
+
+@kernel
+def along(a: Any, place: int) -> float:
+    """The derivative of a Dual in one direction."""
+    return extract(slope(a), place)
+
+
+# ------------------------------------------------------------------------------------------------- arithmetic
+# By whether the operands are Duals: both, the left one, the right one. A constant's slope is left out, not added as 0.
+RULES: dict[str, tuple[Callable, Callable, Callable]] = {
+    "add": (lambda a, b: dual(value_of(a) + value_of(b), slope(a) + slope(b)),
+            lambda a, b: dual(value_of(a) + b, slope(a)),
+            lambda a, b: dual(a + value_of(b), slope(b))),
+    "sub": (lambda a, b: dual(value_of(a) - value_of(b), slope(a) - slope(b)),
+            lambda a, b: dual(value_of(a) - b, slope(a)),
+            lambda a, b: dual(a - value_of(b), -1.0 * slope(b))),
+    "mul": (lambda a, b: dual(value_of(a) * value_of(b), value_of(a) * slope(b) + value_of(b) * slope(a)),
+            lambda a, b: dual(value_of(a) * b, b * slope(a)),
+            lambda a, b: dual(a * value_of(b), a * slope(b))),
+    "truediv": (lambda a, b: dual(value_of(a) / value_of(b),
+                                  (slope(a) - (value_of(a) / value_of(b)) * slope(b)) / value_of(b)),
+                lambda a, b: dual(value_of(a) / b, slope(a) / b),
+                lambda a, b: dual(a / value_of(b), (-a / (value_of(b) * value_of(b))) * slope(b))),
+}
+COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+
+
+def _arithmetic(name, rules):
+    def compiled(a, b):
+        if DUAL not in (a, b) or not all(kind is DUAL or isinstance(kind, (types.Float, types.Integer))
+                                         for kind in (a, b)):
+            return None
+        return rules[0 if a is b else 1 if a is DUAL else 2]
+    for op in (getattr(operator, name), getattr(operator, f"i{name}")):
+        overload(op, jit_options=INLINE)(compiled)
+    setattr(Dual, f"__{name}__", lambda a, b: NotImplemented if is_value(b) else rules[not isinstance(b, Dual)](a, b))
+    setattr(Dual, f"__r{name}__", lambda b, a: rules[2](a, b))
+
+
+for _name, _rules in RULES.items():
+    _arithmetic(_name, _rules)
+
+
+def _comparison(name):
+    compare = getattr(operator, name)
+    meaning = eval("lambda a, b: compare(value_of(a), value_of(b))", {"compare": compare, "value_of": value_of})
+
+    @overload(compare, jit_options=INLINE)
+    def compiled(a, b):
+        return meaning if DUAL in (a, b) else None
+    setattr(Dual, f"__{name}__", meaning)
+
+
+for _name in COMPARISONS:
+    _comparison(_name)
+Dual.__hash__ = None                    # type: ignore[assignment]
+Dual.__neg__ = lambda a: -1.0 * a       # type: ignore[attr-defined]
+Dual.__pos__ = lambda a: a              # type: ignore[attr-defined]
+
+
+@overload(operator.neg, jit_options=INLINE)
+def _negative(a):
+    return (lambda a: -1.0 * a) if a is DUAL else None
+
+
+# ------------------------------------------------------------------------------------------------- functions
+def _function(function, meaning):
+    """Define a function of one Dual, in compiled code and in plain Python."""
+    @overload(function, jit_options=INLINE)
+    def compiled(x):
+        return meaning if x is DUAL else None
+    if hasattr(function, "register"):
+        function.register(Dual, meaning)
+
+
+@kernel
+def _chain(x, f, df):
+    """f(x) with its derivative df(x), both numbers."""
+    return dual(f, df * slope(x))
+
+
+def _sincos(x):
+    s, c = sincos(value_of(x))
+    return _chain(x, s, c), _chain(x, c, -s)
+
+
+def _sign(x):
+    """1, -1, or at the kink of |x| the mean of both."""
+    return 1.0 * (x > 0.0) - 1.0 * (x < 0.0)
+
+
+_function(sincos, _sincos)
+_function(floor, lambda x: dual(floor(value_of(x)), 0.0 * slope(x)))
+# Of functions of one number, by the names that NumPy and math have for them: the derivative.
+DERIVATIVES: dict[str, Callable[[float], float]] = {
+    "sin": lambda x: math.cos(x), "cos": lambda x: -math.sin(x), "tan": lambda x: 1.0 + math.tan(x) ** 2,
+    "exp": lambda x: math.exp(x), "log": lambda x: 1.0 / x, "sqrt": lambda x: 0.5 / math.sqrt(x),
+    "sinh": lambda x: math.cosh(x), "cosh": lambda x: math.sinh(x), "tanh": lambda x: 1.0 - math.tanh(x) ** 2,
+    "arcsin asin": lambda x: 1.0 / math.sqrt(1.0 - x * x), "arccos acos": lambda x: -1.0 / math.sqrt(1.0 - x * x),
+    "arctan atan": lambda x: 1.0 / (1.0 + x * x), "absolute fabs": _sign,
+}
+_of_numpy: dict = {}        # by NumPy's function: that of Duals in plain Python
+
+
+def _named(names, derivative):
+    """Define a function of NumPy and of math, of one Dual."""
+    of_numpy, *_, of_math = names.split() * 2
+    plain, derivative = getattr(math, of_math), kernel(derivative)
+
+    def meaning(x):
+        return _chain(x, plain(value_of(x)), derivative(value_of(x)))
+    for function in {plain, getattr(np, of_numpy)}:
+        _function(function, meaning)
+    _of_numpy[getattr(np, of_numpy)] = meaning
+    return meaning
+
+
+for _names, _derivative in DERIVATIVES.items():
+    _meaning = _named(_names, _derivative)
+    if _names in ("sqrt", "absolute fabs"):
+        _function(sqrt if _names == "sqrt" else absolute, _meaning)
+_function(abs, _meaning)
+Dual.__abs__ = _meaning                 # type: ignore[attr-defined]
+
+
+def _of_two(functions, meaning):
+    """Define functions of two numbers of which one or both are Duals."""
+    def compiled(a, b):
+        return meaning if DUAL in (a, b) else None
+    for function in functions:
+        overload(function, jit_options=INLINE)(compiled)
+        if hasattr(function, "register"):
+            function.register(Dual, meaning)
+        _of_numpy[function] = meaning
+
+
+def _atan2(a, b):
+    y, x = value_of(a), value_of(b)
+    return dual(math.atan2(y, x), (x * slope(a) - y * slope(b)) / (x * x + y * y))
+
+
+def _power(a, b):
+    x, n = value_of(a), value_of(b)
+    by_exponent = x ** n * math.log(x) if x > 0.0 else 0.0 * x           # used where the exponent is a Dual
+    return dual(x ** n, (n * x ** (n - 1.0)) * slope(a) + by_exponent * slope(b))
+
+
+_of_two([math.atan2, np.arctan2], _atan2)
+atan2.register(Dual, _atan2)            # its arguments are y and x
+overload(atan2, jit_options=INLINE)(lambda y, x: (lambda y, x: math.atan2(y, x)) if DUAL in (y, x) else None)
+_of_two([math.pow, np.power, operator.pow], _power)
+_of_two([min, np.minimum], lambda a, b: lifted(a) if value_of(a) <= value_of(b) else lifted(b))
+_of_two([max, np.maximum], lambda a, b: lifted(a) if value_of(a) >= value_of(b) else lifted(b))
+Dual.__pow__ = _power                   # type: ignore[attr-defined]
+Dual.__rpow__ = lambda b, a: _power(a, b)       # type: ignore[attr-defined]
+
+
+def _ufunc(self, function, method, *inputs, **options):
+    """A NumPy function of numbers among which are Duals; its operators are left to Dual's own."""
+    if method != "__call__" or options or function not in _of_numpy:
+        return NotImplemented
+    return _of_numpy[function](*(x.item() if isinstance(x, np.generic) else x for x in inputs))
+
+
+Dual.__array_ufunc__ = _ufunc           # type: ignore[attr-defined]
+for _name in RULES:
+    _of_numpy[getattr(np, {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide"}[_name])] = getattr(
+        operator, _name)
+
+
+def no_derivatives() -> Any:
+    """The number 0, which stays as it is."""
+    return Dual(0.0, 0.0)
+
+
+@overload(no_derivatives, jit_options=INLINE)
+def _no_derivatives():
+    return lambda: dual(0.0, splat(0.0))

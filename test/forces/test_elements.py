@@ -1,0 +1,238 @@
+"""What each element of force is: against MuJoCo, against formulas of the textbook in NumPy, and what is refused."""
+import mujoco
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics import forces
+from screw_dynamics.forces import total
+from support.random_trees import GROUPS, KINDS, model_of, random_tree
+
+BOUND = 1e-12
+ARM = """<mujoco><option gravity="0 0 -9.81"><flag energy="enable"/></option><worldbody>
+  <site name="wall" pos="0.4 -0.3 0.6"/>
+  <body name="upper" pos="0 0.1 0.2" euler="20 30 10"><joint name="first" axis="0.2 1 0.3"/>
+    <inertial pos="0.1 0 0.05" mass="1.2" diaginertia="0.02 0.03 0.04"/><site name="a" pos="0.2 0.1 -0.1"/>
+    <body name="slider" pos="0.3 0 0.1" euler="-40 10 0"><joint name="second" type="slide" axis="1 0.5 0"/>
+      <inertial pos="0 0.1 0" mass="0.7" diaginertia="0.01 0.02 0.015"/>
+      <body name="fore" pos="0.2 0 0" euler="0 0 50"><joint name="third" axis="0 0 1"/>
+        <inertial pos="0.15 0 0" mass="0.5" diaginertia="0.005 0.01 0.01"/><site name="b" pos="0.3 0 0.05"/>
+  </body></body></body></worldbody>
+  <tendon>
+    <spatial stiffness="80" damping="3" springlength="0.2"><site site="wall"/><site site="b"/></spatial>
+    <spatial stiffness="40" damping="1" springlength="0.1"><site site="a"/><site site="b"/></spatial>
+    <fixed stiffness="25" damping="2" springlength="0.3"><joint joint="first" coef="1"/><joint joint="third" coef="-2"/>
+    </fixed></tendon></mujoco>"""
+
+
+def sum_of(robot, *elements, **options):
+    return robot.total_force(elements, **options)
+
+
+@pytest.mark.filterwarnings("ignore:left out of the model of MuJoCo")
+def test_springs_are_mujocos_tendons(rng):
+    mj = mujoco.MjModel.from_xml_string(ARM)
+    robot, data = sd.Robot.from_mjcf(ARM), mujoco.MjData(mj)
+    total = sum_of(
+        robot,
+        forces.PointSpring("fore", 80.0, 3.0, 0.2, (0.3, 0.0, 0.05), other_point=(0.4, -0.3, 0.6)),
+        forces.PointSpring("fore", 40.0, 1.0, 0.1, (0.3, 0.0, 0.05), "upper", (0.2, 0.1, -0.1)),
+        forces.Spring("first", 25.0, 2.0, 0.3, other="third", factor=-2.0))
+    for q, qd in rng.normal(size=(20, 2, 3)):
+        data.qpos[:], data.qvel[:] = q, qd
+        mujoco.mj_forward(mj, data)
+        assert abs(total.efforts(q, qd) - data.qfrc_passive).max() <= BOUND * abs(data.qfrc_passive).max()
+        stored = total.potential_energy(q) + robot.potential_energy(q)
+        assert abs(stored - data.energy[0]) <= BOUND * abs(stored)
+
+
+@pytest.mark.parametrize("kinds", [KINDS, (*GROUPS, *KINDS)])
+def test_a_wrench_on_a_link_is_an_external_wrench(rng, kinds):
+    """External wrenches of dynamics are in recursions of their own."""
+    robot = sd.Robot(model_of(random_tree(rng, 6, 0, kinds)))
+    q, qd = robot.integrate(robot.neutral(), rng.normal(size=robot.n)), rng.normal(size=robot.n)
+    for link in robot.link_names:
+        wrench = rng.normal(size=6)
+        expected = robot.external_torque(q, {link: wrench})
+        assert abs(sum_of(robot, forces.LinkWrench(link, tuple(wrench))).efforts(q, qd) - expected).max() <= 1e-12
+        R = robot.forward_kinematics(q, link)[:3, :3]
+        turned = np.r_[R @ wrench[:3], R @ wrench[3:]]
+        found = sum_of(robot, forces.LinkWrench(link, tuple(turned), frame="root")).efforts(q, qd)
+        assert abs(found - expected).max() <= 1e-12
+
+
+def test_a_wrench_of_time_is_linear_between_its_times_and_else_0(rng):
+    robot = sd.Robot(model_of(random_tree(rng, 3)))
+    link, times, wrenches = robot.link_names[-1], (0.1, 0.4, 0.5), rng.normal(size=(3, 6))
+    total, q = sum_of(robot, forces.LinkWrench(link, wrenches, times=times)), rng.normal(size=3)
+    t = np.array([0.0, 0.0999, 0.1, 0.2, 0.35, 0.4, 0.45, 0.499, 0.5, 3.0])
+    W = np.stack([np.interp(t, times, column) for column in wrenches.T], axis=-1)
+    W[(t < 0.1) | (t >= 0.5)] = 0.0
+    expected = np.stack([robot.external_torque(q, {link: w}) for w in W])
+    assert abs(total.efforts(q, np.zeros(3), t) - expected).max() <= 1e-13
+    assert abs(expected[3]).max() > 0.1
+
+
+def test_drag_opposes_the_motion_through_the_fluid(rng):
+    robot = sd.Robot(model_of(random_tree(rng, 5)))
+    link, point, flow = robot.link_names[-1], np.array([0.2, -0.1, 0.3]), np.array([1.0, 2.0, -0.5])
+    total = sum_of(robot, forces.Drag(link, 0.7, 1.3, 0.2, tuple(point), tuple(flow)))
+    for q, qd in rng.normal(size=(5, 2, 5)):
+        C, J = robot.forward_kinematics(q, link), robot.jacobian(q, link, "hybrid")
+        arm, V = C[:3, :3] @ point, J @ qd
+        u = V[3:] + np.cross(V[:3], arm) - flow
+        force = -(0.7 + 1.3 * np.linalg.norm(u)) * u
+        expected = J.T @ np.r_[np.cross(arm, force) - 0.2 * V[:3], force]
+        assert abs(total.efforts(q, qd) - expected).max() <= 1e-12
+        account = total.account(q, qd)
+        assert abs(account.lost - (-force @ u + 0.2 * V[:3] @ V[:3])) <= 1e-12
+        assert abs(account.given - (force @ (u + flow) - force @ u)) <= 1e-12       # what the fluid's flow gives
+
+
+def one_joint(kind="prismatic", mass=2.0, **options):
+    """A mass on a slide, or on a hinge about its centre."""
+    screw = [0, 0, 0, 1, 0, 0] if kind == "prismatic" else [1, 0, 0, 0, 0, 0]
+    inertia = sd.inertia_matrix(mass, np.zeros(3), np.eye(3))
+    builder = sd.ModelBuilder("root")
+    builder.add_joint("joint", "mass", "root", screw, inertia=inertia, **options)
+    return sd.Robot(builder.build(), (0.0, 0.0, 0.0))
+
+
+def test_friction_by_numbers():
+    total = sum_of(one_joint(), forces.Friction("joint", 0.5, 2.0, 3.0, 0.1))
+    for v, expected in (0.2, -(0.1 + (2.0 + 1.0 / 5.0) * 0.2 / 0.201)), (-0.2, 0.1 + 2.2 * 0.2 / 0.201), (0.0, 0.0):
+        assert abs(total.efforts([0.0], [v])[0] - expected) <= 1e-14
+        assert abs(total.account([0.0], [v]).lost + expected * v) <= 1e-14
+    rising = sum_of(one_joint(), forces.Friction("joint", 0.0, 2.0, 3.0, 0.1)).efforts([[0.0], [0.0]], [[1e4], [0.02]])
+    assert abs(rising[0, 0] + 2.0) < 1e-6 and rising[1, 0] < -2.7
+
+
+def test_the_models_friction_is_what_friction_means():
+    robot = one_joint(damping=0.4, friction=1.5)
+    found = sum_of(robot, friction=True).efforts([0.0], [0.3])
+    assert abs(found[0] + 0.4 * 0.3 + 1.5 * 0.3 / 0.301) <= 1e-15
+    assert not sum_of(one_joint(), friction=True)
+
+
+def test_a_stop_pushes_back_never_pulls_and_knows_the_models_limits():
+    stop = forces.Stop("joint", 1000.0, 0.5)
+    total = sum_of(one_joint(limits=sd.Limits(-0.1, 0.2)), stop)
+    for q, v, expected in ((0.1, 5.0, 0.0), (0.25, 1.0, -50.0 * 1.5), (0.25, -1.0, -50.0 * 0.5), (0.25, -3.0, 0.0),
+                           (-0.14, -1.0, 40.0 * 1.5), (-0.14, 4.0, 0.0)):
+        assert abs(total.efforts([q], [v])[0] - expected) <= 1e-10, (q, v)
+    assert abs(total.potential_energy([0.25]) - 1.25) <= 1e-12 and total.potential_energy([0.0]) == 0.0
+    assert sum_of(one_joint(), forces.Stop("joint", 1.0, upper=0.3)).efforts([0.5], [0.0])[0] == -0.2
+
+
+def test_an_impact_on_a_stop_gives_back_what_hunt_and_crossley_say():
+    """The speed after a slow impact at v is (1 - 2/3 loss v) v, to first order in the loss."""
+    robot, v, loss = one_joint(), 1e-2, 1.0
+    stop = forces.Stop("joint", 1e3, loss, lower=-10.0, upper=0.0)
+    t, q, qd = robot.rollout([-1e-4], [v], None, 1e-4, 4000, "rk4", limits=False, forces=[stop])
+    assert q[-1] < -1e-3 and abs(-qd[-1, 0] / v - (1.0 - 2.0 / 3.0 * loss * v)) < 2.0 * (loss * v)**2
+
+
+def magnet(t, q, qd, p, tau):
+    """A magnet that pulls at the second joint, and a clutch that drags the first."""
+    d = p[0] - q[1]
+    tau[1] = p[1] * d / (0.1 + d * d)**2
+    tau[0] -= p[2] * np.tanh(qd[0] / 0.01) + np.sin(t)
+
+
+def test_a_users_force_is_its_function(rng):
+    robot = sd.Robot(model_of(random_tree(rng, 4)))
+    total = sum_of(robot, forces.Custom(magnet, (0.3, 0.2, 0.1)), forces.Custom(magnet, (0.1, 0.5, 0.0)))
+    t, q, qd = rng.normal(size=6), *rng.normal(size=(2, 6, 4))
+    expected = np.zeros((6, 4))
+    for k in range(6):
+        for p in (0.3, 0.2, 0.1), (0.1, 0.5, 0.0):
+            tau = np.zeros(4)
+            magnet(t[k], q[k], qd[k], p, tau)
+            expected[k] += tau
+    assert abs(total.efforts(q, qd, t) - expected).max() <= 1e-14
+    assert abs(total.account(q, qd, t).given - (expected * qd).sum(axis=-1)).max() <= 1e-13
+
+
+def out_of_bounds(t, q, qd, p, tau):
+    tau[7] = 1.0
+
+
+def unknown_name(t, q, qd, p, tau):
+    tau[0] = nothing_of_the_kind(q)     # noqa: F821
+
+
+def without_numbers(t, q, qd, tau):
+    pass
+
+
+def with_a_default(t, q, qd, p, tau=None):
+    pass
+
+
+REFUSED = {
+    "there is no joint 'x'; the joints are": forces.Spring("x", 1.0),
+    "stiffness of .* is -1, must be finite and >= 0": forces.Spring("first", -1.0),
+    "stiffness of .* must be a number, not 'stiff'": forces.Spring("first", "stiff"),
+    "stiffness of .* must be a number, not True": forces.Spring("first", True),
+    "joint and other of .* are the same": forces.Spring("first", 1.0, other="first"),
+    "link 'x' does not exist": forces.Drag("x", 1.0),
+    "quadratic of .* is nan, must be finite and >= 0": forces.Drag("fore", quadratic=np.nan),
+    "wrench of .* must be 6 finite numbers": forces.LinkWrench("fore", (1.0, 2.0)),
+    "frame 'world' must be one of": forces.LinkWrench("fore", (0.0,) * 6, "world"),
+    "times of .* must be two or more, and increase": forces.LinkWrench("fore", ((0.0,) * 6,) * 2, times=(1.0, 1.0)),
+    r"wrench of .* must be \(2, 6\) finite numbers": forces.LinkWrench("fore", (0.0,) * 6, times=(0.0, 1.0)),
+    "point of .* must be 3 finite numbers": forces.PointSpring("fore", 1.0, point=(0.0, np.inf, 0.0)),
+    "breakaway of .* is 1, must be finite and >= 2": forces.Friction("first", 0.0, 2.0, 1.0),
+    "stribeck of .* is 0, must be finite and > 0": forces.Friction("first", 0.0, 2.0, 3.0, 0.0),
+    "joint 'first' has no position limits": forces.Stop("first", 1.0),
+    "the lower end, 1, must be less than the upper one, 0": forces.Stop("first", 1.0, 0.0, 1.0, 0.0),
+    "must be a function.t, q, qd, p, tau.$": forces.Custom(42),
+    "without_numbers.*must be a function": forces.Custom(without_numbers),
+    "with_a_default.*without defaults": forces.Custom(with_a_default),
+    "parameters of .* must be 2 finite numbers": forces.Custom(magnet, (1.0, np.nan)),
+    "forces must be elements of screw_dynamics.forces, not": "spring",
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+@pytest.mark.filterwarnings("ignore:left out of the model of MuJoCo")
+def test_what_cannot_be_is_refused_by_name_and_value(reason):
+    robot = sd.Robot.from_mjcf(ARM)
+    with pytest.raises(ValueError, match=reason):
+        robot.rollout(np.zeros(3), np.zeros(3), forces=[REFUSED[reason]])
+
+
+def test_a_joint_on_a_group_has_no_spring(rng):
+    robot = sd.Robot(model_of(random_tree(rng, 3, 0, GROUPS)))
+    with pytest.raises(ValueError, match=r"is \w+, not of one degree of freedom"):
+        robot.total_force([forces.Spring(robot.joint_names[0], 1.0)])
+
+
+@pytest.mark.filterwarnings("ignore:left out of the model of MuJoCo")
+def test_what_a_users_force_does_wrong_is_said():
+    robot, q = sd.Robot.from_mjcf(ARM), np.zeros(3)
+    with pytest.raises(IndexError, match="in the force out_of_bounds"):
+        robot.rollout(q, q, forces=[forces.Custom(out_of_bounds)])
+    with pytest.raises((ValueError, NameError), match="nothing_of_the_kind"):
+        robot.rollout(q, q, forces=[forces.Custom(unknown_name)])
+    with pytest.raises(ValueError, match="forces must be a list of elements"):
+        robot.rollout(q, q, forces=5)
+
+
+def pulls(t, q, qd, p, tau):
+    tau[0] = p[len(p) - 1]
+
+
+def test_machine_code_of_one_sum_is_never_that_of_another():
+    """The same function in other company, and with other numbers: what is kept on disk is told apart."""
+    robot, q, still = one_joint(), [0.1], [0.0]
+    spring = forces.Spring("joint", 10.0)
+    for _ in range(2):
+        assert sum_of(robot, forces.Custom(pulls, (3.0,))).efforts(q, still) == 3.0
+        assert sum_of(robot, forces.Custom(pulls, (1.0, 4.0))).efforts(q, still) == 4.0
+        assert sum_of(robot, forces.Custom(pulls, (3.0,)), spring).efforts(q, still) == 2.0
+        assert sum_of(robot, forces.Custom(pulls, (1.0, 4.0)), forces.Custom(pulls, (5.0,)), spring).efforts(
+            q, still) == 8.0
+        assert sum_of(robot, forces.Custom(pulls, (5.0,)), spring, forces.Custom(pulls, (1.0, 4.0))).efforts(
+            q, still) == 8.0
+        total.machine_code.cache_clear()                    # from disk, then

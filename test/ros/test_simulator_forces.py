@@ -1,0 +1,59 @@
+"""Elements of force in simulator_node: their parameter, and that they act as without ROS."""
+import json
+import signal
+
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics import forces
+from screw_dynamics.ros.simulator.force_elements import elements
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
+from support import planar_arm as arm
+from support import simulator_driver
+from support.graph import NodeProcess
+
+TEXTS = [json.dumps(x) for x in (
+    {"PointSpring": {"link": "flange", "stiffness": 60.0, "damping": 1.0, "other_point": [0.5, 0.2, 0.4]}},
+    {"Spring": {"joint": "shoulder", "stiffness": 4.0, "other": "elbow"}},
+    {"LinkWrench": {"link": "flange", "wrench": [[0, 0, 0, 1, 2, 3], [0, 0, 0, 0, 0, 2]], "times": [0.0, 0.05]}})]
+ACTING = [forces.PointSpring("flange", 60.0, 1.0, other_point=(0.5, 0.2, 0.4)),
+          forces.Spring("shoulder", 4.0, other="elbow"),
+          forces.LinkWrench("flange", ((0, 0, 0, 1, 2, 3), (0, 0, 0, 0, 0, 2)), times=(0.0, 0.05))]
+
+
+def test_texts_are_elements():
+    assert elements([*TEXTS, ""]) == ACTING
+
+
+@pytest.mark.parametrize("text, reason", [
+    ("{", "is no JSON"), ("[1]", "must be like"), ('{"A": {}, "B": {}}', "must be like"),
+    ('{"Custom": {"function": "f"}}', "'Custom' in .* must be one of Friction, Spring"),
+    ('{"Spring": {"joint": "elbow"}}', "lacks 'stiffness'; a Spring has joint, stiffness"),
+    ('{"Spring": {"joint": "elbow", "stifness": 3}}', "has no 'stifness'; a Spring has joint, stiffness")])
+def test_a_text_that_is_none_is_refused_by_its_name(text, reason):
+    with pytest.raises(ValueError, match=f"parameter forces: .*{reason}"):
+        elements([text])
+
+
+def test_the_node_moves_as_the_simulation_without_ros(tmp_path, ros):
+    parameters = {"robot_description": f"'{arm.urdf()}'", "start_paused": True, "publish_clock": True,
+                  "hold_until_first_command": False, "forces": json.dumps(TEXTS)}
+    with NodeProcess(simulator_driver.MODULE, "sprung", tmp_path / "log", parameters, end=signal.SIGTERM):
+        simulator = simulator_driver.Simulator("sprung")
+        simulator.fresh()
+        state = simulator.step(100)
+    twin = Simulation(sd.Robot.from_urdf(arm.urdf()), Settings(hold_until_first_command=False), forces=ACTING)
+    twin.advance(100)
+    still = Simulation(sd.Robot.from_urdf(arm.urdf()), Settings(hold_until_first_command=False))
+    still.advance(100)
+    assert (np.array(state.position[:2]) == twin.q).all() and (np.array(state.velocity[:2]) == twin.qd).all()
+    assert abs(twin.q - still.q).max() > 1e-2
+
+
+def test_an_element_that_does_not_fit_the_robot_is_said(tmp_path, ros):
+    parameters = {"robot_description": f"'{arm.urdf()}'", "forces": json.dumps(['{"Drag": {"link": "tail"}}'])}
+    with NodeProcess(simulator_driver.MODULE, "tailless", tmp_path / "log", parameters, end=signal.SIGTERM):
+        simulator = simulator_driver.Simulator("tailless")
+        simulator.status(lambda status, values: "link 'tail' does not exist" in status.message)
