@@ -33,8 +33,7 @@ class Tree:
             self.stored.append(forces.Spring(axes[0], 2.0, 0.1 * damped, other=axes[1], factor=-1.7))
         self.others = [forces.Friction(axes[0], 0.3, 0.4, 0.9, 0.2), forces.Drag(last, 0.3, 0.2, 0.1, (0.1, 0.0, 0.2)),
                        forces.LinkWrench(first, rng.normal(size=6)),
-                       forces.LinkWrench(last, rng.normal(size=(2, 6)), "root", (-1.0, 0.5)),
-                       *[forces.Custom(swirl, (0.7, 0.2))] * (kinds is KINDS)]
+                       forces.LinkWrench(last, rng.normal(size=(2, 6)), "root", (-1.0, 0.5))]
         self.q, self.qd = robot.integrate(robot.neutral(), 0.3 * rng.normal(size=robot.n)), rng.normal(size=robot.n)
 
     @property
@@ -45,6 +44,13 @@ class Tree:
 @pytest.fixture(scope="module", params=TREES)
 def tree(request):
     return Tree(TREES[request.param])
+
+
+# Kernels of the other integrators on groups are needed by nothing else that is fast.
+WITH_INTEGRATORS = pytest.mark.parametrize("tree, integrator", [
+    pytest.param(kinds, integrator, id=f"{kinds}-{integrator}",
+                 marks=[pytest.mark.slow] * (kinds == "groups" and integrator not in ("semi_implicit_euler", "rk4")))
+    for kinds in TREES for integrator in INTEGRATORS], indirect=["tree"])
 
 
 def test_power_is_what_is_given_less_what_is_lost_and_stored(tree):
@@ -70,11 +76,28 @@ def test_derivatives_are_those_of_differences(tree):
     assert (many.by_q[0] == found.by_q).all() and (many.terms[1] != found.terms).any()
 
 
+def test_a_users_force_moves_and_has_derivatives_as_any_other():
+    tree = Tree(KINDS)
+    robot, q, qd, n, h = tree.robot, tree.q, tree.qd, tree.robot.n, 2e-3
+    acting = [forces.Custom(swirl, (0.7, 0.2)), tree.stored[2]]
+    _, x, v = robot.rollout(np.stack([q, q]), np.stack([qd, -qd]), None, h, 20, "rk4", forces=acting, limits=False)
+    motion = robot.rollout(q, qd, None, h, 20, "rk4", forces=acting, limits=False, record="energy")
+    assert abs(motion.q - x[0]).max() <= 1e-12 and abs(motion.qd - v[0]).max() <= 1e-10
+    balance = motion.recorded["energy"]
+    assert abs(balance.work[-1]) > 1e-3 and abs(balance.residual).max() <= 1e-6
+
+    def step(dq, dqd, dtau):
+        return robot.step(robot.integrate(q, dq), qd + dqd, dtau, h, "rk4", forces=acting, limits=False)
+    A, B, _ = robot.linearize(q, qd, np.zeros(n), h, integrator="rk4", forces=acting)
+    expected = of_a_state(robot, step, 1e-3)
+    assert abs(np.hstack([A, B]) - expected).max() <= 1e-9 * abs(expected).max()
+
+
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
 def test_linear_models_of_steps_are_those_of_differences(tree, integrator):
     robot, q, qd, n, h = tree.robot, tree.q, tree.qd, tree.robot.n, 5e-3
     tau = np.linspace(-1.0, 1.0, n)
-    still = [element for element in tree.all if not isinstance(element, (forces.LinkWrench, forces.Custom))]
+    still = [element for element in tree.all if not isinstance(element, forces.LinkWrench)]
 
     def step(dq, dqd, dtau):
         return robot.step(robot.integrate(q, dq), qd + dqd, tau + dtau, h, integrator, forces=still, limits=False)
@@ -118,7 +141,7 @@ def test_gradients_of_rollouts_are_those_of_differences(tree, integrator):
     assert abs(gradient - expected).max() <= 1e-9 * abs(expected).max()
 
 
-@pytest.mark.parametrize("integrator", INTEGRATORS)
+@WITH_INTEGRATORS
 def test_energy_balances_close_with_the_order_of_the_integrator(tree, integrator):
     elements = [x for x in tree.all if INTEGRATORS[integrator].dry_friction or not x.is_dry]
     elements = [x for x in elements if not isinstance(x, forces.Stop)]         # whose force has a kink
@@ -135,7 +158,7 @@ def test_energy_balances_close_with_the_order_of_the_integrator(tree, integrator
     assert fine < {1: 0.3, 2: 0.02, 4: 1e-5}[order]
 
 
-@pytest.mark.parametrize("integrator", INTEGRATORS)
+@WITH_INTEGRATORS
 def test_a_state_moves_alone_as_in_a_batch_and_as_by_single_steps(tree, integrator):
     robot = tree.robot
     elements = [x for x in tree.all if INTEGRATORS[integrator].dry_friction or not x.is_dry]
