@@ -101,6 +101,7 @@ def test_a_floating_base_has_none_and_momentum_is_kept():
 
 
 # ------------------------------------------------------------------------------------------------- derivatives
+@pytest.mark.slow           # kernels of derivatives with armature, which nothing else that is fast needs
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
 def test_linear_models_and_derivatives_of_rollouts(tree, integrator):
     q, qd, tau = tree.q, 0.3 * tree.qd, tree.qdd
