@@ -86,11 +86,11 @@ class Robot(NamedTuple):
             also = f"; {joint!r} mimics another joint" if joint in model.mimics else ""
             raise ValueError(f"{element}: there is no joint {joint!r}{also}; the joints are "
                              f"{', '.join(model.joint_names)}")
-        velocities = model.v_slices[joint]
-        place = int(model.places_in_q[velocities.start])
-        if place < 0 or velocities.stop - velocities.start > 1:
+        velocity = model.v_slices[joint].start
+        place = model.places_in_q[velocity]
+        if place < 0:
             raise ValueError(f"{element}: joint {joint!r} is {model.kind_of(joint)}, not of one degree of freedom")
-        return [float(velocities.start), float(place), float(factor)]
+        return [float(velocity), float(place), float(factor)]
 
     def frame(self, link: str, element: Any = None) -> Frame:
         """The frame of a link. ValueError if there is none."""

@@ -75,7 +75,8 @@ def test_a_wrench_of_time_is_linear_between_its_times_and_else_0(rng):
 
 def test_drag_opposes_the_motion_through_the_fluid(rng):
     robot = sd.Robot(model_of(random_tree(rng, 5)))
-    link, point, flow = robot.link_names[-1], np.array([0.2, -0.1, 0.3]), np.array([1.0, 2.0, -0.5])
+    turned = {link: abs(robot.jacobian(robot.neutral(), link, "hybrid")[:3]).max() for link in robot.link_names}
+    link, point, flow = max(turned, key=turned.get), np.array([0.2, -0.1, 0.3]), np.array([1.0, 2.0, -0.5])
     total = sum_of(robot, forces.Drag(link, 0.7, 1.3, 0.2, tuple(point), tuple(flow)))
     for q, qd in rng.normal(size=(5, 2, 5)):
         C, J = robot.forward_kinematics(q, link), robot.jacobian(q, link, "hybrid")
@@ -83,10 +84,21 @@ def test_drag_opposes_the_motion_through_the_fluid(rng):
         u = V[3:] + np.cross(V[:3], arm) - flow
         force = -(0.7 + 1.3 * np.linalg.norm(u)) * u
         expected = J.T @ np.r_[np.cross(arm, force) - 0.2 * V[:3], force]
+        assert abs(V[:3]).max() > 0.1
         assert abs(total.efforts(q, qd) - expected).max() <= 1e-12
         account = total.account(q, qd)
         assert abs(account.lost - (-force @ u + 0.2 * V[:3] @ V[:3])) <= 1e-12
         assert abs(account.given - (force @ (u + flow) - force @ u)) <= 1e-12       # what the fluid's flow gives
+
+
+@pytest.mark.parametrize("drag", [{"linear": 0.7}, {"quadratic": 1.3}, {"turning": 0.2}])
+def test_a_fluid_at_rest_never_gives_power(rng, drag):
+    robot = sd.Robot(model_of(random_tree(rng, 6, 0, (*GROUPS, *KINDS))))
+    for link in robot.link_names[1:]:
+        total, q = sum_of(robot, forces.Drag(link, **drag, point=(0.2, -0.1, 0.3))), robot.neutral()
+        for qd in rng.normal(size=(5, robot.n)):
+            power, account = total.efforts(q, qd) @ qd, total.account(q, qd)
+            assert power <= 0.0 and abs(power + account.lost) <= 1e-12 and abs(account.given) <= 1e-12
 
 
 def one_joint(kind="prismatic", mass=2.0, **options):
@@ -151,72 +163,6 @@ def test_a_users_force_is_its_function(rng):
             expected[k] += tau
     assert abs(total.efforts(q, qd, t) - expected).max() <= 1e-14
     assert abs(total.account(q, qd, t).given - (expected * qd).sum(axis=-1)).max() <= 1e-13
-
-
-def out_of_bounds(t, q, qd, p, tau):
-    tau[7] = 1.0
-
-
-def unknown_name(t, q, qd, p, tau):
-    tau[0] = nothing_of_the_kind(q)     # noqa: F821
-
-
-def without_numbers(t, q, qd, tau):
-    pass
-
-
-def with_a_default(t, q, qd, p, tau=None):
-    pass
-
-
-REFUSED = {
-    "there is no joint 'x'; the joints are": forces.Spring("x", 1.0),
-    "stiffness of .* is -1, must be finite and >= 0": forces.Spring("first", -1.0),
-    "stiffness of .* must be a number, not 'stiff'": forces.Spring("first", "stiff"),
-    "stiffness of .* must be a number, not True": forces.Spring("first", True),
-    "joint and other of .* are the same": forces.Spring("first", 1.0, other="first"),
-    "link 'x' does not exist": forces.Drag("x", 1.0),
-    "quadratic of .* is nan, must be finite and >= 0": forces.Drag("fore", quadratic=np.nan),
-    "wrench of .* must be 6 finite numbers": forces.LinkWrench("fore", (1.0, 2.0)),
-    "frame 'world' must be one of": forces.LinkWrench("fore", (0.0,) * 6, "world"),
-    "times of .* must be two or more, and increase": forces.LinkWrench("fore", ((0.0,) * 6,) * 2, times=(1.0, 1.0)),
-    r"wrench of .* must be \(2, 6\) finite numbers": forces.LinkWrench("fore", (0.0,) * 6, times=(0.0, 1.0)),
-    "point of .* must be 3 finite numbers": forces.PointSpring("fore", 1.0, point=(0.0, np.inf, 0.0)),
-    "breakaway of .* is 1, must be finite and >= 2": forces.Friction("first", 0.0, 2.0, 1.0),
-    "stribeck of .* is 0, must be finite and > 0": forces.Friction("first", 0.0, 2.0, 3.0, 0.0),
-    "joint 'first' has no position limits": forces.Stop("first", 1.0),
-    "the lower end, 1, must be less than the upper one, 0": forces.Stop("first", 1.0, 0.0, 1.0, 0.0),
-    "must be a function.t, q, qd, p, tau.$": forces.Custom(42),
-    "without_numbers.*must be a function": forces.Custom(without_numbers),
-    "with_a_default.*without defaults": forces.Custom(with_a_default),
-    "parameters of .* must be 2 finite numbers": forces.Custom(magnet, (1.0, np.nan)),
-    "forces must be elements of screw_dynamics.forces, not": "spring",
-}
-
-
-@pytest.mark.parametrize("reason", REFUSED)
-@pytest.mark.filterwarnings("ignore:left out of the model of MuJoCo")
-def test_what_cannot_be_is_refused_by_name_and_value(reason):
-    robot = sd.Robot.from_mjcf(ARM)
-    with pytest.raises(ValueError, match=reason):
-        robot.rollout(np.zeros(3), np.zeros(3), forces=[REFUSED[reason]])
-
-
-def test_a_joint_on_a_group_has_no_spring(rng):
-    robot = sd.Robot(model_of(random_tree(rng, 3, 0, GROUPS)))
-    with pytest.raises(ValueError, match=r"is \w+, not of one degree of freedom"):
-        robot.total_force([forces.Spring(robot.joint_names[0], 1.0)])
-
-
-@pytest.mark.filterwarnings("ignore:left out of the model of MuJoCo")
-def test_what_a_users_force_does_wrong_is_said():
-    robot, q = sd.Robot.from_mjcf(ARM), np.zeros(3)
-    with pytest.raises(IndexError, match="in the force out_of_bounds"):
-        robot.rollout(q, q, forces=[forces.Custom(out_of_bounds)])
-    with pytest.raises((ValueError, NameError), match="nothing_of_the_kind"):
-        robot.rollout(q, q, forces=[forces.Custom(unknown_name)])
-    with pytest.raises(ValueError, match="forces must be a list of elements"):
-        robot.rollout(q, q, forces=5)
 
 
 def pulls(t, q, qd, p, tau):
