@@ -143,7 +143,7 @@ def _overlaps_itself(a):
 # ------------------------------------------------------------------------------------------------- numbers and options
 def number(what: str, x: Any, least: float = -math.inf) -> float:
     """A finite number >= the least."""
-    found = _number(x)
+    found = real(x)
     if not (math.isfinite(found) and found >= least):
         raise ValueError(f"{what} {described(x)} must be finite" + (f" and >= {least:g}" if least > -math.inf else ""))
     return found
@@ -153,7 +153,7 @@ def positive(what: str, x: Any) -> float:
     """A finite number > 0."""
     if type(x) is float and 0.0 < x < math.inf:             # isinstance of an abstract class takes longer than a step
         return x
-    found = _number(x)
+    found = real(x)
     if not 0.0 < found < math.inf:
         raise ValueError(f"{what} {described(x)} must be finite and > 0")
     return found
@@ -163,13 +163,13 @@ def whole(what: str, x: Any, least: int) -> int:
     """A whole number >= the least."""
     if type(x) is int and x >= least:
         return x
-    found = _number(x)
+    found = real(x)
     if not (least <= found < math.inf and found.is_integer()):
         raise ValueError(f"{what} {described(x)} must be a whole number >= {least}")
     return int(x)
 
 
-def _number(x):
+def real(x: Any) -> float:
     """A real number, no truth value, as a float; NaN for what is none."""
     if not isinstance(x, Real) or isinstance(x, bool):
         return math.nan

@@ -2,12 +2,40 @@
 import linecache
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from typing import Any
 
+from numba import types
+from numba.core.errors import TypingError
+from numba.extending import overload
+
+from screw_dynamics.checks import described
+from screw_dynamics.numbers.values import CALLED
+
+refusals: list[str] = []        # why this package refused to compile something, in its own words
 _NOISE = "Failed in ", "During: ", "File ", ">>>", "- "
 
 
-def why_not(function: Callable, error: Exception, refusals: Iterable[str] = ()) -> tuple[str, str]:
+def refuse(message: str) -> None:
+    """Raise a TypingError whose message will be the reason that `why_not` gives."""
+    refusals.append(message)
+    raise TypingError(message)
+
+
+def returns_nothing(result: Any, what: str = "it") -> None:
+    """Refuse the result of a user's function, which must set efforts instead."""
+    if result is not None:
+        raise ValueError(f"{what} returns {described(result)}; it must return nothing, and set tau")
+
+
+@overload(returns_nothing, jit_options=CALLED)
+def _returns_nothing(result, what="it"):
+    if not isinstance(result, types.NoneType):
+        refuse(f"it returns {result}; it must return nothing, and set tau")
+    return lambda result, what="it": None
+
+
+def why_not(function: Callable, error: Exception) -> tuple[str, str]:
     """The place in a function that Numba complains of, and its reason, or the first of `refusals` that it quotes."""
     python = getattr(function, "py_func", function)
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))           # without colours

@@ -4,7 +4,7 @@ An element is a law, kernels of its effort or wrench and of the energy that it s
 sum of elements (kernels.py) serves all that moves a robot: its efforts, their exact derivatives, energy and power."""
 from .custom import Custom
 from .drag import Drag
-from .element import Element
+from .element import Element, elements_of
 from .friction import Friction, ModelFriction
 from .link_wrench import LinkWrench
 from .point_spring import PointSpring
@@ -13,4 +13,4 @@ from .stop import Stop
 from .total import Account, Derivatives, Total
 
 __all__ = ["Account", "Custom", "Derivatives", "Drag", "Element", "Friction", "JointSprings", "LinkWrench",
-           "ModelFriction", "PointSpring", "Spring", "Stop", "Total"]
+           "ModelFriction", "PointSpring", "Spring", "Stop", "Total", "elements_of"]

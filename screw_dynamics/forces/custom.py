@@ -7,17 +7,15 @@ from functools import lru_cache
 from inspect import signature
 from types import FunctionType
 
-import numpy as np
-from numba import types
-from numba.core.dispatcher import Dispatcher
+from numba import njit, types
 from numba.core.errors import NumbaError
 
 from screw_dynamics.compiled.user_code import fingerprint
-from screw_dynamics.compiled.user_errors import why_not
+from screw_dynamics.compiled.user_errors import returns_nothing, why_not
 from screw_dynamics.compiled.user_functions import bounds_checked
 from screw_dynamics.numbers.values import CALLED, PLAIN, kernel
 
-from .element import Element, Robot
+from .element import ANY, Element, Robot
 from .laws import CustomLaw
 
 PARAMETERS = "t", "q", "qd", "p", "tau"
@@ -55,7 +53,7 @@ class Custom(Element):
         """One row: the parameters."""
         if robot.model.n == 0:
             raise ValueError(f"{self}: the robot has no joint")
-        return [self.vector("parameters", len(self.parameters)) or [0.0]]
+        return [self.array("parameters", ANY) or [0.0]]
 
 
 def check(function: Callable) -> FunctionType:
@@ -76,23 +74,27 @@ def law_of(function: Callable, width: int) -> CustomLaw:
     """The law of a user's function, which gets its arguments by name."""
     if PLAIN:
         python = getattr(function, "py_func", function)
-        return CustomLaw(width, lambda t, q, qd, p, tau: python(t=t, q=q, qd=qd, p=p, tau=tau))
-    jitted: Dispatcher = bounds_checked(function, error_model="numpy", **CALLED)
-    order = ", ".join(f"{name}={name}" for name in PARAMETERS)
-    call = eval(f"lambda t, q, qd, p, tau: jitted({order})", {"jitted": jitted, "np": np})
-    return CustomLaw(width, kernel(call))
+        return CustomLaw(width, lambda t, q, qd, p, tau: returns_nothing(
+            python(t=t, q=q, qd=qd, p=p, tau=tau), f"force {python.__qualname__}"))
+    return CustomLaw(width, kernel(_call_of(function)))
+
+
+def _call_of(function):
+    """A function to compile, which calls the user's, jitted, with arguments by name."""
+    jitted = bounds_checked(function, error_model="numpy", **CALLED)
+    return lambda t, q, qd, p, tau: returns_nothing(jitted(t=t, q=q, qd=qd, p=p, tau=tau))
 
 
 def why_not_compiled(function: Callable, error: Exception) -> str:
     """Why a sum with this function cannot be compiled; "" if that is not its fault."""
     name, vector = function.__name__, types.float64[::1]
-    if name not in str(error):
-        return ""
     try:
-        bounds_checked(function, error_model="numpy").compile((types.float64, *(vector,) * 4))
+        njit(**CALLED)(_call_of(function)).compile((types.float64, *(vector,) * 4))
     except NumbaError as alone:
         where, reason = why_not(function, alone)
         return f"force {name} cannot be compiled.\n  {where}\n  {reason}"
+    if name not in str(error):
+        return ""
     where, reason = why_not(function, error)
     return (f"force {name} has no derivatives: it must compute with single numbers, by operators, comparisons and "
             f"functions of math or numpy.\n  {where}\n  {reason}")

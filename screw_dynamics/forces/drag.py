@@ -48,5 +48,5 @@ class Drag(Element):
     def rows(self, robot: Robot) -> list[list[float]]:
         """One row: the link's slot, and the nine numbers."""
         frame = robot.frame(self.link, self)
-        return [[0.0, float(frame.body), *frame.C @ Vec3(*self.vector("point", 3)), *self.vector("flow", 3),
+        return [[0.0, float(frame.body), *frame.C @ Vec3(*self.array("point", 3)), *self.array("flow", 3),
                  *(self.finite(name, at_least=0.0) for name in ("linear", "quadratic", "turning"))]]

@@ -5,8 +5,7 @@ import math
 from collections.abc import Hashable
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
+from screw_dynamics.checks import described, real
 from screw_dynamics.model.links import Frame
 from screw_dynamics.model.model import Model
 
@@ -23,8 +22,13 @@ class Element:
 
     def __post_init__(self):
         for name, x in vars(self).items():          # so that elements can be told apart, and are immutable
-            if isinstance(x, (list, tuple, np.ndarray)):
-                object.__setattr__(self, name, _fixed(x))
+            if _has_truth(fixed := _fixed(x)):      # True is equal to 1, but may be meant for something else
+                raise ValueError(f"{name} of {type(self).__name__} is {described(fixed)}, must not be True or False")
+            object.__setattr__(self, name, fixed)
+
+    def __str__(self) -> str:
+        """What errors call it."""
+        return described(self)
 
     def rows(self, robot: Robot) -> list[list[float]]:
         """Where the element acts, and its numbers, for each place. ValueError names what cannot be."""
@@ -47,30 +51,60 @@ class Element:
 
     def finite(self, name: str, at_least: float = -math.inf, more_than: float = -math.inf) -> float:
         """One of its numbers. ValueError unless it is finite and within bounds."""
-        x = getattr(self, name)
-        if isinstance(x, (bool, np.bool_)) or not isinstance(x, (int, float, np.integer, np.floating)):
-            raise ValueError(f"{name} of {self} must be a number, not {x!r}")
+        given = getattr(self, name)
+        x = real(given)
         if not (math.isfinite(x) and x >= at_least and (x > more_than or more_than == -math.inf)):
-            bound = (f" and > {more_than:g}" if more_than > -math.inf else
-                     f" and >= {at_least:g}" * (at_least > -math.inf))
-            raise ValueError(f"{name} of {self} is {x:g}, must be finite{bound}")
-        return float(x)
+            bound = f" > {more_than:g}" * (more_than > -math.inf) or f" >= {at_least:g}" * (at_least > -math.inf)
+            raise ValueError(f"{name} of {self} is {described(given)}, must be a finite number{bound}")
+        return x
 
-    def vector(self, name: str, size: int) -> list[float]:
-        """One of its vectors. ValueError unless it has so many finite numbers."""
-        try:
-            x = np.asarray(getattr(self, name), dtype=float)
-        except (TypeError, ValueError):
-            x = np.empty(0)
-        if x.shape != (size,) or not np.isfinite(x).all():
-            raise ValueError(f"{name} of {self} must be {size} finite numbers")
-        return x.tolist()
+    def array(self, name: str, *shape: int) -> list:
+        """One of its arrays, of finite numbers, as nested lists; a length of ANY is any. ValueError for another."""
+        given = getattr(self, name)
+        found = _array(given, shape)
+        if found is None:
+            size = "" if shape == (ANY,) else f"{shape[0] if len(shape) == 1 else shape} "
+            raise ValueError(f"{name} of {self} is {described(given)}, must be {size}finite numbers")
+        return found
+
+
+ANY = -1
+
+
+def _array(x, shape):
+    """Nested lists of finite numbers, from tuples of this shape; None for anything else."""
+    if not shape:
+        number = real(x)
+        return number if math.isfinite(number) else None
+    if not isinstance(x, tuple) or shape[0] not in (ANY, len(x)):
+        return None
+    found = [_array(row, shape[1:]) for row in x]
+    return None if None in found else found
 
 
 def _fixed(x):
-    """Nested tuples in place of lists and arrays."""
-    x = x.tolist() if isinstance(x, np.ndarray) else x
+    """Nested tuples in place of lists and arrays; a masked number is None."""
+    if hasattr(x, "tolist") and not isinstance(x, type):
+        x = x.tolist()
     return tuple(map(_fixed, x)) if isinstance(x, (list, tuple)) else x
+
+
+def _has_truth(x):
+    return any(map(_has_truth, x)) if isinstance(x, tuple) else isinstance(x, bool)
+
+
+def elements_of(forces: Any) -> tuple[Element, ...]:
+    """A list of elements, as a tuple. ValueError for anything else, or an element that cannot be told from others."""
+    if not isinstance(forces, (list, tuple)):
+        raise ValueError(f"forces must be a list of elements of screw_dynamics.forces, not {described(forces)}")
+    for element in forces:
+        if not (isinstance(element, Element) and hasattr(type(element), "law")):
+            raise ValueError(f"forces must be elements of screw_dynamics.forces, not {described(element)}")
+        try:
+            hash(element)
+        except TypeError:
+            raise ValueError(f"{element} must be made of names and numbers") from None
+    return tuple(forces)
 
 
 class Robot(NamedTuple):
@@ -84,7 +118,7 @@ class Robot(NamedTuple):
         model = self.model
         if joint not in model.v_slices:
             also = f"; {joint!r} mimics another joint" if joint in model.mimics else ""
-            raise ValueError(f"{element}: there is no joint {joint!r}{also}; the joints are "
+            raise ValueError(f"{element}: joint {joint!r} does not exist{also}; the joints are "
                              f"{', '.join(model.joint_names)}")
         velocity = model.v_slices[joint].start
         place = model.places_in_q[velocity]

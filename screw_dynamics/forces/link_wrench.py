@@ -1,5 +1,6 @@
 """A wrench on a link, constant or of time."""
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from screw_dynamics.screws.se3 import Ad_dual, Pose, Twist, Wrench
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import cross
 
-from .element import Element, Robot
+from .element import ANY, Element, Robot
 from .laws import LinkLaw, Push
 from .point_spring import vector
 
@@ -65,15 +66,14 @@ class LinkWrench(Element):
 
     def rows(self, robot: Robot) -> list[list[float]]:
         """A row for a constant wrench, or for each interval of time."""
-        checks.one_of("frame", self.frame, ("link", "root"))
+        checks.one_of(f"frame of {self}", self.frame, ("link", "root"))
         frame = robot.frame(self.link, self)
         begin = [0.0, float(frame.body), float(self.frame == "link"), *map(float, numbers(frame.C))]
         if self.times is None:
-            return [[*begin, -np.inf, np.inf, *self.vector("wrench", 6), *[0.0] * 6]]
-        times = self.vector("times", len(self.times))
-        if len(times) < 2 or not (np.diff(times) > 0.0).all():
-            raise ValueError(f"times of {self} must be two or more, and increase")
-        wrenches = np.array(self.wrench, dtype=float)
-        if wrenches.shape != (len(times), 6) or not np.isfinite(wrenches).all():
-            raise ValueError(f"wrench of {self} must be ({len(times)}, 6) finite numbers, a row for each of its times")
-        return [[*begin, *times[k:k + 2], *wrenches[k:k + 2].ravel().tolist()] for k in range(len(times) - 1)]
+            return [[*begin, -np.inf, np.inf, *self.array("wrench", 6), *[0.0] * 6]]
+        times = self.array("times", ANY)
+        if len(times) < 2 or not all(0.0 < end - start < np.inf for start, end in pairwise(times)):
+            raise ValueError(f"times of {self} must be two or more, and increase, by finite numbers")
+        wrenches = self.array("wrench", len(times), 6)
+        return [[*begin, start, end, *first, *last]
+                for (start, end), (first, last) in zip(pairwise(times), pairwise(wrenches), strict=True)]

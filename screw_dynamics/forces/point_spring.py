@@ -72,9 +72,11 @@ class PointSpring(Element):
 
     def rows(self, robot: Robot) -> list[list[float]]:
         """One row: the slots of both links, the points in the frames of bodies, and three numbers."""
-        here = robot.frame(self.link, self)
-        there = robot.frame(robot.model.root if self.other is None else self.other, self)
+        other = robot.model.root if self.other is None else self.other
+        here, there = robot.frame(self.link, self), robot.frame(other, self)
+        if other == self.link:
+            raise ValueError(f"link and other of {self} are the same")
         points = [x for frame, name in ((here, "point"), (there, "other_point"))
-                  for x in frame.C @ Vec3(*self.vector(name, 3))]
+                  for x in frame.C @ Vec3(*self.array(name, 3))]
         return [[float(there.body), float(here.body), *points, self.finite("stiffness", at_least=0.0),
                  self.finite("damping", at_least=0.0), self.finite("length", at_least=0.0)]]

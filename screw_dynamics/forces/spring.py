@@ -44,11 +44,14 @@ class Spring(Element):
 
     def rows(self, robot: Robot) -> list[list[float]]:
         """One row: the joints, and the three numbers."""
-        other = ALONE if self.other is None else robot.coordinate(self.other, self.finite("factor"), self)
+        joint, factor = robot.coordinate(self.joint, element=self), self.finite("factor")
+        other = ALONE if self.other is None else robot.coordinate(self.other, factor, self)
         if self.other == self.joint:
             raise ValueError(f"joint and other of {self} are the same")
-        return [[*robot.coordinate(self.joint, element=self), *other, self.finite("stiffness", at_least=0.0),
-                 self.finite("damping", at_least=0.0), self.finite("rest")]]
+        if factor == 0.0:
+            raise ValueError(f"factor of {self} is 0, which leaves out the other joint")
+        return [[*joint, *other, self.finite("stiffness", at_least=0.0), self.finite("damping", at_least=0.0),
+                 self.finite("rest")]]
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,10 @@ class JointSprings(Element):
     def rows(self, robot: Robot) -> list[list[float]]:
         """A row for each velocity that has a spring or a damper."""
         places = robot.model.places_in_q.tolist()
-        return [[float(k), float(places[k]), 1.0, *ALONE, K, D, rest * (places[k] >= 0)]
-                for k, (K, D, rest) in enumerate(zip(self.stiffness, self.damping, self.rest, strict=True))
-                if K != 0.0 or D != 0.0]
+        stiffness, damping, rest = (self.array(name, len(places)) for name in ("stiffness", "damping", "rest"))
+        if min(*stiffness, *damping, 0.0) < 0.0:
+            raise ValueError(f"stiffness and damping of {self} must be >= 0")
+        if any(K and place < 0 for K, place in zip(stiffness, places, strict=True)):
+            raise ValueError(f"stiffness of {self} must be 0 where a velocity has no coordinate, of joints on groups")
+        return [[float(k), float(place), 1.0, *ALONE, K, D, x * (place >= 0)]
+                for k, (place, K, D, x) in enumerate(zip(places, stiffness, damping, rest, strict=True)) if K or D]

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import prod
 from typing import NamedTuple
@@ -117,14 +117,16 @@ def machine_code(laws: tuple[CoordinateLaw | LinkLaw | CustomLaw, ...], on_group
 class Total:
     """The sum of force elements on a robot. ValueError names an element that does not fit the robot."""
 
-    def __init__(self, model: Model, rows: Rows, elements: Iterable[Element]):
+    def __init__(self, model: Model, rows: Rows, elements: tuple[Element, ...]):
         frames = dict(zip(model.frame_names, rows.frames, strict=True))
         robot, by_law = Robot(model, frames), {name: (law, []) for name, law in BUILT_IN.items()}
-        self.elements = tuple(elements)
-        for element in self.elements:
-            if not isinstance(element, Element):
-                raise ValueError(f"forces must be elements of screw_dynamics.forces, not {checks.described(element)}")
-            by_law.setdefault(element.name, (element.law, []))[1].extend(element.rows(robot))
+        self.elements = elements
+        for element in elements:
+            own = element.rows(robot)
+            law, rows_of_law = by_law.setdefault(element.name, (element.law, []))
+            if law != element.law:
+                raise ValueError(f"{element}: {element.name!r} is the name of another law too")
+            rows_of_law.extend(own)
         functions = tuple(dict.fromkeys(e.function for e in self.elements if isinstance(e, Custom)))
         if functions:                   # whose machine code serves nothing else, and takes less time so
             by_law = {name: (law, rows) for name, (law, rows) in by_law.items() if rows}
@@ -159,13 +161,14 @@ class Total:
         self._machine_code.terms(workspace(self._rows), self.p, t, q, qd, out)
         return out.reshape(*lead, TERMS, self._model.n)
 
-    def link_wrenches(self, q: ArrayLike, qd: ArrayLike, t: float = 0.0) -> dict[str, np.ndarray]:
-        """The wrenches (6,) of the elements that act on links, at one state, {link: wrench} of the links that move, in
+    def link_wrenches(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0) -> dict[str, np.ndarray]:
+        """The wrenches (..., 6) of the elements that act on links, at states, {link: wrench} of the links that move, in
         the link's frame and about its origin."""
-        _, (t, q, qd) = self._states(t, q, qd)
-        out = np.empty((1, len(self._rows.links), 6))
+        lead, (t, q, qd) = self._states(t, q, qd)
+        out = np.empty((len(t), len(self._rows.links), 6))
         self._machine_code.wrenches(workspace(self._rows), self.p, t, q, qd, out)
-        return dict(zip(self._model.body_names, out[0, 1:], strict=True))
+        return {link: out[:, slot].reshape(*lead, 6) for slot, link in enumerate(self._model.body_names, 1)
+                if link in self._model.frames}          # the others are within joints
 
     def account(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0) -> Account:
         """The Account of states."""
@@ -181,7 +184,7 @@ class Total:
     def derivatives(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0, ahead: float = 0.0) -> Derivatives:
         """The Derivatives at states, exact, by dual numbers; ahead: s, how far along qd the coordinates of springs at
         joints are."""
-        lead, (t, q, qd) = self._states(t, q, qd)
+        ahead, (lead, (t, q, qd)) = checks.number("ahead", ahead), self._states(t, q, qd)
         n, nq = self._model.n, self._model.nq
         out = np.empty((len(t), TERMS, n, 1 + 2 * n))
         size = 2 * nq + (2 + TERMS) * n
@@ -192,12 +195,11 @@ class Total:
 
     def _states(self, t, q, qd):
         """The leading axes of times and states, and these as rows."""
-        t = checks.real_numbers("t", t)
-        q, qd = checks.real_numbers("q", q, self._model.nq), checks.real_numbers("qd", qd, self._model.n)
-        lead = np.broadcast_shapes(t.shape, q.shape[:-1], qd.shape[:-1])
-        count = prod(lead)
-        rows = (np.broadcast_to(x, (*lead, *own)).reshape(count, *own)
-                for x, own in ((t, ()), (q, q.shape[-1:]), (qd, qd.shape[-1:])))
+        t, q, qd = checks.broadcast({"t[..., None]": checks.finite_numbers("t", t)[..., None],
+                                     "q": checks.real_numbers("q", q, self._model.nq),
+                                     "qd": checks.real_numbers("qd", qd, self._model.n)})
+        lead = q.shape[:-1]
+        rows = (x.reshape(prod(lead), *x.shape[len(lead):]) for x in (t[..., 0], q, qd))
         return lead, [np.ascontiguousarray(x, dtype=float) for x in rows]
 
 

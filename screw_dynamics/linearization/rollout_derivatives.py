@@ -4,7 +4,7 @@ With the linear model x+ = A_k x + B_k u of every step, deviations go forward by
 backward by its transpose: l_k = A_k^T l_(k+1) + dc/dx_k. The models are those of over_a_step, of many steps at a time
 on lanes; states are kept from the rollout, models are not. To inertial parameters p a step answers as to efforts:
 M dqdd = dtau - Y dp, with Y the torque regressor at each of its stages."""
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,7 +59,7 @@ class RolloutDerivatives:
     Deviations of configurations are along the joint twists, as in Robot.linearize."""
 
     def __init__(self, robot: Any, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | None, dt: float, steps: int,
-                 integrator: str, friction: bool, limits: bool, forces: Iterable[Element] | None, parameters: bool,
+                 integrator: str, friction: bool, limits: bool, forces: Sequence[Element] | None, parameters: bool,
                  threads: int | None):
         for name, flag in ("friction", friction), ("limits", limits), ("parameters", parameters):
             checks.flag(name, flag)

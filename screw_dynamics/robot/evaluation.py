@@ -1,7 +1,7 @@
 """What the methods of a robot share: their arguments, and the way from these to compiled code."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TypeAlias
 
@@ -20,7 +20,7 @@ FLOAT32 = np.dtype(np.float32)
 Out: TypeAlias = np.ndarray | None
 Threads: TypeAlias = int | None
 Wrenches: TypeAlias = Mapping[str, ArrayLike]
-Forces: TypeAlias = Iterable[Element] | None
+Forces: TypeAlias = Sequence[Element] | None
 
 
 class Evaluation:

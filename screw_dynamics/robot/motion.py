@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks, conservation
 from screw_dynamics.conservation import EnergyBalance, MomentumBalance, RecordedMotion
-from screw_dynamics.forces import Element, Total
+from screw_dynamics.forces import Element, Total, elements_of
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
 from screw_dynamics.simulation.rollout import Rollouts, acting
 from screw_dynamics.simulation.rollout_arguments import options, sampling
@@ -71,7 +71,8 @@ class Motion(Evaluation):
             return self._rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol,
                                           threads, springs, forces)
         names, (steps, every) = conservation.records(record, self.model), sampling(steps, every)
-        fine = 1 if effort is not None or springs is not None or forces or friction or limits else every
+        total = self._rollouts.total(forces, friction, springs)
+        fine = 1 if effort is not None or total or limits else every
         motion = self._rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, fine, rtol, atol,
                                         threads, springs, forces)
         limits = bool(limits)
@@ -81,8 +82,8 @@ class Motion(Evaluation):
         def free(q, qd, tau):
             return self.step(q, qd, tau, dt, integrator, friction=friction, limits=False, springs=springs,
                              forces=forces, threads=threads)
-        return conservation.recorded(self, names, motion, every // fine, effort, limits,
-                                     self._rollouts.total(forces, friction, springs), free if known else None, threads)
+        return conservation.recorded(self, names, motion, every // fine, effort, limits, total, free if known else None,
+                                     threads)
 
     def energy_balance(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | Callable | None = None, *,
                        friction: bool = False, limits: bool = False, springs: Springs | None = None,
@@ -112,11 +113,11 @@ class Motion(Evaluation):
         total = self._rollouts.total(forces, checks.flag("friction", friction), springs)
         return conservation.momentum_balance(self, t, q, qd, tau, total, threads)
 
-    def total_force(self, forces: Iterable[Element], *, friction: bool = False, springs: Springs | None = None
+    def total_force(self, forces: Sequence[Element], *, friction: bool = False, springs: Springs | None = None
                     ) -> Total:
         """The sum of elements of force on this robot, as `rollout` takes them: its joint efforts, their exact
         derivatives, energy and power at any states. ValueError names an element that does not fit."""
-        elements = acting(self.model, forces, checks.flag("friction", friction), springs)
+        elements = acting(self.model, elements_of(forces), checks.flag("friction", friction), springs)
         return Total(self.model, self._rows, elements)
 
     def configuration_residual(self, q: ArrayLike, *, limits: bool = False) -> np.ndarray:

@@ -13,20 +13,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit, types
 from numba.core.dispatcher import Dispatcher
-from numba.extending import overload
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.cache import Form, compiled, prepare
 from screw_dynamics.compiled.entry import lane, number
 from screw_dynamics.compiled.native import address, array_at
 from screw_dynamics.compiled.user_code import Fingerprint, fingerprint
-from screw_dynamics.compiled.user_errors import why_not
+from screw_dynamics.compiled.user_errors import refusals, returns_nothing, why_not
 from screw_dynamics.compiled.user_functions import bounds_checked
 from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert
 from screw_dynamics.numbers.values import CALLED
 
 from . import lane_arrays  # noqa: F401  (registers NumPy on lanes)
-from .robot_type import METHODS, OF_LINKS, RobotType, refusals, refuse, robot_maker, used
+from .robot_type import METHODS, OF_LINKS, RobotType, robot_maker, used
 
 PARAMETERS = "robot", "t", "q", "qd", "tau"
 ONE, LANES, PLACES = "one state", "lanes", "one state after another"
@@ -139,7 +138,7 @@ def plain_controller(function: Callable, robot: Any) -> CompiledController:
         state = (array_at(0.0, t, (1,))[0], array_at(0.0, q, (robot.nq,)), array_at(0.0, qd, (robot.n,)),
                  array_at(0.0, tau, (robot.n,)))
         given = dict(zip(PARAMETERS, (robot, *state), strict=True))
-        function(**{name: given[name] for name in names})
+        returns_nothing(function(**{name: given[name] for name in names}), heading(function))
     return CompiledController(address(SimpleNamespace(entry_point=adapter)), False, frozenset())
 
 
@@ -149,10 +148,11 @@ def _adapter(controller, kind, form, names, key):
     since code for another processor may pass it in other registers."""
     make = robot_maker(kind)
     if "robot" in names:
-        call = njit(**CALLED)(lambda memory, calls, t, q, qd, tau: _nothing(
+        call = njit(**CALLED)(lambda memory, calls, t, q, qd, tau: returns_nothing(
             controller(robot=make(memory, calls), t=t, q=q, qd=qd, tau=tau)))
     else:
-        call = njit(**CALLED)(lambda memory, calls, t, q, qd, tau: _nothing(controller(t=t, q=q, qd=qd, tau=tau)))
+        call = njit(**CALLED)(lambda memory, calls, t, q, qd, tau: returns_nothing(
+            controller(t=t, q=q, qd=qd, tau=tau)))
     like, name = lane if form == LANES else number, f"controller {getattr(controller.py_func, '__name__', '')}"
 
     @compiled(name, key)
@@ -180,19 +180,8 @@ def _adapter(controller, kind, form, names, key):
     return by_places if form == PLACES else directly
 
 
-def _nothing(result):
-    """Refuse a controller that returns something."""
-
-
-@overload(_nothing, jit_options=CALLED)
-def _check_nothing(result):
-    if not isinstance(result, types.NoneType):
-        refuse(f"it returns {result}; it must return nothing, and set tau")
-    return lambda result: None
-
-
 # ------------------------------------------------------------------------------------------------- errors
 def _explained(function: Callable, error: Exception) -> ControllerError:
     """The error that says where a controller cannot be compiled, why, and what to do."""
-    where, reason = why_not(function, error, refusals)
+    where, reason = why_not(function, error)
     return ControllerError(f"{heading(function)} cannot be compiled.\n  {where}\n  {reason}\n  {WAY_OUT}")

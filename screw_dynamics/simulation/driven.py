@@ -1,7 +1,7 @@
 """Driven motion: joints with servos, motors, brakes and gravity compensation, and wrenches on links, in one kernel.
 
 Written for one state. Efforts are renewed at the start of each step, as a digital controller does."""
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -259,7 +259,7 @@ def _entry_point(integrator, on_groups):
 class Driven:
     """The driven motion of one robot, by an integrator with steps of fixed length. Not for several threads at once."""
 
-    def __init__(self, robot: Any, integrator: str, forces: Iterable[Element] = ()):
+    def __init__(self, robot: Any, integrator: str, forces: Sequence[Element] = ()):
         model, self._total = robot.model, robot.total_force(forces)
         self._links, self._frames = model.links(robot.gravity), model.frame_rows(robot.gravity)
         self._place = {name: i for i, name in enumerate(model.frame_names) if name is not None}

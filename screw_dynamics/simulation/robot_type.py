@@ -5,13 +5,13 @@ from collections.abc import Callable
 
 from numba import types
 from numba.core import cgutils
-from numba.core.errors import TypingError
 from numba.extending import intrinsic, models, overload, overload_attribute, overload_method, register_model
 
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import Target, per_frame, per_joint, per_pair, per_twist, single
 from screw_dynamics.compiled.native import array_at, at, call, fresh
+from screw_dynamics.compiled.user_errors import refuse
 from screw_dynamics.numbers.lanes import LANE, splat
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.values import CALLEE, kernel, null, over
@@ -25,7 +25,6 @@ METHODS = {name: ELEMENTS + 1 + i for i, name in enumerate((
     "kinetic_energy", "potential_energy", "forward_kinematics", "jacobian", "jacobian_derivative"))}
 OF_LINKS = "forward_kinematics", "jacobian", "jacobian_derivative"
 used: set[str] = set()          # methods that were compiled for since it was cleared
-refusals: list[str] = []        # why methods refused their arguments, in words of this file: Numba's are pages
 
 
 class RobotType(types.Type):
@@ -128,12 +127,6 @@ def _evaluate(robot, index, shape, target, inputs, out):
         raise RuntimeError("this method of the robot was not prepared")
     call(calls[index], (_memory(robot), target, at(x), at(y), at(z), at(z), at(result)))
     return result
-
-
-def refuse(message: str) -> None:
-    """Raise a TypingError whose message will be that of a ControllerError."""
-    refusals.append(message)
-    raise TypingError(message)
 
 
 def _check(name, robot, out, external=None, **inputs):

@@ -1,5 +1,5 @@
 """Rollouts and steps of a robot: what they are asked for becomes plans of the kernels, and arrays of results."""
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from math import prod
 from threading import get_ident, main_thread
 from typing import Any, NamedTuple
@@ -11,10 +11,10 @@ from screw_dynamics.algorithms.choice import Choice
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
-from screw_dynamics.checks import broadcast, described, number, one_of, positive, real_numbers, result_pair
+from screw_dynamics.checks import broadcast, number, one_of, positive, real_numbers, result_pair
 from screw_dynamics.compiled.batch import Workspaces
 from screw_dynamics.compiled.threads import on_threads, thread_count
-from screw_dynamics.forces import Custom, Element, JointSprings, ModelFriction, Total
+from screw_dynamics.forces import Custom, Element, JointSprings, ModelFriction, Total, elements_of
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN
@@ -100,7 +100,7 @@ class Rollouts:
             damping += dampers
         return plan
 
-    def total(self, forces: Iterable[Element] | None, friction: bool = False, springs: Any = None) -> Total | None:
+    def total(self, forces: Sequence[Element] | None, friction: bool = False, springs: Any = None) -> Total | None:
         """The sum of elements of force on the robot, with the model's friction and springs at the joints if they act;
         None for none."""
         elements = acting(self._model, forces, friction, springs)
@@ -206,8 +206,9 @@ class Rollouts:
         """The same without a warning. start: the time, s, at which steps of fixed length begin, for forces and
         controllers."""
         friction, limits = options(friction, limits)
+        controller, total = None, self.total(forces)
         key = (dt, steps, integrator, friction, limits, every, rtol, atol, checked_springs(self._model, springs),
-               elements_of(forces))
+               total.elements if total else ())
         try:
             plan, samples = self._checked[key]
         except (KeyError, TypeError):           # not seen yet, or no numbers
@@ -217,7 +218,6 @@ class Rollouts:
             plan[START] = start
         if threads is not None:
             thread_count(threads)
-        controller, total = None, self.total(forces)
         if callable(effort) or isinstance(effort, CompiledController):
             controller, effort = effort, None
         found = None
@@ -331,26 +331,13 @@ class Rollouts:
         return tau
 
 
-def acting(model: Model, forces: Iterable[Element] | None, friction: bool, springs: Any) -> tuple[Element, ...]:
+def acting(model: Model, forces: Sequence[Element] | None, friction: bool, springs: Any) -> tuple[Element, ...]:
     """Elements of force, the model's friction, and springs at the joints, as far as they are there."""
-    elements = elements_of(forces)
+    elements = () if forces is None else elements_of(forces)
     if friction and (model.damping.any() or model.friction.any()):
         elements += ModelFriction(),
     if (given := checked_springs(model, springs)) is not None:
         elements += JointSprings(*given),
-    return elements
-
-
-def elements_of(forces: Iterable[Element] | None) -> tuple[Element, ...]:
-    """Elements of force as a tuple. ValueError for what is none, or cannot be told from others."""
-    if forces is None:
-        return ()
-    try:
-        elements = tuple(forces)
-        hash(elements)
-    except TypeError:
-        raise ValueError(f"forces must be a list of elements of screw_dynamics.forces, not {described(forces)}"
-                         ) from None
     return elements
 
 

@@ -5,7 +5,7 @@ J a = -J' qd; servos and brakes, which prescribe those of their joints, are cons
 multipliers. Constraints among each other, as servos on both ends of a rod, are met as well as can be, with the least
 efforts."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -45,7 +45,7 @@ class Mechanism:
 
     reason: why the last motion ended early, or ""."""
 
-    def __init__(self, robot: Robot, forces: Iterable[Element] = ()):
+    def __init__(self, robot: Robot, forces: Sequence[Element] = ()):
         self.loops, self.robot, self.reason = ClosedLoopRobot(robot), robot, ""
         self._total = robot.total_force(forces)
 

@@ -3,7 +3,7 @@
 Everything is counted in whole steps and integer nanoseconds, so that the same seed and the same commands at the same
 steps give the same bits, however many steps are made at a time."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -18,7 +18,7 @@ from screw_dynamics.floating_base import (
     in_numbers,
     velocity_names,
 )
-from screw_dynamics.forces import Element
+from screw_dynamics.forces import Element, elements_of
 from screw_dynamics.robot import Robot
 from screw_dynamics.simulation.driven import PAST
 from screw_dynamics.simulation.integrators import check_dry_friction, check_elements
@@ -72,7 +72,7 @@ class Simulation:
         modes: Mapping[str, str] | None = None,
         joint_sensors: Mapping[str, Mapping[str, float]] | None = None,
         instrumented: Robot | None = None,
-        forces: Iterable[Element] = (),
+        forces: Sequence[Element] = (),
     ):
         self._robot, self.base = robot, floating_base(robot.model)
         self.names, self.joint_names = velocity_names(robot.model), coordinate_joints(robot.model)
@@ -85,7 +85,7 @@ class Simulation:
         self._check_constraints()
         if self.settings.joint_friction:
             check_dry_friction(self.settings.integrator, robot.model)
-        self.forces = tuple(forces)
+        self.forces = elements_of(forces)
         check_elements(self.settings.integrator, robot.total_force(self.forces).elements)
         self._actuators = Actuators(self.limits, self.settings, self.forces)
         self._commands = Commands(self.settings, self.limits, self._modes(modes or {}), self._rates)

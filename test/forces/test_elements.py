@@ -61,6 +61,21 @@ def test_a_wrench_on_a_link_is_an_external_wrench(rng, kinds):
         assert abs(found - expected).max() <= 1e-12
 
 
+def test_wrenches_on_links_at_many_states_are_those_at_each_and_give_the_same_efforts(rng):
+    """What their joint efforts are, external_torque says."""
+    robot = sd.Robot(model_of(random_tree(rng, 5, 0, (*GROUPS, *KINDS))))
+    first, *_, last = robot.link_names[1:]
+    total = sum_of(robot, forces.PointSpring(last, 30.0, 0.5, 0.2, (0.1, 0.2, 0.3), first), forces.Drag(first, 0.3),
+                   forces.LinkWrench(last, rng.normal(size=(2, 6)), "root", (0.0, 1.0)))
+    q = robot.integrate(robot.neutral(), rng.normal(size=(2, 3, robot.n)))
+    qd, t = rng.normal(size=(3, robot.n)), np.array([[0.2], [0.7]])
+    many = total.link_wrenches(q, qd, t)
+    assert abs(robot.external_torque(q, many) - total.efforts(q, qd, t)).max() <= 1e-11
+    for i, k in np.ndindex(2, 3):
+        one = total.link_wrenches(q[i, k], qd[k], t[i, 0])
+        assert all((many[link][i, k] == W).all() and W.shape == (6,) for link, W in one.items())
+
+
 def test_a_wrench_of_time_is_linear_between_its_times_and_else_0(rng):
     robot = sd.Robot(model_of(random_tree(rng, 3)))
     link, times, wrenches = robot.link_names[-1], (0.1, 0.4, 0.5), rng.normal(size=(3, 6))

@@ -1,9 +1,13 @@
 """Force elements that cannot be: each is refused, by its name and the value, before anything is computed."""
+from dataclasses import dataclass
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
 import screw_dynamics as sd
 from screw_dynamics import forces
+from screw_dynamics.simulator.simulation import Simulation
 from support.random_trees import GROUPS, model_of, random_tree
 
 ARM = """<mujoco><worldbody><body name="upper"><joint name="first" axis="0 1 0"/>
@@ -36,40 +40,196 @@ def with_a_default(t, q, qd, p, tau=None):
     pass
 
 
+@dataclass(frozen=True)
+class Spring(forces.Element):
+    """An element of somebody else's with a name of this package."""
+
+    law = forces.Drag.law
+
+    def rows(self, robot):
+        return []
+
+
+@dataclass
+class Changing(forces.Element):
+    """An element that can change, and so cannot be told from others."""
+
+    law = forces.Spring.law
+
+
+def returning(t, q, qd, p, tau):
+    return 3.0
+
+
+def wrench(wrench=(0.0,) * 6, *frame, **options):
+    return forces.LinkWrench("fore", wrench, *frame, **options)
+
+
+SIX, TWICE, HUGE = (0.0,) * 6, ((0.0,) * 6,) * 2, 10**400
+MASKED = np.ma.masked_array(np.ones(6), [1, 0, 0, 0, 0, 0])
+NUMBERS = {                     # what no number of an element is; by how messages call it
+    "nan": np.nan, "inf": np.inf, "-inf": -np.inf, "'3'": "3", "1j": 1j, "None": None, "10000": HUGE,
+    r"\(3.0,\)": np.array([3.0]), r"Decimal\('1'\)": Decimal(1), "<class": float}
+VECTORS = {                     # what no six of its numbers are
+    "'abcdef'": "abcdef", "None": None, "3.0": 3.0, r"\(\)": [], r"\(1, 2\)": (1, 2),
+    r"\('1', ": np.array(["1"] * 6),
+    r"\(1j, ": (1j,) * 6, r"\(None, 1.0, ": MASKED, r"\(\(0.0, ": np.zeros((1, 6)), r"\(nan, ": np.full(6, np.nan),
+    r"\(1000": (HUGE,) * 6, "<generator": (x for x in SIX)}
+OF_NUMBERS = {
+    "damping of Friction": lambda x: forces.Friction("first", x),
+    "coulomb of": lambda x: forces.Friction("first", 0.0, x),
+    "stribeck of": lambda x: forces.Friction("first", 0.0, 1.0, 2.0, x),
+    "stiffness of Spring": lambda x: forces.Spring("first", x),
+    "damping of Spring": lambda x: forces.Spring("first", 1.0, x),
+    "rest of": lambda x: forces.Spring("first", 1.0, rest=x),
+    "factor of": lambda x: forces.Spring("first", 1.0, other="third", factor=x),
+    "stiffness of Stop": lambda x: forces.Stop("first", x, upper=1.0),
+    "loss of": lambda x: forces.Stop("first", 1.0, x, 0, 1),
+    "stiffness of PointSpring": lambda x: forces.PointSpring("fore", x),
+    "damping of PointSpring": lambda x: forces.PointSpring("fore", 1.0, x),
+    "length of": lambda x: forces.PointSpring("fore", 1.0, length=x),
+    "linear of": lambda x: forces.Drag("fore", x), "quadratic of": lambda x: forces.Drag("fore", 0.0, x),
+    "turning of": lambda x: forces.Drag("fore", turning=x)}
+OF_VECTORS = {
+    "point of PointSpring": lambda x: forces.PointSpring("fore", 1.0, point=x),
+    "other_point of": lambda x: forces.PointSpring("fore", 1.0, other_point=x),
+    "point of Drag": lambda x: forces.Drag("fore", 1.0, point=x), "flow of": lambda x: forces.Drag("fore", 1.0, flow=x),
+    "wrench of": wrench, "times of": lambda x: wrench(TWICE, times=x),
+    "stiffness of JointSprings": lambda x: forces.JointSprings(x, (0.0,) * 3, (0.0,) * 3),
+    "damping of JointSprings": lambda x: forces.JointSprings((0.0,) * 3, x, (0.0,) * 3),
+    "rest of JointSprings": lambda x: forces.JointSprings((0.0,) * 3, (0.0,) * 3, x)}
 REFUSED = {
-    "there is no joint 'x'; the joints are": forces.Spring("x", 1.0),
-    "stiffness of .* is -1, must be finite and >= 0": forces.Spring("first", -1.0),
-    "stiffness of .* must be a number, not 'stiff'": forces.Spring("first", "stiff"),
-    "stiffness of .* must be a number, not True": forces.Spring("first", True),
+    "Spring.*: joint 'x' does not exist; the joints are": forces.Spring("x", 1.0),
+    "Spring.*: joint None does not exist": forces.Spring(None, 1.0),
+    r"Stop.*: joint \('first',\) does not exist": forces.Stop(["first"], 1.0),
+    "Friction.*: joint 3 does not exist": forces.Friction(3, 1.0),
+    "joint={}.* must be made of names and numbers": forces.Spring({}, 1.0),
+    "stiffness of .* is -1.0, must be a finite number >= 0": forces.Spring("first", -1.0),
+    "stiffness of Stop.* is 0.0, must be a finite number > 0": forces.Stop("first", 0.0, lower=0.0),
     "joint and other of .* are the same": forces.Spring("first", 1.0, other="first"),
-    "link 'x' does not exist": forces.Drag("x", 1.0),
-    "quadratic of .* is nan, must be finite and >= 0": forces.Drag("fore", quadratic=np.nan),
-    "wrench of .* must be 6 finite numbers": forces.LinkWrench("fore", (1.0, 2.0)),
-    "frame 'world' must be one of": forces.LinkWrench("fore", (0.0,) * 6, "world"),
-    "times of .* must be two or more, and increase": forces.LinkWrench("fore", ((0.0,) * 6,) * 2, times=(1.0, 1.0)),
-    r"wrench of .* must be \(2, 6\) finite numbers": forces.LinkWrench("fore", (0.0,) * 6, times=(0.0, 1.0)),
-    "stiffness of .* is inf, must be finite and >= 0": forces.Spring("first", np.inf),
-    "stiffness of .* is inf, must be finite and > 0": forces.Stop("first", np.inf, lower=0.0),
-    "coulomb of .* is inf, must be finite": forces.Friction("first", 0.0, np.inf),
-    "rest of .* is -inf, must be finite": forces.Spring("first", 1.0, rest=-np.inf),
-    "point of .* must be 3 finite numbers": forces.PointSpring("fore", 1.0, point=(0.0, np.inf, 0.0)),
-    "breakaway of .* is 1, must be finite and >= 2": forces.Friction("first", 0.0, 2.0, 1.0),
-    "stribeck of .* is 0, must be finite and > 0": forces.Friction("first", 0.0, 2.0, 3.0, 0.0),
+    "factor of .* is 0, which leaves out": forces.Spring("first", 1.0, other="third", factor=0.0),
+    "factor of .* is 'x', must be": forces.Spring("first", 1.0, factor="x"),
+    "Drag.*: link 'x' does not exist": forces.Drag("x", 1.0),
+    "Drag.*: link None does not exist": forces.Drag(None, 1.0),
+    "PointSpring.*: link 3 does not exist": forces.PointSpring("fore", 1.0, other=3),
+    "link and other of PointSpring.* are the same": forces.PointSpring("fore", 1.0, point=(1, 0, 0), other="fore"),
+    "link and other of PointSpring.*'world'.* are the same": forces.PointSpring("world", 1.0),
+    "frame of LinkWrench.* 'world' must be one of": wrench(SIX, "world"),
+    "frame of LinkWrench.* None must be one of": wrench(SIX, None),
+    "times of LinkWrench.* two or more, and increase": wrench(TWICE, times=(1.0, 1.0)),
+    "times of LinkWrench.* two or more, and increase.*": wrench((), times=()),
+    "times of LinkWrench.* increase, by finite numbers": wrench(TWICE, times=(-1e308, 1e308)),
+    r"wrench of LinkWrench.* must be \(2, 6\) finite numbers": wrench(SIX, times=(0.0, 1.0)),
+    r"wrench of LinkWrench.* must be \(2, 6\) finite .*": wrench((SIX, SIX[1:]), times=(0.0, 1.0)),
+    "breakaway of .* is 1.0, must be a finite number >= 2": forces.Friction("first", 0.0, 2.0, 1.0),
     "joint 'first' has no position limits": forces.Stop("first", 1.0),
+    "upper of .* is inf, must be a finite number": forces.Stop("first", 1.0, lower=0.0, upper=np.inf),
     "the lower end, 1, must be less than the upper one, 0": forces.Stop("first", 1.0, 0.0, 1.0, 0.0),
+    "stiffness of JointSprings.* is .*, must be 3 finite numbers": forces.JointSprings((1.0,), (1.0,), (1.0,)),
+    "stiffness and damping of JointSprings.* must be >= 0": forces.JointSprings((0, 0, -1.0), (0, 0, 0), (0, 0, 0)),
     "must be a function.t, q, qd, p, tau.$": forces.Custom(42),
+    "is a method; it must be a function": forces.Custom(Spring().rows),
     "without_numbers.*must be a function": forces.Custom(without_numbers),
     "with_a_default.*without defaults": forces.Custom(with_a_default),
-    "parameters of .* must be 2 finite numbers": forces.Custom(magnet, (1.0, np.nan)),
-    "forces must be elements of screw_dynamics.forces, not": "spring",
+    "parameters of .*nan.* must be finite numbers": forces.Custom(magnet, (1.0, np.nan)),
+    "parameters of .*None.* must be finite numbers": forces.Custom(magnet, None),
+    "parameters of .*3.0.* must be finite numbers": forces.Custom(magnet, 3.0),
+    "forces must be elements of screw_dynamics.forces, not 'spring'": "spring",
+    "forces must be elements of screw_dynamics.forces, not None": None,
+    "forces must be elements of screw_dynamics.forces, not .*Element object": forces.Element(),
+    "forces must be elements of screw_dynamics.forces, not <class": forces.Spring,
+    "Spring.*: 'Spring' is the name of another law too": Spring(),
+    "Changing.*must be made of names and numbers": Changing(),
 }
+LISTS = {"'Spring'": "Spring", "''": "", "Spring": forces.Spring("first", 1.0), "{'a': 1}": {"a": 1}, "{}": {}, "0": 0,
+         "False": False, "float64 of shape": np.zeros(3), "<list_iterator": iter([forces.Spring("first", 1.0)]),
+         "<generator": (x for x in [forces.Spring("first", 1.0)]), "<.*Total": None}
+Q = np.zeros(3)
+ENTRIES = {
+    "rollout": lambda robot, x: robot.rollout(Q, Q, steps=2, forces=x),
+    "recorded": lambda robot, x: robot.rollout(Q, Q, steps=2, forces=x, record="energy"),
+    "step": lambda robot, x: robot.step(Q, Q, Q, 1e-3, forces=x),
+    "linearize": lambda robot, x: robot.linearize(Q, Q, Q, forces=x),
+    "rollout_derivatives": lambda robot, x: robot.rollout_derivatives(Q, Q, None, 1e-3, 2, forces=x),
+    "rollout_gradient": lambda robot, x: robot.rollout_gradient(None, Q, Q, None, 1e-3, 2, forces=x),
+    "energy_balance": lambda robot, x: robot.energy_balance([0.0, 1e-3], [Q, Q], [Q, Q], forces=x),
+    "momentum_balance": lambda robot, x: robot.momentum_balance([0.0, 1e-3], [Q, Q], [Q, Q], forces=x),
+    "total_force": lambda robot, x: robot.total_force(x),
+    "Simulation": lambda robot, x: Simulation(robot, forces=x)}
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return sd.Robot.from_mjcf(ARM)
+
+
+def refused(robot, element, reason):
+    with pytest.raises(ValueError, match=reason):
+        robot.total_force([element])
 
 
 @pytest.mark.parametrize("reason", REFUSED)
-def test_what_cannot_be_is_refused_by_name_and_value(reason):
-    robot = sd.Robot.from_mjcf(ARM)
-    with pytest.raises(ValueError, match=reason):
-        robot.rollout(np.zeros(3), np.zeros(3), forces=[REFUSED[reason]])
+def test_what_cannot_be_is_refused_by_name_and_value(robot, reason):
+    refused(robot, REFUSED[reason], reason)
+
+
+@pytest.mark.parametrize("what", OF_NUMBERS)
+def test_what_is_no_number_is_refused_by_name_and_value(robot, what):
+    for called, x in NUMBERS.items():
+        refused(robot, OF_NUMBERS[what](x), f"{what}.* is {called}.*, must be a finite number")
+    with pytest.raises(ValueError, match=f"^{what}.* is True, must not be True or False"):
+        OF_NUMBERS[what](True)
+
+
+@pytest.mark.parametrize("what", OF_VECTORS)
+def test_what_is_no_vector_is_refused_by_name_and_value(robot, what):
+    for called, x in VECTORS.items():
+        if what != "times of" or type(x) is not tuple and x is not None:            # which are times
+            refused(robot, OF_VECTORS[what](x), f"{what}.* is {called}.*, must be .*finite numbers|two or more")
+    with pytest.raises(ValueError, match=f"^{what}.* is .*True.*, must not be True or False"):
+        OF_VECTORS[what]((0.0, True, 0.0))
+
+
+def test_numbers_of_numpy_are_numbers_and_names_names(robot):
+    q, qd = np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.2, 0.1])
+    plain = robot.total_force([forces.Spring("first", 3.0), wrench((1, 2, 3, 4, 5, 6))]).efforts(q, qd)
+    for kind in np.float32, np.float64, np.int64, np.array:
+        acting = [forces.Spring(np.str_("first"), kind(3)), wrench(np.arange(1, 7, dtype=np.float16))]
+        assert (robot.total_force(acting).efforts(q, qd) == plain).all()
+
+
+@pytest.mark.parametrize("given", LISTS)
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_forces_are_a_list(robot, entry, given):
+    """An iterator, too, is refused, which would give its elements to the first of several that ask."""
+    x = robot.total_force([]) if LISTS[given] is None else LISTS[given]
+    with pytest.raises(ValueError, match=f"^forces must be a list of elements of screw_dynamics.forces, not {given}"):
+        ENTRIES[entry](robot, x)
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_whatever_takes_forces_refuses_an_element_by_its_name(robot, entry):
+    with pytest.raises(ValueError, match="^stiffness of Spring.* is nan, must be a finite number >= 0"):
+        ENTRIES[entry](robot, [forces.Spring("first", np.nan)])
+
+
+@pytest.mark.parametrize("entry", ["total_force", "Simulation"])
+def test_none_is_no_list_where_forces_must_be_given(robot, entry):
+    with pytest.raises(ValueError, match="forces must be a list of elements of screw_dynamics.forces, not None"):
+        ENTRIES[entry](robot, None)
+
+
+def test_states_and_times_of_a_sum_are_checked(robot):
+    total, q = robot.total_force([forces.Spring("first", 1.0), wrench(TWICE, times=(0.0, 1.0))]), np.zeros(3)
+    for t in np.nan, np.inf, [0.0, np.nan]:
+        for method in total.efforts, total.terms, total.account, total.link_wrenches, total.derivatives:
+            with pytest.raises(ValueError, match="^t must be finite, but t"):
+                method(q, q, t)
+    for ahead in np.nan, np.inf, "a", None, np.zeros(2), True:
+        with pytest.raises(ValueError, match="^ahead .* must be finite"):
+            total.derivatives(q, q, 0.0, ahead)
+    with pytest.raises(ValueError, match=r"do not broadcast: t\[..., None\] \(2, 1\), q \(4, 3\)"):
+        total.efforts(np.zeros((4, 3)), q, np.zeros(2))
 
 
 @pytest.mark.parametrize("element", [forces.Spring, forces.Stop, forces.Friction])
@@ -80,11 +240,11 @@ def test_a_joint_on_a_group_has_no_spring_stop_or_friction(rng, kind, element):
         robot.total_force([element(robot.joint_names[0], 1.0)])
 
 
-def test_what_a_users_force_does_wrong_is_said():
-    robot, q = sd.Robot.from_mjcf(ARM), np.zeros(3)
+def test_what_a_users_force_does_wrong_is_said(robot):
+    q = np.zeros(3)
     with pytest.raises(IndexError, match="in the force out_of_bounds"):
         robot.rollout(q, q, forces=[forces.Custom(out_of_bounds)])
     with pytest.raises((ValueError, NameError), match="nothing_of_the_kind"):
         robot.rollout(q, q, forces=[forces.Custom(unknown_name)])
-    with pytest.raises(ValueError, match="forces must be a list of elements"):
-        robot.rollout(q, q, forces=5)
+    with pytest.raises(ValueError, match="force returning (?s:.*) returns .*; it must return nothing, and set tau"):
+        robot.total_force([forces.Custom(returning)]).efforts(q, q)

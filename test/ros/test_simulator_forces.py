@@ -30,6 +30,9 @@ def test_texts_are_elements():
 @pytest.mark.parametrize("text, reason", [
     ("{", "is no JSON"), ("[1]", "must be like"), ('{"A": {}, "B": {}}', "must be like"),
     ('{"Custom": {"function": "f"}}', "'Custom' in .* must be one of Friction, Spring"),
+    pytest.param("[" * 100000, "is no JSON", id="deep"),
+    ('{"Spring": {"joint": "a", "stiffness": 1, "joint": "b"}}', "'joint' is given twice"),
+    ('{"Spring": {"joint": "a", "stiffness": true}}', "stiffness of Spring is True, must not be"),
     ('{"Spring": {"joint": "elbow"}}', "lacks 'stiffness'; a Spring has joint, stiffness"),
     ('{"Spring": {"joint": "elbow", "stifness": 3}}', "has no 'stifness'; a Spring has joint, stiffness")])
 def test_a_text_that_is_none_is_refused_by_its_name(text, reason):

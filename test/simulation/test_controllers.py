@@ -252,6 +252,11 @@ REFUSED = [
     (returning, None, "", "it returns array(float64, 1d, C); it must return nothing, and set tau")]
 
 
+def test_what_returns_something_is_refused_in_plain_python_too():
+    with pytest.raises(ValueError, match="controller returning(?s:.*)returns .*; it must return nothing, and set tau"):
+        PANDA.rollout(np.zeros(7), np.zeros(7), returning, steps=1)
+
+
 @pytest.mark.parametrize("controller, line, text, reason", REFUSED, ids=[row[0].__name__ for row in REFUSED])
 @pytest.mark.parametrize("lead", [(), (9,)])
 def test_an_error_names_the_line_the_reason_and_the_way_out(controller, line, text, reason, lead):

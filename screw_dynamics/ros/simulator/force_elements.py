@@ -24,8 +24,8 @@ def elements(texts: Iterable[str]) -> list[forces.Element]:
 
 def _element(text):
     try:
-        found = json.loads(text)
-    except ValueError as error:
+        found = json.loads(text, object_pairs_hook=_each_once)
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"parameter forces: {text!r} is no JSON: {error}") from None
     if not isinstance(found, dict) or len(found) != 1 or not isinstance(next(iter(found.values())), dict):
         raise ValueError(f"parameter forces: {text!r} must be like {EXAMPLE}")
@@ -38,4 +38,16 @@ def _element(text):
     if unknown or missing:
         what = f"has no {unknown[0]!r}" if unknown else f"lacks {missing[0]!r}"
         raise ValueError(f"parameter forces: {text!r} {what}; a {kind} has {', '.join(known)}")
-    return KINDS[kind](**given)
+    try:
+        return KINDS[kind](**given)
+    except ValueError as error:
+        raise ValueError(f"parameter forces: {text!r}: {error}") from None
+
+
+def _each_once(pairs):
+    """A JSON object, whose names must differ."""
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{name!r} is given twice")
+    return dict(pairs)
