@@ -166,37 +166,19 @@ def numbers_at(p: int) -> np.ndarray:
 STATES = ws.numbers_type(1), ws.numbers_type(1), ws.numbers_type(1), ws.numbers_type(2), ws.numbers_type(2)
 
 
-def form_of_terms(kernels: Kernels, key: str | None) -> Form:
-    """Terms out (N, TERMS, n) of N states: terms(workspace, p, t (N,), q (N, nq), qd (N, n), out)."""
-    terms = kernels.terms
+AXES = {"terms": 3, "accounts": 2, "wrenches": 3}      # of what the kernels of these names make of many states
 
-    @compiled(f"{kernels.name}, terms", key=key)
+
+def form_of_states(kernels: Kernels, what: str, key: str | None) -> Form:
+    """Terms (N, TERMS, n), accounts (N, ACCOUNT) or wrenches (N, slots, 6) of N states, by what they are called in
+    Kernels: many(workspace, p, t (N,), q (N, nq), qd (N, n), out)."""
+    one = getattr(kernels, what)
+
+    @compiled(f"{kernels.name}, {what}", key=key)
     def many(memory, p, t, q, qd, out):
         for i in range(len(t)):
-            terms(memory, p, 0.0, State(t[i], 0.0, q[i], qd[i]), out[i])
-    return Form(many, (*STATES, ws.numbers_type(3)))
-
-
-def form_of_accounts(kernels: Kernels, key: str | None) -> Form:
-    """Accounts out (N, ACCOUNT) of N states: accounts(workspace, p, t, q, qd, out)."""
-    accounts = kernels.accounts
-
-    @compiled(f"{kernels.name}, energy", key=key)
-    def many(memory, p, t, q, qd, out):
-        for i in range(len(t)):
-            accounts(memory, p, 0.0, State(t[i], 0.0, q[i], qd[i]), out[i])
-    return Form(many, (*STATES, ws.numbers_type(2)))
-
-
-def form_of_wrenches(kernels: Kernels, key: str | None) -> Form:
-    """Wrenches out (N, slots, 6) of N states: wrenches(workspace, p, t, q, qd, out)."""
-    wrenches = kernels.wrenches
-
-    @compiled(f"{kernels.name}, wrenches", key=key)
-    def many(memory, p, t, q, qd, out):
-        for i in range(len(t)):
-            wrenches(memory, p, 0.0, State(t[i], 0.0, q[i], qd[i]), out[i])
-    return Form(many, (*STATES, ws.numbers_type(3)))
+            one(memory, p, 0.0, State(t[i], 0.0, q[i], qd[i]), out[i])
+    return Form(many, (*STATES, ws.numbers_type(AXES[what])))
 
 
 def form_of_derivatives(kernels: Kernels, key: str | None) -> Form:

@@ -104,6 +104,16 @@ def coordinate(q: list, qd: list, ahead: Any, k: int, m: int) -> Scalar:
     return q[m] + ahead * qd[k] if m >= 0 else null(qd[k])
 
 
+@kernel
+def sum_of_two(p: np.ndarray, s: int, q: list, qd: list, ahead: Any) -> tuple:
+    """x = c_1 q_1 + c_2 q_2 and its rate, of the element at s."""
+    i, j, a, b = int(p[s]), int(p[s + 3]), p[s + 2], p[s + 5]
+    x, v = a * coordinate(q, qd, ahead, i, int(p[s + 1])), a * qd[i]
+    if b != 0.0:
+        x, v = x + b * coordinate(q, qd, ahead, j, int(p[s + 4])), v + b * qd[j]
+    return x, v
+
+
 def loops_on_coordinates(law: CoordinateLaw, number: int) -> tuple[Callable, Callable]:
     """add(p, state, bodies, out (TERMS, n)) and account(p, state, bodies, out (ACCOUNT,)) of all elements of a law, the
     `number`-th of a sum."""
@@ -112,14 +122,11 @@ def loops_on_coordinates(law: CoordinateLaw, number: int) -> tuple[Callable, Cal
     @kernel
     def add(p, state, bodies, out):
         count, first = range_of(p, number)
-        q, qd = state.q, state.qd
         for s in range(first, first + count * (COORDINATE + width), COORDINATE + width):
-            i, j, a, b = int(p[s]), int(p[s + 3]), p[s + 2], p[s + 5]
-            x, v = a * coordinate(q, qd, state.ahead, i, int(p[s + 1])), a * qd[i]
-            if b != 0.0:
-                x, v = x + b * coordinate(q, qd, state.ahead, j, int(p[s + 4])), v + b * qd[j]
+            x, v = sum_of_two(p, s, state.q, state.qd, state.ahead)
             found = impedance(p, s + COORDINATE, state.t, x, v)
-            for k, factor in ((i, a), (j, b)):
+            for place in (s, s + 3):
+                k, factor = int(p[place]), p[place + 2]
                 if factor != 0.0:
                     out[EFFORT, k] += factor * found.effort
                     out[STIFFNESS, k] += (factor * factor) * found.stiffness
@@ -128,12 +135,8 @@ def loops_on_coordinates(law: CoordinateLaw, number: int) -> tuple[Callable, Cal
     @kernel
     def account(p, state, bodies, out):
         count, first = range_of(p, number)
-        q, qd = state.q, state.qd
         for s in range(first, first + count * (COORDINATE + width), COORDINATE + width):
-            i, j, a, b = int(p[s]), int(p[s + 3]), p[s + 2], p[s + 5]
-            x, v = a * coordinate(q, qd, 0.0, i, int(p[s + 1])), a * qd[i]
-            if b != 0.0:
-                x, v = x + b * coordinate(q, qd, 0.0, j, int(p[s + 4])), v + b * qd[j]
+            x, v = sum_of_two(p, s, state.q, state.qd, 0.0)
             found = impedance(p, s + COORDINATE, state.t, x, v)
             lost = found.damping * v * v
             out[LOST] += lost
@@ -200,24 +203,29 @@ def loops_on_all(law: CustomLaw, number: int) -> tuple[Callable, Callable]:
     """The same of a user's law, of which each element may act on all joints."""
     width, set_efforts = law
 
-    @kernel
-    def add(p, state, bodies, out):
-        count, first = range_of(p, number)
-        for s in range(first, first + count * width, width):
-            tau = zeros_like(state.qd)
-            place_by_place(set_efforts, state.t, state.q, state.qd, p[s:s + width], tau)
-            for k in range(len(tau)):
-                out[EFFORT, k] += tau[k]
+    def loop(take):
+        @kernel
+        def over_all(p, state, bodies, out):
+            count, first = range_of(p, number)
+            for s in range(first, first + count * width, width):
+                tau = zeros_like(state.qd)
+                place_by_place(set_efforts, state.t, state.q, state.qd, p[s:s + width], tau)
+                for k in range(len(tau)):
+                    take(out, k, tau[k], state.qd[k])
+        return over_all
+    return loop(take_effort), loop(take_power)
 
-    @kernel
-    def account(p, state, bodies, out):
-        count, first = range_of(p, number)
-        for s in range(first, first + count * width, width):
-            tau = zeros_like(state.qd)
-            place_by_place(set_efforts, state.t, state.q, state.qd, p[s:s + width], tau)
-            for k in range(len(tau)):
-                out[GIVEN] += tau[k] * state.qd[k]
-    return add, account
+
+@kernel
+def take_effort(out: Any, k: int, tau: Scalar, v: Scalar) -> None:
+    """Add the effort of a joint to a sum (TERMS, n)."""
+    out[EFFORT, k] += tau
+
+
+@kernel
+def take_power(out: Any, k: int, tau: Scalar, v: Scalar) -> None:
+    """Add the power of a joint to an account (ACCOUNT,)."""
+    out[GIVEN] += tau * v
 
 
 @kernel

@@ -15,7 +15,6 @@ from screw_dynamics import checks
 from screw_dynamics.compiled.cache import Form, prepare
 from screw_dynamics.compiled.native import address, at
 from screw_dynamics.compiled.workspace import Rows, workspace
-from screw_dynamics.lazy import lazy
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN
@@ -24,15 +23,7 @@ from .custom import Custom, why_not_compiled
 from .drag import Drag
 from .element import Element, Robot
 from .friction import Friction
-from .kernels import (
-    Kernels,
-    form_of_accounts,
-    form_of_derivatives,
-    form_of_native,
-    form_of_terms,
-    form_of_wrenches,
-    kernels_of,
-)
+from .kernels import Kernels, form_of_derivatives, form_of_native, form_of_states, kernels_of
 from .laws import ACCOUNT, COORDINATE, EFFORT, HEADER, LINK, TERMS, CoordinateLaw, CustomLaw, LinkLaw
 from .link_wrench import LinkWrench
 from .point_spring import PointSpring
@@ -62,49 +53,35 @@ class Derivatives(NamedTuple):
     by_qd: np.ndarray
 
 
+class Code(NamedTuple):
+    """A form of kernels.py, compiled: what calls it from Python, and its address, good for as long as the form."""
+
+    form: Form
+    entry_point: Callable
+    address: int
+
+
 class MachineCode:
     """What is compiled of a combination of laws, at its first use."""
 
     def __init__(self, kernels: Kernels, key: str | None, functions: Sequence[Callable]):
         self._kernels, self._key, self._functions = kernels, key, functions
-        self._addresses: dict = {}          # by whether on lanes: what the code lives as long as, and where it is
+        self._made: dict[tuple, Code] = {}
 
-    def address(self, lanes: bool) -> int:
-        """The address of kernels.form_of_native."""
-        if lanes not in self._addresses:
-            form = form_of_native(self._kernels, lanes, self._key)
-            self._addresses[lanes] = form, address(self._prepared(form))
-        return self._addresses[lanes][1]
-
-    def _prepared(self, form):
-        """A form, compiled; ValueError names the user's function that cannot be."""
-        try:
-            return prepare(*form)
-        except NumbaError as error:
-            for function in self._functions:
-                if refusal := why_not_compiled(function, error):
-                    raise ValueError(refusal) from error
-            raise
-
-    @lazy
-    def terms(self) -> Callable:
-        """kernels.form_of_terms."""
-        return self._prepared(form_of_terms(self._kernels, self._key)).entry_point
-
-    @lazy
-    def accounts(self) -> Callable:
-        """kernels.form_of_accounts."""
-        return self._prepared(form_of_accounts(self._kernels, self._key)).entry_point
-
-    @lazy
-    def wrenches(self) -> Callable:
-        """kernels.form_of_wrenches."""
-        return self._prepared(form_of_wrenches(self._kernels, self._key)).entry_point
-
-    @lazy
-    def derivatives(self) -> Callable:
-        """kernels.form_of_derivatives."""
-        return self._prepared(form_of_derivatives(self._kernels, self._key)).entry_point
+    def code(self, form_of: Callable[..., Form], *options) -> Code:
+        """The Code of a form with these options; ValueError names the user's function that cannot be compiled."""
+        what = form_of, *options
+        if what not in self._made:
+            form = form_of(self._kernels, *options, self._key)
+            try:
+                result = prepare(*form)
+            except NumbaError as error:
+                for function in self._functions:
+                    if refusal := why_not_compiled(function, error):
+                        raise ValueError(refusal) from error
+                raise
+            self._made[what] = Code(form, result.entry_point, address(result))
+        return self._made[what]
 
 
 @lru_cache(64)
@@ -142,7 +119,7 @@ class Total:
 
     def address(self, lanes: bool) -> int:
         """The address of kernels.form_of_native."""
-        return self._machine_code.address(lanes)
+        return self._machine_code.code(form_of_native, lanes).address
 
     def __bool__(self):
         return bool(self.elements)
@@ -156,26 +133,18 @@ class Total:
     def terms(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """The same, and how elements at joints resist motion: (..., 3, n), efforts, stiffnesses and dampings, of which
         implicit integrators make use."""
-        lead, (t, q, qd) = self._states(t, q, qd)
-        out = np.empty((len(t), TERMS, self._model.n))
-        self._machine_code.terms(workspace(self._rows), self.p, t, q, qd, out)
-        return out.reshape(*lead, TERMS, self._model.n)
+        return self._of_states("terms", t, q, qd, TERMS, self._model.n)
 
     def link_wrenches(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0) -> dict[str, np.ndarray]:
         """The wrenches (..., 6) of the elements that act on links, at states, {link: wrench} of the links that move, in
         the link's frame and about its origin."""
-        lead, (t, q, qd) = self._states(t, q, qd)
-        out = np.empty((len(t), len(self._rows.links), 6))
-        self._machine_code.wrenches(workspace(self._rows), self.p, t, q, qd, out)
-        return {link: out[:, slot].reshape(*lead, 6) for slot, link in enumerate(self._model.body_names, 1)
+        W = self._of_states("wrenches", t, q, qd, len(self._rows.links), 6)
+        return {link: W[..., slot, :] for slot, link in enumerate(self._model.body_names, 1)
                 if link in self._model.frames}          # the others are within joints
 
     def account(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0) -> Account:
         """The Account of states."""
-        lead, (t, q, qd) = self._states(t, q, qd)
-        out = np.empty((len(t), ACCOUNT))
-        self._machine_code.accounts(workspace(self._rows), self.p, t, q, qd, out)
-        return Account(*(out[:, k].reshape(lead) for k in range(ACCOUNT)))
+        return Account(*np.moveaxis(self._of_states("accounts", t, q, qd, ACCOUNT), -1, 0))
 
     def potential_energy(self, q: ArrayLike) -> np.ndarray:
         """What the elements store at configurations (..., nq), (...), J."""
@@ -189,9 +158,17 @@ class Total:
         out = np.empty((len(t), TERMS, n, 1 + 2 * n))
         size = 2 * nq + (2 + TERMS) * n
         work = np.empty(size, dtype=object) if PLAIN else np.zeros((1 + WIDTH) * size)
-        self._machine_code.derivatives(workspace(self._rows, 1 + WIDTH), self.p, t, ahead, q, qd, work, out)
+        self._machine_code.code(form_of_derivatives).entry_point(workspace(self._rows, 1 + WIDTH), self.p, t, ahead, q,
+                                                                 qd, work, out)
         out = out.reshape(*lead, TERMS, n, 1 + 2 * n)
         return Derivatives(out[..., 0], out[..., 1:1 + n], out[..., 1 + n:])
+
+    def _of_states(self, what, t, q, qd, *shape):
+        """What a kernel makes of states, (..., *shape)."""
+        lead, (t, q, qd) = self._states(t, q, qd)
+        out = np.empty((len(t), *shape))
+        self._machine_code.code(form_of_states, what).entry_point(workspace(self._rows), self.p, t, q, qd, out)
+        return out.reshape(*lead, *shape)
 
     def _states(self, t, q, qd):
         """The leading axes of times and states, and these as rows."""
@@ -231,6 +208,6 @@ def forms(on_groups: bool, lanes: bool, everything: bool) -> list[Form]:
     """What can be compiled beforehand, of the laws of this package: for balances of energy and momentum; everything:
     for rollouts and linear models too."""
     kernels = kernels_of(BUILT_IN.values(), on_groups, ())
-    of_states = [form_of_terms(kernels, ""), form_of_accounts(kernels, ""),
+    of_states = [form_of_states(kernels, "terms", ""), form_of_states(kernels, "accounts", ""),
                  *everything * [form_of_derivatives(kernels, "")]]
     return [*everything * [form_of_native(kernels, lanes, "")], *(not lanes) * of_states]

@@ -15,6 +15,7 @@ from numba.extending import intrinsic, models, overload, register_model
 
 from .lanes import LANE, WIDTH, extract, insert, splat
 from .scalars import absolute, atan2, floor, sincos, sqrt
+from .structs import member
 from .values import INLINE, is_value, kernel
 
 
@@ -71,16 +72,7 @@ def _dual(typing, x, dx):
     return DUAL(types.float64, LANE), build
 
 
-def _part(name, kind):
-    @intrinsic
-    def get(typing, a):
-        def build(context, builder, signature, args):
-            return getattr(cgutils.create_struct_proxy(DUAL)(context, builder, value=args[0]), name)
-        return kind(a), build
-    return get
-
-
-_number, _slope = _part("x", types.float64), _part("dx", LANE)
+_number, _slope = member("x", types.float64), member("dx", LANE)
 
 
 @overload(dual, jit_options=INLINE)

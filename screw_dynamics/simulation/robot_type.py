@@ -14,6 +14,7 @@ from screw_dynamics.compiled.native import array_at, at, call, fresh
 from screw_dynamics.compiled.user_errors import refuse
 from screw_dynamics.numbers.lanes import LANE, splat
 from screw_dynamics.numbers.scalars import where
+from screw_dynamics.numbers.structs import member
 from screw_dynamics.numbers.values import CALLEE, kernel, null, over
 
 from .motion import ELEMENTS
@@ -53,16 +54,7 @@ def robot_maker(kind: RobotType) -> Callable:
     return make
 
 
-def _field(name):
-    @intrinsic
-    def get(typing, robot):
-        def build(context, builder, signature, args):
-            return getattr(cgutils.create_struct_proxy(signature.args[0])(context, builder, value=args[0]), name)
-        return types.intp(robot), build
-    return get
-
-
-_memory, _calls = _field("memory"), _field("calls")
+_memory, _calls = member("memory", types.intp), member("calls", types.intp)
 
 
 # ------------------------------------------------------------------------------------------------- arrays

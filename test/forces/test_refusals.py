@@ -246,5 +246,5 @@ def test_what_a_users_force_does_wrong_is_said(robot):
         robot.rollout(q, q, forces=[forces.Custom(out_of_bounds)])
     with pytest.raises((ValueError, NameError), match="nothing_of_the_kind"):
         robot.rollout(q, q, forces=[forces.Custom(unknown_name)])
-    with pytest.raises(ValueError, match="force returning (?s:.*) returns .*; it must return nothing, and set tau"):
+    with pytest.raises(ValueError, match="force returning (?s:.*)returns .*; it must return nothing, and set tau"):
         robot.total_force([forces.Custom(returning)]).efforts(q, q)
