@@ -114,3 +114,17 @@ def test_a_simulated_loop_moves_as_the_loop_does():
         errors.append(abs(simulated.q - motion.q[-1]).max())
     moved = abs(motion.q[-1] - q0).max()
     assert moved > 0.05 and errors[0] < 0.03 * moved and errors[1] < 0.6 * errors[0]       # order 1
+
+
+@pytest.mark.parametrize("damping", [0.0, 1e3])
+def test_a_simulated_loop_takes_a_stiff_spring_at_the_end_of_the_step(damping):
+    """Far stiffer than explicit steps take: it comes to rest, as far from its end as the weight bends it."""
+    loops, stiffness = ClosedLoopRobot.from_urdf(four_bar()), 1e7
+    joint = loops.robot.joint_names[0]
+    simulated = Simulation(loops.robot, Settings(dt=DT, enforce_limits=False, joint_friction=False,
+                                                 hold_until_first_command=False), {joint: 0.3},
+                           forces=[forces.Spring(joint, stiffness, damping, 0.25)])
+    simulated.command(np.zeros(loops.robot.n))
+    simulated.advance(100)
+    weight = abs(loops.robot.gravity_torque(simulated.q)).max()
+    assert abs(simulated.qd).max() < 1e-6 and abs(simulated.q[0] - 0.25) < weight / stiffness
