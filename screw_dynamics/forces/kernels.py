@@ -163,7 +163,8 @@ def numbers_at(p: int) -> np.ndarray:
     return array_at(0.0, p, (int(array_at(0.0, p, (HEADER,))[LENGTH]),))
 
 
-STATES = ws.numbers_type(1), ws.numbers_type(1), ws.numbers_type(1), ws.numbers_type(2), ws.numbers_type(2)
+STATES = (ws.numbers_type(1), ws.numbers_type(1), ws.numbers_type(1), types.float64, ws.numbers_type(2),
+          ws.numbers_type(2))
 
 
 AXES = {"terms": 3, "accounts": 2, "wrenches": 3}      # of what the kernels of these names make of many states
@@ -171,13 +172,13 @@ AXES = {"terms": 3, "accounts": 2, "wrenches": 3}      # of what the kernels of 
 
 def form_of_states(kernels: Kernels, what: str, key: str | None) -> Form:
     """Terms (N, TERMS, n), accounts (N, ACCOUNT) or wrenches (N, slots, 6) of N states, by what they are called in
-    Kernels: many(workspace, p, t (N,), q (N, nq), qd (N, n), out)."""
+    Kernels: many(workspace, p, t (N,), ahead, q (N, nq), qd (N, n), out)."""
     one = getattr(kernels, what)
 
     @compiled(f"{kernels.name}, {what}", key=key)
-    def many(memory, p, t, q, qd, out):
+    def many(memory, p, t, ahead, q, qd, out):
         for i in range(len(t)):
-            one(memory, p, 0.0, State(t[i], 0.0, q[i], qd[i]), out[i])
+            one(memory, p, 0.0, State(t[i], ahead, q[i], qd[i]), out[i])
     return Form(many, (*STATES, ws.numbers_type(AXES[what])))
 
 
@@ -203,8 +204,7 @@ def form_of_derivatives(kernels: Kernels, key: str | None) -> Form:
                         out[i, row, k, 0] = value_of(found[row, k])
                         for j in range(min(WIDTH, 2 * n - first)):
                             out[i, row, k, 1 + first + j] = along(found[row, k], j)
-    work = ws.numbers_type(1)
-    return Form(many, (*STATES[:3], types.float64, *STATES[3:], work, ws.numbers_type(4)))
+    return Form(many, (*STATES, ws.numbers_type(1), ws.numbers_type(4)))
 
 
 @kernel

@@ -70,8 +70,9 @@ class Bodies(NamedTuple):
 
 
 class State(NamedTuple):
-    """What elements act on: the time, how far ahead of q along qd springs at coordinates are, and the configuration
-    (nq) and velocities (n)."""
+    """What elements act on: the time, the configuration (nq) and velocities (n), and how far ahead of q along qd the
+    coordinate of an element at one joint is. It is > 0 in steps that take stiffness and damping as added inertia, of
+    which those of an element on two coordinates have no part: it would resist what moves both alike."""
 
     t: Any
     ahead: Any
@@ -106,12 +107,12 @@ def coordinate(q: list, qd: list, ahead: Any, k: int, m: int) -> Scalar:
 
 @kernel
 def sum_of_two(p: np.ndarray, s: int, q: list, qd: list, ahead: Any) -> tuple:
-    """x = c_1 q_1 + c_2 q_2 and its rate, of the element at s."""
+    """x = c_1 q_1 + c_2 q_2 and its rate, of the element at s; ahead if it acts on one coordinate alone."""
     i, j, a, b = int(p[s]), int(p[s + 3]), p[s + 2], p[s + 5]
-    x, v = a * coordinate(q, qd, ahead, i, int(p[s + 1])), a * qd[i]
-    if b != 0.0:
-        x, v = x + b * coordinate(q, qd, ahead, j, int(p[s + 4])), v + b * qd[j]
-    return x, v
+    if b == 0.0:
+        return a * coordinate(q, qd, ahead, i, int(p[s + 1])), a * qd[i]
+    x = a * coordinate(q, qd, 0.0, i, int(p[s + 1])) + b * coordinate(q, qd, 0.0, j, int(p[s + 4]))
+    return x, a * qd[i] + b * qd[j]
 
 
 def loops_on_coordinates(law: CoordinateLaw, number: int) -> tuple[Callable, Callable]:
@@ -125,12 +126,14 @@ def loops_on_coordinates(law: CoordinateLaw, number: int) -> tuple[Callable, Cal
         for s in range(first, first + count * (COORDINATE + width), COORDINATE + width):
             x, v = sum_of_two(p, s, state.q, state.qd, state.ahead)
             found = impedance(p, s + COORDINATE, state.t, x, v)
+            resists = p[s + 5] == 0.0 or state.ahead == 0.0
             for place in (s, s + 3):
                 k, factor = int(p[place]), p[place + 2]
                 if factor != 0.0:
                     out[EFFORT, k] += factor * found.effort
-                    out[STIFFNESS, k] += (factor * factor) * found.stiffness
-                    out[DAMPING, k] += (factor * factor) * found.damping
+                    if resists:
+                        out[STIFFNESS, k] += (factor * factor) * found.stiffness
+                        out[DAMPING, k] += (factor * factor) * found.damping
 
     @kernel
     def account(p, state, bodies, out):

@@ -130,10 +130,11 @@ class Total:
         (...)."""
         return self.terms(q, qd, t)[..., EFFORT, :]
 
-    def terms(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def terms(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0, ahead: float = 0.0) -> np.ndarray:
         """The same, and how elements at joints resist motion: (..., 3, n), efforts, stiffnesses and dampings, of which
-        implicit integrators make use."""
-        return self._of_states("terms", t, q, qd, TERMS, self._model.n)
+        implicit integrators make use. ahead: s, how far along qd the coordinates of elements at one joint are; if > 0,
+        those at two do not resist."""
+        return self._of_states("terms", t, q, qd, TERMS, self._model.n, ahead=checks.number("ahead", ahead))
 
     def link_wrenches(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0) -> dict[str, np.ndarray]:
         """The wrenches (..., 6) of the elements that act on links, at states, {link: wrench} of the links that move, in
@@ -151,8 +152,7 @@ class Total:
         return self.account(q, np.zeros(self._model.n)).stored
 
     def derivatives(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0, ahead: float = 0.0) -> Derivatives:
-        """The Derivatives at states, exact, by dual numbers; ahead: s, how far along qd the coordinates of springs at
-        joints are."""
+        """The Derivatives at states, exact, by dual numbers; ahead: as of `terms`."""
         ahead, (lead, (t, q, qd)) = checks.number("ahead", ahead), self._states(t, q, qd)
         n, nq = self._model.n, self._model.nq
         out = np.empty((len(t), TERMS, n, 1 + 2 * n))
@@ -163,11 +163,11 @@ class Total:
         out = out.reshape(*lead, TERMS, n, 1 + 2 * n)
         return Derivatives(out[..., 0], out[..., 1:1 + n], out[..., 1 + n:])
 
-    def _of_states(self, what, t, q, qd, *shape):
+    def _of_states(self, what, t, q, qd, *shape, ahead=0.0):
         """What a kernel makes of states, (..., *shape)."""
         lead, (t, q, qd) = self._states(t, q, qd)
         out = np.empty((len(t), *shape))
-        self._machine_code.code(form_of_states, what).entry_point(workspace(self._rows), self.p, t, q, qd, out)
+        self._machine_code.code(form_of_states, what).entry_point(workspace(self._rows), self.p, t, ahead, q, qd, out)
         return out.reshape(*lead, *shape)
 
     def _states(self, t, q, qd):

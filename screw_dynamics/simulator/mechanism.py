@@ -129,8 +129,8 @@ class Mechanism:
         d = resistance(joints[DAMPING], joints[FRICTION], qd)
         if not self._total:
             return -d * qd, h * d
-        f, K, D = self._total.terms(q, qd, t)
-        return f - d * qd - h * K * qd, h * (d + D) + h * h * K
+        f, K, D = self._total.terms(q, qd, t, ahead=h)
+        return f - d * qd, h * (d + D) + h * h * K
 
     def _stepped(self, joints, h, q, v):
         """What is Reduced, the closed configuration and the velocities after a step with velocities v, with brakes and

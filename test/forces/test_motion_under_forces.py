@@ -197,7 +197,22 @@ def test_a_mass_on_a_damped_spring_moves_as_the_textbook_has_it(integrator):
     assert abs(q[:, 0] - expected).max() <= (1e-9 if integrator in ("rk4", "rk45") else 2e-6)
 
 
-def test_a_stiff_spring_between_points_is_no_matter_for_implicit_integrators_on_coordinates():
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("factor", [-1.0, -2.0])
+def test_a_stiff_belt_leaves_what_moves_both_joints_alone(integrator, factor):
+    """Of two masses that fall, the momentum that a belt with this transmission cannot change."""
+    builder, g, masses = sd.ModelBuilder("root"), 9.81, np.array([1.0, 2.0])
+    for name, mass in zip("ab", masses, strict=True):
+        builder.add_joint(name, f"{name} mass", "root", [0, 0, 0, 0, 0, 1],
+                          inertia=sd.inertia_matrix(mass, [0] * 3, np.eye(3)))
+    belt, free = forces.Spring("a", 2e5, 50.0, other="b", factor=factor), masses * (-factor, 1.0)
+    t, q, qd = sd.Robot(builder.build()).rollout([0.0, 1e-3], [0.0, 0.0], None, 1e-3, 100, integrator, limits=False,
+                                                 forces=[belt])
+    assert abs(qd @ free + g * free.sum() * t).max() <= 1e-9
+    assert abs(q[:, 0] + factor * q[:, 1]).max() < 1e-2
+
+
+def test_a_stiff_spring_at_a_joint_is_no_matter_for_implicit_integrators():
     """1e8 N/m with 1 ms: explicit methods would need a hundredth of that."""
     for integrator in "semi_implicit_euler", "sdirk2":
         _, q, qd = oscillator().rollout([0.1, 0.0], [0.0, 0.0], [0.0, 19.62], 1e-3, 2000, integrator, limits=False,
