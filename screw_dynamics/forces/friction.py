@@ -28,7 +28,8 @@ class Friction(Element):
 
     damping: N m s/rad or N s/m; coulomb, N m or N: F at speed; breakaway >= coulomb: F at rest, from which it falls
     with 1 / (1 + (v / stribeck)^2), stribeck in rad/s or m/s, as by D. P. Hess and A. Soom (1990); by default it does
-    not fall. Within 1e-3 rad/s or m/s of rest the sign is linear, as in all simulated friction."""
+    not fall. The sign is v / (|v| + 1e-3), in rad/s or m/s, as in all simulated friction: near rest it creeps, and the
+    effort stays below breakaway."""
 
     joint: str
     damping: float = 0.0
