@@ -47,7 +47,6 @@ def _element(text):
 def _each_once(pairs):
     """A JSON object, whose names must differ."""
     names = [name for name, _ in pairs]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"{name!r} is given twice")
+    if twice := [name for k, name in enumerate(names) if name in names[:k]]:
+        raise ValueError(f"{twice[0]!r} is given twice")
     return dict(pairs)
