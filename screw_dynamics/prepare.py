@@ -23,8 +23,6 @@ from threading import Lock, Thread
 from screw_dynamics.algorithms import hybrid_dynamics
 from screw_dynamics.algorithms.centroidal import CENTROIDAL
 from screw_dynamics.algorithms.choice import choice
-from screw_dynamics.algorithms.closed_loops import dynamics as loops
-from screw_dynamics.algorithms.closed_loops.kinematics import KINEMATICS
 from screw_dynamics.algorithms.derivatives import (
     FORWARD_DYNAMICS_DERIVATIVES,
     INVERSE_DYNAMICS_DERIVATIVES,
@@ -52,10 +50,14 @@ from screw_dynamics.compiled import store, team
 from screw_dynamics.compiled.cache import BATCHES, Form
 from screw_dynamics.compiled.cache import prepare as load_or_compile
 from screw_dynamics.compiled.threads import available_threads
+from screw_dynamics.constraints import dynamics as loops
+from screw_dynamics.constraints import hybrid_dynamics as hybrid_dynamics_of_loops
+from screw_dynamics.constraints import projection
+from screw_dynamics.constraints.kinematics import KINEMATICS
 from screw_dynamics.forces import total as forces
 from screw_dynamics.model.links import Structure
 from screw_dynamics.numbers.values import PLAIN
-from screw_dynamics.simulation import closed_loops, control_along, driven
+from screw_dynamics.simulation import control_along, driven
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
 from screw_dynamics.simulation.rollout import OTHER_METHODS
 from screw_dynamics.simulation.rollout_kernels import form_of
@@ -94,14 +96,16 @@ def forms(everything: bool = False, on_groups: bool = False, geared: bool = Fals
         *(entry.form_of_native(lanes) for entry in called),
         *(entry.form_of_many if lanes else entry.form_of_one for entry in entries),
         *(form for entry in entries * lanes for form in entry.forms_of_rows),
-        search.form(lanes, on_groups), *forces.forms(on_groups, lanes, everything), *everything * (
-            closed_loops.form_of_projection(on_groups, lanes),
-            *(closed_loops.form_of_settling(structure, lanes) for structure in structures))]
+        search.form(lanes, on_groups), *forces.forms(on_groups, lanes, everything),
+        *(projection.form_of_projection(structure, False, lanes) for structure in structures), *everything * (
+            projection.form_of_closing(on_groups, lanes),
+            *(projection.form_of_projection(structure, True, lanes) for structure in structures))]
         for lanes in (False, True))
     batches.append(team.form())
     single += [*(entry.form_of_one for entry in of_one),
                *(driven.form(integrator, on_groups) for integrator in integrators if integrator in FIXED_STEPS),
                *(hybrid_dynamics.form(structure) for structure in structures),
+               *everything * tuple(hybrid_dynamics_of_loops.form(structure) for structure in structures),
                *([control_along.form()] * (everything and not on_groups))]
     return {form.name: form for form in (*single, *batches)}
 

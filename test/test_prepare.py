@@ -140,7 +140,7 @@ def test_kernels_of_armature_are_those_that_read_it():
     others, geared = prepare.forms(everything=True), prepare.forms(everything=True, geared=True)
     own = geared.keys() - others.keys()
     assert {"inverse_dynamics.classical.armature", "mass_matrix.armature, batches", "rollout.momenta.armature",
-            "loops.settle.articulated.armature, batches", "driven.hybrid_dynamics.armature"} <= own
+            "loops.project.articulated.armature, batches", "driven.hybrid_dynamics.armature"} <= own
     assert all(".armature" in name for name in own) and "gravity_torque" in geared and "rollout.rk4" in geared
     assert {name.replace(".armature", "") for name in geared} == others.keys()
     assert "mass_matrix.groups.armature" in prepare.forms(False, True, True)

@@ -42,7 +42,8 @@ PACKAGE = ROOT / "screw_dynamics"
 DEMO_KERNELS = [
     "--single", "gravity", "external_torque", "coriolis", "inverse_dynamics.classical", "mass_matrix", "forward",
     "jacobian", "kinetic", "potential", "rollout.semi_implicit_euler", "rollout.acceleration", "rollout.gravity_torque",
-    "body_poses", "driven.semi_implicit_euler", "driven.hybrid_dynamics", *(f"{name}, batches" for name in (
+    "body_poses", "driven.semi_implicit_euler", "driven.hybrid_dynamics", "joints.project",
+    *(f"{name}, batches" for name in (
         "inverse_dynamics.classical", "mass_matrix", "forward_kinematics", "jacobian", "jacobian_derivative",
         *(f"{what} {arrays}" for what in ("calls with", "work on") for arrays in (
             "1 array", "1 array and a target", "2 arrays", "2 arrays and a target", "3 arrays"))))]

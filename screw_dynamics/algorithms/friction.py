@@ -1,12 +1,15 @@
-"""Viscous and Coulomb friction in the joints, a term that is separate from the equations of motion."""
+"""Viscous and Coulomb friction in the joints, a term that is separate from the equations of motion.
+
+In simulation joints stick and slip: simulation/motion.py. As a force of the velocity alone, Coulomb friction has no
+value at rest, and is linear near it."""
 from typing import Any
 
 import numpy as np
 
-from screw_dynamics.numbers.scalars import absolute
-from screw_dynamics.numbers.values import kernel
+from screw_dynamics.numbers.scalars import absolute, where
+from screw_dynamics.numbers.values import kernel, over
 
-STICTION = 1e-3     # rad/s or m/s: in simulation Coulomb friction falls off linearly below it, so joints come to rest
+STICTION = 1e-3     # rad/s or m/s: below it Coulomb friction that is a force of the velocity is linear
 
 
 def friction_torque(damping: np.ndarray, friction: np.ndarray, qd: np.ndarray) -> np.ndarray:
@@ -18,5 +21,12 @@ def friction_torque(damping: np.ndarray, friction: np.ndarray, qd: np.ndarray) -
 
 @kernel
 def resistance(damping: Any, friction: Any, v: Any) -> Any:
-    """The d >= 0 for which d v is the effort of friction at the rate v in simulation, smoothed near rest."""
-    return damping + friction / (absolute(v) + STICTION)
+    """The d >= 0 for which d v is the effort of friction at the rate v, linear within STICTION of rest."""
+    speed = absolute(v)
+    return damping + friction / where(speed > STICTION, speed, over(STICTION, speed))
+
+
+def smooth_sign(qd: np.ndarray) -> np.ndarray:
+    """The sign of rates qd (..., n), linear within STICTION of rest: noise about it does not make an effort jump by
+    twice the friction."""
+    return np.clip(qd / STICTION, -1.0, 1.0)

@@ -13,7 +13,7 @@ from numba.extending import overload
 
 from screw_dynamics.compiled.workspace import links_in, places_in
 from screw_dynamics.model.group_joints import COORDINATE, FREE, INNER, PLANAR, SPHERICAL, group_pose
-from screw_dynamics.numbers.scalars import absolute, sqrt
+from screw_dynamics.numbers.scalars import absolute, sqrt, where
 from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null
 from screw_dynamics.screws import se3, so3
 from screw_dynamics.screws.se3 import Twist
@@ -173,18 +173,17 @@ def place_on_groups(space: Groups, joints: np.ndarray, k: int) -> int:
 
 @kernel
 def put_back_on_groups(space: Groups, held: list, q: list, out: list) -> None:
-    """out (nq) becomes q at the joints whose velocities are all held, other than 0 in `held` (n)."""
+    """out (nq) becomes q at the joints whose velocities are all held, above 0 in `held` (n)."""
     for i in range(1, len(space.kind)):
         kind, k, j = space.kind[i], space.start[i], space.velocity[i]
         if kind != INNER:
             velocities = 1 if kind == COORDINATE else 6 if kind == FREE else 3
             numbers = 7 if kind == FREE else 4 if kind == SPHERICAL else velocities
-            whole = True
-            for m in range(velocities):
-                whole &= held[j + m] != 0.0
-            if whole:
-                for m in range(numbers):
-                    out[k + m] = q[k + m]
+            least = held[j]
+            for m in range(1, velocities):
+                least = where(held[j + m] < least, held[j + m], least)
+            for m in range(numbers):
+                out[k + m] = where(least > 0.0, q[k + m], out[k + m])
 
 
 # ------------------------------------------------------------------------------------------------- on coordinates
@@ -211,10 +210,9 @@ def sizes_of_coordinates(space: None, q: list, out: list) -> None:
 
 @kernel
 def put_coordinates_back(space: None, held: list, q: list, out: list) -> None:
-    """out (n) becomes q where `held` is other than 0."""
+    """out (n) becomes q where `held` is above 0."""
     for k in range(len(q)):
-        if held[k] != 0.0:
-            out[k] = q[k]
+        out[k] = where(held[k] > 0.0, q[k], out[k])
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""All constraints of a robot at once: their names, and the tables that algorithms/closed_loops reads of them."""
+"""All constraints of a robot at once: their names, and the tables that constraints reads of them."""
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.algorithms.closed_loops import tables
-from screw_dynamics.algorithms.closed_loops.dynamics import ADMISSIBLE_VELOCITIES, FORWARD_DYNAMICS
-from screw_dynamics.algorithms.closed_loops.entries import Constrained
-from screw_dynamics.algorithms.closed_loops.kinematics import DRIFT, KINEMATICS, MATRICES, RESIDUAL
 from screw_dynamics.compiled.batch import Workspaces, evaluate
 from screw_dynamics.compiled.workspace import workspace
+from screw_dynamics.constraints import tables
+from screw_dynamics.constraints.dynamics import ACCELERATION, ADMISSIBLE_VELOCITIES, FORWARD_DYNAMICS
+from screw_dynamics.constraints.entries import Constrained
+from screw_dynamics.constraints.kinematics import DRIFT, KINEMATICS, MATRICES, RESIDUAL
 from screw_dynamics.model.constraints import Constraint, Distance, Gear, LoopJoint
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import inverse_pose, pose, twist
@@ -66,8 +66,10 @@ class Constraints:
         self.wrenches = {name: slice(first + 6 * k, first + 6 * k + 6) for k, (name, part) in enumerate(
             self.parts.items()) if isinstance(part, Loop)}
         self._kinematics = self.of(KINEMATICS)
-        self.accelerations, self.velocities = (self.of(kernels[robot.model.shares_coordinates])
+        shares = robot.model.shares_coordinates
+        self.accelerations, self.velocities = (self.of(kernels[shares])
                                                for kernels in (FORWARD_DYNAMICS, ADMISSIBLE_VELOCITIES))
+        self.acceleration = self.of(ACCELERATION[shares]).entry         # for integrators
 
     def residual(self, q: np.ndarray) -> np.ndarray:
         """(..., m): 0 where all constraints hold; lengths in m, angles in rad, cosines."""

@@ -1,9 +1,9 @@
-"""What constraints between links hold, as the tables of algorithms/closed_loops have it."""
+"""What constraints between links hold, as the tables of constraints have it."""
 from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.algorithms.closed_loops import tables
+from screw_dynamics.constraints import tables
 from screw_dynamics.model import macro_joints
 from screw_dynamics.model.constraints import LoopJoint
 

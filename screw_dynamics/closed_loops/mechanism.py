@@ -13,6 +13,7 @@ from screw_dynamics.model.constraints import Constraint
 from screw_dynamics.robot import Robot
 from screw_dynamics.robot.evaluation import Forces, Wrenches
 from screw_dynamics.robot.robot import GRAVITY
+from screw_dynamics.simulation.integrators import WITH_CONSTRAINTS as METHODS
 from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.urdf import read_urdf
 from screw_dynamics.urdf.file import opened
@@ -35,11 +36,13 @@ class ClosedLoopRobot:
     closed. Configurations q (..., nq), velocities, accelerations and efforts (..., n) are those of the robot; leading
     axes are a batch. Rows of constraints are in the order given, the model's first, `rows` {name: slice}; m is their
     number. ValueError for a link or joint that does not exist, and for what a constraint cannot have; it names the
-    constraint."""
+    constraint.
+
+    constraints: all of them, with their tables, for simulations."""
 
     def __init__(self, robot: Robot, constraints: Sequence[Constraint] = (), q: ArrayLike | None = None):
         self.robot, self._arguments = robot, (robot, tuple(constraints), q)
-        self._all = Constraints(robot, [*robot.model.constraints, *constraints],
+        self.constraints = Constraints(robot, [*robot.model.constraints, *constraints],
                                 robot.neutral() if q is None else checks.vector("q", q, robot.nq))
         self._rollouts: dict[str | None, Rollouts] = {}         # by projection
 
@@ -67,12 +70,12 @@ class ClosedLoopRobot:
     @property
     def m(self) -> int:
         """How many scalar constraints there are."""
-        return self._all.m
+        return self.constraints.m
 
     @property
     def rows(self) -> Mapping[str, slice]:
         """{name of the constraint: its rows}."""
-        return self._all.rows
+        return self.constraints.rows
 
     def __reduce__(self):
         return ClosedLoopRobot, self._arguments
@@ -84,32 +87,32 @@ class ClosedLoopRobot:
     def residual(self, q: ArrayLike) -> np.ndarray:
         """(..., m), 0 where the constraints hold: rows of log(D) that the joint does not leave free, D being the pose
         of one joint frame in the other; of distances the error in m; of gears ratios . q - offset."""
-        return self._all.residual(self._q(q))
+        return self.constraints.residual(self._q(q))
 
     def residuals(self, q: ArrayLike) -> dict[str, float]:
         """{name: the largest absolute value of its residual}."""
-        return self._all.largest(self.residual(q))
+        return self.constraints.largest(self.residual(q))
 
     def jacobian(self, q: ArrayLike) -> np.ndarray:
         """J (..., m, n): J qd, rows of the relative twists in the joint frames, is 0 along admissible velocities."""
-        return self._all.jacobian(self._q(q))
+        return self.constraints.jacobian(self._q(q))
 
     def drift(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
         """J' qd (..., m), what accelerations must make up for: J qdd = -J' qd."""
-        return self._all.drift(*self._states(q=q, qd=qd))
+        return self.constraints.drift(*self._states(q=q, qd=qd))
 
     def project(self, q: ArrayLike, held: Iterable[str] = (), tolerance: float = 1e-12, steps: int = 100) -> np.ndarray:
         """The configuration (..., nq) in which the constraints hold, near q, with the joints `held` where they are.
 
         Limits of joints are left aside. ValueError names the constraints that stay open, the norm of the residual being
         above the tolerance, and says if they are inconsistent."""
-        return projection.closed(self._all, self._q(q), projection.all_but(self.robot, "held", held),
+        return projection.closed(self.constraints, self._q(q), projection.all_but(self.robot, "held", held),
                                  checks.positive("tolerance", tolerance), checks.whole("steps", steps, 0))
 
     def project_velocity(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
         """The admissible velocities (..., n) nearest to qd in the metric of the mass matrix: those after an impulse of
         the constraints."""
-        return dynamics.admissible_velocities(self._all, q, qd)
+        return dynamics.admissible_velocities(self.constraints, q, qd)
 
     def admissible_velocities(self, q: ArrayLike) -> np.ndarray:
         """Orthonormal columns (n, degrees of freedom) that span the admissible velocities at q (nq,)."""
@@ -120,7 +123,7 @@ class ClosedLoopRobot:
         """The Mobility at a closed configuration q (nq,), with some joints locked: 0 degrees where their motion
         determines that of the mechanism."""
         free = projection.all_but(self.robot, "locked", locked)
-        return mobility(self._all, checks.vector("q", q, self.robot.nq), free)
+        return mobility(self.constraints, checks.vector("q", q, self.robot.nq), free)
 
     # --------------------------------------------------------------------------------------------- dynamics
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, external: Wrenches | None = None
@@ -128,7 +131,7 @@ class ClosedLoopRobot:
         """Accelerations and constraint wrenches of efforts (..., n); external as in Robot.forward_dynamics.
 
         q must be closed and qd admissible. Of redundant constraints the multipliers are the shortest."""
-        return dynamics.forward_dynamics(self._all, q, qd, tau, external)
+        return dynamics.forward_dynamics(self.constraints, q, qd, tau, external)
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
                          actuated: Iterable[str] | None = None, weights: ArrayLike = 1.0,
@@ -144,7 +147,8 @@ class ClosedLoopRobot:
                      for name, x in (("weights", weights), ("preferred", preferred)))
         if not (W > 0.0).all():
             raise ValueError(f"weights must be > 0, not {W.tolist()}")
-        return dynamics.inverse_dynamics(self._all, *self._states(q=q, qd=qd, qdd=qdd), mask, W, wanted, external)
+        states = self._states(q=q, qd=qd, qdd=qdd)
+        return dynamics.inverse_dynamics(self.constraints, *states, mask, W, wanted, external)
 
     def energy(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
         """Kinetic and potential energy (...) in J."""
@@ -152,25 +156,27 @@ class ClosedLoopRobot:
 
     def simulate(self, q: ArrayLike, qd: ArrayLike, effort: Effort = 0.0, dt: float = 1e-3, steps: int = 1000,
                  method: str = "rk4", projection: str | None = "configurations and velocities", *,
-                 forces: Forces = None) -> LoopMotion:
-        """The LoopMotion from a closed configuration and admissible velocities. Neither friction nor position limits
-        act; a LimitsWarning names the joints that leave theirs. forces: elements of screw_dynamics.forces.
+                 friction: bool = False, limits: bool = False, forces: Forces = None) -> LoopMotion:
+        """The LoopMotion from a closed configuration and admissible velocities. friction: that of the model, dry
+        friction among it, by which joints stick; limits: joints stop there, or a LimitsWarning names those that leave
+        theirs; forces: elements of screw_dynamics.forces.
 
         effort: (..., n); or a controller as of Robot.rollout, which Numba compiles, controller(t, q, qd, tau) or
         controller(robot, t, q, qd, tau); or any function effort(t, q, qd), which returns efforts (n,) and gets one
-        state at a time, (nq,) and (n,). method: "rk4" or "semi_implicit_euler". projection: what is brought back after
-        each step, "configurations and velocities", "velocities" or None. ArithmeticError where that does not succeed:
-        steps are too long."""
-        checks.one_of("method", method, motion.METHODS)
+        state at a time, (nq,) and (n,). method: an integrator as of Robot.rollout, but "variational". projection: what
+        is brought back after each step, "configurations and velocities", "velocities" or None. ArithmeticError where
+        that does not succeed: steps are too long."""
+        checks.one_of("method", method, METHODS)
+        friction, limits = checks.flag("friction", friction), checks.flag("limits", limits)
         checks.one_of("projection", projection, motion.PROJECTIONS)
         q, qd = self._states(q=q, qd=qd)
         if not callable(effort):
             effort = np.broadcast_to(effort if np.ndim(effort) == 0 else
                                      checks.real_numbers("effort", effort, self.robot.n), qd.shape)
         if projection not in self._rollouts:
-            self._rollouts[projection] = motion.rollouts(self._all, projection)
-        return motion.simulate(self._all, self._rollouts[projection], q, qd, effort, checks.positive("dt", dt),
-                               checks.whole("steps", steps, 0), method, forces)
+            self._rollouts[projection] = motion.rollouts(self.constraints, projection)
+        return motion.simulate(self.constraints, self._rollouts[projection], q, qd, effort, checks.positive("dt", dt),
+                               checks.whole("steps", steps, 0), method, friction, limits, forces)
 
     # --------------------------------------------------------------------------------------------- arguments
     def _q(self, q):

@@ -1,15 +1,13 @@
 """Simulation of a mechanism with closed loops by steps of fixed length, in one kernel."""
 from collections.abc import Callable
-from functools import partial
 from inspect import signature
 from typing import NamedTuple
 
 import numpy as np
 
 from screw_dynamics import checks
-from screw_dynamics.algorithms.closed_loops.dynamics import ACCELERATION
+from screw_dynamics.constraints import projection as keeping
 from screw_dynamics.robot.evaluation import Forces
-from screw_dynamics.simulation import closed_loops as keeping
 from screw_dynamics.simulation.limits_left import warn_of_limits
 from screw_dynamics.simulation.python_controllers import PythonController
 from screw_dynamics.simulation.rollout import Rollouts
@@ -17,7 +15,6 @@ from screw_dynamics.simulation.rollout import Rollouts
 from .constraints import Constraints
 from .projection import not_closed
 
-METHODS = "rk4", "semi_implicit_euler"
 PROJECTIONS = {"configurations and velocities": keeping.CONFIGURATIONS, "velocities": keeping.VELOCITIES,
                None: keeping.NOTHING}
 
@@ -35,24 +32,23 @@ class LoopMotion(NamedTuple):
 
 def rollouts(constraints: Constraints, projection: str | None) -> Rollouts:
     """The rollouts of a robot that keeps constraints, with one of PROJECTIONS after each step."""
-    robot, model = constraints.robot, constraints.robot.model
-    acceleration = constraints.of(ACCELERATION[model.shares_coordinates]).entry
-    address = partial(keeping.settle_address, model.structure)
-    return Rollouts(robot, robot._rollouts._entries._replace(acceleration=acceleration), constraints.on_lanes,
-                    (address, PROJECTIONS[projection]))
+    robot = constraints.robot
+    entries = robot._rollouts._entries._replace(acceleration=constraints.acceleration)
+    return Rollouts(robot, entries, constraints.on_lanes, PROJECTIONS[projection])
 
 
 def simulate(constraints: Constraints, rollouts: Rollouts, q: np.ndarray, qd: np.ndarray, effort: np.ndarray | Callable,
-             dt: float, steps: int, method: str, forces: Forces = None) -> LoopMotion:
+             dt: float, steps: int, method: str, friction: bool, limits: bool, forces: Forces = None) -> LoopMotion:
     """The LoopMotion from (q, qd) on, over common leading axes, under efforts (..., n) or of a controller. Ranks are
     those of closed configurations: of where each step starts, or of the first one if later ones are not closed."""
     robot = constraints.robot
     if callable(effort) and len(signature(effort).parameters) == 3:
-        t, qs, qds = _in_python(constraints, rollouts, q, qd, effort, dt, steps, method, forces)
+        t, qs, qds = _in_python(constraints, rollouts, q, qd, effort, dt, steps, method, friction, limits, forces)
     else:
-        t, qs, qds, *_ = rollouts.samples(q, qd, effort, dt, steps, method, False, False, forces=forces)
+        t, qs, qds, *_ = rollouts.samples(q, qd, effort, dt, steps, method, friction, limits, forces=forces)
     _check(constraints, dt, t, qs, qds)
-    warn_of_limits(robot.model, "the simulation", qs, qs[..., :1, :], t, "Stops of closed loops do not exist")
+    if not limits:
+        warn_of_limits(robot.model, "the simulation", qs, qs[..., :1, :], t, "limits=True lets joints stop there")
     energy, total = robot.kinetic_energy(qs, qds) + robot.potential_energy(qs), rollouts.total(forces)
     if total:
         energy += total.potential_energy(qs)
@@ -61,7 +57,7 @@ def simulate(constraints: Constraints, rollouts: Rollouts, q: np.ndarray, qd: np
                                                                                                        residual)))
 
 
-def _in_python(constraints, rollouts, q, qd, effort, dt, steps, method, forces):
+def _in_python(constraints, rollouts, q, qd, effort, dt, steps, method, friction, limits, forces):
     """The samples under effort(t, q, qd), which gets one state after the other."""
     robot, lead = constraints.robot, q.shape[:-1]
     qs, qds = (np.empty((*lead, steps + 1, x.shape[-1])) for x in (q, qd))
@@ -71,8 +67,8 @@ def _in_python(constraints, rollouts, q, qd, effort, dt, steps, method, forces):
         return tau if tau.ndim == 0 else checks.vector("effort", tau, robot.n)
     for k in np.ndindex(lead):
         controller = PythonController(efforts, robot.nq, robot.n)
-        t, qs[k], qds[k], *_ = rollouts.samples(q[k], qd[k], controller.compiled, dt, steps, method, False, False,
-                                              forces=forces)
+        t, qs[k], qds[k], *_ = rollouts.samples(q[k], qd[k], controller.compiled, dt, steps, method, friction,
+                                                limits, forces=forces)
         if controller.error is not None:
             raise controller.error
     return t, qs, qds

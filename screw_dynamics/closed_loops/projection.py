@@ -10,8 +10,8 @@ import numpy as np
 
 from screw_dynamics import checks
 from screw_dynamics.compiled.threads import on_threads, thread_count
+from screw_dynamics.constraints.projection import closing
 from screw_dynamics.robot import Robot
-from screw_dynamics.simulation.closed_loops import projection
 
 from .constraints import Constraints
 
@@ -69,7 +69,7 @@ def rank(J: np.ndarray) -> np.ndarray:
 
 def closed(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolerance: float, steps: int) -> np.ndarray:
     """The configurations (..., nq) near q in which the constraints hold, the norm of the residual below the tolerance,
-    by simulation.closed_loops.close, in the velocities of the mask free (n,).
+    by constraints.projection.close, in the velocities of the mask free (n,).
 
     ValueError names the constraints whose residual stays above the tolerance, and says if they contradict each other:
     if the residual has a minimum there."""
@@ -77,7 +77,7 @@ def closed(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolerance:
     states, mask = found.reshape(-1, 1, q.shape[-1]), free.astype(float)
     left = np.empty((len(states), 1, 1))
     lanes = found.ndim > 1
-    project, pieces = projection(constraints.robot.model.on_groups, lanes), range(0, len(states), PIECE)
+    project, pieces = closing(constraints.robot.model.on_groups, lanes), range(0, len(states), PIECE)
 
     def work(starts):
         with constraints.on_lanes.borrowed() as memory:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks, configuration_space
-from screw_dynamics.algorithms.friction import STICTION
+from screw_dynamics.algorithms.friction import smooth_sign
 from screw_dynamics.model.group_joints import motions
 from screw_dynamics.model.inertial_parameters import NAMES, UPPER
 from screw_dynamics.robot import Robot
@@ -129,7 +129,7 @@ def _friction_columns(piece: Piece, joints: np.ndarray, rubs: np.ndarray) -> np.
     """(k, n, 2 r): in the row of each of the r joints that rub its rate and the rate's sign, smoothed as the efforts
     are."""
     rate = piece.qd[:, joints]
-    viscous, dry = piece.smooth(rate), piece.smooth(rate / (np.abs(rate) + STICTION))
+    viscous, dry = piece.smooth(rate), piece.smooth(smooth_sign(rate))
     unit = np.eye(len(joints))[:, rubs]
     return np.concatenate([viscous[:, :, None] * unit, dry[:, :, None] * unit], axis=2)
 

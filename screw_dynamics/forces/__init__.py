@@ -5,7 +5,7 @@ sum of elements (kernels.py) serves all that moves a robot: its efforts, their e
 from .custom import Custom
 from .drag import Drag
 from .element import Element, elements_of
-from .friction import Friction, ModelFriction
+from .friction import Friction, ModelDamping, ModelFriction
 from .link_wrench import LinkWrench
 from .point_spring import PointSpring
 from .spring import JointSprings, Spring
@@ -13,4 +13,4 @@ from .stop import Stop
 from .total import Account, Derivatives, Total
 
 __all__ = ["Account", "Custom", "Derivatives", "Drag", "Element", "Friction", "JointSprings", "LinkWrench",
-           "ModelFriction", "PointSpring", "Spring", "Stop", "Total", "elements_of"]
+           "ModelDamping", "ModelFriction", "PointSpring", "Spring", "Stop", "Total", "elements_of"]

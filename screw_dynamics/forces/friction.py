@@ -5,7 +5,8 @@ from typing import ClassVar
 import numpy as np
 
 from screw_dynamics.algorithms.friction import resistance
-from screw_dynamics.numbers.values import Scalar, kernel, null
+from screw_dynamics.numbers.scalars import where
+from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
 from .element import ALONE, Element, Robot
 from .laws import CoordinateLaw, Impedance
@@ -15,7 +16,7 @@ DAMPING, COULOMB, BREAKAWAY, RATE = range(4)
 
 @kernel
 def impedance(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar) -> Impedance:
-    """-d v - F(v) v / (|v| + STICTION), with F = F_C + (F_B - F_C) / (1 + (v / v_S)^2)."""
+    """-d v - F(v) sign(v), linear within STICTION of rest, with F = F_C + (F_B - F_C) / (1 + (v / v_S)^2)."""
     ratio = v / p[s + RATE]
     dry = p[s + COULOMB] + (p[s + BREAKAWAY] - p[s + COULOMB]) / (1.0 + ratio * ratio)
     d = resistance(p[s + DAMPING], dry, v)
@@ -28,8 +29,8 @@ class Friction(Element):
 
     damping: N m s/rad or N s/m; coulomb, N m or N: F at speed; breakaway >= coulomb: F at rest, from which it falls
     with 1 / (1 + (v / stribeck)^2), stribeck in rad/s or m/s, as by D. P. Hess and A. Soom (1990); by default it does
-    not fall. The sign is v / (|v| + 1e-3), in rad/s or m/s, as in all simulated friction: near rest it creeps, and the
-    effort stays below breakaway."""
+    not fall. Within 1e-3 rad/s or m/s of rest the sign is linear: the joint creeps. One with friction of the robot's
+    model sticks."""
 
     joint: str
     damping: float = 0.0
@@ -52,20 +53,41 @@ class Friction(Element):
                  breakaway, self.finite("stribeck", more_than=0.0)]]
 
 
+@kernel
+def signed(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar) -> Impedance:
+    """-d v - F sign(v), constant but for v = 0, where it is 0."""
+    none, d, dry = null(v), over(p[s + DAMPING], v), over(p[s + COULOMB], v)
+    return Impedance(-(d * v) - where(v > 0.0, dry, where(v < 0.0, -dry, none)), none, d)
+
+
 @dataclass(frozen=True)
 class ModelFriction(Element):
-    """The damping and the Coulomb friction of the robot's model, in all of its joints: what friction=True means."""
+    """The damping and the Coulomb friction of the robot's model, in all of its joints: what friction=True means, but
+    that in a rollout joints stick; here dry friction is 0 at rest."""
 
-    law: ClassVar = Friction.law
-
-    @property
-    def name(self) -> str:
-        """Of the law of Friction."""
-        return Friction.__name__
+    law: ClassVar = CoordinateLaw(2, signed)
 
     def rows(self, robot: Robot) -> list[list[float]]:
         """A row for each velocity that has any."""
         model = robot.model
-        return [[float(k), float(model.places_in_q[k]), 1.0, *ALONE, d, dry, dry, 1.0]
-                for k, (d, dry) in enumerate(zip(model.damping.tolist(), model.friction.tolist(), strict=True))
+        return [[float(k), float(model.places_in_q[k]), 1.0, *ALONE, d, dry]
+                for k, (d, dry) in enumerate(zip(model.damping.tolist(), self.dry(robot), strict=True))
                 if d != 0.0 or dry != 0.0]
+
+    def dry(self, robot: Robot) -> list[float]:
+        """The Coulomb friction of each velocity."""
+        return robot.model.friction.tolist()
+
+
+@dataclass(frozen=True)
+class ModelDamping(ModelFriction):
+    """The damping of the robot's model alone."""
+
+    @property
+    def name(self) -> str:
+        """Of the law of ModelFriction."""
+        return ModelFriction.__name__
+
+    def dry(self, robot: Robot) -> list[float]:
+        """None."""
+        return [0.0] * robot.model.n

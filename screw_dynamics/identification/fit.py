@@ -15,7 +15,7 @@ import scipy  # its parts are imported when they are first used
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks, configuration_space
-from screw_dynamics.algorithms.friction import STICTION
+from screw_dynamics.algorithms.friction import smooth_sign
 from screw_dynamics.estimation.payload_identification import FRICTION, REST, ROUNDING
 from screw_dynamics.estimation.smoothing import Piece, correlation_times, in_velocities, pieces
 from screw_dynamics.floating_base import velocity_names
@@ -207,11 +207,11 @@ def _smoothed(robot: Robot, piece: Piece, rubs: np.ndarray) -> tuple[np.ndarray,
     """Times, regressor, efforts and whether joints rest (k, n), of a piece at its samples kept.
 
     Where a joint that rubs turns back the accelerations of all jump, which no polynomial shows: all count as resting in
-    the window about it. Dry friction is that of simulations, which falls off near rest."""
+    the window about it. Dry friction falls off near rest."""
     kept, n = piece.kept, robot.n
     q, qd, qdd = piece.q[kept], piece.qd[kept], piece.qdd[kept]
     Y = robot.torque_regressor(q, qd, qdd, friction=True)
-    Y[:, np.arange(n), 1 - len(FRICTION_NAMES) * np.arange(n, 0, -1)] = qd / (np.abs(qd) + STICTION)
+    Y[:, np.arange(n), 1 - len(FRICTION_NAMES) * np.arange(n, 0, -1)] = smooth_sign(qd)
     slowest, fastest = (of(np.abs(piece.qd), piece.points, axis=0)[kept] for of in (
         scipy.ndimage.minimum_filter1d, scipy.ndimage.maximum_filter1d))
     resting = (slowest < REST) & rubs

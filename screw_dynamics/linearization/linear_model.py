@@ -12,8 +12,9 @@ from screw_dynamics import checks, configuration_space
 from screw_dynamics.forces import Total
 from screw_dynamics.forces.laws import DAMPING, EFFORT, STIFFNESS
 from screw_dynamics.simulation.integrators import INTEGRATORS
+from screw_dynamics.simulation.springs import joint_of
 
-from .stops import stop_at_limits
+from .ends import arrive, push, resisting
 from .tangent_maps import displacement, products, transport, trivialization
 
 
@@ -36,8 +37,8 @@ class Stage(NamedTuple):
 
 class Actuation(NamedTuple):
     """Of states: efforts tau (..., n); wrenches on links {link: (..., 6)}, which stay the same in their links' frames;
-    the force elements that act; whether joints stop at their limits at the end of a step; how many threads to use; and
-    the times (...) of the states, s."""
+    the force elements that act; whether joints stop at their limits at the end of a step; how many threads to use; the
+    times (...) of the states, s; and whether the dry friction of the model acts."""
 
     tau: np.ndarray
     external: Mapping[str, ArrayLike] | None = None
@@ -45,11 +46,20 @@ class Actuation(NamedTuple):
     limits: bool = False
     threads: int | None = None
     t: ArrayLike = 0.0
+    friction: bool = False
+
+    def dry(self, robot: Any) -> np.ndarray:
+        """The efforts (n,) of dry friction."""
+        return robot.model.friction * self.friction
+
+    def resisted(self, robot: Any, qd: np.ndarray) -> "Actuation":
+        """The same with dry friction, by the velocities (..., n) where a step starts, among the efforts."""
+        return self._replace(tau=self.tau - robot.model.friction * np.sign(qd)) if self.friction else self
 
 
 def continuous(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation) -> LinearModel:
     """The linear model in continuous time, of states q (..., nq) and qd (..., n)."""
-    n, (qdd, by_q, by_qd, by_tau) = robot.n, _accelerations(robot, q, qd, actuation, 0.0, actuation.t)
+    n, (qdd, by_q, by_qd, by_tau) = robot.n, _accelerations(robot, q, qd, actuation.resisted(robot, qd), actuation.t)
     A, B = np.zeros((*qd.shape[:-1], 2 * n, 2 * n)), np.zeros((*qd.shape[:-1], 2 * n, n))
     if robot.model.on_groups:
         A[..., :n, :n] = transport(robot.model, qd)
@@ -65,22 +75,39 @@ def over_a_step(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actu
     apart: B (..., 2n, stages n) with the efforts of each stage apart, as if they could differ."""
     rule, n = INTEGRATORS[integrator], robot.n
     after, stages, u, v = (_semi_implicit_euler if rule.implicit else _runge_kutta)(
-        robot, rule.tableau, q, qd, actuation, h, apart)
-    if actuation.limits:
+        robot, rule.tableau, q, qd, actuation.resisted(robot, qd), h, apart)
+    dry = h * actuation.dry(robot) * (not rule.implicit)
+    if actuation.limits or dry.any():
         end = configuration_space.integrated(robot.model, q, u)
-        stop_at_limits(robot, end, v, after[..., :n, :], after[..., n:, :], actuation.threads)
+        _without_impulses(robot, apart, v, arrive(
+            robot, actuation.limits, dry, qd, end, v, after[..., :n, :], after[..., n:, :], actuation.threads))
     return LinearModel(after[..., :2 * n], after[..., 2 * n:], stages[0].qdd), stages
+
+
+def _without_impulses(robot, apart, before, after):
+    """The velocities after impulses; ValueError if they change any, where efforts are apart for derivatives by inertial
+    parameters."""
+    if apart and (after != before).any():
+        joint = joint_of(robot.model, int(np.argwhere(after != before)[0, -1]))
+        raise ValueError("parameters=True: derivatives by inertial parameters are without the impulses of dry "
+                         f"friction, which brings a joint to rest here and changes the velocity of {joint!r}")
+    return after
 
 
 def _semi_implicit_euler(robot, tableau, q, qd, actuation, h, apart):
     """The derivatives (..., 2n, 3n) of the state after a step, its stage, and displacement and velocity at its end."""
-    n, (qdd, *by) = robot.n, _accelerations(robot, q, qd, actuation, h, actuation.t)
+    n, (qdd, *by), added = robot.n, *_implicit(robot, q, qd, actuation, h)
     v = qd + h * qdd
     after, each = np.empty((*qd.shape[:-1], 2 * n, 3 * n)), np.arange(n)
     dq, dv = after[..., :n, :], after[..., n:, :]
     for k in range(3):                                      # dv = [0 1 0] + h [dqdd/dq dqdd/dqd dqdd/dtau]
         np.multiply(by[k], h, out=dv[..., k * n:(k + 1) * n])
     dv[..., each, n + each] += 1.0
+    if actuation.limits or actuation.friction:
+        start, acts = np.zeros_like(dq), resisting(h * actuation.dry(robot), np.sign(qd))
+        start[..., each, each] = 1.0
+        v = _without_impulses(robot, apart, v, push(robot, actuation.limits, acts, q, v, start, dv, actuation.threads,
+                                                    added))
     np.multiply(dv, h, out=dq)                              # dq = T [1 0 0] + E h dv
     if robot.model.on_groups:
         T, E = displacement(robot.model, h * v)
@@ -100,7 +127,7 @@ def _runge_kutta(robot, tableau, q, qd, actuation, h, apart):
         u, dv = h * _weighted(tableau.a[s], u_rates, qd), by_qd + h * _weighted(tableau.a[s], dl, by_qd)
         v, du = qd + h * _weighted(tableau.a[s], accelerations, qd), h * _weighted(tableau.a[s], dk, by_qd)
         here = configuration_space.integrated(model, q, u)
-        qdd, a_by_q, a_by_qd, a_by_tau = _accelerations(robot, here, v, actuation, 0.0, actuation.t + tableau.c[s] * h)
+        qdd, a_by_q, a_by_qd, a_by_tau = _accelerations(robot, here, v, actuation, actuation.t + tableau.c[s] * h)
         stages.append(Stage(here, v, qdd))
         accelerations.append(qdd)
         dl.append(a_by_q @ _moved(robot, u, by_q, du) + a_by_qd @ dv)
@@ -144,21 +171,35 @@ def _moved(robot, u, dq, du):
     return T @ dq + E @ du
 
 
-def _accelerations(robot, q, qd, actuation, h, t):
-    """The accelerations of motion.accelerate for h, 0 or the length of a step at the end of which force elements are
-    taken, and their derivatives (..., n, n) by q, qd and tau."""
-    tau, external, total, _, threads, _ = actuation
+def _accelerations(robot, q, qd, actuation, t):
+    """The accelerations of forward dynamics with force elements, and their derivatives (..., n, n) by q, qd and tau."""
+    tau, external, total, threads = actuation.tau, actuation.external, actuation.total, actuation.threads
     if not total:
         return (robot.forward_dynamics(q, qd, tau, external, threads=threads),
                 *robot.forward_dynamics_derivatives(q, qd, tau, external, threads=threads))
+    f, f_by_q, f_by_qd = _efforts(total.derivatives(q, qd, t))
+    qdd = robot.forward_dynamics(q, qd, tau + f, external, threads=threads)
+    by_q, by_qd, by_tau = robot.forward_dynamics_derivatives(q, qd, tau + f, external, threads=threads)
+    return qdd, by_q + by_tau @ f_by_q, by_qd + by_tau @ f_by_qd, by_tau
+
+
+def _efforts(found):
+    """The efforts of force elements and their derivatives."""
+    return (x[..., EFFORT, :] if x is found.terms else x[..., EFFORT, :, :] for x in found)
+
+
+def _implicit(robot, q, qd, actuation, h):
+    """The same where force elements are taken at the end of a step h, and the added inertia (..., n) by which they are,
+    with its derivatives (..., n, 3n), or None.
+
+    Forward dynamics with the added inertia h D + h^2 K: of joints on groups this resists qdd less the products of
+    velocities."""
+    tau, external, total, threads, t = (actuation.tau, actuation.external, actuation.total, actuation.threads,
+                                        actuation.t)
+    if not total:
+        return _accelerations(robot, q, qd, actuation, t), None
     found = total.derivatives(q, qd, t, ahead=h)
-    f, f_by_q, f_by_qd = (x[..., EFFORT, :] if x is found.terms else x[..., EFFORT, :, :] for x in found)
-    if h == 0.0:
-        qdd = robot.forward_dynamics(q, qd, tau + f, external, threads=threads)
-        by_q, by_qd, by_tau = robot.forward_dynamics_derivatives(q, qd, tau + f, external, threads=threads)
-        return qdd, by_q + by_tau @ f_by_q, by_qd + by_tau @ f_by_qd, by_tau
-    # Forward dynamics with the added inertia h D + h^2 K: of joints on groups this resists qdd less the products of
-    # velocities.
+    f, f_by_q, f_by_qd = _efforts(found)
     added, added_by_q, added_by_qd = (_added(x, h, axis) for x, axis in zip(found, (-2, -3, -3), strict=True))
     p, p_by_qd = products(robot.model, qd)
     at_zero = robot.inverse_dynamics(q, qd, np.zeros_like(qd), external, threads=threads)
@@ -167,7 +208,8 @@ def _accelerations(robot, q, qd, actuation, h, t):
     by_q, by_qd, _ = robot.inverse_dynamics_derivatives(q, qd, qdd, external, threads=threads)
     by_q = by_q + (qdd - p)[..., None] * added_by_q - f_by_q
     by_qd = by_qd + (qdd - p)[..., None] * added_by_qd - added[..., None] * p_by_qd - f_by_qd
-    return qdd, -inverse @ by_q, -inverse @ by_qd, inverse
+    changes = np.concatenate((added_by_q, added_by_qd, np.zeros_like(added_by_q)), axis=-1)
+    return (qdd, -inverse @ by_q, -inverse @ by_qd, inverse), (added, changes)
 
 
 def _added(terms, h, axis):

@@ -73,7 +73,7 @@ class RolloutDerivatives:
         lead, steps = self.qd.shape[:-2], len(self.t) - 1
         self.tau = np.broadcast_to(efforts(effort, lead, steps, robot.n), (*lead, steps, robot.n))
         self._robot, self._integrator, self._dt, self._apart = robot, integrator, float(dt), bool(parameters)
-        self._options = None, robot._rollouts.total(forces, friction), limits, threads
+        self._options, self._friction = (None, robot._rollouts.smooth(forces, friction), limits, threads), friction
 
     # --------------------------------------------------------------------------------------------- both ways
     def forward(self, dq0: ArrayLike | None = None, dqd0: ArrayLike | None = None, dtau: ArrayLike | None = None,
@@ -149,7 +149,7 @@ class RolloutDerivatives:
         for start in reversed(starts) if backward else starts:
             some = slice(start, min(start + size, steps))
             q, qd, tau = (x[..., some, :] for x in (self.q, self.qd, self.tau))
-            actuation = Actuation(tau, *self._options, self.t[some])
+            actuation = Actuation(tau, *self._options, self.t[some], self._friction)
             model, stages = over_a_step(self._robot, self._integrator, q, qd, actuation, self._dt, self._apart)
             A, B, P = model.A, model.B, None
             if self._apart:

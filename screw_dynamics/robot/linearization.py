@@ -28,17 +28,18 @@ class Linearization(Derivatives, Motion):
         dqdd/dqd]]; on groups -ad of the joint's twist is in the place of 0.
 
         dt: instead x+ = A x + B u, the exact derivative of `step` with the same dt (s), integrator, friction and
-        limits, which the continuous model has not: at a stop it is that of a joint which stays there. Coulomb friction
-        is that of steps, and has the mean of both slopes at rest. external as in inverse_dynamics: wrenches that stay
-        the same in their links' frames. forces: elements of screw_dynamics.forces, at the time t (s). out: (A, B)."""
+        limits, which the continuous model has not: at a stop it is that of a joint which stays there, and so is it
+        where dry friction holds one, which at rest the continuous model leaves out. external as in inverse_dynamics:
+        wrenches that stay the same in their links' frames. forces: elements of screw_dynamics.forces, at the time t
+        (s). out: (A, B)."""
         (q, qd, tau), external = states(self, external, q=q, qd=qd, tau=tau)
         friction, limits = checks.flag("friction", friction), checks.flag("limits", limits)
         checks.one_of("integrator", integrator, LINEARIZED)
         if out is not None:
             rows = *qd.shape[:-1], 2 * self.n
             checks.result_pair(out, "A, B", (*rows, 2 * self.n), (*rows, self.n))
-        actuation = Actuation(tau, external, self._rollouts.total(forces, friction), limits, threads,
-                              checks.number("t", t))
+        actuation = Actuation(tau, external, self._rollouts.smooth(forces, friction), limits, threads,
+                              checks.number("t", t), friction)
         if dt is None:
             if limits:
                 raise ValueError("limits: a stop acts between steps; a linear model with limits requires dt")

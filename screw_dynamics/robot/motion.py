@@ -49,9 +49,9 @@ class Motion(Evaluation):
         states q0 (..., nq) and qd0 (..., n) on.
 
         Neither friction nor position limits act unless they are asked for: friction=True lets the model's damping and
-        Coulomb friction act, limits=True stops joints at their position limits, without rebound, between steps of at
-        most dt. Where joints leave their limits by default, limits=None, a LimitsWarning names them and how far they
-        get; limits=False ignores limits in silence.
+        Coulomb friction act, by which joints stick, docs/constraints.md; limits=True stops joints at their position
+        limits, without rebound, between steps of at most dt. Where joints leave their limits by default, limits=None, a
+        LimitsWarning names them and how far they get; limits=False ignores limits in silence.
 
         effort: None; (..., n) constant; (..., steps, n) one an interval dt, batch axes as in q0; or a controller, a
         function controller(robot, t, q, qd, tau), or without robot, that Numba can compile: it sets tau (n,) from q
@@ -59,10 +59,10 @@ class Motion(Evaluation):
         "semi_implicit_euler" (order 1, friction implicit), "rk4" (order 4), both of step dt; "rk45" (Dormand-Prince
         with SciPy's step control to rtol, at least 2.3e-14, and atol, sampled by dense output; NaN from where the step
         size underflows); or implicit ones of order 2 and step dt: "variational" (keeps momenta, and energy within
-        bounds), "implicit_midpoint", "sdirk2" (damps what is too fast for dt), docs/integration.md; the first two of
-        these refuse Coulomb friction. every: steps per sample. springs: at the joints, of any stiffness but in "rk4"
-        and "rk45". forces: elements of screw_dynamics.forces, such as springs between points, stops, drag and wrenches,
-        docs/forces.md. A state that ceases to be finite gives a DivergenceWarning.
+        bounds), "implicit_midpoint", "sdirk2" (damps what is too fast for dt), docs/integration.md. every: steps per
+        sample. springs: at the joints, of any stiffness but in "rk4" and "rk45". forces: elements of
+        screw_dynamics.forces, such as springs between points, stops, drag and wrenches, docs/forces.md. A state that
+        ceases to be finite gives a DivergenceWarning.
 
         record: "energy", "momentum" or "residual", or several of them. Then the result, which still unpacks to t, q and
         qd, has `recorded` {name: energy_balance, momentum_balance or configuration_residual at the samples}. Work and
@@ -137,14 +137,15 @@ class Motion(Evaluation):
             key = integrator if friction is False and limits is None else (integrator, *options(friction, limits))
             try:
                 here, rate = (empty(self.nq), empty(self.n)) if out is None else out
-                one, plan = self._steps[key]
-                done = one(self._memory, plan, q, qd, tau, None, here, rate, dt)
+                one, plan, memory = self._steps[key]
+                done = one(memory, plan, q, qd, tau, None, here, rate, dt)
                 if done > 2:
                     self._rollouts.tell_limits(here[None])
                 if done:
                     return here, rate
             except (KeyError, TypeError, ValueError):       # a first call, or an argument that is refused below
-                self._steps[key] = self._rollouts.step_entry(integrator, friction, limits)
+                one, plan, pool = self._rollouts.step_entry(integrator, friction, limits)
+                self._steps[key] = one, plan, pool.take()
         return self._rollouts.step(q, qd, tau, dt, integrator, friction, limits, springs, forces, t, out, threads)
 
     def plot(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None,

@@ -1,4 +1,5 @@
-"""Driven motion: joints with servos, motors, brakes and gravity compensation, and wrenches on links, in one kernel.
+"""Driven motion: joints with servos, motors, brakes and gravity compensation, and wrenches on links, in one kernel, of
+trees and of robots that keep constraints.
 
 Written for one state. Efforts are renewed at the start of each step, as a digital controller does."""
 from collections.abc import Callable, Mapping, Sequence
@@ -10,19 +11,20 @@ from numba import types
 
 from screw_dynamics.algorithms import hybrid_dynamics
 from screw_dynamics.algorithms.choice import choice
-from screw_dynamics.algorithms.friction import resistance
-from screw_dynamics.algorithms.space import PLACE, coordinates_alone, displace, groups, place_in_q, put_back, sizes
+from screw_dynamics.algorithms.space import PLACE, coordinates_alone, displace, groups, place_in_q, sizes
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.cache import Form, compiled, prepare
 from screw_dynamics.compiled.interrupt import FAILURE, begin, finish
 from screw_dynamics.compiled.native import at, call
+from screw_dynamics.constraints import hybrid_dynamics as loops_hybrid_dynamics
+from screw_dynamics.constraints.projection import BEGIN, CONFIGURATIONS, NEEDED, projection_address, with_room
 from screw_dynamics.forces import Element
 from screw_dynamics.numbers.values import kernel, outlined
 from screw_dynamics.screws.se3 import Ad_dual, Wrench
 from screw_dynamics.screws.vectors import Vec3
 
 from .integrators import INTEGRATORS, momenta_address
-from .motion import ELEMENTS, FORCES, FORWARD, MOMENTA, REST, Motion, add_forces, has_stops, stop_at_limits
+from .motion import ELEMENTS, FORCES, FORWARD, MOMENTA, PROJECT, REST, Motion, add_forces, arrive, depart, project, push
 from .steps import prepare_motion
 
 # Rows of a table of joints (ROWS, n), of each velocity: friction, position stops, what drives it, its servo, where in q
@@ -37,7 +39,7 @@ EFFORT, GRAVITY, SERVO, BRAKE = 0.0, 1.0, 2.0, 3.0      # what drives a joint
 POSITION, VELOCITY, ACCELERATION, ADDED = range(4)
 REFERENCE = 4
 PAST = 3
-HYBRID, STATICS = ELEMENTS + 1, ELEMENTS + 2             # addresses of functions, after those of a Motion
+HYBRID, STATICS = PROJECT + 1, PROJECT + 2                # addresses of functions, after those of a Motion
 
 
 class Work(NamedTuple):
@@ -57,13 +59,13 @@ def hybrid(memory: int, calls: np.ndarray, wrenches: np.ndarray, q: np.ndarray, 
 
 
 @kernel
-def resist(motion: Motion, t: float, h: float, q: np.ndarray, qd: np.ndarray, work: Work) -> None:
+def put_passive(motion: Motion, t: float, h: float, q: np.ndarray, qd: np.ndarray, work: Work) -> None:
     """Set work.passive to the efforts of friction and of force elements at a state, and the added inertia by which the
     integrator takes them at the end of a step h > 0."""
     joints = motion.joints
     for k in range(len(qd)):
-        d = resistance(joints[DAMPING, k], joints[FRICTION, k], qd[k])
-        work.passive[k], work.inputs[3, k] = -d * qd[k], h * d
+        d = joints[DAMPING, k]
+        work.passive[k], work.inputs[3, k] = -d * qd[k] - joints[FRICTION, k] * motion.slip[k], h * d
     if len(qd) > 0 and motion.calls[FORCES] != 0:
         add_forces(motion, t, q, qd, h)
         for k in range(len(qd)):
@@ -83,7 +85,7 @@ def drive(motion: Motion, wrenches: np.ndarray, reference: np.ndarray, t: float,
     gives its limit: its joint is then free, which the others compensate; for the strength of motors nothing does."""
     memory, calls, joints, x, n = motion.memory, motion.calls, motion.joints, work.inputs, len(qd)
     gravity = weak = False
-    resist(motion, t, h, q, qd, work)
+    put_passive(motion, t, h, q, qd, work)
     for k in range(n):
         gravity |= joints[DRIVE, k] == GRAVITY
         weak |= joints[STRENGTH, k] != 1.0
@@ -129,6 +131,9 @@ def drive(motion: Motion, wrenches: np.ndarray, reference: np.ndarray, t: float,
         for k in range(n):
             if joints[DRIVE, k] == BRAKE:
                 tau[k] = work.results[1, k] - work.passive[k]
+    for k in range(n):          # who prescribes an acceleration compensates dry friction; a brake holds for good
+        if x[2, k] != 0.0:
+            motion.dry[k] = np.inf if joints[DRIVE, k] == BRAKE else 0.0
 
 
 @kernel
@@ -166,23 +171,31 @@ def finite(x: np.ndarray) -> bool:
 @kernel
 def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, memory: np.ndarray, calls: np.ndarray,
                  joints: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, start: float, h: float,
-                 q: np.ndarray, qd: np.ndarray, tau: np.ndarray, clipped: np.ndarray, lost: np.ndarray,
+                 what: int, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, clipped: np.ndarray, lost: np.ndarray,
                  past: np.ndarray) -> int:
     """Make steps of length h from the time `start` on, and from q (nq) and qd (n), which become the last finite state.
     Returns how many were made.
 
     space: as of prepare_motion; reference (1 or steps, REFERENCE, n); wrenches (slots, 6), in the frames of the bodies;
-    calls: see FORWARD. tau (n) becomes the efforts in the last step, or without steps those at the state; clipped (n)
-    counts the steps in which a command or an effort was; lost (2, n): the accelerations and the state, as a sum, that
-    are not finite, if any; past (0 or steps, PAST, nq): q and the n numbers of qd at the start of each step,
-    and the n efforts in it."""
+    calls: see FORWARD; what: see PROJECTED in steps.py. tau (n) becomes the efforts in the last step, or without steps
+    those at the state; clipped (n) counts the steps in which a command or an effort was; lost (2, n): the accelerations
+    and the state, as a sum, that are not finite, if any; past (0 or steps, PAST, nq): q and the n numbers of qd at the
+    start of each step, and the n efforts in it."""
     n, nq = len(qd), len(q)
-    where_, stops = at(memory), has_stops(joints)
+    where_ = at(memory)
     x, v, motion, stages = prepare_motion(tableau, 0.0, space, calls, joints, memory)
     work = Work(np.empty((hybrid_dynamics.INPUTS, n)), np.empty((2, n)), np.empty(n), np.empty(n))
     beyond, pushes = np.zeros(n, dtype=np.bool_), pushing(wrenches)
+    if what > NEEDED:
+        for k in range(nq):
+            x[k] = q[k]
+        project(motion, BEGIN, x, qd)
     for i in range(max(steps, 1)):
         row = reference[min(i, len(reference) - 1)]
+        depart(motion, q, qd)
+        for k in range(n):
+            if joints[DRIVE, k] == BRAKE:
+                motion.begin[k] = motion.slip[k] = 0.0
         drive(motion, wrenches, row, start + i * h, h if implicit else 0.0, q, qd, tau, beyond, work)
         if motion.watch[FAILURE] != 0:
             return i
@@ -198,7 +211,8 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
             return i
         if implicit:
             for k in range(n):
-                v[k] = v[k] + h * lost[0, k] if joints[DRIVE, k] != BRAKE else 0.0
+                v[k], motion.added[k] = v[k] + h * lost[0, k], work.inputs[3, k]
+            push(motion, h, q, v)
             displace(motion.space, q, h, v, x)
         else:
             for k in range(n):
@@ -206,13 +220,8 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
             if pushes:
                 pushed(where_, calls, wrenches, q, work, motion.tau)
             step(tableau, motion, start + i * h, h, x, v, stages)
-        if stops:
-            stop_at_limits(motion, x, v, stages)
-        for k in range(n):
-            motion.net[k] = joints[DRIVE, k] == BRAKE
-            if joints[DRIVE, k] == BRAKE:
-                v[k] = 0.0
-        put_back(motion.space, motion.net, q, x)
+        if calls[PROJECT] != 0:
+            arrive(motion, what, h, x, v)
         sizes(motion.space, x, lost[1])
         for k in range(n):
             lost[1, k] = (lost[1, k] - lost[1, k]) + (v[k] - v[k])
@@ -232,8 +241,8 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
 
 # ------------------------------------------------------------------------------------------------- entry points
 _VECTOR, _ROWS, _WORDS = ws.numbers_type(1), ws.numbers_type(2), types.int64[::1]
-SIGNATURE = (_VECTOR, _WORDS, _ROWS, _ROWS, ws.numbers_type(3), types.int64, types.float64, types.float64, _VECTOR,
-             _VECTOR, _VECTOR, _WORDS, _ROWS, ws.numbers_type(3))
+SIGNATURE = (_VECTOR, _WORDS, _ROWS, _ROWS, ws.numbers_type(3), types.int64, types.float64, types.float64, types.int64,
+             _VECTOR, _VECTOR, _VECTOR, _WORDS, _ROWS, ws.numbers_type(3))
 
 
 def form(integrator: str, on_groups: bool = False) -> Form:
@@ -242,10 +251,10 @@ def form(integrator: str, on_groups: bool = False) -> Form:
     space = groups if on_groups else coordinates_alone
 
     @compiled(f"driven.{integrator}{'.groups' * on_groups}", nogil=True)
-    def run(memory, calls, joints, wrenches, reference, steps, start, h, q, qd, tau, clipped, lost, past):
+    def run(memory, calls, joints, wrenches, reference, steps, start, h, what, q, qd, tau, clipped, lost, past):
         begin(ws.watch_in(memory), False)
         made = driven_steps(implicit, step, tableau, space, memory, calls, joints, wrenches, reference, steps, start, h,
-                            q, qd, tau, clipped, lost, past)
+                            what, q, qd, tau, clipped, lost, past)
         finish(ws.watch_in(memory))
         return made
     return Form(run, SIGNATURE)
@@ -257,24 +266,31 @@ def _entry_point(integrator, on_groups):
 
 
 class Driven:
-    """The driven motion of one robot, by an integrator with steps of fixed length. Not for several threads at once."""
+    """The driven motion of one robot, by an integrator with steps of fixed length. Not for several threads at once.
 
-    def __init__(self, robot: Any, integrator: str, forces: Sequence[Element] = ()):
-        model, self._total = robot.model, robot.total_force(forces)
+    constraints: those of a robot that keeps them, closed_loops.Constraints."""
+
+    def __init__(self, robot: Any, integrator: str, forces: Sequence[Element] = (), constraints: Any = None):
+        model, structure, self._total = robot.model, robot.model.structure, robot.total_force(forces)
         self._links, self._frames = model.links(robot.gravity), model.frame_rows(robot.gravity)
         self._place = {name: i for i, name in enumerate(model.frame_names) if name is not None}
-        self._memory = ws.workspace(ws.Rows(self._links, self._frames, model.n, model.nq, model.places(robot.gravity)))
         self._run = _entry_point(integrator, model.on_groups)
-        entries, self._lost = choice(None, model.shares_coordinates), np.zeros((2, model.n))
-        acceleration, gravity_torque = (entry.of(model.structure)
-                                        for entry in (entries.acceleration, entries.gravity_torque))
+        entries, self.lost = choice(None, model.shares_coordinates), np.zeros((2, model.n))
+        statics = entries.gravity_torque.of(structure)
+        if constraints:
+            self._memory, acceleration = ws.workspace(constraints.in_workspaces), constraints.acceleration
+            hybrid, self._what = loops_hybrid_dynamics.entry(structure)[1], CONFIGURATIONS
+        else:
+            self._memory, acceleration = ws.workspace(with_room(robot._rows)), entries.acceleration.of(structure)
+            hybrid, self._what = hybrid_dynamics.entry(structure)[1], NEEDED
         self._calls = np.zeros(STATICS + 1, dtype=np.int64)
-        self._calls[FORWARD], self._calls[STATICS] = acceleration.address(False), gravity_torque.address(False)
-        self._calls[HYBRID] = hybrid_dynamics.entry(model.structure)[1]
+        self._calls[FORWARD], self._calls[STATICS] = acceleration.address(False), statics.address(False)
+        self._calls[HYBRID] = hybrid
+        self._calls[PROJECT] = projection_address(structure, bool(constraints), False)
         if self._total:
             self._calls[FORCES], self._calls[ELEMENTS] = self._total.address(False), self._total.where
         if INTEGRATORS[integrator].momenta:
-            self._calls[MOMENTA] = momenta_address(model.structure, False)
+            self._calls[MOMENTA] = momenta_address(structure, False)
 
     def wrenches(self, external: Mapping[str, np.ndarray]) -> np.ndarray:
         """Wrenches {link: (6,)} as those on the bodies (slots, 6), in their frames."""
@@ -289,7 +305,7 @@ class Driven:
             q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
         """Make steps, see `driven_steps`; q (nq), qd (n), clipped (n), int64, and past are changed. Returns how many
         were made, the efforts tau (n), and the mask (n,) of the velocities that ended the motion."""
-        tau, self._lost[...] = np.zeros(len(qd)), 0.0
-        made = self._run(self._memory, self._calls, joints, wrenches, reference, steps, start, h, q, qd, tau,
-                         clipped, self._lost, past)
-        return made, tau, ~np.isfinite(self._lost.sum(axis=0))
+        tau, self.lost[...] = np.zeros(len(qd)), 0.0
+        made = self._run(self._memory, self._calls, joints, wrenches, reference, steps, start, h, self._what, q, qd,
+                         tau, clipped, self.lost, past)
+        return made, tau, ~np.isfinite(self.lost.sum(axis=0))

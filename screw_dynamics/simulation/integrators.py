@@ -9,22 +9,20 @@ from screw_dynamics.algorithms.momenta import MOMENTA
 from screw_dynamics.algorithms.space import displace
 from screw_dynamics.forces import Element
 from screw_dynamics.model.links import Structure
-from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.values import Scalar, kernel
 
 from .implicit_runge_kutta import implicit_runge_kutta
-from .motion import Motion, Stages, accelerate
+from .motion import Motion, Stages, accelerate, push
 from .runge_kutta import Tableau, runge_kutta
-from .springs import joint_of
 from .steps import adaptive_steps, fixed_steps, work_rows
 from .variational import variational
 
 
 class Integrator(NamedTuple):
     """advance: fixed_steps or adaptive_steps; step: one step of fixed length; tableau: its coefficients; implicit: it
-    takes friction at the end of a step, and efforts as they are at its start; dry_friction: it takes Coulomb friction;
-    momenta: it calls algorithms/momenta.py; beforehand: it is compiled while the package is built, not at its first
-    use."""
+    takes friction at the end of a step, and efforts as they are at its start; dry_friction: it takes forces that are
+    steep near rest; momenta: it calls algorithms/momenta.py; beforehand: it is compiled while the package is built, not
+    at its first use."""
 
     advance: Callable
     step: Callable
@@ -43,6 +41,7 @@ def semi_implicit_euler(tableau: Tableau, motion: Motion, t: Scalar, h: Scalar, 
     accelerate(motion, t, q, qd, h, qdd)
     for k in range(len(qd)):
         qd[k] += h * qdd[k]
+    push(motion, h, q, qd)
     displace(motion.space, q, h, qd, stages.q)
     for k in range(len(q)):
         q[k] = stages.q[k]
@@ -89,38 +88,24 @@ INTEGRATORS = {
     "semi_implicit_euler": Integrator(fixed_steps, semi_implicit_euler, EULER, implicit=True),
     "rk4": Integrator(fixed_steps, runge_kutta, CLASSICAL),
     "rk45": Integrator(adaptive_steps, runge_kutta, DORMAND_PRINCE),
-    # At the midpoint dry friction would turn a joint that it stops back at every step.
+    # At the midpoint dry friction as a force would turn a joint that it stops back at every step.
     "variational": Integrator(fixed_steps, variational, MIDPOINT, dry_friction=False, momenta=True, beforehand=False),
     "implicit_midpoint": Integrator(fixed_steps, implicit_runge_kutta, MIDPOINT, dry_friction=False, beforehand=False),
     "sdirk2": Integrator(fixed_steps, implicit_runge_kutta, ALEXANDER, beforehand=False),
 }
 ROWS = max(work_rows(integrator.tableau) for integrator in INTEGRATORS.values())
 FIXED_STEPS = tuple(name for name, integrator in INTEGRATORS.items() if integrator.advance is fixed_steps)
+WITH_CONSTRAINTS = tuple(name for name, integrator in INTEGRATORS.items() if not integrator.momenta)
 LINEARIZED = "semi_implicit_euler", "rk4"           # whose steps have derivatives: linearization/
 
 
-def check_dry_friction(integrator: str, model: Model) -> None:
-    """ValueError, with the first joint that has Coulomb friction, if an integrator does not take it."""
-    if model.friction.any() and not INTEGRATORS[integrator].dry_friction:
-        k = int(np.flatnonzero(model.friction)[0])
-        raise ValueError(f"{_refusal(integrator)}, and joint '{joint_of(model, k)}' has {model.friction[k]:g}: take "
-                         f"one of {_takers()}, or leave friction out, by friction=False or the simulator's "
-                         "joint_friction")
-
-
 def check_elements(integrator: str, elements: Iterable[Element]) -> None:
-    """The same for elements of force."""
+    """ValueError, with the first element of force that is steep near rest, if an integrator does not take it."""
     for element in elements:
         if element.is_dry and not INTEGRATORS[integrator].dry_friction:
-            raise ValueError(f"{_refusal(integrator)}, as {element} is: take one of {_takers()}")
-
-
-def _refusal(integrator):
-    return f"integrator {integrator!r} takes no dry friction"
-
-
-def _takers():
-    return ", ".join(name for name, other in INTEGRATORS.items() if other.dry_friction)
+            takers = ", ".join(name for name, other in INTEGRATORS.items() if other.dry_friction)
+            raise ValueError(f"integrator {integrator!r} takes no dry friction as a force, as {element} is: take one "
+                             f"of {takers}, or the friction of the robot's model")
 
 
 def momenta_address(structure: Structure, lanes: bool) -> int:

@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.algorithms.friction import resistance
 from screw_dynamics.algorithms.space import PLACE, place_in_q
 from screw_dynamics.compiled.native import at, attempt, call
+from screw_dynamics.constraints.impulses import ADDED, LOWER, STICKS, UPPER
+from screw_dynamics.constraints.projection import NEEDED, PUSHED
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
 
-BLOCK = 1e12        # kg m^2 or kg: added inertia of a joint at its stop, far more than any robot's inertia
 # The first among the addresses of compiled functions; at ELEMENTS are the numbers of the elements of force.
-FORWARD, CONTROLLER, MOMENTA, FORCES, ELEMENTS = range(5)
+FORWARD, CONTROLLER, MOMENTA, FORCES, ELEMENTS, PROJECT = range(6)
 SPRING, REST, LEAST, MOST = range(PLACE + 1, PLACE + 5)     # rows of joints
 
 
@@ -25,7 +25,9 @@ class Motion(NamedTuple):
     functions, see FORWARD; joints (11, n): damping, friction, lower and upper stop, stiffness and rest of the springs,
     and limits that do not act, see steps.py; watch: what a failing controller is stored in; vectors (n): tau, the
     efforts, and memory for the inputs of forward dynamics and of the controller, whose time is the first entry of t;
-    terms (3, n): memory for what elements of force add up to."""
+    terms (3, n): memory for what elements of force add up to. begin (n): the velocities where a step starts, slip (n)
+    their signs, by which dry friction resists in it, dry (n) its efforts, start (nq) the configuration there; acts
+    (ACTS, n): memory."""
 
     space: Any
     memory: int
@@ -39,6 +41,11 @@ class Motion(NamedTuple):
     qd: Any
     t: Any
     terms: Any
+    begin: Any
+    slip: Any
+    dry: Any
+    start: Any
+    acts: Any
 
 
 class Stages(NamedTuple):
@@ -100,13 +107,14 @@ def add_forces(motion: Motion, t: Scalar, q: list, qd: list, ahead: Scalar) -> N
 
 @kernel
 def load(motion: Motion, t: Scalar, q: list, qd: list, h: Scalar, ahead: Scalar) -> None:
-    """Set motion.net to tau - D qd - K (q + ahead qd - rest), D qd the effort of friction, and motion.added to
-    h D + h^2 K: what these lose if qd grows by h qdd, and q by h times that."""
+    """Set motion.net to tau - D qd - K (q + ahead qd - rest) less dry friction, and motion.added to h D + h^2 K: what
+    these lose if qd grows by h qdd, and q by h times that."""
     joints = motion.joints
     renew(motion, t, q, qd)
     for k in range(len(qd)):
-        d, K = resistance(joints[0, k], joints[1, k], qd[k]), joints[SPRING, k]
-        motion.net[k] = motion.tau[k] - d * qd[k] - K * (stretch(motion, q, k) + ahead * qd[k])
+        d, K = joints[0, k], joints[SPRING, k]
+        motion.net[k] = (motion.tau[k] - d * qd[k] - joints[1, k] * motion.slip[k]
+                         - K * (stretch(motion, q, k) + ahead * qd[k]))
         motion.added[k] = h * d + (h * h) * K
     if len(qd) > 0 and motion.calls[FORCES] != 0:
         add_forces(motion, t, q, qd, ahead)
@@ -117,8 +125,8 @@ def load(motion: Motion, t: Scalar, q: list, qd: list, h: Scalar, ahead: Scalar)
 
 @kernel
 def accelerate(motion: Motion, t: Scalar, q: list, qd: list, h: Scalar, qdd: list) -> None:
-    """qdd from (M + h D + h^2 K) qdd = tau - D qd - K (q + h qd - rest) - C qd - g, D qd the effort of friction and K
-    the stiffness of springs: with h > 0 both at the end of a step, qd + h qdd and q + h (qd + h qdd)."""
+    """qdd from (M + h D + h^2 K) qdd = tau - D qd - K (q + h qd - rest) - C qd - g less dry friction, D the damping
+    and K the stiffness of springs: with h > 0 both at the end of a step, qd + h qdd and q + h (qd + h qdd)."""
     load(motion, t, q, qd, h, h)
     solve(motion, q, qd, motion.net, motion.added, qdd)
 
@@ -133,12 +141,6 @@ def any_bounds(joints: np.ndarray, least: int, most: int) -> bool:
 
 
 @kernel
-def has_stops(joints: np.ndarray) -> bool:
-    """True if any joint has a position stop."""
-    return any_bounds(joints, 2, 3)
-
-
-@kernel
 def beyond(motion: Motion, q: list) -> Any:
     """Where any joint is beyond a limit that does not act."""
     found = null(q[0]) > 1.0
@@ -149,32 +151,72 @@ def beyond(motion: Motion, q: list) -> Any:
     return found
 
 
-@outlined
-def stop_at_limits(motion: Motion, q: list, qd: list, stages: Stages) -> None:
-    """Position stops: a joint beyond its limit is set back to it, and its velocity outwards to 0.
+@kernel
+def depart(motion: Motion, q: list, qd: list) -> None:
+    """Keep what the end of a step asks of its start."""
+    for k in range(len(qd)):
+        none = null(qd[k])
+        motion.begin[k] = qd[k]
+        motion.slip[k] = where(qd[k] > 0.0, none + 1.0, where(qd[k] < 0.0, none - 1.0, none))
+        motion.dry[k], motion.acts[STICKS, k], motion.acts[ADDED, k] = none + motion.joints[1, k], none, none
+    for k in range(len(q)):
+        motion.start[k] = q[k]
 
-    The impulse of a stop acts on all joints, or energy would be added: (M + D) dqd = -D qd with D large enough at a
-    blocked joint to hold it. Forward dynamics solves this, as the difference of two results, in which gravity cancels.
-    An impulse at one stop may drive another joint against its own, hence the iterations."""
-    joints, D, rest, push = motion.joints, motion.added, motion.qd, motion.net
-    held, free = stages.dv[0], stages.dv[1]
-    for _ in range(len(qd)):
-        any_blocked = False
+
+@outlined
+def put_bounds(motion: Motion, h: Scalar, q: list, qd: list, turning: bool) -> bool:
+    """Set motion.acts for a step of length h, at a configuration within the stops. Returns whether any joint needs an
+    impulse.
+
+    A stop pushes inwards. Dry friction has resisted the slip at the start of the step with its effort f; its impulse in
+    the whole step is within [-h f, h f], and so what is left of it within that, less that of the step. turning: it is
+    that of the share of the step after a joint turned round, at constant acceleration: exact to order 2."""
+    joints, acts, needed = motion.joints, motion.acts, False
+    for k in range(len(qd)):
+        m, none, v = place_in_q(motion.space, joints, k), null(qd[k]), qd[k]
+        friction = h * motion.dry[k]
+        if turning:
+            turned = v * motion.begin[k] < 0.0
+            friction *= where(turned, v / where(turned, v - motion.begin[k], none + 1.0), none + 1.0)
+        lower, upper = (motion.slip[k] - 1.0) * friction, (motion.slip[k] + 1.0) * friction
+        acts[STICKS, k] = where((friction > 0.0) & (motion.slip[k] == 0.0), none + 1.0, acts[STICKS, k])
+        if m >= 0:
+            lower = where(q[m] >= joints[3, k], none - np.inf, lower)
+            upper = where(q[m] <= joints[2, k], none + np.inf, upper)
+            acts[STICKS, k] = where((q[m] >= joints[3, k]) | (q[m] <= joints[2, k]), none, acts[STICKS, k])
+        acts[LOWER, k], acts[UPPER, k] = lower, upper
+        needed = needed or some((v < 0.0) & (upper > 0.0) | (v > 0.0) & (lower < 0.0))
+    return needed
+
+
+@outlined
+def push(motion: Motion, h: Scalar, q: list, qd: list) -> None:
+    """The impulses of a step of length h on the velocities qd, at its start q: Moreau's rule, for steps whose
+    displacement is that of the velocities at their end. No friction is left for the end then."""
+    if motion.calls[PROJECT] != 0:
         for k in range(len(qd)):
-            low, high, none, m = joints[2, k], joints[3, k], null(qd[k]), place_in_q(motion.space, joints, k)
-            D[k] = none
-            if m >= 0:
-                q[m] = where(q[m] < low, over(low, q[m]), where(q[m] > high, over(high, q[m]), q[m]))
-                D[k] = where(qd[k] < 0.0, where(q[m] <= low, over(BLOCK, none), none),
-                             where(qd[k] > 0.0, where(q[m] >= high, over(BLOCK, none), none), none))
-            any_blocked = any_blocked or some(D[k] > 0.0)
-        if not any_blocked:
-            return
+            motion.acts[ADDED, k] = motion.added[k]
+        if put_bounds(motion, h, q, qd, False):
+            project(motion, PUSHED, q, qd)
         for k in range(len(qd)):
-            rest[k] = push[k] = null(qd[k])
-        solve(motion, q, rest, push, D, free)
-        for k in range(len(qd)):
-            push[k] = -D[k] * qd[k]
-        solve(motion, q, rest, push, D, held)
-        for k in range(len(qd)):
-            qd[k] = where(D[k] > 0.0, null(qd[k]), qd[k] + (held[k] - free[k]))
+            motion.dry[k] = motion.acts[ADDED, k] = null(qd[k])
+
+
+@outlined
+def arrive(motion: Motion, what: int, h: Scalar, q: list, qd: list) -> None:
+    """The end of a step of length h: joints beyond their stops are set back to them, and impulses act.
+
+    A joint that friction holds is where the step began: it does not creep. what: see PROJECTED in steps.py."""
+    joints = motion.joints
+    for k in range(len(qd)):
+        m, low, high = place_in_q(motion.space, joints, k), joints[2, k], joints[3, k]
+        if m >= 0:
+            q[m] = where(q[m] < low, over(low, q[m]), where(q[m] > high, over(high, q[m]), q[m]))
+    if put_bounds(motion, h, q, qd, True) or what > NEEDED:
+        project(motion, what, q, qd)
+
+
+@kernel
+def project(motion: Motion, what: int, q: list, qd: list) -> None:
+    """Bring the state back to the constraints of the robot, with what acts on its joints."""
+    call(motion.calls[PROJECT], (motion.memory, what, at(motion.acts), at(motion.start), at(q), at(qd)))

@@ -14,7 +14,8 @@ from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
 from screw_dynamics.checks import broadcast, number, one_of, positive, real_numbers, result_pair
 from screw_dynamics.compiled.batch import Workspaces
 from screw_dynamics.compiled.threads import on_threads, thread_count
-from screw_dynamics.forces import Custom, Element, JointSprings, ModelFriction, Total, elements_of
+from screw_dynamics.constraints.projection import NEEDED, acts_at_ends, projection_address, with_room
+from screw_dynamics.forces import Custom, Element, JointSprings, ModelDamping, ModelFriction, Total, elements_of
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN
@@ -22,28 +23,14 @@ from screw_dynamics.numbers.values import PLAIN
 from . import control_along, controller_failure
 from .controllers import CompiledController, compiled_controller, plain_controller
 from .divergence import warn_of_divergence
-from .integrators import FIXED_STEPS, INTEGRATORS, check_dry_friction, check_elements, momenta_address
+from .integrators import FIXED_STEPS, INTEGRATORS, check_elements, momenta_address
 from .limits_left import warn_of_limits
-from .motion import CONTROLLER, ELEMENTS, FORCES, FORWARD, LEAST, MOMENTA, MOST, REST, SPRING
+from .motion import CONTROLLER, ELEMENTS, FORCES, FORWARD, LEAST, MOMENTA, MOST, PROJECT, REST, SPRING
 from .robot_type import METHODS
 from .rollout_arguments import efforts, options, sampling
 from .rollout_kernels import KNOWN, entry_point, noted
 from .springs import checked_springs
-from .steps import (
-    ABSOLUTE,
-    ADDRESSES,
-    EVERY,
-    JOINTS,
-    LEFT,
-    LONG,
-    MAIN,
-    OF_JOINT,
-    RELATIVE,
-    SETTLE,
-    SETTLED,
-    START,
-    STEPS,
-)
+from .steps import ABSOLUTE, ADDRESSES, EVERY, JOINTS, LEFT, LONG, MAIN, OF_JOINT, PROJECTED, RELATIVE, START, STEPS
 
 OTHER_METHODS = {"kinetic_energy": KINETIC_ENERGY, "potential_energy": POTENTIAL_ENERGY,
                  "forward_kinematics": FORWARD_KINEMATICS, "jacobian": JACOBIAN,
@@ -67,13 +54,14 @@ class Samples(NamedTuple):
 class Rollouts:
     """The rollouts and steps of one robot, from the entry points of its algorithms, and workspaces.
 
-    settle: of a robot that keeps constraints the address of closed_loops.settle, settle(lanes), and what it is called
-    with after each step."""
+    projected: what is brought back after each step of a robot that keeps constraints, see constraints.py, whose
+    workspaces hold them; None for a tree."""
 
     def __init__(self, robot: Any, entries: Choice, workspaces: Workspaces,
-                 settle: tuple[Callable[[bool], int], int] | None = None):
-        self._settle = settle
+                 projected: int | None = None):
+        self._projected = projected
         self._robot, self._model, self._entries, self._workspaces = robot, robot.model, entries, workspaces
+        self._with_room = workspaces if projected is not None else Workspaces(with_room(robot._rows))
         self._checked: dict = {}            # by options: plan, and number of samples
         self._totals: dict[tuple[Element, ...], Total] = {}
         self._on_groups = self._model.on_groups
@@ -93,7 +81,6 @@ class Rollouts:
         lower[:], upper[:] = (model.lower, model.upper) if limits else (-np.inf, np.inf)
         rows[LEAST], rows[MOST] = (model.lower, model.upper) if limits is None else (-np.inf, np.inf)
         if friction:
-            check_dry_friction(integrator, model)
             damping[:], dry[:] = model.damping, model.friction
         if springs is not None:
             rows[SPRING], dampers, rows[REST] = springs
@@ -103,7 +90,14 @@ class Rollouts:
     def total(self, forces: Sequence[Element] | None, friction: bool = False, springs: Any = None) -> Total | None:
         """The sum of elements of force on the robot, with the model's friction and springs at the joints if they act;
         None for none."""
-        elements = acting(self._model, forces, friction, springs)
+        return self._sum_of(acting(self._model, forces, friction, springs))
+
+    def smooth(self, forces: Sequence[Element] | None, friction: bool) -> Total | None:
+        """The same without the model's dry friction, which steps take apart."""
+        damped = bool(friction and self._model.damping.any())
+        return self._sum_of((*acting(self._model, forces, False, None), *[ModelDamping()] * damped))
+
+    def _sum_of(self, elements):
         if not elements:
             return None
         if elements not in self._totals:
@@ -121,10 +115,14 @@ class Rollouts:
             calls[FORCES], calls[ELEMENTS] = total.address(lanes), total.where
         if INTEGRATORS[integrator].momenta:
             calls[MOMENTA] = momenta_address(self._model.structure, lanes)
-        if self._settle:
-            address, plan[SETTLED] = self._settle
-            calls[SETTLE] = address(lanes)
+        if self._projected is not None or acts_at_ends(plan[JOINTS:].reshape(OF_JOINT, -1)):
+            plan[PROJECTED] = NEEDED if self._projected is None else self._projected
+            calls[PROJECT] = projection_address(self._model.structure, self._projected is not None, lanes)
         return calls
+
+    def _pool(self, plan):
+        """The workspaces with what the functions of a plan read."""
+        return self._with_room if plan.view(np.int64)[ADDRESSES + PROJECT] else self._workspaces
 
     def _with_calls(self, plan, integrator, total, controller, lanes):
         """The plan with the addresses of what an integrator calls, of a controller and of what it calls."""
@@ -142,12 +140,13 @@ class Rollouts:
         return plan
 
     def step_entry(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None,
-                   total: Total | None = None) -> tuple[Callable, np.ndarray]:
-        """The entry point of one state and the plan of one step. ValueError for an adaptive integrator."""
+                   total: Total | None = None) -> tuple[Callable, np.ndarray, Workspaces]:
+        """The entry point of one state, the plan of one step, and the workspaces for it. ValueError for an adaptive
+        integrator."""
         one_of("integrator", integrator, FIXED_STEPS)
         friction, limits = options(friction, limits)
         plan = self._with_calls(self._plan(integrator, friction, limits, springs), integrator, total, None, False)
-        return entry_point(integrator, False, self._on_groups), plan
+        return entry_point(integrator, False, self._on_groups), plan, self._pool(plan)
 
     # --------------------------------------------------------------------------------------------- one step
     def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float, integrator: str, friction: bool,
@@ -171,9 +170,9 @@ class Rollouts:
         else:
             if threads is not None:
                 thread_count(threads)
-            with self._workspaces.borrowed() as memory:
-                one, plan = self.step_entry(integrator, friction, limits, springs, total)
-                plan[START] = begin
+            one, plan, pool = self.step_entry(integrator, friction, limits, springs, total)
+            plan[START] = begin
+            with pool.borrowed() as memory:
                 notes = noted(one(memory, plan, *(x[0, 0] for x in inputs), None, *(x[0, 0] for x in ends), dt))
         if notes[LEFT]:
             self.tell_limits(ends[0].reshape(*lead, 1, -1), inputs[0].reshape(*lead, 1, -1), 4)
@@ -250,7 +249,8 @@ class Rollouts:
         if plan[LONG]:
             plan = plan.copy()
             plan[MAIN] = get_ident() == main_thread().ident
-        n, memory = self._model.n, self._workspaces.take()
+        n, pool = self._model.n, self._pool(plan)
+        memory = pool.take()
         t, q, qd = empty(samples + 1), empty((samples + 1, self._model.nq)), empty((samples + 1, n))
         try:
             done = entry_point(integrator, False, self._on_groups)(
@@ -260,7 +260,7 @@ class Rollouts:
             name_force(error, total)
             raise
         finally:
-            self._workspaces.give_back(memory)
+            pool.give_back(memory)
         return Samples(t, q, qd, *noted(done)) if done else None
 
     def _from_any(self, integrator, plan, q0, qd0, effort, total, controller, dt, samples, threads):
@@ -301,7 +301,7 @@ class Rollouts:
 
         def work(starts):
             main = get_ident() == main_thread().ident
-            with self._workspaces.borrowed() as memory:
+            with self._pool(plan).borrowed() as memory:
                 try:
                     for start in starts:
                         piece = slice(start, start + size)

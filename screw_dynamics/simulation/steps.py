@@ -8,24 +8,27 @@ import numpy as np
 
 from screw_dynamics.algorithms.space import place_in_q
 from screw_dynamics.compiled.interrupt import ended
-from screw_dynamics.compiled.native import array_at, at, call
+from screw_dynamics.compiled.native import array_at, at
+from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.workspace import CONFIGURATION, COORDINATES, RESULT, watch_in
+from screw_dynamics.constraints.impulses import ACTS
+from screw_dynamics.constraints.projection import BEGIN, NEEDED
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
 
-from .motion import LEAST, MOST, Motion, Stages, any_bounds, beyond, has_stops, stop_at_limits
+from .motion import LEAST, MOST, PROJECT, Motion, Stages, any_bounds, arrive, beyond, depart, project
 from .runge_kutta import Tableau, dense, dense_weights, error_norm, first_step, next_step, runge_kutta_stages
 
 # A plan is a float64 array: numbers of a rollout, addresses of CALLS functions (bits, not numbers), and for each
 # velocity eleven numbers (OF_JOINT, n): damping, friction and stops in the rollout, the model's damping and friction,
 # where in q its coordinate is, or -1, stiffness and rest of its spring, and limits that do not act: what leaves them is
-# noted. Where a robot keeps constraints, the last of the functions is called with BEGIN before the first step and with
-# the plan's SETTLED after each: settle in closed_loops.py.
-STEPS, EVERY, RELATIVE, ABSOLUTE, LONG, MAIN, SETTLED, START, ADDRESSES, CALLS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 18
-SETTLE, BEGIN = CALLS - 1, 0
-STAGES = 14         # rows of working memory before those of the stages
+# noted. Where stops or dry friction act, or constraints, project in constraints.py is called with the plan's PROJECTED
+# after a step: NEEDED only where some joint needs it, more for a robot that keeps constraints, which is called with
+# BEGIN before the first step.
+STEPS, EVERY, RELATIVE, ABSOLUTE, LONG, MAIN, PROJECTED, START, ADDRESSES, CALLS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 18
+STAGES = 22         # rows of working memory before those of the stages
 JOINTS, OF_JOINT = ADDRESSES + CALLS, 11
 DIVERGED, LEFT = 0, 1       # words of a job's notes
 
@@ -52,7 +55,7 @@ class Job(NamedTuple):
 
 @kernel
 def work_rows(tableau: Tableau) -> int:
-    """How many vectors (nq) of working memory a rollout needs: state, efforts, eight that Motion needs, state and
+    """How many vectors (nq) of working memory a rollout needs: state, efforts, those that Motion needs, state and
     displacement of a stage, and the rates of all stages, at least four, which implicit steps need."""
     return STAGES + 2 * max(4, len(tableau.c))
 
@@ -66,7 +69,11 @@ def prepare_motion(tableau: Tableau, like: Scalar, space: Callable, calls: Any, 
     n, nq, count = int(memory[COORDINATES]), int(memory[CONFIGURATION]), work_rows(tableau)
     rows, middle = block(like, (count, nq), memory, int(memory[RESULT])), (STAGES + count) // 2
     motion = Motion(space(memory), at(memory), calls, joints, watch_in(memory), rows[2][:n], rows[3][:n], rows[4][:n],
-                    rows[5], rows[6][:n], rows[7], array_at(like, at(rows[11]), (3, n)))
+                    rows[5], rows[6][:n], rows[7], array_at(like, at(rows[11]), (3, n)), rows[21][:n], rows[14][:n],
+                    rows[20][:n], rows[15], array_at(like, at(rows[16]), (ACTS, n)))
+    for k in range(ACTS):
+        for i in range(n):
+            motion.acts[k, i] = null(like)
     return rows[0], rows[1][:n], motion, Stages(rows[STAGES:middle], rows[middle:], rows[8], rows[9][:n], rows[10][:n])
 
 
@@ -76,22 +83,6 @@ def motion_of(tableau: Tableau, like: Scalar, space: Callable, job: Job) -> tupl
     calls = array_at(0, at(job.plan) + 8 * ADDRESSES, (CALLS,))
     joints = block(0.0, (OF_JOINT, int(job.memory[COORDINATES])), job.plan, JOINTS)
     return prepare_motion(tableau, like, space, calls, joints, job.memory)
-
-
-@kernel
-def load_rows(rows: np.ndarray, first: int, sample: int, column: list) -> None:
-    """Put rows[first ... first + 7, sample] into the places of a column; past the end, the last is repeated."""
-    for k in range(len(column)):
-        for place in range(places(column[k])):
-            column[k] = insert(column[k], place, rows[min(first + place, len(rows) - 1), sample, k])
-
-
-@kernel
-def store_rows(rows: np.ndarray, first: int, sample: int, column: list) -> None:
-    """The inverse of load_rows; places past the end are dropped."""
-    for k in range(len(column)):
-        for place in range(min(places(column[k]), len(rows) - first)):
-            rows[first + place, sample, k] = extract(column[k], place)
 
 
 @kernel
@@ -120,29 +111,23 @@ def note_left(job: Job, motion: Motion, first: int, x: list) -> None:
 
 
 @kernel
-def settle(motion: Motion, what: int, q: list, qd: list) -> None:
-    """Bring the state back to the constraints of the robot, if it has any."""
-    if motion.calls[SETTLE] != 0:
-        call(motion.calls[SETTLE], (motion.memory, what, at(q), at(qd)))
-
-
-@kernel
 def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable, job: Job) -> None:
     """Steps of length dt; every `every`-th of them ends in a sample."""
     x, v, motion, stages = motion_of(tableau, like, space, job)
-    steps, every, stops = int(job.plan[STEPS]), int(job.plan[EVERY]), has_stops(motion.joints)
-    watched = any_bounds(motion.joints, LEAST, MOST)
+    steps, every, what = int(job.plan[STEPS]), int(job.plan[EVERY]), int(job.plan[PROJECTED])
+    watched, projects = any_bounds(motion.joints, LEAST, MOST), motion.calls[PROJECT] != 0
     for first in range(0, len(job.q0), places(like)):
         load_rows(job.q0, first, 0, x)
         load_rows(job.qd0, first, 0, v)
-        settle(motion, BEGIN, x, v)
+        if what > NEEDED:
+            project(motion, BEGIN, x, v)
         for i in range(steps):
             if i == 0 or job.effort.shape[1] > 1:
                 load_rows(job.effort, first, i, motion.tau)
+            depart(motion, x, v)
             step(tableau, motion, job.plan[START] + i * job.dt, job.dt, x, v, stages)
-            if stops:
-                stop_at_limits(motion, x, v, stages)
-            settle(motion, int(job.plan[SETTLED]), x, v)
+            if projects:
+                arrive(motion, what, null(like) + job.dt, x, v)
             if (i + 1) % every == 0:
                 if watched and job.notes[LEFT] == 0 and some(beyond(motion, x)):
                     note_left(job, motion, first, x)            # before results, which may be in the place of q0
@@ -175,11 +160,11 @@ def write_samples(tableau: Tableau, motion: Motion, place: int, t: Scalar, h: Sc
 @kernel
 def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable, job: Job) -> None:
     """Runge-Kutta steps with SciPy's step control, sampled at every dt * every by dense output; each place has a time
-    of its own. With efforts that vary, and with stops, a step ends at every dt. A state is NaN from where its
-    step size underflows or its numbers cease to be finite."""
+    of its own. With efforts that vary, stops, dry friction and constraints a step ends at every dt. A state is NaN from
+    where its step size underflows or its numbers cease to be finite."""
     x, v, motion, stages = motion_of(tableau, like, space, job)
-    plan, dt, effort, q, qd, stops = job.plan, job.dt, job.effort, job.q, job.qd, has_stops(motion.joints)
-    every, relative, tolerance = int(plan[EVERY]), plan[RELATIVE], plan[ABSOLUTE]
+    plan, dt, effort, q, qd, projects = job.plan, job.dt, job.effort, job.q, job.qd, motion.calls[PROJECT] != 0
+    every, relative, tolerance, what = int(plan[EVERY]), plan[RELATIVE], plan[ABSOLUTE], int(plan[PROJECTED])
     watched = any_bounds(motion.joints, LEAST, MOST)
     varying, weights, start, u = effort.shape[1] > 1, np.empty(len(tableau.c)), np.empty(len(x)), np.empty(len(v))
     end = q.shape[1] * every * dt
@@ -189,12 +174,16 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
         load_rows(job.qd0, first, 0, v)
         load_rows(effort, first, 0, motion.tau)
         t = null(like)
-        horizon = t + (dt if varying or stops else end)
+        if what > NEEDED:
+            project(motion, BEGIN, x, v)
+        depart(motion, x, v)
+        horizon = t + (dt if varying or projects else end)
         sample, interval = t + 1.0, t                       # of each place: next sample, and interval dt
         h = first_step(tableau, motion, t, x, v, stages, relative, tolerance, end)
         retried = t > 1.0                                   # false everywhere
         while some(t < end):
             active, last = t < end, t + h >= horizon
+            depart(motion, x, v)
             length = where(active, where(last, horizon - t, h), null(like))
             runge_kutta_stages(tableau, motion, t, length, x, v, stages)
             error = error_norm(tableau, motion, length, x, v, stages, relative, tolerance)
@@ -217,10 +206,10 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
             h = where(active & (last & accepted), h, next_step(tableau, length, error, retried))
             retried = active & (error >= 1.0)
             t = arrival
-            if stops:
-                stop_at_limits(motion, x, v, stages)
+            if projects:
+                arrive(motion, what, where(accepted, length, null(like)), x, v)
             for place in range(places(like)):               # past the last state too, or those places would never end
-                if (varying or stops) and extract(accepted & (t >= horizon), place):
+                if (varying or projects) and extract(accepted & (t >= horizon), place):
                     i, number = int(extract(interval, place)) + 1, int(extract(sample, place)) - 1
                     s = min(first + place, len(q) - 1)
                     interval = insert(interval, place, float(i))

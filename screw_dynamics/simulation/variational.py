@@ -31,7 +31,7 @@ def forces(motion: Motion, t: Scalar, h: Scalar, q: list, v: list, found: np.nda
     renew(motion, t, q, v)
     for k in range(len(v)):
         D, K = joints[0, k], joints[SPRING, k]
-        found[1, k] += tau[k] - found[2, k] - D * v[k] - K * stretch(motion, q, k)
+        found[1, k] += tau[k] - found[2, k] - D * v[k] - joints[1, k] * motion.slip[k] - K * stretch(motion, q, k)
         motion.added[k] = (0.5 * h) * (D + (0.5 * h) * K)
     if len(v) > 0 and motion.calls[FORCES] != 0:
         add_forces(motion, t, q, v, 0.0)

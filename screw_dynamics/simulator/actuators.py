@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from screw_dynamics.closed_loops import ClosedLoopRobot
 from screw_dynamics.floating_base import coordinates
 from screw_dynamics.forces import Element
 from screw_dynamics.robot import Robot
@@ -13,7 +14,7 @@ from screw_dynamics.simulation.driven import BRAKE, EFFORT, GRAVITY, PAST, REFER
 
 from .commands import Drive, Drives
 from .limits import EnforcedLimits
-from .mechanism import Mechanism
+from .loops import why_open
 from .reference import Sample
 from .settings import Settings
 
@@ -30,6 +31,7 @@ class Actuators:
     def __init__(self, limits: EnforcedLimits, settings: Settings, forces: Sequence[Element] = ()):
         self._limits, self._settings, self.forces = limits, settings, forces
         self._robot: Robot | None = None
+        self._loops: ClosedLoopRobot | None = None
         self._drives: Drives | None = None
 
     def effort(self, robot: Robot, drives: Drives, sample: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
@@ -47,14 +49,15 @@ class Actuators:
         made, _, _ = self._run(robot, drives, sample, t, q.copy(), end, wrenches, 1, clipped)
         return (end - qd) / self._settings.step if made else np.zeros(len(qd))
 
-    def closed(self, robot: Robot, q: np.ndarray, qd: np.ndarray, motors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Configuration and velocities with the robot's loops closed, as of Mechanism.closed."""
-        return Mechanism(robot).closed(q, qd, motors) if robot.model.constraints else (q, qd)
+    def reason(self, robot: Robot, q: np.ndarray, qd: np.ndarray) -> str:
+        """Why the last motion ended early at a state, if more is known than the joints whose numbers are not finite."""
+        return why_open(robot, q, qd, self._driven.lost[0], self._settings.step)
 
-    @property
-    def reason(self) -> str:
-        """Why the last motion ended early, if more is known than the joints whose numbers are not finite."""
-        return getattr(self._driven, "reason", "")
+    def loops(self, robot: Robot) -> ClosedLoopRobot:
+        """A robot with closed loops, and what keeps them."""
+        if self._loops is None or self._loops.robot is not robot:
+            self._loops = ClosedLoopRobot(robot)
+        return self._loops
 
     def move(self, robot: Robot, drives: Drives, samples: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
              wrenches: Wrenches, steps: int, clipped: np.ndarray,
@@ -71,8 +74,7 @@ class Actuators:
     def _run(self, robot, drives, samples, t, q, qd, wrenches, steps, clipped, past=None):
         if robot is not self._robot:
             self._robot, self._drives = robot, None
-            self._driven = (Mechanism(robot, self.forces) if robot.model.constraints else
-                            Driven(robot, self._settings.integrator, self.forces))
+            self._driven = driven(robot, self._settings.integrator, self.forces)
             self._unpushed = self._driven.wrenches({})
         if drives is not self._drives:      # brakes stay where they are as long as the same drives the joints
             self._drives, self._table = drives, self._joints(robot, drives, coordinates(q, robot.n))
@@ -102,6 +104,12 @@ class Actuators:
 
 
 _DRIVES = np.array([EFFORT, GRAVITY, SERVO, SERVO, SERVO, BRAKE])       # by Drive
+
+
+def driven(robot: Robot, integrator: str, forces: Sequence[Element]) -> Driven:
+    """The driven motion of a robot, with the constraints of its model."""
+    constraints = ClosedLoopRobot(robot).constraints if robot.model.constraints else None
+    return Driven(robot, integrator, forces, constraints)
 
 
 def _reference(drives: Drives, samples: Sample) -> np.ndarray:

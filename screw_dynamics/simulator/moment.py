@@ -11,6 +11,7 @@ from screw_dynamics.robot import Robot
 
 from .actuators import Actuators
 from .commands import Drives
+from .loops import loads
 from .pushes import Push, total
 from .reference import Reference, Sample
 from .settings import Settings
@@ -66,10 +67,15 @@ class Moment:
 
     @lazy
     def loads(self) -> Mapping[str, np.ndarray]:
-        """The wrenches {link: (6,)} on links, as `wrenches`, with those of force elements."""
-        found = dict(self.robot.total_force(self._actuators.forces).link_wrenches(self.q, self.qd, self._time)
-                     if self._actuators.forces else {})
-        for link, wrench in self.wrenches.items():
+        """The wrenches {link: (6,)} on links, as `wrenches`, with those of force elements and of closed loops."""
+        robot, forces = self.robot, self._actuators.forces
+        found = dict(robot.total_force(forces).link_wrenches(self.q, self.qd, self._time)) if forces else {}
+        others = [*self.wrenches.items()]
+        if robot.model.constraints:
+            passive = robot.total_force(forces, friction=self._settings.joint_friction)
+            net = self.effort + (passive.efforts(self.q, self.qd, self._time) if passive else 0.0)
+            others += loads(self._actuators.loops(robot), self.q, self.qd, net, self.wrenches)
+        for link, wrench in others:
             found[link] = found.get(link, 0.0) + wrench
         return found
 

@@ -21,7 +21,7 @@ from screw_dynamics.floating_base import (
 from screw_dynamics.forces import Element, elements_of
 from screw_dynamics.robot import Robot
 from screw_dynamics.simulation.driven import PAST
-from screw_dynamics.simulation.integrators import check_dry_friction, check_elements
+from screw_dynamics.simulation.integrators import FIXED_STEPS, WITH_CONSTRAINTS, check_elements
 
 from .actuators import Actuators, braked, singular_joint
 from .balance import Account, Balance
@@ -29,7 +29,7 @@ from .commands import Commands, Drive
 from .faults import Faults, Scheduled
 from .home import Home, default_modes
 from .limits import EnforcedLimits
-from .mechanism import residuals
+from .loops import closed, residuals
 from .moment import Acting, Moment, Past, Stretch
 from .pushes import Pushes, total
 from .reference import Reference, Tracking
@@ -83,8 +83,6 @@ class Simulation:
         self.home.change(initial_positions or {})
         self._check_inertia()
         self._check_constraints()
-        if self.settings.joint_friction:
-            check_dry_friction(self.settings.integrator, robot.model)
         self.forces = elements_of(forces)
         check_elements(self.settings.integrator, robot.total_force(self.forces).elements)
         self._actuators = Actuators(self.limits, self.settings, self.forces)
@@ -147,14 +145,11 @@ class Simulation:
                 raise ValueError(f"no inertia resists joint '{self.names[i]}': the mass matrix is singular {where}")
 
     def _check_constraints(self) -> None:
-        """Refuse what there is for trees alone."""
-        if not self.robot.model.constraints:
-            return
-        if self.settings.integrator != "semi_implicit_euler":
-            raise ValueError(f"integrator is {self.settings.integrator}, must be semi_implicit_euler for a robot with "
-                             "closed loops")
-        if any(self.settings.force_torques):
-            raise ValueError("force_torques: joints of a robot with closed loops have no force-torque sensors")
+        """Refuse an integrator for trees alone."""
+        known = [name for name in WITH_CONSTRAINTS if name in FIXED_STEPS]
+        if self.robot.model.constraints and self.settings.integrator not in known:
+            raise ValueError(f"integrator is {self.settings.integrator}, must be one of {', '.join(known)} for a robot "
+                             "with closed loops")
 
     def restart_clock(self) -> None:
         """Let simulated time restart at zero; nothing else changes. A reference has to be of the new time."""
@@ -183,7 +178,7 @@ class Simulation:
         self._start(*self.home.with_joints(names, position, velocity, base), restart_clock)
 
     def _start(self, q: np.ndarray, qd: np.ndarray, restart_clock: bool) -> None:
-        q, qd = self._actuators.closed(self.robot, q, qd, ~self._commands.passive)
+        q, qd = closed(self.robot, q, qd, ~self._commands.passive)
         self._origin_ns = 0 if restart_clock else self.time_ns
         self.q, self.qd, self.steps, self.fault = q, qd, 0, None
         self._integrated: Robot | None = None
@@ -328,7 +323,7 @@ class Simulation:
         self.q, self.qd, self.steps = q, qd, self.steps + made
         if made < steps:
             not_finite = f"the effort on, or the state of, {self._names(failing)} is not finite"
-            self._stop(self._actuators.reason or not_finite)
+            self._stop(self._actuators.reason(self.robot, q, qd) or not_finite)
 
     def _integrate(self, effort: np.ndarray, steps: int) -> None:
         """Make steps under joint efforts, up to the last finite state; braked joints stay exactly where they were."""

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from screw_dynamics.algorithms.friction import resistance
-
 from .reference import Sample
 from .simulation import Simulation
 from .trajectory import SECOND, Desired, Points, Trajectory
@@ -99,7 +97,7 @@ class TrajectoryFollower:
         robot, states = self._simulation.robot, zip(position, velocity, acceleration, strict=True)
         effort = np.stack([robot.inverse_dynamics(self._simulation.configuration(q), *rates) for q, *rates in states])
         if self._simulation.settings.joint_friction:
-            effort += resistance(robot.model.damping, robot.model.friction, velocity) * velocity
+            effort += robot.friction_torque(velocity)
         return effort
 
     # --------------------------------------------------------------------------------------------- goals

@@ -46,12 +46,12 @@ def test_rates_are_those_of_the_residual_and_of_the_jacobian(kind, on_groups, rn
     robot, qd = loops.robot, rng.normal(size=loops.robot.n)
     open_q = robot.integrate(q, 0.3 * rng.normal(size=robot.n))
     for at in (q, open_q):
-        assert np.abs(loops._all.gradient(at) - slope(loops.residual, robot, at)).max() < 1e-7
+        assert np.abs(loops.constraints.gradient(at) - slope(loops.residual, robot, at)).max() < 1e-7
         change = (slope(loops.jacobian, robot, at) @ qd) @ qd
         assert np.abs(loops.drift(at, qd) - change).max() < 1e-6
     rows = loops.rows["loop"]
     assert np.abs(loops.residual(q)[rows]).max() < 1e-13
-    G, J = loops._all.gradient(q)[rows], loops.jacobian(q)[rows]
+    G, J = loops.constraints.gradient(q)[rows], loops.jacobian(q)[rows]
     assert np.linalg.matrix_rank(np.vstack((G, J)), 1e-9) == np.linalg.matrix_rank(J, 1e-9)
 
 

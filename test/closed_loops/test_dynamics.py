@@ -62,13 +62,13 @@ def test_accelerations_keep_the_constraints_and_wrenches_do_no_work(name, rng):
     assert np.abs(held @ loops.admissible_velocities(q)).max() < 1e-10 * max(1.0, np.abs(held).max())
     load = np.zeros(robot.n)
     for loop, wrench in wrenches.items():
-        part = loops._all.parts[loop]
+        part = loops.constraints.parts[loop]
         load += robot.jacobian(q, part.link, reference=part.on).T @ wrench
     if name != "geared arm":
         assert np.abs(load - held).max() < 1e-10 * max(1.0, np.abs(held).max())
         external = {}
         for loop, wrench in wrenches.items():
-            part = loops._all.parts[loop]
+            part = loops.constraints.parts[loop]
             to_on = robot.forward_kinematics(q, part.link, part.on)
             for link, W in ((part.link, wrench), (part.on, -se3.Ad_dual(to_on, wrench))):
                 external[link] = external.get(link, 0.0) + W
@@ -389,7 +389,7 @@ def failing(t, q, qd):
 def test_wrong_settings_are_refused():
     loops = MECHANISMS["four-bar"]()
     q, rest = loops.robot.neutral(), np.zeros(3)
-    with pytest.raises(ValueError, match="method 'euler' must be one of rk4, semi_implicit_euler"):
+    with pytest.raises(ValueError, match="method 'euler' must be one of semi_implicit_euler, rk4, rk45, implicit_mid"):
         loops.simulate(q, rest, method="euler")
     with pytest.raises(ValueError, match=r"weights must be > 0, not \[1.0, 0.0, 1.0\]"):
         loops.inverse_dynamics(q, rest, rest, weights=(1.0, 0.0, 1.0))

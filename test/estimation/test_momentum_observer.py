@@ -127,7 +127,9 @@ def test_friction_of_the_model_is_taken_off():
     motion = fall(rough, hold(rough), friction=True)
     included = observed(sd.estimation.MomentumObserver(rough, GAIN), motion, hold(rough))
     assert np.abs(observed(observer_of(rough), motion, hold(rough))).max() > 1.0
-    np.testing.assert_allclose(included, 0.0, atol=0.02)
+    slides = (np.abs(motion[2]) > 2e-3).all(axis=0)         # what holds a joint at rest is not known
+    assert slides.sum() >= 3
+    np.testing.assert_allclose(included[:, slides], 0.0, atol=0.02)
 
 
 def test_after_a_gap_or_a_jump_back_in_time_it_starts_anew(robot):

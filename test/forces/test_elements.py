@@ -127,7 +127,8 @@ def one_joint(kind="prismatic", mass=2.0, **options):
 
 def test_friction_by_numbers():
     total = sum_of(one_joint(), forces.Friction("joint", 0.5, 2.0, 3.0, 0.1))
-    for v, expected in (0.2, -(0.1 + (2.0 + 1.0 / 5.0) * 0.2 / 0.201)), (-0.2, 0.1 + 2.2 * 0.2 / 0.201), (0.0, 0.0):
+    near_rest = -(2.5e-4 + 0.5 * (2.0 + 1.0 / (1.0 + 25e-6)))
+    for v, expected in (0.2, -(0.1 + 2.0 + 1.0 / 5.0)), (-0.2, 0.1 + 2.2), (0.0, 0.0), (5e-4, near_rest):
         assert abs(total.efforts([0.0], [v])[0] - expected) <= 1e-14
         assert abs(total.account([0.0], [v]).lost + expected * v) <= 1e-14
     rising = sum_of(one_joint(), forces.Friction("joint", 0.0, 2.0, 3.0, 0.1)).efforts([[0.0], [0.0]], [[1e4], [0.02]])
@@ -137,7 +138,8 @@ def test_friction_by_numbers():
 def test_the_models_friction_is_what_friction_means():
     robot = one_joint(damping=0.4, friction=1.5)
     found = sum_of(robot, friction=True).efforts([0.0], [0.3])
-    assert abs(found[0] + 0.4 * 0.3 + 1.5 * 0.3 / 0.301) <= 1e-15
+    assert abs(found[0] + 0.4 * 0.3 + 1.5) <= 1e-15
+    assert sum_of(robot, friction=True).efforts([0.0], [[0.0], [-1e-9]])[:, 0].tolist() == [0.0, 1.5 + 4e-10]
     assert not sum_of(one_joint(), friction=True)
 
 

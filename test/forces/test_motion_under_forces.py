@@ -281,5 +281,5 @@ def test_the_momentum_balance_knows_what_pushes_from_outside():
 
 
 def test_dry_friction_is_refused_where_it_has_no_meaning():
-    with pytest.raises(ValueError, match="'variational' takes no dry friction, as Friction.joint='x'.* is"):
+    with pytest.raises(ValueError, match="'variational' takes no dry friction as a force, as Friction.joint='x'.* is"):
         oscillator().rollout([0, 0], [0, 0], None, 1e-3, 10, "variational", forces=[forces.Friction("x", 0.1, 0.2)])

@@ -106,16 +106,6 @@ def test_controllers_act_within_implicit_steps():
         assert abs(np.log2(errors[0] / errors[1]) - 2.0) < 0.1
 
 
-def test_dry_friction_brings_a_mass_to_rest_in_sdirk2():
-    """It slides for v / (mu g) s, and stands then."""
-    sled = slider(2.0, friction=4.0)
-    t, q, qd = sled.rollout([0.0], [1.0], dt=1e-2, steps=100, integrator="sdirk2", friction=True)
-    np.testing.assert_allclose(qd[t < 0.45, 0], 1.0 - 2.0 * t[t < 0.45], atol=0.01)
-    assert np.abs(qd[t > 0.55]).max() < 1e-3 and abs(q[-1, 0] - 0.25) < 0.01
-    with pytest.raises(ValueError, match=r"'implicit_midpoint' takes no dry friction, and joint 'slide' has 4"):
-        sled.step([0.0], [1.0], [0.0], 1e-2, "implicit_midpoint", friction=True)
-
-
 def test_stops_hold_in_implicit_steps():
     cart = slider(2.0, limits=sd.Limits(-1.0, 0.05))
     for integrator in IMPLICIT:

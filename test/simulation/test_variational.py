@@ -127,11 +127,6 @@ def test_efforts_that_change_count_as_they_are_in_the_middle_of_a_step():
     assert np.diff(qd[:, 0]) == pytest.approx(0.1 * 3.0 * (t[:-1] + 0.05) / 2.0, rel=1e-13)
 
 
-def test_dry_friction_is_refused_by_the_name_of_the_joint():
-    with pytest.raises(ValueError, match=r"'variational' takes no dry friction, and joint '.+' has 0\.2: take"):
-        MIMICS.rollout(*states(MIMICS), steps=1, integrator="variational", friction=True)
-
-
 def test_a_step_that_is_too_long_is_told():
     with pytest.warns(sd.DivergenceWarning, match="try a dt smaller than 3 s"):
         PENDULUM.rollout([1.0, 0.5], [0.0, 9.0], dt=3.0, steps=5, integrator="variational")

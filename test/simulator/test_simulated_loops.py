@@ -8,10 +8,12 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot
+from screw_dynamics.simulation.integrators import INTEGRATORS
 from screw_dynamics.simulator.home import default_modes
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
-from support.loop_robots import LOOP, four_bar
+from screw_dynamics.urdf.reader import model_of
+from support.loop_robots import LOOP, four_bar, four_bar_cut_at_c
 from support.paths import ROOT
 from support.simulations import FREE, NAN
 
@@ -127,6 +129,18 @@ def test_a_stop_takes_the_velocity_of_the_whole_mechanism(loops, effort, stop):
     assert simulation.fault is None and energy[-1] < max(energy)
 
 
+@pytest.mark.slow       # kernels of each integrator
+@pytest.mark.parametrize("method", [name for name in INTEGRATORS if name != "variational"])
+def test_simulations_stick_slip_and_stop_too(method):
+    """Of 6 N m friction of 3 in each joint leaves nothing, not a bit of motion; 30 bring the crank to its stop."""
+    loops = ClosedLoopRobot.from_urdf(four_bar('<dynamics damping="0.1" friction="3"/>'))
+    q, rest = loops.project((0.2, 0.0, 0.0), held="A"), np.zeros(3)
+    held = loops.simulate(q, rest, (6.0, 0.0, 0.0), 1e-2, 50, method, friction=True)
+    assert (held.q == q).all() and not held.qd.any()
+    stopped = loops.simulate(q, rest, (30.0, 0.0, 0.0), 1e-2, 60, method, friction=True, limits=True)
+    assert stopped.q[-1, 0] == 0.5 and np.abs(stopped.qd[-1]).max() < 1e-12 and stopped.residual.max() < 2e-12
+
+
 def test_a_push_moves_it(loops):
     simulation = simulate(loops, **FREE)
     wrench = np.array((0.0, 1.0, 0.0, 10.0, 0.0, 5.0))
@@ -174,12 +188,50 @@ def test_joints_of_loops_without_an_effort_limit_are_passive_and_modes_say_other
     assert default_modes(without_limits, "effort") == dict.fromkeys("ABC", "effort")
 
 
-@pytest.mark.parametrize(("settings", "message"), [
-    ({"integrator": "rk4"}, "integrator is rk4, must be semi_implicit_euler for a robot with closed loops"),
-    ({"force_torques": ("A",)}, "force_torques: joints of a robot with closed loops have no force-torque sensors")])
-def test_what_there_is_for_trees_alone_is_refused(loops, settings, message):
-    with pytest.raises(ValueError, match=message):
-        simulate(loops, **settings)
+def test_an_integrator_for_trees_alone_is_refused(loops):
+    with pytest.raises(ValueError, match="integrator is variational, must be one of semi_implicit_euler, rk4, "):
+        simulate(loops, integrator="variational")
+
+
+@pytest.mark.slow       # kernels of each integrator for driven motion
+@pytest.mark.parametrize("integrator", ["rk4", "implicit_midpoint", "sdirk2"])
+def test_integrators_keep_their_order_in_a_driven_mechanism(loops, integrator):
+    """The end of 0.24 s under a torque converges as fast as the order says."""
+    ends = []
+    for dt in (8e-3, 4e-3, 2e-3, 5e-4):
+        simulation = simulate(loops, integrator=integrator, dt=dt, enforce_limits=False)
+        simulation.command(command(loops, A=6.0))
+        simulation.advance(round(0.24 / dt))
+        assert closed(loops, simulation)
+        ends.append(np.r_[simulation.q, simulation.qd])
+    errors = [np.abs(end - ends[-1]).max() for end in ends[:-1]]
+    order = 4 if integrator == "rk4" else 2
+    assert errors[0] / errors[1] > 0.8 * 2 ** order and errors[2] < (1e-6 if order == 4 else 1e-3)
+
+
+def test_force_torque_sensors_do_not_know_where_the_loop_is_cut():
+    """The same mechanism cut at D and cut at C: what the motor's joint transmits is the same, at rest and in motion."""
+    found = []
+    for text, names in (four_bar(), "ABC"), (four_bar_cut_at_c(), "ABD"):
+        loops = ClosedLoopRobot.from_urdf(text)
+        robot = loops.robot
+        instrumented = sd.Robot(model_of(text, apart=("A",)), robot.gravity)
+        simulation = Simulation(robot, Settings(force_torques=("A",), command_timeout=0.0, enforce_limits=False),
+                                modes=dict.fromkeys(names, "effort"), instrumented=instrumented)
+        c = np.zeros(3)
+        c[robot.v_slices["A"]] = 4.0
+        simulation.command(c)
+        measured = [simulation.force_torque("A")]
+        q = loops.project(np.eye(3)[0] * -0.3, held=["A"])
+        v = loops.project_velocity(q, np.eye(3)[0])
+        simulation.reset_to(robot.joint_names, q, 1.5 * v / v[0])
+        simulation.command(c)
+        found.append([*measured, simulation.force_torque("A")])
+    at_rest, moving = np.array(found).swapaxes(0, 1)
+    assert abs(at_rest[0]).max() > 1.0
+    np.testing.assert_allclose(at_rest[0], at_rest[1], atol=1e-4)       # of accelerations over a step
+    assert abs(moving[0] - at_rest[0]).max() > 1.0
+    np.testing.assert_allclose(moving[0], moving[1], atol=2e-2)         # which differ by dt qd'' between cuts
 
 
 def test_loops_that_cannot_be_closed_are_named():

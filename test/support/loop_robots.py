@@ -15,3 +15,14 @@ def four_bar(inside=""):
         joint("A", "ground", "crank", "revolute", Y + MOTOR + inside),
         joint("B", "crank", "coupler", inside=f'<origin xyz="0 0 0.3"/>{Y}{inside}'),
         joint("C", "coupler", "rocker", inside=f'<origin xyz="0.8 0 0.2"/>{Y}{inside}'), LOOP)
+
+
+def four_bar_cut_at_c():
+    """The same mechanism as a tree with the rocker on the ground, and the loop closed between coupler and rocker."""
+    loop = ('<screw_dynamics><loop_joint name="C" type="revolute"><link1 link="coupler" xyz="0.8 0 0.2"/>'
+            f'<link2 link="rocker" xyz="0 0 0.5"/>{Y}</loop_joint></screw_dynamics>')
+    links = [link(name, mass, f'<origin xyz="{com}"/>', ARM) for name, mass, com in (
+        ("crank", 1, "0 0 0.15"), ("coupler", 2, "0.4 0 0.1"), ("rocker", 1.5, "0 0 0.25"))]
+    return robot(link("ground"), *links, joint("A", "ground", "crank", "revolute", Y + MOTOR),
+                 joint("B", "crank", "coupler", inside=f'<origin xyz="0 0 0.3"/>{Y}'),
+                 joint("D", "ground", "rocker", inside=f'<origin xyz="0.8 0 0"/>{Y}'), loop)

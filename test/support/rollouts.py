@@ -4,7 +4,6 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import screw_dynamics as sd
-from screw_dynamics.algorithms.friction import STICTION
 from support.paths import URDF
 from support.random_trees import model_of, random_tree
 
@@ -38,7 +37,7 @@ def rate_of(robot, effort=None, friction=False):
         q, qd = y[:robot.n], y[robot.n:]
         tau = np.zeros(robot.n) if effort is None else effort(t, q, qd)
         if friction:
-            tau = tau - robot.model.damping * qd - robot.model.friction * qd / (np.abs(qd) + STICTION)
+            tau = tau - robot.model.damping * qd - robot.model.friction * np.sign(qd)
         return np.r_[qd, robot.forward_dynamics(q, qd, tau)]
     return rate
 

@@ -17,10 +17,10 @@ from rclpy.utilities import remove_ros_args
 from screw_dynamics.conservation import momentum_and_moment
 from screw_dynamics.floating_base import coordinate_joints
 from screw_dynamics.robot import Robot
-from screw_dynamics.simulation.driven import Driven
+from screw_dynamics.simulator.actuators import driven
 from screw_dynamics.simulator.balance import prepare_balance
 from screw_dynamics.simulator.lockstep import Lockstep
-from screw_dynamics.simulator.mechanism import prepare_loops
+from screw_dynamics.simulator.loops import prepare_loops
 from screw_dynamics.simulator.runner import IDLE, Runner
 from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.simulator.stamps import Stamps
@@ -74,7 +74,7 @@ class SimulatorNode(ManagedNode):
         integrator = self._simulation_parameters.settings.integrator
         self.steps = {
             "simulation": lambda robot, q, v, link: robot.rollout(q, v, v, steps=1, integrator=integrator),
-            "driven motion": lambda robot, q, v, link: Driven(robot, integrator, self._simulation_parameters.forces),
+            "driven motion": lambda robot, q, v, link: driven(robot, integrator, self._simulation_parameters.forces),
             "closed loops": lambda robot, q, v, link: robot.model.constraints and prepare_loops(robot, q, v),
             **self.steps}
         self._group_parameters = GroupParameters(self, self.settings.trajectory_groups)

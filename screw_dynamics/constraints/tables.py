@@ -9,6 +9,7 @@ from screw_dynamics.numbers.tables import block, packed, table, width
 from screw_dynamics.numbers.values import Scalar, kernel
 from screw_dynamics.screws.se3 import Pose, Wrench, identity
 
+from .bounded import Box, box, box_numbers
 from .shortest import Problem, numbers, problem
 
 # Kinds of constraints. The rows of a subgroup are constant.
@@ -50,9 +51,10 @@ class Term(NamedTuple):
 class Constraints(NamedTuple):
     """Tables of loops, rows and terms, with a row at least, and how many there are.
 
-    Memory: wrenches F (6, m); h (m), a number for each row; effort (n,), which is also efforts (n, 1); most (1,), the
-    rank that is not exceeded; a Problem of m vectors of n numbers, of_joints, which is also one of n + m, damped; and
-    one of m vectors of m, of_rows."""
+    Memory: wrenches F (6, m); h (m), a number for each row; effort (n,), which is also efforts (n, 1); free (n,); most
+    (1,), the rank that is not exceeded; a Problem of m vectors of n numbers, of_joints, which is also one of n + m,
+    damped; one of m vectors of m, of_rows; and a Box for rows of joints. Rows of joints come after these m: see
+    with_joints."""
 
     loop: Loop
     row: Row
@@ -64,10 +66,15 @@ class Constraints(NamedTuple):
     h: np.ndarray
     effort: np.ndarray
     efforts: np.ndarray
+    free: np.ndarray
     most: np.ndarray
     of_joints: Problem
     damped: Problem
     of_rows: Problem
+    memory: np.ndarray
+    vectors: int
+    rows: int
+    bounds: int
 
 
 COUNTS = 3          # numbers before the tables: of loops, rows and terms
@@ -83,7 +90,19 @@ def pack(loops: list[Loop], rows: list[Row], terms: list[Term]) -> np.ndarray:
 
 def work(n: int, m: int) -> int:
     """How many numbers the memory of m constraints of n coordinates has for one state."""
-    return 7 * m + n + 1 + numbers(n + m, m) + numbers(m, m)
+    return 7 * m + 2 * n + 1 + _vectors(n, m) + _rows(n, m) + box_numbers(n)
+
+
+@kernel
+def _vectors(n: int, m: int) -> int:
+    """How many numbers the problems of the joints have at most."""
+    return max(numbers(n + m, m), numbers(n, m + n))
+
+
+@kernel
+def _rows(n: int, m: int) -> int:
+    """How many numbers the problems of the rows have at most."""
+    return max(numbers(m, m), numbers(n, n))
 
 
 LOOP, ROW = width(Loop), width(Row)
@@ -100,12 +119,32 @@ def constraints_in(memory: np.ndarray, like: Any) -> Constraints:
     start = int(memory[ws.WORK])
     h = start + unit * 6 * m
     effort = h + unit * m
-    most = effort + unit * n
+    free = effort + unit * n
+    most = free + unit * n
     vectors = most + unit
+    rows = vectors + unit * _vectors(n, m)
     return Constraints(
         table(Loop, 0.0, max(1, loops), memory, first), table(Row, 0.0, max(1, m), memory, of_rows),
         table(Term, 0.0, max(1, terms), memory, of_terms), loops, m, terms, block(like, (6, m), memory, start),
         block(like, (m,), memory, h), block(like, (n,), memory, effort), block(like, (n, 1), memory, effort),
-        block(like, (1,), memory, most),
+        block(like, (n,), memory, free), block(like, (1,), memory, most),
         problem(like, n, m, memory, vectors), problem(like, n + m, m, memory, vectors),
-        problem(like, m, m, memory, vectors + unit * numbers(n + m, m)))
+        problem(like, m, m, memory, rows), memory, vectors, rows, rows + unit * _rows(n, m))
+
+
+@kernel
+def with_joints(given: Constraints, like: Any, count: int) -> Problem:
+    """The Problem of the m rows of the constraints and of `count` joints after them; in the memory of of_joints."""
+    return problem(like, len(given.effort), given.m + count, given.memory, given.vectors)
+
+
+@kernel
+def of_joint_rows(given: Constraints, like: Any, count: int, directions: int) -> Problem:
+    """A Problem of `directions` vectors with a number for each of `count` joints; in the memory of of_rows."""
+    return problem(like, count, directions, given.memory, given.rows)
+
+
+@kernel
+def box_of(given: Constraints, like: Any, count: int) -> Box:
+    """The Box of the rows of `count` joints."""
+    return box(like, count, given.memory, given.bounds)

@@ -3,6 +3,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from screw_dynamics.algorithms.forward_dynamics.composite_bodies import mass_matrix_and_bias
+from screw_dynamics.algorithms.forward_dynamics.hybrid import rest, rigid_body
+from screw_dynamics.algorithms.solvers import factorize as factorize_matrix
+from screw_dynamics.algorithms.solvers import substitute, substitute_back, substitute_forward
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import sqrt, where
 from screw_dynamics.numbers.tables import Square
@@ -12,11 +16,7 @@ from screw_dynamics.screws.se3 import Twist, Wrench, shifted_twist
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Matrix3, Vec3
 
-from ..forward_dynamics.composite_bodies import mass_matrix_and_bias
-from ..forward_dynamics.hybrid import rest, rigid_body
-from ..solvers import factorize as factorize_matrix
-from ..solvers import substitute, substitute_back, substitute_forward
-from .kinematics import fill_transpose
+from .kinematics import clear_matrix, fill_transpose, press
 from .rows import row
 from .tables import Constraints
 
@@ -46,14 +46,16 @@ class Body(NamedTuple):
 
 
 @kernel
-def factorize(links: Link, body: Body, given: Constraints) -> Scalar:
+def factorize(links: Link, body: Body, given: Constraints, wrenches: np.ndarray | None) -> Scalar:
     """Fill all columns but v and a, with the factors of the mass matrix in H, and given.effort with the efforts less
-    the bias. Returns the largest entry of D^-1/2."""
+    the bias. Returns the largest entry of D^-1/2. wrenches: as of articulated.factorize."""
     q, k, effort, largest = body.q, links.coordinate, given.effort, null(body.own[0])
     rest(links, body.R, body.w, body.Vd, body.S, q[0])
     for i in range(1, len(k)):
         body.M[i], body.P[i] = rigid_body(links, i, q, body.qd, body.R, body.r, body.J, body.w, body.Vd, body.S)
         effort[k[i]] = body.tau[i]
+    if wrenches is not None:
+        press(links, body, wrenches)
     mass_matrix_and_bias(links, body, effort)
     factorize_matrix(body.H, len(effort))
     for i in range(len(effort)):
@@ -75,13 +77,36 @@ def add_free(links: Link, body: Body, given: Constraints, qdd: np.ndarray) -> No
 
 
 @kernel
-def fill_half(links: Link, body: Body, given: Constraints, Y: np.ndarray) -> None:
-    """Y (n, m) becomes D^-1/2 L^-1 J^T."""
-    fill_transpose(links, body, given, row, Y)
+def halve(body: Body, Y: np.ndarray) -> None:
+    """D^-1/2 L^-1 Y, in place."""
     substitute_forward(body.H, Y)
     for i in range(len(Y)):
         for j in range(Y.shape[1]):
             Y[i, j] *= body.root[i]
+
+
+@kernel
+def add_joints(links: Link, body: Body, of: np.ndarray, Y: np.ndarray, first: int) -> None:
+    """Put rows of the joints of bodies `of` (u), with the entry 1 each, into the columns from `first` on."""
+    for j in range(len(of)):
+        Y[links.coordinate[of[j]], first + j] = null(body.root[0]) + 1.0
+
+
+@kernel
+def fill_joints(links: Link, body: Body, of: np.ndarray, Y: np.ndarray) -> None:
+    """Y (n, u) becomes D^-1/2 L^-1 J^T for the rows of joints alone."""
+    clear_matrix(Y)
+    add_joints(links, body, of, Y, 0)
+    halve(body, Y)
+
+
+@kernel
+def fill_half(links: Link, body: Body, given: Constraints, of: np.ndarray | None, Y: np.ndarray) -> None:
+    """Y (n, m + u) becomes D^-1/2 L^-1 J^T for the rows of the constraints, and then those of joints, if any."""
+    fill_transpose(links, body, given, row, Y)
+    if of is not None:
+        add_joints(links, body, of, Y, given.m)
+    halve(body, Y)
 
 
 @kernel

@@ -9,18 +9,18 @@ from types import ModuleType
 
 import numpy as np
 
+from screw_dynamics.algorithms.columns import clear
+from screw_dynamics.algorithms.group_rates import complete
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, null, zero
 from screw_dynamics.screws.se3 import Ad_dual, Wrench, dot
 
-from ..columns import clear
-from ..group_rates import complete
 from . import articulated, mass_matrix
 from .ends import ends, relative_twist, set_in_motion
 from .entries import constrained
 from .kinematics import add_accelerations
 from .rows import row
-from .shortest import combine, orthogonalize, orthogonalize_independent
+from .shortest import Problem, combine, orthogonalize, orthogonalize_independent
 from .tables import COUPLING, Constraints
 
 LEAST = 1e-3        # the least length of a column that counts is that of a row with this entry at the lightest joint
@@ -90,19 +90,25 @@ def put_accelerations(links: Link, body: articulated.Body, given: Constraints, q
         h[given.term.row[t]] += given.term.ratio[t] * qdd[links.coordinate[given.term.slot[t]]]
 
 
+@kernel
+def ask(given: Constraints, given_to: Problem) -> None:
+    """Ask a problem for products with the rows of the constraints that take given.h away."""
+    for j in range(given.m):
+        given_to.b[0, j] = -given.h[j]
+
+
 def kernels(by: ModuleType) -> tuple[Callable, Callable]:
-    """accelerate and strike, below, with M^-1 by articulated bodies or by the mass matrix."""
+    """accelerate and project, below, with M^-1 by articulated bodies or by the mass matrix."""
     factorize, add_free, fill_half, add_half = by.factorize, by.add_free, by.fill_half, by.add_half
 
     @kernel
-    def resist(links, body, given, largest, most, out):
+    def change(links, body, given, largest, most, out):
         """Add to `out` (n) the least change, in the metric of M, whose products with the rows of J are -given.h.
         Returns the number of directions and the rank, which is not to exceed `most`."""
         problem = given.of_joints
-        fill_half(links, body, given, problem.Y)
-        for j in range(given.m):
-            problem.b[0, j] = -given.h[j]
-        count, rank = orthogonalize(problem, LEAST * largest, most)
+        fill_half(links, body, given, None, problem.Y)
+        ask(given, problem)
+        count, rank = orthogonalize(problem, 0, 0, given.m, LEAST * largest, most)
         combine(problem, count)
         add_half(links, body, given, problem.x, out)
         return count, rank
@@ -110,31 +116,31 @@ def kernels(by: ModuleType) -> tuple[Callable, Callable]:
     @kernel
     def accelerate(links, body, given, most, out):
         """Add to `out` (n) the accelerations; theta'' of joints on groups. Returns how many directions are held."""
-        largest = factorize(links, body, given)
+        largest = factorize(links, body, given, None)
         add_free(links, body, given, out)
         set_in_motion(links, body)
         put_accelerations(links, body, given, out, given.h)
-        count, _ = resist(links, body, given, largest, most, out)
+        count, _ = change(links, body, given, largest, most, out)
         return count
 
     @kernel
-    def strike(links, body, given, most, out):
+    def project(links, body, given, most, out):
         """Add to `out` (n) what an impulse of the constraints changes of qd, so that J qd becomes 0. Returns the
         rank."""
         clear(body.tau)
         clear(body.added)
-        largest = factorize(links, body, given)
+        largest = factorize(links, body, given, None)
         set_in_motion(links, body)
         put_rates(links, body, given, given.h)
-        _, rank = resist(links, body, given, largest, most, out)
+        _, rank = change(links, body, given, largest, most, out)
         return rank
-    return accelerate, strike
+    return accelerate, project
 
 
 def algorithms(by: ModuleType) -> tuple[Callable, Callable, Callable, Callable, Callable]:
     """Forward dynamics with multipliers and wrenches, the same on groups, velocities after an impulse, and
     accelerations for integrators, the same on groups."""
-    accelerate, strike = kernels(by)
+    accelerate, project = kernels(by)
 
     @kernel
     def resolve(links, body, given, out):
@@ -159,7 +165,7 @@ def algorithms(by: ModuleType) -> tuple[Callable, Callable, Callable, Callable, 
     def admissible_velocities(links, body, given, out):
         for i in range(1, len(links.parent)):
             out[links.coordinate[i]] = body.qd[i]
-        strike(links, body, given, null(given.most[0]) + np.inf, out)
+        project(links, body, given, null(given.most[0]) + np.inf, out)
 
     @kernel
     def acceleration(links, body, given, qdd):

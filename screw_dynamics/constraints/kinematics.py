@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from screw_dynamics.algorithms.columns import clear
+from screw_dynamics.algorithms.group_rates import add_products
 from screw_dynamics.compiled.across import at_once, put, taken
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, null, zero
@@ -14,8 +16,6 @@ from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_twist, shifted
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3, cross
 
-from ..columns import clear
-from ..group_rates import add_products
 from . import rows
 from .ends import ends, place, relative_acceleration, relative_twist, set_in_motion
 from .entries import WITH_COUPLINGS, constrained
@@ -113,6 +113,15 @@ def fill_transpose(links: Link, body: Any, given: Constraints, wrench: Callable,
             meet(links, body, given, c, wrench, at_joint, Y, vanish)
     for t in range(given.terms):
         Y[links.coordinate[given.term.slot[t]], given.term.row[t]] += given.term.ratio[t]
+
+
+@kernel
+def press(links: Link, body: Any, wrenches: np.ndarray) -> None:
+    """Take external wrenches (slots, 6) on the bodies, in their frames, from the wrenches P that their motion needs."""
+    R, P = body.R, body.P
+    for i in range(1, len(links.parent)):
+        W = wrenches[i]
+        P[i] = P[i] - Wrench(R[i] @ Vec3(W[0], W[1], W[2]), R[i] @ Vec3(W[3], W[4], W[5]))
 
 
 @kernel

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from screw_dynamics.algorithms.forward_dynamics.hybrid import accelerate, articulate, rigid_bodies
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, zero
@@ -14,8 +15,7 @@ from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_twist, shifted
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Matrix3, Vec3
 
-from ..forward_dynamics.hybrid import accelerate, articulate, rigid_bodies
-from .kinematics import add_entry, clear_matrix, meet
+from .kinematics import add_entry, clear_matrix, meet, press
 from .rows import row
 from .tables import COUPLING, Constraints
 
@@ -45,9 +45,12 @@ class Body(NamedTuple):
 
 
 @kernel
-def factorize(links: Link, body: Body, given: Constraints) -> Scalar:
-    """Fill the columns from R to root. Returns the largest entry of D^-1/2."""
+def factorize(links: Link, body: Body, given: Constraints, wrenches: np.ndarray | None) -> Scalar:
+    """Fill the columns from R to root. Returns the largest entry of D^-1/2. wrenches (slots, 6): external ones on the
+    bodies, in their frames, or None."""
     rigid_bodies(links, body)
+    if wrenches is not None:
+        press(links, body, wrenches)
     articulate(links, body)
     largest = null(body.d[0])
     for i in range(1, len(links.parent)):
@@ -90,14 +93,30 @@ def push(links: Link, body: Body, i: int, effort: Scalar, Y: np.ndarray, j: int)
 
 
 @kernel
-def fill_half(links: Link, body: Body, given: Constraints, Y: np.ndarray) -> None:
-    """Y (n, m) becomes D^-1/2 L^-1 J^T."""
+def add_joints(links: Link, body: Body, of: np.ndarray, Y: np.ndarray, first: int) -> None:
+    """Add rows of the joints of bodies `of` (u), with the entry 1 each, from column `first` on."""
+    for j in range(len(of)):
+        push(links, body, of[j], null(body.d[0]) + 1.0, Y, first + j)
+
+
+@kernel
+def fill_joints(links: Link, body: Body, of: np.ndarray, Y: np.ndarray) -> None:
+    """Y (n, u) becomes D^-1/2 L^-1 J^T for the rows of joints alone."""
+    clear_matrix(Y)
+    add_joints(links, body, of, Y, 0)
+
+
+@kernel
+def fill_half(links: Link, body: Body, given: Constraints, of: np.ndarray | None, Y: np.ndarray) -> None:
+    """Y (n, m + u) becomes D^-1/2 L^-1 J^T for the rows of the constraints, and then those of joints, if any."""
     clear_matrix(Y)
     for c in range(given.loops):
         if given.loop.kind[c] != COUPLING:
             meet(links, body, given, c, row, at_joint, Y, to_root)
     for t in range(given.terms):
         push(links, body, given.term.slot[t], given.term.ratio[t] + null(body.d[0]), Y, given.term.row[t])
+    if of is not None:
+        add_joints(links, body, of, Y, given.m)
 
 
 @kernel

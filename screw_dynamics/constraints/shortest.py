@@ -92,19 +92,22 @@ def take_out(given: Problem, k: int, start: int) -> None:
 
 
 @outlined
-def orthogonalize(given: Problem, least: Scalar, most: Scalar) -> tuple[int, Scalar]:
-    """Fill Q, R and w. Returns how many directions there are, and the rank, which is less in some lanes.
+def orthogonalize(given: Problem, found: int, first: int, last: int, least: Scalar, most: Scalar
+                  ) -> tuple[int, Scalar]:
+    """Fill Q, R and w with directions after those `found`, of the columns from `first` until `last`; they are taken out
+    of all columns. Returns how many directions there are then, and the rank of these columns, which is less in some
+    lanes.
 
     least: columns whose longest is shorter than that are compared with it; most: the rank that is not exceeded."""
     Y, squares, Q, zero = given.Y, given.squares, given.Q, null(most)
-    m, count, rank, limit = Y.shape[1], min(len(Y), Y.shape[1]), null(most), null(most)
+    count, rank, limit = min(len(Y), found + last - first), null(most), null(most)
     measure(given)
-    for k in range(count):
-        longest, column = squares[0, 0], zero
-        for j in range(1, m):
+    for k in range(found, count):
+        longest, column = squares[0, first], zero + float(first)
+        for j in range(first + 1, last):
             longer = squares[0, j] > longest
             longest, column = where(longer, squares[0, j], longest), where(longer, zero + float(j), column)
-        if k == 0:
+        if k == found:
             limit = RANK * RANK * where(longest > least * least, longest, least * least)
         counts = (longest > limit) & (rank < most)
         if not some(counts):
@@ -130,6 +133,7 @@ def orthogonalize_independent(given: Problem, count: int) -> None:
             given.Q[k, i] = scale * Y[i, k]
         given.w[k] = scale * given.b[0, k]
         take_out(given, k, k + 1 - (k + 1) % at_once(Y))
+        given.R[k, k] = scale * square
 
 
 @outlined
@@ -145,3 +149,24 @@ def combine(given: Problem, count: int) -> None:
             change -= Q[k, i] * x[i]
         for i in range(len(x)):
             x[i] += change * Q[k, i]
+
+
+@outlined
+def least_squares(given: Problem, count: int, wanted: np.ndarray, x: np.ndarray) -> None:
+    """x (count) becomes the vector with the least |Y x - wanted|, for `count` independent columns of Y, which is used
+    up; and given.x the shortest vector z with Y^T z = x."""
+    orthogonalize_independent(given, count)
+    Q, R, w = given.Q, given.R, given.w
+    for k in range(count - 1, -1, -1):                      # R x = Q wanted
+        x[k] = null(w[k])
+        for i in range(len(wanted)):
+            x[k] += Q[k, i] * wanted[i]
+        for j in range(k + 1, count):
+            x[k] -= R[k, j] * x[j]
+        x[k] = x[k] / R[k, k]
+    for k in range(count):                                  # R^T w = x
+        w[k] = x[k]
+        for j in range(k):
+            w[k] -= R[j, k] * w[j]
+        w[k] = w[k] / R[k, k]
+    combine(given, count)

@@ -1,0 +1,135 @@
+"""Hybrid dynamics of robots that keep constraints: of each joint either the effort or the acceleration is given, and
+the other is found; for one state.
+
+Joints with given accelerations are rows after those of the constraints, which come first: J qdd + J' qd = 0 holds, and
+the accelerations are met as well as can be within that, in the sense of least squares, with the least efforts."""
+from collections.abc import Callable
+from functools import cache
+from types import ModuleType
+
+import numpy as np
+from numba import types
+
+from screw_dynamics.algorithms.columns import clear
+from screw_dynamics.algorithms.group_rates import add_products, complete
+from screw_dynamics.algorithms.hybrid_dynamics import INPUTS
+from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.compiled.cache import Form, compiled, prepare
+from screw_dynamics.compiled.entry import CONFIGURATIONS, COORDINATES
+from screw_dynamics.compiled.native import address, array_at
+from screw_dynamics.model.links import Link, Structure
+from screw_dynamics.numbers.values import Scalar, kernel
+
+from . import articulated, mass_matrix
+from .dynamics import LEAST, ask, put_accelerations
+from .ends import set_in_motion
+from .shortest import Problem, combine, least_squares, orthogonalize
+from .tables import Constraints, constraints_in, of_joint_rows, with_joints
+
+
+@kernel
+def driven_bodies(links: Link, driven: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """The first body of each velocity whose acceleration is given, driven (n) > 0."""
+    count = 0
+    for i in range(1, len(links.parent)):
+        k, new = links.coordinate[i], True
+        for j in range(count):
+            new &= links.coordinate[of[j]] != k
+        if new and driven[k] > 0.0:
+            of[count] = i
+            count += 1
+    return of[:count]
+
+
+@kernel
+def put_efforts(given: Constraints, problem: Problem, found: int, u: int, least: Scalar) -> tuple[int, np.ndarray]:
+    """For a problem whose first `found` directions are those of constraints: add those of u joints, with their products
+    w. Returns how many directions there are, and the efforts (u)."""
+    wanted, m = np.empty(u), given.m
+    for j in range(u):
+        wanted[j] = problem.b[0, m + j]
+    count, _ = orthogonalize(problem, found, m, m + u, least, np.inf)
+    rows = of_joint_rows(given, 0.0, u, count - found)
+    for k in range(count - found):
+        for j in range(u):
+            rows.Y[j, k] = problem.R[found + k, m + j]
+        rows.b[0, k] = 0.0
+    least_squares(rows, count - found, wanted, problem.w[found:count])
+    return count, rows.x
+
+
+def algorithm(by: ModuleType) -> Callable:
+    """The kernel `hybrid_dynamics` for robots whose M^-1 is found in a way."""
+    factorize, add_free, fill_half, add_half = by.factorize, by.add_free, by.fill_half, by.add_half
+
+    @kernel
+    def hybrid_dynamics(links: Link, body: tuple, given: Constraints, x: np.ndarray, wrenches: np.ndarray,
+                        out: np.ndarray) -> None:
+        """Add to out[0] (n) the accelerations, theta'' of joints on groups, from x (INPUTS, n) and external wrenches
+        (slots, 6); out[1], which holds what is given, becomes the efforts."""
+        of, m, k = driven_bodies(links, x[2], np.empty(len(x[2]), dtype=np.int64)), given.m, links.coordinate
+        u = len(of)
+        problem = with_joints(given, 0.0, u)
+        for i in range(1, len(k)):
+            body.qd[i], body.added[i] = x[0, k[i]], x[3, k[i]]
+            body.tau[i] = 0.0 if x[2, k[i]] > 0.0 else x[1, k[i]]
+        largest = factorize(links, body, given, wrenches)
+        add_free(links, body, given, out[0])
+        set_in_motion(links, body)
+        put_accelerations(links, body, given, out[0], given.h)
+        fill_half(links, body, given, of, problem.Y)
+        ask(given, problem)
+        for j in range(u):
+            problem.b[0, m + j] = out[1, k[of[j]]] - out[0, k[of[j]]]
+        count, _ = orthogonalize(problem, 0, 0, m, LEAST * largest, np.inf)
+        if u > 0:
+            count, efforts = put_efforts(given, problem, count, u, LEAST * largest)
+            for j in range(u):
+                out[1, k[of[j]]] = efforts[j]
+        combine(problem, count)
+        add_half(links, body, given, problem.x, out[0])
+
+    @kernel
+    def on_groups(links: Link, body: tuple, given: Constraints, x: np.ndarray, wrenches: np.ndarray,
+                  out: np.ndarray) -> None:
+        """The same for velocities of joints on groups: V' in place of theta''."""
+        products = body.root
+        for i in range(1, len(products)):
+            body.qd[i] = x[0, links.coordinate[i]]
+        clear(products)
+        add_products(links, body.q, body.qd, 1.0, products)
+        for i in range(1, len(products)):
+            if x[2, links.coordinate[i]] > 0.0:
+                out[1, links.coordinate[i]] -= products[i]
+        hybrid_dynamics(links, body, given, x, wrenches, out)
+        complete(links, body, out[0])
+    return hybrid_dynamics, on_groups
+
+
+# ------------------------------------------------------------------------------------------------- entry points
+def form(structure: Structure) -> Form:
+    """What is compiled for calls from compiled code."""
+    by = mass_matrix if structure.shares_coordinates else articulated
+    hybrid_dynamics = algorithm(by)[structure.on_groups]
+    Body, takes = (ws.placed(by.Body), CONFIGURATIONS) if structure.on_groups else (by.Body, COORDINATES)
+    links_in, take_q = ws.geared_links_in if structure.geared else ws.links_in, takes.at
+
+    @compiled(f"loops.hybrid_dynamics.{by.__name__.rpartition('.')[2]}{'.groups' * structure.on_groups}"
+              f"{'.armature' * structure.geared}")
+    def native(workspace, q, inputs, wrenches, out):
+        memory = ws.memory_at(workspace)
+        n, links, body = int(memory[ws.COORDINATES]), links_in(memory), ws.body_in(Body, memory)
+        x, F = array_at(0.0, inputs, (INPUTS, n)), array_at(0.0, wrenches, (int(memory[ws.SLOTS]), 6))
+        results = array_at(0.0, out, (2, n))
+        take_q((links, memory, 0.0, (q,)), 0, body.q)
+        for k in range(n):
+            results[0, k], results[1, k] = 0.0, x[1, k]
+        hybrid_dynamics(links, body, constraints_in(memory, 0.0), x, F, results)
+    return Form(native, (types.intp,) * 5)
+
+
+@cache
+def entry(structure: Structure) -> tuple[Callable, int]:
+    """As hybrid_dynamics.entry, for a workspace with constraints."""
+    native = form(structure)
+    return native.dispatcher, address(prepare(*native))

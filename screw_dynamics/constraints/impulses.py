@@ -1,0 +1,144 @@
+"""Impulses of constraints: those of loops, which hold, and those of single joints, whose impulses are bounded.
+
+On Y = D^-1/2 L^-1 J^T, with rows for the joints after those of the constraints: the directions of the constraints are
+taken out of all columns, so that Y^T Y of what is left is the Delassus operator of the joints in a robot whose
+constraints hold. The velocity changes by L^-T D^-1/2 z, z the shortest for the constraints and Y x of the joints. M has
+the inertia that a step adds."""
+from collections.abc import Callable
+from types import ModuleType
+
+import numpy as np
+
+from screw_dynamics.algorithms.columns import clear
+from screw_dynamics.compiled.tiles import gather
+from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.scalars import absolute, some, where
+from screw_dynamics.numbers.values import Scalar, kernel, null
+
+from .bounded import FREE, slowness, solve_bounded
+from .dynamics import LEAST, ask, put_rates
+from .ends import set_in_motion
+from .shortest import Problem, combine, measure, orthogonalize
+from .tables import Box, Constraints, box_of, with_joints
+
+# Rows of what acts on single joints: bounds of an impulse, 1 where a joint that was at rest and is so after it stays
+# where the step began, and the added inertia, by which a step takes forces at its end.
+LOWER, UPPER, STICKS, ADDED = range(4)
+ACTS = 4
+
+
+@kernel
+def joints_that_may_act(links: Link, acts: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """The first body of each velocity with an impulse that may be other than 0."""
+    count = 0
+    for i in range(1, len(links.parent)):
+        k, new = links.coordinate[i], True
+        for j in range(count):
+            new &= links.coordinate[of[j]] != k
+        if new and some((acts[LOWER, k] < 0.0) | (acts[UPPER, k] > 0.0)):
+            of[count] = i
+            count += 1
+    return of[:count]
+
+
+@kernel
+def put_bounds(links: Link, of: np.ndarray, acts: np.ndarray, given: Problem, first: int, box: Box) -> None:
+    """Fill the bounds of the box, and the inverse inertias of its joints without constraints."""
+    for j in range(len(of)):
+        k = links.coordinate[of[j]]
+        box.lower[j], box.upper[j], box.size[j] = acts[LOWER, k], acts[UPPER, k], given.squares[0, first + j]
+
+
+@kernel
+def put_operator(given: Problem, first: int, box: Box) -> None:
+    """Fill the Delassus operator of the box, and its velocities, which are what the products lack."""
+    Y, u = given.Y, len(box.c)
+    for i in range(u):
+        box.c[i] = -given.b[0, first + i]
+        for j in range(i, u):
+            g = null(box.c[i])
+            for k in range(len(Y)):
+                g += Y[k, first + i] * Y[k, first + j]
+            box.G[i, j] = box.G[j, i] = g
+
+
+@kernel
+def add_impulses(given: Problem, first: int, box: Box) -> None:
+    """Add what the impulses of the box change to given.x."""
+    Y = given.Y
+    for i in range(len(Y)):
+        for j in range(len(box.x)):
+            given.x[i] += box.x[j] * Y[i, first + j]
+
+
+@kernel
+def hold(links: Link, of: np.ndarray, box: Box, qd: np.ndarray) -> None:
+    """Velocities of joints that impulses within their bounds hold, or those of others, are 0 to the last bit."""
+    slow = slowness(box)
+    for j in range(len(of)):
+        k = links.coordinate[of[j]]
+        counts = (box.side[j] == FREE) & (box.x[j] != 0.0) | (absolute(qd[k]) <= slow)
+        qd[k] = where(counts, null(qd[k]), qd[k])
+
+
+def of_joints(by: ModuleType) -> Callable:
+    """The kernel `add_impulses_to` for trees whose M^-1 is found in a way."""
+    factorize, fill_joints, add_half = by.factorize, by.fill_joints, by.add_half
+
+    @kernel
+    def add_impulses_to(links: Link, body: tuple, given: Constraints, acts: np.ndarray, most: Scalar, qd: np.ndarray
+               ) -> Scalar:
+        """Change qd (n) by the impulses of joints that `acts` bounds. Returns the rank of the constraints, 0."""
+        of = joints_that_may_act(links, acts, np.empty(len(qd), dtype=np.int64))
+        problem, box = with_joints(given, qd[0], len(of)), box_of(given, qd[0], len(of))
+        clear(body.tau)
+        gather(links.coordinate, acts[ADDED], body.added)
+        factorize(links, body, given, None)
+        fill_joints(links, body, of, problem.Y)
+        measure(problem)
+        put_bounds(links, of, acts, problem, 0, box)
+        for j in range(len(of)):
+            problem.b[0, j] = -qd[links.coordinate[of[j]]]
+        put_operator(problem, 0, box)
+        solve_bounded(box)
+        combine(problem, 0)
+        add_impulses(problem, 0, box)
+        add_half(links, body, given, problem.x, qd)
+        hold(links, of, box, qd)
+        return null(most)
+    return add_impulses_to
+
+
+def of_loops_and_joints(by: ModuleType) -> Callable:
+    """The kernel `add_impulses_to` for robots that keep constraints."""
+    factorize, fill_half, add_half = by.factorize, by.fill_half, by.add_half
+
+    @kernel
+    def add_impulses_to(links: Link, body: tuple, given: Constraints, acts: np.ndarray, most: Scalar, qd: np.ndarray
+               ) -> Scalar:
+        """Change qd (n) so that J qd = 0, and by the impulses of joints that `acts` bounds. Returns the rank of the
+        constraints, which is not to exceed `most`."""
+        of, m = joints_that_may_act(links, acts, np.empty(len(qd), dtype=np.int64)), given.m
+        problem, box = with_joints(given, qd[0], len(of)), box_of(given, qd[0], len(of))
+        clear(body.tau)
+        gather(links.coordinate, acts[ADDED], body.added)
+        largest = factorize(links, body, given, None)
+        set_in_motion(links, body)
+        put_rates(links, body, given, given.h)
+        fill_half(links, body, given, of, problem.Y)
+        measure(problem)
+        put_bounds(links, of, acts, problem, m, box)
+        ask(given, problem)
+        for j in range(len(of)):
+            problem.b[0, m + j] = -qd[links.coordinate[of[j]]]
+        count, rank = orthogonalize(problem, 0, 0, m, LEAST * largest, most)
+        combine(problem, count)
+        if len(of) > 0:
+            put_operator(problem, m, box)
+            solve_bounded(box)
+            add_impulses(problem, m, box)
+        add_half(links, body, given, problem.x, qd)
+        if len(of) > 0:
+            hold(links, of, box, qd)
+        return rank
+    return add_impulses_to

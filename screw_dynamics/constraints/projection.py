@@ -1,0 +1,251 @@
+"""Motion that keeps constraints: after each step of an integrator configurations in which loops are closed, velocities
+that keep them so, and impulses of stops, brakes and dry friction.
+
+Loops close by Gauss and Newton's steps, damped by the square of the residual (Levenberg, Marquardt): the shortest step
+x with G x + |h| e = -h, G the gradient of the residual h and e whatever it takes, which vanishes as h does."""
+from collections.abc import Callable
+from functools import cache
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+
+from screw_dynamics.algorithms.space import coordinates_alone, displace, groups, put_back
+from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.compiled.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.native import address, array_at
+from screw_dynamics.compiled.samples import load_rows, store_rows
+from screw_dynamics.compiled.tiles import gather
+from screw_dynamics.model.links import Link, Structure
+from screw_dynamics.numbers.lanes import places
+from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
+from screw_dynamics.numbers.tables import block, table
+from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+
+from . import articulated, mass_matrix, rows
+from .dynamics import LEAST
+from .ends import place
+from .entries import fill_coordinates, fill_placements
+from .impulses import ACTS, LOWER, STICKS, UPPER, of_joints, of_loops_and_joints
+from .kinematics import Body, fill_transpose, put_residuals
+from .shortest import combine, orthogonalize
+from .tables import Constraints, constraints_in, pack, work
+
+LONGEST = 0.5           # of a step of the projection, in rad and m alike: loops are linear no further than that
+TOLERANCE, STEPS = 1e-12, 20        # of the projection after a step of an integrator
+# What is asked for: in a tree, impulses of joints, after a step if some joint needs one, and in the course of it. Of a
+# robot that keeps constraints the rank at the beginning, and what is brought back after each step: with NOTHING, ranks
+# are those at the beginning.
+NEEDED, PUSHED, BEGIN, NOTHING, VELOCITIES, CONFIGURATIONS = range(6)
+
+
+class Tree(NamedTuple):
+    """A robot in a workspace, and what its configurations are: fill(links, memory, q, column) fills the column of
+    coordinates or Placements of `body`; space as of Motion."""
+
+    links: Link
+    body: Any
+    given: Constraints
+    memory: np.ndarray
+    space: Any
+
+
+@outlined
+def close(fill: Callable, tree: Tree, free: np.ndarray, tolerance: float, steps: int, q: np.ndarray,
+          scratch: np.ndarray) -> Scalar:
+    """Move q (nq) to where the constraints hold, in the velocities in which free (n) is not 0. Returns the norm of the
+    residual that is left, which is above the tolerance if `steps` are too few."""
+    links, body, given, memory, space = tree
+    problem, n, h = given.damped, len(free), given.h
+    for taken in range(steps + 1):
+        fill(links, memory, q, body.q)
+        place(links, body)
+        put_residuals(links, body, given, h)
+        square = null(q[0])
+        for j in range(given.m):
+            square += h[j] * h[j]
+        size = sqrt(square)
+        wide = size > tolerance
+        if taken == steps or not some(wide):
+            break
+        fill_transpose(links, body, given, rows.gradient, problem.Y)
+        for j in range(given.m):
+            for k in range(n):
+                problem.Y[k, j] *= free[k]
+            problem.Y[n + j, j], problem.b[0, j] = size, -h[j]
+        count, _ = orthogonalize(problem, 0, 0, given.m, null(size) + LEAST, null(size) + np.inf)
+        combine(problem, count)
+        step, length = problem.x[:n], null(size)
+        for k in range(n):
+            length += step[k] * step[k]
+        length = sqrt(length)
+        share = where(wide, LONGEST / where(length > LONGEST, length, null(size) + LONGEST), null(size))
+        displace(space, q, share, step, scratch)
+        for k in range(len(q)):
+            q[k] = scratch[k]
+    return size
+
+
+@kernel
+def put_stuck_back(space: Any, acts: np.ndarray, start: np.ndarray, q: np.ndarray, qd: np.ndarray,
+                   held: np.ndarray) -> None:
+    """Joints that stick and are at rest are where the step began; held (n): memory."""
+    for k in range(len(qd)):
+        none = null(qd[k])
+        held[k] = where(qd[k] == 0.0, acts[STICKS, k], none)
+    put_back(space, held, start, q)
+
+
+@kernel
+def acting(acts: np.ndarray) -> bool:
+    """Whether the impulse of any joint may be other than 0."""
+    for k in range(acts.shape[1]):
+        if some((acts[LOWER, k] < 0.0) | (acts[UPPER, k] > 0.0)):
+            return True
+    return False
+
+
+def projecting_joints(by: ModuleType) -> Callable:
+    """The kernel `project` for trees whose M^-1 is found in a way."""
+    add_impulses_to = of_joints(by)
+
+    @kernel
+    def project(fill, tree, what, acts, start, q, qd, scratch):
+        """What stops, brakes and dry friction do at the end of a step."""
+        links, body, given, memory, space = tree
+        fill(links, memory, q, body.q)
+        gather(links.coordinate, qd, body.qd)
+        add_impulses_to(links, body, given, acts, null(qd[0]), qd)
+        put_stuck_back(space, acts, start, q, qd, given.free)
+    return project
+
+
+def projecting_loops(by: ModuleType) -> Callable:
+    """The kernel `project` for robots that keep constraints."""
+    add_impulses_to = of_loops_and_joints(by)
+
+    @outlined
+    def impulses_at(fill, tree, acts, most, q, qd):
+        links, body, given, memory, space = tree
+        fill(links, memory, q, body.q)
+        gather(links.coordinate, qd, body.qd)
+        return add_impulses_to(links, body, given, acts, most, qd)
+
+    @kernel
+    def project(fill, tree, what, acts, start, q, qd, scratch):
+        """Bring back what a step of an integrator has moved off the constraints, and keep the rank that they have where
+        they hold, for the next step; and what stops, brakes and dry friction do. Velocities become NaN where loops do
+        not close."""
+        links, body, given, memory, space = tree
+        failed, free, moved = null(q[0]) > 0.0, given.free, acting(acts)
+        if what == BEGIN:                                       # the rank alone is asked for
+            for k in range(len(qd)):
+                scratch[k] = qd[k]
+            given.most[0] = impulses_at(fill, tree, acts, null(q[0]) + np.inf, q, scratch)
+            return
+        if moved:                                               # which joints are held
+            impulses_at(fill, tree, acts, given.most[0], q, qd)
+            put_stuck_back(space, acts, start, q, qd, free)
+        if what == CONFIGURATIONS:
+            for k in range(len(qd)):
+                one, stop = null(qd[k]) + 1.0, absolute(acts[LOWER, k]) + absolute(acts[UPPER, k]) == np.inf
+                free[k] = where((qd[k] == 0.0) & (stop | (acts[STICKS, k] > 0.0)), null(one), one)
+            left = close(fill, tree, free, TOLERANCE, STEPS, q, scratch)
+            if moved and some(left > TOLERANCE):                # not with what is held
+                for k in range(len(qd)):
+                    free[k] = where(left > TOLERANCE, null(qd[k]) + 1.0, free[k])
+                left = close(fill, tree, free, TOLERANCE, STEPS, q, scratch)
+            failed = left > TOLERANCE
+        if what == CONFIGURATIONS or (what == VELOCITIES and not moved):
+            most = null(q[0]) + np.inf if what == CONFIGURATIONS else given.most[0]
+            rank = impulses_at(fill, tree, acts, most, q, qd)
+            if what == CONFIGURATIONS:
+                given.most[0] = rank
+        for k in range(len(qd)):
+            qd[k] = where(failed, null(qd[k]) + np.nan, qd[k])
+    return project
+
+
+# ------------------------------------------------------------------------------------------------- entry points
+@kernel
+def scratch_in(like: Scalar, memory: np.ndarray) -> np.ndarray:
+    """Memory (nq) that neither integrators nor recursions use."""
+    return block(like, (int(memory[ws.CONFIGURATION]),), memory, int(memory[ws.LANES]))
+
+
+@kernel
+def tree_in(links_in: Callable, Body: type, space: Callable, like: Scalar, memory: np.ndarray) -> Tree:
+    """The Tree in a workspace."""
+    return Tree(links_in(memory), table(Body, like, int(memory[ws.SLOTS]), memory, int(memory[ws.BODY])),
+                constraints_in(memory, like), memory, space(memory))
+
+
+def form_of_projection(structure: Structure, loops: bool, lanes: bool) -> Form:
+    """What is compiled of `project`, for calls from compiled code with addresses: of workspace, what is brought back,
+    acts (ACTS, n), start (nq), q and qd. loops: for robots that keep constraints, else for trees."""
+    by = mass_matrix if structure.shares_coordinates else articulated
+    Body, fill, space = ((ws.placed(by.Body), fill_placements, groups) if structure.on_groups else
+                         (by.Body, fill_coordinates, coordinates_alone))
+    links_in = ws.geared_links_in if structure.geared else ws.links_in
+    project, like = (projecting_loops if loops else projecting_joints)(by), lane if lanes else number
+    name = (f"{'loops' if loops else 'joints'}.project.{by.__name__.rpartition('.')[2]}"
+            f"{'.groups' * structure.on_groups}{'.armature' * structure.geared}{BATCHES * lanes}")
+
+    @compiled(name)
+    def native(where_, what, acts, start, q, qd):
+        memory = ws.memory_at(where_)
+        n, nq = int(memory[ws.COORDINATES]), int(memory[ws.CONFIGURATION])
+        project(fill, tree_in(links_in, Body, space, like(), memory), what, array_at(like(), acts, (ACTS, n)),
+               array_at(like(), start, (nq,)), array_at(like(), q, (nq,)), array_at(like(), qd, (n,)),
+               scratch_in(like(), memory))
+    return Form(native, (types.intp,) * 6)
+
+
+@cache
+def projection_address(structure: Structure, loops: bool, lanes: bool) -> int:
+    """The address of `project`."""
+    form = form_of_projection(structure, loops, lanes)
+    _kept.append(form)
+    return address(prepare(*form))
+
+
+def acts_at_ends(joints: np.ndarray) -> bool:
+    """Whether stops or dry friction, of the rows of a plan's joints, act at the ends of steps."""
+    return bool(joints[1].any() or np.isfinite(joints[2:4]).any())
+
+
+def with_room(rows: ws.Rows) -> ws.Rows:
+    """A tree with memory for the impulses on its joints."""
+    return rows._replace(tables=pack([], [], []), work=work(rows.n, 0))
+
+
+_kept: list[Form] = []          # what holds the code
+
+
+def form_of_closing(on_groups: bool, lanes: bool) -> Form:
+    """What is compiled of `close` for calls from Python: of workspace, configurations (N, 1, nq), which change, free
+    (n,), tolerance, steps, and what is left of residuals (N, 1, 1)."""
+    Table, fill, space = ((ws.placed(Body), fill_placements, groups) if on_groups else
+                          (Body, fill_coordinates, coordinates_alone))
+    like = lane if lanes else number
+
+    @compiled(f"loops.close{'.groups' * on_groups}{BATCHES * lanes}", nogil=True)
+    def closing_of(memory, configurations, free, tolerance, steps, left):
+        tree, scratch = tree_in(ws.links_in, Table, space, like(), memory), scratch_in(like(), memory)
+        rows_ = block(like(), (2, len(scratch)), memory, int(memory[ws.RESULT]))
+        q, size = rows_[0], rows_[1][:1]
+        for first in range(0, len(configurations), places(like())):
+            load_rows(configurations, first, 0, q)
+            size[0] = close(fill, tree, free, tolerance, steps, q, scratch)
+            store_rows(configurations, first, 0, q)
+            store_rows(left, first, 0, size)
+    numbers = ws.numbers_type(3)
+    return Form(closing_of, (ws.numbers_type(1), numbers, ws.numbers_type(1), types.float64, types.int64, numbers))
+
+
+@cache
+def closing(on_groups: bool, lanes: bool) -> Callable:
+    """The entry point close(memory, configurations, free, tolerance, steps, left)."""
+    return prepare(*form_of_closing(on_groups, lanes)).entry_point
