@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
 from math import prod
 from typing import NamedTuple
@@ -68,7 +68,7 @@ class MachineCode:
         self._kernels, self._key, self._functions = kernels, key, functions
         self._made: dict[tuple, Code] = {}
 
-    def code(self, form_of: Callable[..., Form], *options) -> Code:
+    def code(self, form_of: Callable[..., Form], *options: Hashable) -> Code:
         """The Code of a form with these options; ValueError names the user's function that cannot be compiled."""
         what = form_of, *options
         if what not in self._made:
