@@ -16,6 +16,7 @@ PYTHON = [str(ROOT / name) for name in ("screw_dynamics", "launch", "test", "set
 NOT_OURS = ["D205", "D208", "D209", "D213", "D300", "D301", "D400", "D401", "D402", "D403", "D415"]
 
 
+@pytest.mark.slow       # 20 s, for what ruff finds in one
 def test_flake8():
     """In a process of its own: flake8 forks, and with it whatever other tests have loaded and started here."""
     pytest.importorskip("ament_flake8.main")

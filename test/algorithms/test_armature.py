@@ -274,6 +274,7 @@ def test_straight_lines_of_articulated_bodies(representation):
     assert np.abs(out - expected).max() < 1e-10 * np.abs(expected).max()
 
 
+@pytest.mark.slow       # straight lines of four algorithms
 def test_specialized_robots():
     pair = Pair("tree")
     robot, (q, qd, x) = pair.geared.specialize(), (pair.q, pair.qd, pair.qdd)

@@ -41,15 +41,18 @@ class Tree:
         return [*self.stored, *self.others]
 
 
-@pytest.fixture(scope="module", params=TREES)
+# On groups all of this needs kernels of its own, of lanes and dual numbers, a minute of them.
+ON_GROUPS_TOO = pytest.mark.parametrize("tree", TREES, indirect=True)
+
+
+@pytest.fixture(scope="module", params=["tree", pytest.param("groups", marks=pytest.mark.slow)])
 def tree(request):
     return Tree(TREES[request.param])
 
 
-# Kernels of the other integrators on groups are needed by nothing else that is fast.
 WITH_INTEGRATORS = pytest.mark.parametrize("tree, integrator", [
     pytest.param(kinds, integrator, id=f"{kinds}-{integrator}",
-                 marks=[pytest.mark.slow] * (kinds == "groups" and integrator not in ("semi_implicit_euler", "rk4")))
+                 marks=[pytest.mark.slow] * (kinds == "groups"))
     for kinds in TREES for integrator in INTEGRATORS], indirect=["tree"])
 
 
@@ -63,6 +66,7 @@ def test_power_is_what_is_given_less_what_is_lost_and_stored(tree):
     assert abs(power - (account.given - account.lost - stored)) <= 1e-9 * (abs(power) + account.lost)
 
 
+@ON_GROUPS_TOO
 def test_derivatives_are_those_of_differences(tree):
     robot, q, qd, n = tree.robot, tree.q, tree.qd, tree.robot.n
     total = robot.total_force(tree.all)

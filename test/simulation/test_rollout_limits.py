@@ -44,10 +44,13 @@ def test_friction_acts_only_if_asked_for(method):
     assert error(found, TREE.rollout(q0, qd0, friction=True, **options)[1:]) > 1e-6
 
 
-FIXED = pytest.mark.parametrize("method", INTEGRATORS)
+# Kernels of the others are compiled at their first use.
+EACH_INTEGRATOR = pytest.mark.parametrize("method", [
+    pytest.param(name, marks=[pytest.mark.slow] * (not integrator.beforehand))
+    for name, integrator in INTEGRATORS.items()])
 
 
-@FIXED
+@EACH_INTEGRATOR
 @pytest.mark.parametrize("lead", [(), (9,)])
 def test_coulomb_friction_brings_a_joint_to_rest(method, lead):
     """Constant deceleration f / m until v = 0, after v m / f and v^2 m / 2 f, and not a bit of motion after that."""
@@ -62,7 +65,7 @@ def test_coulomb_friction_brings_a_joint_to_rest(method, lead):
     assert (qd[..., 502:, 0] == 0.0).all() and (np.ptp(q[..., 502:, 0], axis=-1) == 0.0).all()
 
 
-@FIXED
+@EACH_INTEGRATOR
 def test_a_joint_turns_round_against_its_friction(method):
     """Thrown against a pull F it slows down with (F + f) / m, turns, and comes back with (F - f) / m."""
     ends, dts = [], np.array((0.02, 0.01, 0.005))
@@ -77,7 +80,7 @@ def test_a_joint_turns_round_against_its_friction(method):
         assert (off[:, 1] < 1e-9).all() and (off[:, 0] < 2.0 * dts**2).all()        # f dt^2 / m
 
 
-@FIXED
+@EACH_INTEGRATOR
 def test_a_joint_at_rest_sticks_without_creep_up_to_its_friction_and_slides_beyond(method):
     robot = slider(mass=2.0, friction=4.0)
     for pull in (3.999999, -4.0):
@@ -87,7 +90,7 @@ def test_a_joint_at_rest_sticks_without_creep_up_to_its_friction_and_slides_beyo
     np.testing.assert_allclose(qd[:, 0], t, atol=1e-9)                                      # (6 - 4) / 2
 
 
-@FIXED
+@EACH_INTEGRATOR
 def test_what_sticks_holds_the_others_as_a_locked_joint_would(method):
     """A double pendulum whose elbow has more friction than it takes is one pendulum; the impulse is within h f."""
     rough, smooth = (two_links(friction) for friction in (50.0, 0.0))
@@ -125,7 +128,7 @@ def test_coulomb_friction_does_not_throw_a_joint_back(dt):
 
 
 # ------------------------------------------------------------------------------------------------- limits
-@FIXED
+@EACH_INTEGRATOR
 def test_a_joint_with_friction_comes_to_its_stop_and_stays_there(method):
     rail = slider(mass=2.0, friction=4.0, limits=sd.Limits(lower=-0.5, upper=0.25))
     _, q, qd = rail.rollout([0.0], [0.0], [6.0], dt=1e-2, steps=100, integrator=method, friction=True, limits=True)
