@@ -17,10 +17,13 @@ def four_bar(inside=""):
         joint("C", "coupler", "rocker", inside=f'<origin xyz="0.8 0 0.2"/>{Y}{inside}'), LOOP)
 
 
-def four_bar_cut_at_c():
-    """The same mechanism as a tree with the rocker on the ground, and the loop closed between coupler and rocker."""
-    loop = ('<screw_dynamics><loop_joint name="C" type="revolute"><link1 link="coupler" xyz="0.8 0 0.2"/>'
-            f'<link2 link="rocker" xyz="0 0 0.5"/>{Y}</loop_joint></screw_dynamics>')
+def four_bar_cut_at_c(turned=False):
+    """The same mechanism as a tree with the rocker on the ground, and the loop closed between coupler and rocker, or
+    the other way round."""
+    ends = [("coupler", "0.8 0 0.2"), ("rocker", "0 0 0.5")]
+    (link1, at1), (link2, at2) = reversed(ends) if turned else ends
+    loop = (f'<screw_dynamics><loop_joint name="C" type="revolute"><link1 link="{link1}" xyz="{at1}"/>'
+            f'<link2 link="{link2}" xyz="{at2}"/>{Y}</loop_joint></screw_dynamics>')
     links = [link(name, mass, f'<origin xyz="{com}"/>', ARM) for name, mass, com in (
         ("crank", 1, "0 0 0.15"), ("coupler", 2, "0.4 0 0.1"), ("rocker", 1.5, "0 0 0.25"))]
     return robot(link("ground"), *links, joint("A", "ground", "crank", "revolute", Y + MOTOR),
