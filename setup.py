@@ -5,7 +5,7 @@ leaves pyproject.toml behind. package.xml says the same to rosdep, in the names 
 
 The kernels are compiled while the package is built, so that nobody waits for that later. SCREW_DYNAMICS_TARGETS in the
 environment says for which processors: native, which is the default, is the one at hand; names of PORTABLE in
-screw_dynamics/compiled/cache.py, as "x86-64-v3 x86-64-v4", make a wheel for others; none leaves it to the first use.
+screw_dynamics/machine_code/cache.py, as "x86-64-v3 x86-64-v4", make a wheel for others; none leaves it to first use.
 """
 
 import os
@@ -174,7 +174,7 @@ setup(
     package_data={NAME: ["py.typed"], f"{NAME}.testing": ["*.xml"]},
     entry_points={
         "console_scripts": [
-            "inspect_robot = screw_dynamics.inspect:main",
+            "inspect_robot = screw_dynamics.viewer.inspect:main",
             *(f"{node} = screw_dynamics_nodes:{node}" for node in NODES),
         ],
         "pytest11": ["pytest_screw_dynamics = pytest_screw_dynamics"],

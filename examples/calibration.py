@@ -2,14 +2,14 @@
 
 The axes of the joints and the tip's frame of a simulated arm are off by some millimetres and milliradians. A tracker
 measures the tip in random configurations, with noise. SciPy finds the errors from that, with the exact Jacobian of
-screw_dynamics.calibration, and poses that were not measured show what is gained."""
+screw_dynamics.analysis.calibration, and poses that were not measured show what is gained."""
 import argparse
 
 import numpy as np
 from scipy.optimize import least_squares
 
 import screw_dynamics as sd
-from screw_dynamics.calibration import GeometricParameters
+from screw_dynamics.analysis.calibration import GeometricParameters
 
 ERROR = 5e-3                        # of the geometry: rad and m, standard deviation
 NOISE = np.repeat([2e-4, 1e-4], 3)  # of the tracker: rad, m

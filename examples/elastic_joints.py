@@ -9,7 +9,7 @@ from numpy.polynomial import Polynomial
 from scipy.integrate import solve_ivp
 
 import screw_dynamics as sd
-from screw_dynamics.elastic_joints import ElasticJoints
+from screw_dynamics.analysis.elastic_joints import ElasticJoints
 
 STIFFNESS, MOTOR_INERTIA = 500.0, 0.3       # of every joint: N m/rad or N/m, and kg m^2 or kg
 DURATION, REST = 1.0, 0.4                   # s, of the motion and of the rest after it

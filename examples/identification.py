@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 import screw_dynamics as sd
-from screw_dynamics.identification import exciting_trajectory, physical
+from screw_dynamics.analysis.identification import exciting_trajectory, physical
 
 TIP = "panda_link8"
 RATE = 1000.0                                   # Hz

@@ -10,6 +10,7 @@ from .model.mimic import Mimic
 from .model.model import Model
 from .robot import Robot
 from .screws.arrays import inertia_matrix
+from .short_names import MODULES
 from .simulation.controllers import ControllerError
 from .simulation.divergence import DivergenceWarning
 from .simulation.limits_left import LimitsWarning
@@ -18,14 +19,12 @@ from .urdf import UrdfError, UrdfWarning, read_urdf
 
 # Modules that are offered under a short name, imported when they are first used: few need them, and symbolic takes
 # SymPy, which is an extra and long to import.
-_MODULES = {name.rpartition(".")[2]: name for name in (
-    "screws.arrays", "se3", "so3", "model.macro_joints", "compiled.counting", "algorithms.twists",
-    "absolute_coordinates", "algorithms.inverse_dynamics", "algorithms.forward_dynamics", "calibration",
-    "closed_loops", "contacts", "differential_inverse_kinematics", "elastic_joints", "estimation", "forces",
-    "formulations", "identification", "symbolic")}
+_MODULES = {**MODULES, **{name.rpartition(".")[2]: name for name in (
+    "algorithms.forward_dynamics", "algorithms.inverse_dynamics", "algorithms.twists", "closed_loops",
+    "compiled.counting", "forces", "model.macro_joints", "screws.arrays")}}
 
 # Functions of modules that are imported when they are first used, since they take extras.
-_FUNCTIONS = {"view": "viewer.page", "identify": "identification.fit"}
+_FUNCTIONS = {"view": "viewer.page", "identify": "analysis.identification.fit"}
 
 __all__ = ["ControllerError", "DivergenceWarning", "Limits", "LimitsWarning", "Mimic", "MjcfWarning", "Model",
            "ModelBuilder", "Robot", "Springs", "UrdfError", "UrdfWarning", "__version__", "inertia_matrix", "read_mjcf",
@@ -40,7 +39,7 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version
         return version(__name__)
-    from .peers import HINTS
+    from .checks.peers import HINTS
     hint = f"; {HINTS[name].replace('robot.', 'Robot.')}" if name in HINTS else ""
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 

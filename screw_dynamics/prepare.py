@@ -46,15 +46,16 @@ from screw_dynamics.algorithms.time_derivatives import (
     LINK_DERIVATIVES,
 )
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
-from screw_dynamics.compiled import store, team
-from screw_dynamics.compiled.cache import BATCHES, Form
-from screw_dynamics.compiled.cache import prepare as load_or_compile
+from screw_dynamics.compiled import team
 from screw_dynamics.compiled.threads import available_threads
 from screw_dynamics.constraints import dynamics as loops
 from screw_dynamics.constraints import hybrid_dynamics as hybrid_dynamics_of_loops
 from screw_dynamics.constraints import projection
 from screw_dynamics.constraints.kinematics import KINEMATICS
 from screw_dynamics.forces import total as forces
+from screw_dynamics.machine_code import store
+from screw_dynamics.machine_code.cache import BATCHES, Form
+from screw_dynamics.machine_code.cache import prepare as load_or_compile
 from screw_dynamics.model.links import Structure
 from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.simulation import control_along, driven

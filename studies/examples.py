@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import screw_dynamics as sd
-from screw_dynamics.absolute_coordinates import (
+from screw_dynamics.papers.absolute_coordinates import (
     DIRECT,
     SEMIDIRECT,
     Body,

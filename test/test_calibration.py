@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.calibration import GeometricParameters, axis_motions, geometric_sensitivities
+from screw_dynamics.analysis.calibration import GeometricParameters, axis_motions, geometric_sensitivities
 from support.floating_robots import hopper
 from support.matrices import ad, error
 from support.paths import ROOT

@@ -7,7 +7,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot
-from screw_dynamics.conservation import momentum_and_moment
+from screw_dynamics.simulation.conservation import momentum_and_moment
 from screw_dynamics.simulation.integrators import FIXED_STEPS
 from support.floating_robots import hopper
 from support.loop_robots import four_bar

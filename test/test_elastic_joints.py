@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.elastic_joints import ElasticJoints
+from screw_dynamics.analysis.elastic_joints import ElasticJoints
 from support.floating_robots import hopper
 from support.matrices import error
 from support.paths import ROOT

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics import formulations
+from screw_dynamics.papers import formulations
 from support.paths import ROOT
 
 PAGE = (ROOT / "docs/formulations.md").read_text(encoding="utf-8")

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from screw_dynamics import inspect
 from screw_dynamics.urdf.reader import model_of
+from screw_dynamics.viewer import inspect
 from support.floating_robots import FLOATING, hopper
 from support.paths import ROOT, URDF
 from support.real_robots import LOADED
@@ -137,7 +137,7 @@ def test_a_bad_file_is_one_line_and_exit_code_1(text, says, tmp_path, capsys):
 
 def test_the_command_as_a_user_runs_it(tmp_path):
     """A file that does not exist, and a reader that leaves early."""
-    command = [sys.executable, "-m", "screw_dynamics.inspect"]
+    command = [sys.executable, "-m", "screw_dynamics.viewer.inspect"]
     done = subprocess.run([*command, tmp_path / "none.urdf"], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (1, f"inspect_robot: urdf: file {tmp_path}/none.urdf does not exist\n")
     with subprocess.Popen([*command, ARM], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics import peers
+from screw_dynamics.checks import peers
 from support.random_trees import model_of, random_tree
 
 
@@ -265,5 +265,5 @@ def test_arrays_and_tracers_of_jax(robot):
 def test_symbols_say_where_equations_are(robot):
     sympy = pytest.importorskip("sympy")
     for given in (sympy.symbols("a b c"), np.array(sympy.symbols("a b c"))):
-        with pytest.raises(ValueError, match="not a symbol of sympy: screw_dynamics.symbolic has"):
+        with pytest.raises(ValueError, match="not a symbol of sympy: screw_dynamics.papers.symbolic has"):
             robot.gravity_torque(given)

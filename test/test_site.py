@@ -41,7 +41,7 @@ def test_every_public_name_is_in_the_reference(site):
     assert methods <= anchors
     named = {name for name in sd.__all__ if callable(getattr(sd, name))}
     assert {f"screw_dynamics.{name}" for name in named - {"identify"}} <= anchors      # a function of identification
-    assert "screw_dynamics.identification.identify" in anchors
+    assert "screw_dynamics.analysis.identification.identify" in anchors
 
 
 def test_signatures_have_names_that_users_know(site):

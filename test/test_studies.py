@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from screw_dynamics.absolute_coordinates import DIRECT, SEMIDIRECT, simulate
+from screw_dynamics.papers.absolute_coordinates import DIRECT, SEMIDIRECT, simulate
 from studies import page, pictures
 from studies.examples import FORMULATIONS, both, examples, integrate
 from support.paths import ROOT

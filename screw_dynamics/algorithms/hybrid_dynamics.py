@@ -10,9 +10,9 @@ import numpy as np
 from numba import types
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.cache import Form, compiled, prepare
 from screw_dynamics.compiled.entry import CONFIGURATIONS, COORDINATES, Entry
-from screw_dynamics.compiled.native import address, array_at
+from screw_dynamics.machine_code.cache import Form, compiled, prepare
+from screw_dynamics.machine_code.native import address, array_at
 from screw_dynamics.model.links import Link, Structure
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.tables import Square

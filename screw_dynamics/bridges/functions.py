@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics import configuration_space
+from screw_dynamics.model import configuration_space
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import tilde
 

@@ -12,6 +12,8 @@ from numba import types
 from numba.extending import overload
 
 from screw_dynamics.lazy import lazy
+from screw_dynamics.machine_code.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.machine_code.native import address, array_at
 from screw_dynamics.model.group_joints import Place, configure
 from screw_dynamics.model.links import Frame, Link, Links, Structure
 from screw_dynamics.numbers.lanes import places, splat
@@ -21,8 +23,6 @@ from screw_dynamics.screws.se3 import Wrench
 
 from . import workspace as ws
 from .borrow import BORROWED, borrowed, layout_is_known
-from .cache import BATCHES, Form, compiled, prepare
-from .native import address, array_at
 from .rows import MOST, form_of_rows, form_of_work, plan_of, rows_of_inputs
 from .tiles import clear, first_tile, gather, identity_order, lane_like, load_rows, next_tile, store, unowned
 from .wrenches import read_one, read_tile

@@ -12,14 +12,14 @@ import numpy as np
 from numba import types
 from numba.core.compiler import CompileResult
 
+from screw_dynamics.machine_code.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.machine_code.native import address, array_at, call
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import kernel
 
 from . import workspace as ws
 from .borrow import BORROWED, READABLE, WRITABLE, bits, data_at, is_array, rows_of
-from .cache import BATCHES, Form, compiled, prepare
 from .interrupt import now, release_gil, retake_gil
-from .native import address, array_at, call
 from .team import HELPERS, LAST, SPIN, call_together
 
 # Words of a plan, an int64 array: the addresses of `many` and of `work`, and the time that one thread takes for a body

@@ -17,11 +17,11 @@ from numba.core import cgutils
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic
 
+from screw_dynamics.machine_code.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.machine_code.native import array_at, call
 from screw_dynamics.numbers.values import kernel, outlined
 
-from .cache import BATCHES, Form, compiled, prepare
 from .interrupt import now
-from .native import array_at, call
 
 SPIN = 200_000          # ns: how long a helper looks out for work before it sleeps
 # Words of a team: how many helpers there are, and when a batch ended last. From LINE on a line of the cache for each:

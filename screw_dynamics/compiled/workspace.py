@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, get_type_hints
 import numpy as np
 from numba import types
 
+from screw_dynamics.machine_code.native import array_at, at
 from screw_dynamics.model.group_joints import Place
 from screw_dynamics.model.links import Frame, GearedLink, Link, Links
 from screw_dynamics.numbers.tables import block, packed, size, table
@@ -18,7 +19,6 @@ from screw_dynamics.screws.joint import Placement
 from .borrow import ARRAY_DTYPE, ARRAY_TYPE, READABLE, WRITABLE, bits, borrowed, is_array
 from .dictionaries import DICT_TYPE, NAME_TYPE
 from .interrupt import WORDS
-from .native import array_at, at
 
 # Positions in the header of a workspace: counts, where the parts begin, how many numbers an input of a kind has, and
 # addresses of NumPy's and Python's types, and of the indices of frames by name.

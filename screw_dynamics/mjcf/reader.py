@@ -8,7 +8,7 @@ import numpy as np
 from screw_dynamics.model.builder import Limits, ModelBuilder
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws.arrays import inertia_matrix, tilde
-from screw_dynamics.se3 import exp
+from screw_dynamics.screws.groups.se3 import exp
 from screw_dynamics.urdf.error import issue, listed
 
 from .source import check_text, checked_file, is_text

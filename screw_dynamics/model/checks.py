@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.peers import array_hint
+from screw_dynamics.checks.peers import array_hint
 from screw_dynamics.screws import arrays
 
 TOLERANCE = 1e-6        # how far a rotation, an axis or moments may be from what they must be before they are refused

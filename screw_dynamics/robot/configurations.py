@@ -4,7 +4,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks, configuration_space
+from screw_dynamics import checks
+from screw_dynamics.model import configuration_space
 
 from .evaluation import Evaluation
 

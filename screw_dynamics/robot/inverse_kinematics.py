@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from numpy.typing import ArrayLike
 
-from screw_dynamics.inverse_kinematics import InverseKinematicsResult, Searches
 from screw_dynamics.model.model import Model
+from screw_dynamics.robot.searches import InverseKinematicsResult, Searches
 
 from .configurations import Configurations
 from .evaluation import Threads

@@ -5,9 +5,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.linearization.linear_model import Actuation, LinearModel, continuous, over_a_step, states
-from screw_dynamics.linearization.rollout_derivatives import Cost, RolloutDerivatives, RolloutGradient
 from screw_dynamics.simulation.integrators import LINEARIZED
+from screw_dynamics.simulation.linearization.linear_model import Actuation, LinearModel, continuous, over_a_step, states
+from screw_dynamics.simulation.linearization.rollout_derivatives import Cost, RolloutDerivatives, RolloutGradient
 
 from .derivatives import Derivatives
 from .evaluation import Forces, Threads, Wrenches

@@ -8,9 +8,10 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks, conservation
-from screw_dynamics.conservation import EnergyBalance, MomentumBalance, RecordedMotion
+from screw_dynamics import checks
 from screw_dynamics.forces import Element, Total, elements_of
+from screw_dynamics.simulation import conservation
+from screw_dynamics.simulation.conservation import EnergyBalance, MomentumBalance, RecordedMotion
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
 from screw_dynamics.simulation.rollout import Rollouts, acting
 from screw_dynamics.simulation.rollout_arguments import options, sampling
@@ -157,5 +158,5 @@ class Motion(Evaluation):
         tau: also (n,), or one fewer than samples, one for each interval. Of a batch the first motion is in colour, of
         others the first eleven in grey. path: a file to write, by its name a PNG, PDF or SVG; the figure is closed
         then. ImportError without matplotlib, the extra [plot]."""
-        from screw_dynamics.plot import plot  # when it is called: few robots are drawn
+        from screw_dynamics.simulation.plot import plot  # when it is called: few robots are drawn
         return plot(self, t, q, qd, tau, path)

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.algorithms.regressor import KINETIC_ENERGY_REGRESSOR, POTENTIAL_ENERGY_REGRESSOR, TORQUE_REGRESSOR
-from screw_dynamics.floating_base import velocity_names
+from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.inertial_parameters import FRICTION_NAMES
 from screw_dynamics.model.model import Model
 

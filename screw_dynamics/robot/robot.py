@@ -12,9 +12,9 @@ from screw_dynamics.algorithms.choice import Choice, candidates, choice
 from screw_dynamics.algorithms.jacobian import JACOBIAN
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.algorithms.rows import is_deep
+from screw_dynamics.checks.peers import WithHints
 from screw_dynamics.compiled.specialize import shortest, straight_line
 from screw_dynamics.model.model import Model
-from screw_dynamics.peers import WithHints
 from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.urdf import read_urdf
 from screw_dynamics.urdf.constraints import left_open

@@ -6,9 +6,9 @@ import numpy as np
 from numba import types
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.cache import Form, compiled, prepare
 from screw_dynamics.compiled.interrupt import FAILURE, begin, finish
-from screw_dynamics.compiled.native import at, attempt
+from screw_dynamics.machine_code.cache import Form, compiled, prepare
+from screw_dynamics.machine_code.native import at, attempt
 
 from .motion import CONTROLLER
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.floating_base import RATES, coordinate_joints
+from screw_dynamics.model.floating_base import RATES, coordinate_joints
 
 from .recording import Recording, matrix
 

@@ -2,7 +2,15 @@
 import numpy as np
 import pytest
 
-from screw_dynamics.absolute_coordinates import DIRECT, SEMIDIRECT, Joint, MultibodySystem, Spring, State, simulate
+from screw_dynamics.papers.absolute_coordinates import (
+    DIRECT,
+    SEMIDIRECT,
+    Joint,
+    MultibodySystem,
+    Spring,
+    State,
+    simulate,
+)
 from studies.examples import examples
 
 SYSTEMS = {e.name: e.system for e in examples()}

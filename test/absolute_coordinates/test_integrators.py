@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.absolute_coordinates import DIRECT, SEMIDIRECT, Body, MultibodySystem, simulate
+from screw_dynamics.papers.absolute_coordinates import DIRECT, SEMIDIRECT, Body, MultibodySystem, simulate
 from screw_dynamics.simulation.runge_kutta import Tableau
 
 ORDERS = {"euler": 1, "heun": 2, "rk4": 4, "commutator_free": 4}

@@ -3,7 +3,15 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.absolute_coordinates import DIRECT, SEMIDIRECT, Joint, JointSpring, RobotJoints, of_robot, simulate
+from screw_dynamics.papers.absolute_coordinates import (
+    DIRECT,
+    SEMIDIRECT,
+    Joint,
+    JointSpring,
+    RobotJoints,
+    of_robot,
+    simulate,
+)
 from support import matrices
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 from support.real_robots import PATHS, real_robot

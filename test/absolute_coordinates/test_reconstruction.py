@@ -2,9 +2,9 @@
 import numpy as np
 import pytest
 
-from screw_dynamics.absolute_coordinates import DIRECT, SEMIDIRECT, ConfigurationGroup, simulate
-from screw_dynamics.absolute_coordinates import quaternions as of
-from screw_dynamics.absolute_coordinates.reconstruction import (
+from screw_dynamics.papers.absolute_coordinates import DIRECT, SEMIDIRECT, ConfigurationGroup, simulate
+from screw_dynamics.papers.absolute_coordinates import quaternions as of
+from screw_dynamics.papers.absolute_coordinates.reconstruction import (
     DUAL_QUATERNIONS,
     EULER_PARAMETERS,
     angles,

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.absolute_coordinates import (
+from screw_dynamics.papers.absolute_coordinates import (
     DIRECT,
     SEMIDIRECT,
     Body,
@@ -13,8 +13,8 @@ from screw_dynamics.absolute_coordinates import (
     Spring,
     simulate,
 )
-from screw_dynamics.absolute_coordinates.index_1 import MANY
-from screw_dynamics.absolute_coordinates.joints import KINDS
+from screw_dynamics.papers.absolute_coordinates.index_1 import MANY
+from screw_dynamics.papers.absolute_coordinates.joints import KINDS
 from support import matrices
 from support.random_trees import random_body, random_pose
 

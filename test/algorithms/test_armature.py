@@ -20,8 +20,8 @@ from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.algorithms.time_derivatives import INVERSE_DYNAMICS_TIME_DERIVATIVES_IN
 from screw_dynamics.compiled.counting import operations, straight_line_operations
 from screw_dynamics.compiled.specialize import script
-from screw_dynamics.formulations import closed_form, recursions
 from screw_dynamics.numbers.scalars import sincos
+from screw_dynamics.papers.formulations import closed_form, recursions
 from support.pinocchio_oracle import oracle_of_urdf
 from support.plain import ENTRIES
 from support.random_trees import model_of, random_tree

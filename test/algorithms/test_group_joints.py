@@ -4,8 +4,8 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.configuration_space import continuous, velocities
 from screw_dynamics.model import macro_joints
+from screw_dynamics.model.configuration_space import continuous, velocities
 from support.random_trees import GROUPS, KINDS, model_of, random_pose, random_tree
 
 STEP = 1e-5     # of central differences

@@ -6,7 +6,7 @@ import screw_dynamics as sd
 from screw_dynamics.algorithms.representations import REPRESENTATIONS, converted
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
 from screw_dynamics.compiled.entry import Target
-from screw_dynamics.formulations.reference_frames import reframed
+from screw_dynamics.papers.formulations.reference_frames import reframed
 from screw_dynamics.screws import arrays
 from support import matrices
 from support.matrices import error

@@ -3,10 +3,10 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics import se3
 from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, Gear, LoopJoint
 from screw_dynamics.model import macro_joints
 from screw_dynamics.model.constraints import KINDS
+from screw_dynamics.screws.groups import se3
 from support.linkages import bennett, delta, four_bar, stewart
 from support.random_trees import GROUPS, model_of, random_tree
 from support.random_trees import KINDS as TREE_KINDS

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics import se3
 from screw_dynamics.closed_loops import ClosedLoopRobot, Gear, LoopJoint
 from screw_dynamics.model.constraints import KINDS
+from screw_dynamics.screws.groups import se3
 from support.linkages import Linkage, Pair, Part, bennett, delta, four_bar, stewart
 from support.paths import ROOT
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.configuration_space import velocities
-from screw_dynamics.estimation.payload_identification import identify_payload, regressor
+from screw_dynamics.analysis.estimation.payload_identification import identify_payload, regressor
+from screw_dynamics.model.configuration_space import velocities
 from support.real_robots import real_robot
 
 LINK = "panda_link8"

@@ -6,8 +6,8 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.formulations.closed_form import christoffel, euler_jourdain, lagrange
-from screw_dynamics.formulations.screw_derivatives.body_fixed import joint_screws
+from screw_dynamics.papers.formulations.closed_form import christoffel, euler_jourdain, lagrange
+from screw_dynamics.papers.formulations.screw_derivatives.body_fixed import joint_screws
 from support.matrices import ad, error
 from support.pinocchio_oracle import oracle_of_parts
 from support.plain import gradient, plain, rate

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.formulations import configuration as cfg
+from screw_dynamics.papers.formulations import configuration as cfg
 from support import matrices
 from support.matrices import error
 from support.pinocchio_oracle import oracle_of_parts

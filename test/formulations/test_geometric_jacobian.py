@@ -4,7 +4,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.formulations import geometric_jacobian
+from screw_dynamics.papers.formulations import geometric_jacobian
 from support.matrices import error
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 

@@ -4,9 +4,9 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.formulations.inverse_velocity import joint_rates, nearest_joint_rates
-from screw_dynamics.formulations.reference_frames import reframed
-from screw_dynamics.formulations.system_jacobian import (
+from screw_dynamics.papers.formulations.inverse_velocity import joint_rates, nearest_joint_rates
+from screw_dynamics.papers.formulations.reference_frames import reframed
+from screw_dynamics.papers.formulations.system_jacobian import (
     inverse_screw_transformation,
     joint_screw_matrix,
     parent_transformation,

@@ -3,9 +3,9 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.formulations import screw_derivatives
-from screw_dynamics.formulations.closed_form import euler_jourdain, lagrange, momentum_integration
-from screw_dynamics.formulations.configuration import tree
+from screw_dynamics.papers.formulations import screw_derivatives
+from screw_dynamics.papers.formulations.closed_form import euler_jourdain, lagrange, momentum_integration
+from screw_dynamics.papers.formulations.configuration import tree
 
 
 @pytest.fixture(scope="module")

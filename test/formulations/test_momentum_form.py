@@ -3,15 +3,15 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.formulations import newton_euler
-from screw_dynamics.formulations.closed_form.momentum import (
+from screw_dynamics.papers.formulations import newton_euler
+from screw_dynamics.papers.formulations.closed_form.momentum import (
     body_momenta,
     conjugate_momentum,
     phase_space_rate,
     system_rate,
 )
-from screw_dynamics.formulations.closed_form.momentum_integration import integrate
-from screw_dynamics.formulations.screw_derivatives import spatial
+from screw_dynamics.papers.formulations.closed_form.momentum_integration import integrate
+from screw_dynamics.papers.formulations.screw_derivatives import spatial
 from support.matrices import error
 from support.plain import plain, rates_of_numbers
 from support.random_trees import GROUPS, KINDS, Part, model_of, random_body, random_pose, random_tree

@@ -4,8 +4,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
-from screw_dynamics.formulations.configuration import multi_dof
 from screw_dynamics.model import macro_joints
+from screw_dynamics.papers.formulations.configuration import multi_dof
 from support import matrices
 from support.matrices import error
 

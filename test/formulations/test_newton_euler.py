@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.formulations.newton_euler import any_frame, body_fixed, hybrid, mixed, screws, spatial
+from screw_dynamics.papers.formulations.newton_euler import any_frame, body_fixed, hybrid, mixed, screws, spatial
 from support import matrices
 from support.matrices import error, hat
 from support.random_trees import random_body, random_pose

@@ -4,11 +4,11 @@ import pinocchio as pin
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.formulations import recursions
-from screw_dynamics.formulations.closed_form import euler_jourdain
-from screw_dynamics.formulations.newton_euler import any_frame
-from screw_dynamics.formulations.newton_euler.screws import Ad_inv
-from screw_dynamics.formulations.screw_derivatives import body_fixed, hybrid, spatial
+from screw_dynamics.papers.formulations import recursions
+from screw_dynamics.papers.formulations.closed_form import euler_jourdain
+from screw_dynamics.papers.formulations.newton_euler import any_frame
+from screw_dynamics.papers.formulations.newton_euler.screws import Ad_inv
+from screw_dynamics.papers.formulations.screw_derivatives import body_fixed, hybrid, spatial
 from support.matrices import error
 from support.pinocchio_oracle import oracle_of_parts
 from support.random_trees import KINDS, model_of, random_tree

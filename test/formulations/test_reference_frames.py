@@ -5,7 +5,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.formulations.reference_frames import in_construction_frame, reframed
+from screw_dynamics.papers.formulations.reference_frames import in_construction_frame, reframed
 from support import matrices
 from support.matrices import error
 from support.random_trees import model_of, random_pose, random_tree

@@ -4,7 +4,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.formulations.system_jacobian import (
+from screw_dynamics.papers.formulations.system_jacobian import (
     SCREWS,
     inverse_screw_transformation,
     joint_screw_matrix,

@@ -4,7 +4,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.formulations import trivialization
+from screw_dynamics.papers.formulations import trivialization
 from support.matrices import error, hat
 from support.plain import rate, target_of
 from support.random_trees import model_of, random_pose, random_tree

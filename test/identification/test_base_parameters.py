@@ -6,7 +6,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
-from screw_dynamics.identification import base_parameters, exact_base_parameters
+from screw_dynamics.analysis.identification import base_parameters, exact_base_parameters
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 from support.real_robots import real_robot
 

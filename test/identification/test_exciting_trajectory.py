@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.identification import base_parameters, exciting_trajectory
+from screw_dynamics.analysis.identification import base_parameters, exciting_trajectory
 from support.real_robots import real_robot
 
 

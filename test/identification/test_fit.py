@@ -8,8 +8,8 @@ import pytest
 import scipy.stats
 
 import screw_dynamics as sd
-from screw_dynamics.estimation.friction import smooth_friction
-from screw_dynamics.identification import physical
+from screw_dynamics.analysis.estimation.friction import smooth_friction
+from screw_dynamics.analysis.identification import physical
 from support.real_robots import real_robot
 
 TIP = "wrist_3_link"

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.identification import physical
+from screw_dynamics.analysis.identification import physical
 from screw_dynamics.model import inertial_parameters
 
 

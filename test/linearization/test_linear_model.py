@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.linearization.tangent_maps import displacement, products, trivialization
+from screw_dynamics.simulation.linearization.tangent_maps import displacement, products, trivialization
 from support.differences import of_a_state, slopes
 from support.linearized import ROBOTS, near, robot_called, state
 from support.pinocchio_oracle import oracle_of_urdf

@@ -6,9 +6,9 @@ import pinocchio as pin
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.formulations.configuration import joint_frames
 from screw_dynamics.model import macro_joints
 from screw_dynamics.model.macro_joints import KINDS, coordinates, degrees
+from screw_dynamics.papers.formulations.configuration import joint_frames
 from support import matrices
 from support.matrices import error
 from support.plain import plain as plain_objects

@@ -6,7 +6,7 @@ from nav_msgs.msg import Odometry
 from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
-from screw_dynamics.floating_base import floating_base, velocity_names
+from screw_dynamics.model.floating_base import floating_base, velocity_names
 from screw_dynamics.ros.node import messages
 from screw_dynamics.ros.node.base_state import received_odometry
 from screw_dynamics.ros.node.joint_state import Fault

@@ -20,9 +20,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 
 from screw_dynamics.ros.dynamics.node import DynamicsNode
-from screw_dynamics.ros.node.guarded import GuardedExecutor
-from screw_dynamics.ros.node.hot_subscription import PUBLISHERS, HotSubscription, Losses
-from screw_dynamics.ros.node.turns import Turns
+from screw_dynamics.ros.executor.guarded import GuardedExecutor
+from screw_dynamics.ros.executor.hot_subscription import PUBLISHERS, HotSubscription, Losses
+from screw_dynamics.ros.executor.turns import Turns
 from screw_dynamics_interfaces import srv
 from support import planar_arm as arm
 from support.arm_driver import MODULE, ArmDriver

@@ -9,9 +9,9 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from visualization_msgs.msg import MarkerArray
 
+from screw_dynamics.ros.executor.guarded import GuardedExecutor
 from screw_dynamics.ros.node import actions
 from screw_dynamics.ros.node.actions import Action
-from screw_dynamics.ros.node.guarded import GuardedExecutor
 from screw_dynamics.ros.node.interface import Endpoint
 from screw_dynamics.ros.view.interface import MARKERS
 from screw_dynamics.ros.view.markers_node import MarkersNode

@@ -6,9 +6,9 @@ from rclpy.parameter import Parameter
 
 from screw_dynamics.ros.dynamics.settings import SETTINGS as DYNAMICS
 from screw_dynamics.ros.node.parameters import Setting, convert, descriptor
-from screw_dynamics.ros.node.timing import timeout
 from screw_dynamics.ros.simulator.node import SimulatorNode
 from screw_dynamics.ros.simulator.settings import SETTINGS as SIMULATOR
+from screw_dynamics.ros.timing import timeout
 
 RATE = Setting("rate", 0.0, "how often", unit="Hz", lower=0.0, upper=100.0, least=1e-3)
 COUNT = Setting("count", 1, "how many", lower=0)

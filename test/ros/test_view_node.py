@@ -15,7 +15,7 @@ from rclpy.qos import qos_profile_sensor_data  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
 import screw_dynamics as sd  # noqa: E402
-from screw_dynamics.ros.node.guarded import GuardedExecutor  # noqa: E402
+from screw_dynamics.ros.executor.guarded import GuardedExecutor  # noqa: E402
 from screw_dynamics.ros.node.joint_state import Fault  # noqa: E402
 from screw_dynamics.ros.view.live_state import LiveState  # noqa: E402
 from screw_dynamics.ros.view.view_node import SETTINGS, ViewNode, plain  # noqa: E402

@@ -4,7 +4,7 @@ import cmath
 import numpy as np
 
 import comparison.exact  # noqa: F401  mpmath's numbers
-import screw_dynamics.symbolic  # noqa: F401  SymPy's expressions
+import screw_dynamics.papers.symbolic  # noqa: F401  SymPy's expressions
 from screw_dynamics.numbers.scalars import sincos
 from screw_dynamics.numbers.values import map_numbers
 

@@ -4,7 +4,7 @@ import sympy
 from sympy import cos, simplify, sin, symbols, zeros
 
 import screw_dynamics as sd
-from screw_dynamics.symbolic import equations_of_motion
+from screw_dynamics.papers.symbolic import equations_of_motion
 from support.paths import URDF
 from support.random_trees import model_of, random_tree
 

@@ -7,12 +7,12 @@ from sympy import Matrix, Rational, cos, sin, sqrt, symbols
 
 import screw_dynamics as sd
 from screw_dynamics.model.links import Placed
+from screw_dynamics.papers.symbolic import equations_of_motion, named_parameters
+from screw_dynamics.papers.symbolic.exact import simple
 from screw_dynamics.screws.inertia import Inertia
 from screw_dynamics.screws.se3 import Pose, Twist, identity
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Symmetric3, Vec3
-from screw_dynamics.symbolic import equations_of_motion, named_parameters
-from screw_dynamics.symbolic.exact import simple
 from support.matrices import error
 from support.plain import plain, target_of
 from support.symbolic_robots import (

@@ -7,7 +7,7 @@ import pytest
 from sympy import Rational
 
 import screw_dynamics as sd
-from screw_dynamics.symbolic import equations_of_motion
+from screw_dynamics.papers.symbolic import equations_of_motion
 from support.matrices import error
 from support.plain import plain, target_of
 from support.symbolic_robots import cart, floating_arm, pendulum, tree, urdf_robot

@@ -9,7 +9,7 @@ from matplotlib.mathtext import MathTextParser
 from sympy import symbols
 
 import screw_dynamics as sd
-from screw_dynamics.symbolic import equations_of_motion, named_parameters
+from screw_dynamics.papers.symbolic import equations_of_motion, named_parameters
 from support.paths import URDF
 from support.symbolic_robots import cart, pendulum, tree, urdf_robot
 
@@ -154,4 +154,4 @@ def test_import_without_sympy_says_what_to_install():
     script = "import sys; sys.modules['sympy'] = None\nimport screw_dynamics\nscrew_dynamics.symbolic"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stderr.strip().endswith(
-        'ImportError: screw_dynamics.symbolic needs SymPy: pip install "screw_dynamics[symbolic]"')
+        'ImportError: screw_dynamics.papers.symbolic needs SymPy: pip install "screw_dynamics[symbolic]"')

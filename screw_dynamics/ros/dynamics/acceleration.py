@@ -7,7 +7,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ..node.joint_state import Fault, JointMap, all_finite
 from ..node.robot_state import RobotState
-from ..node.timing import SECOND
+from ..timing import SECOND
 
 SOURCES = ("zero", "finite_difference", "topic")
 

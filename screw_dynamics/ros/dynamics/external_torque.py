@@ -7,15 +7,15 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from std_msgs.msg import Bool
 
-from screw_dynamics.estimation import MomentumObserver, contact_wrench
-from screw_dynamics.floating_base import RATES, floating_base, velocity_names
+from screw_dynamics.analysis.estimation import MomentumObserver, contact_wrench
+from screw_dynamics.model.floating_base import RATES, floating_base, velocity_names
 from screw_dynamics.robot import Robot
 
 from ..node import messages
 from ..node.diagnostics import OK, WARN, Report
 from ..node.parameters import Setting
 from ..node.robot_state import RobotState
-from ..node.timing import SECOND, timeout
+from ..timing import SECOND, timeout
 from .output_joints import OutputJoints, follows_states, listed_joints, output_joints
 from .state_output import StateOutput, subscribed
 from .torque_outputs import base_output, joint_state_output

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.configuration_space import rotated
-from screw_dynamics.floating_base import FloatingBase
-from screw_dynamics.inverse_kinematics import InverseKinematicsResult
+from screw_dynamics.model.configuration_space import rotated
+from screw_dynamics.model.floating_base import FloatingBase
 from screw_dynamics.robot import Robot
+from screw_dynamics.robot.searches import InverseKinematicsResult
 from screw_dynamics.screws import arrays
 
 from ..node import messages

@@ -7,7 +7,7 @@ import numpy as np
 from rclpy.lifecycle import LifecyclePublisher
 
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.floating_base import coordinate_joints, velocity_names
+from screw_dynamics.model.floating_base import coordinate_joints, velocity_names
 from screw_dynamics.robot import Robot
 from screw_dynamics_interfaces.msg import JointMatrix
 

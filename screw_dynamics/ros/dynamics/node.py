@@ -15,13 +15,13 @@ from rclpy.lifecycle import LifecyclePublisher
 from rclpy.qos import qos_profile_sensor_data
 from trajectory_msgs.msg import JointTrajectory
 
-from screw_dynamics.floating_base import coordinate_joints, floating_base
+from screw_dynamics.model.floating_base import coordinate_joints, floating_base
 from screw_dynamics.robot import Robot
 
+from ..endpoints import STATES
 from ..node.base_state import BASE_SOURCES
 from ..node.cdr import ReceivedJointState
 from ..node.diagnostics import ERROR, OK, WARN, Report
-from ..node.endpoints import STATES
 from ..node.loaded_robot import LoadedRobot
 from ..node.managed_node import ManagedNode, run
 from ..node.preparation import BATCH_STEPS, STEPS

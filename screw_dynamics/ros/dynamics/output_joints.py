@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.floating_base import RATES, coordinate_joints, floating_base
+from screw_dynamics.model.floating_base import RATES, coordinate_joints, floating_base
 from screw_dynamics.model.model import Model
 
 from ..node.description import output_order

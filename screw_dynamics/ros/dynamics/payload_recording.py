@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from screw_dynamics.analysis.estimation import Payload, identify_payload
+from screw_dynamics.analysis.estimation.payload_identification import FRICTION
 from screw_dynamics.checks import coordinates_alone
-from screw_dynamics.estimation import Payload, identify_payload
-from screw_dynamics.estimation.payload_identification import FRICTION
 from screw_dynamics.robot import Robot
 
 from ..node import messages
@@ -12,7 +12,7 @@ from ..node.diagnostics import OK, Report
 from ..node.parameters import Setting
 from ..node.robot_state import RobotState
 from ..node.services import Service, serve
-from ..node.timing import SECOND
+from ..timing import SECOND
 from .state_output import StateOutput
 
 INTERVAL = SECOND // 500    # between recorded states: of a slow motion, more say no more

@@ -11,14 +11,21 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.floating_base import NUMBERS, RATES, FloatingBase, coordinate_joints, floating_base, velocity_names
+from screw_dynamics.model.floating_base import (
+    NUMBERS,
+    RATES,
+    FloatingBase,
+    coordinate_joints,
+    floating_base,
+    velocity_names,
+)
 from screw_dynamics.model.inertial_parameters import COUNT
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
-from screw_dynamics.simulator.actuators import singular_joint
+from screw_dynamics.simulated_robot.actuators import singular_joint
 
+from ..executor.aside import aside
 from ..node import messages
-from ..node.aside import aside
 from ..node.base_state import read_pose, read_twist
 from ..node.joint_state import JointMap
 from ..node.preparation import OnDemand

@@ -9,7 +9,7 @@ from builtin_interfaces.msg import Time
 from rclpy.lifecycle import LifecyclePublisher
 from trajectory_msgs.msg import JointTrajectory
 
-from screw_dynamics.floating_base import coordinate_joints, floating_base, velocity_names
+from screw_dynamics.model.floating_base import coordinate_joints, floating_base, velocity_names
 from screw_dynamics.robot import Robot
 
 from ..node.cdr import ReceivedJointState, ReceivedOdometry
@@ -18,7 +18,7 @@ from ..node.joint_state import Fault, all_finite, listed
 from ..node.latency import Latency
 from ..node.parameters import Parameters
 from ..node.robot_state import RobotState
-from ..node.timing import SECOND, timeout
+from ..timing import SECOND, timeout
 from .acceleration import DesiredAcceleration, FiniteDifference, ZeroAcceleration
 from .output_joints import follows_states, listed_joints, output_joints
 from .torque_outputs import TERMS, Output, base_output, command_output, joint_state_output

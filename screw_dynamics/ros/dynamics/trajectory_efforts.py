@@ -11,9 +11,9 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from screw_dynamics.checks import coordinates_alone
 from screw_dynamics.robot import Robot
 
+from ..endpoints import RELIABLE
 from ..node import messages
 from ..node.diagnostics import OK, WARN, Report
-from ..node.endpoints import RELIABLE
 from ..node.joint_state import Fault, JointMap
 from ..node.services import Service, serve
 from .state_output import StateOutput

@@ -8,7 +8,7 @@ from typing import Any
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.task import Future
 
-from .endpoints import LINGER
+from ..endpoints import LINGER
 from .managed_node import ManagedNode
 
 

@@ -8,13 +8,13 @@ import numpy as np
 from geometry_msgs.msg import Pose, PoseStamped, Twist, TwistStamped
 from nav_msgs.msg import Odometry
 
-from screw_dynamics.configuration_space import rotated
-from screw_dynamics.floating_base import FloatingBase
+from screw_dynamics.model.configuration_space import rotated
+from screw_dynamics.model.floating_base import FloatingBase
 
+from ..timing import SECOND
 from . import messages
 from .cdr import ReceivedOdometry
 from .joint_state import Fault, all_finite, listed
-from .timing import SECOND
 
 UNIT = 1e-3     # by which the length of a quaternion may be off 1
 TO_BODY = (-1.0, -1.0, -1.0, 1.0)

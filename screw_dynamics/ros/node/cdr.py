@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..timing import SECOND
 from .joint_state import Fault
-from .timing import SECOND
 
 ORDERS = {b"\x00\x00": ">", b"\x00\x01": "<"}   # by the identifier of the encapsulation
 ORIGIN = 4                                      # bytes of encapsulation, behind which alignment counts

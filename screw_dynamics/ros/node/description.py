@@ -14,13 +14,13 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from std_msgs.msg import String
 
 from screw_dynamics.checks import coordinates_alone
-from screw_dynamics.floating_base import coordinate_joints, floating_base
+from screw_dynamics.model.floating_base import coordinate_joints, floating_base
 from screw_dynamics.robot import Robot
 from screw_dynamics.urdf.constraints import left_open
 from screw_dynamics.urdf.reader import model_of
 from screw_dynamics.urdf.source import LARGEST_SOURCE
 
-from .endpoints import LATCHED, OVERRIDABLE_LATCHED, STEADY, own
+from ..endpoints import LATCHED, OVERRIDABLE_LATCHED, STEADY, own
 from .joint_state import listed
 from .parameters import FLOATING_BASE
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
-from .endpoints import OVERRIDABLE, RELIABLE, STEADY, own
+from ..endpoints import OVERRIDABLE, RELIABLE, STEADY, own
 from .joint_state import Fault
 from .log import BoundedLog
 from .plain_text import printable

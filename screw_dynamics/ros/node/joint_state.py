@@ -7,8 +7,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ..timing import SECOND
 from .plain_text import printable
-from .timing import SECOND
 
 KNOWN_NAME_LISTS = 32       # name lists remembered by a JointMap; a graph has a handful
 KNOWN_SIZE = 2_000_000      # bytes that these take, about

@@ -19,13 +19,15 @@ from screw_dynamics.robot import Robot
 from screw_dynamics.urdf.file import read_urdf_file
 from screw_dynamics.urdf.xacro_file import xacro_arguments
 
+from ..endpoints import LINGER, OVERRIDABLE, STEADY, STREAM, own
+from ..executor.guarded import GuardedExecutor
+from ..executor.hot_subscription import HotSubscription
+from ..executor.turns import Turns
+from ..timing import SECOND
 from .base_state import received_odometry
 from .cdr import JointStateReader, ReceivedJointState, read_odometry
 from .description import RobotDescription
 from .diagnostics import OK, Diagnostics, Report
-from .endpoints import LINGER, OVERRIDABLE, STEADY, STREAM, own
-from .guarded import GuardedExecutor
-from .hot_subscription import HotSubscription
 from .interface import Interface
 from .joint_state import Fault
 from .log import BoundedLog
@@ -33,8 +35,6 @@ from .parameters import Parameters, Setting
 from .preparation import STEPS, Step, prepare
 from .process import ros_process
 from .published_description import PublishedDescription
-from .timing import SECOND
-from .turns import Turns
 
 
 class ManagedNode(LifecycleNode):

@@ -3,7 +3,7 @@
 from rclpy.publisher import Publisher
 from std_msgs.msg import String
 
-from .endpoints import LATCHED, OVERRIDABLE_LATCHED, STEADY, own
+from ..endpoints import LATCHED, OVERRIDABLE_LATCHED, STEADY, own
 from .joint_state import listed
 from .watches import full_name
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from screw_dynamics.floating_base import NUMBERS, RATES, FloatingBase
+from screw_dynamics.model.floating_base import NUMBERS, RATES, FloatingBase
 
 from .base_state import BaseState
 from .joint_state import Fault, JointStateCache

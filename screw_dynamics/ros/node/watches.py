@@ -7,9 +7,9 @@ from rclpy.node import Node
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rclpy.validate_full_topic_name import validate_full_topic_name
 
+from ..timing import SECOND
 from .joint_state import listed
 from .plain_text import printable
-from .timing import SECOND
 
 UNREADABLE = "(a node whose name or type is not text)"
 

@@ -7,12 +7,12 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import TransformStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 
-from screw_dynamics.floating_base import RATES, FloatingBase
-from screw_dynamics.simulator.simulation import Simulation
+from screw_dynamics.model.floating_base import RATES, FloatingBase
+from screw_dynamics.simulated_robot.simulation import Simulation
 
+from ..endpoints import STREAM
 from ..node import messages
 from ..node.base_state import fixed_link
-from ..node.endpoints import STREAM
 from ..node.joint_state import Fault, all_finite
 from ..node.managed_node import ManagedNode
 from ..node.optional import optional_interfaces

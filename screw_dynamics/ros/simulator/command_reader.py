@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.floating_base import coordinate_joints
+from screw_dynamics.model.floating_base import coordinate_joints
 from screw_dynamics.model.model import Model
 
 from ..node.joint_state import Fault, JointMap, JointStateLike, Selection, listed

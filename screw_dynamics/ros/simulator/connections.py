@@ -14,7 +14,7 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from rclpy.task import Future
 
-from ..node.endpoints import STEADY
+from ..endpoints import STEADY
 from ..node.watches import is_name, names
 
 TOPICS = ("joint_states", "joint_commands", "/clock")   # of the simulator

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from rclpy.node import Node
 
-from screw_dynamics.floating_base import coordinate_joints, velocity_names
+from screw_dynamics.model.floating_base import coordinate_joints, velocity_names
 from screw_dynamics.model.model import Model
-from screw_dynamics.simulator.gripper import GripperRules
+from screw_dynamics.simulated_robot.gripper import GripperRules
 
 from ..node.joint_state import listed
 from ..node.parameters import Parameters, Setting

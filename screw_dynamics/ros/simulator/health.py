@@ -5,16 +5,16 @@ import math
 import numpy as np
 from rclpy.node import Node
 
-from screw_dynamics.conservation import momentum_and_moment
-from screw_dynamics.simulator.faults import Fault
-from screw_dynamics.simulator.lockstep import Lockstep
-from screw_dynamics.simulator.runner import Runner
-from screw_dynamics.simulator.simulation import Simulation
+from screw_dynamics.simulated_robot.faults import Fault
+from screw_dynamics.simulated_robot.lockstep import Lockstep
+from screw_dynamics.simulated_robot.runner import Runner
+from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulation.conservation import momentum_and_moment
 
 from ..node.diagnostics import ERROR, OK, WARN, Report
 from ..node.joint_state import listed
-from ..node.timing import SECOND
 from ..node.watches import publishers
+from ..timing import SECOND
 from .complaints import Complaints
 
 SHOWN = 20   # active faults in the diagnostics

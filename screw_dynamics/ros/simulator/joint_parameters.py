@@ -5,9 +5,9 @@ from typing import Any
 
 from rclpy.node import Node
 
-from screw_dynamics.floating_base import coordinate_joints
+from screw_dynamics.model.floating_base import coordinate_joints
 from screw_dynamics.model.model import Model
-from screw_dynamics.simulator.sensor_settings import OF_JOINTS
+from screw_dynamics.simulated_robot.sensor_settings import OF_JOINTS
 
 from ..node.parameters import Parameters, Setting
 

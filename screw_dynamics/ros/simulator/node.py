@@ -14,21 +14,21 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.utilities import remove_ros_args
 
-from screw_dynamics.conservation import momentum_and_moment
-from screw_dynamics.floating_base import coordinate_joints
+from screw_dynamics.model.floating_base import coordinate_joints
 from screw_dynamics.robot import Robot
-from screw_dynamics.simulator.actuators import driven
-from screw_dynamics.simulator.balance import prepare_balance
-from screw_dynamics.simulator.lockstep import Lockstep
-from screw_dynamics.simulator.loops import prepare_loops
-from screw_dynamics.simulator.runner import IDLE, Runner
-from screw_dynamics.simulator.simulation import Simulation
-from screw_dynamics.simulator.stamps import Stamps
+from screw_dynamics.simulated_robot.actuators import driven
+from screw_dynamics.simulated_robot.balance import prepare_balance
+from screw_dynamics.simulated_robot.lockstep import Lockstep
+from screw_dynamics.simulated_robot.loops import prepare_loops
+from screw_dynamics.simulated_robot.runner import IDLE, Runner
+from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulated_robot.stamps import Stamps
+from screw_dynamics.simulation.conservation import momentum_and_moment
 
+from ..endpoints import LINGER, STEADY, STREAM
 from ..node.cdr import ReceivedJointState
 from ..node.description import output_order
 from ..node.diagnostics import Report
-from ..node.endpoints import LINGER, STEADY, STREAM
 from ..node.joint_state import Fault
 from ..node.loaded_robot import LoadedRobot
 from ..node.managed_node import ManagedNode, run

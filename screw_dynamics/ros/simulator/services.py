@@ -10,15 +10,15 @@ import numpy as np
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from sensor_msgs.msg import JointState
 
-from screw_dynamics.simulator.runner import Runner
-from screw_dynamics.simulator.simulation import Simulation
+from screw_dynamics.simulated_robot.runner import Runner
+from screw_dynamics.simulated_robot.simulation import Simulation
 from screw_dynamics_interfaces.msg import BaseState
 
 from ..node import messages
 from ..node.base_state import read_pose, read_twist
 from ..node.joint_state import JointMap, check_lengths
 from ..node.services import Service, serve
-from ..node.timing import SECOND
+from ..timing import SECOND
 from . import base_endpoints
 from .connections import TOPICS, connect
 

@@ -6,7 +6,7 @@ from types import ModuleType
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 
-from screw_dynamics.simulator.runner import Runner
+from screw_dynamics.simulated_robot.runner import Runner
 
 from ..node.actions import Action, RunningGoal
 from ..node.optional import optional_interfaces

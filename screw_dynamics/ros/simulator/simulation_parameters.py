@@ -2,12 +2,12 @@
 
 from dataclasses import fields
 
-from screw_dynamics.floating_base import coordinate_joints
+from screw_dynamics.model.floating_base import coordinate_joints
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
-from screw_dynamics.simulator.home import default_modes
-from screw_dynamics.simulator.settings import Settings
-from screw_dynamics.simulator.simulation import Simulation
+from screw_dynamics.simulated_robot.home import default_modes
+from screw_dynamics.simulated_robot.settings import Settings
+from screw_dynamics.simulated_robot.simulation import Simulation
 from screw_dynamics.urdf.reader import model_of
 
 from ..node.joint_state import listed

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from rclpy.node import Node
 
-from screw_dynamics.floating_base import coordinate_joints, velocity_names
+from screw_dynamics.model.floating_base import coordinate_joints, velocity_names
 from screw_dynamics.model.model import Model
-from screw_dynamics.simulator.trajectory_goal import GoalRules, Tolerances, enforced
+from screw_dynamics.simulated_robot.trajectory_goal import GoalRules, Tolerances, enforced
 
 from ..node.parameters import Parameters, Setting
-from ..node.timing import SECOND
+from ..timing import SECOND
 
 MOST = 1e6   # of any tolerance
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from screw_dynamics.floating_base import FloatingBase
+from screw_dynamics.model.floating_base import FloatingBase
 
 from ..node.joint_state import Fault, JointMap, JointStateLike, check_lengths
 from ..node.robot_state import RobotState

@@ -8,7 +8,7 @@ import numpy as np
 
 from screw_dynamics.robot import Robot
 
-from ..node.endpoints import STEADY
+from ..endpoints import STEADY
 from ..node.managed_node import run
 from ..node.parameters import Setting
 from ..signals import end

@@ -10,7 +10,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
-from ..node.hot_subscription import HotSubscription
+from ..executor.hot_subscription import HotSubscription
 from ..node.plain_text import printable
 from .message_definition import type_of
 

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from rclpy.node import Node
 
+from ..endpoints import STEADY
+from ..executor.guarded import GuardedExecutor
+from ..executor.turns import Turns
 from ..node.diagnostics import ERROR, OK, WARN, Diagnostics, Report
-from ..node.endpoints import STEADY
-from ..node.guarded import GuardedExecutor
 from ..node.joint_state import Fault, listed
 from ..node.log import BoundedLog
 from ..node.parameters import Parameters, Setting
 from ..node.process import ros_process
-from ..node.turns import Turns
 from ..signals import end
 from .interface import RECORDER
 from .mcap_file import McapFile, free_path

@@ -7,16 +7,16 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.qos import qos_profile_sensor_data
 
-from screw_dynamics.floating_base import coordinate_joints, floating_base
+from screw_dynamics.model.floating_base import coordinate_joints, floating_base
 from screw_dynamics.robot import Robot
 
+from ..endpoints import STATES, STEADY
 from ..node.base_state import BASE_SOURCES
 from ..node.cdr import ReceivedJointState
 from ..node.diagnostics import OK, WARN, Report
-from ..node.endpoints import STATES, STEADY
 from ..node.managed_node import ManagedNode
 from ..node.parameters import SHARED, Setting
-from ..node.timing import SECOND
+from ..timing import SECOND
 from .live_state import LiveState
 
 SETTINGS = (

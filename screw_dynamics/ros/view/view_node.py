@@ -8,7 +8,7 @@ from screw_dynamics.robot import Robot
 from screw_dynamics.viewer.page import View
 from screw_dynamics.viewer.scene import preload
 
-from ..node.endpoints import STEADY
+from ..endpoints import STEADY
 from ..node.managed_node import run
 from ..node.parameters import FLOATING_BASE, Setting
 from ..node.preparation import STEPS

@@ -1,0 +1,124 @@
+"""Geometric sensitivities of a link's pose, [MD] 6.2, and a minimal set of parameters for calibration. No ROS. May
+import robot and what is below it.
+
+The pose of a link is the product of exponentials C = B_1 exp(X_1 q_1) ... B_k exp(X_k q_k) F over the joints that move
+it, F its pose in the last body: model.relative_poses, model.screws_body, and model.frames. Sensitivities are body-fixed
+twists of the link, C^-1 dC, and zero for joints that do not move it. A pose changes as B exp(m), with its six
+parameters m at 0."""
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.robot import Robot
+from screw_dynamics.screws.arrays import Ad_matrix, tilde
+from screw_dynamics.screws.groups import se3
+
+SMALL = 1e-9            # of the singular values of ad_X, relative to the largest: those below it count as 0
+
+
+class Sensitivities(NamedTuple):
+    """Of a link's pose, in twists (..., 6, ...): by each number of the screws X_j, (..., 6, b, 6), by each parameter of
+    the poses B_j, (..., 6, b, 6), and by those of the link's pose F in its body, (6, 6)."""
+
+    by_screws: np.ndarray
+    by_poses: np.ndarray
+    by_frame: np.ndarray
+
+
+def geometric_sensitivities(robot: Robot, q: ArrayLike, link: str) -> Sensitivities:
+    """The sensitivities of a link's pose in configurations q (..., n), by bodies in the order of model.body_names.
+
+    A screw may change by any dX: in direction and place, which `axis_motions` are, and in pitch and length, which is
+    the ratio of a gear. By dX it is Ad_E^-1 dexp_(-X q)(dX) q, E the link's pose in the body, and by m, at B,
+    Ad^-1_(exp(X q) E) m. ValueError for a robot with joints on groups, and for the root link."""
+    checks.coordinates_alone("geometric_sensitivities", robot.model)
+    model, q = robot.model, checks.real_numbers("q", q, robot.n)
+    b, path = len(model.parents), _path(model, _body(model, link))
+    C, tip = robot.body_poses(q), robot.forward_kinematics(q, link)
+    angle, X = q[..., model.coordinates, None, None], np.broadcast_to(model.screws_body[:, None], (b, 6, 6))
+    to_tip = np.linalg.inv(tip)[..., None, :, :] @ C                                        # E^-1, (..., b, 4, 4)
+    twist = angle * se3.dexp(-angle * X, np.eye(6)) * path[:, None, None]                   # (..., b, parameter, 6)
+    by_screws = np.einsum("...bij,...bkj->...ibk", Ad_matrix(to_tip), twist)
+    before = to_tip @ np.linalg.inv(se3.exp(angle[..., 0] * model.screws_body))             # (exp(X q) E)^-1
+    by_poses = np.moveaxis(Ad_matrix(before) * path[:, None, None], -3, -2)
+    return Sensitivities(by_screws, by_poses, np.eye(6))
+
+
+def axis_motions(X: ArrayLike) -> np.ndarray:
+    """The motions U (6, r) of a joint's axis that change its screw X (6,), orthonormal: by [U, X], which leaves pitch
+    and length as they are. r is 4 for joints that turn, 2 for those that slide, whose place does not matter."""
+    X = checks.vector("X", X, 6)
+    ad = np.block([[tilde(X[:3]), np.zeros((3, 3))], [tilde(X[3:]), tilde(X[:3])]])
+    _, sizes, rows = np.linalg.svd(ad)
+    return rows[sizes > SMALL * max(sizes[0], 1.0)].T
+
+
+class GeometricParameters:
+    """A minimal, complete set of parameters p of a link's pose on a robot: of each joint that moves it the motions of
+    its axis, 4 if it turns and 2 if it slides, and the 6 of the link's pose in its body.
+
+    For joints with errors in their zeros and a measuring frame that is not quite the root's these are enough too: a
+    motion of all axes and of the link has the same effect (He, Zhao, Yang, Yang, 2010). Of a mimic joint
+    that turns back as far as the parallel joint which it follows turns, or slides along with it, poses do not show two.
+    robot: as it is at p = 0. names: of the parameters; size: their number. ValueError for a robot with joints on
+    groups, and for the root."""
+
+    def __init__(self, robot: Robot, link: str):
+        checks.coordinates_alone("GeometricParameters", robot.model)
+        self.robot, self.link, model = robot, link, robot.model
+        self.body = _body(model, link)
+        self.joints = np.flatnonzero(_path(model, self.body)).tolist()
+        self._motions = [axis_motions(model.screws_body[j]) for j in self.joints]
+        ends = np.cumsum([0, *(U.shape[1] for U in self._motions)])
+        self._slices = [slice(*span) for span in zip(ends[:-1], ends[1:], strict=True)]
+        self.names = tuple(f"{model.body_joints[j]} {k}" for j, U in zip(self.joints, self._motions, strict=True)
+                           for k in range(U.shape[1])) + tuple(f"{link} {x}" for x in ("rx", "ry", "rz", "x", "y", "z"))
+        self.size = len(self.names)
+
+    def changed(self, p: ArrayLike) -> Robot:
+        """The robot whose geometry is that of parameters p (size,): screws Ad_exp(U p_j) X_j, link at F exp(p_end).
+
+        Inertias stay the same in the frames of the bodies."""
+        p = checks.vector("p", p, self.size)
+        model, screws = self.robot.model, self.robot.model.screws_body.copy()
+        for j, motion in zip(self.joints, self._moved(p), strict=True):
+            screws[j] = se3.Ad(se3.exp(motion), screws[j])
+        frames = dict(model.frames)
+        frames[self.link] = self.body, frames[self.link][1] @ se3.exp(p[-6:])
+        return Robot(replace(model, screws_body=screws, frames=frames), self.robot.gravity, self.robot.representation)
+
+    def jacobian(self, p: ArrayLike, q: ArrayLike, robot: Robot | None = None) -> np.ndarray:
+        """The derivative (..., 6, size) of the link's pose by p, as body-fixed twists, in configurations q (..., n).
+
+        robot: changed(p), if it is there already."""
+        p, robot = checks.vector("p", p, self.size), robot or self.changed(p)
+        found = geometric_sensitivities(robot, q, self.link)
+        J = np.zeros((*found.by_screws.shape[:-3], 6, self.size))
+        for j, span, U, motion in zip(self.joints, self._slices, self._motions, self._moved(p), strict=True):
+            by_p = se3.ad(se3.dexp(motion, U.T), robot.model.screws_body[j])                # dX = [dexp_m (U dp), X]
+            J[..., span] = found.by_screws[..., j, :] @ by_p.T
+        J[..., -6:] = se3.dexp(-p[-6:], np.eye(6)).T
+        return J
+
+    def _moved(self, p):
+        return [U @ p[span] for U, span in zip(self._motions, self._slices, strict=True)]
+
+
+def _body(model, link):
+    """The body of a link, other than the root, in whose frame poses are."""
+    if model.known_link(link) == model.root:
+        raise ValueError(f"link {link!r} is the root, in whose frame poses are: name another")
+    return model.frames[link][0]
+
+
+def _path(model, body):
+    """(b,): True for the bodies that a body is carried by, and itself."""
+    found = np.zeros(len(model.parents), dtype=bool)
+    while body >= 0:
+        found[body], body = True, model.parents[body]
+    return found

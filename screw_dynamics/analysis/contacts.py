@@ -1,0 +1,188 @@
+"""Contacts with the surroundings: total wrenches, the points where they press, and efforts of joints that go with them.
+No ROS. May import robot and what is below it.
+
+Contacts push and pull here: friction cones and unilateral contact are inequalities, which take a quadratic program."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.robot import Robot
+from screw_dynamics.screws.groups import se3
+
+Wrenches = Mapping[str, ArrayLike]
+RANK = 1e-12            # of the stance's Gram matrix: eigenvalues below it, relative to the largest, count as 0
+TOLERANCE = 1e-9        # of the equations of passive joints, relative to the largest effort and the robot's weight
+
+
+# ------------------------------------------------------------------------------------------------- total wrenches
+def total_wrench(robot: Robot, q: ArrayLike, wrenches: Wrenches) -> np.ndarray:
+    """The sum (..., 6) of wrenches {link: (..., 6)}, each on the link at its origin and resolved in its frame, about
+    the origin and in the axes of the root link."""
+    total = np.zeros((*np.shape(q)[:-1], 6))
+    for link, wrench in checks.wrenches(wrenches, robot.link_names).items():
+        wrench = checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
+        total = total + se3.Ad_dual(robot.forward_kinematics(q, link), wrench)
+    return total
+
+
+def required_wrench(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
+                    external: Wrenches | None = None) -> np.ndarray:
+    """The wrench (..., 6) that all contacts together have to give in a motion, about the origin and in the axes of the
+    root link: what changes the momentum, less the weight and other wrenches `external` as in inverse_dynamics.
+
+    Of a robot on a fixed base it is the wrench on the base."""
+    rate, com = robot.centroidal_momentum_rate(q, qd, qdd), robot.center_of_mass(q)
+    force = rate[..., 3:] - robot.total_mass * robot.gravity
+    wrench = np.concatenate([rate[..., :3] + np.cross(com, force), force], axis=-1)
+    return wrench if external is None else wrench - total_wrench(robot, q, external)
+
+
+# ------------------------------------------------------------------------------------------------- points of pressure
+def zero_moment_point(wrench: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0),
+                      normal: ArrayLike = (0.0, 0.0, 1.0)) -> np.ndarray:
+    """The point (..., 3) of a plane about which the torque of a wrench (..., 6) is along the plane's normal.
+
+    The plane goes through a point (..., 3); all in the frame of the wrench, whose torque is about its origin. NaN where
+    no force is along the normal. Vukobratovic and Borovac (2004)."""
+    wrench, point, normal = (checks.real_numbers(name, x, size) for name, x, size in (
+        ("wrench", wrench, 6), ("point", point, 3), ("normal", normal, 3)))
+    force = wrench[..., 3:]
+    torque = wrench[..., :3] - np.cross(point, force)                   # about the point
+    pressure = (normal * force).sum(axis=-1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(pressure != 0.0, point + np.cross(normal, torque) / pressure, np.nan)
+
+
+def center_of_pressure(wrench: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0),
+                       normal: ArrayLike = (0.0, 0.0, 1.0)) -> np.ndarray:
+    """The point (..., 3) of a plane at which the pressure of contacts in this plane acts, their total wrench (..., 6)
+    being given: their zero-moment point; NaN where the force along the normal, towards the robot, is not positive.
+
+    Of one contact, or of all: the common point is the mean of theirs, weighted by their forces along the normal. In the
+    frame of a link the wrench on it gives the point of its sole. Sardain and Bessonnet (2004)."""
+    found, force = zero_moment_point(wrench, point, normal), np.asarray(wrench, dtype=float)[..., 3:]
+    return np.where((np.asarray(normal) * force).sum(axis=-1, keepdims=True) > 0.0, found, np.nan)
+
+
+# ------------------------------------------------------------------------------------------------- inverse dynamics
+class ContactEfforts(NamedTuple):
+    """The result of `contact_inverse_dynamics`."""
+
+    tau: np.ndarray                     # (..., n) efforts, 0 at passive joints
+    wrenches: dict[str, np.ndarray]     # {link: (..., 6)} on the links at their origins, resolved in their frames
+    forces: dict[str, np.ndarray]       # {link: (..., k, 3)} at the points of links in contact at points, in their axes
+
+
+class _Stance(NamedTuple):
+    """Links in contact and, of each, the wrenches (6, m) of its unknowns; None in place of points for a surface."""
+
+    points: dict[str, np.ndarray | None]
+    spans: dict[str, np.ndarray]
+
+    def __str__(self):
+        return ", ".join(f"{link} ({'surface' if at is None else f'{len(at)} point' + 's' * (len(at) != 1)})"
+                         for link, at in self.points.items()) or "none"
+
+
+def contact_inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
+                             contacts: Mapping[str, ArrayLike | None] | Sequence[str], effort_weights: ArrayLike = 1.0,
+                             wrench_weights: ArrayLike | Mapping[str, ArrayLike] = 1.0,
+                             passive: Iterable[str] | None = None, external: Wrenches | None = None) -> ContactEfforts:
+    """Efforts of the joints and wrenches of the contacts that together cause a motion q (..., nq), qd, qdd (..., n).
+
+    contacts: the links in contact: {link: None} for a surface, which gives any wrench, or {link: points (k, 3)}, in the
+    link's frame, each of which gives any force; or names of links with surfaces. passive: names of joints without
+    motors, by default the free ones: a floating base. Their equations M qdd + C qd + g = J^T W hold exactly. Of what is
+    left to choose, the sum of effort_weights tau^2 and wrench_weights W^2 is least: efforts (n,) or one number, >= 0,
+    and > 0 a number or (6,), torque and force, of which points take the last three, for all links or {link: weights},
+    in the axes of the links. external: other wrenches, as in inverse_dynamics.
+
+    The motion is not checked: that contacts rest is up to qd and qdd. Where they cannot give what the passive joints
+    require, ValueError names them."""
+    required = robot.inverse_dynamics(q, qd, qdd, external)
+    if not np.isfinite(required).all():
+        raise ValueError("the motion q, qd, qdd must be finite, and so must be its efforts")
+    stance = _stance(robot, contacts)
+    G = np.concatenate([np.zeros((*required.shape, 0)), *(                      # J^T: efforts of unknowns
+        np.broadcast_to(np.swapaxes(robot.jacobian(q, link), -1, -2) @ span, (*required.shape, span.shape[1]))
+        for link, span in stance.spans.items())], axis=-1)
+    names = _passive(robot, passive)
+    free = checks.joint_mask("passive", names, robot.v_slices, robot.n)
+    weights = _weights("effort_weights", effort_weights, robot.n, positive=False)[~free]
+    unknowns = _least(G[..., ~free, :], required[..., ~free], weights, _wrench_weights(stance, wrench_weights),
+                      G[..., free, :], required[..., free])
+    tau = np.where(free, 0.0, required - np.einsum("...ij,...j->...i", G, unknowns))
+    left = np.abs(np.einsum("...ij,...j->...i", G, unknowns) - required)[..., free].max(axis=-1, initial=0.0)
+    size = np.abs(required).max(axis=-1, initial=0.0) + robot.total_mass * np.linalg.norm(robot.gravity)
+    if (left > TOLERANCE * size).any():
+        where = np.argwhere(left > TOLERANCE * size)[0].tolist()
+        raise ValueError(f"contacts {stance}: they cannot give the efforts that joint {', '.join(map(repr, names))} "
+                         f"requires; {left[tuple(where)]:.3g} N or N m are left{f' in state {where}' * bool(where)}. "
+                         "Add points, make one a surface, or change qdd")
+    parts = np.split(unknowns, np.cumsum([span.shape[1] for span in stance.spans.values()])[:-1], axis=-1)
+    by_link = dict(zip(stance.spans, parts, strict=False))
+    return ContactEfforts(tau, {link: x @ stance.spans[link].T for link, x in by_link.items()},
+                          {link: x.reshape(*x.shape[:-1], -1, 3) for link, x in by_link.items()
+                           if stance.points[link] is not None})
+
+
+def _least(G, required, weights, wrench_weights, G_passive, required_passive):
+    """The unknowns x (..., m) with G_passive x = required_passive of least weights (required - G x)^2 + wrench_weights
+    x^2, by the Schur complement of the passive joints; the nearest where they cannot be met."""
+    K = np.swapaxes(G, -1, -2) * weights
+    H = np.linalg.inv(K @ G + np.diag(wrench_weights))
+    back = H @ np.swapaxes(G_passive, -1, -2)
+    schur = np.linalg.pinv(G_passive @ back, rcond=RANK, hermitian=True)
+    x = np.einsum("...ij,...j->...i", H @ K, required)
+    for _ in range(3):                          # refined: the first of them has the rounding errors of the inverses
+        left = required_passive - np.einsum("...ij,...j->...i", G_passive, x)
+        x = x + np.einsum("...ij,...j->...i", back @ schur, left)
+    return x
+
+
+def _stance(robot, contacts):
+    """The stance of links {link: None or points}, or names of links."""
+    if isinstance(contacts, str) or not isinstance(contacts, (Mapping, list, tuple, set, frozenset)):
+        raise ValueError(f"contacts must be names of links, or map them to points (k, 3) or None for a surface, "
+                         f"not {checks.described(contacts)}")
+    given = contacts if isinstance(contacts, Mapping) else dict.fromkeys(contacts)
+    points: dict[str, np.ndarray | None] = {}
+    spans = {}
+    for link, at in given.items():
+        robot.model.known_link(link)
+        points[link] = None if at is None else checks.real_numbers(
+            f"the points of link {link!r}", at, 3).astype(float).reshape(-1, 3)
+        spans[link] = np.eye(6) if at is None else np.concatenate(
+            [np.concatenate([np.cross(p, np.eye(3)).T, np.eye(3)]) for p in points[link]], axis=-1)
+    return _Stance(points, spans)
+
+
+def _passive(robot, passive):
+    """Names of joints without motors."""
+    if passive is not None:
+        return [passive] if isinstance(passive, str) else list(passive)
+    return [name for name, kind in zip(robot.joint_names, robot.model.joint_kinds, strict=True) if kind == "free"]
+
+
+def _weights(name, x, size, positive=True):
+    """Weights (size,), from one number or as many."""
+    found = checks.vector(name, np.full(size, x) if np.ndim(x) == 0 else x, size)
+    if not (found > 0.0 if positive else found >= 0.0).all():
+        raise ValueError(f"{name} {found.tolist()} must be {'> 0' if positive else '>= 0'}")
+    return found
+
+
+def _wrench_weights(stance, given):
+    """Weights (m,) of the unknowns of a stance."""
+    found = [np.zeros(0)]
+    for link, points in stance.points.items():
+        if isinstance(given, Mapping) and link not in given:
+            raise ValueError(f"wrench_weights: there are none of link {link!r}, which is in contact")
+        weights = _weights(f"wrench_weights of link {link!r}", given[link] if isinstance(given, Mapping) else given, 6)
+        found.append(weights if points is None else np.tile(weights[3:], len(points)))
+    return np.concatenate(found)

@@ -1,0 +1,213 @@
+"""What a link carries, from a recorded motion: linear regression in the inertial parameters of one body.
+
+C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of inertial parameters of manipulator loads and links", Int. J.
+Robotics Research 5(3), 1986: the efforts of a rigid body are linear in phi = (m, m c, Theta), its mass, first moment
+and rotational inertia about the frame's origin. The load's part of the measured efforts is tau - inverse_dynamics(q,
+q', q'') - friction = J^T Y(V, V') phi, with the body-fixed twist V = J q' of the link, V' = J q'' + J' q'."""
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.algorithms.friction import smooth_sign
+from screw_dynamics.model import configuration_space
+from screw_dynamics.model.group_joints import motions
+from screw_dynamics.model.inertial_parameters import NAMES, UPPER
+from screw_dynamics.robot import Robot
+
+from .friction import smooth_friction
+from .smoothing import Piece, correlation_times, in_velocities, pieces
+
+FRICTION = ("model", "estimate", "none")
+WINDOW = 0.2            # s: motions much faster than that are smoothed away
+REST = 0.01             # rad/s or m/s: below it a joint with friction tells nothing, friction may have any sign
+LEAST_MASS, SIZE = 1.0, 0.1         # kg, m: a load is expected to be of that mass, or more, and size
+SIGNAL = 3.0            # times its standard deviation: what the parameter of an expected load must be to be observable
+ROUNDING = 1e-6         # of the efforts: no residual is less
+
+
+class Payload(NamedTuple):
+    """The result of `identify_payload`. What the motion does not show is 0, and not marked as observable."""
+
+    mass: float                         # kg
+    com: np.ndarray                     # (3,) centre of mass in the link's frame, m
+    inertia: np.ndarray                 # (3, 3) about the centre of mass, kg m^2; 0 unless all of it is observable
+    parameters: np.ndarray              # (10,) as robot.inertial_parameters, about the origin of the link's frame
+    standard_deviations: np.ndarray     # (10,) of these; infinite where it is not observable
+    observable: np.ndarray              # (10,) bool
+    samples: int                        # recorded states that were used
+    residual: float                     # root mean square of the efforts that are not explained, N m and N
+
+    def require_physical(self) -> None:
+        """ValueError, saying why, unless mass and centre are observable, and some rigid body has these parameters."""
+        unknown = [name for name, seen in zip(NAMES[:4], self.observable, strict=False) if not seen]
+        if unknown:
+            raise ValueError(f"{', '.join(unknown)} not observable: turn the link about two horizontal axes")
+        if self.mass <= 0.0:
+            raise ValueError(f"the mass is {self.mass:.4g} kg, +- {self.standard_deviations[0]:.2g}, must be > 0")
+        moments = np.linalg.eigvalsh(self.inertia)
+        if self.observable.all() and not (moments[0] > 0.0 and moments[2] <= moments[0] + moments[1]):
+            listed = ", ".join(f"{x:.3g}" for x in moments)
+            raise ValueError(f"no rigid body can have the principal moments {listed} kg m^2")
+
+
+def identify_payload(robot: Robot, link: str, t: ArrayLike, q: ArrayLike, tau: ArrayLike, friction: str = "model",
+                     window: float = WINDOW) -> Payload:
+    """Estimate what a link carries beyond the model from a motion: times t (m,), positions q (m, nq), efforts tau
+    (m, n); those of a floating base are 0 where nothing touches the robot, and tell as much as others.
+
+    Velocities and accelerations come from q, smoothed over `window` (s) as the efforts are, in each piece of the
+    recording without gaps. friction: "model" takes the model's damping and Coulomb friction off the efforts, "estimate"
+    estimates them for each joint along with the load, "none" leaves them; joints slower than REST are left out where
+    there is friction. Efforts that are NaN are left out too. ValueError when the recording is too short.
+
+    Joints are weighted by the residual's variance. Standard deviations come from the residual and its correlation in
+    time; a parameter is observable if a load of the mass found, but at least 1 kg, and of 0.1 m, would give it three
+    times its standard deviation. Noise of q in the accelerations, which makes inertias look smaller, is compensated."""
+    robot.model.known_link(link)
+    checks.one_of("friction", friction, FRICTION)
+    model, q, tau = robot.model, checks.real_numbers("q", q, robot.nq), checks.real_numbers("tau", tau, robot.n)
+    t, q = checks.real_numbers("t", t, len(q)), configuration_space.continuous(model, robot.normalize(q))
+    found = [in_velocities(model, piece) for piece in pieces(t, q, tau, checks.positive("window", window))]
+    if not found:
+        raise ValueError(f"{len(t)} samples have no piece without gaps that is longer than {2.0 * window:g} s")
+    rows = [_equations(robot, link, piece, friction) for piece in found]
+    axes = 0, 0, 0, 1, 1     # of time
+    equations = Equations(*map(np.concatenate, zip(*rows, strict=True), axes))
+    noise = np.average([piece.acceleration_noise for piece in found], axis=0, weights=[len(piece.q) for piece in found])
+    return _solve(equations, noise[_moving(robot, link)], sum(len(piece.q) for piece in found))
+
+
+class Equations(NamedTuple):
+    """b = Y x at N instants and the n joints that move the link; x = phi, then the joints' friction if it is estimated.
+
+    Where no equation holds, Y and b are 0. Beside them how they change with the acceleration of each joint k."""
+
+    Y: np.ndarray       # (N, n, 10 + f)
+    b: np.ndarray       # (N, n)
+    valid: np.ndarray   # (N, n) bool
+    Y_k: np.ndarray     # (n, N, n, 10 + f)
+    b_k: np.ndarray     # (n, N, n)
+
+
+def _moving(robot, link):
+    """The velocities, by index, that move a link."""
+    q = robot.integrate(robot.neutral(), np.random.default_rng(0).uniform(-1.0, 1.0, robot.n))
+    joints = np.flatnonzero(np.abs(robot.jacobian(q, link)).max(axis=0) > 0.0)
+    if not len(joints):
+        raise ValueError(f"no joint moves link '{link}'")
+    return joints
+
+
+def _equations(robot: Robot, link: str, piece: Piece, friction: str) -> Equations:
+    joints, kept = _moving(robot, link), piece.kept
+    q, qd, qdd = piece.q[kept], piece.qd[kept], piece.qdd[kept]
+    J = robot.jacobian(q, link)
+    gravity = np.einsum("kji,j->ki", robot.forward_kinematics(q, link)[:, :3, :3], robot.gravity)
+    twist = np.einsum("kij,kj->ki", J, qd)
+    acceleration = np.einsum("kij,kj->ki", J, qdd) + np.einsum(
+        "kij,kj->ki", robot.jacobian_derivative(q, qd, link), qd)
+    J_T = J[:, :, joints].swapaxes(1, 2)
+    Y = J_T @ regressor(twist, acceleration, gravity)
+    still = np.zeros_like(twist)
+    Y_k = np.stack([J_T @ regressor(still, J[:, :, k], np.zeros(3)) for k in joints])
+    effort = piece.effort - smooth_friction(robot, piece.qd) if friction == "model" else piece.effort
+    b = (piece.smooth(effort) - robot.inverse_dynamics(q, qd, qdd))[:, joints]
+    b_k = -robot.mass_matrix(q)[:, joints][:, :, joints].swapaxes(0, 1)
+    rubs = np.concatenate([np.full(len(motions(kind)), kind != "free") for kind in robot.model.joint_kinds])[joints]
+    if friction == "estimate":
+        columns = _friction_columns(piece, joints, rubs)
+        Y, Y_k = np.concatenate([Y, columns], axis=2), np.concatenate([Y_k, np.zeros((len(joints), *columns.shape))], 3)
+    resting = piece.smooth((np.abs(piece.qd) < REST).astype(float))[:, joints] > 0.1
+    sticks = robot.model.friction[joints] > 0.0 if friction == "model" else rubs & (friction == "estimate")
+    valid = np.isfinite(b) & ~(resting & sticks)
+    b = np.where(valid, b, 0.0)
+    return Equations(Y * valid[..., None], b, valid, Y_k * valid[..., None], b_k * valid)
+
+
+def _friction_columns(piece: Piece, joints: np.ndarray, rubs: np.ndarray) -> np.ndarray:
+    """(k, n, 2 r): in the row of each of the r joints that rub its rate and the rate's sign, smoothed as the efforts
+    are."""
+    rate = piece.qd[:, joints]
+    viscous, dry = piece.smooth(rate), piece.smooth(smooth_sign(rate))
+    unit = np.eye(len(joints))[:, rubs]
+    return np.concatenate([viscous[:, :, None] * unit, dry[:, :, None] * unit], axis=2)
+
+
+def _solve(equations: Equations, noise: np.ndarray, samples: int) -> Payload:
+    """Weighted least squares, three times: weights and expected load come from the solution before."""
+    Y, b, valid = equations[:3]
+    counts = valid.sum(axis=0)
+    if counts.sum() <= Y.shape[2]:
+        raise ValueError("joints with friction were at rest nearly all the time, or efforts are missing: "
+                         f"{counts.sum()} equations for {Y.shape[2]} unknowns")
+    least = ROUNDING * max(np.abs(b).max(), 1.0)
+    weight, mass, smallest = np.ones(b.shape[1]), LEAST_MASS, 0.0
+    for _ in range(3):
+        scale = max(LEAST_MASS, abs(mass)) * np.array([1.0] + [SIZE] * 3 + [SIZE**2] * 6)
+        x, deviation = _weighted(equations, noise, weight, scale, smallest)
+        rest = b - Y @ x
+        mean = np.sum(rest**2, axis=0) / np.maximum(counts, 1) * counts.sum() / (counts.sum() - Y.shape[2])
+        weight = 1.0 / (correlation_times(rest, valid) * np.maximum(mean, least**2))
+        mass, smallest = x[0], SIGNAL**2
+    observable = deviation * SIGNAL < scale
+    phi = np.where(observable, x[:10], 0.0)
+    com = phi[1:4] / phi[0] if observable[0] and phi[0] != 0.0 else np.zeros(3)
+    inertia = np.zeros((3, 3))
+    if observable.all():
+        inertia = _on_inertia(np.eye(3)) @ phi[4:] - phi[0] * (com @ com * np.eye(3) - np.outer(com, com))
+    return Payload(float(phi[0]), com, inertia, phi, np.where(observable, deviation, np.inf), observable, samples,
+                   float(np.sqrt(np.sum(rest**2) / counts.sum())))
+
+
+def _weighted(equations, noise, weight, scale, smallest):
+    """The solution x and the standard deviations (10,) of phi, for a weight, 1 / variance, of each joint's equations.
+
+    The expected product of errors that noise of the accelerations makes in Y and b is taken off the normal equations.
+    Directions of phi / scale with less than the `smallest` information are given up; they count with an uncertainty of
+    1, as large as an expected load."""
+    Y, b, _, Y_k, b_k = equations
+    root = np.sqrt(weight)[:, None]
+    A, d, A_k, d_k = Y * root, b * root[:, 0], Y_k * root, b_k * root[:, 0]
+    G = np.einsum("kja,kjb->ab", A, A, optimize=True) - np.einsum("i,ikja,ikjb->ab", noise, A_k, A_k, optimize=True)
+    c = np.einsum("kja,kj->a", A, d) - np.einsum("i,ikja,ikj->a", noise, A_k, d_k, optimize=True)
+    eliminate = G[:10, 10:] @ np.linalg.pinv(G[10:, 10:], hermitian=True)
+    information, V = np.linalg.eigh(scale[:, None] * (G[:10, :10] - eliminate @ G[10:, :10]) * scale)
+    seen = information > max(smallest, 1e-12 * information[-1])
+    V, hidden = V[:, seen] * scale[:, None], V[:, ~seen] * scale[:, None]
+    phi = V @ ((V.T @ (c[:10] - eliminate @ c[10:])) / information[seen])
+    friction = np.linalg.pinv(G[10:, 10:], hermitian=True) @ (c[10:] - G[10:, :10] @ phi)
+    deviation = np.sqrt(np.sum(V**2 / information[seen], axis=1) + np.sum(hidden**2, axis=1))
+    return np.concatenate([phi, friction]), deviation
+
+
+def regressor(twist: np.ndarray, acceleration: np.ndarray, gravity: np.ndarray) -> np.ndarray:
+    """Y (..., 6, 10), with the wrench Y phi of a rigid body, of its body-fixed twist (..., 6), the twist's derivative,
+    and gravity (..., 3) in its frame.
+
+    With a = v' + w x v - gravity the force is m a + w' x m c + w x (w x m c), the torque m c x a + Theta w' +
+    w x Theta w."""
+    w, alpha = twist[..., :3], acceleration[..., :3]
+    a = acceleration[..., 3:] + np.cross(w, twist[..., 3:]) - gravity
+    W = _tilde(w)
+    Y = np.zeros((*a.shape[:-1], 6, 10))
+    Y[..., :3, 1:4] = -_tilde(a)
+    Y[..., :3, 4:] = _on_inertia(alpha) + W @ _on_inertia(w)
+    Y[..., 3:, 0] = a
+    Y[..., 3:, 1:4] = _tilde(alpha) + W @ W
+    return Y
+
+
+def _tilde(v):
+    """(..., 3, 3) with tilde(v) x = v x x."""
+    return np.cross(v[..., None, :], np.eye(3)).swapaxes(-1, -2)
+
+
+def _on_inertia(v):
+    """(..., 3, 6) with on_inertia(v) (xx, xy, yy, xz, yz, zz) = Theta v."""
+    L = np.zeros((*v.shape, 6))
+    for column, (i, j) in enumerate(zip(*UPPER, strict=True)):
+        L[..., i, column] = v[..., j]
+        L[..., j, column] = v[..., i]
+    return L

@@ -1,0 +1,91 @@
+"""Recorded positions as smooth motions, and measured efforts smoothed alike: Savitzky-Golay filters.
+
+A. Savitzky, M. J. E. Golay, "Smoothing and differentiation of data by simplified least squares procedures", Analytical
+Chemistry 36, 1964."""
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import scipy  # its parts are imported when they are first used: signal takes 0.8 s, for which nodes would wait
+
+from screw_dynamics.model import configuration_space
+from screw_dynamics.model.model import Model
+
+DEGREE = 3      # of the polynomial that fits each window
+
+
+class Piece(NamedTuple):
+    """An uninterrupted piece of a recording at a uniform step: arrays (k, nq), or (k, n)."""
+
+    t: np.ndarray                       # (k,)
+    q: np.ndarray                       # smoothed, and its derivatives
+    qd: np.ndarray
+    qdd: np.ndarray
+    effort: np.ndarray                  # as measured
+    acceleration_noise: np.ndarray      # (nq), or (n), variance of qdd, by what the filter takes off q
+    points: int                         # in a window
+    degree: int = DEGREE
+
+    @property
+    def kept(self) -> np.ndarray:
+        """Two samples a window, whole windows alone: what is left to be said after smoothing."""
+        half = self.points // 2
+        return np.arange(half, len(self.q) - half, half)
+
+    def smooth(self, x: np.ndarray) -> np.ndarray:
+        """A signal (k, ...), smoothed as q is, at `kept`."""
+        return scipy.signal.savgol_filter(x, self.points, self.degree, axis=0, mode="nearest")[self.kept]
+
+
+def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree: int = DEGREE) -> Iterator[Piece]:
+    """The uninterrupted pieces of a recording t (m,), q (m, nq) and tau (m, n): time runs forward, gaps are below
+    window / 2.
+
+    Samples are interpolated to a uniform step, the median of those of t; a piece shorter than two windows is left out.
+    degree: of the polynomial that fits each window. ValueError when a window has fewer than degree + 2 points."""
+    steps = np.diff(t)
+    if not (steps > 0.0).any():
+        return
+    step = np.median(steps[steps > 0.0])
+    points = 2 * round(window / (2.0 * step)) + 1
+    if points < degree + 2:
+        raise ValueError(f"samples are {step:.3g} s apart, but a smoothing window of {window:g} s must have at least "
+                         f"{degree + 2}")
+    breaks = np.flatnonzero((steps <= 0.0) | (steps > 0.5 * window)) + 1
+    for part in np.split(np.arange(len(t)), breaks):
+        if t[part[-1]] - t[part[0]] > 2.0 * window:
+            yield _piece(t[part], q[part], tau[part], step, points, degree)
+
+
+def _piece(t, q, tau, step, points, degree):
+    times = np.arange(t[0], t[-1], step)
+    position, effort = (np.stack([np.interp(times, t, x) for x in signal.T], axis=1) for signal in (q, tau))
+    smooth = [scipy.signal.savgol_filter(position, points, degree, d, step, axis=0) for d in range(3)]
+    noise = np.var(position - smooth[0], axis=0) * points / (points - degree)
+    gain = np.sum(scipy.signal.savgol_coeffs(points, degree, 2, step) ** 2)
+    return Piece(times, *smooth, effort, gain * noise, points, degree)
+
+
+def in_velocities(model: Model, piece: Piece) -> Piece:
+    """The piece with velocities and accelerations (k, n) in place of the derivatives of q; noise of quaternions and
+    positions, which turn with the joint, counts as the same in all directions."""
+    qd, qdd = configuration_space.velocities(model, piece.q, piece.qd, piece.qdd)
+    noise, numbers = np.empty(model.n), piece.acceleration_noise
+    for kind, of, rates in zip(model.joint_kinds, model.q_slices.values(), model.v_slices.values(), strict=True):
+        own = numbers[of]
+        turn = 4.0 / 3.0 * own[-4:].sum()                   # w' = 2 r^-1 r'', and a unit quaternion has 3 directions
+        noise[rates] = {"spherical": [turn] * 3, "free": [turn] * 3 + [own[:3].mean()] * 3,
+                        "planar": [own[-1], *[own[:2].mean()] * 2]}.get(kind, own)
+    return piece._replace(qd=qd, qdd=qdd, acceleration_noise=noise)
+
+
+def correlation_times(rest: np.ndarray, valid: np.ndarray) -> np.ndarray:
+    """How many residuals say as much as one independent one, of each joint (n,), >= 1; by autocorrelation."""
+    times = np.ones(rest.shape[1])
+    for j in range(len(times)):
+        r = rest[valid[:, j], j]
+        if len(r) > 8 and r.any():
+            lags = np.correlate(r, r, "full")[len(r) - 1:][:len(r) // 4] / (r @ r)
+            end = np.argmax(lags <= 0.0) or len(lags)
+            times[j] = 1.0 + 2.0 * lags[1:end].sum()
+    return times

@@ -1,0 +1,35 @@
+"""What arguments have to be, and the errors that name what is wrong with one; what users of peers may look for.
+May import nothing of the package."""
+from .arguments import (
+    LONGEST,
+    broadcast,
+    coordinates_alone,
+    described,
+    each,
+    filled,
+    finite_numbers,
+    flag,
+    generator,
+    jacobian_names,
+    joint_mask,
+    known_link,
+    lengths,
+    model,
+    number,
+    one_of,
+    positive,
+    real,
+    real_numbers,
+    result_array,
+    result_pair,
+    unmasked,
+    vector,
+    whole,
+    without_armature,
+    wrenches,
+)
+
+__all__ = ["LONGEST", "broadcast", "coordinates_alone", "described", "each", "filled", "finite_numbers", "flag",
+           "generator", "jacobian_names", "joint_mask", "known_link", "lengths", "model", "number", "one_of",
+           "positive", "real", "real_numbers", "result_array", "result_pair", "unmasked", "vector", "whole",
+           "without_armature", "wrenches"]

@@ -1,0 +1,298 @@
+"""Checks of arguments: each returns the value to use, or raises a ValueError that names the argument and the value."""
+import math
+import os
+from collections.abc import Collection, Iterable, Mapping
+from numbers import Real
+from typing import Any, TypeVar
+
+import numpy as np
+
+from . import peers
+
+T = TypeVar("T")
+LONGEST = 300           # characters of an argument in an error message
+
+
+# ------------------------------------------------------------------------------------------------- arrays
+def real_numbers(name: str, x: Any, *shape: int) -> np.ndarray:
+    """An array-like (..., *shape) of real numbers, none of them masked, as an array."""
+    if type(x) is not np.ndarray:
+        unmasked(name, x)
+    try:
+        a = np.asarray(x)
+        if a.dtype.kind == "V":                             # bfloat16, as JAX has it
+            a = a.astype(float)
+        if a.dtype.kind not in "fiub" and a.size:
+            raise TypeError
+    except (TypeError, ValueError, RuntimeError):           # RuntimeError: torch
+        raise ValueError(f"{name} must be made of real numbers, not {peers.array_hint(x) or described(x)}") from None
+    if shape and a.shape[-len(shape):] != shape:
+        raise ValueError(f"{name} has shape {a.shape}, but must end in {', '.join(map(str, shape))}")
+    return a
+
+
+def unmasked(name: str, x: Any) -> None:
+    """ValueError for a masked array with masked entries, or lists that hold one: NumPy would drop the mask."""
+    if isinstance(x, np.ma.MaskedArray):
+        masked = np.ma.getmaskarray(x)
+        if masked.any():
+            raise ValueError(f"{name} is masked at {np.argwhere(masked)[0].tolist()}, {np.count_nonzero(masked)} of "
+                             f"{masked.size} entries: fill them, array.filled(value), or leave them out")
+    elif isinstance(x, (list, tuple)):
+        for kind in set(map(type, x)):
+            if issubclass(kind, (list, tuple, np.ma.MaskedArray)):
+                for entry in x:
+                    if isinstance(entry, kind):
+                        unmasked(name, entry)
+
+
+def finite_numbers(name: str, x: Any, *shape: int) -> np.ndarray:
+    """An array-like (..., *shape) of finite real numbers, as an array."""
+    a = real_numbers(name, x, *shape)
+    if not np.isfinite(a).all():
+        where = tuple(np.argwhere(~np.isfinite(a))[0].tolist())
+        raise ValueError(f"{name} must be finite, but {name}{list(where) if where else ''} is {a[where]}")
+    return a
+
+
+def vector(name: str, x: Any, size: int) -> np.ndarray:
+    """A new array (size,) of finite numbers."""
+    a = np.array(real_numbers(name, x, size))
+    if a.shape != (size,) or not np.isfinite(a).all():
+        raise ValueError(f"{name} must be {size} finite numbers, not {a.tolist()}")
+    return a
+
+
+def each(name: str, x: Any, size: int) -> np.ndarray:
+    """An array (size,) of real numbers, from one number for all or one for each."""
+    a = real_numbers(name, x)
+    if a.shape not in ((), (size,)):
+        raise ValueError(f"{name} {described(x)} must be one number, or one for each of {size}")
+    return np.broadcast_to(a.astype(float), size)
+
+
+def broadcast(arrays: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    """The arrays {name: (..., entries)} as views over common leading axes."""
+    if len({a.shape[:-1] for a in arrays.values()}) == 1:
+        return list(arrays.values())
+    try:
+        lead = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
+        raise ValueError(f"the leading axes do not broadcast: {shapes}") from None
+    return [np.broadcast_to(a, (*lead, a.shape[-1])) for a in arrays.values()]
+
+
+# ------------------------------------------------------------------------------------------------- results
+def result_array(out: Any, shape: tuple[int, ...], dtype: type = float) -> np.ndarray:
+    """`out` if results of this shape and kind can be written to it; a new array for None."""
+    if out is None:
+        return np.empty(shape, dtype)
+    if not _takes(out, shape, dtype):
+        raise ValueError(f"out must be a writable {np.dtype(dtype)} array of shape {shape}, not {described(out)}")
+    return out
+
+
+def result_pair(out: Any, names: str, *shapes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """The two arrays of `out` if results of these shapes can be written to them; new ones for None."""
+    if out is None:
+        return np.empty(shapes[0]), np.empty(shapes[1])
+    good = isinstance(out, (tuple, list)) and len(out) == 2 and all(
+        _takes(x, shape, float) for x, shape in zip(out, shapes, strict=True))
+    if not good:
+        shape = shapes[0] if shapes[0] == shapes[1] else " and ".join(map(str, shapes))
+        raise ValueError(f"out must be two writable float64 arrays ({names}) of shape {shape}")
+    if np.shares_memory(out[0], out[1]):
+        raise ValueError(f"out must be two arrays ({names}) apart from each other, but they share memory")
+    return out[0], out[1]
+
+
+def filled(out: Any, result: np.ndarray) -> np.ndarray:
+    """`out` with a result in it, which may overlap with it; the result itself for None."""
+    if out is None:
+        return result
+    result_array(out, np.shape(result))[...] = result
+    return out
+
+
+def _takes(out, shape, dtype):
+    """Whether results of this shape and kind can be written to `out`; ValueError if its numbers overlap."""
+    fits = (isinstance(out, np.ndarray) and not isinstance(out, np.ma.MaskedArray) and out.dtype == dtype
+            and out.shape == shape and out.flags.writeable)
+    if fits and not out.flags.forc and _overlaps_itself(out):
+        raise ValueError(f"out must have memory of its own for each number, but overlaps itself: shape {out.shape}, "
+                         f"strides {out.strides}")
+    return fits
+
+
+def _overlaps_itself(a):
+    """Whether two entries of an array share memory."""
+    if not a.size:
+        return False
+    reach, nested = a.itemsize, True
+    for stride, n in sorted((abs(stride), n) for stride, n in zip(a.strides, a.shape, strict=True) if n > 1):
+        nested, reach = nested and stride >= reach, reach + stride * (n - 1)
+    if nested:
+        return False
+    starts = np.zeros((), dtype=np.int64)
+    for stride, n in zip(a.strides, a.shape, strict=True):
+        starts = np.add.outer(starts, abs(stride) * np.arange(n))
+    return bool((np.diff(np.sort(starts, axis=None)) < a.itemsize).any())
+
+
+# ------------------------------------------------------------------------------------------------- numbers and options
+def number(what: str, x: Any, least: float = -math.inf) -> float:
+    """A finite number >= the least."""
+    found = real(x)
+    if not (math.isfinite(found) and found >= least):
+        raise ValueError(f"{what} {described(x)} must be finite" + (f" and >= {least:g}" if least > -math.inf else ""))
+    return found
+
+
+def positive(what: str, x: Any) -> float:
+    """A finite number > 0."""
+    if type(x) is float and 0.0 < x < math.inf:             # isinstance of an abstract class takes longer than a step
+        return x
+    found = real(x)
+    if not 0.0 < found < math.inf:
+        raise ValueError(f"{what} {described(x)} must be finite and > 0")
+    return found
+
+
+def whole(what: str, x: Any, least: int) -> int:
+    """A whole number >= the least."""
+    if type(x) is int and x >= least:
+        return x
+    found = real(x)
+    if not (least <= found < math.inf and found.is_integer()):
+        raise ValueError(f"{what} {described(x)} must be a whole number >= {least}")
+    return int(x)
+
+
+def real(x: Any) -> float:
+    """A real number, no truth value, as a float; NaN for what is none."""
+    if not isinstance(x, Real) or isinstance(x, bool):
+        return math.nan
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf
+
+
+def flag(what: str, x: Any) -> bool:
+    """True or False: other values, text say, may be meant for something else."""
+    if not isinstance(x, (bool, np.bool_)):
+        raise ValueError(f"{what} {described(x)} must be True or False")
+    return bool(x)
+
+
+def lengths(what: str, x: Any) -> tuple[int, ...]:
+    """The shape of an array, from a whole number or several."""
+    return tuple(whole(what, n, 0) for n in (x if isinstance(x, (tuple, list)) else (x,)))
+
+
+def generator(what: str, x: Any) -> np.random.Generator:
+    """A generator of random numbers, from one or a seed."""
+    try:
+        return np.random.default_rng(x)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} {described(x)} must be a numpy.random.Generator, a seed >= 0 or None") from None
+
+
+def one_of(what: str, value: T, choices: Collection[T]) -> T:
+    """A value that is among the choices."""
+    try:
+        known = value in list(choices)
+    except ValueError:                                      # an array: two arguments in the wrong order
+        known = False
+    if not known:
+        names = [*map(str, choices)]
+        raise ValueError(f"{what} {described(value)} must be one of {', '.join(names)}{peers.name_hint(value, names)}")
+    return value
+
+
+# ------------------------------------------------------------------------------------------------- names
+def joint_mask(name: str, x: Any, slices: Mapping[str, slice], n: int) -> np.ndarray:
+    """A mask (..., n) of velocities, from one or from names of joints."""
+    names = [x] if isinstance(x, str) else x
+    if not (isinstance(names, (list, tuple, set, frozenset)) and all(isinstance(joint, str) for joint in names)):
+        mask = real_numbers(name, x, n)
+        if not np.isin(mask, (0, 1)).all():
+            raise ValueError(f"{name} must be a mask of 0 and 1, or names of joints, not {described(x)}")
+        return mask != 0
+    mask = np.zeros(n, dtype=bool)
+    for joint in names:
+        if joint not in slices:
+            raise ValueError(f"{name}: joint {joint!r} does not exist; the robot has {', '.join(slices) or 'none'}")
+        mask[slices[joint]] = True
+    return mask
+
+
+def wrenches(external: Any, links: Collection[str]) -> Mapping[str, Any]:
+    """A mapping {link: wrench}."""
+    if type(external) is not dict and not isinstance(external, Mapping):         # which takes longer
+        raise ValueError(f"external must map links to wrenches (6,), torque first, as {{{_last(links)!r}: "
+                         f"[0, 0, 0, 0, 0, -9.81]}}, not {described(external)}")
+    return external
+
+
+def jacobian_names(names: Any, links: Collection[str]) -> list[tuple[str, ...]]:
+    """Names of Jacobians, (link, representation) or (link, representation, reference), as a list."""
+    listed = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
+    if all(isinstance(name, (tuple, list)) and len(name) in (2, 3) for name in listed):
+        return [tuple(name) for name in listed]
+    link = listed[0] if isinstance(listed[0], str) and listed[0] in links else _last(links)
+    raise ValueError(f"jacobians must be (link, representation) pairs, as [({link!r}, 'body')], or triples with a "
+                     f"reference link, not {described(names)}")
+
+
+def _last(links):
+    """The name of a link for an example."""
+    return next(reversed(list(links)), "link")
+
+
+def model(x: T, kind: type[T]) -> T:
+    """A Model, which is of this kind."""
+    if isinstance(x, kind):
+        return x
+    if isinstance(x, (str, bytes, os.PathLike)):
+        text = os.fsdecode(x)
+        xml = text.lstrip("\ufeff \t\r\n").startswith("<")
+        raise TypeError("Robot(model) takes a Model, not XML text; use Robot.from_urdf(text)" if xml else
+                        f"Robot(model) takes a Model, not the path {text!r}; use Robot.from_urdf({text!r})")
+    hint = {"ModelBuilder": "; call its build()", "Robot": "; pass its model"}.get(type(x).__name__, "")
+    raise TypeError("Robot(model) takes a Model, as read_urdf and ModelBuilder.build return it, "
+                    f"not the {type(x).__name__} {described(x)}{hint}")
+
+
+def coordinates_alone(what: str, model: Any) -> None:
+    """ValueError if the configuration of some joint of a model is an element of a group: `what` does not take that."""
+    if model.on_groups:
+        joint = next(iter(model.joint_frames))
+        kind = model.joint_kinds[model.joint_names.index(joint)]
+        raise ValueError(f"{what}: only joints of one degree of freedom are supported, and joint {joint!r} is {kind}")
+
+
+def without_armature(what: str, model: Any) -> None:
+    """ValueError if some joint of a model has armature: `what` is about bodies, and does not take that."""
+    for joint, velocities in model.v_slices.items():
+        if (value := model.armature[velocities].max(initial=0.0)) > 0.0:
+            raise ValueError(f"{what}: joint {joint!r} has armature {value:g}, which is that of no body; "
+                             f"with_armature({{{joint!r}: 0}}) takes it off")
+
+
+def known_link(name: str, links: Collection[str], joints: Collection[str] = ()) -> str:
+    """The name of a link of the model, whose joints have other names."""
+    if not isinstance(name, str) or name not in links:
+        joint = f" ({name!r} is a joint)" if isinstance(name, str) and name in joints else ""
+        raise ValueError(f"link {described(name)} does not exist{joint}; the model has "
+                         f"{', '.join(links) or 'no named links'}")
+    return name
+
+
+def described(x: Any) -> str:
+    """The description of an argument in an error message."""
+    if isinstance(x, np.ndarray):
+        return f"{'masked ' * isinstance(x, np.ma.MaskedArray)}{x.dtype} of shape {x.shape}"
+    text = repr(x.item() if isinstance(x, np.generic) else x)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

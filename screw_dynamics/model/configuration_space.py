@@ -1,0 +1,249 @@
+"""The configuration space of a model: one number for each joint of one degree of freedom, and an element of a group for
+others; its exponential and logarithm, joint by joint, on batches of configurations (..., nq) and velocities (...,
+n)."""
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics.screws.groups import so3
+
+from .group_joints import identity
+from .model import Model
+
+QUATERNION = slice(-4, None)    # of a spherical or a free joint, in its numbers
+
+
+def neutral(model: Model) -> np.ndarray:
+    """The configuration (nq,) of which the model's poses are: coordinates 0, and the identity of each group."""
+    return np.concatenate([np.zeros(0), *(identity(kind) for kind in model.joint_kinds)])
+
+
+def normalized(model: Model, q: np.ndarray) -> np.ndarray:
+    """The same configurations with quaternions of unit length. ValueError names a joint with the quaternion 0."""
+    q = np.array(q, dtype=float)
+    for joint, kind, numbers, _ in _joints(model):
+        if kind in ("spherical", "free"):
+            quaternion = q[..., numbers][..., QUATERNION]
+            length = np.linalg.norm(quaternion, axis=-1, keepdims=True)
+            if (length == 0.0).any():
+                raise ValueError(f"joint {joint!r}: the quaternion 0 0 0 0 has no direction")
+            q[..., numbers][..., QUATERNION] = quaternion / length
+    return q
+
+
+def integrated(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """g exp(v) of each joint's configuration g: where a constant velocity v leads in unit time."""
+    lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+    result = np.empty((*lead, model.nq))
+    for _, kind, numbers, rates in _joints(model):
+        result[..., numbers] = _displaced(kind, q[..., numbers], v[..., rates])
+    return result
+
+
+def difference(model: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
+    """v with integrated(q0, v) = q1: log(g0^-1 g1) of each joint, of the angles at most pi."""
+    lead = np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1])
+    v = np.empty((*lead, model.n))
+    for _, kind, numbers, rates in _joints(model):
+        v[..., rates] = _logarithm(kind, q0[..., numbers], q1[..., numbers])
+    return v
+
+
+def velocities(model: Model, q: np.ndarray, rates: np.ndarray, accelerations: np.ndarray
+               ) -> tuple[np.ndarray, np.ndarray]:
+    """Velocities and accelerations (..., n) from the numbers q(t) (..., nq) and their first and second derivatives.
+
+    Quaternions may have any length, which may change: that of r^-1 r' is not in its vector part, half the angular
+    velocity."""
+    v, vd = np.empty((2, *q.shape[:-1], model.n))
+    for _, kind, numbers, of in _joints(model):
+        v[..., of], vd[..., of] = _velocities(kind, *(x[..., numbers] for x in (q, rates, accelerations)))
+    return v, vd
+
+
+def rates(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """The rates (..., nq) of the numbers q (..., nq) that velocities v (..., n) cause: the inverse of `velocities`."""
+    found = np.empty((*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), model.nq))
+    for _, kind, numbers, of in _joints(model):
+        found[..., numbers] = _rates(kind, q[..., numbers], v[..., of])
+    return found
+
+
+def continuous(model: Model, q: np.ndarray) -> np.ndarray:
+    """The configurations (samples, nq), each quaternion of the sign that is nearer to the one before."""
+    q = np.array(q, dtype=float)
+    for _, kind, numbers, _ in _joints(model):
+        if kind in ("spherical", "free"):
+            r = q[:, numbers][:, QUATERNION]
+            turned = np.where((r[1:] * r[:-1]).sum(axis=-1) < 0.0, -1.0, 1.0)
+            r *= np.cumprod(np.r_[np.ones(len(r[:1])), turned])[:, None]
+    return q
+
+
+def random(model: Model, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Configurations (*shape, nq): uniform within limits, angles in [-pi, pi] and lengths in [-1, 1] where there are
+    none; rotations uniform on SO(3)."""
+    q = np.empty((*shape, model.nq))
+    for _, kind, numbers, rates in _joints(model):
+        if kind in ("spherical", "free"):
+            q[..., numbers] = rng.uniform(-1.0, 1.0, (*shape, numbers.stop - numbers.start))
+            q[..., numbers][..., QUATERNION] = rng.standard_normal((*shape, 4))
+        elif kind == "planar":
+            q[..., numbers] = rng.uniform(-1.0, 1.0, (*shape, 3)) * (1.0, 1.0, np.pi)
+        else:
+            reach = 1.0 if kind == "prismatic" else np.pi
+            lower, upper = model.lower[rates.start], model.upper[rates.start]
+            low, high = (lower if lower > -np.inf else min(-reach, upper - reach),
+                         upper if upper < np.inf else max(reach, lower + reach))
+            q[..., numbers] = rng.uniform(low, high, (*shape, 1))
+    return normalized(model, q)
+
+
+def _joints(model: Model) -> Iterator[tuple[str, str, slice, slice]]:
+    """Name, kind, and where its numbers in q and its velocities are, of each joint."""
+    for joint, kind in zip(model.joint_names, model.joint_kinds, strict=True):
+        yield joint, kind, model.q_slices[joint], model.v_slices[joint]
+
+
+def _displaced(kind, q, v):
+    """g exp(v)."""
+    if kind == "spherical":
+        return product(q, _exp(v))
+    if kind == "free":
+        w, u = v[..., :3], v[..., 3:]
+        turned = product(q[..., QUATERNION], _exp(w))
+        p = q[..., :3] + rotated(q[..., QUATERNION], so3.dexp(w, u))
+        return np.concatenate((p, np.broadcast_to(turned, (*p.shape[:-1], 4))), axis=-1)
+    if kind == "planar":
+        w, u = v[..., :1], v[..., 1:]
+        return np.concatenate((q[..., :2] + _turned(q[..., 2:], _slide(w, u)), q[..., 2:] + w), axis=-1)
+    return q + v
+
+
+def _logarithm(kind, q0, q1):
+    """log(g0^-1 g1)."""
+    if kind == "spherical":
+        return _log(product(_conjugate(q0), q1))
+    if kind == "free":
+        inverse = _conjugate(q0[..., QUATERNION])
+        w = _log(product(inverse, q1[..., QUATERNION]))
+        return np.concatenate(
+            np.broadcast_arrays(w, so3.dexp_inv(w, rotated(inverse, q1[..., :3] - q0[..., :3]))), axis=-1)
+    if kind == "planar":
+        w = q1[..., 2:] - q0[..., 2:]
+        w = w - 2.0 * np.pi * np.round(w / (2.0 * np.pi))
+        step = _turned(-q0[..., 2:], q1[..., :2] - q0[..., :2])
+        a, b = _sinc(w), _cosc(w)
+        d = a * a + b * b
+        return np.concatenate((w, (a * step[..., :1] + b * step[..., 1:]) / d,
+                               (a * step[..., 1:] - b * step[..., :1]) / d), axis=-1)
+    return q1 - q0
+
+
+def _velocities(kind, q, rates, accelerations):
+    """The twist of g and its derivative, from those of the numbers."""
+    if kind == "spherical":
+        inverse = _conjugate(q)
+        half = product(inverse, rates)
+        return 2.0 * half[..., :3], 2.0 * (product(inverse, accelerations) - product(half, half))[..., :3]
+    if kind == "free":
+        back = _conjugate(q[..., QUATERNION])
+        w, wd = _velocities("spherical", *(x[..., QUATERNION] for x in (q, rates, accelerations)))
+        v, a = (rotated(back, x[..., :3]) for x in (rates, accelerations))
+        return np.concatenate((w, v), axis=-1), np.concatenate((wd, a - np.cross(w, v)), axis=-1)
+    if kind == "planar":
+        w, wd = rates[..., 2:], accelerations[..., 2:]
+        v, a = (_turned(-q[..., 2:], x[..., :2]) for x in (rates, accelerations))
+        across = np.concatenate((-v[..., 1:], v[..., :1]), axis=-1)
+        return np.concatenate((w, v), axis=-1), np.concatenate((wd, a - w * across), axis=-1)
+    return rates, accelerations
+
+
+def _rates(kind, q, v):
+    """The rates of the numbers, from the twist of g: of a quaternion r, of any length, r w / 2."""
+    if kind == "spherical":
+        return 0.5 * product(q, np.concatenate((v, np.zeros((*v.shape[:-1], 1))), axis=-1))
+    if kind == "free":
+        turn = _rates("spherical", q[..., QUATERNION], v[..., :3])
+        return np.concatenate((rotated(q[..., QUATERNION], v[..., 3:]), turn), axis=-1)
+    if kind == "planar":
+        slide = _turned(q[..., 2:], v[..., 1:])
+        return np.concatenate((slide, np.broadcast_to(v[..., :1], (*slide.shape[:-1], 1))), axis=-1)
+    return v
+
+
+# ------------------------------------------------------------------------------------------------- the plane
+def _turned(angle, p):
+    """Vectors (..., 2), turned by angles (..., 1)."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.concatenate((c * p[..., :1] - s * p[..., 1:], s * p[..., :1] + c * p[..., 1:]), axis=-1)
+
+
+def _sinc(w):
+    """sin w / w."""
+    return np.sinc(w / np.pi)
+
+
+def _cosc(w):
+    """(1 - cos w) / w."""
+    return np.sin(0.5 * w) * np.sinc(0.5 * w / np.pi)
+
+
+def _slide(w, u):
+    """Where a velocity u (..., 2) of a frame that turns at w (..., 1) leads in unit time."""
+    a, b = _sinc(w), _cosc(w)
+    return np.concatenate((a * u[..., :1] - b * u[..., 1:], b * u[..., :1] + a * u[..., 1:]), axis=-1)
+
+
+# ------------------------------------------------------------------------------------------------- quaternions x y z w
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The product (..., 4), of unit length where both factors are, to rounding."""
+    (u, s), (v, t) = ((x[..., :3], x[..., 3:]) for x in (a, b))
+    vector = s * v + t * u + np.cross(u, v)
+    return np.concatenate((vector, s * t - (u * v).sum(axis=-1, keepdims=True)), axis=-1)
+
+
+def _conjugate(a):
+    return a * (-1.0, -1.0, -1.0, 1.0) / (a * a).sum(axis=-1, keepdims=True)
+
+
+def _exp(w):
+    """The unit quaternion of a rotation vector."""
+    angle = np.linalg.norm(w, axis=-1, keepdims=True)
+    return np.concatenate((0.5 * np.sinc(0.5 * angle / np.pi) * w, np.cos(0.5 * angle)), axis=-1)
+
+
+def _log(a):
+    """The rotation vector, of at most pi."""
+    a = np.where(a[..., 3:] < 0.0, -a, a)
+    size = np.linalg.norm(a[..., :3], axis=-1, keepdims=True)
+    tiny = size < 1e-150
+    angle = 2.0 * np.arctan2(size, a[..., 3:])
+    return np.where(tiny, 2.0 / a[..., 3:], angle / np.where(tiny, 1.0, size)) * a[..., :3]
+
+
+def rotated(a: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Vectors p (..., 3), turned by quaternions (..., 4)."""
+    v, w = a[..., :3], a[..., 3:]
+    return p + 2.0 / (a * a).sum(axis=-1, keepdims=True) * (
+        w * np.cross(v, p) + np.cross(v, np.cross(v, p)))
+
+
+def quaternion(rotation: ArrayLike) -> np.ndarray:
+    """The unit quaternion (4,), w >= 0, of a rotation matrix.
+
+    The 4 x 4 matrix 4 q q' - 1 is linear in the rotation; its column of the largest diagonal entry never cancels."""
+    r = np.asarray(rotation)
+    xx, yy, zz = r[0, 0], r[1, 1], r[2, 2]
+    xy, xz, yz = r[0, 1] + r[1, 0], r[0, 2] + r[2, 0], r[1, 2] + r[2, 1]
+    wx, wy, wz = r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]
+    outer = np.array([   # 4 q q'
+        [1 + xx - yy - zz, xy, xz, wx],
+        [xy, 1 - xx + yy - zz, yz, wy],
+        [xz, yz, 1 - xx - yy + zz, wz],
+        [wx, wy, wz, 1 + xx + yy + zz],
+    ])
+    q = outer[np.argmax(np.diag(outer))]
+    q = q / np.linalg.norm(q)
+    return q if q[3] >= 0.0 else -q

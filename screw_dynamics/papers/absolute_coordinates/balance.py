@@ -1,0 +1,54 @@
+"""Energy less work and momentum less impulse along a motion in absolute coordinates, as conservation.py has them for
+robots: what is left is the error of the integrator."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from screw_dynamics.simulation.conservation import EnergyBalance, MomentumBalance, accumulated, middles, simpson
+
+from .constraints import cross, turned
+
+if TYPE_CHECKING:
+    from .system import MultibodySystem
+
+
+def energy_balance(system: MultibodySystem, t: np.ndarray, poses: np.ndarray, velocities: np.ndarray) -> EnergyBalance:
+    """The EnergyBalance of samples (k,), (k, n, 4, 4) and (k, n, 6): `work` is that of the user's wrenches, `friction`
+    what dampers took. Joints do no work."""
+    kinetic, potential, powers = [], [], []
+    for moment in zip(t, poses, velocities, strict=True):
+        kinetic.append(system.kinetic_energy(*moment[1:]))
+        potential.append(system.potential_energy(moment[1]))
+        twists, (springs, resting, users) = system.twists(*moment[1:]), system.applied_parts(*moment)
+        powers.append(((users * twists).sum(), ((resting - springs) * twists).sum()))
+    work, heat = integrated(t, np.array(powers).reshape(len(t), 2)).T
+    return EnergyBalance(np.array(kinetic), np.array(potential), work, heat, np.zeros(len(t)))
+
+
+def momentum_balance(system: MultibodySystem, t: np.ndarray, poses: np.ndarray, velocities: np.ndarray
+                     ) -> MomentumBalance:
+    """The MomentumBalance of samples, about the origin of the inertial frame: `impulse` is that of gravity, of springs
+    to the ground and of the user's wrenches. ValueError names a joint to the ground, which takes any momentum."""
+    for joint in system.joints:
+        if joint.on is None:
+            raise ValueError(f"momentum is conserved by systems that float alone: joint {joint.name!r} holds the body "
+                             f"{joint.body!r} to the ground")
+    M, momentum, forces = system.inertias, [], []
+    masses, moments = M[:, 5, 5, None], np.stack((M[:, 2, 4], M[:, 0, 5], M[:, 1, 3]), axis=-1)
+    for moment in zip(t, poses, velocities, strict=True):
+        springs, _, users = system.applied_parts(*moment)
+        R, r = moment[1][:, :3, :3], moment[1][:, :3, 3]
+        W = springs + users
+        f = turned(R, W[:, 3:])
+        fall = cross(masses * r + turned(R, moments), np.broadcast_to(system.gravity, r.shape))
+        momentum.append(system.momentum(*moment[1:]))
+        forces.append(np.concatenate(((turned(R, W[:, :3]) + cross(r, f) + fall).sum(axis=0),
+                                      (f + masses * system.gravity).sum(axis=0))))
+    return MomentumBalance(np.array(momentum), integrated(t, np.reshape(forces, (len(t), 6))))
+
+
+def integrated(t: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """The integrals (k, numbers) of rates at samples from the first on, by cubic Hermite polynomials: of order 4."""
+    return accumulated(simpson(np.diff(t)[:, None], rates[:-1], middles(t, rates), rates[1:]), axis=0)

@@ -1,0 +1,92 @@
+"""Quaternions (q_0, q) and dual quaternions (Q, Q_eps) as [MT] appendices A.4 and A.5 write them, scalar part first;
+the matrices that lead from their rates to velocities.
+
+q of `Robot` has the scalar part last."""
+import numpy as np
+
+from screw_dynamics.model.configuration_space import quaternion
+from screw_dynamics.screws.arrays import tilde
+
+
+def plus(Q: np.ndarray) -> np.ndarray:
+    """Q^+ (..., 4, 4), (72): Q^+ P = Q P, the product."""
+    return _hamilton(Q, 1.0)
+
+
+def minus(Q: np.ndarray) -> np.ndarray:
+    """Q^- (..., 4, 4), (72): Q^- P = P Q."""
+    return _hamilton(Q, -1.0)
+
+
+def _hamilton(Q, sign):
+    matrix = np.zeros((*Q.shape, 4))
+    matrix[..., 0, 0], matrix[..., 0, 1:], matrix[..., 1:, 0] = Q[..., 0], -Q[..., 1:], Q[..., 1:]
+    matrix[..., 1:, 1:] = Q[..., :1, None] * np.eye(3) + sign * tilde(Q[..., 1:])
+    return matrix
+
+
+def dual_plus(Q: np.ndarray) -> np.ndarray:
+    """(..., 8, 8) of dual quaternions (..., 8), (71): the product with them from the left."""
+    return _dual(Q, plus)
+
+
+def dual_minus(Q: np.ndarray) -> np.ndarray:
+    """The same from the right."""
+    return _dual(Q, minus)
+
+
+def _dual(Q, side):
+    matrix = np.zeros((*Q.shape, 8))
+    matrix[..., :4, :4] = matrix[..., 4:, 4:] = side(Q[..., :4])
+    matrix[..., 4:, :4] = side(Q[..., 4:])
+    return matrix
+
+
+def D(Q: np.ndarray) -> np.ndarray:
+    """(..., 3, 4), (73): 2 D Q' is the angular velocity in the inertial frame."""
+    return plus(Q)[..., 1:, :] * (-1.0, 1.0, 1.0, 1.0)
+
+
+def E(Q: np.ndarray) -> np.ndarray:
+    """(..., 3, 4), (73): 2 E Q' is the angular velocity in the body frame."""
+    return minus(Q)[..., 1:, :] * (-1.0, 1.0, 1.0, 1.0)
+
+
+def rotation(Q: np.ndarray) -> np.ndarray:
+    """R = D E^T (..., 3, 3), (73), of quaternions of any length but 0."""
+    return D(Q) @ E(Q).swapaxes(-1, -2) / (Q * Q).sum(axis=-1)[..., None, None]
+
+
+def of_poses(g: np.ndarray) -> np.ndarray:
+    """The dual quaternions (n, 8) of poses (n, 4, 4): Q_eps = r Q / 2, the reverse of (74)."""
+    Q = np.array([np.roll(quaternion(C[:3, :3]), 1) for C in g]).reshape(-1, 4)
+    position = np.concatenate((np.zeros((len(g), 1)), g[:, :3, 3]), axis=1)
+    return np.concatenate((Q, 0.5 * (minus(Q) @ position[..., None])[..., 0]), axis=1)
+
+
+def poses(Q: np.ndarray) -> np.ndarray:
+    """The poses (..., 4, 4) of dual quaternions (..., 8): R and, from (74), r = 2 D(Q) Q_eps; those of any multiple by
+    a dual number are the same, so that norm and Pluecker condition need not hold."""
+    g = np.zeros((*Q.shape[:-1], 4, 4))
+    real, dual = Q[..., :4], Q[..., 4:]
+    g[..., :3, :3] = rotation(real)
+    g[..., :3, 3] = 2.0 * (D(real) @ dual[..., None])[..., 0] / (real * real).sum(axis=-1)[..., None]
+    g[..., 3, 3] = 1.0
+    return g
+
+
+def H(Q: np.ndarray) -> np.ndarray:
+    """(..., 6, 8), (78) corrected: the body-fixed twist of dual quaternions is H Q'."""
+    real, dual = Q[..., :4], Q[..., 4:]
+    matrix = np.zeros((*Q.shape[:-1], 6, 8))
+    matrix[..., :3, :4] = matrix[..., 3:, 4:] = 2.0 * E(real)
+    matrix[..., 3:, :4] = -2.0 * E(real) @ D(real).swapaxes(-1, -2) @ D(dual)
+    return matrix
+
+
+def H_mixed(Q: np.ndarray) -> np.ndarray:
+    """(..., 6, 8), (76) corrected: the mixed velocity."""
+    real, dual = Q[..., :4], Q[..., 4:]
+    matrix = np.zeros((*Q.shape[:-1], 6, 8))
+    matrix[..., :3, :4], matrix[..., 3:, 4:], matrix[..., 3:, :4] = 2.0 * E(real), 2.0 * D(real), -2.0 * D(dual)
+    return matrix

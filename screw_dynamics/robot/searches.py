@@ -1,0 +1,249 @@
+"""Inverse kinematics of a robot: what Robot.inverse_kinematics is asked, checked, and handed to the search."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import inf, prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.algorithms.inverse_kinematics import problems, search
+from screw_dynamics.compiled.threads import on_threads, thread_count
+from screw_dynamics.compiled.workspace import aligned
+from screw_dynamics.numbers.lanes import WIDTH
+
+PARTS = {"pose": (1.0,) * 6, "position": (0.0, 0.0, 0.0, 1.0, 1.0, 1.0), "orientation": (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)}
+LAST = 0.0, 0.0, 0.0, 1.0                                       # row of a pose
+SAMPLES = 100           # random configurations, by which positions are compared with angles
+KEPT = 32               # links, or sets of them, whose starts a robot keeps
+PIECES = 512, 4096      # problems in a call of the search, at least and at most: Ctrl-C need not wait for all
+RIGID = 1e-5            # how much a pose may deviate from a rigid displacement: what single precision leaves
+
+
+def _tuned(steps, patience, settled):
+    """The numbers of a search, by trials on arms of six and seven joints: first the rate of success, then time."""
+    options = np.zeros(problems.OPTIONS)
+    options[[problems.DAMPING, problems.LEAST, problems.LONGEST, problems.FACTOR]] = 0.01, 1e-12, 1.5, 0.8
+    options[[problems.PATIENCE, problems.PASSES, problems.STEPS, problems.SETTLED]] = patience, 2, steps, settled
+    return options
+
+
+TUNED, WITH_REST = _tuned(40, 4, inf), _tuned(200, 20, 1e-6)    # a preferred posture takes longer
+
+
+class InverseKinematicsResult(NamedTuple):
+    """Of each problem: the configuration q (..., nq), the best that was found; whether it solves the problem; its
+    errors, m and rad, the largest of all links; and how many starts were tried."""
+
+    q: np.ndarray
+    success: np.ndarray
+    position_error: np.ndarray
+    orientation_error: np.ndarray
+    attempts: np.ndarray
+
+
+class Goals(NamedTuple):
+    """Links (k) and their reference links (k); which rows of their errors count (k, 6); poses (..., k, 4, 4)."""
+
+    links: tuple[str, ...]
+    references: tuple[str | None, ...]
+    rows: np.ndarray
+    poses: np.ndarray
+
+
+def goals(pose: ArrayLike, link: Any, parts: Any, reference: Any) -> Goals:
+    """The goals that the arguments of Robot.inverse_kinematics describe; ValueError names what is wrong with them."""
+    if isinstance(link, str):
+        links, references, parts = (link,), (reference,), [parts]
+        poses = checks.real_numbers("pose", pose, 4, 4)[..., None, :, :]
+    else:
+        links = tuple(link) if isinstance(link, Iterable) else (link,)
+        if not links:
+            raise ValueError("link: no names; one or more links must be given")
+        poses = checks.real_numbers("pose", pose, len(links), 4, 4)
+        references = (reference,) * len(links) if reference is None or isinstance(reference, str) else tuple(reference)
+        each = not isinstance(parts, str) and any(isinstance(x, str) or np.ndim(x) for x in parts)
+        parts = list(parts) if each else [parts] * len(links)
+    for name, given in ("reference", references), ("parts", parts):
+        if len(given) != len(links):
+            raise ValueError(f"{name} has {len(given)} entries, but must have one for each of {len(links)} links")
+    return Goals(links, references, np.array([_rows(part) for part in parts]), poses)
+
+
+def _rows(part):
+    """The rows (6,) of a part, 1.0 or 0.0 each."""
+    if isinstance(part, str):
+        return PARTS[checks.one_of("parts", part, PARTS)]
+    rows = checks.real_numbers("parts", part, 6)
+    if rows.shape != (6,) or not rows.any() or not np.isin(rows, (0, 1)).all():
+        raise ValueError(f"parts must be {', '.join(map(repr, PARTS))} or six of 0 and 1, angular rows first, not "
+                         f"{checks.described(part)}")
+    return rows.astype(float)
+
+
+class Prepared(NamedTuple):
+    """What searches of the same links have in common, as in problems.Search: tasks, moves, columns, places and slots;
+    velocities (a) that move; joints with and without limits; starts; and what a metre counts against a radian."""
+
+    tasks: np.ndarray
+    moves: np.ndarray
+    columns: np.ndarray
+    places: np.ndarray
+    slots: np.ndarray
+    velocities: np.ndarray
+    joints: dict[bool, np.ndarray]
+    starts: np.ndarray
+    metre: float
+
+
+class Searches:
+    """The searches of one robot, and what they have in common."""
+
+    def __init__(self, robot: Any):
+        self._robot, self._model, self._neutral = robot, robot.model, robot.neutral()
+        self._prepared: dict = {}
+
+    def solve(self, pose: ArrayLike, link: Any, q0: ArrayLike | None, parts: Any, reference: Any,
+              q_rest: ArrayLike | None, rest_weight: ArrayLike, joints: Iterable[str] | None, limits: bool,
+              position_tolerance: float, orientation_tolerance: float, attempts: int, seed: int,
+              threads: int | None) -> InverseKinematicsResult:
+        """What Robot.inverse_kinematics describes."""
+        model, given = self._model, goals(pose, link, parts, reference)
+        attempts = checks.whole("attempts", attempts, 1)
+        prepared = self._prepare(given, joints, checks.whole("seed", seed, 0), max(SAMPLES, attempts))
+        table, options, rest = self._objective(prepared, q_rest, rest_weight, checks.flag("limits", limits))
+        start = rest if q0 is None else checks.finite_numbers("q0", q0, model.nq)
+        options[problems.ANGLE] = checks.positive("orientation_tolerance", orientation_tolerance)
+        options[problems.DISTANCE] = checks.positive("position_tolerance", position_tolerance)
+        options[problems.METRE], options[problems.ATTEMPTS] = prepared.metre, attempts
+        options[problems.GIVEN] = start is not None
+        first = self._neutral if start is None else start
+        lead = _lead(np.shape(pose), given.poses, first)
+        count = prod(lead)
+        q, found = np.empty((*lead, model.nq)), np.empty((*lead, problems.FOUND))
+        weights = given.rows * np.array((1.0, 1.0, 1.0, *(prepared.metre,) * 3))
+        self._run((*prepared[:2], weights, *prepared[2:5], table, options), _rows_of(given.poses[..., :3, :], lead, 3),
+                  _rows_of(first, lead, 1), prepared.starts, q.reshape(count, model.nq),
+                  found.reshape(count, problems.FOUND), 1 if threads is None and count == 1 else thread_count(threads))
+        solved, angle, distance, starts, off = np.moveaxis(found, -1, 0)
+        for x in off, np.abs(given.poses[..., 3, :] - LAST):
+            if (x > RIGID).any():                                   # which NaN is not
+                raise ValueError("pose must be a rigid displacement [[R, p], [0 0 0 1]], R^T R = 1 and det R = 1, but "
+                                 f"is off by {np.nanmax(x):.3g}")
+        return InverseKinematicsResult(q, solved == 1.0, distance[()], angle[()], starts.astype(int)[()])
+
+    def _run(self, fixed, targets, q0, starts, q, found, threads):
+        """Fill q and found of a Search, of all problems."""
+        (count, nq), lanes = q.shape, len(q) > 1
+        run = search.entry_point(lanes, self._model.on_groups)
+        size = problems.memory_size(fixed[2].size, len(fixed[4]), nq, targets.shape[1]) * (WIDTH if lanes else 1)
+        piece = min(max(-(-count // (4 * threads)), PIECES[0]), PIECES[1])
+
+        def work(pieces):
+            memory, own = self._robot._on_lanes.take(), aligned(size)
+            try:
+                for first in pieces:
+                    part = slice(first, first + piece)
+                    run(memory, own, *fixed, targets[part], q0[part], starts, q[part], found[part])
+            finally:
+                self._robot._on_lanes.give_back(memory)
+        on_threads(work, range(0, count, piece), max(1, min(threads, -(-count // piece))))
+
+    def _objective(self, prepared, q_rest, rest_weight, limits):
+        """Joints and options of a Search, with what is preferred, and q_rest as an array or None."""
+        if q_rest is None:
+            if np.ndim(rest_weight) or checks.number("rest_weight", rest_weight) != 1.0:
+                raise ValueError("rest_weight weighs the way to q_rest, which must be given with it")
+            return prepared.joints[limits], TUNED.copy(), None
+        rest, joints = checks.vector("q_rest", q_rest, self._model.nq), prepared.joints[limits].copy()
+        joints[problems.REST] = rest[prepared.places]
+        joints[problems.GAIN] = self._weights(rest_weight)[prepared.velocities]
+        return joints, WITH_REST.copy(), rest
+
+    def _weights(self, rest_weight):
+        """One weight (n,) each velocity."""
+        weights = checks.each("rest_weight", rest_weight, self._model.n)
+        if not ((weights >= 0.0) & (weights <= 1.0)).all():
+            raise ValueError(f"rest_weight must be in [0, 1], not {checks.described(rest_weight)}")
+        return weights
+
+    # --------------------------------------------------------------------------------------------- preparation
+    def _prepare(self, given, joints, seed, count):
+        """What searches for these links have in common, kept for the next."""
+        mask = None
+        if joints is not None:
+            mask = tuple(checks.joint_mask("joints", joints, self._model.v_slices, self._model.n).tolist())
+        key = given.links, given.references, mask, seed, count
+        found = self._prepared.get(key)
+        if found is None:
+            if len(self._prepared) >= KEPT:
+                self._prepared.clear()                              # another thread may be here too
+            found = self._prepared[key] = self._new(*key)
+        return found
+
+    def _new(self, links, references, mask, seed, count):
+        model, robot = self._model, self._robot
+        tasks = np.array([robot._target(*pair, "body")[:2] for pair in zip(links, references, strict=True)])
+        allowed = model.places_in_q >= 0
+        movers = self._movers(tasks, links, allowed if mask is None else allowed & mask)
+        slots = np.array(sorted(set().union(*movers)))
+        velocities, columns = np.unique(model.coordinates[slots - 1]), np.full(model.n, -1)
+        columns[velocities] = np.arange(len(velocities))
+        places = model.places_in_q[velocities]
+        moves = [np.isin(velocities, model.coordinates[np.array([*found]) - 1]) for found in movers]
+        free = np.zeros((problems.JOINTS, len(places)))
+        limited = free.copy()
+        limited[:2], free[:2] = (model.lower[velocities], model.upper[velocities]), ((-inf,), (inf,))
+        for table in limited, free:
+            table[problems.TURN] = [self._turn(*x) for x in zip(velocities, *table[:2], strict=True)]
+        q = np.broadcast_to(self._neutral, (count, model.nq)).copy()
+        q[:, places] = robot.random_configuration(seed, count)[:, places]
+        positions = [robot.forward_kinematics(q, *pair)[:, :3, 3] for pair in zip(links, references, strict=True)]
+        spread = max(np.sqrt(x.var(axis=0).sum()) for x in positions)
+        return Prepared(tasks, np.array(moves, dtype=int), columns, places, slots, velocities,
+                        {True: limited, False: free}, q[:, places].copy(), 1.0 / spread if spread > 1e-9 else 1.0)
+
+    def _movers(self, tasks, links, allowed):
+        """The slots whose joints move the frame of each task; ValueError names a link that none moves."""
+        moving = []
+        for task, link in zip(tasks, links, strict=True):
+            ways = [set(self._way(self._robot._frames[frame].body)) for frame in task]
+            found = {i for i in ways[0] ^ ways[1] if allowed[self._model.coordinates[i - 1]]}
+            if not found:
+                raise ValueError(f"link {link!r}: no joint of one degree of freedom that may move moves it relative to "
+                                 "its reference")
+            moving.append(found)
+        return moving
+
+    def _way(self, slot):
+        """The slots from a body's to that of the root."""
+        while slot > 0:
+            yield slot
+            slot = self._model.parents[slot - 1] + 1
+
+    def _turn(self, velocity, lower, upper):
+        """What a turn is of a joint that can make more than one; 0 of others, and where mimic joints follow it."""
+        bodies = np.flatnonzero(self._model.coordinates == velocity)
+        w, v = np.split(self._model.screws_body[bodies[0]], 2)
+        turn = 2.0 * np.pi / np.linalg.norm(w) if w.any() else inf
+        return turn if len(bodies) == 1 and w @ v == 0.0 and upper - lower > turn else 0.0
+
+
+def _lead(shape, poses, q0):
+    """The leading axes of poses (..., k, 4, 4), which were given in a shape, and configurations (..., nq)."""
+    if q0.ndim == 1:
+        return poses.shape[:-3]
+    try:
+        return np.broadcast_shapes(q0.shape[:-1], poses.shape[:-3])
+    except ValueError:
+        raise ValueError(f"the leading axes do not broadcast: pose {shape}, q0 {q0.shape}") from None
+
+
+def _rows_of(x, lead, axes):
+    """An array (..., *axes) broadcast over leading axes, as contiguous rows of float64."""
+    shape = x.shape[x.ndim - axes:]
+    if x.shape != (*lead, *shape):
+        x = np.broadcast_to(x, (*lead, *shape))
+    return np.ascontiguousarray(x, dtype=float).reshape(prod(lead), prod(shape))

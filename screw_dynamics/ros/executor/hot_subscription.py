@@ -1,0 +1,233 @@
+"""A subscription with a wait set and a thread of its own, for the topic whose every message counts.
+
+rclpy's executor makes a wait set of everything that a node has for each callback, a few hundred microseconds of
+processor time that grow with the number of services; a wait set that is kept, of one subscription, takes a few. The
+messages are taken as bytes (see cdr.py). Everything else of the node stays with its executor, and the two take turns.
+
+Not in rclpy's documented interface: `rclpy_implementation.WaitSet` with `clear_entities`, `add_subscription`,
+`add_guard_condition` and `wait`, and `Subscription.handle.take_message`; rclpy.wait_for_message uses the same. Where
+they are missing, or the node runs in an executor that takes no turns, the executor delivers the messages."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+from rclpy.callback_groups import CallbackGroup
+from rclpy.exceptions import InvalidHandle
+from rclpy.guard_condition import GuardCondition
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.subscription import Subscription
+
+from ..endpoints import OVERRIDABLE, STEADY, own
+from ..timing import NEVER, SECOND
+from .turns import TurnExecutor
+
+RCLError = rclpy_implementation.RCLError
+QUIET = 1.0                    # seconds
+LONGEST_WAIT = 1_000_000_000   # nanoseconds
+PORTION = 64                   # messages between two looks at the clock
+PUBLISHERS = 64                # whose sequence numbers are remembered
+LEAVING = 2.0                  # seconds that a thread has for its last message
+
+
+class Aside(CallbackGroup):
+    """Subscriptions and guard conditions that an executor does not wait for, unless `left_to_executor`.
+
+    The events of a subscription, such as an incompatible QoS, stay with the executor while no messages come (`heard`):
+    in Fast DDS, one who waits for an event of a subscription is woken up by its messages too."""
+
+    left_to_executor = False
+    heard = -QUIET   # when a message came, in seconds of a steady clock
+
+    def can_execute(self, entity: object) -> bool:
+        """Whether the executor may wait for it."""
+        if self.left_to_executor:
+            return True
+        return not isinstance(entity, (Subscription, GuardCondition)) and time.monotonic() - self.heard > QUIET
+
+    def beginning_execution(self, entity: object) -> bool:
+        """Whether the executor may begin with it."""
+        return self.can_execute(entity)
+
+    def ending_execution(self, entity: object) -> None:
+        """Nothing to be done."""
+
+
+class Losses:
+    """How many messages of a topic did not arrive, by the sequence numbers that their publishers give them.
+
+    A number is compared with the one before of the same publisher, so nothing is known of what was lost after the last
+    message. A middleware that does not say who published is believed while there is one publisher."""
+
+    def __init__(self, publishers: Callable[[], int]):
+        self._publishers = publishers
+        self._last: dict[bytes | None, int] = {}
+
+    def before(self, info: Mapping) -> int:
+        """The messages lost between this one and the one before of the same publisher."""
+        number = info.get("publication_sequence_number")
+        if not number:
+            return 0
+        publisher = info.get("publisher_gid")
+        key = bytes(publisher["data"]) if publisher else None
+        last = self._last.get(key)
+        if last is None and len(self._last) >= PUBLISHERS:
+            self._last.clear()
+        self._last[key] = number
+        if last is None or number <= last + 1 or key is None and self._publishers() != 1:
+            return 0
+        return number - last - 1
+
+
+class HotSubscription:
+    """Calls `callback(data)` with the bytes of each message, and `lost(count)` before it if messages before did not
+    arrive; and `work()`, if given, when it is due by `schedule`. All in the node's turn, and none may raise.
+
+    overridable: the QoS can be overridden by parameters, which rclpy declares with that of the first subscription of a
+    topic, and lets override that of later ones. pause: nanoseconds that it leaves messages in the middleware's queue,
+    whose depth bounds them, after it has taken all that were there: for who does not need each at once, since waking up
+    takes most of a message's processor time. An executor that messages are left to knows no pause."""
+
+    def __init__(
+        self, node: Node, kind: type, topic: str, callback: Callable[[bytes], None], lost: Callable[[int], None],
+        qos: QoSProfile, work: Callable[[], None] | None = None, overridable: bool = True, pause: int = 0,
+    ):
+        self._node, self._callback, self._lost, self._work, self._pause = node, callback, lost, work, pause
+        self._group, self._closed, self._due = Aside(), False, NEVER
+        # Runs only where work is left to the executor.
+        self._timer = node.create_timer(LONGEST_WAIT / SECOND, work, clock=STEADY) if work else None
+        if self._timer is not None:
+            self._timer.cancel()
+        self._subscription = node.create_subscription(
+            kind, topic, self._receive, own(qos), callback_group=self._group,
+            qos_overriding_options=OVERRIDABLE if overridable else None, raw=True)
+        self._guard = node.create_guard_condition(lambda: None, callback_group=self._group)
+        self._losses = Losses(self._subscription.get_publisher_count)
+        self._thread: threading.Thread | None = None
+        if self._can_wait():
+            self._thread = threading.Thread(target=self._run, daemon=True, name=topic)
+            self._thread.start()
+        else:
+            self._leave_to_executor()
+
+    def schedule(self, wait: int | None) -> None:
+        """Work in `wait` nanoseconds, whatever was planned before; None: not again."""
+        self._due = NEVER if wait is None else time.monotonic_ns() + wait
+        if self._group.left_to_executor:
+            self._set_timer()
+        elif threading.current_thread() is not self._thread:
+            self._interrupt()
+
+    def _set_timer(self) -> None:
+        if self._due == NEVER:
+            self._timer.cancel()
+        else:
+            self._timer.timer_period_ns = max(self._due - time.monotonic_ns(), 1)
+            self._timer.reset()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it calls back no more."""
+        return self._closed
+
+    def close(self) -> None:
+        """Call back no more. The thread may be waiting for its turn: it lets go of the subscription when it had it."""
+        self._closed = True
+        self._interrupt()
+        self._node.destroy_subscription(self._subscription)
+        self._node.destroy_guard_condition(self._guard)
+        if self._timer is not None:
+            self._node.destroy_timer(self._timer)
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has let go of its topic, after `close`: then another type may have it."""
+        return self._closed and (self._thread is None or not self._thread.is_alive())
+
+    def join(self) -> None:
+        """Wait until the thread has ended, after `close`, and not in one's own turn."""
+        if self._thread is not None:
+            self._thread.join(LEAVING)
+
+    # --------------------------------------------------------------------------------------------- the thread
+    def _can_wait(self) -> bool:
+        if not isinstance(self._node.executor, TurnExecutor):
+            return False
+        try:
+            self._wait_set = rclpy_implementation.WaitSet(1, 1, 0, 0, 0, 0, self._node.context.handle)
+            self._arm()
+            self._take = self._subscription.handle.take_message
+        except (AttributeError, TypeError) as error:
+            self._node.get_logger().warning(f"{self._subscription.topic_name} is left to the executor: {error}")
+            return False
+        self._turns = self._node.executor.turns
+        return True
+
+    def _leave_to_executor(self) -> None:
+        self._group.left_to_executor = True
+        if self._timer is not None:
+            self._set_timer()
+        if self._node.executor is not None:
+            self._node.executor.wake()
+
+    def _interrupt(self) -> None:
+        with contextlib.suppress(InvalidHandle, RCLError):   # closed, or the context is shutting down
+            self._guard.trigger()
+
+    def _arm(self) -> None:
+        self._wait_set.clear_entities()
+        self._wait_set.add_subscription(self._subscription.handle)
+        self._wait_set.add_guard_condition(self._guard.handle)
+
+    def _run(self) -> None:
+        try:
+            with self._node.handle, self._subscription.handle, self._guard.handle:
+                while self._open():
+                    self._arm()
+                    self._wait_set.wait(min(max(self._due - time.monotonic_ns(), 0), LONGEST_WAIT))
+                    emptied = self._take_all()
+                    if time.monotonic_ns() >= self._due:
+                        self._work_now()
+                    if self._pause and emptied:
+                        self._rest()
+        except Exception as error:
+            if self._open():   # else all of this ends
+                self._node.get_logger().error(f"{self._subscription.topic} is left to the executor: {error}")
+                self._leave_to_executor()
+
+    def _open(self) -> bool:
+        return not self._closed and self._node.context.ok()
+
+    def _rest(self) -> None:
+        """Wait for nothing but an interruption."""
+        self._wait_set.clear_entities()
+        self._wait_set.add_guard_condition(self._guard.handle)
+        self._wait_set.wait(min(max(self._due - time.monotonic_ns(), 0), self._pause))
+
+    def _take_all(self) -> bool:
+        """Take a portion of the messages; whether no more were there."""
+        kind = self._subscription.msg_type
+        for _ in range(PORTION):
+            taken = None if self._closed else self._take(kind, True)
+            if taken is None:
+                return True
+            self._group.heard = time.monotonic()
+            with self._turns:
+                if not self._closed:
+                    self._receive(*taken)
+        return False
+
+    def _work_now(self) -> None:
+        with self._turns:
+            if not self._closed and time.monotonic_ns() >= self._due:   # still, in its turn
+                self._due = NEVER
+                self._work()
+
+    def _receive(self, data: bytes, info: Mapping) -> None:
+        lost = self._losses.before(info)
+        if lost:
+            self._lost(lost)
+        self._callback(data)

@@ -1,0 +1,163 @@
+"""The efforts by which motors, servos and brakes of the simulated robot follow its commands."""
+
+from bisect import bisect
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from screw_dynamics.closed_loops import ClosedLoopRobot
+from screw_dynamics.forces import Element
+from screw_dynamics.model.floating_base import coordinates
+from screw_dynamics.robot import Robot
+from screw_dynamics.simulation.driven import BRAKE, EFFORT, GRAVITY, PAST, REFERENCE, SERVO, Driven
+
+from .commands import Drive, Drives
+from .limits import EnforcedLimits
+from .loops import why_open
+from .reference import Sample
+from .settings import Settings
+
+STOPPING = 1e12   # N m s/rad or N s/m: damping that stops any joint within a step
+Wrenches = Mapping[str, np.ndarray]     # {link: (6,)}, (torque, force), in the link's frame
+
+
+class Actuators:
+    """Motors, servos and brakes, one a joint. The effort of motors and servos is limited, that of brakes is not.
+
+    Servos and brakes compensate wrenches on links, friction, and the elements of force `forces`. A weakened servo gives
+    a share of what it would; nothing compensates that. t: simulated time, s."""
+
+    def __init__(self, limits: EnforcedLimits, settings: Settings, forces: Sequence[Element] = ()):
+        self._limits, self._settings, self.forces = limits, settings, forces
+        self._robot: Robot | None = None
+        self._loops: ClosedLoopRobot | None = None
+        self._drives: Drives | None = None
+
+    def effort(self, robot: Robot, drives: Drives, sample: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
+               wrenches: Wrenches) -> np.ndarray:
+        """The efforts (n,) at a state q (nq,), qd (n,), under wrenches {link: (6,)}.
+
+        sample: the reference, if any, rows (1, n)."""
+        clipped = np.zeros(len(qd), dtype=np.int64)
+        return self._run(robot, drives, sample, t, q.copy(), qd.copy(), wrenches, 0, clipped)[1]
+
+    def acceleration(self, robot: Robot, drives: Drives, sample: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
+                     wrenches: Wrenches) -> np.ndarray:
+        """The accelerations (n,) of a step from a state, (qd' - qd) / dt; 0 of a step that cannot be made."""
+        end, clipped = qd.copy(), np.zeros(len(qd), dtype=np.int64)
+        made, _, _ = self._run(robot, drives, sample, t, q.copy(), end, wrenches, 1, clipped)
+        return (end - qd) / self._settings.step if made else np.zeros(len(qd))
+
+    def reason(self, robot: Robot, q: np.ndarray, qd: np.ndarray) -> str:
+        """Why the last motion ended early at a state, if more is known than the joints whose numbers are not finite."""
+        return why_open(robot, q, qd, self._driven.lost[0], self._settings.step)
+
+    def loops(self, robot: Robot) -> ClosedLoopRobot:
+        """A robot with closed loops, and what keeps them."""
+        if self._loops is None or self._loops.robot is not robot:
+            self._loops = ClosedLoopRobot(robot)
+        return self._loops
+
+    def move(self, robot: Robot, drives: Drives, samples: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
+             wrenches: Wrenches, steps: int, clipped: np.ndarray,
+             past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+        """Make steps with new efforts at the start of each. samples: the reference, if any, rows (steps, n).
+
+        Returns how many were made, q (nq,) and qd (n,) after them, and the mask (n,) of the joints whose numbers ceased
+        to be finite if these were fewer. clipped (n,) counts the steps in which a command or an effort was clipped;
+        past (0 or steps, PAST, nq) becomes q, and the n numbers of qd, at the start of the steps, and the n efforts."""
+        q, qd = q.copy(), qd.copy()
+        made, _, failing = self._run(robot, drives, samples, t, q, qd, wrenches, steps, clipped, past)
+        return made, q, qd, failing
+
+    def _run(self, robot, drives, samples, t, q, qd, wrenches, steps, clipped, past=None):
+        if robot is not self._robot:
+            self._robot, self._drives = robot, None
+            self._driven = driven(robot, self._settings.integrator, self.forces)
+            self._unpushed = self._driven.wrenches({})
+        if drives is not self._drives:      # brakes stay where they are as long as the same drives the joints
+            self._drives, self._table = drives, self._joints(robot, drives, coordinates(q, robot.n))
+            self._constant = _reference(drives, Sample(drives.kind, *np.zeros((4, 1, robot.n))))
+        reference = self._constant if samples is None else _reference(drives, samples)
+        past = np.empty((0, PAST, len(q))) if past is None else past
+        with np.errstate(all="ignore"):     # what overflows becomes a fault
+            on_bodies = self._driven.wrenches(wrenches) if wrenches else self._unpushed
+        return self._driven.run(self._table, on_bodies, reference, steps, t, self._settings.step, q, qd, clipped, past)
+
+    def _joints(self, robot: Robot, drives: Drives, q: np.ndarray) -> np.ndarray:
+        """The table of the joints at positions q (n,), see simulation/driven.py.
+
+        Servos are critically damped to a position and along the reference, and of first order to a velocity; a brake
+        brings its joint to rest within a step, and is a stop on both sides of it."""
+        kind, omega, h = drives.kind, self._settings.servo_bandwidth, self._settings.step
+        friction, locked = float(self._settings.joint_friction), kind == Drive.LOCKED
+        limit = self._limits.effort if drives.limit is None else np.minimum(self._limits.effort, drives.limit)
+        to_position = (kind == Drive.POSITION) | (kind == Drive.REFERENCE)
+        return np.array((
+            friction * robot.model.damping, friction * robot.model.friction,
+            np.where(locked, q, self._limits.lower), np.where(locked, q, self._limits.upper),
+            _DRIVES[kind], omega * omega * to_position, robot.model.places_in_q, *np.zeros((2, robot.n)),
+            np.select([to_position, kind == Drive.VELOCITY, locked], [2.0 * omega, omega, 1.0 / h]),
+            limit, drives.beyond,
+            np.ones(robot.n) if drives.strength is None else np.where(kind == Drive.EFFORT, 1.0, drives.strength)))
+
+
+_DRIVES = np.array([EFFORT, GRAVITY, SERVO, SERVO, SERVO, BRAKE])       # by Drive
+
+
+def driven(robot: Robot, integrator: str, forces: Sequence[Element]) -> Driven:
+    """The driven motion of a robot, with the constraints of its model."""
+    constraints = ClosedLoopRobot(robot).constraints if robot.model.constraints else None
+    return Driven(robot, integrator, forces, constraints)
+
+
+def _reference(drives: Drives, samples: Sample) -> np.ndarray:
+    """The reference (rows, REFERENCE, n) of motors and servos."""
+    kind, value = drives.kind, drives.value
+    along = kind == Drive.REFERENCE
+    reference = np.empty((len(samples.position), REFERENCE, len(kind)))
+    reference[:, 0] = np.where(along, samples.position, np.where(kind == Drive.POSITION, value, 0.0))
+    reference[:, 1] = np.where(along, samples.velocity, np.where(kind == Drive.VELOCITY, value, 0.0))
+    reference[:, 2] = np.where(along, samples.acceleration, 0.0)
+    reference[:, 3] = np.where(along, samples.effort, np.where(kind == Drive.EFFORT, value, 0.0))
+    return reference
+
+
+def braked(robot: Robot, locked: np.ndarray, q: np.ndarray, limits: EnforcedLimits, settings: Settings) -> Robot:
+    """The robot to integrate: with the friction and the stops of the settings, and brakes on the joints `locked` (n,).
+
+    A brake is a stop on both sides of the joint's position, of those q (n,). For an integrator that takes friction
+    implicitly it is huge damping, too: then it holds within the step, and not only after it."""
+    model = robot.model
+    damping, friction = model.damping * settings.joint_friction, model.friction * settings.joint_friction
+    return Robot(
+        replace(
+            model,
+            damping=np.where(locked, STOPPING, damping) if settings.implicit else damping,
+            friction=friction,
+            lower=np.where(locked, q, limits.lower),
+            upper=np.where(locked, q, limits.upper),
+        ),
+        robot.gravity,
+    )
+
+
+def singular_joint(mass: np.ndarray, smallest: float = 1e-12) -> int | None:
+    """The index of a joint that no inertia resists while the joints after it are free; None if M (n, n) is regular.
+
+    Eliminates from the last joint to the first, so that the pivot of a joint is its articulated-body inertia;
+    `smallest` is relative to the largest diagonal entry."""
+    backwards = np.array(mass, dtype=float)[::-1, ::-1]
+    threshold = smallest * backwards.diagonal().max(initial=0.0)
+
+    def regular(k: int) -> bool:
+        """Whether the pivots of the last k joints are above the threshold."""
+        try:
+            return bool((np.linalg.cholesky(backwards[:k, :k]).diagonal() ** 2 > threshold).all())
+        except np.linalg.LinAlgError:
+            return False
+
+    if regular(len(backwards)):
+        return None
+    return len(backwards) - 1 - bisect(range(1, len(backwards) + 1), False, key=lambda k: not regular(k))

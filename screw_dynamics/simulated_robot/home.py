@@ -1,0 +1,92 @@
+"""Where a simulated robot starts: its joints, and its base where that floats."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from screw_dynamics.model.floating_base import NUMBERS, RATES, FloatingBase, coordinate_joints
+from screw_dynamics.model.model import Model
+from screw_dynamics.robot import Robot
+
+from .limits import EnforcedLimits
+from .settings import Settings
+
+
+def default_modes(model: Model, mode: str) -> dict[str, str]:
+    """{joint: the mode given}, but "passive" where a robot has closed loops, and this joint no limit of its effort,
+    while others, which are taken for its motors, have one."""
+    joints = coordinate_joints(model)
+    limited = np.isfinite(model.effort_limit[model.n - len(joints):])
+    passive = ~limited & limited.any() & bool(model.constraints)
+    return {joint: "passive" if idle else mode for joint, idle in zip(joints, passive, strict=True)}
+
+
+class Home:
+    """The positions (n,) after a reset: `EnforcedLimits.middle`, or what `change` says; and pose and twist of a base.
+
+    ValueError, of all methods, names a joint that does not exist, or whose position is outside its limits."""
+
+    def __init__(self, robot: Robot, joint_names: Sequence[str], limits: EnforcedLimits, base: FloatingBase | None,
+                 settings: Settings):
+        self._robot, self._base, self._first = robot, base, robot.n - len(joint_names)
+        self._index = {name: self._first + i for i, name in enumerate(joint_names)}
+        self._limits = limits
+        self._numbers, self._twist = np.zeros(0), np.zeros(robot.n)
+        if base is not None:
+            self._numbers = base.numbers(np.array(settings.initial_base_pose, dtype=float))
+            self._twist[:RATES] = settings.initial_base_twist
+        self.position = limits.middle()
+
+    def index(self, joint: str) -> int:
+        """Where a joint is in arrays (n,)."""
+        if joint not in self._index:
+            raise ValueError(f"unknown joint '{joint}'")
+        return self._index[joint]
+
+    def change(self, positions: Mapping[str, float]) -> None:
+        """Start at these positions, in the middle for other joints; nothing is changed by an error."""
+        home = self._limits.middle()
+        for joint, position in positions.items():
+            home[self.index(joint)] = position
+        self._limits.check(home)
+        self.position = home
+
+    def check(self, joint: str, position: float) -> None:
+        """ValueError unless the joint may start there."""
+        self._limits.check_joint(self.index(joint), position)
+
+    def displaced(self, change: np.ndarray) -> np.ndarray:
+        """The configuration (nq,) to which a change (n,) of the initial one leads."""
+        return self._robot.integrate(self._configuration(self.position), change)
+
+    def with_noise(self, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+        """Configuration (nq,) with the initial noise of a simulation, within the limits, and velocities (n,)."""
+        rng = np.random.default_rng([settings.seed, 0])
+        q = self.displaced(settings.initial_noise * rng.standard_normal(len(self.position)))
+        coordinates = q[len(self._numbers):]
+        np.clip(coordinates, self._limits.lower[self._first:], self._limits.upper[self._first:], out=coordinates)
+        return q, self._twist.copy()
+
+    def with_joints(
+        self, names: Sequence[str], position: Sequence[float], velocity: Sequence[float] | None,
+        base: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Configuration (nq,) and velocities (n,) where the joints `names` have these (names,); None: at rest, as all
+        others are. base: its pose (7,) and twist (6,); None: the initial ones."""
+        positions, qd = self.position.copy(), self._twist.copy()
+        for k, name in enumerate(names):
+            i = self.index(name)
+            positions[i], qd[i] = position[k], 0.0 if velocity is None else velocity[k]
+            if not np.isfinite(qd[i]):
+                raise ValueError(f"joint '{name}': velocity {qd[i]} must be finite")
+        self._limits.check(positions)
+        q = self._configuration(positions)
+        if base is not None:
+            if self._base is None:
+                raise ValueError("base: the robot has no floating base")
+            q[:NUMBERS], qd[:RATES] = self._base.numbers(base[0]), base[1]
+        return q, qd
+
+    def _configuration(self, positions: np.ndarray) -> np.ndarray:
+        """The configuration (nq,) of positions (n,), with the initial pose of a base."""
+        return positions.copy() if self._base is None else np.concatenate((self._numbers, positions[RATES:]))

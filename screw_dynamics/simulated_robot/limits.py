@@ -1,0 +1,37 @@
+"""The limits of a robot's joints, as far as a simulation enforces them."""
+
+import numpy as np
+
+from screw_dynamics.model.floating_base import velocity_names
+from screw_dynamics.model.model import Model
+
+
+class EnforcedLimits:
+    """Lowest and highest positions, largest velocities and efforts (n,); infinite where none is enforced.
+
+    The positions (n,) of the velocities of a floating base are 0."""
+
+    def __init__(self, model: Model, enforced: bool):
+        unlimited = np.full(model.n, np.inf)
+        self._names = velocity_names(model)
+        self.lower, self.upper = (model.lower, model.upper) if enforced else (-unlimited, unlimited)
+        self.velocity = model.velocity_limit if enforced else unlimited
+        self.effort = model.effort_limit if enforced else unlimited
+
+    def middle(self) -> np.ndarray:
+        """Zero (n,), or the middle of a range that does not contain zero, as in joint_state_publisher."""
+        positions = np.clip(0.0, self.lower, self.upper)
+        off_zero = (positions != 0.0) & np.isfinite(self.lower) & np.isfinite(self.upper)
+        positions[off_zero] = 0.5 * (self.lower[off_zero] + self.upper[off_zero])
+        return positions
+
+    def check(self, positions: np.ndarray) -> None:
+        """ValueError naming the first joint whose position (n,) is outside its limits."""
+        for i, position in enumerate(positions):
+            self.check_joint(i, position)
+
+    def check_joint(self, i: int, position: float) -> None:
+        """ValueError unless a position of joint i is within its limits."""
+        if not (np.isfinite(position) and self.lower[i] <= position <= self.upper[i]):
+            limits = f"[{self.lower[i]}, {self.upper[i]}]"
+            raise ValueError(f"joint '{self._names[i]}': position {position} is outside its limits {limits}")

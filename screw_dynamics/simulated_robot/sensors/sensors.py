@@ -1,0 +1,155 @@
+"""All sensors of a simulated robot, with their delay, losses and faults."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from screw_dynamics.model.floating_base import coordinate_joints, floating_base
+from screw_dynamics.robot import Robot
+
+from ..faults import JOINT_STATES, Faults
+from ..moment import Moment
+from ..settings import Settings
+from .force_torque import ForceTorques
+from .imu import Imu, ImuSample
+from .joints import JointSensors
+from .odometry import OdometrySample, odometry
+
+IMU, FORCE_TORQUE = "imu/", "force_torque/"     # before the names of links and joints in the names of sensors
+ODOMETRY = "odom"
+
+
+class JointState(NamedTuple):
+    """What the robot reports: the joints of the model, then those that mimic them; arrays (names,).
+
+    lost (names,): the joints whose sample is lost; their numbers are those that nobody got to see."""
+
+    names: tuple[str, ...]
+    position: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray
+    lost: np.ndarray
+
+
+class Sensors:
+    """What a robot reports of the Moments of a simulation.
+
+    imus (links) and force_torques (joints) are those of the settings; `names` those of all sensors but the joints', as
+    faults name them. own: as in JointSensors; instrumented: as in ForceTorques. What is measured at a step is always
+    the same, also its noise. ValueError names a link or joint that the robot does not have."""
+
+    def __init__(self, settings: Settings, robot: Robot, own: Mapping[str, Mapping[str, float]] | None = None,
+                 instrumented: Robot | None = None):
+        links = [link for link in settings.imus if link]
+        for link in links:
+            if link not in robot.link_names:
+                raise ValueError(f"imus: unknown link '{link}', the model has {', '.join(robot.link_names)}")
+        self._settings = settings
+        joint_names = coordinate_joints(robot.model)
+        self._base = floating_base(robot.model)
+        self._joints = JointSensors(settings, joint_names, own)
+        self._imus = {link: Imu(settings, link, k) for k, link in enumerate(links)}
+        self._force_torques = ForceTorques(settings, robot, instrumented)
+        self.force_torques = tuple(joint for joint in settings.force_torques if joint)
+        self.imus = tuple(links)
+        self.names = (*(IMU + link for link in self.imus), *(FORCE_TORQUE + joint for joint in self.force_torques),
+                      *([ODOMETRY] if self._base is not None else []))
+        mimics = robot.model.mimics
+        self._joint_names, self._names = joint_names, (*joint_names, *mimics)
+        self._leader = np.array([joint_names.index(leader) for leader, _, _ in mimics.values()], dtype=np.intp)
+        followed = np.array([mimic[1:] for mimic in mimics.values()], dtype=float).reshape(-1, 2)
+        self._multiplier, self._offset = followed.T
+        self.reset()
+
+    def carry(self, loaded: Callable[[Robot], Robot]) -> None:
+        """The robot carries payloads from now on; loaded(robot): a robot of the same links that does."""
+        self._force_torques.carry(loaded)
+
+    def reset(self) -> None:
+        """Let no sensor be frozen."""
+        self._held: dict[str, Any] = {}     # what frozen sensors repeat
+        self._followed: tuple = ()          # active faults
+
+    def follow(self, faults: Faults, moment: Callable[[], Moment]) -> None:
+        """Let sensors freeze, or thaw, as the active faults tell; `moment` is what they measure now."""
+        self._faults = faults
+        if faults.active == self._followed:
+            return
+        self._followed = faults.active
+        frozen = [name for name in (JOINT_STATES, *self._joint_names, *self.names) if faults.frozen(name)]
+        held = {}
+        for name in frozen:
+            held[name] = self._held[name] if name in self._held else self._reported(name, moment())
+        self._held = held
+
+    def _reported(self, name: str, moment: Moment) -> Any:
+        if name.startswith(IMU) and name in self.names:
+            return self.imu(name.removeprefix(IMU), moment)
+        if name == ODOMETRY:
+            return self.odometry(moment)
+        if name in self.names:
+            return self.force_torque(name.removeprefix(FORCE_TORQUE), moment)
+        return self._measured_joints(moment)
+
+    # --------------------------------------------------------------------------------------------- joints
+    def joint_state(self, moment: Moment, step: int) -> JointState:
+        """What is reported of a moment at a step."""
+        measured, lost = self._measured_joints(moment), np.zeros(len(self._joint_names), dtype=bool)
+        if self._faults.active or self._settings.sensor_dropout:
+            lost[:] = self.lost(JOINT_STATES, step)
+            lost |= [self._faults.dropped(name, step) for name in self._joint_names]
+        position, velocity, effort = measured
+        if len(self._leader):
+            position = np.concatenate((position, self._multiplier * position[self._leader] + self._offset))
+            velocity = np.concatenate((velocity, self._multiplier * velocity[self._leader]))
+            effort = np.concatenate((effort, np.zeros(len(self._leader))))   # it acts on the leader
+            lost = np.concatenate((lost, lost[self._leader]))
+        return JointState(self._names, position, velocity, effort, lost)
+
+    def _measured_joints(self, moment: Moment) -> np.ndarray:
+        """Positions, velocities and efforts, rows of (3, n), with offsets, and those that are frozen."""
+        if JOINT_STATES in self._held:
+            return self._held[JOINT_STATES]
+        measured = self._joints.measure(moment)
+        if self._faults.active:
+            measured[0] += self._faults.offset(JOINT_STATES)
+            for i, name in enumerate(self._joint_names):
+                measured[0, i] += self._faults.offset(name)
+                if name in self._held:
+                    measured[:, i] = self._held[name][:, i]
+        return measured
+
+    # --------------------------------------------------------------------------------------------- other sensors
+    def imu(self, link: str, moment: Moment) -> ImuSample:
+        """What the IMU of a link reports of a moment."""
+        if IMU + link in self._held:
+            return self._held[IMU + link]
+        sample = self._imus[link].measure(moment)
+        offset = self._faults.offset(IMU + link)
+        return sample._replace(linear_acceleration=sample.linear_acceleration + offset)
+
+    def force_torque(self, joint: str, moment: Moment) -> np.ndarray:
+        """The wrench (6,), (torque, force), that the sensor of a joint reports of a moment; see ForceTorques."""
+        name = FORCE_TORQUE + joint
+        if name in self._held:
+            return self._held[name]
+        return self._force_torques.measure(moment)[joint] + np.repeat([0.0, self._faults.offset(name)], 3)
+
+    def odometry(self, moment: Moment) -> OdometrySample:
+        """What is reported of the pose and the twist of a floating base at a moment."""
+        if ODOMETRY in self._held:
+            return self._held[ODOMETRY]
+        sample = odometry(self._base, moment)
+        return sample._replace(pose=sample.pose + np.repeat([self._faults.offset(ODOMETRY), 0.0], [3, 4]))
+
+    def child_link(self, joint: str) -> str:
+        """The link in whose frame the force-torque sensor of a joint reports."""
+        return self._force_torques.child_links[joint]
+
+    def lost(self, name: str, step: int) -> bool:
+        """Whether the sample of a step is lost, of one of `names` or of all joints."""
+        share, stream = self._settings.sensor_dropout, (JOINT_STATES, *self.names).index(name)
+        if share > 0.0 and np.random.default_rng([self._settings.seed, 6, stream, step]).random() < share:
+            return True
+        return self._faults.dropped(name, step)

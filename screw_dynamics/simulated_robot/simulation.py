@@ -1,0 +1,402 @@
+"""The simulated robot: joint state, time, commands, pushes and faults; simulator_node wraps it.
+
+Everything is counted in whole steps and integer nanoseconds, so that the same seed and the same commands at the same
+steps give the same bits, however many steps are made at a time."""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+
+from screw_dynamics.forces import Element, elements_of
+from screw_dynamics.model.floating_base import (
+    NUMBERS,
+    RATES,
+    coordinate_joints,
+    coordinates,
+    floating_base,
+    in_numbers,
+    velocity_names,
+)
+from screw_dynamics.robot import Robot
+from screw_dynamics.simulation.conservation import beyond_limits
+from screw_dynamics.simulation.driven import PAST
+from screw_dynamics.simulation.integrators import FIXED_STEPS, WITH_CONSTRAINTS, check_elements
+
+from .actuators import Actuators, braked, singular_joint
+from .balance import Account, Balance
+from .commands import Commands, Drive
+from .faults import Faults, Scheduled
+from .home import Home, default_modes
+from .limits import EnforcedLimits
+from .loops import closed, residuals
+from .moment import Acting, Moment, Past, Stretch
+from .pushes import Pushes, total
+from .reference import Reference, Tracking
+from .sensors.imu import ImuSample
+from .sensors.odometry import OdometrySample
+from .sensors.sensors import FORCE_TORQUE, IMU, ODOMETRY, JointState, Sensors
+from .settings import JOINT_MODES, Settings
+
+AT_COMMAND = 1e-3   # rad, m, N m, ...: a hundred times ros2_control's trigger_joint_command_threshold
+CHUNK = 512   # steps of one rollout: many, so that the compiled loop takes most of the time, but few enough to store
+
+
+class Simulation:
+    """A robot that moves under commands, gravity, friction and pushes.
+
+    * q (nq,), qd (n,): the state; replaced, never changed in place. steps: made since the last reset.
+    * base: the floating base, None where none floats; joint_names: the joints of one degree of freedom; names: of all n
+      velocities, those of the base before the joints.
+    * saturated (n,): the steps, since the start, in which a command or an effort was clipped to a limit.
+    * fault: None, or why the robot stopped until a reset. The state always is finite.
+    * home: where the next reset leads to.
+    * residuals {name: function of q (nq,)}: what constrains configurations, each 0 where it holds; more may be added.
+    * given_up (n,): the joints whose command is stale and no longer acts; at_command: whether their state was as good
+      as their last command then, by ros2_control's sum of differences.
+
+    initial_positions {joint: position} is the state after a reset, `EnforcedLimits.middle` for other joints; time_ns is
+    the first simulated time; modes {joint: "effort", "velocity", "position" or "passive"} is what commands a joint,
+    `default_modes` for others. joint_sensors and instrumented are those of `Sensors`. forces: elements of
+    screw_dynamics.forces, which act beside the model's friction; their time is simulated time. ValueError names a
+    joint without inertia, or that would start outside its limits, and a link or joint that the robot does not have.
+
+    A robot whose model has constraints starts, and stays, where its loops are closed."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        settings: Settings | None = None,
+        initial_positions: Mapping[str, float] | None = None,
+        time_ns: int = 0,
+        modes: Mapping[str, str] | None = None,
+        joint_sensors: Mapping[str, Mapping[str, float]] | None = None,
+        instrumented: Robot | None = None,
+        forces: Sequence[Element] = (),
+    ):
+        self._robot, self.base = robot, floating_base(robot.model)
+        self.names, self.joint_names = velocity_names(robot.model), coordinate_joints(robot.model)
+        self._rates = robot.n - len(self.joint_names)
+        self.settings = settings or Settings()
+        self.limits = EnforcedLimits(robot.model, self.settings.enforce_limits)
+        self.home = Home(robot, self.joint_names, self.limits, self.base, self.settings)
+        self.home.change(initial_positions or {})
+        self._check_inertia()
+        self._check_constraints()
+        self.forces = elements_of(forces)
+        check_elements(self.settings.integrator, robot.total_force(self.forces).elements)
+        self._actuators = Actuators(self.limits, self.settings, self.forces)
+        self._commands = Commands(self.settings, self.limits, self._modes(modes or {}), self._rates)
+        self.sensors = Sensors(self.settings, robot, joint_sensors, instrumented)
+        self.faults = Faults(self.settings, self.joint_names, self.sensors.names, self._rates)
+        self._tracking = Tracking(robot.n)
+        self.residuals: dict[str, Callable[[np.ndarray], float]] = residuals(robot)
+        self._past = Past(self.settings.steps(self.settings.sensor_delay))
+        self._balance = Balance(self.settings, self.limits, self.forces) if self.settings.energy_balance else None
+        if self.settings.enforce_limits:
+            self.residuals["position limits [rad or m]"] = lambda q: float(beyond_limits(robot.model, q))
+        self.saturated = np.zeros(robot.n, dtype=np.int64)
+        self._origin_ns = time_ns
+        self.steps = 0
+        self.reset()
+
+    @property
+    def robot(self) -> Robot:
+        """The robot; it may be replaced by one of the same links and joints, under another gravity or with
+        payloads."""
+        return self._robot
+
+    @robot.setter
+    def robot(self, robot: Robot) -> None:
+        self._robot, self._integrated = robot, None
+        self._restart_balance()
+
+    def carry(self, robot: Robot, loaded: Callable[[Robot], Robot]) -> None:
+        """Simulate the same robot with other payloads from now on; loaded(robot): any robot of its links with them."""
+        self.robot = robot
+        self.sensors.carry(loaded)
+
+    @property
+    def position(self) -> np.ndarray:
+        """The coordinate (n,) of each velocity: q, but with zeros for a floating base."""
+        return coordinates(self.q, self.robot.n)
+
+    def configuration(self, position: np.ndarray) -> np.ndarray:
+        """The configuration (nq,) with these positions (n,) of the joints, and the pose of the base as it is."""
+        return position if self.base is None else np.concatenate((self.q[:NUMBERS], position[RATES:]))
+
+    @property
+    def time_ns(self) -> int:
+        """Simulated time in nanoseconds since the start or the last restart of the clock."""
+        return self._origin_ns + self.steps * self.settings.dt_ns
+
+    @property
+    def _time(self) -> float:
+        """The same in seconds, which forces get."""
+        return self.time_ns * 1e-9
+
+    # --------------------------------------------------------------------------------------------- start
+    def _check_inertia(self) -> None:
+        home = self.home.displaced(np.zeros(self.robot.n))
+        anywhere = self.home.displaced(np.random.default_rng(0).uniform(-1.0, 1.0, self.robot.n))
+        for q, where in ((anywhere, "everywhere"), (home, "at the initial positions")):
+            i = singular_joint(self.robot.mass_matrix(q))
+            if i is not None:
+                raise ValueError(f"no inertia resists joint '{self.names[i]}': the mass matrix is singular {where}")
+
+    def _check_constraints(self) -> None:
+        """Refuse an integrator for trees alone."""
+        known = [name for name in WITH_CONSTRAINTS if name in FIXED_STEPS]
+        if self.robot.model.constraints and self.settings.integrator not in known:
+            raise ValueError(f"integrator is {self.settings.integrator}, must be one of {', '.join(known)} for a robot "
+                             "with closed loops")
+
+    def restart_clock(self) -> None:
+        """Let simulated time restart at zero; nothing else changes. A reference has to be of the new time."""
+        self._origin_ns = -self.steps * self.settings.dt_ns
+
+    def reset(self, restart_clock: bool = False) -> None:
+        """Return to the initial state, without commands and pushes, and with the faults of the schedule to come;
+        simulated time goes on, or restarts at zero."""
+        self._start(*self.home.with_noise(self.settings), restart_clock)
+
+    def reset_to(
+        self,
+        names: Sequence[str],
+        position: Sequence[float],
+        velocity: Sequence[float] | None = None,
+        restart_clock: bool = False,
+        base: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> None:
+        """As `reset`, but the joints `names` start from a position and a velocity (names,); None: at rest.
+
+        base: pose x y z, quaternion x y z w (7,), and twist (6,) in its own frame, of a floating base; None: those at
+        the start.
+
+        A start in motion releases all joints at once, whatever hold_until_first_command is. ValueError names the
+        joint and changes nothing."""
+        self._start(*self.home.with_joints(names, position, velocity, base), restart_clock)
+
+    def _start(self, q: np.ndarray, qd: np.ndarray, restart_clock: bool) -> None:
+        q, qd = closed(self.robot, q, qd, ~self._commands.passive)
+        self._origin_ns = 0 if restart_clock else self.time_ns
+        self.q, self.qd, self.steps, self.fault = q, qd, 0, None
+        self._integrated: Robot | None = None
+        self._pushes = Pushes(self.robot.link_names)
+        self._commands.clear(coordinates(q, len(qd)))
+        if qd.any():
+            self._commands.release()
+        self.faults.reset()
+        self.sensors.reset()
+        self._past.clear()
+        self._locked = self.given_up = np.zeros(self.robot.n, dtype=bool)
+        self.at_command, self.reference = False, None
+        self._restart_balance()
+
+    def _restart_balance(self) -> None:
+        if self._balance is not None:
+            self._balance.restart(self.robot, self.q, self.qd)
+
+    def account(self) -> Account | None:
+        """What work, impulses and losses did since the last reset, or change of gravity; None without the setting
+        energy_balance."""
+        return None if self._balance is None else self._balance.account()
+
+    # --------------------------------------------------------------------------------------------- what acts
+    def command(self, command: np.ndarray) -> None:
+        """Command the joints, (n,), each in the unit of its mode, and a floating base by a wrench in its frame, torque
+        first; NaN leaves a joint with its last command."""
+        self.faults.send(command, self.steps)
+        self._update_drives()
+
+    def set_modes(self, modes: Mapping[str, str]) -> None:
+        """Let other quantities command the joints, as `modes` at the start. A joint whose mode changes is as it was
+        before its first command. ValueError names the joint; nothing is changed then."""
+        self._commands.set_modes(self._modes(modes), self.position)
+        self._update_drives()
+
+    def _modes(self, modes: Mapping[str, str]) -> list[str]:
+        for joint, mode in modes.items():
+            self.home.index(joint)
+            if mode not in JOINT_MODES:
+                raise ValueError(f"joint '{joint}': command mode '{mode}' must be one of {', '.join(JOINT_MODES)}")
+        modes = default_modes(self.robot.model, self.settings.command_mode) | modes
+        return ["effort"] * self._rates + [modes[joint] for joint in self.joint_names]
+
+    def inject(
+        self, kind: str, target: str = "", value: float = 0.0, delay: float = 0.0, duration: float = 0.0
+    ) -> None:
+        """Make something fail, of faults.KINDS, after a delay and for a duration (0: until `clear_faults` or a reset).
+
+        ValueError names what a fault of this kind cannot have, or the robot does not have; nothing is changed then."""
+        self.faults.inject(Scheduled(kind, target, value, delay, duration), self.steps)
+        self._update_drives()
+
+    def clear_faults(self) -> None:
+        """End all faults, those of the schedule too, until the next reset."""
+        self.faults.clear(self.steps)
+        self._update_drives()
+
+    @property
+    def reference(self) -> Reference | None:
+        """The motion that the joints of its mask are driven along from now on, whatever their commands and brakes.
+
+        Their servos prescribe the acceleration qdd_d + 2 w (qd_d - qd) + w^2 (q_d - q), w the servo_bandwidth, where
+        q_d, qd_d and qdd_d are the sample at the start of each step, and give the effort that this takes, or its limit;
+        other joints follow their commands meanwhile. It ends when it is replaced, by None say, or by a reset.
+        ValueError, and nothing changes, if a sample of it does not have the shapes of this robot."""
+        return self._tracking.reference
+
+    @reference.setter
+    def reference(self, reference: Reference | None) -> None:
+        self._tracking.follow(reference, self.time_ns)
+        if reference is not None:
+            self._commands.release_base()
+        self._update_drives()
+
+    def push(self, link: str, wrench: Sequence[float], duration: float = 0.0) -> None:
+        """Apply a wrench (6,), (torque, force) in the link's frame, for some seconds: they add up; 0: until a reset,
+        in place of the one on this link that was to last until a reset. A zero wrench ends that one."""
+        if not 0.0 <= duration < np.inf:
+            raise ValueError(f"duration: {duration} s, must be finite and >= 0")
+        self._pushes.add(link, wrench, self.steps, self.settings.steps(duration))
+
+    def _update_drives(self) -> None:
+        """Determine what acts from the present step on."""
+        self.faults.update(self.steps)
+        for command in self.faults.arrivals(self.steps):
+            self._commands.accept(command, self.steps)
+        drives = self._commands.drives(self.steps)
+        kind = np.where(self._tracking.mask, Drive.REFERENCE, drives.kind)
+        self._drives = self.faults.drives(drives._replace(
+            kind=kind, beyond=drives.beyond & ~self._tracking.mask, limit=self._tracking.limit))
+        self._pushes.expire(self.steps)
+        given_up = self._commands.given_up(self.steps) & ~self._tracking.mask
+        if (given_up & ~self.given_up).any():
+            joints, off = given_up[self._rates:], self._commands.distance(self.position, self.qd)[self._rates:]
+            self.at_command = bool(joints.any() and off[joints].sum() < AT_COMMAND)
+        self.given_up = given_up
+        locked = self._drives.kind == Drive.LOCKED
+        if not np.array_equal(locked, self._locked):
+            self._locked, self._integrated = locked, None
+        self.sensors.follow(self.faults, self.moment)
+
+    # --------------------------------------------------------------------------------------------- motion
+    def advance(self, steps: int) -> int:
+        """Make `steps` steps. Returns how many were made: fewer when the state would no longer be finite."""
+        first, last = self.steps, self.steps + steps
+        while self.steps < last and self.fault is None:
+            event = min(self._drives.until, self._pushes.until, self.faults.next_change(self.steps))
+            self._run(min(last, event, self.steps + CHUNK) - self.steps)
+            if self.steps == event:
+                self._update_drives()
+        return self.steps - first
+
+    def _run(self, steps: int) -> None:
+        """Make steps in which nothing but the state changes."""
+        first, efforts = self.steps, (self._drives.kind == Drive.EFFORT) & ~self._locked
+        if self._locked.all():
+            before, self.qd = self.qd, np.zeros(self.robot.n)
+            self._record(self.q[None], self.qd[None])
+            if before.any():
+                self._count(np.stack([self.q, self.q]), np.stack([before, self.qd]), np.zeros((1, self.robot.n)))
+            self.steps += steps
+        elif (efforts | self._locked).all() and not self._pushes.active and not self.robot.model.constraints:
+            self._integrate(np.where(efforts, self._drives.value, 0.0), steps)
+            self.saturated += (self.steps - first) * self._drives.beyond
+        else:   # efforts follow the state: they are renewed each step, as a digital controller does
+            self._move(steps)
+
+    def _move(self, steps: int) -> None:
+        """Make steps with servos, gravity compensation and pushes, up to the last finite state."""
+        wanted = self._past.depth or self._balance is not None
+        past = np.empty((steps if wanted else 0, PAST, self.robot.nq))
+        samples = self._tracking.samples(self.time_ns, self.settings.dt_ns, steps)
+        wrenches = total(self._pushes.active)
+        made, q, qd, failing = self._actuators.move(
+            self.robot, self._drives, samples, self._time, self.q, self.qd, wrenches, steps, self.saturated, past)
+        if made:
+            n, done = self.robot.n, past[:made]
+            self._record(done[:, 0], done[:, 1, :n])
+            if self._balance is not None:
+                self._count(np.vstack([done[:, 0], q]), np.vstack([done[:, 1, :n], qd]), done[:, 2, :n], wrenches)
+        self.q, self.qd, self.steps = q, qd, self.steps + made
+        if made < steps:
+            not_finite = f"the effort on, or the state of, {self._names(failing)} is not finite"
+            self._stop(self._actuators.reason(self.robot, q, qd) or not_finite)
+
+    def _integrate(self, effort: np.ndarray, steps: int) -> None:
+        """Make steps under joint efforts, up to the last finite state; braked joints stay exactly where they were."""
+        if not np.isfinite(effort).all():   # position stops would turn it into a finite state
+            self._stop(f"the effort on {self._names(~np.isfinite(effort))} is not finite")
+            return
+        _, q, qd, *_ = self._with_brakes()._rollouts.samples(   # without the warning of a divergence: a fault says so
+            self.q, self.qd, effort, self.settings.step, steps, self.settings.integrator, friction=True, limits=True,
+            forces=self.forces, start=self._time)
+        finite = np.isfinite(coordinates(q, len(self.qd))) & np.isfinite(qd)
+        if self.base is not None:
+            finite[:, :RATES] &= np.isfinite(q).all(axis=1)[:, None]
+        held = in_numbers(self._locked, self.robot.nq)
+        good = steps if finite.all() else int(np.argmin(finite.all(axis=1))) - 1
+        if good:
+            self._record(np.where(held, self.q, q[:good]), np.where(self._locked, 0.0, qd[:good]))
+            if self._balance is not None:
+                rates = np.vstack([self.qd, np.where(self._locked, 0.0, qd[1:good + 1])])
+                self._count(np.where(held, self.q, q[:good + 1]), rates, effort)
+        self.steps += good
+        if good < steps:
+            self._stop(f"the state of {self._names(~finite[good + 1])} is not finite")
+        self.q, self.qd = np.where(held, self.q, q[good]), np.where(self._locked, 0.0, qd[good])
+
+    def _with_brakes(self) -> Robot:
+        if self._integrated is None:
+            self._integrated = braked(self.robot, self._locked, self.position, self.limits, self.settings)
+        return self._integrated
+
+    def _names(self, mask: np.ndarray) -> str:
+        return ", ".join(f"'{self.names[i]}'" for i in np.flatnonzero(mask))
+
+    def _stop(self, reason: str) -> None:
+        self.fault = f"stopped after {self.steps} steps, until a reset: {reason}"
+
+    def _record(self, q: np.ndarray, qd: np.ndarray) -> None:
+        """Keep the states (steps, nq) and (steps, n) from the present step on for sensors that lag behind."""
+        if self._past.depth:
+            self._past.record(Stretch(self.steps, q, qd, self._acting()))
+
+    def _count(self, q, qd, tau, wrenches=MappingProxyType({})) -> None:
+        """Tell the balance of steps, if there is one."""
+        if self._balance is not None:
+            braked = None if self._locked.all() else self._with_brakes()
+            self._balance.add(self._time, q, qd, tau, wrenches, self._locked, braked)
+
+    # --------------------------------------------------------------------------------------------- sensors
+    def joint_state(self) -> JointState:
+        """The state as sensors report it. Noise is that of the step: repeated calls return the same."""
+        return self.sensors.joint_state(self.moment(), self.steps)
+
+    def imu(self, link: str) -> ImuSample | None:
+        """What the IMU of a link reports; None when the sample of this step is lost."""
+        return None if self.sensors.lost(IMU + link, self.steps) else self.sensors.imu(link, self.moment())
+
+    def force_torque(self, joint: str) -> np.ndarray | None:
+        """The wrench (6,), (torque, force), that the child link of a joint exerts on its parent, in the child's frame,
+        as the sensor in the joint reports it; None when the sample of this step is lost."""
+        lost = self.sensors.lost(FORCE_TORQUE + joint, self.steps)
+        return None if lost else self.sensors.force_torque(joint, self.moment())
+
+    def odometry(self) -> OdometrySample | None:
+        """Pose and twist of a floating base, as reported; None when the sample of this step is lost."""
+        return None if self.sensors.lost(ODOMETRY, self.steps) else self.sensors.odometry(self.moment())
+
+    def moment(self) -> Moment:
+        """What sensors measure now: the state as it was `sensor_delay` ago, at the start if that is later."""
+        step = max(0, self.steps - self._past.depth)
+        q, qd, acting = self._past.at(step) if step < self.steps else (self.q, self.qd, self._acting())
+        time_ns = self._origin_ns + step * self.settings.dt_ns
+        return Moment(step, time_ns, q, qd, acting, self._actuators, self.settings)
+
+    def _acting(self) -> Acting:
+        integrated = None if self._locked.all() else self._with_brakes()
+        return Acting(self.robot, self._drives, tuple(self._pushes.active), self._tracking.reference, self._locked,
+                      integrated, self.fault is not None)

@@ -1,0 +1,210 @@
+"""From the messages of a trajectory to its points and tolerances, by the rules of joint_trajectory_controller.
+
+Messages are whatever has the fields of trajectory_msgs/JointTrajectory and control_msgs/JointTolerance."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from screw_dynamics.model.floating_base import velocity_names
+from screw_dynamics.model.model import Model
+
+from .limits import EnforcedLimits
+from .trajectory import Points
+
+SECOND = 1_000_000_000     # nanoseconds
+AT_REST = 1.2e-7           # largest velocity of a last point: the rounding of a number of single precision
+BEYOND = 1e-6              # how far a point may lie outside the position limits: planners round
+MOST_POINTS = 100_000      # of a trajectory: they take half a second
+FIELDS = ("positions", "velocities", "accelerations")
+VARIABLES = ("position", "velocity", "acceleration")
+
+
+class Code(IntEnum):
+    """The error codes of control_msgs/action/FollowJointTrajectory."""
+
+    SUCCESSFUL = 0
+    INVALID_GOAL = -1
+    INVALID_JOINTS = -2
+    OLD_HEADER_TIMESTAMP = -3
+    PATH_TOLERANCE_VIOLATED = -4
+    GOAL_TOLERANCE_VIOLATED = -5
+
+
+class Outcome(NamedTuple):
+    """How a goal ended."""
+
+    code: Code
+    text: str
+
+
+class GoalError(ValueError):
+    """Why a trajectory is refused: `code`, and a text that names the joint, the point and the value."""
+
+    def __init__(self, code: Code, text: str):
+        super().__init__(text)
+        self.code = code
+
+
+class GoalRules(NamedTuple):
+    """What a group accepts: goals for these joints, in any order."""
+
+    joints: Sequence[str]
+    allow_partial: bool = False            # goals for some of the joints only
+    allow_end_velocity: bool = False       # a last point in motion
+
+
+def read_points(msg: Any, rules: GoalRules, model: Model, limits: EnforcedLimits) -> Points:
+    """The points of a JointTrajectory, joints in the order of the message. `GoalError` says what is wrong.
+
+    Efforts that are all zero count as not given."""
+    joints = _read_joints(msg.joint_names, rules, model)
+    if not 0 < len(msg.points) <= MOST_POINTS:
+        raise GoalError(
+            Code.INVALID_GOAL, f"the trajectory has {len(msg.points) or 'no'} points, must have 1 to {MOST_POINTS}")
+    times = np.array([p.time_from_start.sec * SECOND + p.time_from_start.nanosec for p in msg.points], dtype=np.int64)
+    _check_times(times)
+    k, m = len(times), len(joints)
+    values, order, efforts = np.zeros((4, k, m)), np.zeros(k, dtype=int), np.zeros(k, dtype=bool)
+    for i, point in enumerate(msg.points):
+        for row, field in enumerate((*FIELDS, "effort")):
+            given = getattr(point, field)
+            if len(given) == m:
+                values[row, i] = given
+            elif len(given) or field == "positions":
+                raise GoalError(Code.INVALID_GOAL, f"point {i}: {len(given)} {field} for {m} joints")
+        if len(point.accelerations) and not len(point.velocities):
+            raise GoalError(Code.INVALID_GOAL, f"point {i}: accelerations require velocities")
+        order[i] = bool(len(point.velocities)) + bool(len(point.accelerations))
+        efforts[i] = bool(len(point.effort))
+    points = Points(joints, times, *values, order)
+    _check_values(points, msg.joint_names, rules, limits)
+    efforts &= points.effort.any()   # all zero is how some write that there are none
+    return points._replace(effort=np.where(efforts[:, None], points.effort, np.nan))
+
+
+def _read_joints(names: Sequence[str], rules: GoalRules, model: Model) -> np.ndarray:
+    """The indices (m,) of the joints in the model."""
+    expected = f"the group has {', '.join(rules.joints)}"
+    if not len(names):
+        raise GoalError(Code.INVALID_JOINTS, f"no joint names: {expected}")
+    for name in names:
+        if name in model.mimics:
+            raise GoalError(Code.INVALID_JOINTS, f"joint '{name}' mimics '{model.mimics[name][0]}': leave it out")
+        if name not in rules.joints:
+            raise GoalError(Code.INVALID_JOINTS, f"unknown joint '{name}': {expected}")
+        if list(names).count(name) > 1:
+            raise GoalError(Code.INVALID_JOINTS, f"joint '{name}' is named twice")
+    missing = [name for name in rules.joints if name not in names]
+    if missing and not rules.allow_partial:
+        raise GoalError(
+            Code.INVALID_JOINTS, f"joint '{missing[0]}' is missing (allow_partial_joints_goal is false): {expected}")
+    velocities = velocity_names(model)
+    return np.array([velocities.index(name) for name in names], dtype=np.intp)
+
+
+def _check_times(times: np.ndarray) -> None:
+    if times[0] < 0:
+        raise GoalError(Code.INVALID_GOAL, f"point 0: time_from_start {times[0] / SECOND} s, must be >= 0")
+    stuck = np.flatnonzero(np.diff(times) <= 0)
+    if len(stuck):
+        i = stuck[0] + 1
+        raise GoalError(
+            Code.INVALID_GOAL,
+            f"point {i}: time_from_start {times[i] / SECOND} s, must be later than that of point {i - 1}, "
+            f"{times[i - 1] / SECOND} s")
+
+
+def _check_values(points: Points, names: Sequence[str], rules: GoalRules, limits: EnforcedLimits) -> None:
+    for field, values in zip((*FIELDS, "effort"), points[2:6], strict=True):
+        for i, j in np.argwhere(~np.isfinite(values))[:1]:
+            raise GoalError(Code.INVALID_GOAL, f"point {i}, joint '{names[j]}': {field} {values[i, j]}, must be finite")
+    lower, upper = limits.lower[points.joints], limits.upper[points.joints]
+    outside = (points.position < lower - BEYOND) | (points.position > upper + BEYOND)
+    for i, j in np.argwhere(outside)[:1]:
+        raise GoalError(
+            Code.INVALID_GOAL,
+            f"point {i}, joint '{names[j]}': position {points.position[i, j]} is outside its limits "
+            f"[{lower[j]}, {upper[j]}]")
+    moving = np.flatnonzero(abs(points.velocity[-1]) > AT_REST)
+    if len(moving) and not rules.allow_end_velocity:
+        j = moving[0]
+        raise GoalError(
+            Code.INVALID_GOAL,
+            f"last point, joint '{names[j]}': velocity {points.velocity[-1, j]}, must be 0 "
+            "(allow_nonzero_velocity_at_trajectory_end is false)")
+
+
+def begin_of(stamp: int, points: Points, now: int, clock: int) -> int:
+    """When, in simulated time, a trajectory begins whose header says `stamp`; 0 means now.
+
+    now is the simulated time, clock what the clock of stamps shows now. `GoalError` if it would have ended already."""
+    if not stamp:
+        return now
+    begin = now + stamp - clock
+    if begin + points.times[-1] < now:
+        late = (now - begin - int(points.times[-1])) / SECOND
+        raise GoalError(
+            Code.OLD_HEADER_TIMESTAMP, f"header.stamp is {stamp / SECOND} s, so that it ended {late} s ago")
+    return begin
+
+
+class Tolerances(NamedTuple):
+    """Largest deviations of n joints from a trajectory, inf where there is none; goal_time in nanoseconds.
+
+    path and goal (3, n): in position, velocity and acceleration, on the way and at the end."""
+
+    path: np.ndarray
+    goal: np.ndarray
+    goal_time: float
+
+    @classmethod
+    def of(cls, n: int) -> "Tolerances":
+        """None at all."""
+        return cls(np.full((3, n), np.inf), np.full((3, n), np.inf), np.inf)
+
+
+def enforced(value: float) -> float:
+    """A tolerance of a parameter, where 0 means none."""
+    return value if value > 0.0 else np.inf
+
+
+def read_tolerances(
+    goal: Any, defaults: Tolerances, joints: Mapping[str, int], warn: Callable[[str], None]
+) -> Tolerances:
+    """The tolerances of a FollowJointTrajectory goal over the defaults of its group; `joints`: indices of its joints.
+
+    0 leaves the default, -1 means none. For any other negative value, or a joint the group does not have, all defaults
+    apply, and `warn` receives why, as with joint_trajectory_controller."""
+    try:
+        span = goal.goal_time_tolerance.sec * SECOND + goal.goal_time_tolerance.nanosec
+        return Tolerances(
+            _overridden(defaults.path, goal.path_tolerance, joints, "path_tolerance"),
+            _overridden(defaults.goal, goal.goal_tolerance, joints, "goal_tolerance"),
+            _resolved(span / SECOND, defaults.goal_time / SECOND, "goal_time_tolerance") * SECOND)
+    except ValueError as error:
+        warn(f"{error}: the default tolerances apply")
+        return defaults
+
+
+def _overridden(defaults: np.ndarray, given: Iterable, joints: Mapping[str, int], field: str) -> np.ndarray:
+    result = defaults.copy()
+    for tolerance in given:
+        if tolerance.name not in joints:
+            raise ValueError(f"{field}: unknown joint '{tolerance.name}'")
+        for row, variable in enumerate(VARIABLES):
+            i, what = joints[tolerance.name], f"{field} of joint '{tolerance.name}', {variable}"
+            result[row, i] = _resolved(getattr(tolerance, variable), defaults[row, i], what)
+    return result
+
+
+def _resolved(value: float, default: float, what: str) -> float:
+    if value == 0.0:
+        return default
+    if value == -1.0:
+        return np.inf
+    if not value > 0.0:
+        raise ValueError(f"{what} is {value}, must be > 0, 0 (default) or -1 (none)")
+    return value

@@ -1,0 +1,235 @@
+"""x' = A x + B u, and x+ = A x + B u over a step of an integrator, of deviations x = (dq, dqd) and u = dtau; [MD] 6.1.
+
+On groups a deviation dq of g' = g V obeys dq' = dqd - ad_V dq. A step is that of simulation/integrators.py, and its
+linear model the exact derivative of it: the same stages, of which each is differentiated."""
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.forces import Total
+from screw_dynamics.forces.laws import DAMPING, EFFORT, STIFFNESS
+from screw_dynamics.model import configuration_space
+from screw_dynamics.simulation.integrators import INTEGRATORS
+from screw_dynamics.simulation.springs import joint_of
+
+from .ends import arrive, push, resisting
+from .tangent_maps import displacement, products, transport, trivialization
+
+
+class LinearModel(NamedTuple):
+    """A (..., 2n, 2n) and B (..., 2n, n), of deviations (dq, dqd) and dtau; qdd (..., n): the acceleration at the
+    state."""
+
+    A: np.ndarray
+    B: np.ndarray
+    qdd: np.ndarray
+
+
+class Stage(NamedTuple):
+    """A state (q, qd) at which a step evaluates forward dynamics, and the acceleration there."""
+
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+
+
+class Actuation(NamedTuple):
+    """Of states: efforts tau (..., n); wrenches on links {link: (..., 6)}, which stay the same in their links' frames;
+    the force elements that act; whether joints stop at their limits at the end of a step; how many threads to use; the
+    times (...) of the states, s; and whether the dry friction of the model acts."""
+
+    tau: np.ndarray
+    external: Mapping[str, ArrayLike] | None = None
+    total: Total | None = None
+    limits: bool = False
+    threads: int | None = None
+    t: ArrayLike = 0.0
+    friction: bool = False
+
+    def dry(self, robot: Any) -> np.ndarray:
+        """The efforts (n,) of dry friction."""
+        return robot.model.friction * self.friction
+
+    def resisted(self, robot: Any, qd: np.ndarray) -> "Actuation":
+        """The same with dry friction, by the velocities (..., n) where a step starts, among the efforts."""
+        return self._replace(tau=self.tau - robot.model.friction * np.sign(qd)) if self.friction else self
+
+
+def continuous(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation) -> LinearModel:
+    """The linear model in continuous time, of states q (..., nq) and qd (..., n)."""
+    n, (qdd, by_q, by_qd, by_tau) = robot.n, _accelerations(robot, q, qd, actuation.resisted(robot, qd), actuation.t)
+    A, B = np.zeros((*qd.shape[:-1], 2 * n, 2 * n)), np.zeros((*qd.shape[:-1], 2 * n, n))
+    if robot.model.on_groups:
+        A[..., :n, :n] = transport(robot.model, qd)
+    A[..., :n, n:] = np.eye(n)
+    A[..., n:, :n], A[..., n:, n:], B[..., n:, :] = by_q, by_qd, by_tau
+    return LinearModel(A, B, qdd)
+
+
+def over_a_step(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float,
+                apart: bool = False) -> tuple[LinearModel, list[Stage]]:
+    """The linear model of a step of length h, and its stages, from states q (..., nq) and qd (..., n).
+
+    apart: B (..., 2n, stages n) with the efforts of each stage apart, as if they could differ."""
+    rule, n = INTEGRATORS[integrator], robot.n
+    after, stages, u, v = (_semi_implicit_euler if rule.implicit else _runge_kutta)(
+        robot, rule.tableau, q, qd, actuation.resisted(robot, qd), h, apart)
+    dry = h * actuation.dry(robot) * (not rule.implicit)
+    if actuation.limits or dry.any():
+        end = configuration_space.integrated(robot.model, q, u)
+        _without_impulses(robot, apart, v, arrive(
+            robot, actuation.limits, dry, qd, end, v, after[..., :n, :], after[..., n:, :], actuation.threads))
+    return LinearModel(after[..., :2 * n], after[..., 2 * n:], stages[0].qdd), stages
+
+
+def _without_impulses(robot, apart, before, after):
+    """The velocities after impulses; ValueError if they change any, where efforts are apart for derivatives by inertial
+    parameters."""
+    if apart and (after != before).any():
+        joint = joint_of(robot.model, int(np.argwhere(after != before)[0, -1]))
+        raise ValueError("parameters=True: derivatives by inertial parameters are without the impulses of dry "
+                         f"friction, which brings a joint to rest here and changes the velocity of {joint!r}")
+    return after
+
+
+def _semi_implicit_euler(robot, tableau, q, qd, actuation, h, apart):
+    """The derivatives (..., 2n, 3n) of the state after a step, its stage, and displacement and velocity at its end."""
+    n, (qdd, *by), added = robot.n, *_implicit(robot, q, qd, actuation, h)
+    v = qd + h * qdd
+    after, each = np.empty((*qd.shape[:-1], 2 * n, 3 * n)), np.arange(n)
+    dq, dv = after[..., :n, :], after[..., n:, :]
+    for k in range(3):                                      # dv = [0 1 0] + h [dqdd/dq dqdd/dqd dqdd/dtau]
+        np.multiply(by[k], h, out=dv[..., k * n:(k + 1) * n])
+    dv[..., each, n + each] += 1.0
+    if actuation.limits or actuation.friction:
+        start, acts = np.zeros_like(dq), resisting(h * actuation.dry(robot), np.sign(qd))
+        start[..., each, each] = 1.0
+        v = _without_impulses(robot, apart, v, push(robot, actuation.limits, acts, q, v, start, dv, actuation.threads,
+                                                    added))
+    np.multiply(dv, h, out=dq)                              # dq = T [1 0 0] + E h dv
+    if robot.model.on_groups:
+        T, E = displacement(robot.model, h * v)
+        dq[...] = E @ dq
+        dq[..., :n] += T
+    else:
+        dq[..., each, each] += 1.0
+    return after, [Stage(q, qd, qdd)], h * v, v
+
+
+def _runge_kutta(robot, tableau, q, qd, actuation, h, apart):
+    """The same, with derivatives (..., 2n, 2n + n) or (..., 2n, 2n + stages n)."""
+    model, n, count = robot.model, robot.n, len(tableau.c)
+    by_q, by_qd = _columns(n, qd, count if apart else 1)
+    stages, u_rates, accelerations, dk, dl = [], [], [], [], []
+    for s in range(count):
+        u, dv = h * _weighted(tableau.a[s], u_rates, qd), by_qd + h * _weighted(tableau.a[s], dl, by_qd)
+        v, du = qd + h * _weighted(tableau.a[s], accelerations, qd), h * _weighted(tableau.a[s], dk, by_qd)
+        here = configuration_space.integrated(model, q, u)
+        qdd, a_by_q, a_by_qd, a_by_tau = _accelerations(robot, here, v, actuation, actuation.t + tableau.c[s] * h)
+        stages.append(Stage(here, v, qdd))
+        accelerations.append(qdd)
+        dl.append(a_by_q @ _moved(robot, u, by_q, du) + a_by_qd @ dv)
+        own = slice(2 * n + s * n * apart, 3 * n + s * n * apart)
+        dl[s][..., own] += a_by_tau
+        if model.on_groups:
+            F, G = trivialization(model, u, v)
+            u_rates.append((F @ v[..., None])[..., 0])
+            dk.append(F @ dv + G @ du)
+        else:
+            u_rates.append(v)
+            dk.append(dv)
+    u, du = h * _weighted(tableau.b, u_rates, qd), h * _weighted(tableau.b, dk, by_qd)
+    dv = by_qd + h * _weighted(tableau.b, dl, by_qd)
+    after = np.concatenate((_moved(robot, u, by_q, du), dv), axis=-2)
+    return after, stages, u, qd + h * _weighted(tableau.b, accelerations, qd)
+
+
+def _weighted(weights, terms, like):
+    """The sum of the terms, by those of their weights that are other than 0."""
+    total = np.zeros_like(like)
+    for weight, term in zip(weights, terms, strict=False):
+        if weight != 0.0:
+            total += weight * term
+    return total
+
+
+def _columns(n, like, count):
+    """The derivatives (n, 2n + count n) of dq and dqd by dq, dqd and dtau; over the leading axes of `like` (..., n)."""
+    one = np.zeros((2, *like.shape, (2 + count) * n))
+    for k in range(2):
+        one[k, ..., k * n:(k + 1) * n] = np.eye(n)
+    return one
+
+
+def _moved(robot, u, dq, du):
+    """The deviation of q exp(u) for deviations dq of q and du of u."""
+    if not robot.model.on_groups:
+        return dq + du
+    T, E = displacement(robot.model, u)
+    return T @ dq + E @ du
+
+
+def _accelerations(robot, q, qd, actuation, t):
+    """The accelerations of forward dynamics with force elements, and their derivatives (..., n, n) by q, qd and tau."""
+    tau, external, total, threads = actuation.tau, actuation.external, actuation.total, actuation.threads
+    if not total:
+        return (robot.forward_dynamics(q, qd, tau, external, threads=threads),
+                *robot.forward_dynamics_derivatives(q, qd, tau, external, threads=threads))
+    f, f_by_q, f_by_qd = _efforts(total.derivatives(q, qd, t))
+    qdd = robot.forward_dynamics(q, qd, tau + f, external, threads=threads)
+    by_q, by_qd, by_tau = robot.forward_dynamics_derivatives(q, qd, tau + f, external, threads=threads)
+    return qdd, by_q + by_tau @ f_by_q, by_qd + by_tau @ f_by_qd, by_tau
+
+
+def _efforts(found):
+    """The efforts of force elements and their derivatives."""
+    return (x[..., EFFORT, :] if x is found.terms else x[..., EFFORT, :, :] for x in found)
+
+
+def _implicit(robot, q, qd, actuation, h):
+    """The same where force elements are taken at the end of a step h, and the added inertia (..., n) by which they are,
+    with its derivatives (..., n, 3n), or None.
+
+    Forward dynamics with the added inertia h D + h^2 K: of joints on groups this resists qdd less the products of
+    velocities."""
+    tau, external, total, threads, t = (actuation.tau, actuation.external, actuation.total, actuation.threads,
+                                        actuation.t)
+    if not total:
+        return _accelerations(robot, q, qd, actuation, t), None
+    found = total.derivatives(q, qd, t, ahead=h)
+    f, f_by_q, f_by_qd = _efforts(found)
+    added, added_by_q, added_by_qd = (_added(x, h, axis) for x, axis in zip(found, (-2, -3, -3), strict=True))
+    p, p_by_qd = products(robot.model, qd)
+    at_zero = robot.inverse_dynamics(q, qd, np.zeros_like(qd), external, threads=threads)
+    inverse = np.linalg.inv(robot.mass_matrix(q, threads=threads) + _diagonal(added))
+    qdd = (inverse @ (tau + f - at_zero + added * p)[..., None])[..., 0]
+    by_q, by_qd, _ = robot.inverse_dynamics_derivatives(q, qd, qdd, external, threads=threads)
+    by_q = by_q + (qdd - p)[..., None] * added_by_q - f_by_q
+    by_qd = by_qd + (qdd - p)[..., None] * added_by_qd - added[..., None] * p_by_qd - f_by_qd
+    changes = np.concatenate((added_by_q, added_by_qd, np.zeros_like(added_by_q)), axis=-1)
+    return (qdd, -inverse @ by_q, -inverse @ by_qd, inverse), (added, changes)
+
+
+def _added(terms, h, axis):
+    """h D + h^2 K of terms of force elements, or of their derivatives."""
+    return h * np.take(terms, DAMPING, axis) + h * h * np.take(terms, STIFFNESS, axis)
+
+
+def _diagonal(x):
+    """The diagonal matrices (..., n, n) of vectors (..., n)."""
+    return x[..., None] * np.eye(x.shape[-1])
+
+
+def states(robot: Any, external: Mapping[str, ArrayLike] | None, **given: ArrayLike
+           ) -> tuple[list[np.ndarray], dict[str, np.ndarray] | None]:
+    """q, qd and others as float64 arrays, and the wrenches {link: wrench}, all over common leading axes."""
+    arrays = {name: checks.real_numbers(name, x, robot.nq if name == "q" else robot.n) for name, x in given.items()}
+    if external is not None:
+        external = checks.wrenches(external, robot.link_names)
+        arrays |= {f"the wrench on link {link!r}": checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
+                   for link, wrench in external.items()}
+    found = [np.asarray(x, dtype=float) for x in checks.broadcast(arrays)]
+    return found[:len(given)], dict(zip(external, found[len(given):], strict=True)) if external is not None else None
