@@ -176,6 +176,6 @@ def test_files_of_tests_are_skipped_without_what_comes_by_pip_alone(tmp_path, se
                                           f"skipped.SET_UP = {set_up}")
     path = os.pathsep.join([str(tmp_path), str(ROOT / "test"), str(ROOT)])
     done = subprocess.run([sys.executable, "-m", "pytest", "-p", "no_sympy", "-p", "no:cacheprovider", "-q",
-                           "test/symbolic/test_symbolic.py"],
+                           "test/papers/symbolic/test_symbolic.py"],
                           cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
     assert done.returncode == code and says in done.stdout, done.stdout

@@ -61,6 +61,25 @@ print("sympy" in sys.modules)""") == [
         "False", "True", "operations", "mass_matrix", "False"]
 
 
+def test_short_names_are_the_modules_themselves():
+    """As attributes, in imports of what lies in them, with their own specification, and run by python -m."""
+    assert run("""
+import importlib.util, screw_dynamics as sd
+from screw_dynamics.identification.fit import identify
+import screw_dynamics.simulator.settings
+from screw_dynamics.calibration import GeometricParameters
+from screw_dynamics.analysis import calibration, identification
+from screw_dynamics.simulated_robot import settings
+print(sd.calibration is calibration, sd.identification is identification, sd.simulator.settings is settings)
+print(identify is identification.fit.identify, GeometricParameters.__module__)
+print(importlib.util.find_spec("screw_dynamics.identification").name, identification.__spec__.name)
+print(importlib.util.find_spec("screw_dynamics.nowhere"))""") == [
+        "True", "True", "True", "True", "screw_dynamics.analysis.calibration", "screw_dynamics.analysis.identification",
+        "screw_dynamics.analysis.identification", "None"]
+    said = subprocess.run([sys.executable, "-m", "screw_dynamics.inspect", "--help"], capture_output=True, text=True)
+    assert said.returncode == 0 and said.stdout.startswith("usage: "), said.stderr
+
+
 def test_reading_a_robot_compiles_nothing_and_starts_no_thread(tmp_path):
     """Where the cache is empty too."""
     assert run(f"""

@@ -35,7 +35,8 @@ from . import store
 from .fingerprint import fingerprint
 
 # The others are plain Python.
-COMPILED = "numbers", "screws", "model", "compiled", "algorithms", "forces", "simulation"
+COMPILED = ("numbers", "screws", "model", "machine_code", "compiled", "algorithms", "forces", "constraints",
+            "simulation")
 BATCHES = ", batches"   # ends the names of entry points for many states
 LONG = 1.0              # s: whoever compiles for longer is told so
 # Processors that machine code may have been made for elsewhere, the best first, and what this one must have to run it.

@@ -340,6 +340,13 @@ print(energy, len(compiled.buffer) > 0)
 """
 
 
+def test_every_package_with_kernels_counts():
+    """An edited kernel is other machine code, wherever it lies."""
+    makes_code = re.compile(r"@kernel|\bkernel\(|@compiled\(|@overload\(|@intrinsic|@njit")
+    assert {file.relative_to(PACKAGE).parts[0] for file in PACKAGE.rglob("*.py")
+            if makes_code.search(file.read_text())} <= set(cache.COMPILED)
+
+
 @pytest.fixture(params=[POWER, pytest.param(ENERGY, marks=pytest.mark.slow)], ids=["small", "whole robot"])
 def package(tmp_path, request):
     """A copy of the package's core, without any cache; its module `trial` prints a number and whether it compiled."""

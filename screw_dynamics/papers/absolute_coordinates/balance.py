@@ -1,5 +1,5 @@
-"""Energy less work and momentum less impulse along a motion in absolute coordinates, as conservation.py has them for
-robots: what is left is the error of the integrator."""
+"""Energy less work and momentum less impulse along a motion in absolute coordinates, as simulation/conservation.py has
+them for robots: what is left is the error of the integrator."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
