@@ -17,14 +17,14 @@ from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import inverse_pose, pose, twist
 from screw_dynamics.screws.se3 import Pose, Wrench, compose, identity
 
-from .joints import LENGTH, Form, form
+from .joints import LENGTH, LoopRows, rows_of
 
 
 class Loop(NamedTuple):
-    """A constraint between two links: its form, the poses (4, 4) of its frame in the link and in the other, and a
+    """A constraint between two links: what it holds, the poses (4, 4) of its frame in the link and in the other, and a
     length, or 0."""
 
-    form: Form
+    held: LoopRows
     link: str
     on: str
     frame: np.ndarray
@@ -55,7 +55,7 @@ class Constraints:
             if given.name in self.parts:
                 raise ValueError(f"constraint {given.name!r} already exists")
             part = _coupling(robot, given) if isinstance(given, Gear) else _loop(robot, given, q)
-            m = 1 if isinstance(part, Coupling) else part.form.m
+            m = 1 if isinstance(part, Coupling) else part.held.m
             self.parts[given.name], self.rows[given.name] = part, slice(self.m, self.m + m)
             self.m += m
         self.in_workspaces = robot._rows._replace(tables=self._packed(), work=tables.work(robot.n, self.m))
@@ -120,10 +120,10 @@ class Constraints:
                           for at, k, ratio in zip(part.of_q, part.of_v, part.ratios, strict=True)]
                 continue
             (i, C), (j, B) = (self._in_body(*end) for end in ((part.link, part.frame), (part.on, part.frame_on)))
-            loops.append(tables.Loop(part.form.kind, where.start, part.form.m, i, j, C, B, pose(part.frame),
+            loops.append(tables.Loop(part.held.kind, where.start, part.held.m, i, j, C, B, pose(part.frame),
                                      part.length))
             rows += [tables.Row(Wrench(*twist(P)), float(lead))
-                     for P, lead in zip(part.form.P, part.form.leads, strict=True)]
+                     for P, lead in zip(part.held.P, part.held.leads, strict=True)]
         return tables.pack(loops, rows, terms)
 
     def _in_body(self, link: str, frame: np.ndarray) -> tuple[int, Pose]:
@@ -142,7 +142,7 @@ def _loop(robot: Robot, given: LoopJoint | Distance, q: np.ndarray) -> Loop:
         return Loop(LENGTH, given.link, given.on, frame, frame_on,
                     checks.positive(f"distance {given.name!r}: length", length))
     frame_on = relative @ given.frame if given.frame_on is None else given.frame_on
-    return Loop(form(given), given.link, given.on, given.frame, frame_on, 0.0)
+    return Loop(rows_of(given), given.link, given.on, given.frame, frame_on, 0.0)
 
 
 def _coupling(robot: Robot, gear: Gear) -> Coupling:

@@ -8,7 +8,7 @@ from screw_dynamics.model import macro_joints
 from screw_dynamics.model.constraints import LoopJoint
 
 
-class Form(NamedTuple):
+class LoopRows(NamedTuple):
     """What a constraint between two links holds: its kind, its rows P (m, 6), which are constant for a subgroup and 0
     for others, and for each row what a whole turn of a helical joint slides (m,)."""
 
@@ -22,7 +22,7 @@ class Form(NamedTuple):
         return len(self.P)
 
 
-def subgroup(screws: np.ndarray, lead: float) -> Form:
+def subgroup(screws: np.ndarray, lead: float) -> LoopRows:
     """D is in the subgroup that some screws of the joint frame span, so log(D) and the relative twist are in their
     span: the rows P annihilate it. lead: what a whole turn slides.
 
@@ -32,14 +32,14 @@ def subgroup(screws: np.ndarray, lead: float) -> Form:
     others = [k for k in range(6) if k not in pivots]
     P = np.eye(6)[others]
     P[:, pivots] = -screws[:, others].T
-    return Form(tables.SUBGROUP, P, lead * (P[:, 2] != 0.0))
+    return LoopRows(tables.SUBGROUP, P, lead * (P[:, 2] != 0.0))
 
 
-UNIVERSAL, LENGTH = (Form(kind, np.zeros((m, 6)), np.zeros(m)) for kind, m in ((tables.UNIVERSAL, 4),
-                                                                               (tables.LENGTH, 1)))
+UNIVERSAL, LENGTH = (LoopRows(kind, np.zeros((m, 6)), np.zeros(m))
+                     for kind, m in ((tables.UNIVERSAL, 4), (tables.LENGTH, 1)))
 
 
-def form(joint: LoopJoint) -> Form:
+def rows_of(joint: LoopJoint) -> LoopRows:
     """The constraints of a joint, checked by model.constraints."""
     if joint.kind == "universal":
         return UNIVERSAL

@@ -11,10 +11,10 @@ from screw_dynamics.simulation.linearization.rollout_derivatives import Cost, Ro
 
 from .derivatives import Derivatives
 from .evaluation import Forces, Threads, Wrenches
-from .motion import Motion
+from .integration import Integration
 
 
-class Linearization(Derivatives, Motion):
+class Linearization(Derivatives, Integration):
     """Methods of linear models."""
 
     def linearize(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float | None = None,

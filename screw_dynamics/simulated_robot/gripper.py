@@ -62,7 +62,7 @@ class GripperGoal:
     def present(self) -> tuple[float, float, float]:
         """Position, velocity and effort of the joint."""
         simulation, i = self._simulation, self._joint
-        return float(simulation.position[i]), float(simulation.qd[i]), float(simulation.moment().effort[i])
+        return float(simulation.position[i]), float(simulation.qd[i]), float(simulation.snapshot().effort[i])
 
     def judge(self) -> Outcome | None:
         """How it has ended, None while it goes on."""

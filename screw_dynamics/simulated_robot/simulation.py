@@ -24,19 +24,19 @@ from screw_dynamics.simulation.driven import PAST
 from screw_dynamics.simulation.integrators import FIXED_STEPS, WITH_CONSTRAINTS, check_elements
 
 from .actuators import Actuators, braked, singular_joint
-from .balance import Account, Balance
 from .commands import Commands, Drive
+from .conservation import Account, Balance
 from .faults import Faults, Scheduled
 from .home import Home, default_modes
 from .limits import EnforcedLimits
 from .loops import closed, residuals
-from .moment import Acting, Moment, Past, Stretch
 from .pushes import Pushes, total
 from .reference import Reference, Tracking
 from .sensors.imu import ImuSample
 from .sensors.odometry import OdometrySample
 from .sensors.sensors import FORCE_TORQUE, IMU, ODOMETRY, JointState, Sensors
 from .settings import JOINT_MODES, Settings
+from .snapshot import Acting, Past, Snapshot, Stretch
 
 AT_COMMAND = 1e-3   # rad, m, N m, ...: a hundred times ros2_control's trigger_joint_command_threshold
 CHUNK = 512   # steps of one rollout: many, so that the compiled loop takes most of the time, but few enough to store
@@ -279,7 +279,7 @@ class Simulation:
         locked = self._drives.kind == Drive.LOCKED
         if not np.array_equal(locked, self._locked):
             self._locked, self._integrated = locked, None
-        self.sensors.follow(self.faults, self.moment)
+        self.sensors.follow(self.faults, self.snapshot)
 
     # --------------------------------------------------------------------------------------------- motion
     def advance(self, steps: int) -> int:
@@ -373,28 +373,28 @@ class Simulation:
     # --------------------------------------------------------------------------------------------- sensors
     def joint_state(self) -> JointState:
         """The state as sensors report it. Noise is that of the step: repeated calls return the same."""
-        return self.sensors.joint_state(self.moment(), self.steps)
+        return self.sensors.joint_state(self.snapshot(), self.steps)
 
     def imu(self, link: str) -> ImuSample | None:
         """What the IMU of a link reports; None when the sample of this step is lost."""
-        return None if self.sensors.lost(IMU + link, self.steps) else self.sensors.imu(link, self.moment())
+        return None if self.sensors.lost(IMU + link, self.steps) else self.sensors.imu(link, self.snapshot())
 
     def force_torque(self, joint: str) -> np.ndarray | None:
         """The wrench (6,), (torque, force), that the child link of a joint exerts on its parent, in the child's frame,
         as the sensor in the joint reports it; None when the sample of this step is lost."""
         lost = self.sensors.lost(FORCE_TORQUE + joint, self.steps)
-        return None if lost else self.sensors.force_torque(joint, self.moment())
+        return None if lost else self.sensors.force_torque(joint, self.snapshot())
 
     def odometry(self) -> OdometrySample | None:
         """Pose and twist of a floating base, as reported; None when the sample of this step is lost."""
-        return None if self.sensors.lost(ODOMETRY, self.steps) else self.sensors.odometry(self.moment())
+        return None if self.sensors.lost(ODOMETRY, self.steps) else self.sensors.odometry(self.snapshot())
 
-    def moment(self) -> Moment:
+    def snapshot(self) -> Snapshot:
         """What sensors measure now: the state as it was `sensor_delay` ago, at the start if that is later."""
         step = max(0, self.steps - self._past.depth)
         q, qd, acting = self._past.at(step) if step < self.steps else (self.q, self.qd, self._acting())
         time_ns = self._origin_ns + step * self.settings.dt_ns
-        return Moment(step, time_ns, q, qd, acting, self._actuators, self.settings)
+        return Snapshot(step, time_ns, q, qd, acting, self._actuators, self.settings)
 
     def _acting(self) -> Acting:
         integrated = None if self._locked.all() else self._with_brakes()

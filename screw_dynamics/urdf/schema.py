@@ -61,66 +61,66 @@ class Numbers(NamedTuple):
 
 
 # ------------------------------------------------------------------------------------------------- elements
-class Form(NamedTuple):
+class Schema(NamedTuple):
     """What an element may and must contain, and which elements are ignored without a note."""
 
     required: dict = {}     # attribute: what finds the fault in its text
     optional: dict = {}
-    elements: dict = {}     # element: its Form; each at most once, save those in `many`
+    elements: dict = {}     # element: its Schema; each at most once, save those in `many`
     needed: tuple = ()      # elements that must exist
     many: tuple = ()
     passed: frozenset = frozenset()
     no_limit: dict = {}     # attribute: what is taken, with a note, for one that is faulty, or required and missing
-    kinds: dict = {}        # value of the attribute "type": the Form that counts instead
+    kinds: dict = {}        # value of the attribute "type": the Schema that counts instead
     strict: bool = False    # what it does not list is refused, not noted
 
 
 _ANY, _VECTOR, _POSITIVE = Numbers(), Numbers(3), Numbers(least=0.0)
 _LIMIT = Numbers(largest=sys.float_info.max)        # dynamics does not compute with limits: any double will do
 _POSITIVE_LIMIT = _LIMIT._replace(least=0.0)
-_ORIGIN = Form(optional={"xyz": _VECTOR, "rpy": _VECTOR})
-_INERTIAL = Form(needed=("mass", "inertia"), elements={
+_ORIGIN = Schema(optional={"xyz": _VECTOR, "rpy": _VECTOR})
+_INERTIAL = Schema(needed=("mass", "inertia"), elements={
     "origin": _ORIGIN,
-    "mass": Form(required={"value": _POSITIVE}),
-    "inertia": Form(required=dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), _ANY)),
+    "mass": Schema(required={"value": _POSITIVE}),
+    "inertia": Schema(required=dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), _ANY)),
 })
-_LINK = Form(required={"name": _name}, elements={"inertial": _INERTIAL}, passed=frozenset((
+_LINK = Schema(required={"name": _name}, elements={"inertial": _INERTIAL}, passed=frozenset((
     "visual", "collision", "sensor", "contact", "self_filter", "self_collision_checking", "collision_checking",
     "surface", "kinematic", "gravity")))
-_JOINT = Form(required={"name": _name, "type": _one_of(KINDS)}, needed=("parent", "child"), elements={
+_JOINT = Schema(required={"name": _name, "type": _one_of(KINDS)}, needed=("parent", "child"), elements={
     "origin": _ORIGIN,
-    "parent": Form(required={"link": _name}),
-    "child": Form(required={"link": _name}),
-    "axis": Form(required={"xyz": _VECTOR}),
-    "limit": Form(required={"effort": _POSITIVE_LIMIT, "velocity": _POSITIVE_LIMIT},
-                  optional={"lower": _LIMIT, "upper": _LIMIT},
-                  no_limit={"lower": "-inf", "upper": "inf", "effort": "inf", "velocity": "inf"}),
-    "dynamics": Form(optional={"damping": _POSITIVE, "friction": _POSITIVE}),
-    "mimic": Form(required={"joint": _name}, optional={"multiplier": _ANY, "offset": _ANY}),
+    "parent": Schema(required={"link": _name}),
+    "child": Schema(required={"link": _name}),
+    "axis": Schema(required={"xyz": _VECTOR}),
+    "limit": Schema(required={"effort": _POSITIVE_LIMIT, "velocity": _POSITIVE_LIMIT},
+                    optional={"lower": _LIMIT, "upper": _LIMIT},
+                    no_limit={"lower": "-inf", "upper": "inf", "effort": "inf", "velocity": "inf"}),
+    "dynamics": Schema(optional={"damping": _POSITIVE, "friction": _POSITIVE}),
+    "mimic": Schema(required={"joint": _name}, optional={"multiplier": _ANY, "offset": _ANY}),
 }, passed=frozenset(("safety_controller", "calibration")))
 # What moves nothing is ignored in a joint that does not move; <mimic> is noted later.
 _STILL = ("axis", "limit", "dynamics")
 _FIXED = _JOINT._replace(elements={tag: form for tag, form in _JOINT.elements.items() if tag not in _STILL},
                          passed=_JOINT.passed.union(_STILL))
-_ROBOT = Form(optional={"name": _any_text, "version": _name},
-              elements={"link": _LINK, "joint": _JOINT._replace(kinds={"fixed": _FIXED, "floating": _FIXED})},
-              many=("link", "joint"),
-              passed=frozenset(("material", "transmission", "gazebo", "sensor", "ros2_control", "group",
-                                "loop_joint", "screw_dynamics")))
+_ROBOT = Schema(optional={"name": _any_text, "version": _name},
+                elements={"link": _LINK, "joint": _JOINT._replace(kinds={"fixed": _FIXED, "floating": _FIXED})},
+                many=("link", "joint"),
+                passed=frozenset(("material", "transmission", "gazebo", "sensor", "ros2_control", "group",
+                                  "loop_joint", "screw_dynamics")))
 
 # Constraints, which no other reader of URDF knows, but for the <loop_joint> of Isaac Sim's, which stands in <robot>.
-_END = Form(required={"link": _name}, optional={"xyz": _VECTOR, "rpy": _VECTOR}, strict=True)
-_POINT = Form(required={"link": _name}, optional={"xyz": _VECTOR}, strict=True)
-_LOOP_JOINT = Form(required={"name": _name, "type": _one_of(constraints.KINDS)}, optional={"pitch": _ANY}, elements={
-    "link1": _END, "link2": _END, "axis": Form(required={"xyz": _VECTOR}, strict=True)}, needed=("link1", "link2"),
+_END = Schema(required={"link": _name}, optional={"xyz": _VECTOR, "rpy": _VECTOR}, strict=True)
+_POINT = Schema(required={"link": _name}, optional={"xyz": _VECTOR}, strict=True)
+_LOOP_JOINT = Schema(required={"name": _name, "type": _one_of(constraints.KINDS)}, optional={"pitch": _ANY}, elements={
+    "link1": _END, "link2": _END, "axis": Schema(required={"xyz": _VECTOR}, strict=True)}, needed=("link1", "link2"),
     strict=True)
-_EXTENSION = Form(elements={
+_EXTENSION = Schema(elements={
     "loop_joint": _LOOP_JOINT,
-    "distance": Form(required={"name": _name, "length": _POSITIVE}, elements={"link1": _POINT, "link2": _POINT},
-                     needed=("link1", "link2"), strict=True),
-    "gear": Form(required={"name": _name}, optional={"offset": _ANY}, needed=("joint",), many=("joint",), elements={
-        "joint": Form(required={"name": _name, "ratio": _ANY}, strict=True)}, strict=True),
-    "armature": Form(required={"joint": _name, "value": _POSITIVE}, strict=True),
+    "distance": Schema(required={"name": _name, "length": _POSITIVE}, elements={"link1": _POINT, "link2": _POINT},
+                       needed=("link1", "link2"), strict=True),
+    "gear": Schema(required={"name": _name}, optional={"offset": _ANY}, needed=("joint",), many=("joint",), elements={
+        "joint": Schema(required={"name": _name, "ratio": _ANY}, strict=True)}, strict=True),
+    "armature": Schema(required={"joint": _name, "value": _POSITIVE}, strict=True),
 }, many=("loop_joint", "distance", "gear", "armature"), strict=True)
 
 _OTHER_FORMATS = {"sdf": "SDF", "mujoco": "MJCF (MuJoCo), for from_mjcf", "COLLADA": "COLLADA"}

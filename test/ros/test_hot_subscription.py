@@ -20,9 +20,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 
 from screw_dynamics.ros.dynamics.node import DynamicsNode
+from screw_dynamics.ros.executor.fair_lock import FairLock
 from screw_dynamics.ros.executor.guarded import GuardedExecutor
 from screw_dynamics.ros.executor.hot_subscription import PUBLISHERS, HotSubscription, Losses
-from screw_dynamics.ros.executor.turns import Turns
 from screw_dynamics_interfaces import srv
 from support import planar_arm as arm
 from support.arm_driver import MODULE, ArmDriver
@@ -64,19 +64,19 @@ def test_publishers_that_come_and_go_do_not_fill_the_memory():
 
 
 def test_who_has_had_a_turn_does_not_overtake_who_waits_for_one():
-    turns, order = Turns(), []
+    lock, order = FairLock(), []
 
     def wait():
-        with turns:
+        with lock:
             order.append("waited")
 
     for _ in range(50):
         thread = threading.Thread(target=wait)
-        with turns, turns:   # again, while one has it
+        with lock, lock:   # again, while one has it
             thread.start()
-            while not turns._queue.locked():
+            while not lock._queue.locked():
                 time.sleep(1e-4)
-        with turns:
+        with lock:
             order.append("had it before")
         thread.join()
     assert order == 50 * ["waited", "had it before"]
@@ -103,8 +103,8 @@ def paused(ros):
     context = contextlib.ExitStack()
 
     def make(pause):
-        node, turns = rclpy.create_node("paused"), Turns()
-        executor = GuardedExecutor(print, turns)
+        node, lock = rclpy.create_node("paused"), FairLock()
+        executor = GuardedExecutor(print, lock)
         executor.add_node(node)
         publisher, came = node.create_publisher(Float64, "number", 200), []
         subscription = HotSubscription(

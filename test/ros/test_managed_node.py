@@ -38,7 +38,7 @@ def run(ros):
     def run(kind, namespace, **parameters):
         node = kind(namespace=namespace, parameter_overrides=[
             Parameter(name, value=value) for name, value in {"autostart": False, **parameters}.items()])
-        executor = GuardedExecutor(node.failed, node.turns)
+        executor = GuardedExecutor(node.failed, node.lock)
         executor.add_node(node)
         thread = threading.Thread(target=executor.spin, daemon=True)
         thread.start()
@@ -54,7 +54,7 @@ def run(ros):
 
 
 def change(node, transition):
-    with node.turns:
+    with node.lock:
         return getattr(node, f"trigger_{transition}")()
 
 
@@ -82,7 +82,7 @@ def test_a_publisher_speaks_while_its_node_is_active_whenever_it_was_made(run, m
     change(node, "configure")
     if not made_before:
         change(node, "activate")
-    with node.turns:
+    with node.lock:
         publisher = node.publisher("~/markers")
     if made_before:
         publisher.publish(MarkerArray())
@@ -111,7 +111,7 @@ def test_a_goal_that_is_over_is_not_cancelled(run, monkeypatch):
         interface = MARKERS._replace(acts=(Endpoint("~/act", "std_msgs/msg/String", "a trial"),))
     node, begun, cancelled = run(Acting, "acting"), [], []
     handle = SimpleNamespace(goal_id=SimpleNamespace(uuid=bytes(16)), request=None, execute=lambda: None)
-    with node.turns:
+    with node.lock:
         action = Action(node, "~/act", begun.append, cancelled.append)
         action._on_accepted(handle)
         assert action._on_cancel(handle) == CancelResponse.ACCEPT and begun == cancelled

@@ -30,7 +30,7 @@ from support.web_page import open_page  # noqa: E402
 def node(ros):
     """view_node in this process, so that what its page shows can be looked at."""
     node = ViewNode(namespace="page", parameter_overrides=[Parameter("port", value=8710)])
-    executor = GuardedExecutor(node.failed, node.turns)
+    executor = GuardedExecutor(node.failed, node.lock)
     executor.add_node(node)
     node.start()
     thread = threading.Thread(target=executor.spin, daemon=True)
@@ -148,7 +148,7 @@ def test_a_robot_on_a_floating_base_is_where_its_odometry_says(node, driver, sen
 def test_a_page_that_nobody_has_open_takes_no_work_and_shows_the_latest_to_who_opens_it(ros):
     node = ViewNode(namespace="unseen", parameter_overrides=[
         Parameter("port", value=8730), Parameter("robot_description", value=arm.urdf())])
-    executor = GuardedExecutor(node.failed, node.turns)
+    executor = GuardedExecutor(node.failed, node.lock)
     executor.add_node(node)
     node.start()
     thread = threading.Thread(target=executor.spin, daemon=True)
@@ -159,7 +159,7 @@ def test_a_page_that_nobody_has_open_takes_no_work_and_shows_the_latest_to_who_o
         driver.wait(lambda: node.robot is not None, "a robot")
         driver.wait(lambda: node.live.state.position.tolist() == [0.3, -0.7], "a state", lambda: states.publish(
             JointState(name=list(node.robot.joint_names), position=[0.3, -0.7])))
-        with node.turns:
+        with node.lock:
             node._look()
         assert node._view.q.tolist() == [0.0, 0.0]
         with open_page(node._view.url):         # no message comes any more

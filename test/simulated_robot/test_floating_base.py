@@ -53,7 +53,7 @@ def test_it_is_held_until_anything_is_commanded(hopper):
     start = simulation.q
     simulation.advance(50)
     np.testing.assert_array_equal(simulation.q, start)
-    np.testing.assert_allclose(simulation.moment().effort, hopper.gravity_torque(start), atol=1e-9)
+    np.testing.assert_allclose(simulation.snapshot().effort, hopper.gravity_torque(start), atol=1e-9)
     simulation.command(np.array([NAN] * 6 + [0.0, NAN]))    # the hip: the shin is held by its brake, the base is not
     simulation.advance(50)
     assert simulation.q[2] < start[2] - 0.01 and simulation.q[8] == start[8] and simulation.qd[7] == 0.0

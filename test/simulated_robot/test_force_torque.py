@@ -81,7 +81,7 @@ def test_a_push_on_what_the_joint_carries_reads_as_this_push():
 def test_newton_the_wrench_is_gravity_and_pushes_less_the_rate_of_momentum():
     """The momentum is that of single links, and its rate a difference over the motion's own acceleration."""
     simulation = moving()
-    robot, q, qd, qdd = simulation.robot, simulation.q, simulation.qd, simulation.moment().qdd
+    robot, q, qd, qdd = simulation.robot, simulation.q, simulation.qd, simulation.snapshot().qdd
     h = 1e-4
     for joint, (child, links) in CARRIED.items():
         after, before = (tool.momentum(robot, q + s * qd + 0.5 * s * s * qdd, qd + s * qdd, links) for s in (h, -h))
@@ -124,7 +124,7 @@ def test_panda_with_its_mimicking_gripper_agrees_with_pinocchio():
     simulation.advance(40)
     model = pin.buildModelFromUrdf(str(PATHS[PANDA]))
     data = model.createData()
-    full = [np.append(x, x[-1]) for x in (simulation.q, simulation.qd, simulation.moment().qdd)]
+    full = [np.append(x, x[-1]) for x in (simulation.q, simulation.qd, simulation.snapshot().qdd)]
     assert tuple(model.names[1:-1]) == robot.joint_names and [*robot.model.mimics] == [model.names[model.njoints - 1]]
     pin.rnea(model, data, *full)
     for joint in joints:
@@ -151,7 +151,7 @@ def test_a_fixed_joint_in_motion_agrees_with_mujoco():
                                          strict=True):
         joint = model.joint(name)
         data.qpos[joint.qposadr], data.qvel[joint.dofadr], data.qfrc_applied[joint.dofadr] = angle, rate, effort
-    for link, wrench in simulation.moment().wrenches.items():
+    for link, wrench in simulation.snapshot().wrenches.items():
         C = simulation.robot.forward_kinematics(simulation.q, link)
         R, i = C[:3, :3], model.body(link).id
         mujoco.mj_kinematics(model, data)

@@ -42,7 +42,7 @@ class Hand:
 
     @property
     def effort(self):
-        return self.simulation.moment().effort[self.joint]
+        return self.simulation.snapshot().effort[self.joint]
 
     @property
     def position(self):

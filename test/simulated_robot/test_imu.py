@@ -56,9 +56,9 @@ def test_a_joint_driven_into_its_stop_reads_the_impact_and_then_rest(robot):
     simulation.inject("joint_stuck", "elbow")
     simulation.command(np.array([100.0, 0.0]))
     while simulation.q[0] < 3.0:
-        before = simulation.qd[0], simulation.moment().qdd[0]
+        before = simulation.qd[0], simulation.snapshot().qdd[0]
         simulation.advance(1)
-    assert before[1] == pytest.approx(-before[0] / DT) or simulation.moment().qdd[0] == 0.0
+    assert before[1] == pytest.approx(-before[0] / DT) or simulation.snapshot().qdd[0] == 0.0
     simulation.advance(10)
     sample = simulation.imu("upper_arm")
     assert np.allclose(sample.rotation @ sample.linear_acceleration, (0, 0, 9.81), atol=1e-9)

@@ -63,8 +63,8 @@ def test_it_is_held_until_its_motor_is_commanded_and_passive_joints_are_free_the
     np.testing.assert_array_equal(simulation.q, start)
     simulation.command(command(loops, A=1.0))
     expected = loops.forward_dynamics(start, np.zeros(3), (1.0, 0.0, 0.0)).qdd
-    np.testing.assert_allclose(simulation.moment().effort, (1.0, 0.0, 0.0))
-    np.testing.assert_allclose(simulation.moment().qdd, expected, rtol=1e-5)    # of a step, at whose end loops close
+    np.testing.assert_allclose(simulation.snapshot().effort, (1.0, 0.0, 0.0))
+    np.testing.assert_allclose(simulation.snapshot().qdd, expected, rtol=1e-5)    # of a step, at whose end loops close
     simulation.advance(1)
     np.testing.assert_allclose(simulation.qd, 1e-3 * expected, rtol=1e-4)
 
@@ -75,23 +75,23 @@ def test_servos_do_what_the_mechanism_takes(loops, mode):
     simulation.command(command(loops, A=-0.4))
     simulation.advance(600)
     q, rest = simulation.q, np.zeros(3)
-    moment = simulation.moment()
+    snapshot = simulation.snapshot()
     if mode == "position":
         assert abs(q[0] + 0.4) < 1e-6
-        np.testing.assert_allclose(moment.effort, loops.inverse_dynamics(q, rest, rest, actuated="A").tau, atol=1e-4)
+        np.testing.assert_allclose(snapshot.effort, loops.inverse_dynamics(q, rest, rest, actuated="A").tau, atol=1e-4)
     else:
         assert abs(simulation.qd[0] + 0.4) < 1e-6
-    np.testing.assert_allclose(moment.effort[1:], 0.0, atol=1e-12)
+    np.testing.assert_allclose(snapshot.effort[1:], 0.0, atol=1e-12)
     assert closed(loops, simulation)
 
 
 def test_a_servo_that_is_too_weak_gives_its_limit(loops):
     simulation = simulate(loops, command_mode="position", servo_bandwidth=400.0)
     simulation.command(command(loops, A=-0.5))
-    assert simulation.moment().effort[0] == -30.0
+    assert simulation.snapshot().effort[0] == -30.0
     simulation.advance(3)
     assert simulation.saturated.tolist() == [3, 0, 0]
-    np.testing.assert_allclose(simulation.moment().effort[1:], 0.0)
+    np.testing.assert_allclose(simulation.snapshot().effort[1:], 0.0)
 
 
 def test_gravity_compensation_of_all_joints_holds_the_mechanism(loops):
@@ -146,7 +146,7 @@ def test_a_push_moves_it(loops):
     wrench = np.array((0.0, 1.0, 0.0, 10.0, 0.0, 5.0))
     simulation.push("rocker", wrench, 0.01)
     expected = loops.forward_dynamics(simulation.q, np.zeros(3), np.zeros(3), {"rocker": wrench}).qdd
-    np.testing.assert_allclose(simulation.moment().qdd, expected, rtol=1e-5)
+    np.testing.assert_allclose(simulation.snapshot().qdd, expected, rtol=1e-5)
     simulation.advance(20)
     assert closed(loops, simulation)
 

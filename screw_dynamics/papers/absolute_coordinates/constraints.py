@@ -40,7 +40,7 @@ class Rates(NamedTuple):
     drift: np.ndarray
 
 
-class Constraints:
+class JointConstraints:
     """m scalar constraints on n bodies and the ground, whose number is n."""
 
     def __init__(self, rows: Sequence[Row], n: int):

@@ -9,7 +9,7 @@ from scipy.linalg import lapack
 from scipy.sparse import coo_matrix
 from scipy.sparse.linalg import splu
 
-from .constraints import Constraints, Rates, turned_back
+from .constraints import JointConstraints, Rates, turned_back
 
 DEPENDENT = 1e-9        # of the largest pivot: below it a constraint depends on others
 SINGULAR = 1e-13        # the same during motion
@@ -21,7 +21,7 @@ class WeightedConstraints:
 
     roots_inverse: L^-T (n, 6, 6); rates: those of the assembled mechanism, whose rank is that of its motion."""
 
-    def __init__(self, constraints: Constraints, roots_inverse: np.ndarray, rates: Rates):
+    def __init__(self, constraints: JointConstraints, roots_inverse: np.ndarray, rates: Rates):
         self.of, self.n = constraints, len(roots_inverse)
         self._roots_inverse = np.append(roots_inverse, np.zeros((1, 6, 6)), axis=0)
         self._held = np.flatnonzero(constraints.on < self.n)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks
 from screw_dynamics.simulation.runge_kutta import Tableau
 
-from .balance import energy_balance, momentum_balance
+from .conservation import energy_balance, momentum_balance
 from .generalised_alpha import GeneralisedAlpha, damping_radius
 from .integrators import TABLEAUS, commutator_free, munthe_kaas
 from .system import MultibodySystem, State

@@ -11,7 +11,7 @@ from screw_dynamics import checks
 from screw_dynamics.model.checks import inertia, new_name, numbers, pose
 from screw_dynamics.screws.arrays import inverse_pose
 
-from .constraints import Constraints, cross, turned, turned_back
+from .constraints import JointConstraints, cross, turned, turned_back
 from .groups import SEMIDIRECT, ConfigurationGroup
 from .index_1 import WeightedConstraints, dependent_rows
 from .joint_springs import JointSpring, JointSprings
@@ -81,8 +81,8 @@ class MultibodySystem:
             [s for s in self.springs if isinstance(s, JointSpring)],
             {joint.name: (slide(joint, *self._frames(joint), Z), joint.kind == "prismatic") for joint in self.joints
              if joint.kind in ("revolute", "prismatic")})
-        self.constraints = Constraints([row for joint in self.joints
-                                        for row in rows(joint, *self._frames(joint))], self.n)
+        self.constraints = JointConstraints([row for joint in self.joints
+                                             for row in rows(joint, *self._frames(joint))], self.n)
         self._semidirect = self.group.semidirect[:, None] * 1.0
         self._check_closed()
         self.weighted = WeightedConstraints(self.constraints, self._roots_inverse, self._rates(*self.initial()))

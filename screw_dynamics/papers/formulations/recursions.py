@@ -37,7 +37,7 @@ _WRENCHES = {"body": lambda M, V, Vd, C: bodies.body_fixed.wrench(M, V, Vd), "sp
 _SCREWS = {"body": body_fixed.joint_screws, "spatial": spatial.joint_screws, "hybrid": hybrid.joint_screws}
 
 
-class Motion(NamedTuple):
+class BodyMotions(NamedTuple):
     """The motion of all bodies in a representation, (..., b, 6) each."""
 
     J: np.ndarray               # J_i, the joint screw of each body, in its own frame or point
@@ -46,7 +46,7 @@ class Motion(NamedTuple):
 
 
 def forward_kinematics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, representation: str = "body",
-                       equation: str | None = None) -> Motion:
+                       equation: str | None = None) -> BodyMotions:
     """Twists and accelerations of all bodies by recursion, for q, q', q'' (..., n); [MD] (66), (70), (75).
 
     equation: which form of the acceleration, one of BRACKETS[representation], that of the algorithm unless named:
@@ -63,7 +63,7 @@ def forward_kinematics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
         V[..., i, :] = moved + own
         Vd[..., i, :] = (times(A, Vd[..., p, :]) + bracket(moved, V[..., p, :], V[..., i, :], own)
                          + scaled(J[..., i, :], ud[..., i]))
-    return Motion(J, V[..., :-1, :], Vd[..., :-1, :])
+    return BodyMotions(J, V[..., :-1, :], Vd[..., :-1, :])
 
 
 def joint_wrenches(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, applied: ArrayLike | None = None,

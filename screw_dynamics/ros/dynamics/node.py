@@ -35,7 +35,7 @@ from .services import DynamicsServices
 from .settings import SETTINGS
 from .state_output import StateOutput
 from .torque_outputs import TERMS
-from .torque_stream import Motion, TorqueStream
+from .torque_stream import StampedState, TorqueStream
 from .trajectory_efforts import TrajectoryEfforts
 
 
@@ -76,7 +76,7 @@ class DynamicsNode(ManagedNode):
         """The name that headers give to the root link's frame."""
         return self.settings.frame_id or self.robot().model.root
 
-    def fresh_state(self, joints: bool = True, base: bool = True) -> Motion:
+    def fresh_state(self, joints: bool = True, base: bool = True) -> StampedState:
         """The latest state, of which joints or base may not be needed; ValueError when there is none, or a stale
         one."""
         if self.state_label != "active":

@@ -24,7 +24,7 @@ from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 from screw_dynamics.simulated_robot.actuators import singular_joint
 
-from ..executor.aside import aside
+from ..executor.background import in_background
 from ..node import messages
 from ..node.base_state import read_pose, read_twist
 from ..node.joint_state import JointMap
@@ -32,15 +32,16 @@ from ..node.preparation import OnDemand
 from ..node.services import Service, serve
 from . import inverse_kinematics
 from .joint_request import JointRequest
-from .torque_stream import Motion
+from .torque_stream import StampedState
 
 MOST_WRENCHES = 1000   # in a request
 LINEAR_ROWS_FIRST = [3, 4, 5, 0, 1, 2]
 
 
 class DynamicsServices:
-    """Serves `node`, which offers: `robot()`, `fresh_state(joints, base) -> Motion` (ValueError when there is none),
-    `root_frame`, `set_payload(link, mass, com, inertia)`, `set_gravity(vector)`, `future()`, and what `serve` needs."""
+    """Serves `node`, which offers: `robot()`, `fresh_state(joints, base) -> StampedState` (ValueError when there is
+    none), `root_frame`, `set_payload(link, mass, com, inertia)`, `set_gravity(vector)`, `future()`, and what `serve`
+    needs."""
 
     def __init__(self, node):
         self._node = node
@@ -74,14 +75,14 @@ class DynamicsServices:
             raise ValueError("base: the robot has no floating base, must be empty")
         return JointRequest(self._joints, request.joint_names, self._base.names if self._base else ())
 
-    def _position(self, request, joints: JointRequest) -> Motion:
+    def _position(self, request, joints: JointRequest) -> StampedState:
         """At the request's position, at rest; else at the latest state."""
         if not len(request.position):
             return self._with_base(request, None)
         position = joints.read(request.position, "position")
-        return self._with_base(request, Motion(position, np.zeros(len(position)), Time()))
+        return self._with_base(request, StampedState(position, np.zeros(len(position)), Time()))
 
-    def _motion(self, request, joints: JointRequest, velocity_needed: bool) -> Motion:
+    def _motion(self, request, joints: JointRequest, velocity_needed: bool) -> StampedState:
         """At the request's position and velocity; at the latest state when both are empty."""
         if not len(request.position) and not len(request.velocity):
             return self._with_base(request, None)
@@ -90,9 +91,10 @@ class DynamicsServices:
         if not len(request.velocity) and velocity_needed:
             raise ValueError("velocity: empty, must be given with position for this service")
         position = joints.read(request.position, "position")
-        return self._with_base(request, Motion(position, joints.read_or_zero(request.velocity, "velocity"), Time()))
+        velocity = joints.read_or_zero(request.velocity, "velocity")
+        return self._with_base(request, StampedState(position, velocity, Time()))
 
-    def _with_base(self, request, given: Motion | None) -> Motion:
+    def _with_base(self, request, given: StampedState | None) -> StampedState:
         """The motion of joints (None: the latest) and that of the base, if it floats: the request's, or the latest."""
         if self._base is None:
             return self._node.fresh_state() if given is None else given
@@ -107,7 +109,7 @@ class DynamicsServices:
             state = request.base[0]
             q[:NUMBERS] = self._base.numbers(read_pose(state.pose, "base[0].pose"))
             v[:RATES] = read_twist(state.twist, "base[0].twist")
-        return Motion(q, v, stamp)
+        return StampedState(q, v, stamp)
 
     def _acceleration(self, request, joints: JointRequest) -> np.ndarray:
         """Those of the request (n,); zero where it has none."""
@@ -270,10 +272,10 @@ class DynamicsServices:
 
         def base_pose():
             still = np.zeros(len(self._joints.joint_names))
-            return base.pose(self._with_base(request, Motion(still, still, Time())).position[:NUMBERS])
+            return base.pose(self._with_base(request, StampedState(still, still, Time())).position[:NUMBERS])
         arguments = inverse_kinematics.arguments(
             robot, request, lambda name, field: self._link(robot, name, field), base, base_pose)
-        found = await aside(self._node.future, lambda: robot.inverse_kinematics(q0=q0, **arguments))
+        found = await in_background(self._node.future, lambda: robot.inverse_kinematics(q0=q0, **arguments))
         inverse_kinematics.answer(response, joints, found, first)
 
     def _joint_screws(self, robot: Robot, request, response) -> None:

@@ -26,7 +26,7 @@ from .torque_outputs import TERMS, Output, base_output, command_output, joint_st
 CLOCKS_AGREE = 10 * SECOND   # a stamp older than that, or in the future, is of another clock
 
 
-class Motion(NamedTuple):
+class StampedState(NamedTuple):
     """Position (nq,) and velocity (n,) in model order; the stamp of the joint_states they come from, else zero."""
 
     position: np.ndarray
@@ -183,7 +183,7 @@ class TorqueStream:
         """Why subscribers of some torque got none for the latest state, or ""."""
         return "; ".join(self._withheld.values())
 
-    def fresh_state(self, joints: bool = True, base: bool = True) -> Motion:
+    def fresh_state(self, joints: bool = True, base: bool = True) -> StampedState:
         """The state, when it is complete and fresh, else ValueError saying why not; joints, base: what is needed of it,
         the rest may be unknown."""
         for needed, what, report in ((joints, "joint_states", self._joints_health), (base, "base state",
@@ -192,7 +192,7 @@ class TorqueStream:
             if level != OK:
                 raise ValueError(f"no fresh {what}: {message}")
         stamp = Time(sec=self._stamp.sec, nanosec=self._stamp.nanosec)
-        return Motion(self._state.position.copy(), self._state.velocity.copy(), stamp)
+        return StampedState(self._state.position.copy(), self._state.velocity.copy(), stamp)
 
     def health(self) -> Report:
         """Level, message and values for the diagnostics."""

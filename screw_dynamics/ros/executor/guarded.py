@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from rclpy.executors import ExternalShutdownException
 
-from .turns import TurnExecutor, Turns
+from .fair_lock import FairExecutor, FairLock
 
 Failure = Callable[[str], None]   # takes the text of an exception, with its traceback
 
@@ -14,15 +14,15 @@ Failure = Callable[[str], None]   # takes the text of an exception, with its tra
 PAUSE = 1e-3   # seconds after a failure, so that one that lasts does not take the whole processor
 
 
-class GuardedExecutor(TurnExecutor):
+class GuardedExecutor(FairExecutor):
     """An executor that goes on after an exception in a callback: of a timer, subscription, service, parameter, guard
     condition or transition, of ours or of rclpy.
 
     `failed(text)` is told of each, with its traceback, and must not raise. Exceptions that end a process
     (KeyboardInterrupt, SystemExit) do, and those while the context is shutting down are no faults."""
 
-    def __init__(self, failed: Failure, turns: Turns):
-        super().__init__(turns)
+    def __init__(self, failed: Failure, lock: FairLock):
+        super().__init__(lock)
         self._failed = failed
 
     def spin_once(self, timeout_sec: float | None = None) -> None:

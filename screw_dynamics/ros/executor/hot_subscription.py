@@ -23,7 +23,7 @@ from rclpy.subscription import Subscription
 
 from ..endpoints import OVERRIDABLE, STEADY, own
 from ..timing import NEVER, SECOND
-from .turns import TurnExecutor
+from .fair_lock import FairExecutor
 
 RCLError = rclpy_implementation.RCLError
 QUIET = 1.0                    # seconds
@@ -154,7 +154,7 @@ class HotSubscription:
 
     # --------------------------------------------------------------------------------------------- the thread
     def _can_wait(self) -> bool:
-        if not isinstance(self._node.executor, TurnExecutor):
+        if not isinstance(self._node.executor, FairExecutor):
             return False
         try:
             self._wait_set = rclpy_implementation.WaitSet(1, 1, 0, 0, 0, 0, self._node.context.handle)
@@ -163,7 +163,7 @@ class HotSubscription:
         except (AttributeError, TypeError) as error:
             self._node.get_logger().warning(f"{self._subscription.topic_name} is left to the executor: {error}")
             return False
-        self._turns = self._node.executor.turns
+        self._lock = self._node.executor.lock
         return True
 
     def _leave_to_executor(self) -> None:
@@ -215,13 +215,13 @@ class HotSubscription:
             if taken is None:
                 return True
             self._group.heard = time.monotonic()
-            with self._turns:
+            with self._lock:
                 if not self._closed:
                     self._receive(*taken)
         return False
 
     def _work_now(self) -> None:
-        with self._turns:
+        with self._lock:
             if not self._closed and time.monotonic_ns() >= self._due:   # still, in its turn
                 self._due = NEVER
                 self._work()

@@ -20,9 +20,9 @@ from screw_dynamics.urdf.file import read_urdf_file
 from screw_dynamics.urdf.xacro_file import xacro_arguments
 
 from ..endpoints import LINGER, OVERRIDABLE, STEADY, STREAM, own
+from ..executor.fair_lock import FairLock
 from ..executor.guarded import GuardedExecutor
 from ..executor.hot_subscription import HotSubscription
-from ..executor.turns import Turns
 from ..timing import SECOND
 from .base_state import received_odometry
 from .cdr import JointStateReader, ReceivedJointState, read_odometry
@@ -42,7 +42,7 @@ class ManagedNode(LifecycleNode):
 
     log: a logger that cannot be flooded. settings: the parameters of the table. state_label: "unconfigured",
     "inactive", "active" or "finalized". endpoints: an exit stack that undoes `create_endpoints`. description: None when
-    unconfigured. diagnostics: published from the start on, whatever the state. turns: the lock of the callbacks, in
+    unconfigured. diagnostics: published from the start on, whatever the state. lock: the lock of the callbacks, in
     whichever thread, where `run` runs the node."""
 
     def __init__(self, name: str, table: Sequence[Setting], title: str, **node_options):
@@ -53,7 +53,7 @@ class ManagedNode(LifecycleNode):
         self.state_label = "unconfigured"
         self.endpoints = contextlib.ExitStack()
         self.lingering = contextlib.ExitStack()   # services that still owe an answer
-        self.turns = Turns()
+        self.lock = FairLock()
         self._hot: list[HotSubscription] = []
         self.description: RobotDescription | None = None
         self.forget()
@@ -63,7 +63,7 @@ class ManagedNode(LifecycleNode):
         """Configure and activate, if the parameter autostart is true."""
         for line in self.settings.unknown(self.families):
             self.log.warning(line)
-        with self.turns:
+        with self.lock:
             if self.settings.autostart and self.trigger_configure() == TransitionCallbackReturn.SUCCESS:
                 self.trigger_activate()
 
@@ -294,8 +294,8 @@ def run(*make_nodes: Callable[[], ManagedNode], args: Sequence[str] | None = Non
             try:
                 for make_node in make_nodes:
                     nodes.append(make_node())
-                    nodes[-1].turns = nodes[0].turns
-                executor = GuardedExecutor(nodes[0].failed, nodes[0].turns)
+                    nodes[-1].lock = nodes[0].lock
+                executor = GuardedExecutor(nodes[0].failed, nodes[0].lock)
                 for node in nodes:
                     executor.add_node(node)
                     node.start()

@@ -13,8 +13,8 @@ from pathlib import Path
 from rclpy.node import Node
 
 from ..endpoints import STEADY
+from ..executor.fair_lock import FairLock
 from ..executor.guarded import GuardedExecutor
-from ..executor.turns import Turns
 from ..node.diagnostics import ERROR, OK, WARN, Diagnostics, Report
 from ..node.joint_state import Fault, listed
 from ..node.log import BoundedLog
@@ -52,7 +52,7 @@ class RecorderNode(Node):
 
     def __init__(self, **node_options):
         super().__init__("screw_recorder", **node_options)
-        self.log, self.turns, self.error = BoundedLog(self.get_logger()), Turns(), ""
+        self.log, self.lock, self.error = BoundedLog(self.get_logger()), FairLock(), ""
         self.settings = Parameters(self, SETTINGS)
         self._refused: set[str] = set()
         self.diagnostics = Diagnostics(self, self.health, "recording")
@@ -90,7 +90,7 @@ class RecorderNode(Node):
             topic.close()
         for topic in self._topics.values():
             topic.join()
-        with self.turns:
+        with self.lock:
             if not self.error:
                 with self._stopping_on_errors():
                     self._file.close()
@@ -155,7 +155,7 @@ def main(args: Sequence[str] | None = None) -> int:
             try:
                 node = RecorderNode()
                 node.log.info(f"recording to {node.path}")
-                executor = GuardedExecutor(node.failed, node.turns)
+                executor = GuardedExecutor(node.failed, node.lock)
                 executor.add_node(node)
                 executor.spin()
             finally:

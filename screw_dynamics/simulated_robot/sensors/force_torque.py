@@ -7,8 +7,8 @@ import numpy as np
 from screw_dynamics.robot import Robot
 from screw_dynamics.urdf.reader import FREE
 
-from ..moment import Moment
 from ..settings import Settings
+from ..snapshot import Snapshot
 
 
 class ForceTorques:
@@ -42,7 +42,7 @@ class ForceTorques:
         if self._unloaded is not None:
             self._instrumented = loaded(self._unloaded)
 
-    def measure(self, moment: Moment) -> Mapping[str, np.ndarray]:
+    def measure(self, snapshot: Snapshot) -> Mapping[str, np.ndarray]:
         """For each joint the wrench (6,), (torque, force), in the frame of the child link and about its origin.
 
         It is what the child link exerts on its parent: gravity and pushes on all that the joint carries, less the rate
@@ -50,12 +50,12 @@ class ForceTorques:
         robot = self._instrumented
         if robot is None:
             return {}
-        if not np.array_equal(robot.gravity, moment.robot.gravity):
-            robot = self._instrumented = robot.with_gravity(moment.robot.gravity)
+        if not np.array_equal(robot.gravity, snapshot.robot.gravity):
+            robot = self._instrumented = robot.with_gravity(snapshot.robot.gravity)
         q, (qd, qdd) = robot.neutral(), np.zeros((2, robot.n))
-        q[self._numbers], qd[self._rates], qdd[self._rates] = moment.q, moment.qd, moment.qdd
-        held = robot.inverse_dynamics(q, qd, qdd, moment.loads or None)
-        return {joint: self._with_errors(-held[rows], k, moment.step) for k, (joint, rows)
+        q[self._numbers], qd[self._rates], qdd[self._rates] = snapshot.q, snapshot.qd, snapshot.qdd
+        held = robot.inverse_dynamics(q, qd, qdd, snapshot.loads or None)
+        return {joint: self._with_errors(-held[rows], k, snapshot.step) for k, (joint, rows)
                 in enumerate(self._rows.items())}
 
     def _with_errors(self, wrench: np.ndarray, stream: int, step: int) -> np.ndarray:

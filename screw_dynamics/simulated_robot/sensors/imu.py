@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..moment import Moment
 from ..settings import Settings
+from ..snapshot import Snapshot
 
 
 class ImuSample(NamedTuple):
@@ -33,19 +33,19 @@ class Imu:
         self._deviation, self._noisy = deviation[:, None], deviation.any()
         self._variance = tuple((deviation**2).tolist())
 
-    def measure(self, moment: Moment) -> ImuSample:
-        """The measurement at a moment.
+    def measure(self, snapshot: Snapshot) -> ImuSample:
+        """The measurement in a snapshot.
 
         The body-fixed twist is V = (w, v) = J qd, its derivative (w', v') = J qdd + J' qd, and the acceleration of the
         link's origin, resolved in the link's frame, v' + w x v."""
-        robot, q, qd, link = moment.robot, moment.q, moment.qd, self._link
+        robot, q, qd, link = snapshot.robot, snapshot.q, snapshot.qd, self._link
         R = robot.forward_kinematics(q, link)[:3, :3]
         J = robot.jacobian(q, link)
-        V, Vd = J @ qd, J @ moment.qdd + robot.jacobian_derivative(q, qd, link) @ qd
+        V, Vd = J @ qd, J @ snapshot.qdd + robot.jacobian_derivative(q, qd, link) @ qd
         (wx, wy, wz, vx, vy, vz), measured = V.tolist(), self._bias.copy()
         measured[0] += V[:3]
         measured[1] += Vd[3:] + (wy * vz - wz * vy, wz * vx - wx * vz, wx * vy - wy * vx) - R.T @ robot.gravity
         if self._noisy:
-            rng = np.random.default_rng([*self._stream, moment.step])
+            rng = np.random.default_rng([*self._stream, snapshot.step])
             measured += self._deviation * rng.standard_normal((2, 3))
         return ImuSample(R, *measured, *self._variance)

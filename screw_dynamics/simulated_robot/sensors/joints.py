@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..moment import Moment
 from ..sensor_settings import OF_JOINTS
 from ..settings import Settings
+from ..snapshot import Snapshot
 
 QUANTITIES = ("position", "velocity", "effort")
 
@@ -38,14 +38,14 @@ class JointSensors:
         self._resolution = values["encoder_resolution"][self._coarse]
         self._noisy, self._biased, self._rounded = self._noise.any(), self._bias.any(), self._coarse.any()
 
-    def measure(self, moment: Moment) -> np.ndarray:
+    def measure(self, snapshot: Snapshot) -> np.ndarray:
         """Positions, velocities and efforts, rows of (3, n)."""
-        q, qd, effort, n = moment.q, moment.qd, moment.effort, self._noise.shape[1]
+        q, qd, effort, n = snapshot.q, snapshot.qd, snapshot.effort, self._noise.shape[1]
         if len(qd) > n:     # the velocities of a floating base, which are no joint's, come first
             q, qd, effort = (x[len(x) - n:] for x in (q, qd, effort))
         measured = np.array((q, qd, effort))
         if self._noisy:
-            rng = np.random.default_rng([self._seed, 1, moment.step])
+            rng = np.random.default_rng([self._seed, 1, snapshot.step])
             measured += self._noise * rng.standard_normal(measured.shape)
         if self._biased:
             measured += self._bias

@@ -6,7 +6,7 @@ import numpy as np
 
 from screw_dynamics.model.floating_base import NUMBERS, RATES, FloatingBase
 
-from ..moment import Moment
+from ..snapshot import Snapshot
 
 
 class OdometrySample(NamedTuple):
@@ -17,6 +17,6 @@ class OdometrySample(NamedTuple):
     twist: np.ndarray
 
 
-def odometry(base: FloatingBase, moment: Moment) -> OdometrySample:
-    """What is reported of a moment."""
-    return OdometrySample(base.pose(moment.q[:NUMBERS]), moment.qd[:RATES])
+def odometry(base: FloatingBase, snapshot: Snapshot) -> OdometrySample:
+    """What is reported of a snapshot."""
+    return OdometrySample(base.pose(snapshot.q[:NUMBERS]), snapshot.qd[:RATES])

@@ -9,8 +9,8 @@ from screw_dynamics.model.floating_base import coordinate_joints, floating_base
 from screw_dynamics.robot import Robot
 
 from ..faults import JOINT_STATES, Faults
-from ..moment import Moment
 from ..settings import Settings
+from ..snapshot import Snapshot
 from .force_torque import ForceTorques
 from .imu import Imu, ImuSample
 from .joints import JointSensors
@@ -71,8 +71,8 @@ class Sensors:
         self._held: dict[str, Any] = {}     # what frozen sensors repeat
         self._followed: tuple = ()          # active faults
 
-    def follow(self, faults: Faults, moment: Callable[[], Moment]) -> None:
-        """Let sensors freeze, or thaw, as the active faults tell; `moment` is what they measure now."""
+    def follow(self, faults: Faults, snapshot: Callable[[], Snapshot]) -> None:
+        """Let sensors freeze, or thaw, as the active faults tell; `snapshot` is what they measure now."""
         self._faults = faults
         if faults.active == self._followed:
             return
@@ -80,22 +80,22 @@ class Sensors:
         frozen = [name for name in (JOINT_STATES, *self._joint_names, *self.names) if faults.frozen(name)]
         held = {}
         for name in frozen:
-            held[name] = self._held[name] if name in self._held else self._reported(name, moment())
+            held[name] = self._held[name] if name in self._held else self._reported(name, snapshot())
         self._held = held
 
-    def _reported(self, name: str, moment: Moment) -> Any:
+    def _reported(self, name: str, snapshot: Snapshot) -> Any:
         if name.startswith(IMU) and name in self.names:
-            return self.imu(name.removeprefix(IMU), moment)
+            return self.imu(name.removeprefix(IMU), snapshot)
         if name == ODOMETRY:
-            return self.odometry(moment)
+            return self.odometry(snapshot)
         if name in self.names:
-            return self.force_torque(name.removeprefix(FORCE_TORQUE), moment)
-        return self._measured_joints(moment)
+            return self.force_torque(name.removeprefix(FORCE_TORQUE), snapshot)
+        return self._measured_joints(snapshot)
 
     # --------------------------------------------------------------------------------------------- joints
-    def joint_state(self, moment: Moment, step: int) -> JointState:
-        """What is reported of a moment at a step."""
-        measured, lost = self._measured_joints(moment), np.zeros(len(self._joint_names), dtype=bool)
+    def joint_state(self, snapshot: Snapshot, step: int) -> JointState:
+        """What is reported of a snapshot at a step."""
+        measured, lost = self._measured_joints(snapshot), np.zeros(len(self._joint_names), dtype=bool)
         if self._faults.active or self._settings.sensor_dropout:
             lost[:] = self.lost(JOINT_STATES, step)
             lost |= [self._faults.dropped(name, step) for name in self._joint_names]
@@ -107,11 +107,11 @@ class Sensors:
             lost = np.concatenate((lost, lost[self._leader]))
         return JointState(self._names, position, velocity, effort, lost)
 
-    def _measured_joints(self, moment: Moment) -> np.ndarray:
+    def _measured_joints(self, snapshot: Snapshot) -> np.ndarray:
         """Positions, velocities and efforts, rows of (3, n), with offsets, and those that are frozen."""
         if JOINT_STATES in self._held:
             return self._held[JOINT_STATES]
-        measured = self._joints.measure(moment)
+        measured = self._joints.measure(snapshot)
         if self._faults.active:
             measured[0] += self._faults.offset(JOINT_STATES)
             for i, name in enumerate(self._joint_names):
@@ -121,26 +121,26 @@ class Sensors:
         return measured
 
     # --------------------------------------------------------------------------------------------- other sensors
-    def imu(self, link: str, moment: Moment) -> ImuSample:
-        """What the IMU of a link reports of a moment."""
+    def imu(self, link: str, snapshot: Snapshot) -> ImuSample:
+        """What the IMU of a link reports of a snapshot."""
         if IMU + link in self._held:
             return self._held[IMU + link]
-        sample = self._imus[link].measure(moment)
+        sample = self._imus[link].measure(snapshot)
         offset = self._faults.offset(IMU + link)
         return sample._replace(linear_acceleration=sample.linear_acceleration + offset)
 
-    def force_torque(self, joint: str, moment: Moment) -> np.ndarray:
-        """The wrench (6,), (torque, force), that the sensor of a joint reports of a moment; see ForceTorques."""
+    def force_torque(self, joint: str, snapshot: Snapshot) -> np.ndarray:
+        """The wrench (6,), (torque, force), that the sensor of a joint reports of a snapshot; see ForceTorques."""
         name = FORCE_TORQUE + joint
         if name in self._held:
             return self._held[name]
-        return self._force_torques.measure(moment)[joint] + np.repeat([0.0, self._faults.offset(name)], 3)
+        return self._force_torques.measure(snapshot)[joint] + np.repeat([0.0, self._faults.offset(name)], 3)
 
-    def odometry(self, moment: Moment) -> OdometrySample:
-        """What is reported of the pose and the twist of a floating base at a moment."""
+    def odometry(self, snapshot: Snapshot) -> OdometrySample:
+        """What is reported of the pose and the twist of a floating base in a snapshot."""
         if ODOMETRY in self._held:
             return self._held[ODOMETRY]
-        sample = odometry(self._base, moment)
+        sample = odometry(self._base, snapshot)
         return sample._replace(pose=sample.pose + np.repeat([self._faults.offset(ODOMETRY), 0.0], [3, 4]))
 
     def child_link(self, joint: str) -> str:

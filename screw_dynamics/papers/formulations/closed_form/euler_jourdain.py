@@ -21,7 +21,7 @@ from ..screw_derivatives import body_fixed, hybrid, mixed, spatial
 from ..system_jacobian import twist_map
 
 
-class Form(NamedTuple):
+class Quantities(NamedTuple):
     """The derivatives of twists, inertias from those in the body frame, and wrenches of a representation."""
 
     twist_derivatives: Callable[..., list[np.ndarray]]
@@ -29,11 +29,12 @@ class Form(NamedTuple):
     wrench: Callable[..., np.ndarray]
 
 
-FORMS = {
-    "body": Form(body_fixed.twist_derivatives, lambda M, C: M, lambda M, V, Vd, C: bodies.body_fixed.wrench(M, V, Vd)),
-    "spatial": Form(spatial.twist_derivatives, bodies.spatial.inertia, bodies.spatial.wrench),
-    "hybrid": Form(hybrid.twist_derivatives, bodies.hybrid.inertia, bodies.hybrid.wrench),
-    "mixed": Form(mixed.twist_derivatives, bodies.mixed.inertia, bodies.mixed.wrench)}
+QUANTITIES = {
+    "body": Quantities(body_fixed.twist_derivatives, lambda M, C: M,
+                       lambda M, V, Vd, C: bodies.body_fixed.wrench(M, V, Vd)),
+    "spatial": Quantities(spatial.twist_derivatives, bodies.spatial.inertia, bodies.spatial.wrench),
+    "hybrid": Quantities(hybrid.twist_derivatives, bodies.hybrid.inertia, bodies.hybrid.wrench),
+    "mixed": Quantities(mixed.twist_derivatives, bodies.mixed.inertia, bodies.mixed.wrench)}
 
 
 def euler_jourdain(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, representation: str = "body",
@@ -52,7 +53,7 @@ def needed_wrenches(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, r
     """What the motion of each body takes from its joints, (..., b, 6): M V' - ad_V^T M V - W^app, in which V' holds the
     weight. The left side of [MD] (77) but for W^c."""
     V, Vd = twists(robot, q, qd, qdd, representation)
-    W = FORMS[representation].wrench(robot.model.inertias, V, Vd, robot.body_poses(q))
+    W = QUANTITIES[representation].wrench(robot.model.inertias, V, Vd, robot.body_poses(q))
     return W if applied is None else W - checked(applied=(applied, *W.shape[-2:]))[0]
 
 
@@ -74,13 +75,13 @@ def mass_matrix(robot: Robot, q: ArrayLike, representation: str = "body") -> np.
     """J^T M J, (..., n, n), with the system Jacobian and the bodies' inertias in the representation; [MD] (81); and
     armature on its diagonal."""
     J = robot.body_jacobians(q, representation)
-    M = FORMS[representation].inertia(robot.model.inertias, robot.body_poses(q))
+    M = QUANTITIES[representation].inertia(robot.model.inertias, robot.body_poses(q))
     return np.einsum("...ixk,...ixl->...kl", J, M @ J) + np.diag(robot.armature)
 
 
 def twists(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
            representation: str) -> tuple[np.ndarray, np.ndarray]:
     """V and V' (..., b, 6) of all bodies, V' in a world that accelerates by (0, -g), which is how gravity enters."""
-    V, Vd = FORMS[representation].twist_derivatives(robot, q, qd, qdd)
+    V, Vd = QUANTITIES[representation].twist_derivatives(robot, q, qd, qdd)
     g = np.r_[0.0, 0.0, 0.0, robot.gravity]
     return V, Vd - (Ad_inv(robot.body_poses(q), g) if representation == "body" else g)

@@ -22,7 +22,7 @@ from .evaluation import Evaluation, Forces, Threads
 empty = np.empty
 
 
-class Motion(Evaluation):
+class Integration(Evaluation):
     """Methods about motions in time."""
 
     _rollouts: Rollouts

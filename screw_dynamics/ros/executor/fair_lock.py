@@ -5,7 +5,7 @@ import threading
 from rclpy.executors import ShutdownException, SingleThreadedExecutor, TimeoutException
 
 
-class Turns:
+class FairLock:
     """A lock, as a context, which a thread may enter again while it has it, and which nobody gets twice while another
     waits.
 
@@ -18,7 +18,7 @@ class Turns:
         self._owner = 0
         self._depth = 0
 
-    def __enter__(self) -> "Turns":
+    def __enter__(self) -> "FairLock":
         me = threading.get_ident()
         if self._owner != me:
             with self._queue:
@@ -34,12 +34,12 @@ class Turns:
             self._turn.release()
 
 
-class TurnExecutor(SingleThreadedExecutor):
-    """Runs callbacks in the thread that spins, each of them in its turn among the threads that share `turns`."""
+class FairExecutor(SingleThreadedExecutor):
+    """Runs callbacks in the thread that spins, each of them in its turn among the threads that share `lock`."""
 
-    def __init__(self, turns: Turns):
+    def __init__(self, lock: FairLock):
         super().__init__()
-        self.turns = turns
+        self.lock = lock
 
     def spin_once(self, timeout_sec: float | None = None) -> None:
         """Wait for one callback and run it."""
@@ -47,7 +47,7 @@ class TurnExecutor(SingleThreadedExecutor):
             handler, _, _ = self.wait_for_ready_callbacks(timeout_sec=timeout_sec)
         except (ShutdownException, TimeoutException):
             return
-        with self.turns:
+        with self.lock:
             handler()
         if handler.exception() is not None:
             raise handler.exception()

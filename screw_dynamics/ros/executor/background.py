@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-async def aside(future: Callable[[], Any], work: Callable[[], Any]) -> Any:
+async def in_background(future: Callable[[], Any], work: Callable[[], Any]) -> Any:
     """What work() returns, or raises, in a thread of its own: the executor goes on meanwhile.
 
     future(): one to await in a callback, whichever thread completes it."""
@@ -16,7 +16,7 @@ async def aside(future: Callable[[], Any], work: Callable[[], Any]) -> Any:
             done.set_result((work(), None))
         except Exception as error:
             done.set_result((None, error))
-    threading.Thread(target=run, daemon=True, name="aside").start()
+    threading.Thread(target=run, daemon=True, name="background").start()
     result, error = await done
     if error is not None:
         raise error

@@ -1,4 +1,4 @@
-"""A moment of a simulation: the state at a step and what acts on it, now or a while ago."""
+"""A snapshot of a simulation: the state at a step and what acts on it, now or a while ago."""
 
 from bisect import bisect_right
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ class Acting(NamedTuple):
     stopped: bool
 
 
-class Moment:
+class Snapshot:
     """What sensors can measure at a step, with simulated time time_ns: robot, q, qd, and what follows from what acts.
 
     wrenches: the pushes {link: (6,)}, (torque, force) in each link's frame."""
