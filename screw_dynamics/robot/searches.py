@@ -56,7 +56,9 @@ class Goals(NamedTuple):
 def goals(pose: ArrayLike, link: Any, parts: Any, reference: Any) -> Goals:
     """The goals that the arguments of Robot.inverse_kinematics describe; ValueError names what is wrong with them."""
     if isinstance(link, str):
-        links, references, parts = (link,), (reference,), [parts]
+        links: tuple[str, ...] = (link,)
+        references: tuple[str | None, ...] = (reference,)
+        parts = [parts]
         poses = checks.real_numbers("pose", pose, 4, 4)[..., None, :, :]
     else:
         links = tuple(link) if isinstance(link, Iterable) else (link,)
