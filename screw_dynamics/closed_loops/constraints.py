@@ -58,7 +58,7 @@ class Constraints:
             m = 1 if isinstance(part, Coupling) else part.held.m
             self.parts[given.name], self.rows[given.name] = part, slice(self.m, self.m + m)
             self.m += m
-        self.in_workspaces = robot._rows._replace(tables=self._packed(), work=tables.work(robot.n, self.m))
+        self.in_workspaces = robot.tables._replace(tables=self._packed(), work=tables.work(robot.n, self.m))
         self.memory, self.on_lanes = workspace(self.in_workspaces), Workspaces(self.in_workspaces)
         first = robot.n + self.m
         self.numbers = first + 6 * len(self.parts) + 1          # of forward dynamics
@@ -111,7 +111,7 @@ class Constraints:
         """The tables of the recursions."""
         robot, loops, rows, terms = self.robot, [], [], []
         origin = identity(0.0)
-        slots = {link.coordinate: slot for slot, link in reversed([*enumerate(robot._links)][1:])}
+        slots = {link.coordinate: slot for slot, link in reversed([*enumerate(robot.tables.links)][1:])}
         for part, where in zip(self.parts.values(), self.rows.values(), strict=True):
             if isinstance(part, Coupling):
                 loops.append(tables.Loop(tables.COUPLING, where.start, 1, 0, 0, origin, origin, origin, part.offset))
@@ -128,7 +128,7 @@ class Constraints:
 
     def _in_body(self, link: str, frame: np.ndarray) -> tuple[int, Pose]:
         """The slot of a link's body, and the pose in it of a frame in the link."""
-        row = self.robot._frames[self.robot._frame[link]]
+        row = self.robot.tables.frames[self.robot.tables.names[link]]
         return row.body, compose(row.C, pose(frame))
 
 

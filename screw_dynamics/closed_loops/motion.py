@@ -33,7 +33,7 @@ class LoopMotion(NamedTuple):
 def rollouts(constraints: Constraints, projection: str | None) -> Rollouts:
     """The rollouts of a robot that keeps constraints, with one of PROJECTIONS after each step."""
     robot = constraints.robot
-    entries = robot._rollouts._entries._replace(acceleration=constraints.acceleration)
+    entries = robot.rollouts.entries._replace(acceleration=constraints.acceleration)
     return Rollouts(robot, entries, constraints.on_lanes, PROJECTIONS[projection])
 
 

@@ -167,7 +167,7 @@ class Dynamics(Kinematics):
         """The slot of a link's body, and the matrix by which a wrench (..., 6) on the link, on the right of it, is that
         in the frame of the Link; kept from the first use on."""
         if link not in self._carriers:
-            row = self._frames[self._frame[link]]
+            row = self.tables.frames[self._frame[link]]
             self._carriers[link] = row.body, Ad_matrix(inverse_pose(pose_matrix(row.C)))
         return self._carriers[link]
 

@@ -24,7 +24,9 @@ Forces: TypeAlias = Sequence[Element] | None
 
 
 class Evaluation:
-    """A model under gravity (3,), also in memory that compiled code reads."""
+    """A model under gravity (3,), also in memory that compiled code reads.
+
+    tables: what that code reads of the robot, for packages that compile code of their own for it."""
 
     def __init__(self, model: Model, gravity: ArrayLike):
         self.model = checks.model(model, Model)
@@ -36,9 +38,9 @@ class Evaluation:
         self.joint_names, self.link_names, self.warnings = model.joint_names, tuple(model.frames), model.warnings
         self._frame = {name: i for i, name in enumerate(model.frame_names) if name is not None}
         self._root = Target(0, self._frame[model.root]).packed       # of all bodies, in the frame of the root
-        self._links, self._frames = model.links(self.gravity), model.frame_rows(self.gravity)
-        self._rows = Rows(self._links, self._frames, self.n, self.nq, model.places(self.gravity), names=self._frame)
-        self._memory, self._on_lanes = workspace(self._rows), Workspaces(self._rows)
+        self.tables = Rows(model.links(self.gravity), model.frame_rows(self.gravity), self.n, self.nq,
+                           model.places(self.gravity), names=self._frame)
+        self._memory, self._on_lanes = workspace(self.tables), Workspaces(self.tables)
 
     def _of(self, entry: Entry) -> Entry:
         """The entry points of an algorithm for this robot."""

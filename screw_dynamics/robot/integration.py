@@ -25,7 +25,7 @@ empty = np.empty
 class Integration(Evaluation):
     """Methods about motions in time."""
 
-    _rollouts: Rollouts
+    rollouts: Rollouts
     _steps: dict            # by options: entry point of one state, and plan
 
     @overload
@@ -69,12 +69,12 @@ class Integration(Evaluation):
         qd, has `recorded` {name: energy_balance, momentum_balance or configuration_residual at the samples}. Work and
         impulses are summed up over all steps, for which memory is used then, whatever `every` is."""
         if record is None:
-            return self._rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol,
+            return self.rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol,
                                           threads, springs, forces)
         names, (steps, every) = conservation.records(record, self.model), sampling(steps, every)
-        total = self._rollouts.total(forces, friction, springs)
+        total = self.rollouts.total(forces, friction, springs)
         fine = 1 if effort is not None or total or limits else every
-        motion = self._rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, fine, rtol, atol,
+        motion = self.rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, fine, rtol, atol,
                                         threads, springs, forces)
         limits = bool(limits)
         # The step that a stop ended is known if the efforts in it are those at its start.
@@ -101,7 +101,7 @@ class Integration(Evaluation):
         if limits:
             ends = checks.real_numbers("q", q, self.nq)[..., 1:, :]
             at_stop = conservation.at_limits(model, ends, model.lower, model.upper).any(axis=-1)
-        total = self._rollouts.total(forces, friction, springs)
+        total = self.rollouts.total(forces, friction, springs)
         return conservation.energy_balance(self, t, q, qd, tau, total, at_stop, None, threads)
 
     def momentum_balance(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | Callable | None = None, *,
@@ -111,7 +111,7 @@ class Integration(Evaluation):
         impulse of gravity and of efforts on the floating joint; arguments as in `energy_balance`.
 
         ValueError for a robot that does not float, whose root takes any momentum: it names the joint that holds it."""
-        total = self._rollouts.total(forces, checks.flag("friction", friction), springs)
+        total = self.rollouts.total(forces, checks.flag("friction", friction), springs)
         return conservation.momentum_balance(self, t, q, qd, tau, total, threads)
 
     def total_force(self, forces: Sequence[Element], *, friction: bool = False, springs: Springs | None = None
@@ -119,7 +119,7 @@ class Integration(Evaluation):
         """The sum of elements of force on this robot, as `rollout` takes them: its joint efforts, their exact
         derivatives, energy and power at any states. ValueError names an element that does not fit."""
         elements = acting(self.model, elements_of(forces), checks.flag("friction", friction), springs)
-        return Total(self.model, self._rows, elements)
+        return Total(self.model, self.tables, elements)
 
     def configuration_residual(self, q: ArrayLike, *, limits: bool = False) -> np.ndarray:
         """How far configurations q (..., nq) are from valid ones, (...): the largest difference of a
@@ -141,13 +141,13 @@ class Integration(Evaluation):
                 one, plan, memory = self._steps[key]
                 done = one(memory, plan, q, qd, tau, None, here, rate, dt)
                 if done > 2:
-                    self._rollouts.tell_limits(here[None])
+                    self.rollouts.tell_limits(here[None])
                 if done:
                     return here, rate
             except (KeyError, TypeError, ValueError):       # a first call, or an argument that is refused below
-                one, plan, pool = self._rollouts.step_entry(integrator, friction, limits)
+                one, plan, pool = self.rollouts.step_entry(integrator, friction, limits)
                 self._steps[key] = one, plan, pool.take()
-        return self._rollouts.step(q, qd, tau, dt, integrator, friction, limits, springs, forces, t, out, threads)
+        return self.rollouts.step(q, qd, tau, dt, integrator, friction, limits, springs, forces, t, out, threads)
 
     def plot(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None,
              path: str | os.PathLike | None = None) -> Any:

@@ -76,7 +76,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         object.__setattr__(self, "_sealed", False)
         (self._inverse_dynamics, self._coriolis_torque, self._gravity_torque, self._mass_matrix, self._coriolis_matrix,
          self._forward_dynamics, _) = algorithms
-        self._rollouts = Rollouts(self, algorithms, self._on_lanes)
+        self.rollouts = Rollouts(self, algorithms, self._on_lanes)
         self._steps: dict = {}              # by options: entry point of one state, and plan
         self._sealed = True
 
@@ -162,12 +162,12 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         special = Robot(self.model, self.gravity, self.representation, self.source)
         places = self.model.places(self.gravity)
         special._use(Choice(*(
-            shortest(entries, self._links, self._frames, places=places) or self._of(loops)
+            shortest(entries, self.tables.links, self.tables.frames, places=places) or self._of(loops)
             for entries, loops in zip(
                 candidates(self.representation, self.model.shares_coordinates), self._loops(), strict=True))))
         for link, representation, *references in checks.jacobian_names(jacobians, self.link_names):
             reference = references[0] if references else None
             target = self._target(link, reference, representation)
-            kernel = straight_line(JACOBIAN, self._links, self._frames, target, places)
+            kernel = straight_line(JACOBIAN, self.tables.links, self.tables.frames, target, places)
             special._keep_jacobian(link, reference, representation, self._jacobian if kernel is JACOBIAN else kernel)
         return special

@@ -211,7 +211,7 @@ class Searches:
         """The slots whose joints move the frame of each task; ValueError names a link that none moves."""
         moving = []
         for task, link in zip(tasks, links, strict=True):
-            ways = [set(self._way(self._robot._frames[frame].body)) for frame in task]
+            ways = [set(self._way(self._robot.tables.frames[frame].body)) for frame in task]
             found = {i for i in ways[0] ^ ways[1] if allowed[self._model.coordinates[i - 1]]}
             if not found:
                 raise ValueError(f"link {link!r}: no joint of one degree of freedom that may move moves it relative to "

@@ -140,7 +140,7 @@ class Samples:
         if tau is None:
             return (np.zeros((1, self.robot.n)),) * 3
         if callable(tau):
-            of = self.robot._rollouts.efforts_of
+            of = self.robot.rollouts.efforts_of
             ends = of(tau, self.t, self.q, self.qd)
             middle = of(tau, 0.5 * (self.t[:-1] + self.t[1:]), self.configuration, self.velocity)
             return ends[..., :-1, :], middle, ends[..., 1:, :]

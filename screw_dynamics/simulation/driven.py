@@ -281,7 +281,7 @@ class Driven:
             self._memory, acceleration = ws.workspace(constraints.in_workspaces), constraints.acceleration
             hybrid, self._what = loops_hybrid_dynamics.entry(structure)[1], CONFIGURATIONS
         else:
-            self._memory, acceleration = ws.workspace(with_room(robot._rows)), entries.acceleration.of(structure)
+            self._memory, acceleration = ws.workspace(with_room(robot.tables)), entries.acceleration.of(structure)
             hybrid, self._what = hybrid_dynamics.entry(structure)[1], NEEDED
         self._calls = np.zeros(STATICS + 1, dtype=np.int64)
         self._calls[FORWARD], self._calls[STATICS] = acceleration.address(False), statics.address(False)

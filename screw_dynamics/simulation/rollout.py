@@ -60,8 +60,8 @@ class Rollouts:
     def __init__(self, robot: Any, entries: Choice, workspaces: Workspaces,
                  projected: int | None = None):
         self._projected = projected
-        self._robot, self._model, self._entries, self._workspaces = robot, robot.model, entries, workspaces
-        self._with_room = workspaces if projected is not None else Workspaces(with_room(robot._rows))
+        self._robot, self._model, self.entries, self._workspaces = robot, robot.model, entries, workspaces
+        self._with_room = workspaces if projected is not None else Workspaces(with_room(robot.tables))
         self._checked: dict = {}            # by options: plan, and number of samples
         self._totals: dict[tuple[Element, ...], Total] = {}
         self._on_groups = self._model.on_groups
@@ -103,13 +103,13 @@ class Rollouts:
         if elements not in self._totals:
             if len(self._totals) > 100:
                 self._totals.clear()
-            self._totals[elements] = Total(self._model, self._robot._rows, elements)
+            self._totals[elements] = Total(self._model, self._robot.tables, elements)
         return self._totals[elements]
 
     def _call_robot(self, plan, integrator, total, lanes):
         """Write the addresses of what an integrator calls of the robot into a plan. Returns all addresses."""
         calls = plan.view(np.int64)[ADDRESSES:JOINTS]
-        calls[FORWARD] = self._entries.acceleration.address(lanes)
+        calls[FORWARD] = self.entries.acceleration.address(lanes)
         if total:
             check_elements(integrator, total.elements)
             calls[FORCES], calls[ELEMENTS] = total.address(lanes), total.where

@@ -108,7 +108,7 @@ def test_payload_and_gravity_are_those_of_the_robot_it_was_made_of(tree):
 def test_forward_dynamics_of_the_fewest_operations(name, form):
     robot = real_robot(name)
     several = Choice(*candidates(None, robot.model.shares_coordinates)).forward_dynamics
-    taken = {entry.name: straight_line_operations(entry, robot._links).total for entry in several}
+    taken = {entry.name: straight_line_operations(entry, robot.tables.links).total for entry in several}
     chosen = robot.specialize()._forward_dynamics.name
     assert chosen == f"{min(taken, key=taken.get)}, specialized" == f"forward_dynamics.{form}, specialized"
 

@@ -73,7 +73,7 @@ class RolloutDerivatives:
         lead, steps = self.qd.shape[:-2], len(self.t) - 1
         self.tau = np.broadcast_to(efforts(effort, lead, steps, robot.n), (*lead, steps, robot.n))
         self._robot, self._integrator, self._dt, self._apart = robot, integrator, float(dt), bool(parameters)
-        self._options, self._friction = (None, robot._rollouts.smooth(forces, friction), limits, threads), friction
+        self._options, self._friction = (None, robot.rollouts.smooth(forces, friction), limits, threads), friction
 
     # --------------------------------------------------------------------------------------------- both ways
     def forward(self, dq0: ArrayLike | None = None, dqd0: ArrayLike | None = None, dtau: ArrayLike | None = None,
