@@ -5,7 +5,7 @@ leaves pyproject.toml behind. package.xml says the same to rosdep, in the names 
 
 The kernels are compiled while the package is built, so that nobody waits for that later. SCREW_DYNAMICS_TARGETS in the
 environment says for which processors: native, which is the default, is the one at hand; names of PORTABLE in
-screw_dynamics/machine_code/cache.py, as "x86-64-v3 x86-64-v4", make a wheel for others; none leaves it to first use.
+screw_dynamics/kernel_cache/cache.py, as "x86-64-v3 x86-64-v4", make a wheel for others; none leaves it to first use.
 """
 
 import os

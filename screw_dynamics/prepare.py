@@ -53,9 +53,9 @@ from screw_dynamics.constraints import hybrid_dynamics as hybrid_dynamics_of_loo
 from screw_dynamics.constraints import projection
 from screw_dynamics.constraints.kinematics import KINEMATICS
 from screw_dynamics.forces import total as forces
-from screw_dynamics.machine_code import store
-from screw_dynamics.machine_code.cache import BATCHES, Form
-from screw_dynamics.machine_code.cache import prepare as load_or_compile
+from screw_dynamics.kernel_cache import store
+from screw_dynamics.kernel_cache.cache import BATCHES, Form
+from screw_dynamics.kernel_cache.cache import prepare as load_or_compile
 from screw_dynamics.model.links import Structure
 from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.simulation import control_along, driven

@@ -11,8 +11,8 @@ from numba import types
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import CONFIGURATIONS, COORDINATES, Entry
-from screw_dynamics.machine_code.cache import Form, compiled, prepare
-from screw_dynamics.machine_code.native import address, array_at
+from screw_dynamics.compiled.native import address, array_at
+from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 from screw_dynamics.model.links import Link, Structure
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.tables import Square

@@ -11,9 +11,9 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
+from screw_dynamics.compiled.native import address, array_at
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.lazy import lazy
-from screw_dynamics.machine_code.cache import BATCHES, Form, compiled, prepare
-from screw_dynamics.machine_code.native import address, array_at
 from screw_dynamics.model.group_joints import Place, configure
 from screw_dynamics.model.links import Frame, Link, Links, Structure
 from screw_dynamics.numbers.lanes import places, splat

@@ -12,7 +12,7 @@ from numba.core import cgutils
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic, overload
 
-from screw_dynamics.machine_code.native import fail
+from screw_dynamics.compiled.native import fail
 from screw_dynamics.numbers.values import INLINE, kernel, outlined
 
 # Words of a watch, an int64 array: what failed (native.attempt), steps until the next look and between looks, times of

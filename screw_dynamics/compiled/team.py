@@ -17,8 +17,8 @@ from numba.core import cgutils
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic
 
-from screw_dynamics.machine_code.cache import BATCHES, Form, compiled, prepare
-from screw_dynamics.machine_code.native import array_at, call
+from screw_dynamics.compiled.native import array_at, call
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.numbers.values import kernel, outlined
 
 from .interrupt import now

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, get_type_hints
 import numpy as np
 from numba import types
 
-from screw_dynamics.machine_code.native import array_at, at
+from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.model.group_joints import Place
 from screw_dynamics.model.links import Frame, GearedLink, Link, Links
 from screw_dynamics.numbers.tables import block, packed, size, table

@@ -15,8 +15,8 @@ from screw_dynamics.algorithms.group_rates import add_products, complete
 from screw_dynamics.algorithms.hybrid_dynamics import INPUTS
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import CONFIGURATIONS, COORDINATES
-from screw_dynamics.machine_code.cache import Form, compiled, prepare
-from screw_dynamics.machine_code.native import address, array_at
+from screw_dynamics.compiled.native import address, array_at
+from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 from screw_dynamics.model.links import Link, Structure
 from screw_dynamics.numbers.values import Scalar, kernel
 

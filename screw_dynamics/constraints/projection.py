@@ -14,10 +14,10 @@ from numba import types
 from screw_dynamics.algorithms.space import coordinates_alone, displace, groups, put_back
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.native import address, array_at
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.tiles import gather
-from screw_dynamics.machine_code.cache import BATCHES, Form, compiled, prepare
-from screw_dynamics.machine_code.native import address, array_at
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.model.links import Link, Structure
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where

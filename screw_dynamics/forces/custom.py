@@ -10,9 +10,9 @@ from types import FunctionType
 from numba import njit, types
 from numba.core.errors import NumbaError
 
-from screw_dynamics.machine_code.user_code import fingerprint
-from screw_dynamics.machine_code.user_errors import returns_nothing, why_not
-from screw_dynamics.machine_code.user_functions import bounds_checked
+from screw_dynamics.kernel_cache.user_code import fingerprint
+from screw_dynamics.kernel_cache.user_errors import returns_nothing, why_not
+from screw_dynamics.kernel_cache.user_functions import bounds_checked
 from screw_dynamics.numbers.values import CALLED, PLAIN, kernel
 
 from .element import ANY, Element, Robot

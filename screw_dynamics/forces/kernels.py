@@ -8,9 +8,9 @@ from numba import types
 from screw_dynamics.algorithms.space import coordinates_alone, displace, groups
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number, place
+from screw_dynamics.compiled.native import array_at
 from screw_dynamics.compiled.tiles import gather
-from screw_dynamics.machine_code.cache import BATCHES, Form, compiled
-from screw_dynamics.machine_code.native import array_at
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.dual import along, direction, dual, no_derivatives, value_of
 from screw_dynamics.numbers.lanes import WIDTH

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from screw_dynamics.machine_code.native import zeros_like
+from screw_dynamics.compiled.native import zeros_like
 from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert
 from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dot

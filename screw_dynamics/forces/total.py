@@ -12,9 +12,9 @@ from numba.core.errors import NumbaError
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.compiled.native import address, at
 from screw_dynamics.compiled.workspace import Rows, workspace
-from screw_dynamics.machine_code.cache import Form, prepare
-from screw_dynamics.machine_code.native import address, at
+from screw_dynamics.kernel_cache.cache import Form, prepare
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN

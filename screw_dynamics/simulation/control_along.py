@@ -7,8 +7,8 @@ from numba import types
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.interrupt import FAILURE, begin, finish
-from screw_dynamics.machine_code.cache import Form, compiled, prepare
-from screw_dynamics.machine_code.native import at, attempt
+from screw_dynamics.compiled.native import at, attempt
+from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 
 from .motion import CONTROLLER
 

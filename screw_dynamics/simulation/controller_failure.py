@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from screw_dynamics.compiled.workspace import RESULT
-from screw_dynamics.machine_code.user_functions import in_python
+from screw_dynamics.kernel_cache.user_functions import in_python
 
 from .controllers import PARAMETERS, heading, parameters
 

@@ -16,11 +16,11 @@ from numba.core.dispatcher import Dispatcher
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number
-from screw_dynamics.machine_code.cache import Form, compiled, prepare
-from screw_dynamics.machine_code.native import address, array_at
-from screw_dynamics.machine_code.user_code import Fingerprint, fingerprint
-from screw_dynamics.machine_code.user_errors import refusals, returns_nothing, why_not
-from screw_dynamics.machine_code.user_functions import bounds_checked
+from screw_dynamics.compiled.native import address, array_at
+from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
+from screw_dynamics.kernel_cache.user_code import Fingerprint, fingerprint
+from screw_dynamics.kernel_cache.user_errors import refusals, returns_nothing, why_not
+from screw_dynamics.kernel_cache.user_functions import bounds_checked
 from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert
 from screw_dynamics.numbers.values import CALLED
 

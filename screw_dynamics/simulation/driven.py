@@ -14,11 +14,11 @@ from screw_dynamics.algorithms.choice import choice
 from screw_dynamics.algorithms.space import PLACE, coordinates_alone, displace, groups, place_in_q, sizes
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.interrupt import FAILURE, begin, finish
+from screw_dynamics.compiled.native import at, call
 from screw_dynamics.constraints import hybrid_dynamics as loops_hybrid_dynamics
 from screw_dynamics.constraints.projection import BEGIN, CONFIGURATIONS, NEEDED, projection_address, with_room
 from screw_dynamics.forces import Element
-from screw_dynamics.machine_code.cache import Form, compiled, prepare
-from screw_dynamics.machine_code.native import at, call
+from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 from screw_dynamics.numbers.values import kernel, outlined
 from screw_dynamics.screws.se3 import Ad_dual, Wrench
 from screw_dynamics.screws.vectors import Vec3

@@ -11,7 +11,7 @@ from numba import types
 from numba.core.typing.npydecl import NumpyRulesInplaceArrayOperator
 from numba.extending import overload
 
-from screw_dynamics.machine_code.native import fresh
+from screw_dynamics.compiled.native import fresh
 from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert, splat
 from screw_dynamics.numbers.scalars import absolute, sincos, sqrt, where
 from screw_dynamics.numbers.values import CALLEE, kernel, over

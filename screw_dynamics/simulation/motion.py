@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.algorithms.space import PLACE, place_in_q
+from screw_dynamics.compiled.native import at, attempt, call
 from screw_dynamics.constraints.impulses import ADDED, LOWER, STICKS, UPPER
 from screw_dynamics.constraints.projection import NEEDED, PUSHED
-from screw_dynamics.machine_code.native import at, attempt, call
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.machine_code.native import address, array_at
+from screw_dynamics.compiled.native import address, array_at
 from screw_dynamics.numbers.values import PLAIN
 
 from .controllers import CompiledController

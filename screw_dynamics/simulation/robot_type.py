@@ -10,8 +10,8 @@ from numba.extending import intrinsic, models, overload, overload_attribute, ove
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import Target, per_frame, per_joint, per_pair, per_twist, single
-from screw_dynamics.machine_code.native import array_at, at, call, fresh
-from screw_dynamics.machine_code.user_errors import refuse
+from screw_dynamics.compiled.native import array_at, at, call, fresh
+from screw_dynamics.kernel_cache.user_errors import refuse
 from screw_dynamics.numbers.lanes import LANE, splat
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.structs import member

@@ -11,8 +11,8 @@ from screw_dynamics.algorithms.space import coordinates_alone, groups
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.borrow import BORROWED, READABLE, bits, borrowed, data_at, is_array, layout_is_known
 from screw_dynamics.compiled.interrupt import OWN, begin, finish, release_gil, retake_gil
-from screw_dynamics.machine_code.cache import BATCHES, Form, compiled, prepare
-from screw_dynamics.machine_code.native import array_at, at
+from screw_dynamics.compiled.native import array_at, at
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.numbers.lanes import splat
 from screw_dynamics.numbers.values import Scalar, outlined
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from screw_dynamics.algorithms.space import place_in_q
 from screw_dynamics.compiled.interrupt import ended
+from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.workspace import CONFIGURATION, COORDINATES, RESULT, watch_in
 from screw_dynamics.constraints.impulses import ACTS
 from screw_dynamics.constraints.projection import BEGIN, NEEDED
-from screw_dynamics.machine_code.native import array_at, at
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.tables import block

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from screw_dynamics.algorithms.space import displace, pull, push
-from screw_dynamics.machine_code.native import array_at, at
+from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.numbers.scalars import absolute, some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 

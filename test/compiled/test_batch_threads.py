@@ -15,9 +15,9 @@ from numba import types
 from screw_dynamics.compiled import batch, rows, team
 from screw_dynamics.compiled import threads as pool
 from screw_dynamics.compiled.interrupt import now
+from screw_dynamics.compiled.native import address, array_at
 from screw_dynamics.compiled.threads import available_threads, on_threads
-from screw_dynamics.machine_code.cache import compiled, prepare
-from screw_dynamics.machine_code.native import address, array_at
+from screw_dynamics.kernel_cache.cache import compiled, prepare
 from screw_dynamics.numbers.values import PLAIN, kernel
 from support.batches import ARM, method, states
 from support.paths import URDF

@@ -15,8 +15,8 @@ import pytest
 from numba import types
 
 import screw_dynamics
-from screw_dynamics.machine_code import cache, store
-from screw_dynamics.machine_code.cache import compiled, prepare
+from screw_dynamics.kernel_cache import cache, store
+from screw_dynamics.kernel_cache.cache import compiled, prepare
 
 PACKAGE = Path(screw_dynamics.__file__).parent
 PLACES = "SCREW_DYNAMICS_CACHE_DIR", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME"
@@ -313,7 +313,7 @@ def test_several_threads_may_ask_at_once(folder):
 POWER = """
 from numba import types
 
-from screw_dynamics.machine_code.cache import compiled, prepare
+from screw_dynamics.kernel_cache.cache import compiled, prepare
 from screw_dynamics.screws.se3 import Twist, Wrench, dot
 from screw_dynamics.screws.vectors import Vec3
 

@@ -3,7 +3,7 @@ import pytest
 from numba import njit, types
 from numba.core.codegen import JITCodeLibrary
 
-from screw_dynamics.machine_code.cache import compiled, prepare
+from screw_dynamics.kernel_cache.cache import compiled, prepare
 from screw_dynamics.numbers.linking import Whole
 from screw_dynamics.numbers.values import CALLEE, kernel, outlined
 

@@ -18,7 +18,7 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import Any
 
-from screw_dynamics.machine_code import store
+from screw_dynamics.kernel_cache import store
 
 from .table import Fault, Stage, place, read, sources
 from .trees import PACKAGE, Tree

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from screw_dynamics import prepare
-from screw_dynamics.machine_code.store import Folder
+from screw_dynamics.kernel_cache.store import Folder
 
 
 def cache_with(kernels: Iterable[str], path: Path) -> dict[str, str]:

@@ -35,7 +35,7 @@ from . import store
 from .fingerprint import fingerprint
 
 # The others are plain Python.
-COMPILED = ("numbers", "screws", "model", "machine_code", "compiled", "algorithms", "forces", "constraints",
+COMPILED = ("numbers", "screws", "model", "kernel_cache", "compiled", "algorithms", "forces", "constraints",
             "simulation")
 BATCHES = ", batches"   # ends the names of entry points for many states
 LONG = 1.0              # s: whoever compiles for longer is told so
