@@ -279,7 +279,7 @@ def test_threads_that_come_at_once_get_one_workspace(monkeypatch):
             both.wait(timeout=60)
         return make(*arguments)
     monkeypatch.setattr(batch, "workspace", slowly)
-    workspaces = batch.Workspaces(ARM._rows)
+    workspaces = batch.Workspaces(ARM.tables)
     with ThreadPoolExecutor(2) as callers:
         first, second = callers.map(lambda _: workspaces.memory, range(2))
     assert first is second
