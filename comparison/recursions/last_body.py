@@ -95,11 +95,11 @@ def jacobian_about_last(turns_back: bool) -> Callable:
 
 
 # ------------------------------------------------------------------------------------------------- entry points
-LAST_POSE_IN = {"body": entry(last_pose, PoseBody, 1, per_frame, "last_pose", targeted=True)}
-LAST_TWIST_IN = {name: entry(last_twist(form.place, form.screw, form.moved, form.seen), TwistBody, 2,
+LAST_POSE_IN = {"body": entry(last_pose, PoseBody, "q", per_frame, "last_pose", targeted=True)}
+LAST_TWIST_IN = {name: entry(last_twist(form.place, form.screw, form.moved, form.seen), TwistBody, "q qd",
                              kernel(lambda n, b: (6,)), f"last_twist.{name}", targeted=True)
                  for name, form in (("body", body_fixed), ("spatial", spatial), ("hybrid", hybrid), ("mixed", mixed))}
-LAST_JACOBIAN_IN = {name: entry(algorithm, JacobianBody, 1, per_twist, f"last_jacobian.{name}", targeted=True)
+LAST_JACOBIAN_IN = {name: entry(algorithm, JacobianBody, "q", per_twist, f"last_jacobian.{name}", targeted=True)
                     for name, algorithm in (("body", body_fixed_jacobian), ("spatial", spatial_jacobian),
                                             ("hybrid", jacobian_about_last(False)),
                                             ("mixed", jacobian_about_last(True)))}

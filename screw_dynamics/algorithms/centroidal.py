@@ -165,12 +165,12 @@ def composite_inertia(links: Link, body: Body, frames: Frame, target: Target, ou
     out[2, 0], out[2, 1], out[2, 2] = T.xz, T.yz, T.zz
 
 
-CENTER_OF_MASS = Entry(center_of_mass, Body, 1, kernel(lambda n, b: (3,)), targeted=True)
-CENTROIDAL_MOMENTUM_MATRIX = Entry(centroidal_momentum_matrix, Body, 1, per_twist, targeted=True)
-CENTROIDAL_MOMENTUM_MATRIX_DERIVATIVE = Entry(centroidal_momentum_matrix_derivative, MovingBody, 2, per_twist,
+CENTER_OF_MASS = Entry(center_of_mass, Body, "q", kernel(lambda n, b: (3,)), targeted=True)
+CENTROIDAL_MOMENTUM_MATRIX = Entry(centroidal_momentum_matrix, Body, "q", per_twist, targeted=True)
+CENTROIDAL_MOMENTUM_MATRIX_DERIVATIVE = Entry(centroidal_momentum_matrix_derivative, MovingBody, "q qd", per_twist,
                                               targeted=True)
-CENTROIDAL_MOMENTUM_RATE = Entry(centroidal_momentum_rate, AcceleratedBody, 3, kernel(lambda n, b: (6,)), targeted=True,
-                                 on_groups=centroidal_momentum_rate_on_groups)
-COMPOSITE_INERTIA = Entry(composite_inertia, Body, 1, kernel(lambda n, b: (6, 6)), targeted=True)
+CENTROIDAL_MOMENTUM_RATE = Entry(centroidal_momentum_rate, AcceleratedBody, "q qd qdd", kernel(lambda n, b: (6,)),
+                                 targeted=True, on_groups=centroidal_momentum_rate_on_groups)
+COMPOSITE_INERTIA = Entry(composite_inertia, Body, "q", kernel(lambda n, b: (6, 6)), targeted=True)
 CENTROIDAL = (CENTER_OF_MASS, CENTROIDAL_MOMENTUM_MATRIX, CENTROIDAL_MOMENTUM_MATRIX_DERIVATIVE,
               CENTROIDAL_MOMENTUM_RATE, COMPOSITE_INERTIA)

@@ -99,4 +99,4 @@ def coriolis_matrix(links: Link, body: Body, H: np.ndarray) -> None:
             H[k[i], k[j]] += dot(momentum, Xd[j]) + torque @ X[j].angular   # ... and of q_j' on joint i
 
 
-CORIOLIS_MATRIX = Entry(coriolis_matrix, Body, 2, per_pair, name="coriolis_matrix.body")
+CORIOLIS_MATRIX = Entry(coriolis_matrix, Body, "q qd", per_pair, name="coriolis_matrix.body")

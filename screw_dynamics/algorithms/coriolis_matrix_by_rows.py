@@ -72,4 +72,4 @@ def coriolis_matrix(links: Link, body: Body, H: np.ndarray) -> None:
         B[parent[i]] += B[i]
 
 
-BY_ROWS = {"coriolis_matrix": Entry(coriolis_matrix, Body, 2, per_pair, name="coriolis_matrix.rows")}
+BY_ROWS = {"coriolis_matrix": Entry(coriolis_matrix, Body, "q qd", per_pair, name="coriolis_matrix.rows")}

@@ -68,4 +68,4 @@ def coriolis_matrix(links: Link, body: Body, H: np.ndarray) -> None:
         B[parent[i]] += B[i]
 
 
-CORIOLIS_MATRIX_IN_COMMON_FRAME = Entry(coriolis_matrix, Body, 2, per_pair)
+CORIOLIS_MATRIX_IN_COMMON_FRAME = Entry(coriolis_matrix, Body, "q qd", per_pair)

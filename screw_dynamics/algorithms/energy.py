@@ -43,5 +43,5 @@ def potential_energy(links: Link, body: Body, potential: np.ndarray) -> None:
         potential[0] += up @ (M[i].mass * C[i].p + C[i].R @ M[i].moment)
 
 
-KINETIC_ENERGY = Entry(kinetic_energy, Body, 2, single, reads_armature=True)
-POTENTIAL_ENERGY = Entry(potential_energy, Body, 1, single)
+KINETIC_ENERGY = Entry(kinetic_energy, Body, "q qd", single, reads_armature=True)
+POTENTIAL_ENERGY = Entry(potential_energy, Body, "q", single)

@@ -51,4 +51,4 @@ def gravity_torque(links: Link, body: Body, tau: np.ndarray) -> None:
         h[p] += turned(E[i], q[i], C[i].R, h[i])
 
 
-GRAVITY_TORQUE = Entry(gravity_torque, Body, 1, per_joint)
+GRAVITY_TORQUE = Entry(gravity_torque, Body, "q", per_joint)

@@ -53,4 +53,4 @@ def hessian(links: Link, body: Body, frames: Frame, target: Target, out: np.ndar
             i = parent[i]
 
 
-HESSIAN = Entry(hessian, Body, 1, kernel(lambda n, b: (6, n, n)), targeted=True)
+HESSIAN = Entry(hessian, Body, "q", kernel(lambda n, b: (6, n, n)), targeted=True)

@@ -117,5 +117,5 @@ def jacobian_derivative(links: Link, body: MovingBody, frames: Frame, target: Ta
             i = parent[i]
 
 
-JACOBIAN = Entry(jacobian, Body, 1, per_twist, targeted=True)
-JACOBIAN_DERIVATIVE = Entry(jacobian_derivative, MovingBody, 2, per_twist, targeted=True)
+JACOBIAN = Entry(jacobian, Body, "q", per_twist, targeted=True)
+JACOBIAN_DERIVATIVE = Entry(jacobian_derivative, MovingBody, "q qd", per_twist, targeted=True)

@@ -123,6 +123,6 @@ def relative_pose(links: Link, body: Body, frames: Frame, target: Target, matrix
     put_pose(matrix, inverse(D) @ C)
 
 
-BODY_POSES = Entry(body_poses, Body, 1, per_body, targeted=True)
-BODY_POSES_SPATIAL = Entry(body_poses_spatial, Body, 1, per_body, targeted=True)
-FORWARD_KINEMATICS = Entry(relative_pose, Body, 1, per_frame, targeted=True, name="forward_kinematics")
+BODY_POSES = Entry(body_poses, Body, "q", per_body, targeted=True)
+BODY_POSES_SPATIAL = Entry(body_poses_spatial, Body, "q", per_body, targeted=True)
+FORWARD_KINEMATICS = Entry(relative_pose, Body, "q", per_frame, targeted=True, name="forward_kinematics")

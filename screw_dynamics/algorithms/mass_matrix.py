@@ -53,4 +53,4 @@ def add_pairs(links: Link, q: list, C: list, Mc: list, H: np.ndarray) -> None:
             H[k[j], k[i]] += h
 
 
-MASS_MATRIX = Entry(mass_matrix, Body, 1, per_pair, reads_armature=True)
+MASS_MATRIX = Entry(mass_matrix, Body, "q", per_pair, reads_armature=True)

@@ -57,5 +57,5 @@ def mass_matrix(links: Link, body: Body, H: np.ndarray) -> None:
         M[parent[i]] += M[i]
 
 
-BY_ROWS = {"mass_matrix": Entry(mass_matrix, Body, 1, per_pair, name="mass_matrix.rows",
+BY_ROWS = {"mass_matrix": Entry(mass_matrix, Body, "q", per_pair, name="mass_matrix.rows",
                                  reads_armature=True)}

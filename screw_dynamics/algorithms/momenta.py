@@ -56,4 +56,4 @@ def momenta(links: Link, body: Body, out: np.ndarray) -> None:
         W[p] += Ad_dual(C[i], W[i])
 
 
-MOMENTA = Entry(momenta, Body, 2, kernel(lambda n, b: (3, n)), reads_armature=True)
+MOMENTA = Entry(momenta, Body, "q qd", kernel(lambda n, b: (3, n)), reads_armature=True)

@@ -134,8 +134,8 @@ def add(row: np.ndarray, first: int, mass: Scalar, moment: Vec3) -> None:
     row[first + 3] += moment.z
 
 
-TORQUE_REGRESSOR = Entry(torque_regressor, Body, 3, per_joint_and_parameter, targeted=True,
+TORQUE_REGRESSOR = Entry(torque_regressor, Body, "q qd qdd", per_joint_and_parameter, targeted=True,
                          on_groups=torque_regressor_on_groups)
-KINETIC_ENERGY_REGRESSOR = Entry(kinetic_energy_regressor, Body, 2, per_parameter, targeted=True)
-POTENTIAL_ENERGY_REGRESSOR = Entry(potential_energy_regressor, Body, 1, per_parameter, targeted=True)
+KINETIC_ENERGY_REGRESSOR = Entry(kinetic_energy_regressor, Body, "q qd", per_parameter, targeted=True)
+POTENTIAL_ENERGY_REGRESSOR = Entry(potential_energy_regressor, Body, "q", per_parameter, targeted=True)
 REGRESSORS = TORQUE_REGRESSOR, KINETIC_ENERGY_REGRESSOR, POTENTIAL_ENERGY_REGRESSOR

@@ -1,7 +1,7 @@
 """Entry points: an algorithm, which is a kernel of tables, as machine code that Python calls with arrays.
 
-An algorithm is `algorithm(links, body, out)`: `links` is the model, the first columns of `body` are its inputs, a
-number for each body (a Placement in q where there are joints on groups; or a wrench, see wrenches.py), and `out` is the
+An algorithm is `algorithm(links, body, out)`: `links` is the model, columns of `body` are its inputs, a number for each
+body (a Placement in q where there are joints on groups; or a wrench, see wrenches.py), and `out` is the
 array to which it adds its result. A kinematic algorithm requires a target too: `algorithm(links, body, frames, target,
 out)`. The same source is compiled for one state and for WIDTH at once."""
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from screw_dynamics.lazy import lazy
 from screw_dynamics.model.group_joints import Place, configure
 from screw_dynamics.model.links import Frame, Link, Links, Structure
 from screw_dynamics.numbers.lanes import places, splat
-from screw_dynamics.numbers.tables import columns, table
+from screw_dynamics.numbers.tables import columns, table, taking
 from screw_dynamics.numbers.values import INLINE, fields, kernel, null
 from screw_dynamics.screws.se3 import Wrench
 
@@ -214,7 +214,8 @@ def evaluate_at(links_in: Callable, take_q: Callable, algorithm: Callable, Body:
 
 # ------------------------------------------------------------------------------------------------- entry points
 class Entry:
-    """The compiled forms of an algorithm whose inputs are this many vectors of joint coordinates, or wrenches.
+    """The compiled forms of an algorithm whose inputs are vectors of joint coordinates, or wrenches: those columns of
+    its table `Body` whose names `inputs` lists, q first. Columns IfGiven (tables.py) that it does not list are absent.
 
     one(workspace, [target,] *inputs, out): inputs are arrays (n,), or what wrenches.py says. It returns False, and does
     nothing, for any Python objects as inputs or `out` that borrow.py cannot read. many(workspace, targets, inputs, out,
@@ -228,12 +229,13 @@ class Entry:
     that returns what the algorithm gets between body and out; size(memory): the shape of one result, if n and bodies do
     not tell. reads_armature: the algorithm reads `links.armature`; for robots that have some it is compiled apart."""
 
-    def __init__(self, algorithm: Callable, Body: type, inputs: int, shape: Callable, targeted: bool = False,
+    def __init__(self, algorithm: Callable, Body: type, inputs: str, shape: Callable, targeted: bool = False,
                  name: str = "", on_groups: Callable | None = None, takes: Takes = COORDINATES,
                  takes_on_groups: Takes | None = None, given: Callable = frames_and_target,
                  size: Callable | None = None, reads_armature: bool = False, links_in: Callable = ws.links_in):
-        ws.reserve(Body, shape)
-        self.algorithm, self.Body, self.inputs = algorithm, Body, inputs
+        names = tuple(inputs.split())
+        self.algorithm, self.Body, self.inputs, self._names = algorithm, taking(Body, names), len(names), inputs
+        ws.reserve(self.Body, shape)
         self.shape, self.targeted, self.name = shape, targeted, name or algorithm.__name__
         self._on_groups, self._takes, self._takes_on_groups = on_groups or algorithm, takes, takes_on_groups
         self._given, self._size = given, size or ws.size_of(shape)
@@ -244,7 +246,7 @@ class Entry:
     def on_groups(self) -> "Entry":
         """The entry points for robots with joints on groups, of nq numbers in q: a kernel of its own, in which the
         column q holds Placements."""
-        return Entry(self._on_groups, ws.placed(self.Body), self.inputs, self.shape, self.targeted,
+        return Entry(self._on_groups, ws.placed(self.Body), self._names, self.shape, self.targeted,
                      f"{self.name}.groups", takes=self._takes_on_groups or CONFIGURATIONS, given=self._given,
                      size=self._size, reads_armature=self._reads_armature)
 
@@ -253,7 +255,7 @@ class Entry:
         """The entry points for robots with armature: itself, unless the algorithm reads that."""
         if not self._reads_armature:
             return self
-        return Entry(self.algorithm, self.Body, self.inputs, self.shape, self.targeted, f"{self.name}.armature",
+        return Entry(self.algorithm, self.Body, self._names, self.shape, self.targeted, f"{self.name}.armature",
                      takes=self._takes, given=self._given, size=self._size, links_in=ws.geared_links_in)
 
     def of(self, structure: Structure) -> "Entry":

@@ -11,7 +11,7 @@ from numba import types
 
 from screw_dynamics.model.group_joints import Place
 from screw_dynamics.model.links import Frame, GearedLink, Link, Links
-from screw_dynamics.numbers.tables import block, packed, size, table
+from screw_dynamics.numbers.tables import block, derived, packed, size, table
 from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.joint import Placement
 
@@ -80,9 +80,7 @@ def workspace(robot: Rows, lanes: int = 1, room: int = 0) -> np.ndarray:
 def placed(Body: type) -> type:
     """The table whose column q holds Placements in place of numbers, for joints on groups."""
     kinds = {name: Placement if name == "q" else kind for name, kind in get_type_hints(Body).items()}
-    table = NamedTuple(f"Placed{Body.__name__}", list(kinds.items()))     # type: ignore[misc]
-    table.__module__, table.__qualname__ = Body.__module__, f"Placed{Body.__qualname__}"    # by which caches tell it
-    return table
+    return derived(f"Placed{Body.__name__}", Body, kinds)
 
 
 def reserve(Body: type, shape: Callable) -> None:

@@ -6,51 +6,34 @@ from typing import NamedTuple
 
 import numpy as np
 
+from screw_dynamics.algorithms.forward_dynamics import hybrid
 from screw_dynamics.algorithms.forward_dynamics.hybrid import accelerate, articulate, rigid_bodies
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import sqrt, where
+from screw_dynamics.numbers.tables import extends
 from screw_dynamics.numbers.values import Scalar, kernel, null, zero
-from screw_dynamics.screws.inertia import Articulated
 from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_twist, shifted_wrench
-from screw_dynamics.screws.so3 import Rotation
-from screw_dynamics.screws.vectors import Matrix3, Vec3
+from screw_dynamics.screws.vectors import Vec3
 
-from .kinematics import add_entry, clear_matrix, meet, press
+from .kinematics import add_entry, clear_matrix, meet
 from .rows import row
 from .tables import COUPLING, Constraints
 
 
+@extends(hybrid.Body)
 class Body(NamedTuple):
-    """The columns of forward_dynamics.hybrid.Body; D^-1/2 of the joint; velocity of the body's origin less that of its
+    """What articulated bodies hold of each body; D^-1/2 of the joint; velocity of the body's origin less that of its
     parent's, and what accelerations of the joints add to the derivative of the twist."""
 
-    q: Scalar
-    qd: Scalar
-    tau: Scalar
-    added: Scalar
-    R: Rotation
-    r: Vec3
-    J: Twist
-    w: Vec3
-    Vd: Twist
-    S: Matrix3
-    A: Articulated
-    P: Wrench
-    U: Wrench
-    d: Scalar
-    u: Scalar
     root: Scalar
     v: Vec3
     a: Twist
 
 
 @kernel
-def factorize(links: Link, body: Body, given: Constraints, wrenches: np.ndarray | None) -> Scalar:
-    """Fill the columns from R to root. Returns the largest entry of D^-1/2. wrenches (slots, 6): external ones on the
-    bodies, in their frames, or None."""
+def factorize(links: Link, body: Body, given: Constraints) -> Scalar:
+    """Fill the columns but v and a. Returns the largest entry of D^-1/2."""
     rigid_bodies(links, body)
-    if wrenches is not None:
-        press(links, body, wrenches)
     articulate(links, body)
     largest = null(body.d[0])
     for i in range(1, len(links.parent)):

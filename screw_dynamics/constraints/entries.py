@@ -61,7 +61,7 @@ class Constrained(NamedTuple):
     shape: Callable
 
 
-def constrained(algorithm: Callable, Body: type, inputs: int, shape: Callable, name: str,
+def constrained(algorithm: Callable, Body: type, inputs: str, shape: Callable, name: str,
                 takes: tuple[Takes, Takes | None] = (COORDINATES, None),
                 on_groups: Callable | None = None, reads_armature: bool = False) -> Constrained:
     """The entry point of an algorithm; takes: how q is taken, and how on groups; else as of Entry."""

@@ -116,15 +116,6 @@ def fill_transpose(links: Link, body: Any, given: Constraints, wrench: Callable,
 
 
 @kernel
-def press(links: Link, body: Any, wrenches: np.ndarray) -> None:
-    """Take external wrenches (slots, 6) on the bodies, in their frames, from the wrenches P that their motion needs."""
-    R, P = body.R, body.P
-    for i in range(1, len(links.parent)):
-        W = wrenches[i]
-        P[i] = P[i] - Wrench(R[i] @ Vec3(W[0], W[1], W[2]), R[i] @ Vec3(W[3], W[4], W[5]))
-
-
-@kernel
 def put_residuals(links: Link, body: Any, given: Constraints, h: list) -> None:
     """Write the residuals of all loops to h (m), for bodies in their places; those of couplings are in given.h."""
     for c in range(given.loops):
@@ -210,5 +201,5 @@ def kinematics_on_groups(links: Link, body: Body, given: Constraints, out: np.nd
 
 
 RESIDUAL, DRIFT, MATRICES = range(3)            # columns of the result
-KINEMATICS = constrained(kinematics, Body, 2, kernel(lambda n, m, constraints: (m, 2 + 2 * n)), "loops.kinematics",
+KINEMATICS = constrained(kinematics, Body, "q qd", kernel(lambda n, m, constraints: (m, 2 + 2 * n)), "loops.kinematics",
                          takes=WITH_COUPLINGS, on_groups=kinematics_on_groups)

@@ -21,7 +21,7 @@ from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.model.links import Link, Structure
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
-from screw_dynamics.numbers.tables import block, table
+from screw_dynamics.numbers.tables import block, table, taking
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
 from . import articulated, mass_matrix, rows
@@ -186,8 +186,9 @@ def form_of_projection(structure: Structure, loops: bool, lanes: bool) -> Form:
     """What is compiled of `project`, for calls from compiled code with addresses: of workspace, what is brought back,
     acts (ACTS, n), start (nq), q and qd. loops: for robots that keep constraints, else for trees."""
     by = mass_matrix if structure.shares_coordinates else articulated
-    Body, fill, space = ((ws.placed(by.Body), fill_placements, groups) if structure.on_groups else
-                         (by.Body, fill_coordinates, coordinates_alone))
+    Body = taking(by.Body, ("q", "qd", "tau", "added"))
+    Body, fill, space = ((ws.placed(Body), fill_placements, groups) if structure.on_groups else
+                         (Body, fill_coordinates, coordinates_alone))
     links_in = ws.geared_links_in if structure.geared else ws.links_in
     project, like = (projecting_loops if loops else projecting_joints)(by), lane if lanes else number
     name = (f"{'loops' if loops else 'joints'}.project.{by.__name__.rpartition('.')[2]}"

@@ -131,5 +131,5 @@ def inverse_dynamics_second_derivatives(links: Link, body: Body, out: np.ndarray
 
 # Inputs: q, q', q''. Result (4, n, n, n): see Blocks.
 INVERSE_DYNAMICS_SECOND_DERIVATIVES = Entry(
-    inverse_dynamics_second_derivatives, Body, 3, kernel(lambda n, b: (4, n, n, n)),
+    inverse_dynamics_second_derivatives, Body, "q qd qdd", kernel(lambda n, b: (4, n, n, n)),
     on_groups=prescribed(inverse_dynamics_second_derivatives))

@@ -4,6 +4,7 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.tables import IfGiven
 from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, relieved, through
 from screw_dynamics.screws.joint import Joint, Placement, pose
@@ -31,7 +32,7 @@ class Body(NamedTuple):
     q: Scalar
     qd: Scalar
     tau: Scalar
-    added: Scalar
+    added: IfGiven[Scalar]
     C: Rotation
     R: Rotation
     L: Matrix3

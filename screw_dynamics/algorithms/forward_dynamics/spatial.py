@@ -4,6 +4,7 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.tables import IfGiven
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, articulated, moved, square
 from screw_dynamics.screws.joint import pose
@@ -21,7 +22,7 @@ class Body(NamedTuple):
     q: Scalar
     qd: Scalar
     tau: Scalar
-    added: Scalar
+    added: IfGiven[Scalar]
     C: Pose
     J: Twist
     V: Twist
