@@ -10,7 +10,7 @@ from screw_dynamics.algorithms.coriolis_matrix import Gyration, gyration
 from screw_dynamics.algorithms.coriolis_matrix_in_common_frame import add_effects
 from screw_dynamics.algorithms.gravity import holding_effort
 from screw_dynamics.algorithms.inverse_dynamics import classical
-from screw_dynamics.algorithms.mass_matrix import add_pairs
+from screw_dynamics.algorithms.mass_matrix import add_mass_matrix
 from screw_dynamics.algorithms.solvers import factorize_tree
 from screw_dynamics.compiled.entry import per_joint, per_pair
 from screw_dynamics.model.links import Link
@@ -18,7 +18,7 @@ from screw_dynamics.numbers.tables import Square, extends
 from screw_dynamics.numbers.values import Scalar, kernel, null, over, zero
 from screw_dynamics.screws.inertia import Inertia, moved, shifted
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.joint_factors import carried, composed, offset, oriented
+from screw_dynamics.screws.joint_factors import composed, offset, oriented
 from screw_dynamics.screws.se3 import Ad, Pose, Twist, ad, dot, identity, shifted_wrench
 from screw_dynamics.screws.so3 import Rotation, rotate_symmetric
 from screw_dynamics.screws.vectors import Vec3
@@ -199,17 +199,13 @@ class TreeBody(NamedTuple):
 def sparse_composite_bodies(links: Link, body: TreeBody, qdd: np.ndarray) -> None:
     """Forward dynamics by the mass matrix in the body frames, whose factors are as sparse as the tree; Featherstone
     (2008) 6.5. For the algorithm of joints that share coordinates, see the package's."""
-    parent, E, M, n = links.parent, links.E, links.M, len(qdd)
-    q, tau, C, Mc, b, H = body.q, body.tau, body.C, body.M, body.bias, body.H
+    parent, n, b, H = links.parent, len(qdd), body.bias, body.H
     classical.inverse_dynamics(links, body, qdd)
-    Mc[0] = over(M[0], q[0])
     for i in range(1, n + 1):
-        Mc[i], b[i] = over(M[i], q[0]), tau[i] - qdd[i - 1]
+        b[i] = body.tau[i] - qdd[i - 1]
         for j in range(1, n + 1):
-            H[i - 1, j - 1] = null(q[0])
-    for i in range(n, 0, -1):
-        Mc[parent[i]] += carried(E[i], q[i], C[i], Mc[i])
-    add_pairs(links, q, C, Mc, H)
+            H[i - 1, j - 1] = null(body.q[0])
+    add_mass_matrix(links, body, H)
     factorize_tree(parent, H, n)
     for i in range(n, 0, -1):
         j = parent[i]

@@ -5,6 +5,7 @@ import numpy as np
 
 from screw_dynamics.compiled.entry import Entry, Target, per_twist
 from screw_dynamics.model.links import Frame, Link
+from screw_dynamics.numbers.tables import extends
 from screw_dynamics.numbers.values import Scalar, kernel, null, over, zero
 from screw_dynamics.screws.inertia import Inertia, inertia_rate, moved, shifted
 from screw_dynamics.screws.joint import inner, pose
@@ -29,7 +30,7 @@ class Body(NamedTuple):
 def composite(links: Link, body: Body, frames: Frame, target: Target) -> Pose:
     """Fill the columns. Returns the pose of the world in the reference frame, in which all is resolved."""
     parent, M, E = links.parent, links.M, links.E
-    q, B, C, Mc = body
+    q, B, C, Mc = body.q, body.B, body.C, body.M
     n = len(parent) - 1
     C[0] = identity(q[0])
     for i in range(n + 1):
@@ -70,16 +71,13 @@ def centroidal_momentum_matrix(links: Link, body: Body, frames: Frame, target: T
         add_column(out, k[i], Twist(W.torque - cross(c, W.force), W.force))
 
 
+@extends(Body)
 class MovingBody(NamedTuple):
     """As Body; besides the rate of the joint coordinate, and in the body's frame its twist and the time derivative of
     the inertia of the body with all that it carries."""
 
-    q: Scalar
     qd: Scalar
-    B: Pose
-    C: Pose
     V: Twist
-    M: Inertia
     N: Inertia
 
 
@@ -91,11 +89,11 @@ def centroidal_momentum_matrix_derivative(links: Link, body: MovingBody, frames:
     In a frame at rest (M^c X_k)' = N^c X_k + M^c X_k', N^c the sum of the bodies' rates of inertia and X_k' = ad_V X_k,
     V the twist of the joint's child. The moment of N^c of the whole is the momentum."""
     parent, k, X, M = links.parent, links.coordinate, links.X, links.M
-    q, qd, B, C, V, Mc, N = body
-    D = composite(links, Body(q, B, C, Mc), frames, target)
+    q, B, C, V, Mc, N = body.q, body.B, body.C, body.V, body.M, body.N
+    D = composite(links, body, frames, target)
     V[0], N[0] = zero(Twist, q[0]), zero(Inertia, q[0])
     for i in range(1, len(k)):
-        V[i] = Ad_inv(B[i], V[parent[i]]) + qd[i] * X[i]
+        V[i] = Ad_inv(B[i], V[parent[i]]) + body.qd[i] * X[i]
         N[i] = inertia_rate(M[i], V[i])
     for i in range(len(k) - 1, 0, -1):
         N[parent[i]] += moved(B[i], N[i])

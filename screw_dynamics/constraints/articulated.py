@@ -11,8 +11,8 @@ from screw_dynamics.algorithms.forward_dynamics.hybrid import accelerate, articu
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import sqrt, where
 from screw_dynamics.numbers.tables import extends
-from screw_dynamics.numbers.values import Scalar, kernel, null, zero
-from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_twist, shifted_wrench
+from screw_dynamics.numbers.values import Scalar, kernel, null
+from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_wrench
 from screw_dynamics.screws.vectors import Vec3
 
 from .kinematics import add_entry, clear_matrix, meet
@@ -104,12 +104,8 @@ def fill_half(links: Link, body: Body, given: Constraints, of: np.ndarray | None
 
 @kernel
 def add_half(links: Link, body: Body, given: Constraints, z: np.ndarray, out: np.ndarray) -> None:
-    """Add L^-T D^-1/2 z to `out` (n); column a becomes that of the accelerations which this adds."""
-    r, J, a = body.r, body.J, body.a
-    a[0] = zero(Twist, body.d[0])
+    """Add L^-T D^-1/2 z to `out` (n); column a becomes that of the accelerations which this adds, and u what they are
+    for resting parents."""
     for i in range(1, len(links.parent)):
-        k = links.coordinate[i]
-        a[i] = shifted_twist(r[i], a[links.parent[i]])
-        x = body.root[i] * z[k] - body.d[i] * dot(body.U[i], a[i])
-        a[i] += x * J[i]
-        out[k] += x
+        body.u[i] = body.root[i] * z[links.coordinate[i]]
+    accelerate(links, body, body.a, out)

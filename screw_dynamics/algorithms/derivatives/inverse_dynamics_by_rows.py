@@ -6,41 +6,26 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.tables import Screws
-from screw_dynamics.numbers.values import Scalar, kernel
-from screw_dynamics.screws.inertia import Inertia
+from screw_dynamics.numbers.tables import Screws, extends
+from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.joint import inner
-from screw_dynamics.screws.se3 import Pose, Twist, Wrench, ad_dual, dot
+from screw_dynamics.screws.se3 import Twist, Wrench, ad_dual, dot
 
-from ..coriolis_matrix import Gyration, transposed_torque
+from ..coriolis_matrix import transposed_torque
 from ..coriolis_matrix_by_rows import effort_of_carriers
 from ..jacobian import put_column
 from ..mass_matrix_by_rows import momentum_of_carriers
 from ..rows import number, put_carried, put_carriers
+from . import inverse_dynamics
 from .inverse_dynamics import accelerations, velocities
 
 
+@extends(inverse_dynamics.Body)
 class Body(NamedTuple):
-    """As inverse_dynamics.Body, without what solvers hold; the first body of a body's run and the last that it carries;
-    by columns the joint screws and their derivatives Y, X1 and X2, and the wrenches that a joint's acceleration (P),
-    rate (F) and motion (G) cause."""
+    """As inverse_dynamics.Body; the first body of a body's run and the last that it carries; by columns the joint
+    screws and their derivatives Y, X1 and X2, and the wrenches that a joint's acceleration (P), rate (F) and motion (G)
+    cause."""
 
-    q: Scalar
-    qd: Scalar
-    qdd: Scalar
-    C: Pose
-    J: Twist
-    V: Twist
-    Vd: Twist
-    U: Twist
-    Ud: Twist
-    X1: Twist
-    X2: Twist
-    Y: Twist
-    own: Inertia
-    M: Inertia
-    B: Gyration
-    W: Wrench
     start: int
     end: int
     J_columns: Screws

@@ -7,10 +7,9 @@ from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.tables import IfGiven, Square, extends
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 from screw_dynamics.screws.inertia import Inertia
-from screw_dynamics.screws.joint_factors import carried
 
 from ..inverse_dynamics import classical
-from ..mass_matrix import add_pairs
+from ..mass_matrix import add_mass_matrix
 from ..solvers import solve_symmetric
 
 
@@ -32,20 +31,15 @@ def composite_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
 
     Several joints may share a coordinate. As composite_bodies.py, which in hybrid twists takes fewer operations in
     loops of long chains, and more in straight lines."""
-    k, E, M, n = links.coordinate, links.E, links.M, len(qdd)
-    q, C, Mc, effort, H = body.q, body.C, body.M, body.effort, body.H
+    k, n, effort, H, like = links.coordinate, len(qdd), body.effort, body.H, body.q[0]
     classical.inverse_dynamics(links, body, qdd)
-    Mc[0] = over(M[0], q[0])
     for i in range(1, len(k)):
-        Mc[i] = over(M[i], q[0])
         effort[k[i]] = body.tau[i]
     for i in range(n):
         qdd[i] = effort[i] - qdd[i]
         for j in range(n):
-            H[i, j] = null(q[0])
+            H[i, j] = null(like)
     for i in range(1, len(k)):
-        H[k[i], k[i]] = over(body.added[i], q[0])          # of a coordinate: the same in all bodies that it drives
-    for i in range(len(k) - 1, 0, -1):
-        Mc[links.parent[i]] += carried(E[i], q[i], C[i], Mc[i])
-    add_pairs(links, q, C, Mc, H)
+        H[k[i], k[i]] = over(body.added[i], like)          # of a coordinate: the same in all bodies that it drives
+    add_mass_matrix(links, body, H)
     solve_symmetric(H, qdd)

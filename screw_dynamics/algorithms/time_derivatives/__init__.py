@@ -5,6 +5,7 @@
 from screw_dynamics.compiled.entry import Entry, per_twist
 from screw_dynamics.numbers.values import kernel
 
+from ..jacobian import Body
 from . import body_fixed, hybrid, jacobian, link
 from .groups import prescribed
 
@@ -24,8 +25,8 @@ INVERSE_DYNAMICS_TIME_DERIVATIVES_IN = {
     for form, module in (("body", body_fixed), ("hybrid", hybrid)) for order in (1, 2)}
 # By the order of the derivative of a link's twist. Inputs: q and its derivatives up to order + 1.
 LINK_DERIVATIVES = {
-    order: Entry(link.link_derivative(order), link.Body, _INPUTS[order - 1], kernel(lambda n, b: (6,)), targeted=True,
+    order: Entry(link.link_derivative(order), Body, _INPUTS[order - 1], kernel(lambda n, b: (6,)), targeted=True,
                  name=name)
     for order, name in ((1, "link_acceleration"), (2, "link_jerk"), (3, "link_snap"))}
-JACOBIAN_SECOND_DERIVATIVE = Entry(jacobian.jacobian_second_derivative, jacobian.Body, _INPUTS[0], per_twist,
+JACOBIAN_SECOND_DERIVATIVE = Entry(jacobian.jacobian_second_derivative, Body, _INPUTS[0], per_twist,
                                    targeted=True)
