@@ -185,9 +185,9 @@ def coriolis_matrix_spatial(links: Link, body: CoriolisBody, H: np.ndarray) -> N
 
 
 # ------------------------------------------------------------------------------------------------- by mass matrix
-@extends(classical.Body)
+@extends(classical.NewtonEuler)
 class TreeBody(NamedTuple):
-    """As composite_bodies_body_fixed.Body, with a row of the right-hand side."""
+    """As composite_bodies_body_fixed.CompositeBodies, with a row of the right-hand side."""
 
     tau: Scalar
     M: Inertia

@@ -15,7 +15,7 @@ from .group_rates import caused, prescribed
 from .inverse_dynamics import classical
 
 
-class Carried(NamedTuple):
+class CarriedWrenches(NamedTuple):
     """Joint coordinate, and the external wrench on the body with all that it carries."""
 
     q: Scalar
@@ -23,7 +23,7 @@ class Carried(NamedTuple):
 
 
 @kernel
-def external_torque(links: Link, body: Carried, tau: np.ndarray) -> None:
+def external_torque(links: Link, body: CarriedWrenches, tau: np.ndarray) -> None:
     """Add to tau the efforts sum J^T W that are equivalent to wrenches F on the bodies."""
     parent, k, X, E = links.parent, links.coordinate, links.X, links.E
     q, F = body
@@ -35,13 +35,14 @@ def external_torque(links: Link, body: Carried, tau: np.ndarray) -> None:
 
 # The last input is wrenches on the bodies, compiled/wrenches.py. Forward dynamics by whether joints share coordinates.
 UNDER_LOAD = {
-    "external_torque": Entry(external_torque, Carried, "q F", per_joint),
-    "inverse_dynamics": Entry(classical.inverse_dynamics, classical.Body, "q qd qdd F", per_joint,
+    "external_torque": Entry(external_torque, CarriedWrenches, "q F", per_joint),
+    "inverse_dynamics": Entry(classical.inverse_dynamics, classical.NewtonEuler, "q qd qdd F", per_joint,
                               name="inverse_dynamics.under_load", on_groups=prescribed(classical.inverse_dynamics),
                               reads_armature=True),
 }
-_FORWARD = {False: ("forward_dynamics.under_load", hybrid.articulated_bodies, hybrid.Body),
-            True: ("forward_dynamics.under_load.mass_matrix", composite_bodies.composite_bodies, composite_bodies.Body)}
-FORWARD_UNDER_LOAD = {shared: Entry(algorithm, Body, "q qd tau F", per_joint, name=name, on_groups=caused(algorithm),
+_FORWARD = {False: ("forward_dynamics.under_load", hybrid.articulated_bodies, hybrid.ArticulatedBodies),
+            True: ("forward_dynamics.under_load.mass_matrix", composite_bodies.composite_bodies,
+                   composite_bodies.CompositeBodies)}
+FORWARD_UNDER_LOAD = {shared: Entry(algorithm, Table, "q qd tau F", per_joint, name=name, on_groups=caused(algorithm),
                                     reads_armature=True)
-                      for shared, (name, algorithm, Body) in _FORWARD.items()}
+                      for shared, (name, algorithm, Table) in _FORWARD.items()}

@@ -29,8 +29,8 @@ from .solvers import solve_symmetric
 INPUTS = 4      # vectors (n) beside q: qd, what is given, 1 where that is an acceleration, else 0, and added inertia
 
 
-@extends(hybrid.Body)
-class Bodies(NamedTuple):
+@extends(hybrid.ArticulatedBodies)
+class DrivenArticulatedBodies(NamedTuple):
     """What articulated bodies hold of each body, with the acceleration of its joint in place of the effort where that
     is given; V' less theta'' of a joint on a group."""
 
@@ -38,7 +38,7 @@ class Bodies(NamedTuple):
 
 
 @kernel
-def articulated_bodies(links: Link, body: Bodies, out: np.ndarray) -> None:
+def articulated_bodies(links: Link, body: DrivenArticulatedBodies, out: np.ndarray) -> None:
     """Add to `out` (2, n), all 0, the joint accelerations and efforts; Featherstone (2008) 9.2, [SY] (15) with given
     q''.
 
@@ -51,10 +51,10 @@ def articulated_bodies(links: Link, body: Bodies, out: np.ndarray) -> None:
         tau[k[i]] += where(body.driven[i] > 0.0, effort, body.tau[i])
 
 
-@extends(coupled.Body)
-class Coordinates(NamedTuple):
-    """As Bodies, with what composite bodies hold; and of each coordinate whether its acceleration is given, the bias
-    effort, and the diagonal of the mass matrix."""
+@extends(coupled.CompositeBodies)
+class DrivenCompositeBodies(NamedTuple):
+    """What composite bodies hold; besides whether the acceleration of a joint is given, and V' less theta'' of a joint
+    on a group; and of each coordinate the same, the bias effort, and the diagonal of the mass matrix."""
 
     driven: Scalar
     product: Scalar
@@ -64,7 +64,7 @@ class Coordinates(NamedTuple):
 
 
 @kernel
-def composite_bodies(links: Link, body: Coordinates, out: np.ndarray) -> None:
+def composite_bodies(links: Link, body: DrivenCompositeBodies, out: np.ndarray) -> None:
     """Set `out` (2, n) to the joint accelerations and efforts, from M q'' + bias = tau: Featherstone (2008) 9.1.
 
     The upper triangle of M is reduced to the joints with given efforts and solved; the lower one gives the efforts of
@@ -111,23 +111,23 @@ def on_groups(algorithm: Callable) -> Callable:
     return hybrid_dynamics
 
 
-_ALGORITHMS = {False: ("hybrid_dynamics", articulated_bodies, Bodies),
-               True: ("hybrid_dynamics.mass_matrix", composite_bodies, Coordinates)}
+_ALGORITHMS = {False: ("hybrid_dynamics", articulated_bodies, DrivenArticulatedBodies),
+               True: ("hybrid_dynamics.mass_matrix", composite_bodies, DrivenCompositeBodies)}
 per_joint_twice = kernel(lambda n, b: (2, n))
 # By whether joints share coordinates. Inputs: q, qd, given, driven; result: accelerations and efforts.
-HYBRID_DYNAMICS = {shared: Entry(algorithm, Body, "q qd tau driven", per_joint_twice, name=name,
+HYBRID_DYNAMICS = {shared: Entry(algorithm, Table, "q qd tau driven", per_joint_twice, name=name,
                                  on_groups=on_groups(algorithm), reads_armature=True)
-                   for shared, (name, algorithm, Body) in _ALGORITHMS.items()}
+                   for shared, (name, algorithm, Table) in _ALGORITHMS.items()}
 LOADED = "q", "qd", "tau", "driven", "added", "F"       # what is given from compiled code
 for _, _, _Body in _ALGORITHMS.values():
     ws.reserve(taking(_Body, LOADED), per_joint_twice)
 
 
-def _native(links_in, take_q, name, algorithm, Body):
+def _native(links_in, take_q, name, algorithm, Table):
     @compiled(name)
     def native(workspace, q, inputs, wrenches, out):
         memory = ws.memory_at(workspace)
-        n, links, body = int(memory[ws.COORDINATES]), links_in(memory), ws.body_in(Body, memory)
+        n, links, body = int(memory[ws.COORDINATES]), links_in(memory), ws.body_in(Table, memory)
         x, F = array_at(0.0, inputs, (INPUTS, n)), array_at(0.0, wrenches, (int(memory[ws.SLOTS]), 6))
         results, k = array_at(0.0, out, (2, n)), links.coordinate
         take_q((links, memory, 0.0, (q,)), 0, body.q)
@@ -141,14 +141,14 @@ def _native(links_in, take_q, name, algorithm, Body):
 
 def form(structure: Structure) -> Form:
     """What is compiled for calls from compiled code."""
-    name, algorithm, Body = _ALGORITHMS[structure.shares_coordinates]
-    name, Body, links_in = f"driven.{name}", taking(Body, LOADED), ws.links_in
+    name, algorithm, Table = _ALGORITHMS[structure.shares_coordinates]
+    name, Table, links_in = f"driven.{name}", taking(Table, LOADED), ws.links_in
     if structure.on_groups:
-        name, algorithm, Body = f"{name}.groups", on_groups(algorithm), ws.placed(Body)
+        name, algorithm, Table = f"{name}.groups", on_groups(algorithm), ws.placed(Table)
     if structure.geared:
         name, links_in = f"{name}.armature", ws.geared_links_in
     takes = CONFIGURATIONS if structure.on_groups else COORDINATES
-    return Form(_native(links_in, takes.at, name, algorithm, Body), (types.intp,) * 5)
+    return Form(_native(links_in, takes.at, name, algorithm, Table), (types.intp,) * 5)
 
 
 @cache

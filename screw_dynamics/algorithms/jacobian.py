@@ -15,7 +15,7 @@ from .kinematics import climb
 from .representations import BODY, represent, represent_rate
 
 
-class Body(NamedTuple):
+class JointScrews(NamedTuple):
     """Joint coordinate and its derivatives, and the joint's column of the body-fixed Jacobian: its screw, resolved in
     the frame or in the reference frame."""
 
@@ -70,7 +70,7 @@ def put_columns_of_frame(store: tuple, links: Link, i: int, C: Pose, of_frame: b
 
 
 @kernel
-def jacobian(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
+def jacobian(links: Link, body: JointScrews, frames: Frame, target: Target, out: np.ndarray) -> None:
     """Add to `out` (6, n) the Jacobian J, with J q' the twist of the frame relative to the reference; [MK] (17)."""
     parent, k, J = links.parent, links.coordinate, body.J
     C, D, meet = climb(links, frames, target, body.q, put_columns_of_frame, (J, out))
@@ -87,7 +87,7 @@ def jacobian(links: Link, body: Body, frames: Frame, target: Target, out: np.nda
 
 
 @kernel
-def jacobian_derivative(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
+def jacobian_derivative(links: Link, body: JointScrews, frames: Frame, target: Target, out: np.ndarray) -> None:
     """Add to `out` (6, n) the time derivative of the Jacobian along q'.
 
     The body-fixed column of joint k changes by its screw product with the twist of all joints between it and the
@@ -115,5 +115,5 @@ def jacobian_derivative(links: Link, body: Body, frames: Frame, target: Target, 
             i = parent[i]
 
 
-JACOBIAN = Entry(jacobian, Body, "q", per_twist, targeted=True)
-JACOBIAN_DERIVATIVE = Entry(jacobian_derivative, Body, "q qd", per_twist, targeted=True)
+JACOBIAN = Entry(jacobian, JointScrews, "q", per_twist, targeted=True)
+JACOBIAN_DERIVATIVE = Entry(jacobian_derivative, JointScrews, "q qd", per_twist, targeted=True)

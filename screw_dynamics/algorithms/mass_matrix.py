@@ -12,7 +12,7 @@ from screw_dynamics.screws.joint_factors import carried, carried_wrench
 from screw_dynamics.screws.se3 import Pose, dot
 
 
-class Body(NamedTuple):
+class CompositeInertias(NamedTuple):
     """What the recursion holds of each body, in its frame: joint coordinate, pose in the parent, and the inertia of the
     body with all that it carries."""
 
@@ -22,7 +22,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def mass_matrix(links: Link, body: Body, H: np.ndarray) -> None:
+def mass_matrix(links: Link, body: CompositeInertias, H: np.ndarray) -> None:
     """Add M(q) to H: H_kl = X_l^T Ad^T M^c X_k, M^c the composite inertia; [MD] (81) summed from the leaves.
 
     A coordinate that drives several bodies collects the terms of all of them."""
@@ -32,7 +32,7 @@ def mass_matrix(links: Link, body: Body, H: np.ndarray) -> None:
 
 
 @kernel
-def add_mass_matrix(links: Link, body: Body, H: np.ndarray) -> None:
+def add_mass_matrix(links: Link, body: CompositeInertias, H: np.ndarray) -> None:
     """Add M(q) to H, from the poses in the parents."""
     parent, k, X, E, q, C, Mc = links.parent, links.coordinate, links.X, links.E, body.q, body.C, body.M
     for i in range(len(parent)):
@@ -51,4 +51,4 @@ def add_mass_matrix(links: Link, body: Body, H: np.ndarray) -> None:
             H[k[j], k[i]] += h
 
 
-MASS_MATRIX = Entry(mass_matrix, Body, "q", per_pair, reads_armature=True)
+MASS_MATRIX = Entry(mass_matrix, CompositeInertias, "q", per_pair, reads_armature=True)

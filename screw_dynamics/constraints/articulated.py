@@ -20,8 +20,8 @@ from .rows import row
 from .tables import COUPLING, Constraints
 
 
-@extends(hybrid.Body)
-class Body(NamedTuple):
+@extends(hybrid.ArticulatedBodies)
+class InverseFactors(NamedTuple):
     """What articulated bodies hold of each body; D^-1/2 of the joint; velocity of the body's origin less that of its
     parent's, and what accelerations of the joints add to the derivative of the twist."""
 
@@ -31,7 +31,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def factorize(links: Link, body: Body, given: Constraints) -> Scalar:
+def factorize(links: Link, body: InverseFactors, given: Constraints) -> Scalar:
     """Fill the columns but v and a. Returns the largest entry of D^-1/2."""
     rigid_bodies(links, body)
     articulate(links, body)
@@ -43,13 +43,13 @@ def factorize(links: Link, body: Body, given: Constraints) -> Scalar:
 
 
 @kernel
-def add_free(links: Link, body: Body, given: Constraints, qdd: np.ndarray) -> None:
+def add_free(links: Link, body: InverseFactors, given: Constraints, qdd: np.ndarray) -> None:
     """Add to qdd the accelerations without constraints, and fill a."""
     accelerate(links, body, body.a, qdd)
 
 
 @kernel
-def at_joint(links: Link, body: Body, i: int, W: Wrench, Y: np.ndarray, first: int) -> Wrench:
+def at_joint(links: Link, body: InverseFactors, i: int, W: Wrench, Y: np.ndarray, first: int) -> Wrench:
     """Add to Y (n, count) what joint i takes of a wrench on its body. Returns the wrench that reaches the parent."""
     y = dot(W, body.J[i])
     add_entry(Y, links.coordinate[i], first, body.root[i] * y)
@@ -57,7 +57,7 @@ def at_joint(links: Link, body: Body, i: int, W: Wrench, Y: np.ndarray, first: i
 
 
 @kernel
-def to_root(links: Link, body: Body, i: int, W: Wrench, Y: np.ndarray, first: int) -> None:
+def to_root(links: Link, body: InverseFactors, i: int, W: Wrench, Y: np.ndarray, first: int) -> None:
     """Send a wrench on body i to the root."""
     while i > 0:
         W = at_joint(links, body, i, W, Y, first)
@@ -65,7 +65,7 @@ def to_root(links: Link, body: Body, i: int, W: Wrench, Y: np.ndarray, first: in
 
 
 @kernel
-def push(links: Link, body: Body, i: int, effort: Scalar, Y: np.ndarray, j: int) -> None:
+def push(links: Link, body: InverseFactors, i: int, effort: Scalar, Y: np.ndarray, j: int) -> None:
     """Add to column j what an effort at joint i leaves there, and, by its reaction, on the way to the root."""
     Y[links.coordinate[i], j] += body.root[i] * effort
     W, i = shifted_wrench(body.r[i], -(body.d[i] * effort) * body.U[i]), links.parent[i]
@@ -76,21 +76,21 @@ def push(links: Link, body: Body, i: int, effort: Scalar, Y: np.ndarray, j: int)
 
 
 @kernel
-def add_joints(links: Link, body: Body, of: np.ndarray, Y: np.ndarray, first: int) -> None:
+def add_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray, first: int) -> None:
     """Add rows of the joints of bodies `of` (u), with the entry 1 each, from column `first` on."""
     for j in range(len(of)):
         push(links, body, of[j], null(body.d[0]) + 1.0, Y, first + j)
 
 
 @kernel
-def fill_joints(links: Link, body: Body, of: np.ndarray, Y: np.ndarray) -> None:
+def fill_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray) -> None:
     """Y (n, u) becomes D^-1/2 L^-1 J^T for the rows of joints alone."""
     clear_matrix(Y)
     add_joints(links, body, of, Y, 0)
 
 
 @kernel
-def fill_half(links: Link, body: Body, given: Constraints, of: np.ndarray | None, Y: np.ndarray) -> None:
+def fill_half(links: Link, body: InverseFactors, given: Constraints, of: np.ndarray | None, Y: np.ndarray) -> None:
     """Y (n, m + u) becomes D^-1/2 L^-1 J^T for the rows of the constraints, and then those of joints, if any."""
     clear_matrix(Y)
     for c in range(given.loops):
@@ -103,7 +103,7 @@ def fill_half(links: Link, body: Body, given: Constraints, of: np.ndarray | None
 
 
 @kernel
-def add_half(links: Link, body: Body, given: Constraints, z: np.ndarray, out: np.ndarray) -> None:
+def add_half(links: Link, body: InverseFactors, given: Constraints, z: np.ndarray, out: np.ndarray) -> None:
     """Add L^-T D^-1/2 z to `out` (n); column a becomes that of the accelerations which this adds, and u what they are
     for resting parents."""
     for i in range(1, len(links.parent)):

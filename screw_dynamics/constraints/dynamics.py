@@ -41,7 +41,7 @@ def put_multipliers(given: Constraints, count: int, multipliers: np.ndarray) -> 
 
 
 @kernel
-def put_wrenches(links: Link, body: articulated.Body, given: Constraints, multipliers: np.ndarray,
+def put_wrenches(links: Link, body: articulated.InverseFactors, given: Constraints, multipliers: np.ndarray,
                  out: np.ndarray) -> None:
     """Write the wrenches (6) of all constraints on their links, about the links' origins, in their frames."""
     for c in range(given.loops):
@@ -66,7 +66,7 @@ def put_sum(out: np.ndarray) -> None:
 
 
 @kernel
-def put_rates(links: Link, body: articulated.Body, given: Constraints, h: np.ndarray) -> None:
+def put_rates(links: Link, body: articulated.InverseFactors, given: Constraints, h: np.ndarray) -> None:
     """h (m) becomes J qd."""
     for c in range(given.loops):
         if given.loop.kind[c] == COUPLING:
@@ -81,7 +81,8 @@ def put_rates(links: Link, body: articulated.Body, given: Constraints, h: np.nda
 
 
 @kernel
-def put_accelerations(links: Link, body: articulated.Body, given: Constraints, qdd: np.ndarray, h: np.ndarray) -> None:
+def put_accelerations(links: Link, body: articulated.InverseFactors, given: Constraints, qdd: np.ndarray,
+                      h: np.ndarray) -> None:
     """h (m) becomes J qdd + J' qd, for qdd and the column a that belongs to it."""
     for j in range(given.m):
         h[j] = null(h[j])
@@ -183,11 +184,11 @@ FORWARD_DYNAMICS, ADMISSIBLE_VELOCITIES, ACCELERATION = {}, {}, {}
 for _by in (articulated, mass_matrix):
     _shares, _name = _by is mass_matrix, _by.__name__.rpartition(".")[2]
     _forward, _forward_on_groups, _velocities, _acceleration, _acceleration_on_groups = algorithms(_by)
-    FORWARD_DYNAMICS[_shares] = constrained(_forward, _by.Body, "q qd tau", accelerations_and_wrenches,
+    FORWARD_DYNAMICS[_shares] = constrained(_forward, _by.InverseFactors, "q qd tau", accelerations_and_wrenches,
                                             f"loops.forward_dynamics.{_name}", on_groups=_forward_on_groups,
                                             reads_armature=True)
-    ADMISSIBLE_VELOCITIES[_shares] = constrained(_velocities, _by.Body, "q qd", per_joint,
+    ADMISSIBLE_VELOCITIES[_shares] = constrained(_velocities, _by.InverseFactors, "q qd", per_joint,
                                                  f"loops.admissible_velocities.{_name}", reads_armature=True)
-    ACCELERATION[_shares] = constrained(_acceleration, _by.Body, "q qd tau added", per_joint,
+    ACCELERATION[_shares] = constrained(_acceleration, _by.InverseFactors, "q qd tau added", per_joint,
                                         f"loops.acceleration.{_name}", on_groups=_acceleration_on_groups,
                                         reads_armature=True)

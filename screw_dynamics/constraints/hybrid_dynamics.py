@@ -109,21 +109,21 @@ def algorithm(by: ModuleType) -> Callable:
 # ------------------------------------------------------------------------------------------------- entry points
 LOADED = "q", "qd", "tau", "added", "F"
 for _by in (articulated, mass_matrix):
-    ws.reserve(taking(_by.Body, LOADED), per_joint)
+    ws.reserve(taking(_by.InverseFactors, LOADED), per_joint)
 
 
 def form(structure: Structure) -> Form:
     """What is compiled for calls from compiled code."""
     by = mass_matrix if structure.shares_coordinates else articulated
-    hybrid_dynamics, Body = algorithm(by)[structure.on_groups], taking(by.Body, LOADED)
-    Body, takes = (ws.placed(Body), CONFIGURATIONS) if structure.on_groups else (Body, COORDINATES)
+    hybrid_dynamics, Table = algorithm(by)[structure.on_groups], taking(by.InverseFactors, LOADED)
+    Table, takes = (ws.placed(Table), CONFIGURATIONS) if structure.on_groups else (Table, COORDINATES)
     links_in, take_q = ws.geared_links_in if structure.geared else ws.links_in, takes.at
 
     @compiled(f"loops.hybrid_dynamics.{by.__name__.rpartition('.')[2]}{'.groups' * structure.on_groups}"
               f"{'.armature' * structure.geared}")
     def native(workspace, q, inputs, wrenches, out):
         memory = ws.memory_at(workspace)
-        n, links, body = int(memory[ws.COORDINATES]), links_in(memory), ws.body_in(Body, memory)
+        n, links, body = int(memory[ws.COORDINATES]), links_in(memory), ws.body_in(Table, memory)
         x, F = array_at(0.0, inputs, (INPUTS, n)), array_at(0.0, wrenches, (int(memory[ws.SLOTS]), 6))
         results = array_at(0.0, out, (2, n))
         take_q((links, memory, 0.0, (q,)), 0, body.q)

@@ -18,8 +18,8 @@ from .rows import row
 from .tables import Constraints
 
 
-@extends(composite_bodies.Body)
-class Body(NamedTuple):
+@extends(composite_bodies.CompositeBodies)
+class InverseFactors(NamedTuple):
     """What composite bodies hold; D^-1/2 of each coordinate; of each body velocity of the origin less that of its
     parent's, and what accelerations of the joints add to the derivative of the twist."""
 
@@ -29,7 +29,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def factorize(links: Link, body: Body, given: Constraints) -> Scalar:
+def factorize(links: Link, body: InverseFactors, given: Constraints) -> Scalar:
     """Fill all columns but v and a, with the factors of the mass matrix in H, and given.effort with the efforts less
     the bias. Returns the largest entry of D^-1/2."""
     effort, largest = given.effort, null(body.root[0])
@@ -43,7 +43,7 @@ def factorize(links: Link, body: Body, given: Constraints) -> Scalar:
 
 
 @kernel
-def add_free(links: Link, body: Body, given: Constraints, qdd: np.ndarray) -> None:
+def add_free(links: Link, body: InverseFactors, given: Constraints, qdd: np.ndarray) -> None:
     """Add to qdd the accelerations without constraints, and fill a."""
     a, r, J = body.a, body.r, body.J
     substitute(body.H, given.efforts)
@@ -55,7 +55,7 @@ def add_free(links: Link, body: Body, given: Constraints, qdd: np.ndarray) -> No
 
 
 @kernel
-def halve(body: Body, Y: np.ndarray) -> None:
+def halve(body: InverseFactors, Y: np.ndarray) -> None:
     """D^-1/2 L^-1 Y, in place."""
     substitute_forward(body.H, Y)
     for i in range(len(Y)):
@@ -64,14 +64,14 @@ def halve(body: Body, Y: np.ndarray) -> None:
 
 
 @kernel
-def add_joints(links: Link, body: Body, of: np.ndarray, Y: np.ndarray, first: int) -> None:
+def add_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray, first: int) -> None:
     """Put rows of the joints of bodies `of` (u), with the entry 1 each, into the columns from `first` on."""
     for j in range(len(of)):
         Y[links.coordinate[of[j]], first + j] = null(body.root[0]) + 1.0
 
 
 @kernel
-def fill_joints(links: Link, body: Body, of: np.ndarray, Y: np.ndarray) -> None:
+def fill_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray) -> None:
     """Y (n, u) becomes D^-1/2 L^-1 J^T for the rows of joints alone."""
     clear_matrix(Y)
     add_joints(links, body, of, Y, 0)
@@ -79,7 +79,7 @@ def fill_joints(links: Link, body: Body, of: np.ndarray, Y: np.ndarray) -> None:
 
 
 @kernel
-def fill_half(links: Link, body: Body, given: Constraints, of: np.ndarray | None, Y: np.ndarray) -> None:
+def fill_half(links: Link, body: InverseFactors, given: Constraints, of: np.ndarray | None, Y: np.ndarray) -> None:
     """Y (n, m + u) becomes D^-1/2 L^-1 J^T for the rows of the constraints, and then those of joints, if any."""
     fill_transpose(links, body, given, row, Y)
     if of is not None:
@@ -88,7 +88,7 @@ def fill_half(links: Link, body: Body, given: Constraints, of: np.ndarray | None
 
 
 @kernel
-def add_half(links: Link, body: Body, given: Constraints, z: np.ndarray, out: np.ndarray) -> None:
+def add_half(links: Link, body: InverseFactors, given: Constraints, z: np.ndarray, out: np.ndarray) -> None:
     """Add L^-T D^-1/2 z to `out` (n)."""
     for i in range(len(out)):
         given.effort[i] = z[i] / body.root[i]

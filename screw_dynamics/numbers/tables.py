@@ -1,6 +1,6 @@
 """Tables of values: what a recursion keeps of each body, and what it reads of the model, column by column.
 
-`class Body(NamedTuple)` lists the columns; in `q, C, V = body` each is a sequence, and `V[i]` reads and writes a whole
+`class Table(NamedTuple)` lists the columns; in `q, C, V = body` each is a sequence, and `V[i]` reads and writes a whole
 Twist. In plain Python a column is a list. Compiled, all columns of a table are in one float64 array, slot by slot.
 
 A table is declared once: `extends` adds columns to those of another, and columns IfGiven are left out `taking` inputs
@@ -46,9 +46,12 @@ def extends(Base: type) -> Callable[[type], type]:
 @cache
 def taking(Table: type, inputs: Sequence[str]) -> type:
     """The table whose first columns are these inputs, in their order, and whose columns IfGiven are absent if they are
-    not among them."""
+    not among them: the other columns keep their order. ValueError for an input that is no column."""
     kinds = _declared(Table)
-    absent = [name for name, kind in kinds.items() if name not in inputs and IF_GIVEN in _marks(kind)]
+    if not set(inputs) <= set(kinds):
+        raise ValueError(f"{Table.__name__} has no columns {set(inputs) - set(kinds)}")
+    absent = [name for name, kind in kinds.items()
+              if name not in inputs and IF_GIVEN in getattr(kind, "__metadata__", ())]
     plain = {name: nothing(kind) if name in absent else kind for name, kind in get_type_hints(Table).items()}
     columns = {name: plain[name] for name in (*inputs, *(name for name in plain if name not in inputs))}
     return derived("_".join((Table.__name__, "without", *absent)) if absent else Table.__name__, Table, columns)
@@ -56,10 +59,6 @@ def taking(Table: type, inputs: Sequence[str]) -> type:
 
 def _declared(Table):
     return get_type_hints(Table, include_extras=True)
-
-
-def _marks(kind):
-    return getattr(kind, "__metadata__", ())
 
 
 def derived(name: str, Table: type, kinds: dict[str, Any]) -> type:

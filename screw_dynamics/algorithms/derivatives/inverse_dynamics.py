@@ -21,7 +21,7 @@ from ..inverse_dynamics.balance import balance
 three_per_pair = kernel(lambda n, b: (3, n, n))
 
 
-class Body(NamedTuple):
+class MotionDerivatives(NamedTuple):
     """What the recursion holds of each body: the inputs of its joint; in the common frame its pose and joint screw;
     twist and its derivative, of the body and of the one that carries its joint; of the joint screw the
     derivatives that a motion of the carrier causes, first and second, and X1 plus the derivative that the joint's own
@@ -45,16 +45,17 @@ class Body(NamedTuple):
     W: Wrench
 
 
-@extends(Body)
-class Derivatives(NamedTuple):
-    """As Body; besides the momentum P of the body with all that it carries at the unit rate, and 2 B^T J."""
+@extends(MotionDerivatives)
+class InverseDynamicsDerivatives(NamedTuple):
+    """As MotionDerivatives; besides the momentum P of the body with all that it carries at the unit rate, and
+    2 B^T J."""
 
     P: Wrench
     T: Vec3
 
 
 @kernel
-def velocities(links: Link, body: Body) -> None:
+def velocities(links: Link, body: MotionDerivatives) -> None:
     """Fill the columns that do not depend on accelerations."""
     parent, n = links.parent, len(links.parent) - 1
     q, C, J, V, U, M, B, like = body.q, body.C, body.J, body.V, body.U, body.M, body.B, body.q[0]
@@ -77,7 +78,7 @@ def velocities(links: Link, body: Body) -> None:
 
 
 @kernel
-def accelerations(links: Link, body: Body) -> None:
+def accelerations(links: Link, body: MotionDerivatives) -> None:
     """Fill the columns that depend on accelerations, from the others; [MD] (70d), (71)."""
     parent, n = links.parent, len(links.parent) - 1
     q, J, V, Vd, Ud, W, like = body.q, body.J, body.V, body.Vd, body.Ud, body.W, body.q[0]
@@ -93,7 +94,7 @@ def accelerations(links: Link, body: Body) -> None:
 
 
 @kernel
-def inverse_dynamics_derivatives(links: Link, body: Derivatives, out: np.ndarray) -> None:
+def inverse_dynamics_derivatives(links: Link, body: InverseDynamicsDerivatives, out: np.ndarray) -> None:
     """Add to `out` (3, n, n): dtau/dq, dtau/dq' and M."""
     velocities(links, body)
     accelerations(links, body)
@@ -102,7 +103,7 @@ def inverse_dynamics_derivatives(links: Link, body: Derivatives, out: np.ndarray
 
 
 @kernel
-def add_by_rates(links: Link, body: Derivatives, by_qd: np.ndarray, H: np.ndarray) -> None:
+def add_by_rates(links: Link, body: InverseDynamicsDerivatives, by_qd: np.ndarray, H: np.ndarray) -> None:
     """Add dtau/dq' and M to (n, n) each, which do not depend on accelerations.
 
     A motion of joint i changes the twists of what it carries by J and their derivatives by Y, at the unit rate; an
@@ -125,7 +126,7 @@ def add_by_rates(links: Link, body: Derivatives, by_qd: np.ndarray, H: np.ndarra
 
 
 @kernel
-def add_by_positions(links: Link, body: Derivatives, by_q: np.ndarray) -> None:
+def add_by_positions(links: Link, body: InverseDynamicsDerivatives, by_q: np.ndarray) -> None:
     """Add dtau/dq to (n, n), after add_by_rates.
 
     A motion of joint i, at the unit rate, turns the screws of what it carries by J_i, so that the wrench there turns

@@ -16,14 +16,13 @@ from ..coriolis_matrix_by_rows import effort_of_carriers
 from ..jacobian import put_column
 from ..mass_matrix_by_rows import momentum_of_carriers
 from ..rows import number, put_carried, put_carriers
-from . import inverse_dynamics
-from .inverse_dynamics import accelerations, velocities
+from .inverse_dynamics import MotionDerivatives, accelerations, velocities
 
 
-@extends(inverse_dynamics.Body)
-class Body(NamedTuple):
-    """As inverse_dynamics.Body; the first body of a body's run and the last that it carries; by columns the joint
-    screws and their derivatives Y, X1 and X2, and the wrenches that a joint's acceleration (P), rate (F) and motion (G)
+@extends(MotionDerivatives)
+class DerivativeColumns(NamedTuple):
+    """As MotionDerivatives; the first body of a body's run and the last that it carries; by columns the joint screws
+    and their derivatives Y, X1 and X2, and the wrenches that a joint's acceleration (P), rate (F) and motion (G)
     cause."""
 
     start: int
@@ -44,7 +43,7 @@ def put_wrench(store: np.ndarray, i: int, W: Wrench) -> None:
 
 
 @kernel
-def inverse_dynamics_derivatives(links: Link, body: Body, out: np.ndarray) -> None:
+def inverse_dynamics_derivatives(links: Link, body: DerivativeColumns, out: np.ndarray) -> None:
     """Set `out` (3, n, n) to dtau/dq, dtau/dq' and M, as in inverse_dynamics.py. Requires rows.is_deep."""
     by_q, by_qd, H = out[0], out[1], out[2]
     q, M, B, W, start, end, n = body.q, body.M, body.B, body.W, body.start, body.end, len(links.parent) - 1

@@ -14,7 +14,7 @@ from .hybrid import RigidBodies, rest, rigid_body
 
 
 @extends(RigidBodies)
-class Body(NamedTuple):
+class CompositeBodies(NamedTuple):
     """RigidBodies, whose P becomes the bias wrench of the body with all that it carries; the inertia of these; and the
     mass matrix."""
 
@@ -23,7 +23,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def composite_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
+def composite_bodies(links: Link, body: CompositeBodies, qdd: np.ndarray) -> None:
     """Set qdd to the joint accelerations, from the mass matrix and the bias efforts; [MD] (80) solved for q''.
 
     Several joints may share a coordinate, as mimic joints do, which articulated bodies cannot express."""
@@ -33,7 +33,7 @@ def composite_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
 
 
 @kernel
-def rigid_bodies(links: Link, body: Body, tau: np.ndarray) -> None:
+def rigid_bodies(links: Link, body: CompositeBodies, tau: np.ndarray) -> None:
     """Fill the columns of RigidBodies, and M, for bodies that no joint connects yet; tau (n) becomes the efforts."""
     rest(links, body)
     body.M[0] = zero(Inertia, body.q[0])
@@ -43,7 +43,7 @@ def rigid_bodies(links: Link, body: Body, tau: np.ndarray) -> None:
 
 
 @kernel
-def mass_matrix_and_bias(links: Link, body: Body, tau: np.ndarray) -> None:
+def mass_matrix_and_bias(links: Link, body: CompositeBodies, tau: np.ndarray) -> None:
     """Set H to the mass matrix with added inertia, and subtract the bias efforts from tau (n), the wrenches P of the
     bodies being those of the motion with q'' = 0.
 

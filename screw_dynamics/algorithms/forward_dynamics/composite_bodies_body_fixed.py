@@ -13,8 +13,8 @@ from ..mass_matrix import add_mass_matrix
 from ..solvers import solve_symmetric
 
 
-@extends(classical.Body)
-class Body(NamedTuple):
+@extends(classical.NewtonEuler)
+class CompositeBodies(NamedTuple):
     """What the classical recursion holds of each body, for q'' = 0; effort and added inertia of its joint; the inertia
     of the body with all that it carries; for each coordinate its effort, and the mass matrix."""
 
@@ -26,7 +26,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def composite_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
+def composite_bodies(links: Link, body: CompositeBodies, qdd: np.ndarray) -> None:
     """Set qdd, all 0, to the joint accelerations; [MD] (80) solved for q'', bias efforts by the classical recursion.
 
     Several joints may share a coordinate. As composite_bodies.py, which in hybrid twists takes fewer operations in

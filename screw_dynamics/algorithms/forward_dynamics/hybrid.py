@@ -38,7 +38,7 @@ class RigidBodies(NamedTuple):
 
 
 @extends(RigidBodies)
-class Body(NamedTuple):
+class ArticulatedBodies(NamedTuple):
     """RigidBodies, whose P becomes the bias wrench of the body with all that it carries; 1 where the joint's
     acceleration is given in place of its effort, else 0; articulated inertia A; U, d, u of the joint."""
 
@@ -78,7 +78,7 @@ def rigid_body(links: Link, body: RigidBodies, i: int) -> Inertia:
 
 
 @kernel
-def rigid_bodies(links: Link, body: Body) -> None:
+def rigid_bodies(links: Link, body: ArticulatedBodies) -> None:
     """Fill the columns of RigidBodies, and A, for bodies that no joint connects yet."""
     rest(links, body)
     body.A[0] = zero(Articulated, body.q[0])
@@ -87,7 +87,7 @@ def rigid_bodies(links: Link, body: Body) -> None:
 
 
 @kernel
-def articulate(links: Link, body: Body) -> None:
+def articulate(links: Link, body: ArticulatedBodies) -> None:
     """From the leaves to the root: add to A and P what each body carries, and fill U, d and u.
 
     A joint whose acceleration is given passes on the whole inertia of what it carries, (13) with gain d = 0, and the
@@ -104,7 +104,7 @@ def articulate(links: Link, body: Body) -> None:
 
 
 @kernel
-def accelerate(links: Link, body: Body, Vd: list, qdd: np.ndarray) -> None:
+def accelerate(links: Link, body: ArticulatedBodies, Vd: list, qdd: np.ndarray) -> None:
     """From the root to the leaves: add to qdd the joint accelerations, and fill Vd with what they add to those of the
     bodies."""
     parent, r, J, U, d, u = links.parent, body.r, body.J, body.U, body.d, body.u
@@ -117,7 +117,7 @@ def accelerate(links: Link, body: Body, Vd: list, qdd: np.ndarray) -> None:
 
 
 @kernel
-def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
+def articulated_bodies(links: Link, body: ArticulatedBodies, qdd: np.ndarray) -> None:
     """Add to qdd the joint accelerations; [SY] (15) on hybrid twists.
 
     From body to body only the reference point of twists, wrenches and inertias changes. The accelerations for q'' = 0

@@ -14,7 +14,7 @@ from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, dot, identity
 from ..inverse_dynamics.balance import balance
 
 
-class Body(NamedTuple):
+class ArticulatedBodies(NamedTuple):
     """What the recursion holds of each body, in the world frame: coordinate, rate, effort and added inertia of its
     joint; pose, joint screw, twist, derivative of the twist, articulated inertia A and bias wrench P; U, d, u of the
     joint."""
@@ -35,7 +35,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
+def articulated_bodies(links: Link, body: ArticulatedBodies, qdd: np.ndarray) -> None:
     """Add to qdd the joint accelerations; [SY] (15) on the spatial twists of [MD] (70).
 
     Inertias, wrenches and twists of all bodies are about one point and add as they are. The accelerations for q'' = 0

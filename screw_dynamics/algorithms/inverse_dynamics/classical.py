@@ -14,7 +14,7 @@ from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
 from .balance import acceleration_matrix, moment
 
 
-class Body(NamedTuple):
+class NewtonEuler(NamedTuple):
     """What the recursion holds of each body, in its frame: joint coordinate, rate and acceleration; the external wrench
     on it; pose in the parent, angular velocity, its derivative, acceleration of the origin, S = w'~ + w~ w~, and the
     wrench through the joint."""
@@ -32,7 +32,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
+def inverse_dynamics(links: Link, body: NewtonEuler, tau: np.ndarray) -> None:
     """tau = M(q) q'' + C(q, q') q' + g(q) - J^T F; [MD] (66), (67) with the components (42), (43), where v and v' enter
     only as a = v' + w x v, the linear part of the hybrid V'^h resolved in the body; F is W^app of (77).
 

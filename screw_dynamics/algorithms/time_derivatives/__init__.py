@@ -5,15 +5,16 @@
 from screw_dynamics.compiled.entry import Entry, per_twist
 from screw_dynamics.numbers.values import kernel
 
-from ..jacobian import Body
+from ..jacobian import JointScrews
 from . import body_fixed, hybrid, jacobian, link
 from .groups import prescribed
 
 
 def _entry(form, name, order):
     algorithm = form.recursion(order == 2)
-    return Entry(algorithm, form.Body, _INPUTS[order], _SHAPES[order], on_groups=prescribed(algorithm, order == 2),
-                 reads_armature=True, name=f"inverse_dynamics_time_derivatives.{name}.{order}")
+    return Entry(algorithm, form.NewtonEulerDerivatives, _INPUTS[order], _SHAPES[order],
+                 on_groups=prescribed(algorithm, order == 2), reads_armature=True,
+                 name=f"inverse_dynamics_time_derivatives.{name}.{order}")
 
 
 _INPUTS = "q qd qdd", "q qd qdd qddd", "q qd qdd qddd qdddd"
@@ -25,8 +26,8 @@ INVERSE_DYNAMICS_TIME_DERIVATIVES_IN = {
     for form, module in (("body", body_fixed), ("hybrid", hybrid)) for order in (1, 2)}
 # By the order of the derivative of a link's twist. Inputs: q and its derivatives up to order + 1.
 LINK_DERIVATIVES = {
-    order: Entry(link.link_derivative(order), Body, _INPUTS[order - 1], kernel(lambda n, b: (6,)), targeted=True,
+    order: Entry(link.link_derivative(order), JointScrews, _INPUTS[order - 1], kernel(lambda n, b: (6,)), targeted=True,
                  name=name)
     for order, name in ((1, "link_acceleration"), (2, "link_jerk"), (3, "link_snap"))}
-JACOBIAN_SECOND_DERIVATIVE = Entry(jacobian.jacobian_second_derivative, Body, _INPUTS[0], per_twist,
+JACOBIAN_SECOND_DERIVATIVE = Entry(jacobian.jacobian_second_derivative, JointScrews, _INPUTS[0], per_twist,
                                    targeted=True)

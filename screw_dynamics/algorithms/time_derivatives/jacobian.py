@@ -8,7 +8,7 @@ from screw_dynamics.numbers.values import kernel, zero
 from screw_dynamics.screws.joint import inner
 from screw_dynamics.screws.se3 import Ad_inv, Pose, Twist, ad
 
-from ..jacobian import Body, add_column
+from ..jacobian import JointScrews, add_column
 from ..representations import represent
 from .link import against_reference, turning
 
@@ -24,7 +24,7 @@ def represent_second_rate(representation: int, C: Pose, V: Twist, Vd: Twist, X: 
 
 
 @kernel
-def jacobian_second_derivative(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
+def jacobian_second_derivative(links: Link, body: JointScrews, frames: Frame, target: Target, out: np.ndarray) -> None:
     """Add to `out` (6, n) the second time derivative of the Jacobian along q' and q''; J_k' = [J_k, W], W
     the twist of the joints between k and the frame, [MD] (5)."""
     parent, k, q, qd, qdd = links.parent, links.coordinate, body.q, body.qd, body.qdd
