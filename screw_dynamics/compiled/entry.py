@@ -1,9 +1,9 @@
 """Entry points: an algorithm, which is a kernel of tables, as machine code that Python calls with arrays.
 
-An algorithm is `algorithm(links, body, out)`: `links` is the model, columns of `body` are its inputs, a number for each
-body (a Placement in q where there are joints on groups; or a wrench, see wrenches.py), and `out` is the
-array to which it adds its result. A kinematic algorithm requires a target too: `algorithm(links, body, frames, target,
-out)`. The same source is compiled for one state and for WIDTH at once."""
+An algorithm is `algorithm(links, body, out)`: `links` is the model, the first columns of the table `body` are its
+inputs, a number for each body (a Placement in q where there are joints on groups; or a wrench, see wrenches.py), and
+`out` is the array to which it adds its result. A kinematic algorithm requires a target too: `algorithm(links, body,
+frames, target, out)`. The same source is compiled for one state and for WIDTH at once."""
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -214,8 +214,9 @@ def evaluate_at(links_in: Callable, take_q: Callable, algorithm: Callable, Table
 
 # ------------------------------------------------------------------------------------------------- entry points
 class Entry:
-    """The compiled forms of an algorithm whose inputs are vectors of joint coordinates, or wrenches: those columns of
-    its table `Table` whose names `inputs` lists, q first. Columns IfGiven (tables.py) that it does not list are absent.
+    """The compiled forms of an algorithm whose inputs are vectors of joint coordinates, or wrenches: the columns of
+    Table, what the algorithm holds of each body, whose names `inputs` lists, q first. Others that are IfGiven
+    (tables.py) are absent.
 
     one(workspace, [target,] *inputs, out): inputs are arrays (n,), or what wrenches.py says. It returns False, and does
     nothing, for any Python objects as inputs or `out` that borrow.py cannot read. many(workspace, targets, inputs, out,

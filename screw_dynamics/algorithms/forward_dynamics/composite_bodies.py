@@ -54,7 +54,7 @@ def mass_matrix_and_bias(links: Link, body: CompositeBodies, tau: np.ndarray) ->
         for j in range(n):
             H[i, j] = null(like)
     for i in range(1, len(k)):
-        H[k[i], k[i]] = over(body.added[i], like)          # of a coordinate: the same in all bodies that it drives
+        H[k[i], k[i]] = over(body.added[i], like)           # of a coordinate: the same in all bodies that it drives
     for i in range(1, len(k)):
         H[k[i], k[i]] += links.armature[i]
     for i in range(len(k) - 1, 0, -1):

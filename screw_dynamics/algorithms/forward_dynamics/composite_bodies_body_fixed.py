@@ -40,6 +40,6 @@ def composite_bodies(links: Link, body: CompositeBodies, qdd: np.ndarray) -> Non
         for j in range(n):
             H[i, j] = null(like)
     for i in range(1, len(k)):
-        H[k[i], k[i]] = over(body.added[i], like)          # of a coordinate: the same in all bodies that it drives
+        H[k[i], k[i]] = over(body.added[i], like)           # of a coordinate: the same in all bodies that it drives
     add_mass_matrix(links, body, H)
     solve_symmetric(H, qdd)
