@@ -244,7 +244,7 @@ def test_1_screws_have_two_numbers():
 
 
 def test_2_linear_velocities_are_held_where_the_representation_has_them_alone():
-    held = {(quantity, form) for quantity, form, entry in dynamics() if "V" in entry.Body._fields}
+    held = {(quantity, form) for quantity, form, entry in dynamics() if "V" in entry.Table._fields}
     assert held == {("inverse dynamics", "body"), ("inverse dynamics", "spatial"), ("forward dynamics", "spatial")}
 
 

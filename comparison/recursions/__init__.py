@@ -11,6 +11,6 @@ from screw_dynamics.compiled.entry import Entry
 _STAMP = hashlib.sha256(b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
 
 
-def entry(algorithm: Callable, Body: type, inputs: int, shape: Callable, name: str, targeted: bool = False) -> Entry:
+def entry(algorithm: Callable, Table: type, inputs: str, shape: Callable, name: str, targeted: bool = False) -> Entry:
     """The Entry of a kernel of this package."""
-    return Entry(algorithm, Body, inputs, shape, targeted, f"comparison.{_STAMP[:8]}.{name}")
+    return Entry(algorithm, Table, inputs, shape, targeted, f"comparison.{_STAMP[:8]}.{name}")

@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.algorithms.jacobian import add_column, put_twist
-from screw_dynamics.algorithms.kinematics import Body as PoseBody
-from screw_dynamics.algorithms.kinematics import body_fixed_poses, put_pose
+from screw_dynamics.algorithms.kinematics import Poses, body_fixed_poses, put_pose
 from screw_dynamics.algorithms.twists import body_fixed, hybrid, mixed, spatial
-from screw_dynamics.algorithms.twists.recursion import Body as TwistBody
+from screw_dynamics.algorithms.twists.recursion import Twists
 from screw_dynamics.compiled.entry import Target, per_frame, per_twist
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
@@ -24,7 +23,7 @@ from . import entry
 
 # ------------------------------------------------------------------------------------------------- pose
 @kernel
-def last_pose(links: Link, body: PoseBody, frames: Frame, target: Target, matrix: np.ndarray) -> None:
+def last_pose(links: Link, body: Poses, frames: Frame, target: Target, matrix: np.ndarray) -> None:
     """By the body-fixed product of exponentials, [MK] (8); the spatial one is the same of a robot whose reference
     frames are all in one place."""
     body_fixed_poses(links, body)
@@ -95,11 +94,11 @@ def jacobian_about_last(turns_back: bool) -> Callable:
 
 
 # ------------------------------------------------------------------------------------------------- entry points
-LAST_POSE_IN = {"body": entry(last_pose, PoseBody, 1, per_frame, "last_pose", targeted=True)}
-LAST_TWIST_IN = {name: entry(last_twist(form.place, form.screw, form.moved, form.seen), TwistBody, 2,
+LAST_POSE_IN = {"body": entry(last_pose, Poses, "q", per_frame, "last_pose", targeted=True)}
+LAST_TWIST_IN = {name: entry(last_twist(form.place, form.screw, form.moved, form.seen), Twists, "q qd",
                              kernel(lambda n, b: (6,)), f"last_twist.{name}", targeted=True)
                  for name, form in (("body", body_fixed), ("spatial", spatial), ("hybrid", hybrid), ("mixed", mixed))}
-LAST_JACOBIAN_IN = {name: entry(algorithm, JacobianBody, 1, per_twist, f"last_jacobian.{name}", targeted=True)
+LAST_JACOBIAN_IN = {name: entry(algorithm, JacobianBody, "q", per_twist, f"last_jacobian.{name}", targeted=True)
                     for name, algorithm in (("body", body_fixed_jacobian), ("spatial", spatial_jacobian),
                                             ("hybrid", jacobian_about_last(False)),
                                             ("mixed", jacobian_about_last(True)))}

@@ -6,23 +6,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.algorithms.columns import clear
 from screw_dynamics.algorithms.coriolis_matrix import Gyration, gyration
 from screw_dynamics.algorithms.coriolis_matrix_in_common_frame import add_effects
 from screw_dynamics.algorithms.gravity import holding_effort
 from screw_dynamics.algorithms.inverse_dynamics import classical
-from screw_dynamics.algorithms.mass_matrix import add_pairs
+from screw_dynamics.algorithms.mass_matrix import add_mass_matrix
 from screw_dynamics.algorithms.solvers import factorize_tree
 from screw_dynamics.compiled.entry import per_joint, per_pair
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.tables import Square
+from screw_dynamics.numbers.tables import Square, extends
 from screw_dynamics.numbers.values import Scalar, kernel, null, over, zero
 from screw_dynamics.screws.inertia import Inertia, moved, shifted
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.joint_factors import carried, composed, offset, oriented
-from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, dot, identity, shifted_wrench
+from screw_dynamics.screws.joint_factors import composed, offset, oriented
+from screw_dynamics.screws.se3 import Ad, Pose, Twist, ad, dot, identity, shifted_wrench
 from screw_dynamics.screws.so3 import Rotation, rotate_symmetric
-from screw_dynamics.screws.vectors import Matrix3, Vec3
+from screw_dynamics.screws.vectors import Vec3
 
 from . import entry
 
@@ -186,19 +185,11 @@ def coriolis_matrix_spatial(links: Link, body: CoriolisBody, H: np.ndarray) -> N
 
 
 # ------------------------------------------------------------------------------------------------- by mass matrix
+@extends(classical.NewtonEuler)
 class TreeBody(NamedTuple):
-    """As composite_bodies_body_fixed.Body, with a row of the right-hand side."""
+    """As composite_bodies_body_fixed.CompositeBodies, with a row of the right-hand side."""
 
-    q: Scalar
-    qd: Scalar
     tau: Scalar
-    qdd: Scalar
-    C: Pose
-    w: Vec3
-    wd: Vec3
-    a: Vec3
-    S: Matrix3
-    W: Wrench
     M: Inertia
     bias: Scalar
     H: Square
@@ -208,18 +199,13 @@ class TreeBody(NamedTuple):
 def sparse_composite_bodies(links: Link, body: TreeBody, qdd: np.ndarray) -> None:
     """Forward dynamics by the mass matrix in the body frames, whose factors are as sparse as the tree; Featherstone
     (2008) 6.5. For the algorithm of joints that share coordinates, see the package's."""
-    parent, E, M, n = links.parent, links.E, links.M, len(qdd)
-    q, qd, tau, column, C, w, wd, a, S, W, Mc, b, H = body
-    clear(column)                                                                       # q'' = 0
-    classical.inverse_dynamics(links, classical.Body(q, qd, column, C, w, wd, a, S, W), qdd)
-    Mc[0] = over(M[0], q[0])
+    parent, n, b, H = links.parent, len(qdd), body.bias, body.H
+    classical.inverse_dynamics(links, body, qdd)
     for i in range(1, n + 1):
-        Mc[i], b[i] = over(M[i], q[0]), tau[i] - qdd[i - 1]
+        b[i] = body.tau[i] - qdd[i - 1]
         for j in range(1, n + 1):
-            H[i - 1, j - 1] = null(q[0])
-    for i in range(n, 0, -1):
-        Mc[parent[i]] += carried(E[i], q[i], C[i], Mc[i])
-    add_pairs(links, q, C, Mc, H)
+            H[i - 1, j - 1] = null(body.q[0])
+    add_mass_matrix(links, body, H)
     factorize_tree(parent, H, n)
     for i in range(n, 0, -1):
         j = parent[i]
@@ -235,9 +221,9 @@ def sparse_composite_bodies(links: Link, body: TreeBody, qdd: np.ndarray) -> Non
         qdd[i - 1] = b[i]
 
 
-GRAVITY_IN = {"spatial": entry(gravity_spatial, GravityInWorld, 1, per_joint, "gravity.spatial"),
-              "hybrid": entry(gravity_hybrid, GravityAboutBodies, 1, per_joint, "gravity.hybrid")}
-MASS_MATRIX_SPATIAL = entry(mass_matrix_spatial, MassBody, 1, per_pair, "mass_matrix.spatial")
-MASS_MATRIX_HYBRID = entry(mass_matrix_hybrid, MassAboutBodies, 1, per_pair, "mass_matrix.hybrid")
-CORIOLIS_MATRIX_SPATIAL = entry(coriolis_matrix_spatial, CoriolisBody, 2, per_pair, "coriolis_matrix.spatial")
-FORWARD_DYNAMICS_SPARSE = entry(sparse_composite_bodies, TreeBody, 3, per_joint, "forward_dynamics.sparse")
+GRAVITY_IN = {"spatial": entry(gravity_spatial, GravityInWorld, "q", per_joint, "gravity.spatial"),
+              "hybrid": entry(gravity_hybrid, GravityAboutBodies, "q", per_joint, "gravity.hybrid")}
+MASS_MATRIX_SPATIAL = entry(mass_matrix_spatial, MassBody, "q", per_pair, "mass_matrix.spatial")
+MASS_MATRIX_HYBRID = entry(mass_matrix_hybrid, MassAboutBodies, "q", per_pair, "mass_matrix.hybrid")
+CORIOLIS_MATRIX_SPATIAL = entry(coriolis_matrix_spatial, CoriolisBody, "q qd", per_pair, "coriolis_matrix.spatial")
+FORWARD_DYNAMICS_SPARSE = entry(sparse_composite_bodies, TreeBody, "q qd tau", per_joint, "forward_dynamics.sparse")

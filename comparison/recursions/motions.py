@@ -306,12 +306,13 @@ _FORMS = {"body": (Body, unplaced, body_fixed, seen_body_fixed), "spatial": (Pla
           "hybrid": (OrientedBody, oriented_as_the_world, hybrid, seen_points(False, False)),
           "mixed": (OrientedBody, oriented_as_the_world, mixed, seen_points(True, False)),
           "classical": (Body, unplaced, classical, seen_points(True, True))}
+_INPUTS = {1: "q qd qdd", 2: "q qd qdd qddd"}
 _NAMES = {1: "accelerations", 2: "jerks"}
 
 
 def _entries(order, all_bodies):
     shape = per_body_twist if all_bodies else kernel(lambda n, b: (6,))
-    return {name: entry(recursion(order, start, move(order), seen(order), all_bodies), Table, 2 + order, shape,
+    return {name: entry(recursion(order, start, move(order), seen(order), all_bodies), Table, _INPUTS[order], shape,
                         f"{_NAMES[order]}.{name}{'' if all_bodies else '.last'}", targeted=True)
             for name, (Table, start, move, seen) in _FORMS.items()}
 

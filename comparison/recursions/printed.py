@@ -155,5 +155,5 @@ def hybrid(links: Link, body: Body, tau: np.ndarray) -> None:
             W[parent[i]] += shifted_wrench(r[i], W[i])                                  # (76b)
 
 
-PRINTED_IN = {name: entry(algorithm, Body, 3, per_joint, f"printed.{name}")
+PRINTED_IN = {name: entry(algorithm, Body, "q qd qdd", per_joint, f"printed.{name}")
               for name, algorithm in (("body", body_fixed), ("spatial", spatial), ("hybrid", hybrid))}

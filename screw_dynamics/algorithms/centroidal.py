@@ -5,6 +5,7 @@ import numpy as np
 
 from screw_dynamics.compiled.entry import Entry, Target, per_twist
 from screw_dynamics.model.links import Frame, Link
+from screw_dynamics.numbers.tables import extends
 from screw_dynamics.numbers.values import Scalar, kernel, null, over, zero
 from screw_dynamics.screws.inertia import Inertia, inertia_rate, moved, shifted
 from screw_dynamics.screws.joint import inner, pose
@@ -15,7 +16,7 @@ from .group_rates import add_products
 from .jacobian import add_column
 
 
-class Body(NamedTuple):
+class CompositeInertias(NamedTuple):
     """What the recursion holds of each body: joint coordinate, pose in the parent and in the world, and in its frame
     the inertia of the body with all that it carries."""
 
@@ -26,10 +27,10 @@ class Body(NamedTuple):
 
 
 @kernel
-def composite(links: Link, body: Body, frames: Frame, target: Target) -> Pose:
+def composite(links: Link, body: CompositeInertias, frames: Frame, target: Target) -> Pose:
     """Fill the columns. Returns the pose of the world in the reference frame, in which all is resolved."""
     parent, M, E = links.parent, links.M, links.E
-    q, B, C, Mc = body
+    q, B, C, Mc = body.q, body.B, body.C, body.M
     n = len(parent) - 1
     C[0] = identity(q[0])
     for i in range(n + 1):
@@ -49,7 +50,7 @@ def centre(M: Inertia) -> Vec3:
 
 
 @kernel
-def center_of_mass(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
+def center_of_mass(links: Link, body: CompositeInertias, frames: Frame, target: Target, out: np.ndarray) -> None:
     """The centre of mass of all links, the root too, in the reference frame, m."""
     D = composite(links, body, frames, target)
     c = D @ centre(body.M[0])
@@ -57,7 +58,8 @@ def center_of_mass(links: Link, body: Body, frames: Frame, target: Target, out: 
 
 
 @kernel
-def centroidal_momentum_matrix(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
+def centroidal_momentum_matrix(links: Link, body: CompositeInertias, frames: Frame, target: Target,
+                               out: np.ndarray) -> None:
     """Add to `out` (6, n) the matrix A, with A v the momentum about the centre of mass, in the reference frame's axes.
 
     Column k is the momentum of the composite body that joint k carries, at unit rate: M^c X_k, as in the mass
@@ -70,32 +72,29 @@ def centroidal_momentum_matrix(links: Link, body: Body, frames: Frame, target: T
         add_column(out, k[i], Twist(W.torque - cross(c, W.force), W.force))
 
 
-class MovingBody(NamedTuple):
-    """As Body; besides the rate of the joint coordinate, and in the body's frame its twist and the time derivative of
-    the inertia of the body with all that it carries."""
+@extends(CompositeInertias)
+class CompositeInertiaRates(NamedTuple):
+    """As CompositeInertias; besides the rate of the joint coordinate, and in the body's frame its twist and the time
+    derivative of the inertia of the body with all that it carries."""
 
-    q: Scalar
     qd: Scalar
-    B: Pose
-    C: Pose
     V: Twist
-    M: Inertia
     N: Inertia
 
 
 @kernel
-def centroidal_momentum_matrix_derivative(links: Link, body: MovingBody, frames: Frame, target: Target,
+def centroidal_momentum_matrix_derivative(links: Link, body: CompositeInertiaRates, frames: Frame, target: Target,
                                           out: np.ndarray) -> None:
     """Add to `out` (6, n) the time derivative A' along q', in the reference frame's axes.
 
     In a frame at rest (M^c X_k)' = N^c X_k + M^c X_k', N^c the sum of the bodies' rates of inertia and X_k' = ad_V X_k,
     V the twist of the joint's child. The moment of N^c of the whole is the momentum."""
     parent, k, X, M = links.parent, links.coordinate, links.X, links.M
-    q, qd, B, C, V, Mc, N = body
-    D = composite(links, Body(q, B, C, Mc), frames, target)
+    q, B, C, V, Mc, N = body.q, body.B, body.C, body.V, body.M, body.N
+    D = composite(links, body, frames, target)
     V[0], N[0] = zero(Twist, q[0]), zero(Inertia, q[0])
     for i in range(1, len(k)):
-        V[i] = Ad_inv(B[i], V[parent[i]]) + qd[i] * X[i]
+        V[i] = Ad_inv(B[i], V[parent[i]]) + body.qd[i] * X[i]
         N[i] = inertia_rate(M[i], V[i])
     for i in range(len(k) - 1, 0, -1):
         N[parent[i]] += moved(B[i], N[i])
@@ -108,7 +107,7 @@ def centroidal_momentum_matrix_derivative(links: Link, body: MovingBody, frames:
         add_column(out, k[i], Twist(Wd.torque - cross(cd, W.force) - cross(c, Wd.force), Wd.force))
 
 
-class AcceleratedBody(NamedTuple):
+class AcceleratedBodies(NamedTuple):
     """What the recursion holds of each body: coordinate, rate and acceleration of its joint, pose in the world, twist
     and its derivative in the body's frame."""
 
@@ -121,7 +120,7 @@ class AcceleratedBody(NamedTuple):
 
 
 @kernel
-def centroidal_momentum_rate(links: Link, body: AcceleratedBody, frames: Frame, target: Target,
+def centroidal_momentum_rate(links: Link, body: AcceleratedBodies, frames: Frame, target: Target,
                              out: np.ndarray) -> None:
     """Set `out` (6,) to A q'' + A' q', the sum of the wrenches M V' - ad_V^T M V that move the bodies, about the centre
     of mass, in the reference frame's axes."""
@@ -143,7 +142,7 @@ def centroidal_momentum_rate(links: Link, body: AcceleratedBody, frames: Frame, 
 
 
 @kernel
-def centroidal_momentum_rate_on_groups(links: Link, body: AcceleratedBody, frames: Frame, target: Target,
+def centroidal_momentum_rate_on_groups(links: Link, body: AcceleratedBodies, frames: Frame, target: Target,
                                        out: np.ndarray) -> None:
     """The same for velocities of joints on groups: theta'' in place of V'."""
     add_products(links, body.q, body.qd, -1.0, body.qdd)
@@ -151,7 +150,7 @@ def centroidal_momentum_rate_on_groups(links: Link, body: AcceleratedBody, frame
 
 
 @kernel
-def composite_inertia(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
+def composite_inertia(links: Link, body: CompositeInertias, frames: Frame, target: Target, out: np.ndarray) -> None:
     """Set `out` (6, 6) to the inertia of all links, the root too, about the centre of mass, in the reference frame's
     axes."""
     M = moved(composite(links, body, frames, target), body.M[0])
@@ -165,12 +164,12 @@ def composite_inertia(links: Link, body: Body, frames: Frame, target: Target, ou
     out[2, 0], out[2, 1], out[2, 2] = T.xz, T.yz, T.zz
 
 
-CENTER_OF_MASS = Entry(center_of_mass, Body, 1, kernel(lambda n, b: (3,)), targeted=True)
-CENTROIDAL_MOMENTUM_MATRIX = Entry(centroidal_momentum_matrix, Body, 1, per_twist, targeted=True)
-CENTROIDAL_MOMENTUM_MATRIX_DERIVATIVE = Entry(centroidal_momentum_matrix_derivative, MovingBody, 2, per_twist,
-                                              targeted=True)
-CENTROIDAL_MOMENTUM_RATE = Entry(centroidal_momentum_rate, AcceleratedBody, 3, kernel(lambda n, b: (6,)), targeted=True,
-                                 on_groups=centroidal_momentum_rate_on_groups)
-COMPOSITE_INERTIA = Entry(composite_inertia, Body, 1, kernel(lambda n, b: (6, 6)), targeted=True)
+CENTER_OF_MASS = Entry(center_of_mass, CompositeInertias, "q", kernel(lambda n, b: (3,)), targeted=True)
+CENTROIDAL_MOMENTUM_MATRIX = Entry(centroidal_momentum_matrix, CompositeInertias, "q", per_twist, targeted=True)
+CENTROIDAL_MOMENTUM_MATRIX_DERIVATIVE = Entry(centroidal_momentum_matrix_derivative, CompositeInertiaRates,
+                                              "q qd", per_twist, targeted=True)
+CENTROIDAL_MOMENTUM_RATE = Entry(centroidal_momentum_rate, AcceleratedBodies, "q qd qdd", kernel(lambda n, b: (6,)),
+                                 targeted=True, on_groups=centroidal_momentum_rate_on_groups)
+COMPOSITE_INERTIA = Entry(composite_inertia, CompositeInertias, "q", kernel(lambda n, b: (6, 6)), targeted=True)
 CENTROIDAL = (CENTER_OF_MASS, CENTROIDAL_MOMENTUM_MATRIX, CENTROIDAL_MOMENTUM_MATRIX_DERIVATIVE,
               CENTROIDAL_MOMENTUM_RATE, COMPOSITE_INERTIA)

@@ -55,7 +55,7 @@ def carried_gyration(E: Joint, q: Scalar | Placement, C: Pose, B: Gyration) -> G
     return Gyration(turned_matrix(E, q, C.R, B.P) + shift, p)
 
 
-class Body(NamedTuple):
+class Gyrations(NamedTuple):
     """What the recursion holds of each body, in its frame: joint coordinate and rate, pose in the parent, twist, rate
     of the joint screw, and inertia and gyration of the body with all that it carries."""
 
@@ -69,7 +69,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def coriolis_matrix(links: Link, body: Body, H: np.ndarray) -> None:
+def coriolis_matrix(links: Link, body: Gyrations, H: np.ndarray) -> None:
     """Add C(q, q') to H: the sum over the bodies of J^T (M J' + B J); [MD] (83) with the B of `gyration`."""
     parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, qd, C, V, Xd, Mc, B = body
@@ -99,4 +99,4 @@ def coriolis_matrix(links: Link, body: Body, H: np.ndarray) -> None:
             H[k[i], k[j]] += dot(momentum, Xd[j]) + torque @ X[j].angular   # ... and of q_j' on joint i
 
 
-CORIOLIS_MATRIX = Entry(coriolis_matrix, Body, 2, per_pair, name="coriolis_matrix.body")
+CORIOLIS_MATRIX = Entry(coriolis_matrix, Gyrations, "q qd", per_pair, name="coriolis_matrix.body")

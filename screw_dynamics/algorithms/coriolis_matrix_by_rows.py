@@ -17,7 +17,7 @@ from .jacobian import column, put_column
 from .rows import number, put_carried, put_carriers, twists, vectors
 
 
-class Body(NamedTuple):
+class GyrationColumns(NamedTuple):
     """What the algorithm holds of each body: joint coordinate and rate; in the common frame its pose and twist, and
     inertia and gyration of the body with all that it carries; the first body of its run and the last that it carries.
     By columns the joint screws, their rates, and the rates of momentum that joints cause."""
@@ -43,7 +43,7 @@ def effort_of_carriers(given: tuple, first: int, end: int) -> Scalar:
 
 
 @kernel
-def coriolis_matrix(links: Link, body: Body, H: np.ndarray) -> None:
+def coriolis_matrix(links: Link, body: GyrationColumns, H: np.ndarray) -> None:
     """Set H to C(q, q') as in coriolis_matrix.py. Requires rows.is_deep."""
     parent, n, like = links.parent, len(links.parent) - 1, body.q[0]
     q, qd, C, V, M, B, start, end, J, Jd, P = body
@@ -72,4 +72,4 @@ def coriolis_matrix(links: Link, body: Body, H: np.ndarray) -> None:
         B[parent[i]] += B[i]
 
 
-BY_ROWS = {"coriolis_matrix": Entry(coriolis_matrix, Body, 2, per_pair, name="coriolis_matrix.rows")}
+BY_ROWS = {"coriolis_matrix": Entry(coriolis_matrix, GyrationColumns, "q qd", per_pair, name="coriolis_matrix.rows")}

@@ -17,7 +17,7 @@ from .common_frame import place
 from .coriolis_matrix import Gyration, gyration, transposed_torque
 
 
-class Body(NamedTuple):
+class GyrationsInCommonFrame(NamedTuple):
     """What the algorithm holds of each body: joint coordinate and rate; in the common frame its pose and twist, joint
     screw and its rate, and inertia and gyration of the body with all that it carries."""
 
@@ -46,7 +46,7 @@ def add_effects(links: Link, i: int, J: list, Jd: list, M: Inertia, B: Gyration,
 
 
 @kernel
-def coriolis_matrix(links: Link, body: Body, H: np.ndarray) -> None:
+def coriolis_matrix(links: Link, body: GyrationsInCommonFrame, H: np.ndarray) -> None:
     """Add C(q, q') to H: the sum over the bodies of J^T (M J' + B J); [MD] (83) with the B of `gyration`."""
     parent = links.parent
     q, qd, C, V, J, Jd, M, B = body
@@ -68,4 +68,4 @@ def coriolis_matrix(links: Link, body: Body, H: np.ndarray) -> None:
         B[parent[i]] += B[i]
 
 
-CORIOLIS_MATRIX_IN_COMMON_FRAME = Entry(coriolis_matrix, Body, 2, per_pair)
+CORIOLIS_MATRIX_IN_COMMON_FRAME = Entry(coriolis_matrix, GyrationsInCommonFrame, "q qd", per_pair)

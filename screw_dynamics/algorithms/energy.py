@@ -10,7 +10,7 @@ from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_inv, Pose, Twist, dot, identity
 
 
-class Body(NamedTuple):
+class Energies(NamedTuple):
     """Joint coordinate and rate, the body's pose in the world, and its twist in its own frame."""
 
     q: Scalar
@@ -20,7 +20,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def kinetic_energy(links: Link, body: Body, kinetic: np.ndarray) -> None:
+def kinetic_energy(links: Link, body: Energies, kinetic: np.ndarray) -> None:
     """T = sum (V^T M V + armature q'^2) / 2 over the bodies, J."""
     parent, X, M, E = links.parent, links.X, links.M, links.E
     q, qd, C, V = body
@@ -31,7 +31,7 @@ def kinetic_energy(links: Link, body: Body, kinetic: np.ndarray) -> None:
 
 
 @kernel
-def potential_energy(links: Link, body: Body, potential: np.ndarray) -> None:
+def potential_energy(links: Link, body: Energies, potential: np.ndarray) -> None:
     """U = -sum m g . r over the bodies and the root link, r the centre of mass; 0 at the root frame's origin, J."""
     parent, X, M, E = links.parent, links.X, links.M, links.E
     q, qd, C, V = body
@@ -43,5 +43,5 @@ def potential_energy(links: Link, body: Body, potential: np.ndarray) -> None:
         potential[0] += up @ (M[i].mass * C[i].p + C[i].R @ M[i].moment)
 
 
-KINETIC_ENERGY = Entry(kinetic_energy, Body, 2, single, reads_armature=True)
-POTENTIAL_ENERGY = Entry(potential_energy, Body, 1, single)
+KINETIC_ENERGY = Entry(kinetic_energy, Energies, "q qd", single, reads_armature=True)
+POTENTIAL_ENERGY = Entry(potential_energy, Energies, "q", single)

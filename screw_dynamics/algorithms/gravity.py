@@ -12,7 +12,7 @@ from screw_dynamics.screws.se3 import Pose, Twist
 from screw_dynamics.screws.vectors import Vec3, cross
 
 
-class Body(NamedTuple):
+class Statics(NamedTuple):
     """What the recursion holds of each body, in its frame: joint coordinate, pose in the parent, the upward
     acceleration that stands for gravity; mass and first moment of the body with all that it carries."""
 
@@ -31,7 +31,7 @@ def holding_effort(X: Twist, m: Scalar, h: Vec3, a: Vec3) -> Scalar:
 
 
 @kernel
-def gravity_torque(links: Link, body: Body, tau: np.ndarray) -> None:
+def gravity_torque(links: Link, body: Statics, tau: np.ndarray) -> None:
     """tau = g(q) = d(potential energy)/dq: [MD] (66), (67) at rest, where twists vanish and only -g propagates.
 
     All bodies accelerate alike, so that the wrench through a joint is M^c (0, a), M^c the composite inertia of (81):
@@ -51,4 +51,4 @@ def gravity_torque(links: Link, body: Body, tau: np.ndarray) -> None:
         h[p] += turned(E[i], q[i], C[i].R, h[i])
 
 
-GRAVITY_TORQUE = Entry(gravity_torque, Body, 1, per_joint)
+GRAVITY_TORQUE = Entry(gravity_torque, Statics, "q", per_joint)

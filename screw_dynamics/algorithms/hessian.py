@@ -7,7 +7,7 @@ from screw_dynamics.numbers.values import kernel, zero
 from screw_dynamics.screws.se3 import Ad_inv, Twist, ad, inverse
 
 from .group_rates import first_body
-from .jacobian import Body, keep_column
+from .jacobian import JointScrews, keep_column
 from .kinematics import climb
 from .representations import represent_rate
 
@@ -24,7 +24,7 @@ def between(q: list, i: int, i_moves_frame: bool, j: int, j_moves_frame: bool) -
 
 
 @kernel
-def hessian(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
+def hessian(links: Link, body: JointScrews, frames: Frame, target: Target, out: np.ndarray) -> None:
     """Add to `out` (6, n, n) the derivative of column i of the Jacobian by q_j, at [:, i, j].
 
     Column i, body-fixed, changes by [J_i, J_j] where joint j is between its child and the frame, [MD] (5)."""
@@ -53,4 +53,4 @@ def hessian(links: Link, body: Body, frames: Frame, target: Target, out: np.ndar
             i = parent[i]
 
 
-HESSIAN = Entry(hessian, Body, 1, kernel(lambda n, b: (6, n, n)), targeted=True)
+HESSIAN = Entry(hessian, JointScrews, "q", kernel(lambda n, b: (6, n, n)), targeted=True)

@@ -5,6 +5,7 @@ import numpy as np
 
 from screw_dynamics.compiled.entry import Entry, Target, per_twist
 from screw_dynamics.model.links import Frame, Link
+from screw_dynamics.numbers.tables import IfGiven
 from screw_dynamics.numbers.values import Scalar, kernel, zero
 from screw_dynamics.screws.joint import inner
 from screw_dynamics.screws.se3 import Ad_inv, Pose, Twist, ad, inverse
@@ -14,18 +15,15 @@ from .kinematics import climb
 from .representations import BODY, represent, represent_rate
 
 
-class Body(NamedTuple):
-    """Joint coordinate, and the joint's column of the body-fixed Jacobian."""
+class JointScrews(NamedTuple):
+    """Joint coordinate and its derivatives, and the joint's column of the body-fixed Jacobian: its screw, resolved in
+    the frame or in the reference frame."""
 
     q: Scalar
-    J: Twist
-
-
-class MovingBody(NamedTuple):
-    """Joint coordinate and rate, and the joint's column of the body-fixed Jacobian."""
-
-    q: Scalar
-    qd: Scalar
+    qd: IfGiven[Scalar]
+    qdd: IfGiven[Scalar]
+    qddd: IfGiven[Scalar]
+    qdddd: IfGiven[Scalar]
     J: Twist
 
 
@@ -72,7 +70,7 @@ def put_columns_of_frame(store: tuple, links: Link, i: int, C: Pose, of_frame: b
 
 
 @kernel
-def jacobian(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
+def jacobian(links: Link, body: JointScrews, frames: Frame, target: Target, out: np.ndarray) -> None:
     """Add to `out` (6, n) the Jacobian J, with J q' the twist of the frame relative to the reference; [MK] (17)."""
     parent, k, J = links.parent, links.coordinate, body.J
     C, D, meet = climb(links, frames, target, body.q, put_columns_of_frame, (J, out))
@@ -89,13 +87,13 @@ def jacobian(links: Link, body: Body, frames: Frame, target: Target, out: np.nda
 
 
 @kernel
-def jacobian_derivative(links: Link, body: MovingBody, frames: Frame, target: Target, out: np.ndarray) -> None:
+def jacobian_derivative(links: Link, body: JointScrews, frames: Frame, target: Target, out: np.ndarray) -> None:
     """Add to `out` (6, n) the time derivative of the Jacobian along q'.
 
     The body-fixed column of joint k changes by its screw product with the twist of all joints between it and the
     frame, J_k' = [J_k, between]; [MD] (5)."""
     parent, k = links.parent, links.coordinate
-    q, qd, J = body
+    q, qd, J = body.q, body.qd, body.J
     C, D, meet = climb(links, frames, target, q, keep_column, J)
     H, j = inverse(D) @ C, frames.body[target.reference]
     while j != meet:
@@ -117,5 +115,5 @@ def jacobian_derivative(links: Link, body: MovingBody, frames: Frame, target: Ta
             i = parent[i]
 
 
-JACOBIAN = Entry(jacobian, Body, 1, per_twist, targeted=True)
-JACOBIAN_DERIVATIVE = Entry(jacobian_derivative, MovingBody, 2, per_twist, targeted=True)
+JACOBIAN = Entry(jacobian, JointScrews, "q", per_twist, targeted=True)
+JACOBIAN_DERIVATIVE = Entry(jacobian_derivative, JointScrews, "q qd", per_twist, targeted=True)

@@ -13,7 +13,7 @@ from screw_dynamics.screws.joint import Placement, pose
 from screw_dynamics.screws.se3 import Ad, Pose, Twist, exp, identity, inverse
 
 
-class Body(NamedTuple):
+class Poses(NamedTuple):
     """Joint coordinate; pose in the world; for the spatial form the reference pose and the product of exponentials."""
 
     q: Scalar
@@ -23,7 +23,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def body_fixed_poses(links: Link, body: Body) -> None:
+def body_fixed_poses(links: Link, body: Poses) -> None:
     """Fill body.C with the poses of all bodies: C_i = C_p B_i exp(X_i q_i); [MK] (8)."""
     parent, E = links.parent, links.E
     q, C, A, f = body
@@ -47,7 +47,7 @@ def _displacement(Ap, A, X, q):
 
 
 @kernel
-def spatial_poses(links: Link, body: Body) -> None:
+def spatial_poses(links: Link, body: Poses) -> None:
     """Fill body.C with poses C_i = exp(Y_1 q_1) ... exp(Y_i q_i) A_i of all bodies, Y_i = Ad_(A_i) X_i; [MK] (10)."""
     parent, X, E = links.parent, links.X, links.E
     q, C, A, f = body
@@ -70,21 +70,21 @@ def put_pose(matrix: np.ndarray, C: Pose) -> None:
 
 
 @kernel
-def body_poses(links: Link, body: Body, frames: Frame, target: Target, matrices: np.ndarray) -> None:
+def body_poses(links: Link, body: Poses, frames: Frame, target: Target, matrices: np.ndarray) -> None:
     """The poses of all bodies' own frames in a reference frame, by the body-fixed product of exponentials."""
     body_fixed_poses(links, body)
     put_poses(frames, body, target, matrices)
 
 
 @kernel
-def body_poses_spatial(links: Link, body: Body, frames: Frame, target: Target, matrices: np.ndarray) -> None:
+def body_poses_spatial(links: Link, body: Poses, frames: Frame, target: Target, matrices: np.ndarray) -> None:
     """The poses of all bodies' own frames in a reference frame, by the spatial product of exponentials."""
     spatial_poses(links, body)
     put_poses(frames, body, target, matrices)
 
 
 @kernel
-def put_poses(frames: Frame, body: Body, target: Target, matrices: np.ndarray) -> None:
+def put_poses(frames: Frame, body: Poses, target: Target, matrices: np.ndarray) -> None:
     """Write the poses of the bodies' own frames, which are the first of all frames, in a reference frame."""
     D = inverse(body.C[frames.body[target.reference]] @ frames.C[target.reference])
     for i in range(1, len(body.q)):
@@ -117,12 +117,12 @@ def pass_by(store: Any, links: Link, i: int, C: Pose, of_frame: bool) -> None:
 
 
 @kernel
-def relative_pose(links: Link, body: Body, frames: Frame, target: Target, matrix: np.ndarray) -> None:
+def relative_pose(links: Link, body: Poses, frames: Frame, target: Target, matrix: np.ndarray) -> None:
     """The pose of a frame in a reference frame, by way of the body where their branches meet."""
     C, D, _ = climb(links, frames, target, body.q, pass_by, body)
     put_pose(matrix, inverse(D) @ C)
 
 
-BODY_POSES = Entry(body_poses, Body, 1, per_body, targeted=True)
-BODY_POSES_SPATIAL = Entry(body_poses_spatial, Body, 1, per_body, targeted=True)
-FORWARD_KINEMATICS = Entry(relative_pose, Body, 1, per_frame, targeted=True, name="forward_kinematics")
+BODY_POSES = Entry(body_poses, Poses, "q", per_body, targeted=True)
+BODY_POSES_SPATIAL = Entry(body_poses_spatial, Poses, "q", per_body, targeted=True)
+FORWARD_KINEMATICS = Entry(relative_pose, Poses, "q", per_frame, targeted=True, name="forward_kinematics")

@@ -12,7 +12,7 @@ from screw_dynamics.screws.joint_factors import carried, carried_wrench
 from screw_dynamics.screws.se3 import Pose, dot
 
 
-class Body(NamedTuple):
+class CompositeInertias(NamedTuple):
     """What the recursion holds of each body, in its frame: joint coordinate, pose in the parent, and the inertia of the
     body with all that it carries."""
 
@@ -22,25 +22,23 @@ class Body(NamedTuple):
 
 
 @kernel
-def mass_matrix(links: Link, body: Body, H: np.ndarray) -> None:
+def mass_matrix(links: Link, body: CompositeInertias, H: np.ndarray) -> None:
     """Add M(q) to H: H_kl = X_l^T Ad^T M^c X_k, M^c the composite inertia; [MD] (81) summed from the leaves.
 
     A coordinate that drives several bodies collects the terms of all of them."""
-    parent, M, E = links.parent, links.M, links.E
-    q, C, Mc = body
-    n = len(parent) - 1
-    for i in range(n + 1):
-        Mc[i] = over(M[i], q[0])
-    for i in range(n, 0, -1):
-        C[i] = pose(E[i], q[i])
-        Mc[parent[i]] += carried(E[i], q[i], C[i], Mc[i])
-    add_pairs(links, q, C, Mc, H)
+    for i in range(1, len(links.parent)):
+        body.C[i] = pose(links.E[i], body.q[i])
+    add_mass_matrix(links, body, H)
 
 
 @kernel
-def add_pairs(links: Link, q: list, C: list, Mc: list, H: np.ndarray) -> None:
-    """Add M(q) to H, from the poses in the parents and the composite inertias."""
-    parent, k, X, E = links.parent, links.coordinate, links.X, links.E
+def add_mass_matrix(links: Link, body: CompositeInertias, H: np.ndarray) -> None:
+    """Add M(q) to H, from the poses in the parents."""
+    parent, k, X, E, q, C, Mc = links.parent, links.coordinate, links.X, links.E, body.q, body.C, body.M
+    for i in range(len(parent)):
+        Mc[i] = over(links.M[i], q[0])
+    for i in range(len(parent) - 1, 0, -1):
+        Mc[parent[i]] += carried(E[i], q[i], C[i], Mc[i])
     for i in range(1, len(parent)):
         W = over(Mc[i] @ X[i], q[0])               # the momentum of the composite body at unit rate
         H[k[i], k[i]] += dot(W, X[i]) + links.armature[i]
@@ -53,4 +51,4 @@ def add_pairs(links: Link, q: list, C: list, Mc: list, H: np.ndarray) -> None:
             H[k[j], k[i]] += h
 
 
-MASS_MATRIX = Entry(mass_matrix, Body, 1, per_pair, reads_armature=True)
+MASS_MATRIX = Entry(mass_matrix, CompositeInertias, "q", per_pair, reads_armature=True)

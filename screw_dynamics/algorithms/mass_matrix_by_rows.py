@@ -15,7 +15,7 @@ from .jacobian import column, put_column
 from .rows import number, put_carried, put_carriers, twists
 
 
-class Body(NamedTuple):
+class MomentumColumns(NamedTuple):
     """What the algorithm holds of each body: joint coordinate; pose, and inertia of the body with all that it carries,
     in the common frame; the first body of its run and the last that it carries. By columns the joint screws, and the
     momenta of what joints carry at the unit rate."""
@@ -37,7 +37,7 @@ def momentum_of_carriers(given: tuple, first: int, end: int) -> Scalar:
 
 
 @kernel
-def mass_matrix(links: Link, body: Body, H: np.ndarray) -> None:
+def mass_matrix(links: Link, body: MomentumColumns, H: np.ndarray) -> None:
     """Set H to M(q): H_kl = J_l^T M^c J_k, M^c the composite inertia; [MD] (81). Requires rows.is_deep."""
     parent, n, like = links.parent, len(links.parent) - 1, body.q[0]
     q, C, M, start, end, J, P = body
@@ -57,5 +57,5 @@ def mass_matrix(links: Link, body: Body, H: np.ndarray) -> None:
         M[parent[i]] += M[i]
 
 
-BY_ROWS = {"mass_matrix": Entry(mass_matrix, Body, 1, per_pair, name="mass_matrix.rows",
+BY_ROWS = {"mass_matrix": Entry(mass_matrix, MomentumColumns, "q", per_pair, name="mass_matrix.rows",
                                  reads_armature=True)}

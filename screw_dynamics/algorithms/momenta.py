@@ -11,7 +11,7 @@ from screw_dynamics.screws.se3 import Ad_dual, Ad_inv, Pose, Twist, Wrench, ad, 
 from screw_dynamics.screws.vectors import Vec3, cross
 
 
-class Body(NamedTuple):
+class Momenta(NamedTuple):
     """What the recursion holds of each body, in its frame: joint coordinate and rate, pose in the parent, the twist of
     the joint's inner side, the body's twist, the upward acceleration that stands for gravity; of the body with all that
     it carries the momentum, and the wrench that holds it against gravity."""
@@ -27,7 +27,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def momenta(links: Link, body: Body, out: np.ndarray) -> None:
+def momenta(links: Link, body: Momenta, out: np.ndarray) -> None:
     """Add to the rows of `out` (3, n): p = M(q) q', dT/dq, and g(q) = dU/dq, by the joint twists, with q' fixed.
 
     With them p' = dT/dq - g + tau for coordinates, [MD] (79); of a joint on a group p' has ad_V^T p besides. dT/dq_j is
@@ -56,4 +56,4 @@ def momenta(links: Link, body: Body, out: np.ndarray) -> None:
         W[p] += Ad_dual(C[i], W[i])
 
 
-MOMENTA = Entry(momenta, Body, 2, kernel(lambda n, b: (3, n)), reads_armature=True)
+MOMENTA = Entry(momenta, Momenta, "q qd", kernel(lambda n, b: (3, n)), reads_armature=True)

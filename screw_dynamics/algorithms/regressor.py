@@ -28,7 +28,7 @@ per_parameter = kernel(lambda n, b: (PARAMETERS * b,))
 per_joint_and_parameter = kernel(lambda n, b: (n, PARAMETERS * b))
 
 
-class Body(NamedTuple):
+class RegressorScrews(NamedTuple):
     """What the recursion holds of each body: coordinate, rate and acceleration of its joint; in the common frame
     the pose of its Link's frame, joint screw, twist, and its derivative."""
 
@@ -48,7 +48,8 @@ def has_inertia(q: list, i: int) -> bool:
 
 
 @kernel
-def torque_regressor(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
+def torque_regressor(links: Link, body: RegressorScrews, frames: Frame, target: Target,
+                     out: np.ndarray) -> None:
     """Add to `out` (n, 10 b) Y with tau = Y p the efforts of inverse dynamics. Gravity enters as the world's
     acceleration (0, -g).
 
@@ -87,14 +88,16 @@ def torque_regressor(links: Link, body: Body, frames: Frame, target: Target, out
 
 
 @kernel
-def torque_regressor_on_groups(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
+def torque_regressor_on_groups(links: Link, body: RegressorScrews, frames: Frame, target: Target,
+                               out: np.ndarray) -> None:
     """The same for velocities of joints on groups: theta'' in place of V'."""
     add_products(links, body.q, body.qd, -1.0, body.qdd)
     torque_regressor(links, body, frames, target, out)
 
 
 @kernel
-def kinetic_energy_regressor(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
+def kinetic_energy_regressor(links: Link, body: RegressorScrews, frames: Frame, target: Target,
+                             out: np.ndarray) -> None:
     """y with y . p = sum V^T M V / 2: of a body m v . v / 2 + h . (v x w) + w . Theta w / 2, in its frame."""
     q, V, like = body.q, body.V, body.q[0]
     V[0] = zero(Twist, like)
@@ -113,7 +116,8 @@ def kinetic_energy_regressor(links: Link, body: Body, frames: Frame, target: Tar
 
 
 @kernel
-def potential_energy_regressor(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
+def potential_energy_regressor(links: Link, body: RegressorScrews, frames: Frame, target: Target,
+                               out: np.ndarray) -> None:
     """y with y . p = -sum m g . r over the bodies: of a body -g . (m p + R h), (R, p) its frame's pose."""
     q, C, like = body.q, body.C, body.q[0]
     C[0] = identity(like)
@@ -134,8 +138,8 @@ def add(row: np.ndarray, first: int, mass: Scalar, moment: Vec3) -> None:
     row[first + 3] += moment.z
 
 
-TORQUE_REGRESSOR = Entry(torque_regressor, Body, 3, per_joint_and_parameter, targeted=True,
+TORQUE_REGRESSOR = Entry(torque_regressor, RegressorScrews, "q qd qdd", per_joint_and_parameter, targeted=True,
                          on_groups=torque_regressor_on_groups)
-KINETIC_ENERGY_REGRESSOR = Entry(kinetic_energy_regressor, Body, 2, per_parameter, targeted=True)
-POTENTIAL_ENERGY_REGRESSOR = Entry(potential_energy_regressor, Body, 1, per_parameter, targeted=True)
+KINETIC_ENERGY_REGRESSOR = Entry(kinetic_energy_regressor, RegressorScrews, "q qd", per_parameter, targeted=True)
+POTENTIAL_ENERGY_REGRESSOR = Entry(potential_energy_regressor, RegressorScrews, "q", per_parameter, targeted=True)
 REGRESSORS = TORQUE_REGRESSOR, KINETIC_ENERGY_REGRESSOR, POTENTIAL_ENERGY_REGRESSOR

@@ -1,9 +1,9 @@
 """Entry points: an algorithm, which is a kernel of tables, as machine code that Python calls with arrays.
 
-An algorithm is `algorithm(links, body, out)`: `links` is the model, the first columns of `body` are its inputs, a
-number for each body (a Placement in q where there are joints on groups; or a wrench, see wrenches.py), and `out` is the
-array to which it adds its result. A kinematic algorithm requires a target too: `algorithm(links, body, frames, target,
-out)`. The same source is compiled for one state and for WIDTH at once."""
+An algorithm is `algorithm(links, body, out)`: `links` is the model, the first columns of the table `body` are its
+inputs, a number for each body (a Placement in q where there are joints on groups; or a wrench, see wrenches.py), and
+`out` is the array to which it adds its result. A kinematic algorithm requires a target too: `algorithm(links, body,
+frames, target, out)`. The same source is compiled for one state and for WIDTH at once."""
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from screw_dynamics.lazy import lazy
 from screw_dynamics.model.group_joints import Place, configure
 from screw_dynamics.model.links import Frame, Link, Links, Structure
 from screw_dynamics.numbers.lanes import places, splat
-from screw_dynamics.numbers.tables import columns, table
+from screw_dynamics.numbers.tables import columns, table, taking
 from screw_dynamics.numbers.values import INLINE, fields, kernel, null
 from screw_dynamics.screws.se3 import Wrench
 
@@ -156,13 +156,13 @@ CONFIGURATIONS = configurations(place)      # as Placements
 
 
 @kernel
-def evaluate(links_in: Callable, take_q: Callable, algorithm: Callable, Body: type, size: Callable, given: Callable,
+def evaluate(links_in: Callable, take_q: Callable, algorithm: Callable, Table: type, size: Callable, given: Callable,
              workspace: Any, packed: tuple[int, ...], inputs: Sequence, out: Any) -> bool:
     """Evaluate an algorithm on one state; links_in: where its Links are; take_q: how q is taken. Returns False, with
     `out` unchanged, unless inputs and `out` are arrays of the right shapes that borrow.py can read."""
     memory = ws.borrowed_memory(workspace)
     shape = size(memory)
-    links, body = links_in(memory), ws.body_in(Body, memory)
+    links, body = links_in(memory), ws.body_in(Table, memory)
     if not (each(take_q, take, (links, memory), inputs, body) and ws.is_result(out, shape, memory)):
         return False
     result = borrowed(out, shape)
@@ -172,12 +172,12 @@ def evaluate(links_in: Callable, take_q: Callable, algorithm: Callable, Body: ty
 
 
 @kernel
-def evaluate_many(links_in: Callable, take_q: Callable, algorithm: Callable, Body: type, size: Callable,
+def evaluate_many(links_in: Callable, take_q: Callable, algorithm: Callable, Table: type, size: Callable,
                   given: Callable, memory: np.ndarray, packed: tuple[int, ...], inputs: Sequence, out: Any,
                   counter: np.ndarray) -> None:
     """Evaluate an algorithm on lanes, on the tiles of a batch that an atomic counter gives to this thread."""
     zero, links = lane_like(out), links_in(memory)
-    body, results = ws.body_on_lanes(Body, memory, zero), ws.result_on_lanes(size, memory, zero)
+    body, results = ws.body_on_lanes(Table, memory, zero), ws.result_on_lanes(size, memory, zero)
     in_order, inputs = identity_order(links.coordinate, int(memory[ws.COORDINATES])), unowned(inputs)
     first = first_tile(counter)
     while first < len(out):
@@ -201,12 +201,12 @@ def lane() -> Any:
 
 
 @kernel
-def evaluate_at(links_in: Callable, take_q: Callable, algorithm: Callable, Body: type, size: Callable, given: Callable,
+def evaluate_at(links_in: Callable, take_q: Callable, algorithm: Callable, Table: type, size: Callable, given: Callable,
                 like: Any, memory: np.ndarray, packed: tuple[int, ...], positions: tuple[int, ...],
                 addresses: tuple[int, ...], out: int) -> None:
     """Evaluate an algorithm on inputs at addresses, with results at an address, all of the kind of `like`."""
     slots, links = int(memory[ws.SLOTS]), links_in(memory)
-    body, result = table(Body, like, slots, memory, int(memory[ws.BODY])), array_at(like, out, size(memory))
+    body, result = table(Table, like, slots, memory, int(memory[ws.BODY])), array_at(like, out, size(memory))
     each(take_q, take_at, (links, memory, like, addresses), positions, body)
     clear(result)
     algorithm(links, body, *given(memory, packed, like), result)
@@ -214,7 +214,9 @@ def evaluate_at(links_in: Callable, take_q: Callable, algorithm: Callable, Body:
 
 # ------------------------------------------------------------------------------------------------- entry points
 class Entry:
-    """The compiled forms of an algorithm whose inputs are this many vectors of joint coordinates, or wrenches.
+    """The compiled forms of an algorithm whose inputs are vectors of joint coordinates, or wrenches: the columns of
+    Table, what the algorithm holds of each body, whose names `inputs` lists, q first. Others that are IfGiven
+    (tables.py) are absent.
 
     one(workspace, [target,] *inputs, out): inputs are arrays (n,), or what wrenches.py says. It returns False, and does
     nothing, for any Python objects as inputs or `out` that borrow.py cannot read. many(workspace, targets, inputs, out,
@@ -228,12 +230,13 @@ class Entry:
     that returns what the algorithm gets between body and out; size(memory): the shape of one result, if n and bodies do
     not tell. reads_armature: the algorithm reads `links.armature`; for robots that have some it is compiled apart."""
 
-    def __init__(self, algorithm: Callable, Body: type, inputs: int, shape: Callable, targeted: bool = False,
+    def __init__(self, algorithm: Callable, Table: type, inputs: str, shape: Callable, targeted: bool = False,
                  name: str = "", on_groups: Callable | None = None, takes: Takes = COORDINATES,
                  takes_on_groups: Takes | None = None, given: Callable = frames_and_target,
                  size: Callable | None = None, reads_armature: bool = False, links_in: Callable = ws.links_in):
-        ws.reserve(Body, shape)
-        self.algorithm, self.Body, self.inputs = algorithm, Body, inputs
+        names = tuple(inputs.split())
+        self.algorithm, self.Table, self.inputs, self._names = algorithm, taking(Table, names), len(names), inputs
+        ws.reserve(self.Table, shape)
         self.shape, self.targeted, self.name = shape, targeted, name or algorithm.__name__
         self._on_groups, self._takes, self._takes_on_groups = on_groups or algorithm, takes, takes_on_groups
         self._given, self._size = given, size or ws.size_of(shape)
@@ -244,7 +247,7 @@ class Entry:
     def on_groups(self) -> "Entry":
         """The entry points for robots with joints on groups, of nq numbers in q: a kernel of its own, in which the
         column q holds Placements."""
-        return Entry(self._on_groups, ws.placed(self.Body), self.inputs, self.shape, self.targeted,
+        return Entry(self._on_groups, ws.placed(self.Table), self._names, self.shape, self.targeted,
                      f"{self.name}.groups", takes=self._takes_on_groups or CONFIGURATIONS, given=self._given,
                      size=self._size, reads_armature=self._reads_armature)
 
@@ -253,7 +256,7 @@ class Entry:
         """The entry points for robots with armature: itself, unless the algorithm reads that."""
         if not self._reads_armature:
             return self
-        return Entry(self.algorithm, self.Body, self.inputs, self.shape, self.targeted, f"{self.name}.armature",
+        return Entry(self.algorithm, self.Table, self._names, self.shape, self.targeted, f"{self.name}.armature",
                      takes=self._takes, given=self._given, size=self._size, links_in=ws.geared_links_in)
 
     def of(self, structure: Structure) -> "Entry":
@@ -287,7 +290,7 @@ class Entry:
     @lazy
     def plan(self) -> np.ndarray:
         """What `rows` has to know of this algorithm, and learns of it."""
-        kinds = fields(self.Body)[1:self.inputs]
+        kinds = fields(self.Table)[1:self.inputs]
         widths = [ws.CONFIGURATION, *(ws.WRENCHES if kind is Wrench else ws.COORDINATES for kind in kinds)]
         return plan_of(self._for_many[1], widths, self.targeted)
 
@@ -299,7 +302,7 @@ class Entry:
     @property
     def form_of_one(self) -> Form:
         """What is compiled for one state."""
-        entry_point = _one(self._links_in, self._takes.one, self.name, self.algorithm, self.Body, self._size,
+        entry_point = _one(self._links_in, self._takes.one, self.name, self.algorithm, self.Table, self._size,
                            self._given, self.targeted, self.inputs)
         target = (types.int64,) * self.targeted
         return Form(entry_point, (BORROWED, *target, *(BORROWED,) * self.inputs, BORROWED))
@@ -318,7 +321,7 @@ class Entry:
         states = types.UniTuple(types.Array(number, 2, "A", readonly=True), self.inputs)
         targets = types.UniTuple(types.int64, int(self.targeted))
         signature = ws.numbers_type(1), targets, states, types.Array(number, 2, "A"), types.int64[::1]
-        return Form(_many(self._links_in, self._takes.many, name, self.algorithm, self.Body, self._size, self._given),
+        return Form(_many(self._links_in, self._takes.many, name, self.algorithm, self.Table, self._size, self._given),
                     signature)
 
     @property
@@ -338,7 +341,7 @@ class Entry:
     def form_of_native(self, lanes: bool) -> Form:
         """What is compiled for calls from compiled code."""
         name, like = f"rollout.{self.name}{BATCHES * lanes}", lane if lanes else number
-        form = _native(self._links_in, self._takes.at, name, self.algorithm, self.Body, self._size, self._given,
+        form = _native(self._links_in, self._takes.at, name, self.algorithm, self.Table, self._size, self._given,
                        self.targeted, self.inputs, like)
         return Form(form, (types.intp,) * 7)
 
@@ -347,7 +350,7 @@ class Entry:
         """The algorithm in plain Python on any numbers: lists of Link and Frame, and sequences of n numbers; with
         places, of nq numbers the first."""
         n = 1 + max((link.coordinate for link in links[1:]), default=-1)
-        body, rows = table(self.Body, None, len(links)), columns(type(links[0]), links)
+        body, rows = table(self.Table, None, len(links)), columns(type(links[0]), links)
         for k, (column, coordinates) in enumerate(zip(body, inputs, strict=False)):
             if places and k == 0:
                 configure(rows, columns(Place, places), coordinates, column)
@@ -359,33 +362,33 @@ class Entry:
         return out
 
 
-def _one(links_in, take_q, name, algorithm, Body, size, given, targeted, inputs):
+def _one(links_in, take_q, name, algorithm, Table, size, given, targeted, inputs):
     """The entry point for one state. Its arguments are passed one by one, since a tuple would cost 20 ns."""
     target, states = "target, " * targeted, "".join(f"x{k}, " for k in range(inputs))
-    form = eval(f"lambda links_in, take_q, algorithm, Body, size, given: lambda memory, {target}{states}out: evaluate("
-                f"links_in, take_q, algorithm, Body, size, given, memory, ({target}), ({states}), out)", globals())
-    return compiled(name)(form(links_in, take_q, algorithm, Body, size, given))
+    form = eval(f"lambda links_in, take_q, algorithm, Table, size, given: lambda memory, {target}{states}out: evaluate("
+                f"links_in, take_q, algorithm, Table, size, given, memory, ({target}), ({states}), out)", globals())
+    return compiled(name)(form(links_in, take_q, algorithm, Table, size, given))
 
 
-def _native(links_in, take_q, name, algorithm, Body, size, given, targeted, inputs, like):
+def _native(links_in, take_q, name, algorithm, Table, size, given, targeted, inputs, like):
     """The entry point for compiled code; like(): a number of its kind."""
     positions = (0, 1, 2, 3)[:inputs]
     if targeted:
         @compiled(name)
         def native(memory, packed, x, y, z, w, out):
-            evaluate_at(links_in, take_q, algorithm, Body, size, given, like(), ws.memory_at(memory), (packed,),
+            evaluate_at(links_in, take_q, algorithm, Table, size, given, like(), ws.memory_at(memory), (packed,),
                         positions, (x, y, z, w), out)
     else:
         @compiled(name)
         def native(memory, packed, x, y, z, w, out):
-            evaluate_at(links_in, take_q, algorithm, Body, size, given, like(), ws.memory_at(memory), (), positions,
+            evaluate_at(links_in, take_q, algorithm, Table, size, given, like(), ws.memory_at(memory), (), positions,
                         (x, y, z, w), out)
     return native
 
 
-def _many(links_in, take_q, name, algorithm, Body, size, given):
+def _many(links_in, take_q, name, algorithm, Table, size, given):
     """The entry point for many states."""
     @compiled(name + BATCHES, nogil=True)
     def many(memory, packed, inputs, out, counter):
-        evaluate_many(links_in, take_q, algorithm, Body, size, given, memory, packed, inputs, out, counter)
+        evaluate_many(links_in, take_q, algorithm, Table, size, given, memory, packed, inputs, out, counter)
     return many

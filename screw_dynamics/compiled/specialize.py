@@ -195,9 +195,9 @@ def shortest(entries: Iterable[Entry], links: Links, frames: Sequence[Frame] = (
     if not found:
         return None
     lines, entry = min(found, key=lambda pair: sum(operations_in(pair[0])[kind] for kind in ARITHMETIC))
-    Body, takes = (Configuration, PAIRS) if places else (Inputs, COORDINATES)
-    return Entry(_kernel(lines, entry.targeted), Body, entry.inputs, entry.shape, entry.targeted,
-                 f"{entry.name}{'.groups' if places else ''}, specialized", takes=takes)
+    Table, takes = (Configuration, PAIRS) if places else (Inputs, COORDINATES)
+    return Entry(_kernel(lines, entry.targeted), Table, " ".join(Table._fields[:entry.inputs]), entry.shape,
+                 entry.targeted, f"{entry.name}{'.groups' if places else ''}, specialized", takes=takes)
 
 
 def script(entry: Entry, links: Links, frames: Sequence[Frame], target: Target | None,

@@ -12,7 +12,7 @@ from numba import types
 from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.model.group_joints import Place
 from screw_dynamics.model.links import Frame, GearedLink, Link, Links
-from screw_dynamics.numbers.tables import block, packed, size, table
+from screw_dynamics.numbers.tables import block, derived, packed, size, table
 from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.joint import Placement
 
@@ -28,7 +28,7 @@ NAMES, NAME, DICT, ARMATURE = range(25, 29)
 COUNTER, BATCH = 32, 40     # a line of the cache for the counter of a batch's tiles, and 24 words on the batch: rows.py
 HEADER = 64
 LARGE = 1 << 20         # numbers: results of more are not computed on lanes, for whose memory nothing is reserved
-_needs = []                                             # (Body, shape) of all entry points: one workspace serves all
+_needs = []                                             # (Table, shape) of all entry points: one workspace serves all
 
 
 def numbers_type(ndim: int, layout: str = 'C', readonly: bool = False) -> types.Array:
@@ -62,7 +62,7 @@ def workspace(robot: Rows, lanes: int = 1, room: int = 0) -> np.ndarray:
     frames, places, tables, gears, start = np.cumsum([HEADER, *(part.size for part in parts)])[1:]
     slots, n, nq = len(robot.links), robot.n, robot.nq
     start += -start % 8                                       # on a cache line
-    result = start + lanes * max(size(placed(Body) if robot.places else Body, slots) for Body, _ in _needs)
+    result = start + lanes * max(size(placed(Table) if robot.places else Table, slots) for Table, _ in _needs)
     numbers = max(math.prod(shape(max(n, nq), slots - 1)) for _, shape in _needs)
     on_lanes = result + lanes * max(min(numbers, LARGE), room)
     work = on_lanes + lanes * nq
@@ -77,17 +77,15 @@ def workspace(robot: Rows, lanes: int = 1, room: int = 0) -> np.ndarray:
 
 
 @cache
-def placed(Body: type) -> type:
+def placed(Table: type) -> type:
     """The table whose column q holds Placements in place of numbers, for joints on groups."""
-    kinds = {name: Placement if name == "q" else kind for name, kind in get_type_hints(Body).items()}
-    table = NamedTuple(f"Placed{Body.__name__}", list(kinds.items()))     # type: ignore[misc]
-    table.__module__, table.__qualname__ = Body.__module__, f"Placed{Body.__qualname__}"    # by which caches tell it
-    return table
+    kinds = {name: Placement if name == "q" else kind for name, kind in get_type_hints(Table).items()}
+    return derived(f"Placed{Table.__name__}", Table, kinds)
 
 
-def reserve(Body: type, shape: Callable) -> None:
-    """Register an entry point that needs memory for a table `Body`, and on lanes for a result of a shape."""
-    _needs.append((Body, shape))
+def reserve(Table: type, shape: Callable) -> None:
+    """Register an entry point that needs memory for a table, and on lanes for a result of a shape."""
+    _needs.append((Table, shape))
 
 
 def aligned(length: int) -> np.ndarray:
@@ -179,15 +177,15 @@ def configuration_on_lanes(memory: np.ndarray, like: Any) -> np.ndarray:
 
 
 @kernel
-def body_in(Body: type, memory: np.ndarray) -> NamedTuple:
+def body_in(Table: type, memory: np.ndarray) -> NamedTuple:
     """The memory of a recursion on one state."""
-    return table(Body, 0.0, int(memory[SLOTS]), memory, int(memory[BODY]))
+    return table(Table, 0.0, int(memory[SLOTS]), memory, int(memory[BODY]))
 
 
 @kernel
-def body_on_lanes(Body: type, memory: np.ndarray, like: Any) -> NamedTuple:
+def body_on_lanes(Table: type, memory: np.ndarray, like: Any) -> NamedTuple:
     """The memory of a recursion on as many states as a lane of this kind has places."""
-    return table(Body, like, int(memory[SLOTS]), memory, int(memory[BODY]))
+    return table(Table, like, int(memory[SLOTS]), memory, int(memory[BODY]))
 
 
 def size_of(shape: Callable) -> Callable:

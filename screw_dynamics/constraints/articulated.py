@@ -6,51 +6,34 @@ from typing import NamedTuple
 
 import numpy as np
 
+from screw_dynamics.algorithms.forward_dynamics import hybrid
 from screw_dynamics.algorithms.forward_dynamics.hybrid import accelerate, articulate, rigid_bodies
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import sqrt, where
-from screw_dynamics.numbers.values import Scalar, kernel, null, zero
-from screw_dynamics.screws.inertia import Articulated
-from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_twist, shifted_wrench
-from screw_dynamics.screws.so3 import Rotation
-from screw_dynamics.screws.vectors import Matrix3, Vec3
+from screw_dynamics.numbers.tables import extends
+from screw_dynamics.numbers.values import Scalar, kernel, null
+from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_wrench
+from screw_dynamics.screws.vectors import Vec3
 
-from .kinematics import add_entry, clear_matrix, meet, press
+from .kinematics import add_entry, clear_matrix, meet
 from .rows import row
 from .tables import COUPLING, Constraints
 
 
-class Body(NamedTuple):
-    """The columns of forward_dynamics.hybrid.Body; D^-1/2 of the joint; velocity of the body's origin less that of its
+@extends(hybrid.ArticulatedBodies)
+class InverseFactors(NamedTuple):
+    """What articulated bodies hold of each body; D^-1/2 of the joint; velocity of the body's origin less that of its
     parent's, and what accelerations of the joints add to the derivative of the twist."""
 
-    q: Scalar
-    qd: Scalar
-    tau: Scalar
-    added: Scalar
-    R: Rotation
-    r: Vec3
-    J: Twist
-    w: Vec3
-    Vd: Twist
-    S: Matrix3
-    A: Articulated
-    P: Wrench
-    U: Wrench
-    d: Scalar
-    u: Scalar
     root: Scalar
     v: Vec3
     a: Twist
 
 
 @kernel
-def factorize(links: Link, body: Body, given: Constraints, wrenches: np.ndarray | None) -> Scalar:
-    """Fill the columns from R to root. Returns the largest entry of D^-1/2. wrenches (slots, 6): external ones on the
-    bodies, in their frames, or None."""
+def factorize(links: Link, body: InverseFactors, given: Constraints) -> Scalar:
+    """Fill the columns but v and a. Returns the largest entry of D^-1/2."""
     rigid_bodies(links, body)
-    if wrenches is not None:
-        press(links, body, wrenches)
     articulate(links, body)
     largest = null(body.d[0])
     for i in range(1, len(links.parent)):
@@ -60,13 +43,13 @@ def factorize(links: Link, body: Body, given: Constraints, wrenches: np.ndarray 
 
 
 @kernel
-def add_free(links: Link, body: Body, given: Constraints, qdd: np.ndarray) -> None:
+def add_free(links: Link, body: InverseFactors, given: Constraints, qdd: np.ndarray) -> None:
     """Add to qdd the accelerations without constraints, and fill a."""
     accelerate(links, body, body.a, qdd)
 
 
 @kernel
-def at_joint(links: Link, body: Body, i: int, W: Wrench, Y: np.ndarray, first: int) -> Wrench:
+def at_joint(links: Link, body: InverseFactors, i: int, W: Wrench, Y: np.ndarray, first: int) -> Wrench:
     """Add to Y (n, count) what joint i takes of a wrench on its body. Returns the wrench that reaches the parent."""
     y = dot(W, body.J[i])
     add_entry(Y, links.coordinate[i], first, body.root[i] * y)
@@ -74,7 +57,7 @@ def at_joint(links: Link, body: Body, i: int, W: Wrench, Y: np.ndarray, first: i
 
 
 @kernel
-def to_root(links: Link, body: Body, i: int, W: Wrench, Y: np.ndarray, first: int) -> None:
+def to_root(links: Link, body: InverseFactors, i: int, W: Wrench, Y: np.ndarray, first: int) -> None:
     """Send a wrench on body i to the root."""
     while i > 0:
         W = at_joint(links, body, i, W, Y, first)
@@ -82,7 +65,7 @@ def to_root(links: Link, body: Body, i: int, W: Wrench, Y: np.ndarray, first: in
 
 
 @kernel
-def push(links: Link, body: Body, i: int, effort: Scalar, Y: np.ndarray, j: int) -> None:
+def push(links: Link, body: InverseFactors, i: int, effort: Scalar, Y: np.ndarray, j: int) -> None:
     """Add to column j what an effort at joint i leaves there, and, by its reaction, on the way to the root."""
     Y[links.coordinate[i], j] += body.root[i] * effort
     W, i = shifted_wrench(body.r[i], -(body.d[i] * effort) * body.U[i]), links.parent[i]
@@ -93,21 +76,21 @@ def push(links: Link, body: Body, i: int, effort: Scalar, Y: np.ndarray, j: int)
 
 
 @kernel
-def add_joints(links: Link, body: Body, of: np.ndarray, Y: np.ndarray, first: int) -> None:
+def add_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray, first: int) -> None:
     """Add rows of the joints of bodies `of` (u), with the entry 1 each, from column `first` on."""
     for j in range(len(of)):
         push(links, body, of[j], null(body.d[0]) + 1.0, Y, first + j)
 
 
 @kernel
-def fill_joints(links: Link, body: Body, of: np.ndarray, Y: np.ndarray) -> None:
+def fill_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray) -> None:
     """Y (n, u) becomes D^-1/2 L^-1 J^T for the rows of joints alone."""
     clear_matrix(Y)
     add_joints(links, body, of, Y, 0)
 
 
 @kernel
-def fill_half(links: Link, body: Body, given: Constraints, of: np.ndarray | None, Y: np.ndarray) -> None:
+def fill_half(links: Link, body: InverseFactors, given: Constraints, of: np.ndarray | None, Y: np.ndarray) -> None:
     """Y (n, m + u) becomes D^-1/2 L^-1 J^T for the rows of the constraints, and then those of joints, if any."""
     clear_matrix(Y)
     for c in range(given.loops):
@@ -120,13 +103,9 @@ def fill_half(links: Link, body: Body, given: Constraints, of: np.ndarray | None
 
 
 @kernel
-def add_half(links: Link, body: Body, given: Constraints, z: np.ndarray, out: np.ndarray) -> None:
-    """Add L^-T D^-1/2 z to `out` (n); column a becomes that of the accelerations which this adds."""
-    r, J, a = body.r, body.J, body.a
-    a[0] = zero(Twist, body.d[0])
+def add_half(links: Link, body: InverseFactors, given: Constraints, z: np.ndarray, out: np.ndarray) -> None:
+    """Add L^-T D^-1/2 z to `out` (n); column a becomes that of the accelerations which this adds, and u what they are
+    for resting parents."""
     for i in range(1, len(links.parent)):
-        k = links.coordinate[i]
-        a[i] = shifted_twist(r[i], a[links.parent[i]])
-        x = body.root[i] * z[k] - body.d[i] * dot(body.U[i], a[i])
-        a[i] += x * J[i]
-        out[k] += x
+        body.u[i] = body.root[i] * z[links.coordinate[i]]
+    accelerate(links, body, body.a, out)

@@ -41,7 +41,7 @@ def put_multipliers(given: Constraints, count: int, multipliers: np.ndarray) -> 
 
 
 @kernel
-def put_wrenches(links: Link, body: articulated.Body, given: Constraints, multipliers: np.ndarray,
+def put_wrenches(links: Link, body: articulated.InverseFactors, given: Constraints, multipliers: np.ndarray,
                  out: np.ndarray) -> None:
     """Write the wrenches (6) of all constraints on their links, about the links' origins, in their frames."""
     for c in range(given.loops):
@@ -66,7 +66,7 @@ def put_sum(out: np.ndarray) -> None:
 
 
 @kernel
-def put_rates(links: Link, body: articulated.Body, given: Constraints, h: np.ndarray) -> None:
+def put_rates(links: Link, body: articulated.InverseFactors, given: Constraints, h: np.ndarray) -> None:
     """h (m) becomes J qd."""
     for c in range(given.loops):
         if given.loop.kind[c] == COUPLING:
@@ -81,7 +81,8 @@ def put_rates(links: Link, body: articulated.Body, given: Constraints, h: np.nda
 
 
 @kernel
-def put_accelerations(links: Link, body: articulated.Body, given: Constraints, qdd: np.ndarray, h: np.ndarray) -> None:
+def put_accelerations(links: Link, body: articulated.InverseFactors, given: Constraints, qdd: np.ndarray,
+                      h: np.ndarray) -> None:
     """h (m) becomes J qdd + J' qd, for qdd and the column a that belongs to it."""
     for j in range(given.m):
         h[j] = null(h[j])
@@ -116,7 +117,7 @@ def kernels(by: ModuleType) -> tuple[Callable, Callable]:
     @kernel
     def accelerate(links, body, given, most, out):
         """Add to `out` (n) the accelerations; theta'' of joints on groups. Returns how many directions are held."""
-        largest = factorize(links, body, given, None)
+        largest = factorize(links, body, given)
         add_free(links, body, given, out)
         set_in_motion(links, body)
         put_accelerations(links, body, given, out, given.h)
@@ -128,8 +129,7 @@ def kernels(by: ModuleType) -> tuple[Callable, Callable]:
         """Add to `out` (n) what an impulse of the constraints changes of qd, so that J qd becomes 0. Returns the
         rank."""
         clear(body.tau)
-        clear(body.added)
-        largest = factorize(links, body, given, None)
+        largest = factorize(links, body, given)
         set_in_motion(links, body)
         put_rates(links, body, given, given.h)
         _, rank = change(links, body, given, largest, most, out)
@@ -145,7 +145,6 @@ def algorithms(by: ModuleType) -> tuple[Callable, Callable, Callable, Callable, 
     @kernel
     def resolve(links, body, given, out):
         n = len(given.effort)
-        clear(body.added)
         count = accelerate(links, body, given, null(given.most[0]) + np.inf, out[:n])
         put_multipliers(given, count, out[n:n + given.m])
         put_wrenches(links, body, given, out[n:n + given.m], out[n + given.m:])
@@ -185,10 +184,11 @@ FORWARD_DYNAMICS, ADMISSIBLE_VELOCITIES, ACCELERATION = {}, {}, {}
 for _by in (articulated, mass_matrix):
     _shares, _name = _by is mass_matrix, _by.__name__.rpartition(".")[2]
     _forward, _forward_on_groups, _velocities, _acceleration, _acceleration_on_groups = algorithms(_by)
-    FORWARD_DYNAMICS[_shares] = constrained(_forward, _by.Body, 3, accelerations_and_wrenches,
+    FORWARD_DYNAMICS[_shares] = constrained(_forward, _by.InverseFactors, "q qd tau", accelerations_and_wrenches,
                                             f"loops.forward_dynamics.{_name}", on_groups=_forward_on_groups,
                                             reads_armature=True)
-    ADMISSIBLE_VELOCITIES[_shares] = constrained(_velocities, _by.Body, 2, per_joint,
+    ADMISSIBLE_VELOCITIES[_shares] = constrained(_velocities, _by.InverseFactors, "q qd", per_joint,
                                                  f"loops.admissible_velocities.{_name}", reads_armature=True)
-    ACCELERATION[_shares] = constrained(_acceleration, _by.Body, 4, per_joint, f"loops.acceleration.{_name}",
-                                        on_groups=_acceleration_on_groups, reads_armature=True)
+    ACCELERATION[_shares] = constrained(_acceleration, _by.InverseFactors, "q qd tau added", per_joint,
+                                        f"loops.acceleration.{_name}", on_groups=_acceleration_on_groups,
+                                        reads_armature=True)

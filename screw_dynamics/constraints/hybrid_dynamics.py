@@ -14,10 +14,12 @@ from screw_dynamics.algorithms.columns import clear
 from screw_dynamics.algorithms.group_rates import add_products, complete
 from screw_dynamics.algorithms.hybrid_dynamics import INPUTS
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import CONFIGURATIONS, COORDINATES
+from screw_dynamics.compiled.entry import CONFIGURATIONS, COORDINATES, per_joint
 from screw_dynamics.compiled.native import address, array_at
+from screw_dynamics.compiled.wrenches import wrench_at
 from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 from screw_dynamics.model.links import Link, Structure
+from screw_dynamics.numbers.tables import taking
 from screw_dynamics.numbers.values import Scalar, kernel
 
 from . import articulated, mass_matrix
@@ -63,17 +65,16 @@ def algorithm(by: ModuleType) -> Callable:
     factorize, add_free, fill_half, add_half = by.factorize, by.add_free, by.fill_half, by.add_half
 
     @kernel
-    def hybrid_dynamics(links: Link, body: tuple, given: Constraints, x: np.ndarray, wrenches: np.ndarray,
-                        out: np.ndarray) -> None:
-        """Add to out[0] (n) the accelerations, theta'' of joints on groups, from x (INPUTS, n) and external wrenches
-        (slots, 6); out[1], which holds what is given, becomes the efforts."""
+    def hybrid_dynamics(links: Link, body: tuple, given: Constraints, x: np.ndarray, out: np.ndarray) -> None:
+        """Add to out[0] (n) the accelerations, theta'' of joints on groups, from x (INPUTS, n) and the columns q and F;
+        out[1], which holds what is given, becomes the efforts."""
         of, m, k = driven_bodies(links, x[2], np.empty(len(x[2]), dtype=np.int64)), given.m, links.coordinate
         u = len(of)
         problem = with_joints(given, 0.0, u)
         for i in range(1, len(k)):
             body.qd[i], body.added[i] = x[0, k[i]], x[3, k[i]]
             body.tau[i] = 0.0 if x[2, k[i]] > 0.0 else x[1, k[i]]
-        largest = factorize(links, body, given, wrenches)
+        largest = factorize(links, body, given)
         add_free(links, body, given, out[0])
         set_in_motion(links, body)
         put_accelerations(links, body, given, out[0], given.h)
@@ -90,8 +91,7 @@ def algorithm(by: ModuleType) -> Callable:
         add_half(links, body, given, problem.x, out[0])
 
     @kernel
-    def on_groups(links: Link, body: tuple, given: Constraints, x: np.ndarray, wrenches: np.ndarray,
-                  out: np.ndarray) -> None:
+    def on_groups(links: Link, body: tuple, given: Constraints, x: np.ndarray, out: np.ndarray) -> None:
         """The same for velocities of joints on groups: V' in place of theta''."""
         products = body.root
         for i in range(1, len(products)):
@@ -101,30 +101,37 @@ def algorithm(by: ModuleType) -> Callable:
         for i in range(1, len(products)):
             if x[2, links.coordinate[i]] > 0.0:
                 out[1, links.coordinate[i]] -= products[i]
-        hybrid_dynamics(links, body, given, x, wrenches, out)
+        hybrid_dynamics(links, body, given, x, out)
         complete(links, body, out[0])
     return hybrid_dynamics, on_groups
 
 
 # ------------------------------------------------------------------------------------------------- entry points
+LOADED = "q", "qd", "tau", "added", "F"
+for _by in (articulated, mass_matrix):
+    ws.reserve(taking(_by.InverseFactors, LOADED), per_joint)
+
+
 def form(structure: Structure) -> Form:
     """What is compiled for calls from compiled code."""
     by = mass_matrix if structure.shares_coordinates else articulated
-    hybrid_dynamics = algorithm(by)[structure.on_groups]
-    Body, takes = (ws.placed(by.Body), CONFIGURATIONS) if structure.on_groups else (by.Body, COORDINATES)
+    hybrid_dynamics, Table = algorithm(by)[structure.on_groups], taking(by.InverseFactors, LOADED)
+    Table, takes = (ws.placed(Table), CONFIGURATIONS) if structure.on_groups else (Table, COORDINATES)
     links_in, take_q = ws.geared_links_in if structure.geared else ws.links_in, takes.at
 
     @compiled(f"loops.hybrid_dynamics.{by.__name__.rpartition('.')[2]}{'.groups' * structure.on_groups}"
               f"{'.armature' * structure.geared}")
     def native(workspace, q, inputs, wrenches, out):
         memory = ws.memory_at(workspace)
-        n, links, body = int(memory[ws.COORDINATES]), links_in(memory), ws.body_in(Body, memory)
+        n, links, body = int(memory[ws.COORDINATES]), links_in(memory), ws.body_in(Table, memory)
         x, F = array_at(0.0, inputs, (INPUTS, n)), array_at(0.0, wrenches, (int(memory[ws.SLOTS]), 6))
         results = array_at(0.0, out, (2, n))
         take_q((links, memory, 0.0, (q,)), 0, body.q)
+        for i in range(1, len(body.F)):
+            body.F[i] = wrench_at(F[i], 0)
         for k in range(n):
             results[0, k], results[1, k] = 0.0, x[1, k]
-        hybrid_dynamics(links, body, constraints_in(memory, 0.0), x, F, results)
+        hybrid_dynamics(links, body, constraints_in(memory, 0.0), x, results)
     return Form(native, (types.intp,) * 5)
 
 

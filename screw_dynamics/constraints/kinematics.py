@@ -22,7 +22,7 @@ from .entries import WITH_COUPLINGS, constrained
 from .tables import COUPLING, Constraints
 
 
-class Body(NamedTuple):
+class ConstraintKinematics(NamedTuple):
     """Of each body: coordinate and rate, and the second derivative theta'' where qdd = 0, which is not 0 for joints on
     groups; in the world frame orientation, vector from the parent's origin, joint screw, angular velocity, velocity of
     the origin less that of the parent's, and the derivative of the twist in two parts, that of velocities and that of
@@ -116,15 +116,6 @@ def fill_transpose(links: Link, body: Any, given: Constraints, wrench: Callable,
 
 
 @kernel
-def press(links: Link, body: Any, wrenches: np.ndarray) -> None:
-    """Take external wrenches (slots, 6) on the bodies, in their frames, from the wrenches P that their motion needs."""
-    R, P = body.R, body.P
-    for i in range(1, len(links.parent)):
-        W = wrenches[i]
-        P[i] = P[i] - Wrench(R[i] @ Vec3(W[0], W[1], W[2]), R[i] @ Vec3(W[3], W[4], W[5]))
-
-
-@kernel
 def put_residuals(links: Link, body: Any, given: Constraints, h: list) -> None:
     """Write the residuals of all loops to h (m), for bodies in their places; those of couplings are in given.h."""
     for c in range(given.loops):
@@ -148,7 +139,7 @@ def add_accelerations(links: Link, body: Any, given: Constraints, h: list) -> No
 
 
 @kernel
-def add_drift(links: Link, body: Body, given: Constraints, h: list) -> None:
+def add_drift(links: Link, body: ConstraintKinematics, given: Constraints, h: list) -> None:
     """Add to h (m) the accelerations of the constraints in the motion with theta'' as in the column product."""
     parent, w, Vd, a, like = links.parent, body.w, body.Vd, body.a, body.qd[0]
     w[0], Vd[0], a[0] = zero(Vec3, like), zero(Twist, like), zero(Twist, like)
@@ -179,7 +170,7 @@ def put_transpose(Y: np.ndarray, out: np.ndarray) -> None:
 
 
 @kernel
-def fill(links: Link, body: Body, given: Constraints, out: np.ndarray) -> None:
+def fill(links: Link, body: ConstraintKinematics, given: Constraints, out: np.ndarray) -> None:
     """Write what `kinematics` does, for theta'' as in the column product."""
     Y, h, n = given.of_joints.Y, given.h, len(given.effort)
     place(links, body)
@@ -194,7 +185,7 @@ def fill(links: Link, body: Body, given: Constraints, out: np.ndarray) -> None:
 
 
 @kernel
-def kinematics(links: Link, body: Body, given: Constraints, out: np.ndarray) -> None:
+def kinematics(links: Link, body: ConstraintKinematics, given: Constraints, out: np.ndarray) -> None:
     """out (m, 2 + 2 n): the residual, 0 where the constraints hold; the drift J' qd; the Jacobian J; and the gradient
     of the residual."""
     clear(body.product)
@@ -202,7 +193,7 @@ def kinematics(links: Link, body: Body, given: Constraints, out: np.ndarray) -> 
 
 
 @kernel
-def kinematics_on_groups(links: Link, body: Body, given: Constraints, out: np.ndarray) -> None:
+def kinematics_on_groups(links: Link, body: ConstraintKinematics, given: Constraints, out: np.ndarray) -> None:
     """The same; theta'' is less than qdd by the products."""
     clear(body.product)
     add_products(links, body.q, body.qd, -1.0, body.product)
@@ -210,5 +201,6 @@ def kinematics_on_groups(links: Link, body: Body, given: Constraints, out: np.nd
 
 
 RESIDUAL, DRIFT, MATRICES = range(3)            # columns of the result
-KINEMATICS = constrained(kinematics, Body, 2, kernel(lambda n, m, constraints: (m, 2 + 2 * n)), "loops.kinematics",
+KINEMATICS = constrained(kinematics, ConstraintKinematics, "q qd",
+                         kernel(lambda n, m, constraints: (m, 2 + 2 * n)), "loops.kinematics",
                          takes=WITH_COUPLINGS, on_groups=kinematics_on_groups)

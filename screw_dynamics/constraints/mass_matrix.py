@@ -3,60 +3,38 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.algorithms.forward_dynamics.composite_bodies import mass_matrix_and_bias
-from screw_dynamics.algorithms.forward_dynamics.hybrid import rest, rigid_body
+from screw_dynamics.algorithms.forward_dynamics import composite_bodies
 from screw_dynamics.algorithms.solvers import factorize as factorize_matrix
 from screw_dynamics.algorithms.solvers import substitute, substitute_back, substitute_forward
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import sqrt, where
-from screw_dynamics.numbers.tables import Square
+from screw_dynamics.numbers.tables import extends
 from screw_dynamics.numbers.values import Scalar, kernel, null, zero
-from screw_dynamics.screws.inertia import Inertia
-from screw_dynamics.screws.se3 import Twist, Wrench, shifted_twist
-from screw_dynamics.screws.so3 import Rotation
-from screw_dynamics.screws.vectors import Matrix3, Vec3
+from screw_dynamics.screws.se3 import Twist, shifted_twist
+from screw_dynamics.screws.vectors import Vec3
 
-from .kinematics import clear_matrix, fill_transpose, press
+from .kinematics import clear_matrix, fill_transpose
 from .rows import row
 from .tables import Constraints
 
 
-class Body(NamedTuple):
-    """The columns of forward_dynamics.composite_bodies.Body; D^-1/2 of each coordinate;
-    of each body velocity of the origin less that of its parent's, and what accelerations of the joints add to the
-    derivative of the twist."""
+@extends(composite_bodies.CompositeBodies)
+class InverseFactors(NamedTuple):
+    """What composite bodies hold; D^-1/2 of each coordinate; of each body velocity of the origin less that of its
+    parent's, and what accelerations of the joints add to the derivative of the twist."""
 
-    q: Scalar
-    qd: Scalar
-    tau: Scalar
-    added: Scalar
-    R: Rotation
-    r: Vec3
-    J: Twist
-    w: Vec3
-    Vd: Twist
-    S: Matrix3
-    M: Inertia
-    P: Wrench
-    own: Scalar
     root: Scalar
     v: Vec3
     a: Twist
-    H: Square
 
 
 @kernel
-def factorize(links: Link, body: Body, given: Constraints, wrenches: np.ndarray | None) -> Scalar:
+def factorize(links: Link, body: InverseFactors, given: Constraints) -> Scalar:
     """Fill all columns but v and a, with the factors of the mass matrix in H, and given.effort with the efforts less
-    the bias. Returns the largest entry of D^-1/2. wrenches: as of articulated.factorize."""
-    q, k, effort, largest = body.q, links.coordinate, given.effort, null(body.own[0])
-    rest(links, body.R, body.w, body.Vd, body.S, q[0])
-    for i in range(1, len(k)):
-        body.M[i], body.P[i] = rigid_body(links, i, q, body.qd, body.R, body.r, body.J, body.w, body.Vd, body.S)
-        effort[k[i]] = body.tau[i]
-    if wrenches is not None:
-        press(links, body, wrenches)
-    mass_matrix_and_bias(links, body, effort)
+    the bias. Returns the largest entry of D^-1/2."""
+    effort, largest = given.effort, null(body.root[0])
+    composite_bodies.rigid_bodies(links, body, effort)
+    composite_bodies.mass_matrix_and_bias(links, body, effort)
     factorize_matrix(body.H, len(effort))
     for i in range(len(effort)):
         body.root[i] = sqrt(body.H[i, i])
@@ -65,19 +43,19 @@ def factorize(links: Link, body: Body, given: Constraints, wrenches: np.ndarray 
 
 
 @kernel
-def add_free(links: Link, body: Body, given: Constraints, qdd: np.ndarray) -> None:
+def add_free(links: Link, body: InverseFactors, given: Constraints, qdd: np.ndarray) -> None:
     """Add to qdd the accelerations without constraints, and fill a."""
     a, r, J = body.a, body.r, body.J
     substitute(body.H, given.efforts)
     for k in range(len(qdd)):
         qdd[k] += given.effort[k]
-    a[0] = zero(Twist, body.own[0])
+    a[0] = zero(Twist, body.root[0])
     for i in range(1, len(links.parent)):
         a[i] = shifted_twist(r[i], a[links.parent[i]]) + given.effort[links.coordinate[i]] * J[i]
 
 
 @kernel
-def halve(body: Body, Y: np.ndarray) -> None:
+def halve(body: InverseFactors, Y: np.ndarray) -> None:
     """D^-1/2 L^-1 Y, in place."""
     substitute_forward(body.H, Y)
     for i in range(len(Y)):
@@ -86,14 +64,14 @@ def halve(body: Body, Y: np.ndarray) -> None:
 
 
 @kernel
-def add_joints(links: Link, body: Body, of: np.ndarray, Y: np.ndarray, first: int) -> None:
+def add_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray, first: int) -> None:
     """Put rows of the joints of bodies `of` (u), with the entry 1 each, into the columns from `first` on."""
     for j in range(len(of)):
         Y[links.coordinate[of[j]], first + j] = null(body.root[0]) + 1.0
 
 
 @kernel
-def fill_joints(links: Link, body: Body, of: np.ndarray, Y: np.ndarray) -> None:
+def fill_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray) -> None:
     """Y (n, u) becomes D^-1/2 L^-1 J^T for the rows of joints alone."""
     clear_matrix(Y)
     add_joints(links, body, of, Y, 0)
@@ -101,7 +79,7 @@ def fill_joints(links: Link, body: Body, of: np.ndarray, Y: np.ndarray) -> None:
 
 
 @kernel
-def fill_half(links: Link, body: Body, given: Constraints, of: np.ndarray | None, Y: np.ndarray) -> None:
+def fill_half(links: Link, body: InverseFactors, given: Constraints, of: np.ndarray | None, Y: np.ndarray) -> None:
     """Y (n, m + u) becomes D^-1/2 L^-1 J^T for the rows of the constraints, and then those of joints, if any."""
     fill_transpose(links, body, given, row, Y)
     if of is not None:
@@ -110,7 +88,7 @@ def fill_half(links: Link, body: Body, given: Constraints, of: np.ndarray | None
 
 
 @kernel
-def add_half(links: Link, body: Body, given: Constraints, z: np.ndarray, out: np.ndarray) -> None:
+def add_half(links: Link, body: InverseFactors, given: Constraints, z: np.ndarray, out: np.ndarray) -> None:
     """Add L^-T D^-1/2 z to `out` (n)."""
     for i in range(len(out)):
         given.effort[i] = z[i] / body.root[i]

@@ -21,7 +21,7 @@ from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.model.links import Link, Structure
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
-from screw_dynamics.numbers.tables import block, table
+from screw_dynamics.numbers.tables import block, table, taking
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
 from . import articulated, mass_matrix, rows
@@ -29,7 +29,7 @@ from .dynamics import LEAST
 from .ends import place
 from .entries import fill_coordinates, fill_placements
 from .impulses import ACTS, LOWER, STICKS, UPPER, of_joints, of_loops_and_joints
-from .kinematics import Body, fill_transpose, put_residuals
+from .kinematics import ConstraintKinematics, fill_transpose, put_residuals
 from .shortest import combine, orthogonalize
 from .tables import Constraints, constraints_in, pack, work
 
@@ -176,9 +176,9 @@ def scratch_in(like: Scalar, memory: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def tree_in(links_in: Callable, Body: type, space: Callable, like: Scalar, memory: np.ndarray) -> Tree:
+def tree_in(links_in: Callable, Table: type, space: Callable, like: Scalar, memory: np.ndarray) -> Tree:
     """The Tree in a workspace."""
-    return Tree(links_in(memory), table(Body, like, int(memory[ws.SLOTS]), memory, int(memory[ws.BODY])),
+    return Tree(links_in(memory), table(Table, like, int(memory[ws.SLOTS]), memory, int(memory[ws.BODY])),
                 constraints_in(memory, like), memory, space(memory))
 
 
@@ -186,8 +186,9 @@ def form_of_projection(structure: Structure, loops: bool, lanes: bool) -> Form:
     """What is compiled of `project`, for calls from compiled code with addresses: of workspace, what is brought back,
     acts (ACTS, n), start (nq), q and qd. loops: for robots that keep constraints, else for trees."""
     by = mass_matrix if structure.shares_coordinates else articulated
-    Body, fill, space = ((ws.placed(by.Body), fill_placements, groups) if structure.on_groups else
-                         (by.Body, fill_coordinates, coordinates_alone))
+    Table = taking(by.InverseFactors, ("q", "qd", "tau", "added"))
+    Table, fill, space = ((ws.placed(Table), fill_placements, groups) if structure.on_groups else
+                         (Table, fill_coordinates, coordinates_alone))
     links_in = ws.geared_links_in if structure.geared else ws.links_in
     project, like = (projecting_loops if loops else projecting_joints)(by), lane if lanes else number
     name = (f"{'loops' if loops else 'joints'}.project.{by.__name__.rpartition('.')[2]}"
@@ -197,7 +198,7 @@ def form_of_projection(structure: Structure, loops: bool, lanes: bool) -> Form:
     def native(where_, what, acts, start, q, qd):
         memory = ws.memory_at(where_)
         n, nq = int(memory[ws.COORDINATES]), int(memory[ws.CONFIGURATION])
-        project(fill, tree_in(links_in, Body, space, like(), memory), what, array_at(like(), acts, (ACTS, n)),
+        project(fill, tree_in(links_in, Table, space, like(), memory), what, array_at(like(), acts, (ACTS, n)),
                array_at(like(), start, (nq,)), array_at(like(), q, (nq,)), array_at(like(), qd, (n,)),
                scratch_in(like(), memory))
     return Form(native, (types.intp,) * 6)
@@ -227,8 +228,8 @@ _kept: list[Form] = []          # what holds the code
 def form_of_closing(on_groups: bool, lanes: bool) -> Form:
     """What is compiled of `close` for calls from Python: of workspace, configurations (N, 1, nq), which change, free
     (n,), tolerance, steps, and what is left of residuals (N, 1, 1)."""
-    Table, fill, space = ((ws.placed(Body), fill_placements, groups) if on_groups else
-                          (Body, fill_coordinates, coordinates_alone))
+    Table, fill, space = ((ws.placed(ConstraintKinematics), fill_placements, groups) if on_groups else
+                          (ConstraintKinematics, fill_coordinates, coordinates_alone))
     like = lane if lanes else number
 
     @compiled(f"loops.close{'.groups' * on_groups}{BATCHES * lanes}", nogil=True)

@@ -1,10 +1,15 @@
 """Tables of values: what a recursion keeps of each body, and what it reads of the model, column by column.
 
-`class Body(NamedTuple)` lists the columns; in `q, C, V = body` each is a sequence, and `V[i]` reads and writes a whole
-Twist. In plain Python a column is a list. Compiled, all columns of a table are in one float64 array, slot by slot."""
+`class Table(NamedTuple)` lists the columns; in `q, C, V = body` each is a sequence, and `V[i]` reads and writes a whole
+Twist. In plain Python a column is a list. Compiled, all columns of a table are in one float64 array, slot by slot.
+
+A table is declared once: `extends` adds columns to those of another, and columns IfGiven are left out `taking` inputs
+that they are not among."""
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import repeat
+from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 from numba import types
@@ -12,7 +17,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array, populate_array
 
-from .values import INLINE, Nil, build, fields, leaves, numba_type, numbers
+from .values import INLINE, Nil, build, fields, form_of, leaves, numba_type, numbers
 
 
 class Square:
@@ -24,6 +29,52 @@ class Screws:
 
 
 MATRICES = Square, Screws
+IF_GIVEN = "if given"
+Kind = TypeVar("Kind")
+# In annotations of a table: an input that some entry points lack. There it is 0, without memory or operations.
+IfGiven = Annotated[Kind, IF_GIVEN]
+
+
+def extends(Base: type) -> Callable[[type], type]:
+    """Declare a table that has the columns of table `Base` before its own. Kernels of `Base` serve it, if they read
+    columns by name."""
+    def decorate(own):
+        return derived(own.__name__, own, {**_declared(Base), **_declared(own)})
+    return decorate
+
+
+@cache
+def taking(Table: type, inputs: Sequence[str]) -> type:
+    """The table whose first columns are these inputs, in their order, and whose columns IfGiven are absent if they are
+    not among them: the other columns keep their order. ValueError for an input that is no column."""
+    kinds = _declared(Table)
+    if not set(inputs) <= set(kinds):
+        raise ValueError(f"{Table.__name__} has no columns {set(inputs) - set(kinds)}")
+    absent = [name for name, kind in kinds.items()
+              if name not in inputs and IF_GIVEN in getattr(kind, "__metadata__", ())]
+    plain = {name: nothing(kind) if name in absent else kind for name, kind in get_type_hints(Table).items()}
+    columns = {name: plain[name] for name in (*inputs, *(name for name in plain if name not in inputs))}
+    return derived("_".join((Table.__name__, "without", *absent)) if absent else Table.__name__, Table, columns)
+
+
+def _declared(Table):
+    return get_type_hints(Table, include_extras=True)
+
+
+def derived(name: str, Table: type, kinds: dict[str, Any]) -> type:
+    """A table of these columns, of a name by which caches tell it from the table that it is made of."""
+    made = NamedTuple(name, list(kinds.items()))            # type: ignore[misc]
+    made.__module__, made.__qualname__, made.__doc__ = Table.__module__, name, Table.__doc__
+    return made
+
+
+@cache
+def nothing(kind: type) -> type:
+    """The kind of values of a class, or of numbers, that are always 0."""
+    if not issubclass(kind, tuple):
+        return Nil
+    parts = [(name, nothing(part)) for name, part in get_type_hints(kind).items()]
+    return form_of(kind)(NamedTuple(f"No{kind.__name__}", parts))           # type: ignore[misc]
 
 
 def width(cls: type) -> int:
@@ -59,9 +110,15 @@ def table(cls: type, like: Any, n: int, memory: np.ndarray | None = None, start:
     Compiled, the columns are views of the float64 array `memory` from position `start` on. They hold no
     reference to it, which would be slow: it must be an argument of the entry point and large enough, unchecked. In
     plain Python they are lists of the values in `memory`, if it is given."""
-    lines = [(None,) * len(fields(cls))] * n if memory is None else _unpacked(cls, memory[start:], n)
+    lines = [_blank(cls)] * n if memory is None else _unpacked(cls, memory[start:], n)
     return cls(*(np.empty((6 if kind is Screws else n, n), dtype=object) if kind in MATRICES else list(column)
                  for kind, column in zip(fields(cls), zip(*lines, strict=True), strict=True)))
+
+
+@cache
+def _blank(cls):
+    """A row of nothing yet, but for what is always 0."""
+    return tuple(build(kind, repeat(0.0)) if set(leaves(kind)) == {Nil} else None for kind in fields(cls))
 
 
 def _unpacked(cls, memory, n):

@@ -296,6 +296,11 @@ for _operator, _rule in ((operator.add, _sum), (operator.iadd, _sum), (operator.
     _vanishing(_operator, _rule)
 
 
+@overload(operator.gt, jit_options=INLINE)
+def _above(a, b):
+    return (lambda a, b: 0.0 > b) if a is NIL else None
+
+
 @overload(operator.neg, jit_options=INLINE)
 def _negative_nil(a):
     return (lambda a: _nil()) if a is NIL else None

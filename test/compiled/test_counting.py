@@ -107,6 +107,6 @@ def test_numbers_that_are_0_in_every_robot_cost_nothing():
     def multiple(links, body, out):
         V = body.q[1] * links.X[1]
         out[0] = V.angular.z + V.linear.z
-    entry, links = Entry(multiple, Body, 1, per_joint), links_of(pendulum())
+    entry, links = Entry(multiple, Body, "q", per_joint), links_of(pendulum())
     assert operations(entry, links) == Operations(1, 2, 0, 0, 0)
     assert operations(entry, links, general=True) == Operations(1, 6, 0, 0, 0)

@@ -9,13 +9,27 @@ import numpy as np
 from screw_dynamics.compiled.across import at_once, put, taken
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.lanes import places
-from screw_dynamics.numbers.tables import table
-from screw_dynamics.numbers.values import kernel, over, zero
+from screw_dynamics.numbers.tables import Square, extends, table
+from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, Inertia, articulated, shifted_articulated, square
 from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_twist, shifted_wrench
 from screw_dynamics.screws.so3 import rotate_symmetric
+from screw_dynamics.screws.vectors import Vec3
 
-from .inverse_dynamics import Body
+from .inverse_dynamics import InverseDynamicsDerivatives
+
+
+@extends(InverseDynamicsDerivatives)
+class ForwardDynamicsDerivatives(NamedTuple):
+    """InverseDynamicsDerivatives, with what solvers hold: the mass matrix; and in axes of the world about the body's
+    origin, the articulated inertia, vector from the parent's origin, joint screw K, and U_K, d of the joint."""
+
+    H: Square
+    A: Articulated
+    r: Vec3
+    K: Twist
+    U_K: Wrench
+    d: Scalar
 
 
 class Columns(NamedTuple):
@@ -26,7 +40,7 @@ class Columns(NamedTuple):
 
 
 @kernel
-def factorize_bodies(links: Link, body: Body, n: int) -> None:
+def factorize_bodies(links: Link, body: ForwardDynamicsDerivatives, n: int) -> None:
     """Fill the columns r, K, U_K and d."""
     parent, C, A, r, K, U, d, like = links.parent, body.C, body.A, body.r, body.K, body.U_K, body.d, body.q[0]
     for i in range(1, len(parent)):
@@ -41,7 +55,7 @@ def factorize_bodies(links: Link, body: Body, n: int) -> None:
 
 
 @kernel
-def substitute_bodies(links: Link, body: Body, b: np.ndarray) -> None:
+def substitute_bodies(links: Link, body: ForwardDynamicsDerivatives, b: np.ndarray) -> None:
     """Solve M X = B: b (n, m) becomes X."""
     slots = len(links.parent)
     memory = np.empty(12 * slots * places(taken(b, 0, 0)))
@@ -52,7 +66,7 @@ def substitute_bodies(links: Link, body: Body, b: np.ndarray) -> None:
 
 
 @kernel
-def solve(links: Link, body: Body, columns: Columns, b: np.ndarray, first: int) -> None:
+def solve(links: Link, body: ForwardDynamicsDerivatives, columns: Columns, b: np.ndarray, first: int) -> None:
     """Solve for the columns of b that are taken at once, from the first on."""
     parent, k, r, K, U, d = links.parent, links.coordinate, body.r, body.K, body.U_K, body.d
     P, Vd, like = columns.P, columns.Vd, taken(b, 0, first)

@@ -9,17 +9,17 @@ from screw_dynamics.screws.se3 import dot
 from ..columns import clear
 from ..group_rates import add_products
 from ..solvers import factorize, factorize_tree, substitute, substitute_tree
-from .articulated_solver import factorize_bodies, substitute_bodies
-from .inverse_dynamics import Body, accelerations, add_by_positions, add_by_rates, velocities
+from .articulated_solver import ForwardDynamicsDerivatives, factorize_bodies, substitute_bodies
+from .inverse_dynamics import accelerations, add_by_positions, add_by_rates, velocities
 
 
 @kernel
-def coordinates_alone(links: Link, body: Body) -> None:
+def coordinates_alone(links: Link, body: ForwardDynamicsDerivatives) -> None:
     """The accelerations are those of coordinates."""
 
 
 @kernel
-def on_groups(links: Link, body: Body) -> None:
+def on_groups(links: Link, body: ForwardDynamicsDerivatives) -> None:
     """Make the accelerations in body.qdd those of the coordinates of joints on groups."""
     add_products(links, body.q, body.qd, -1.0, body.qdd)
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.tables import Square
+from screw_dynamics.numbers.tables import extends
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
-from screw_dynamics.screws.inertia import Articulated, Inertia, moved
+from screw_dynamics.screws.inertia import Inertia, moved
 from screw_dynamics.screws.joint import inner
 from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, ad_dual, dot
 from screw_dynamics.screws.vectors import Vec3
@@ -21,15 +21,11 @@ from ..inverse_dynamics.balance import balance
 three_per_pair = kernel(lambda n, b: (3, n, n))
 
 
-class Body(NamedTuple):
+class MotionDerivatives(NamedTuple):
     """What the recursion holds of each body: the inputs of its joint; in the common frame its pose and joint screw;
     twist and its derivative, of the body and of the one that carries its joint; of the joint screw the
     derivatives that a motion of the carrier causes, first and second, and X1 plus the derivative that the joint's own
-    motion causes; the body's inertia; inertia, gyration and wrench of the body with all that it carries; its momentum P
-    at the unit rate, and 2 B^T J.
-
-    For solvers a matrix; and in axes of the world about the body's origin, the articulated inertia, vector from the
-    parent's origin, joint screw K, and U_K, d of the joint."""
+    motion causes; the body's inertia; inertia, gyration and wrench of the body with all that it carries."""
 
     q: Scalar
     qd: Scalar
@@ -47,18 +43,19 @@ class Body(NamedTuple):
     M: Inertia
     B: Gyration
     W: Wrench
+
+
+@extends(MotionDerivatives)
+class InverseDynamicsDerivatives(NamedTuple):
+    """As MotionDerivatives; besides the momentum P of the body with all that it carries at the unit rate, and
+    2 B^T J."""
+
     P: Wrench
     T: Vec3
-    H: Square
-    A: Articulated
-    r: Vec3
-    K: Twist
-    U_K: Wrench
-    d: Scalar
 
 
 @kernel
-def velocities(links: Link, body: Body) -> None:
+def velocities(links: Link, body: MotionDerivatives) -> None:
     """Fill the columns that do not depend on accelerations."""
     parent, n = links.parent, len(links.parent) - 1
     q, C, J, V, U, M, B, like = body.q, body.C, body.J, body.V, body.U, body.M, body.B, body.q[0]
@@ -81,7 +78,7 @@ def velocities(links: Link, body: Body) -> None:
 
 
 @kernel
-def accelerations(links: Link, body: Body) -> None:
+def accelerations(links: Link, body: MotionDerivatives) -> None:
     """Fill the columns that depend on accelerations, from the others; [MD] (70d), (71)."""
     parent, n = links.parent, len(links.parent) - 1
     q, J, V, Vd, Ud, W, like = body.q, body.J, body.V, body.Vd, body.Ud, body.W, body.q[0]
@@ -97,7 +94,7 @@ def accelerations(links: Link, body: Body) -> None:
 
 
 @kernel
-def inverse_dynamics_derivatives(links: Link, body: Body, out: np.ndarray) -> None:
+def inverse_dynamics_derivatives(links: Link, body: InverseDynamicsDerivatives, out: np.ndarray) -> None:
     """Add to `out` (3, n, n): dtau/dq, dtau/dq' and M."""
     velocities(links, body)
     accelerations(links, body)
@@ -106,7 +103,7 @@ def inverse_dynamics_derivatives(links: Link, body: Body, out: np.ndarray) -> No
 
 
 @kernel
-def add_by_rates(links: Link, body: Body, by_qd: np.ndarray, H: np.ndarray) -> None:
+def add_by_rates(links: Link, body: InverseDynamicsDerivatives, by_qd: np.ndarray, H: np.ndarray) -> None:
     """Add dtau/dq' and M to (n, n) each, which do not depend on accelerations.
 
     A motion of joint i changes the twists of what it carries by J and their derivatives by Y, at the unit rate; an
@@ -129,7 +126,7 @@ def add_by_rates(links: Link, body: Body, by_qd: np.ndarray, H: np.ndarray) -> N
 
 
 @kernel
-def add_by_positions(links: Link, body: Body, by_q: np.ndarray) -> None:
+def add_by_positions(links: Link, body: InverseDynamicsDerivatives, by_q: np.ndarray) -> None:
     """Add dtau/dq to (n, n), after add_by_rates.
 
     A motion of joint i, at the unit rate, turns the screws of what it carries by J_i, so that the wrench there turns

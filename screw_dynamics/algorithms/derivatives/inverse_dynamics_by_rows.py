@@ -6,41 +6,25 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.tables import Screws
-from screw_dynamics.numbers.values import Scalar, kernel
-from screw_dynamics.screws.inertia import Inertia
+from screw_dynamics.numbers.tables import Screws, extends
+from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.joint import inner
-from screw_dynamics.screws.se3 import Pose, Twist, Wrench, ad_dual, dot
+from screw_dynamics.screws.se3 import Twist, Wrench, ad_dual, dot
 
-from ..coriolis_matrix import Gyration, transposed_torque
+from ..coriolis_matrix import transposed_torque
 from ..coriolis_matrix_by_rows import effort_of_carriers
 from ..jacobian import put_column
 from ..mass_matrix_by_rows import momentum_of_carriers
 from ..rows import number, put_carried, put_carriers
-from .inverse_dynamics import accelerations, velocities
+from .inverse_dynamics import MotionDerivatives, accelerations, velocities
 
 
-class Body(NamedTuple):
-    """As inverse_dynamics.Body, without what solvers hold; the first body of a body's run and the last that it carries;
-    by columns the joint screws and their derivatives Y, X1 and X2, and the wrenches that a joint's acceleration (P),
-    rate (F) and motion (G) cause."""
+@extends(MotionDerivatives)
+class DerivativeColumns(NamedTuple):
+    """As MotionDerivatives; the first body of a body's run and the last that it carries; by columns the joint screws
+    and their derivatives Y, X1 and X2, and the wrenches that a joint's acceleration (P), rate (F) and motion (G)
+    cause."""
 
-    q: Scalar
-    qd: Scalar
-    qdd: Scalar
-    C: Pose
-    J: Twist
-    V: Twist
-    Vd: Twist
-    U: Twist
-    Ud: Twist
-    X1: Twist
-    X2: Twist
-    Y: Twist
-    own: Inertia
-    M: Inertia
-    B: Gyration
-    W: Wrench
     start: int
     end: int
     J_columns: Screws
@@ -59,7 +43,7 @@ def put_wrench(store: np.ndarray, i: int, W: Wrench) -> None:
 
 
 @kernel
-def inverse_dynamics_derivatives(links: Link, body: Body, out: np.ndarray) -> None:
+def inverse_dynamics_derivatives(links: Link, body: DerivativeColumns, out: np.ndarray) -> None:
     """Set `out` (3, n, n) to dtau/dq, dtau/dq' and M, as in inverse_dynamics.py. Requires rows.is_deep."""
     by_q, by_qd, H = out[0], out[1], out[2]
     q, M, B, W, start, end, n = body.q, body.M, body.B, body.W, body.start, body.end, len(links.parent) - 1

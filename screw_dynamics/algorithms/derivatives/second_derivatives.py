@@ -21,7 +21,7 @@ from screw_dynamics.screws.vectors import Vec3, cross
 
 from ..coriolis_matrix import Gyration, gyration, transposed_torque
 from ..group_rates import first_body, last_body, prescribed
-from .inverse_dynamics import Body, accelerations, velocities
+from .inverse_dynamics import MotionDerivatives, accelerations, velocities
 
 
 class Blocks(NamedTuple):
@@ -47,7 +47,7 @@ def changed(M: Inertia, B: Gyration, x: Twist, y: Twist) -> Wrench:
 
 
 @kernel
-def add_to_carried(links: Link, body: Body, a: int, out: Blocks) -> None:
+def add_to_carried(links: Link, body: MotionDerivatives, a: int, out: Blocks) -> None:
     """Add the derivatives of effort a by what joints i that carry it, or are its own, and joints j before them do."""
     parent, k, q, J, X1 = links.parent, links.coordinate, body.q, body.J, body.X1
     M, P, torque, ka = body.M[a], body.M[a] @ J[a], 2.0 * transposed_torque(body.B[a], J[a]), k[a]
@@ -79,7 +79,7 @@ def add_to_carried(links: Link, body: Body, a: int, out: Blocks) -> None:
 
 
 @kernel
-def add_to_carriers(links: Link, body: Body, i: int, out: Blocks) -> None:
+def add_to_carriers(links: Link, body: MotionDerivatives, i: int, out: Blocks) -> None:
     """Add the derivatives of the efforts of joints a before joint i by what i and the joints j that carry it do."""
     parent, k, q, J, X1, X2, Y = links.parent, links.coordinate, body.q, body.J, body.X1, body.X2, body.Y
     M, B, P = body.M[i], body.B[i], body.M[i] @ J[i]
@@ -119,7 +119,7 @@ def add_to_carriers(links: Link, body: Body, i: int, out: Blocks) -> None:
 
 
 @kernel
-def inverse_dynamics_second_derivatives(links: Link, body: Body, out: np.ndarray) -> None:
+def inverse_dynamics_second_derivatives(links: Link, body: MotionDerivatives, out: np.ndarray) -> None:
     """Add the Blocks to `out` (4, n, n, n)."""
     velocities(links, body)
     accelerations(links, body)
@@ -131,5 +131,5 @@ def inverse_dynamics_second_derivatives(links: Link, body: Body, out: np.ndarray
 
 # Inputs: q, q', q''. Result (4, n, n, n): see Blocks.
 INVERSE_DYNAMICS_SECOND_DERIVATIVES = Entry(
-    inverse_dynamics_second_derivatives, Body, 3, kernel(lambda n, b: (4, n, n, n)),
+    inverse_dynamics_second_derivatives, MotionDerivatives, "q qd qdd", kernel(lambda n, b: (4, n, n, n)),
     on_groups=prescribed(inverse_dynamics_second_derivatives))

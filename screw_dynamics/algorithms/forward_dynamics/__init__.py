@@ -16,26 +16,25 @@ The articulated-body recursion, in the notations of several schools; [SY] table 
 """
 from screw_dynamics.compiled.entry import Entry, per_joint
 
-from ..columns import cleared
 from ..group_rates import caused
 from . import body_fixed, composite_bodies, composite_bodies_body_fixed, hybrid, mixed, spatial
 
-_ALGORITHMS = {"body": (body_fixed.articulated_bodies, body_fixed.Body),
-               "spatial": (spatial.articulated_bodies, spatial.Body),
-               "hybrid": (hybrid.articulated_bodies, hybrid.Body),
-               "mixed": (mixed.articulated_bodies, mixed.Body),
-               "mass_matrix": (composite_bodies.composite_bodies, composite_bodies.Body),
-               "mass_matrix.body": (composite_bodies_body_fixed.composite_bodies, composite_bodies_body_fixed.Body)}
+_ALGORITHMS = {"body": (body_fixed.articulated_bodies, body_fixed.ArticulatedBodies),
+               "spatial": (spatial.articulated_bodies, spatial.ArticulatedBodies),
+               "hybrid": (hybrid.articulated_bodies, hybrid.ArticulatedBodies),
+               "mixed": (mixed.articulated_bodies, mixed.ArticulatedBodies),
+               "mass_matrix": (composite_bodies.composite_bodies, composite_bodies.CompositeBodies),
+               "mass_matrix.body": (composite_bodies_body_fixed.composite_bodies,
+                                    composite_bodies_body_fixed.CompositeBodies)}
 # The same accelerations by way of each representation, named as in representations.REPRESENTATIONS, and by mass matrix.
-FORWARD_DYNAMICS_BY = {name: Entry(without_added, Body, 3, per_joint, name=f"forward_dynamics.{name}",
-                                   on_groups=caused(without_added), reads_armature=True)
-                       for name, (algorithm, Body) in _ALGORITHMS.items()
-                       for without_added in [cleared(lambda body: body.added, algorithm)]}
+FORWARD_DYNAMICS_BY = {name: Entry(algorithm, Table, "q qd tau", per_joint, name=f"forward_dynamics.{name}",
+                                   on_groups=caused(algorithm), reads_armature=True)
+                       for name, (algorithm, Table) in _ALGORITHMS.items()}
 FORWARD_DYNAMICS_IN = dict(FORWARD_DYNAMICS_BY)
 FORWARD_DYNAMICS_BY_MASS_MATRIX = FORWARD_DYNAMICS_IN.pop("mass_matrix")
 FORWARD_DYNAMICS_BY_MASS_MATRIX_BODY_FIXED = FORWARD_DYNAMICS_IN.pop("mass_matrix.body")
 FORWARD_DYNAMICS = FORWARD_DYNAMICS_IN["body"]
-# With added inertia as the fourth input, which integrators set: never called alone.
-ACCELERATION = {name: Entry(algorithm, Body, 4, per_joint, name=f"acceleration.{name}", on_groups=caused(algorithm),
-                            reads_armature=True)
-                for name, (algorithm, Body) in _ALGORITHMS.items()}
+# With added inertia, which integrators set: never called alone.
+ACCELERATION = {name: Entry(algorithm, Table, "q qd tau added", per_joint, name=f"acceleration.{name}",
+                            on_groups=caused(algorithm), reads_armature=True)
+                for name, (algorithm, Table) in _ALGORITHMS.items()}

@@ -4,6 +4,7 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.tables import IfGiven
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, articulated, relieved, through
 from screw_dynamics.screws.joint import pose
@@ -12,7 +13,7 @@ from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dot
 from screw_dynamics.screws.vectors import Vec3, cross
 
 
-class Body(NamedTuple):
+class ArticulatedBodies(NamedTuple):
     """What the recursion holds of each body, in its frame: coordinate, rate, effort and added inertia of its joint;
     pose in the parent, angular velocity, articulated inertia A and bias wrench P; U, d, u of the joint; angular
     acceleration, and linear acceleration of the frame's origin."""
@@ -20,7 +21,7 @@ class Body(NamedTuple):
     q: Scalar
     qd: Scalar
     tau: Scalar
-    added: Scalar
+    added: IfGiven[Scalar]
     C: Pose
     w: Vec3
     A: Articulated
@@ -32,7 +33,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
+def articulated_bodies(links: Link, body: ArticulatedBodies, qdd: np.ndarray) -> None:
     """Add to qdd the joint accelerations; [SY] (15) with the components [MD] (42), (43) of the balance.
 
     Like the classical recursion of inverse dynamics it has accelerations of points, v' + w x v, in place of v', and no

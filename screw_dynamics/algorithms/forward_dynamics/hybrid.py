@@ -4,7 +4,9 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.values import Scalar, kernel, over, zero
+from screw_dynamics.numbers.scalars import where
+from screw_dynamics.numbers.tables import IfGiven, extends
+from screw_dynamics.numbers.values import Scalar, kernel, null, over, zero
 from screw_dynamics.screws.inertia import Articulated, Inertia, articulated, shifted_articulated, square
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.joint_factors import offset, oriented
@@ -15,93 +17,107 @@ from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
 from ..inverse_dynamics.balance import acceleration_matrix, moment
 
 
-class Body(NamedTuple):
-    """What the recursion holds of each body, resolved in the world frame: coordinate, rate, effort and added inertia of
-    its joint; orientation, vector from the parent's origin, joint screw, angular velocity, derivative of the twist,
-    S = w'~ + w~ w~, articulated inertia A and bias wrench P; U, d, u of the joint."""
+class RigidBodies(NamedTuple):
+    """What recursions in hybrid twists hold of each body, resolved in the world frame: coordinate, rate, effort and
+    added inertia of its joint; the external wrench on it, about its origin, in its own frame; orientation, vector from
+    the parent's origin, joint screw, angular velocity, derivative of the twist, S = w'~ + w~ w~, and the wrench that
+    the motion with q'' = 0 requires."""
 
     q: Scalar
     qd: Scalar
     tau: Scalar
-    added: Scalar
+    added: IfGiven[Scalar]
+    F: IfGiven[Wrench]
     R: Rotation
     r: Vec3
     J: Twist
     w: Vec3
     Vd: Twist
     S: Matrix3
-    A: Articulated
     P: Wrench
+
+
+@extends(RigidBodies)
+class ArticulatedBodies(NamedTuple):
+    """RigidBodies, whose P becomes the bias wrench of the body with all that it carries; 1 where the joint's
+    acceleration is given in place of its effort, else 0; articulated inertia A; U, d, u of the joint."""
+
+    driven: IfGiven[Scalar]
+    A: Articulated
     U: Wrench
     d: Scalar
     u: Scalar
 
 
 @kernel
-def rigid_body(links: Link, i: int, q: list, qd: list, R: list, r: list, J: list, w: list,
-               Vd: list, S: list) -> tuple[Inertia, Wrench]:
-    """Fill the columns from R to S for body i in the motion with q'' = 0. Returns its inertia about its origin and the
-    wrench that this motion requires; [MD] (75), (54), (55). Linear velocities do not enter."""
-    p, X, M, E = links.parent[i], links.X[i], links.M[i], links.E[i]
+def rest(links: Link, body: RigidBodies) -> None:
+    """Fill slot 0: a world that accelerates against gravity."""
+    like = body.q[0]
+    body.R[0], body.w[0], body.S[0] = identity(like).R, zero(Vec3, like), zero(Matrix3, like)
+    body.Vd[0], body.P[0] = over(links.X[0], like), zero(Wrench, like)
+
+
+@kernel
+def rigid_body(links: Link, body: RigidBodies, i: int) -> Inertia:
+    """Fill the columns from R on for body i in the motion with q'' = 0. Returns its inertia about its origin; [MD]
+    (75), (54), (55). Linear velocities do not enter."""
+    p, X, M, E, q = links.parent[i], links.X[i], links.M[i], links.E[i], body.q
+    R, r, J, w, Vd, S, F = body.R, body.r, body.J, body.w, body.Vd, body.S, body.F[i]
     C = pose(E, q[i])
     R[i] = oriented(E, q[i], R[p], C.R)
     r[i] = offset(E, q[i], C.p, R[p], R[i])
     J[i] = Twist(R[i] @ X.angular, R[i] @ X.linear)
-    Jqd = qd[i] * J[i]
+    Jqd = body.qd[i] * J[i]
     w[i] = w[p] + Jqd.angular                                                           # (1)
     Vd[i] = Vd[p] + Twist(cross(w[p], Jqd.angular), S[p] @ r[i] + cross(w[p] + w[i], Jqd.linear))
     wd, a, h, Theta = Vd[i].angular, Vd[i].linear, R[i] @ M.moment, rotate_symmetric(R[i], M.rotational)
     S[i] = acceleration_matrix(w[i], wd)
-    own = Inertia(over(M.mass, q[0]), h, Theta)
-    return own, Wrench(moment(Theta, S[i]) + cross(h, a), M.mass * a + S[i] @ h)
+    W = Wrench(moment(Theta, S[i]) + cross(h, a), M.mass * a + S[i] @ h)
+    body.P[i] = W - Wrench(R[i] @ F.torque, R[i] @ F.force)
+    return Inertia(over(M.mass, q[0]), h, Theta)
 
 
 @kernel
-def rest(links: Link, R: list, w: list, Vd: list, S: list, like: Scalar) -> None:
-    """Fill slot 0: a world that accelerates against gravity."""
-    R[0], w[0] = identity(like).R, zero(Vec3, like)
-    Vd[0], S[0] = over(links.X[0], like), zero(Matrix3, like)
-
-
-@kernel
-def rigid_bodies(links: Link, body: Body) -> None:
-    """Fill the columns from R to P for bodies that no joint connects yet, in the motion with q'' = 0."""
-    q, R, r, J, w, Vd, S, A, P = body.q, body.R, body.r, body.J, body.w, body.Vd, body.S, body.A, body.P
-    rest(links, R, w, Vd, S, q[0])
-    A[0], P[0] = zero(Articulated, q[0]), zero(Wrench, q[0])
+def rigid_bodies(links: Link, body: ArticulatedBodies) -> None:
+    """Fill the columns of RigidBodies, and A, for bodies that no joint connects yet."""
+    rest(links, body)
+    body.A[0] = zero(Articulated, body.q[0])
     for i in range(1, len(links.parent)):
-        M, P[i] = rigid_body(links, i, q, body.qd, R, r, J, w, Vd, S)
-        A[i] = articulated(M)
+        body.A[i] = articulated(rigid_body(links, body, i))
 
 
 @kernel
-def articulate(links: Link, body: Body) -> None:
-    """From the leaves to the root: add to A and P what each body carries, and fill U, d and u."""
+def articulate(links: Link, body: ArticulatedBodies) -> None:
+    """From the leaves to the root: add to A and P what each body carries, and fill U, d and u.
+
+    A joint whose acceleration is given passes on the whole inertia of what it carries, (13) with gain d = 0, and the
+    bias that its acceleration causes."""
     parent, r, J, A, P, U, d, u = links.parent, body.r, body.J, body.A, body.P, body.U, body.d, body.u
+    driven, tau = body.driven, body.tau
     for i in range(len(parent) - 1, 0, -1):
         p = parent[i]
         U[i] = A[i] @ J[i]
-        d[i] = 1.0 / (dot(U[i], J[i]) + body.added[i] + links.armature[i])
-        u[i] = body.tau[i] - dot(P[i], J[i])                                            # (10)
+        d[i] = where(driven[i] > 0.0, null(d[i]), 1.0 / (dot(U[i], J[i]) + body.added[i] + links.armature[i]))
+        u[i] = where(driven[i] > 0.0, tau[i], (tau[i] - dot(P[i], J[i])) * d[i])        # (10), (11) of a resting parent
         A[p] += shifted_articulated(r[i], A[i] - square(U[i], d[i]))                    # (13)
-        P[p] += shifted_wrench(r[i], P[i] + (u[i] * d[i]) * U[i])                       # (14)
+        P[p] += shifted_wrench(r[i], P[i] + u[i] * U[i])                                # (14)
 
 
 @kernel
-def accelerate(links: Link, body: Body, Vd: list, qdd: np.ndarray) -> None:
+def accelerate(links: Link, body: ArticulatedBodies, Vd: list, qdd: np.ndarray) -> None:
     """From the root to the leaves: add to qdd the joint accelerations, and fill Vd with what they add to those of the
     bodies."""
     parent, r, J, U, d, u = links.parent, body.r, body.J, body.U, body.d, body.u
     Vd[0] = zero(Twist, d[0])
     for i in range(1, len(parent)):
         Vd[i] = shifted_twist(r[i], Vd[parent[i]])
-        a = (u[i] - dot(U[i], Vd[i])) * d[i]                                            # (11)
+        a = u[i] - dot(U[i], Vd[i]) * d[i]                                              # (11)
         Vd[i] += a * J[i]                                                               # (2), what q'' adds
         qdd[links.coordinate[i]] += a
 
 
 @kernel
-def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
+def articulated_bodies(links: Link, body: ArticulatedBodies, qdd: np.ndarray) -> None:
     """Add to qdd the joint accelerations; [SY] (15) on hybrid twists.
 
     From body to body only the reference point of twists, wrenches and inertias changes. The accelerations for q'' = 0

@@ -4,6 +4,7 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.tables import IfGiven
 from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, relieved, through
 from screw_dynamics.screws.joint import Joint, Placement, pose
@@ -22,7 +23,7 @@ from screw_dynamics.screws.vectors import (
 )
 
 
-class Body(NamedTuple):
+class ArticulatedBodies(NamedTuple):
     """What the recursion holds of each body, torques and rotations in its frame, forces and translation in the world:
     coordinate, rate, effort and added inertia of its joint; orientation in the parent and in the world, lever in the
     parent of a force on the body, joint screw, angular velocity, velocity-dependent part of the twist's derivative,
@@ -31,7 +32,7 @@ class Body(NamedTuple):
     q: Scalar
     qd: Scalar
     tau: Scalar
-    added: Scalar
+    added: IfGiven[Scalar]
     C: Rotation
     R: Rotation
     L: Matrix3
@@ -59,7 +60,7 @@ def moved_mixed(E: Joint, q: Scalar | Placement, C: Rotation, L: Matrix3, M: Art
 
 
 @kernel
-def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
+def articulated_bodies(links: Link, body: ArticulatedBodies, qdd: np.ndarray) -> None:
     """Add to qdd the joint accelerations; [SY] (15) on the mixed twists of [MD] (56), (57).
 
     The lever L = p~ R^T maps a force in the world to its torque in the parent, and L^T an angular velocity of the

@@ -4,6 +4,7 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.tables import IfGiven
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, articulated, moved, square
 from screw_dynamics.screws.joint import pose
@@ -13,7 +14,7 @@ from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, dot, identity
 from ..inverse_dynamics.balance import balance
 
 
-class Body(NamedTuple):
+class ArticulatedBodies(NamedTuple):
     """What the recursion holds of each body, in the world frame: coordinate, rate, effort and added inertia of its
     joint; pose, joint screw, twist, derivative of the twist, articulated inertia A and bias wrench P; U, d, u of the
     joint."""
@@ -21,7 +22,7 @@ class Body(NamedTuple):
     q: Scalar
     qd: Scalar
     tau: Scalar
-    added: Scalar
+    added: IfGiven[Scalar]
     C: Pose
     J: Twist
     V: Twist
@@ -34,7 +35,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def articulated_bodies(links: Link, body: Body, qdd: np.ndarray) -> None:
+def articulated_bodies(links: Link, body: ArticulatedBodies, qdd: np.ndarray) -> None:
     """Add to qdd the joint accelerations; [SY] (15) on the spatial twists of [MD] (70).
 
     Inertias, wrenches and twists of all bodies are about one point and add as they are. The accelerations for q'' = 0

@@ -12,10 +12,11 @@ from .body_fixed import without_gravity
 
 _MODULES = {"body": body_fixed, "spatial": spatial, "hybrid": hybrid, "mixed": mixed, "classical": classical}
 # The same efforts by each representation, named as in representations.REPRESENTATIONS, and by the classical one.
-INVERSE_DYNAMICS_IN = {name: Entry(form.inverse_dynamics, form.Body, 3, per_joint, name=f"inverse_dynamics.{name}",
-                                   on_groups=prescribed(form.inverse_dynamics), reads_armature=True)
+INVERSE_DYNAMICS_IN = {name: Entry(form.inverse_dynamics, form.NewtonEuler, "q qd qdd", per_joint,
+                                   name=f"inverse_dynamics.{name}", on_groups=prescribed(form.inverse_dynamics),
+                                   reads_armature=True)
                        for name, form in _MODULES.items()}
 INVERSE_DYNAMICS_CLASSICAL = INVERSE_DYNAMICS_IN.pop("classical")
 INVERSE_DYNAMICS = INVERSE_DYNAMICS_IN["body"]
-CORIOLIS_TORQUE = Entry(cleared(lambda body: body.qdd, without_gravity), body_fixed.Body, 2, per_joint,
+CORIOLIS_TORQUE = Entry(cleared(lambda body: body.qdd, without_gravity), body_fixed.NewtonEuler, "q qd", per_joint,
                         name="coriolis_torque", on_groups=cleared(lambda body: body.qdd, prescribed(without_gravity)))

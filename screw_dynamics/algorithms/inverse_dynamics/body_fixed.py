@@ -12,7 +12,7 @@ from screw_dynamics.screws.se3 import Pose, Twist, Wrench, ad, dot
 from .balance import balance
 
 
-class Body(NamedTuple):
+class NewtonEuler(NamedTuple):
     """What the recursion holds of each body, in its frame: joint coordinate, rate and acceleration; pose in the parent,
     twist, its derivative, and the wrench through the joint."""
 
@@ -26,7 +26,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def newton_euler(links: Link, body: Body, acceleration: Twist, tau: np.ndarray) -> None:
+def newton_euler(links: Link, body: NewtonEuler, acceleration: Twist, tau: np.ndarray) -> None:
     """Add to tau the joint efforts that the motion requires in an accelerated world; [MD] (66), (67)."""
     parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, qd, qdd, C, V, Vd, W = body
@@ -46,12 +46,12 @@ def newton_euler(links: Link, body: Body, acceleration: Twist, tau: np.ndarray) 
 
 
 @kernel
-def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
+def inverse_dynamics(links: Link, body: NewtonEuler, tau: np.ndarray) -> None:
     """tau = M(q) q'' + C(q, q') q' + g(q). Gravity enters as the world's acceleration (0, -g)."""
     newton_euler(links, body, links.X[0], tau)
 
 
 @kernel
-def without_gravity(links: Link, body: Body, tau: np.ndarray) -> None:
+def without_gravity(links: Link, body: NewtonEuler, tau: np.ndarray) -> None:
     """tau = M(q) q'' + C(q, q') q'."""
     newton_euler(links, body, zero(Twist, body.q[0]), tau)

@@ -4,6 +4,7 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.tables import IfGiven
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.joint_factors import carried_wrench, point_acceleration, turned_back
@@ -13,13 +14,15 @@ from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
 from .balance import acceleration_matrix, moment
 
 
-class Body(NamedTuple):
-    """What the recursion holds of each body, in its frame: joint coordinate, rate and acceleration; pose in the parent,
-    angular velocity, its derivative, acceleration of the origin, S = w'~ + w~ w~, and the wrench through the joint."""
+class NewtonEuler(NamedTuple):
+    """What the recursion holds of each body, in its frame: joint coordinate, rate and acceleration; the external wrench
+    on it; pose in the parent, angular velocity, its derivative, acceleration of the origin, S = w'~ + w~ w~, and the
+    wrench through the joint."""
 
     q: Scalar
     qd: Scalar
-    qdd: Scalar
+    qdd: IfGiven[Scalar]
+    F: IfGiven[Wrench]
     C: Pose
     w: Vec3
     wd: Vec3
@@ -29,16 +32,19 @@ class Body(NamedTuple):
 
 
 @kernel
-def balance_bodies(links: Link, body: Body) -> None:
-    """Fill the columns from C to W, the wrench that the motion of each body by itself requires."""
-    parent, X, M, E = links.parent, links.X, links.M, links.E
-    q, qd, qdd, C, w, wd, a, S, W = body
+def inverse_dynamics(links: Link, body: NewtonEuler, tau: np.ndarray) -> None:
+    """tau = M(q) q'' + C(q, q') q' + g(q) - J^T F; [MD] (66), (67) with the components (42), (43), where v and v' enter
+    only as a = v' + w x v, the linear part of the hybrid V'^h resolved in the body; F is W^app of (77).
+
+    In vectors it is the algorithm of Luh, Walker and Paul (1980)."""
+    parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
+    q, C, w, wd, a, S, W = body.q, body.C, body.w, body.wd, body.a, body.S, body.W
     w[0], wd[0], S[0], W[0] = zero(Vec3, q[0]), zero(Vec3, q[0]), zero(Matrix3, q[0]), zero(Wrench, q[0])
     a[0] = over(X[0].linear, q[0])
     for i in range(1, len(parent)):
         p = parent[i]
         C[i] = pose(E[i], q[i])
-        Xqd, Xqdd = qd[i] * X[i], qdd[i] * X[i]
+        Xqd, Xqdd = body.qd[i] * X[i], body.qdd[i] * X[i]
         wp = turned_back(E[i], q[i], C[i].R, w[p])                                    # the parent's angular velocity
         w[i] = wp + Xqd.angular                                                       # (66b)
         wd[i] = turned_back(E[i], q[i], C[i].R, wd[p]) + cross(wp, Xqd.angular) + Xqdd.angular             # (66c)
@@ -46,25 +52,8 @@ def balance_bodies(links: Link, body: Body) -> None:
         ap = point_acceleration(E[i], q[i], C[i], a[p], S[p], S[i])
         a[i] = ap + cross(wp + w[i], Xqd.linear) + Xqdd.linear
         torque = moment(M[i].rotational, S[i]) + cross(h, a[i])                       # (42)
-        W[i] = Wrench(torque, M[i].mass * a[i] + S[i] @ h)                            # (43), the body's own part
-
-
-@kernel
-def add_efforts(links: Link, body: Body, tau: np.ndarray) -> None:
-    """Add to tau the efforts of the wrenches W, which each body passes to its parent."""
-    parent, k, X, E = links.parent, links.coordinate, links.X, links.E
-    q, C, W = body.q, body.C, body.W
+        W[i] = Wrench(torque, M[i].mass * a[i] + S[i] @ h) - body.F[i]                # (43), the body's own part
     for i in range(len(parent) - 1, 0, -1):
         p = parent[i]
         tau[k[i]] += dot(W[i], X[i]) + links.armature[i] * body.qdd[i]                # (67b)
         W[p] += carried_wrench(E[i], q[i], C[i], W[i])                                # (67a), what it carries
-
-
-@kernel
-def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
-    """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (66), (67) with the components (42), (43), where v and v' enter only as
-    a = v' + w x v, the linear part of the hybrid V'^h resolved in the body.
-
-    In vectors it is the algorithm of Luh, Walker and Paul (1980)."""
-    balance_bodies(links, body)
-    add_efforts(links, body, tau)

@@ -14,7 +14,7 @@ from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
 from .balance import acceleration_matrix, euler
 
 
-class Body(NamedTuple):
+class NewtonEuler(NamedTuple):
     """What the recursion holds of each body, resolved in the world frame: joint coordinate, rate and acceleration;
     orientation, vector from the parent's origin, joint screw, angular velocity, derivative of the twist,
     S = w'~ + w~ w~, and the wrench through the joint."""
@@ -32,7 +32,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
+def inverse_dynamics(links: Link, body: NewtonEuler, tau: np.ndarray) -> None:
     """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (75), (76). Screws only rotate, twists and wrenches change their point.
 
     Linear velocities do not enter: those of (75d) are differences, w_p x r + J q' between a body and its parent. The

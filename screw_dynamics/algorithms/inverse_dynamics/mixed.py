@@ -14,7 +14,7 @@ from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
 from .balance import acceleration_matrix, moment
 
 
-class Body(NamedTuple):
+class NewtonEuler(NamedTuple):
     """What the recursion holds of each body, rotations and torques in its frame, translations and forces in the world:
     joint coordinate, rate and acceleration; pose in the parent, orientation, angular velocity, derivative of the twist,
     S = w'~ + w~ w~ in the body frame, and the wrench through the joint."""
@@ -31,7 +31,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
+def inverse_dynamics(links: Link, body: NewtonEuler, tau: np.ndarray) -> None:
     """tau = M(q) q'' + C(q, q') q' + g(q), by the balance of [MD] (56), (57).
 
     The recursion, which the paper leaves open, is (66) for rotations and (75) for translations, without velocities."""

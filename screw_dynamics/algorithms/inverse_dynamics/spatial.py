@@ -12,7 +12,7 @@ from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, dot, identity
 from .balance import balance_at
 
 
-class Body(NamedTuple):
+class NewtonEuler(NamedTuple):
     """What the recursion holds of each body, in the world frame: joint coordinate, rate and acceleration; pose, joint
     screw, twist, its derivative, and the wrench through the joint."""
 
@@ -27,7 +27,7 @@ class Body(NamedTuple):
 
 
 @kernel
-def inverse_dynamics(links: Link, body: Body, tau: np.ndarray) -> None:
+def inverse_dynamics(links: Link, body: NewtonEuler, tau: np.ndarray) -> None:
     """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (70), (71). Only screws and inertias change their frame.
 
     The inertia of (71a) is not formed: its factors are applied one by one, by `balance_at`."""

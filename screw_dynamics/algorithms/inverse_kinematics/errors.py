@@ -15,7 +15,7 @@ from screw_dynamics.screws.se3 import Ad_inv, Pose, Twist, inverse
 from screw_dynamics.screws.so3 import Rotation, quaternion
 from screw_dynamics.screws.vectors import Vec3, cross
 
-from ..jacobian import Body, keep_column, put_twist
+from ..jacobian import JointScrews, keep_column, put_twist
 from ..kinematics import climb
 
 # A task is a row of integers: a frame, and its reference frame. It has a weight for each row of its error.
@@ -90,7 +90,7 @@ def pose_at(x: list, k: int) -> Pose:
 
 
 @kernel
-def errors(links: Link, body: Body, frames: Frame, tasks: np.ndarray, weights: np.ndarray, columns: np.ndarray,
+def errors(links: Link, body: JointScrews, frames: Frame, tasks: np.ndarray, weights: np.ndarray, columns: np.ndarray,
            goals: list, e: list, J: np.ndarray) -> tuple[Scalar, Scalar]:
     """Fill e (6 T) with the errors of all tasks (T, 2) against the goals (T GOAL), times the weights (T, 6), and J
     (a, 6 T) with their derivatives by the coordinates that move: of coordinate k in row columns[k], if that is not -1.

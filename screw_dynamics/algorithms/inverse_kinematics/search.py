@@ -16,12 +16,12 @@ from screw_dynamics.model.group_joints import configure
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import absolute, some, where
-from screw_dynamics.numbers.tables import table
+from screw_dynamics.numbers.tables import table, taking
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 from screw_dynamics.screws.joint import Placement, pose
 from screw_dynamics.screws.vectors import cross
 
-from ..jacobian import Body
+from ..jacobian import JointScrews
 from .errors import GOAL, errors, pose_at
 from .problems import (
     ANGLE,
@@ -202,12 +202,12 @@ def advance(search: Search, at: Places, work: Work, cost: Scalar, fresh: Scalar)
 
 
 @kernel
-def run(Body: type, fill: Callable, renew: Callable, like: Scalar, memory: np.ndarray, work_memory: np.ndarray,
+def run(Table: type, fill: Callable, renew: Callable, like: Scalar, memory: np.ndarray, work_memory: np.ndarray,
         search: Search) -> None:
-    """Search for all problems. Body: the table of `errors`; fill(links, memory, q, column) and renew(links, memory,
+    """Search for all problems. Table: the table of `errors`; fill(links, memory, q, column) and renew(links, memory,
     slots, q, column): how its first column follows from q, all of it, and the slots whose joints move."""
     links, frames, options, N = ws.links_in(memory), ws.frames_in(memory), search.options, len(search.q0)
-    body = table(Body, like, int(memory[ws.SLOTS]), memory, int(memory[ws.BODY]))
+    body = table(Table, like, int(memory[ws.SLOTS]), memory, int(memory[ws.BODY]))
     m, a, _, _ = sizes(search)
     work, at = work_in(like, m, a, work_memory), places_in(like, search, work_memory)
     state, attempts = at.state, int(options[ATTEMPTS])
@@ -272,8 +272,9 @@ SIGNATURE = (_NUMBERS, _NUMBERS, _WORD_ROWS, _WORD_ROWS, _ROWS, _WORDS, _WORDS, 
 def form(lanes: bool, on_groups: bool = False) -> Form:
     """What is compiled of a search, for all robots with joints on groups, or for all without: for one problem at a
     time, or on lanes."""
-    Table, fill, renew = ((ws.placed(Body), fill_placements, renew_placements) if on_groups else
-                          (Body, fill_coordinates, renew_coordinates))
+    Table = taking(JointScrews, ("q",))
+    Table, fill, renew = ((ws.placed(Table), fill_placements, renew_placements) if on_groups else
+                          (Table, fill_coordinates, renew_coordinates))
     like = lane if lanes else number
 
     @compiled(f"inverse_kinematics{'.groups' * on_groups}{BATCHES * lanes}", nogil=True)

@@ -11,7 +11,7 @@ from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.lanes import extract, insert
 from screw_dynamics.numbers.values import kernel, outlined
 
-from ..jacobian import Body
+from ..jacobian import JointScrews
 from .errors import errors
 from .problems import ANGLE, ANGLE_LEFT, DISTANCE, DISTANCE_LEFT, LOWER, METRE, SUCCESS, TURN, UPPER, Places, Search
 from .step import Work
@@ -58,7 +58,7 @@ def keep_turned(search: Search, at: Places, place: int, row: int, angle: float, 
 
 
 @kernel
-def turn_to_starts(links: Link, memory: np.ndarray, fill: Callable, body: Body, frames: Frame, search: Search,
+def turn_to_starts(links: Link, memory: np.ndarray, fill: Callable, body: JointScrews, frames: Frame, search: Search,
                    at: Places, work: Work) -> None:
     """Turn what was found by whole turns towards the first start."""
     count, N = len(at.row), len(search.q0)

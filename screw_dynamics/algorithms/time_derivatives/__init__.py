@@ -5,16 +5,19 @@
 from screw_dynamics.compiled.entry import Entry, per_twist
 from screw_dynamics.numbers.values import kernel
 
+from ..jacobian import JointScrews
 from . import body_fixed, hybrid, jacobian, link
 from .groups import prescribed
 
 
 def _entry(form, name, order):
     algorithm = form.recursion(order == 2)
-    return Entry(algorithm, form.Body, 3 + order, _SHAPES[order], on_groups=prescribed(algorithm, order == 2),
-                 reads_armature=True, name=f"inverse_dynamics_time_derivatives.{name}.{order}")
+    return Entry(algorithm, form.NewtonEulerDerivatives, _INPUTS[order], _SHAPES[order],
+                 on_groups=prescribed(algorithm, order == 2), reads_armature=True,
+                 name=f"inverse_dynamics_time_derivatives.{name}.{order}")
 
 
+_INPUTS = "q qd qdd", "q qd qdd qddd", "q qd qdd qddd qdddd"
 _SHAPES = {1: kernel(lambda n, b: (2, n)), 2: kernel(lambda n, b: (3, n))}
 # By representation, and by the order of the highest derivative. Inputs: q, q', q'', q''' and, for the second, q''''.
 # Results (2, n): tau and tau', or (3, n): tau'' besides.
@@ -23,6 +26,8 @@ INVERSE_DYNAMICS_TIME_DERIVATIVES_IN = {
     for form, module in (("body", body_fixed), ("hybrid", hybrid)) for order in (1, 2)}
 # By the order of the derivative of a link's twist. Inputs: q and its derivatives up to order + 1.
 LINK_DERIVATIVES = {
-    order: Entry(link.link_derivative(order), link.Body, 2 + order, kernel(lambda n, b: (6,)), targeted=True, name=name)
+    order: Entry(link.link_derivative(order), JointScrews, _INPUTS[order - 1], kernel(lambda n, b: (6,)), targeted=True,
+                 name=name)
     for order, name in ((1, "link_acceleration"), (2, "link_jerk"), (3, "link_snap"))}
-JACOBIAN_SECOND_DERIVATIVE = Entry(jacobian.jacobian_second_derivative, jacobian.Body, 3, per_twist, targeted=True)
+JACOBIAN_SECOND_DERIVATIVE = Entry(jacobian.jacobian_second_derivative, JointScrews, _INPUTS[0], per_twist,
+                                   targeted=True)

@@ -10,7 +10,7 @@ from ..inverse_dynamics.balance import balance
 from .twist import passed_on, third
 
 
-class Body(NamedTuple):
+class NewtonEulerDerivatives(NamedTuple):
     """What the recursion holds of each body, in its frame: joint coordinate and its derivatives; pose in the parent;
     twist and wrench through the joint, with the derivatives of their components."""
 

@@ -1,28 +1,18 @@
 """The second time derivative of the Jacobian of a frame relative to any other, in the four representations; [MD] 2."""
-from typing import NamedTuple
 
 import numpy as np
 
 from screw_dynamics.compiled.entry import Target
 from screw_dynamics.model.links import Frame, Link
-from screw_dynamics.numbers.values import Scalar, kernel, zero
+from screw_dynamics.numbers.values import kernel, zero
 from screw_dynamics.screws.joint import inner
 from screw_dynamics.screws.se3 import Ad_inv, Pose, Twist, ad
 
-from ..jacobian import add_column
+from ..jacobian import JointScrews, add_column
 from ..representations import represent
 from .link import against_reference, turning
 
 relative_rates = against_reference(1)
-
-
-class Body(NamedTuple):
-    """Joint coordinate and its derivatives, and the joint's screw, resolved in the frame or in the reference frame."""
-
-    q: Scalar
-    qd: Scalar
-    qdd: Scalar
-    J: Twist
 
 
 @kernel
@@ -34,7 +24,7 @@ def represent_second_rate(representation: int, C: Pose, V: Twist, Vd: Twist, X: 
 
 
 @kernel
-def jacobian_second_derivative(links: Link, body: Body, frames: Frame, target: Target, out: np.ndarray) -> None:
+def jacobian_second_derivative(links: Link, body: JointScrews, frames: Frame, target: Target, out: np.ndarray) -> None:
     """Add to `out` (6, n) the second time derivative of the Jacobian along q' and q''; J_k' = [J_k, W], W
     the twist of the joints between k and the frame, [MD] (5)."""
     parent, k, q, qd, qdd = links.parent, links.coordinate, body.q, body.qd, body.qdd

@@ -5,7 +5,7 @@ the frame, [MD] (5). The rest follows by Leibniz' rule."""
 from collections.abc import Callable
 from typing import NamedTuple
 
-from screw_dynamics.numbers.values import Scalar, kernel, zero
+from screw_dynamics.numbers.values import kernel, zero
 from screw_dynamics.screws.joint import inner
 from screw_dynamics.screws.se3 import Ad_inv, Twist, ad, inverse
 from screw_dynamics.screws.vectors import cross
@@ -13,17 +13,6 @@ from screw_dynamics.screws.vectors import cross
 from ..jacobian import keep_column, put_twist
 from ..kinematics import climb
 from ..representations import HYBRID, MIXED, SPATIAL, represent
-
-
-class Body(NamedTuple):
-    """Joint coordinate and its derivatives, and the joint's screw, resolved in the frame or in the reference frame."""
-
-    q: Scalar
-    qd: Scalar
-    qdd: Scalar
-    qddd: Scalar
-    qdddd: Scalar
-    J: Twist
 
 
 class Rates(NamedTuple):

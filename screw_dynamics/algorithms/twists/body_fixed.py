@@ -5,28 +5,28 @@ from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad_inv, Twist
 
-from .recursion import Body
+from .recursion import Twists
 
 
 @kernel
-def place(links: Link, body: Body, i: int) -> None:
+def place(links: Link, body: Twists, i: int) -> None:
     """The pose in the parent."""
     body.C[i] = pose(links.E[i], body.q[i])
 
 
 @kernel
-def screw(links: Link, body: Body, i: int) -> Twist:
+def screw(links: Link, body: Twists, i: int) -> Twist:
     """X_i."""
     return links.X[i]
 
 
 @kernel
-def moved(body: Body, p: int, i: int, V: Twist) -> Twist:
+def moved(body: Twists, p: int, i: int, V: Twist) -> Twist:
     """Ad_(C_i,p) V; (14), (19)."""
     return Ad_inv(body.C[i], V)
 
 
 @kernel
-def seen(frames: Frame, target: Target, body: Body, i: int, V: Twist) -> Twist:
+def seen(frames: Frame, target: Target, body: Twists, i: int, V: Twist) -> Twist:
     """The twist of the body's own frame; (20)."""
     return Ad_inv(frames.C[i], V)

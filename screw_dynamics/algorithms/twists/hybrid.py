@@ -5,30 +5,30 @@ from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Twist, shifted_twist
 
-from .recursion import Body
+from .recursion import Twists
 
 
 @kernel
-def place(links: Link, body: Body, i: int) -> None:
+def place(links: Link, body: Twists, i: int) -> None:
     """The orientation, and the vector from the parent's origin."""
     R, C = body.R[links.parent[i]], pose(links.E[i], body.q[i])
     body.R[i], body.r[i] = R @ C.R, R @ C.p
 
 
 @kernel
-def screw(links: Link, body: Body, i: int) -> Twist:
+def screw(links: Link, body: Twists, i: int) -> Twist:
     """The screw X_i, resolved in the world; (38)."""
     return Twist(body.R[i] @ links.X[i].angular, body.R[i] @ links.X[i].linear)
 
 
 @kernel
-def moved(body: Body, p: int, i: int, V: Twist) -> Twist:
+def moved(body: Twists, p: int, i: int, V: Twist) -> Twist:
     """Ad_(-r) V; (41), (42), where r_(i,i-1) is -r."""
     return shifted_twist(body.r[i], V)
 
 
 @kernel
-def seen(frames: Frame, target: Target, body: Body, i: int, V: Twist) -> Twist:
+def seen(frames: Frame, target: Target, body: Twists, i: int, V: Twist) -> Twist:
     """The twist of the body's own frame, resolved in that of the root."""
     R, V = frames.C[target.reference].R, shifted_twist(body.R[i] @ frames.C[i].p, V)
     return Twist(V.angular @ R, V.linear @ R)

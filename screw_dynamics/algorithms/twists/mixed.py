@@ -7,18 +7,18 @@ from screw_dynamics.screws.se3 import Pose, Twist
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import cross
 
-from .recursion import Body
+from .recursion import Twists
 
 
 @kernel
-def place(links: Link, body: Body, i: int) -> None:
+def place(links: Link, body: Twists, i: int) -> None:
     """The pose in the parent, and the orientation."""
     body.C[i] = pose(links.E[i], body.q[i])
     body.R[i] = body.R[links.parent[i]] @ body.C[i].R
 
 
 @kernel
-def screw(links: Link, body: Body, i: int) -> Twist:
+def screw(links: Link, body: Twists, i: int) -> Twist:
     """X_i, the linear part resolved in the world; (50), i = j."""
     X = links.X[i]
     return Twist(X.angular, body.R[i] @ X.linear)
@@ -33,13 +33,13 @@ def moved_twist(C: Pose, R: Rotation, V: Twist) -> Twist:
 
 
 @kernel
-def moved(body: Body, p: int, i: int, V: Twist) -> Twist:
+def moved(body: Twists, p: int, i: int, V: Twist) -> Twist:
     """moved_twist by the pose in the parent; (51), (52)."""
     return moved_twist(body.C[i], body.R[p], V)
 
 
 @kernel
-def seen(frames: Frame, target: Target, body: Body, i: int, V: Twist) -> Twist:
+def seen(frames: Frame, target: Target, body: Twists, i: int, V: Twist) -> Twist:
     """The twist of the body's own frame, the linear part resolved in that of the root."""
     V = moved_twist(frames.C[i], body.R[i], V)
     return Twist(V.angular, V.linear @ frames.C[target.reference].R)

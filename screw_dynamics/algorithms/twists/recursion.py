@@ -11,7 +11,7 @@ from screw_dynamics.screws.vectors import Vec3
 from ..jacobian import add_column, put_twist
 
 
-class Body(NamedTuple):
+class Twists(NamedTuple):
     """Joint coordinate and rate; of pose, orientation and vector from the parent's origin what a representation uses;
     twist, or the current joint's column of the Jacobian."""
 
@@ -56,5 +56,5 @@ def recursions(name: str, place: Callable, screw: Callable, moved: Callable, see
                 J[i] = moved(body, parent[i], i, J[parent[i]])                          # (19), (29), (41), (51)
             for i in range(j, len(q)):
                 add_column(jacobians[i - 1], k[j], seen(frames, target, body, i, J[i]))
-    return (Entry(body_twists, Body, 2, per_body_twist, targeted=True, name=f"body_twists.{name}"),
-            Entry(body_jacobians, Body, 1, per_body_jacobian, targeted=True, name=f"body_jacobians.{name}"))
+    return (Entry(body_twists, Twists, "q qd", per_body_twist, targeted=True, name=f"body_twists.{name}"),
+            Entry(body_jacobians, Twists, "q", per_body_jacobian, targeted=True, name=f"body_jacobians.{name}"))

@@ -5,28 +5,28 @@ from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad, Ad_inv, Twist
 
-from .recursion import Body
+from .recursion import Twists
 
 
 @kernel
-def place(links: Link, body: Body, i: int) -> None:
+def place(links: Link, body: Twists, i: int) -> None:
     """The pose in the world."""
     body.C[i] = body.C[links.parent[i]] @ pose(links.E[i], body.q[i])
 
 
 @kernel
-def screw(links: Link, body: Body, i: int) -> Twist:
+def screw(links: Link, body: Twists, i: int) -> Twist:
     """J_i = Ad_(C_i) X_i; (28)."""
     return Ad(body.C[i], links.X[i])
 
 
 @kernel
-def moved(body: Body, p: int, i: int, V: Twist) -> Twist:
+def moved(body: Twists, p: int, i: int, V: Twist) -> Twist:
     """V: all bodies' twists are about one point; (29), (30)."""
     return V
 
 
 @kernel
-def seen(frames: Frame, target: Target, body: Body, i: int, V: Twist) -> Twist:
+def seen(frames: Frame, target: Target, body: Twists, i: int, V: Twist) -> Twist:
     """The twist about and in the frame of the root; (35)."""
     return Ad_inv(frames.C[target.reference], V)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from screw_dynamics import checks
-from screw_dynamics.algorithms.regressor import TORQUE_REGRESSOR, Body
+from screw_dynamics.algorithms.regressor import TORQUE_REGRESSOR, RegressorScrews
 from screw_dynamics.model.group_joints import COORDINATE, INNER, PLANAR, SPHERICAL
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.tables import columns, table
@@ -140,7 +140,7 @@ def _rows(robot, links, frames, motions, friction, random):
     def some():
         return Fraction(random.randint(-999, 999), random.randint(1, 99))
     tangent, position, qd, qdd = ([some() for _ in range(n)] for _ in range(4))
-    body = table(Body, None, b + 1)
+    body = table(RegressorScrews, None, b + 1)
     for i, (link, (kind, motion)) in enumerate(zip(links[1:], motions, strict=True), start=1):
         k = link.coordinate
         body.q[i] = Placement(_placed(kind, motion, tangent[k], position[k], some), int(kind == INNER))
