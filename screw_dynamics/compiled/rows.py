@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.core.compiler import CompileResult
 
+from screw_dynamics.numba_internals.dispatchers import CompileResult
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import kernel
 
