@@ -389,11 +389,12 @@ def test_the_example_reaches_its_goals():
 
 # ------------------------------------------------------------------------------------------------- several processes
 def test_controllers_that_several_processes_compiled_are_not_mixed_up(tmp_path):
-    """They have the same names in machine code: Numba counts functions in each process from the same number on. All
-    else is there after the first process, and not counted."""
-    def lines(*gains):
+    """Numba counts functions in each process from the same number on, and sets have the same order in all. All else is
+    there after the first process, and not counted."""
+    def lines(*gains, **environment):
         command = [sys.executable, "-W", "ignore", "-c", GAINS_GIVEN, *gains]
-        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **cache})
+        environment = {**os.environ, **cache, "PYTHONHASHSEED": "0", **environment}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()
     cache = cache_with(prepare.forms(), tmp_path / "cache")
