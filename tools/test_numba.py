@@ -3,7 +3,7 @@
     python tools/test_numba.py [0.58 0.68 ...]
 
 Each has an environment of its own in build/numba, which pip fills from the index that it is configured for; what is
-there is not made again. PYTHON=... in the environment names the interpreter: Numba 0.58 has wheels up to Python 3.11."""
+there is not made again. PYTHON=... in the environment names the interpreter: Numba 0.58 has wheels up to 3.11."""
 
 import os
 import re
@@ -19,7 +19,7 @@ BUILD = ROOT / "build" / "numba"
 LOG = BUILD / "log"
 TESTED = ROOT / "screw_dynamics" / "numba_internals" / "tested.py"
 # What the tests import beside the package's requirements; of the robots their files alone.
-TESTING, FILES = ("pytest>=8", "pytest-timeout>=2.3", "mpmath", "pyyaml"), ("example-robot-data",)
+TESTING, FILES = ("pytest>=8", "pytest-timeout>=2.3", "mpmath", "pyyaml", "sympy"), ("example-robot-data",)
 # A quarter of an hour on an idle core: every kernel is compiled, by both ways of compiling.
 TESTS = [
     "test/numba_internals",

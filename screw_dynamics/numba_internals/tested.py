@@ -43,10 +43,11 @@ def in_use() -> bool:
 
 
 def give_up(reason: object) -> None:
-    """Use them no longer in this process, and log why, once."""
+    """Use them no longer in this process, and log why, in a line."""
     global _in_use
     _in_use = False
-    _log.warning(f"Numba {numba.__version__}: {reason}. Every process compiles kernels anew, in Numba's own way; "
+    told = " ".join(str(reason).split())
+    _log.warning(f"Numba {numba.__version__}: {told}. Every process compiles kernels anew, in Numba's own way; "
                  f"screw_dynamics is tested with Numba {span()}")
 
 
