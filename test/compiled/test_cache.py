@@ -373,6 +373,16 @@ def test_an_edit_of_a_callee_in_another_file_is_never_stale(package):
     assert outcome(start(package)) == (2 * number, True)
 
 
+def test_the_name_of_a_file_tells_all_sources_that_code_comes_from():
+    """Of every package that compiles: by these names, which come from numbers/values.py and compiled/cache.py alone."""
+    marks = re.compile(r"^\s*@(kernel|outlined|infix|linear|value|compiled)\b|jit_options=|\b(kernel|compiled)\(",
+                       re.MULTILINE)
+    compiling = {path.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*.py")
+                 if re.search(r"^from [\w.]*(values|cache) import", path.read_text(), re.MULTILINE)
+                 and marks.search(path.read_text())}
+    assert "constraints" in compiling and compiling <= set(cache.COMPILED)
+
+
 def test_processes_that_start_together_compile_once(package):
     (one, compiled), (other, also) = map(outcome, [start(package), start(package)])
     assert one == other and sorted((compiled, also)) == [False, True]

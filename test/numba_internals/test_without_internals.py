@@ -66,6 +66,13 @@ def test_a_choice_that_is_none_is_an_error():
     assert f"ValueError: {tested.VARIABLE} must be 0 or 1, not 'yes'" in done.stderr
 
 
+def test_nothing_is_prepared_where_nothing_can_be_kept(tmp_path):
+    environment = {"PYTHONPATH": str(ROOT), tested.VARIABLE: "0", "SCREW_DYNAMICS_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-m", "screw_dynamics.prepare", "gravity_torque"], capture_output=True,
+                          env={**os.environ, **environment}, text=True)
+    assert done.returncode == 1 and "kernels cannot be kept" in done.stderr and tested.span() in done.stderr
+
+
 @pytest.mark.parametrize("version, known", [("0.57.1", False), ("0.58.0", True), ("0.60.0rc1", True), ("0.68.1", True),
                                             ("0.69.0", False), ("1.0.0", False), ("unknown", False)])
 def test_known_versions_are_the_oldest_and_the_newest_and_between(version, known):
