@@ -14,7 +14,7 @@ BIN := .venv/bin
 # A process more than cores, as tests of nodes leave them idle, up to four; a file's tests stay together.
 PARALLEL := -n $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n + 1 : 4))) --dist loadfile
 
-.PHONY: help demo bench bench-publish bench-ros comparison figures drift test test-all test-arm planted faults soak fuzz
+.PHONY: help demo bench bench-publish bench-ros comparison figures drift test test-all test-numba test-arm planted faults soak fuzz
 .PHONY: lint setup docs interfaces release clean
 
 help:
@@ -28,6 +28,7 @@ help:
 	@echo "make drift             a million steps of robots by each integrator, some minutes; docs/integration.md"
 	@echo "make test              lint, check imports and types, and run the tests"
 	@echo "make test-all          the same with the slow tests"
+	@echo "make test-numba        run some tests of the core with the oldest and the newest Numba supported; VERSIONS=0.60 for others"
 	@echo "make test-arm          run some tests of the core on an emulated AArch64, ten minutes; TESTS=path for others"
 	@echo "make planted           plant faults in copies of the package, and tell which no test notices; NAMES=part for some"
 	@echo "make faults            do to both nodes all that can happen, ten minutes; NAMES=part of a fault's name for some"
@@ -113,6 +114,10 @@ fuzz: setup
 	build/fuzz_venv/bin/pip install -q atheris
 	PYTHONPATH=$(CURDIR):$$($(BIN)/python -c "import site; print(site.getsitepackages()[0])") \
 		build/fuzz_venv/bin/python tools/fuzz_urdf.py --seconds $(or $(SECONDS),600)
+
+# PYTHON must be one that the oldest Numba has wheels for, 3.11 at most.
+test-numba: setup
+	$(BIN)/python tools/test_numba.py $(VERSIONS)
 
 # Needs apt, for Debian's packages; no root.
 test-arm: setup

@@ -28,8 +28,8 @@ TARGETS = os.environ.get("SCREW_DYNAMICS_TARGETS", "native").split()
 RUN = [  # lower bounds: what Ubuntu 24.04 brings, where ROS 2 Jazzy and Kilted live
     "numpy>=1.26",
     "scipy>=1.11",
-    # The kernels use names of numba.core that come without a promise: hence an upper bound. Older LLVMs overflow
-    # relocations on AArch64 (numba 9001).
+    # Tested with the versions in numba_internals/tested.py. A newer one is compiled with in Numba's own way, and may
+    # lack what has no substitute: hence an upper bound. Older LLVMs overflow relocations on AArch64 (numba 9001).
     "numba>=0.58,<0.70; platform_machine != 'aarch64'",
     "numba>=0.59,<0.70; platform_machine == 'aarch64'",
     "lxml>=4.9",

@@ -57,6 +57,7 @@ from screw_dynamics.kernel_cache import store
 from screw_dynamics.kernel_cache.cache import BATCHES, Form
 from screw_dynamics.kernel_cache.cache import prepare as load_or_compile
 from screw_dynamics.model.links import Structure
+from screw_dynamics.numba_internals import tested
 from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.simulation import control_along, driven
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
@@ -209,6 +210,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.clear:
         print(f"kernels removed from {folder.path}: {folder.clear()}")
         return 0
+    if not tested.in_use():
+        print(f"with this Numba kernels cannot be kept: every process compiles those that it calls; screw_dynamics is "
+              f"tested with Numba {tested.span()}", file=sys.stderr)
+        return 1
     standard, known = list(forms(options.all, options.groups, options.armature)), _known()
     try:
         names = select(options.names, standard, list(known))

@@ -8,8 +8,8 @@ from numba import types
 from numba.core import cgutils
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic, overload
-from numba.np.arrayobj import make_array
 
+from screw_dynamics.numba_internals.arrays import make_array
 from screw_dynamics.numbers.lanes import LANE, WIDTH
 from screw_dynamics.numbers.values import INLINE
 

@@ -11,8 +11,9 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
-from numba.np.arrayobj import _empty_nd_impl, make_array
 
+from screw_dynamics.numba_internals import calls
+from screw_dynamics.numba_internals.arrays import make_array, new_array
 from screw_dynamics.numbers.tables import view
 from screw_dynamics.numbers.values import INLINE, PLAIN, null
 
@@ -25,17 +26,12 @@ def address(compile_result: Any) -> int:
     if PLAIN:
         _plain.append(compile_result.entry_point)
         return len(_plain) - 1
-    library, descriptor = compile_result.library, compile_result.fndesc
-    return library.get_pointer_to_function(descriptor.llvm_func_name)
+    return calls.address_of(compile_result)
 
 
 def _call(context, builder, where, kinds, arguments):
     kinds = [types.unliteral(kind) for kind in kinds]
-    function = context.call_conv.get_function_type(types.none, kinds)
-    pointer = builder.inttoptr(where, function.as_pointer())
-    arguments = cgutils.unpack_tuple(builder, arguments)
-    status, _ = context.call_conv.call_function(builder, pointer, types.none, kinds, arguments)
-    return status
+    return calls.call_at(context, builder, where, kinds, cgutils.unpack_tuple(builder, arguments))
 
 
 def call(where: int, arguments: tuple) -> None:
@@ -87,12 +83,7 @@ def fail(code: int, details: int) -> None:
 @intrinsic
 def _native_fail(typing, code, details):
     def build(context, builder, signature, args):
-        convention = context.call_conv
-        code, details = builder.trunc(args[0], ir.IntType(32)), args[1]
-        holder = convention._get_excinfo_argument(builder.function).type.pointee
-        status = convention._get_return_status(builder, code, builder.inttoptr(details, holder))
-        with cgutils.if_unlikely(builder, status.is_error):
-            convention.return_status_propagate(builder, status)
+        calls.raise_from(context, builder, builder.trunc(args[0], ir.IntType(32)), args[1])
         return context.get_dummy_value()
     return types.void(types.intp, types.intp), build
 
@@ -151,7 +142,7 @@ def fresh(typing: Any, like: Any, shape: Any) -> tuple:
     result = types.Array(types.unliteral(like), len(shape), "C", aligned=getattr(like, "bitwidth", 64) <= 64)
 
     def build(context, builder, signature, args):
-        return _empty_nd_impl(context, builder, result, cgutils.unpack_tuple(builder, args[1]))._getvalue()
+        return new_array(context, builder, result, cgutils.unpack_tuple(builder, args[1]))._getvalue()
     return result(like, shape), build
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.core.compiler import CompileResult
 
 from screw_dynamics.compiled.native import address, array_at, call
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.numba_internals.dispatchers import CompileResult
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import kernel
 

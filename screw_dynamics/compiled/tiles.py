@@ -7,8 +7,8 @@ from numba import types
 from numba.core import cgutils
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic, overload
-from numba.np.arrayobj import load_item, make_array, populate_array
 
+from screw_dynamics.numba_internals.arrays import load_item, make_array, populate_array
 from screw_dynamics.numbers.lanes import LANE, SINGLE, WIDTH, extract, insert, places, splat, splat_single
 from screw_dynamics.numbers.values import INLINE, kernel, null
 

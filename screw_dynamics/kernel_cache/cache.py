@@ -3,11 +3,12 @@
 Numba's cache checks the age of the caller's file alone, while callees are in others, keeps an index beside the code
 that two processes can leave pointing at the code of another function, and loads whatever it finds. Here each piece of
 code is a file of its own, whose name contains a hash of all that the code depends on; store.py says which to trust."""
+from __future__ import annotations
+
 import gc
 import hashlib
 import logging
 import os
-import pickle
 import platform
 import re
 import time
@@ -16,27 +17,25 @@ from contextlib import contextmanager, nullcontext, suppress
 from threading import RLock, Timer
 from types import SimpleNamespace
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import llvmlite
 import llvmlite.binding as llvm
 import numba
 import numpy as np
-from numba import njit, types
-from numba.core import config
-from numba.core.compiler import CompileResult
-from numba.core.dispatcher import Dispatcher
-from numba.core.runtime import rtsys
-from numba.core.serialize import dumps
+from numba import config, njit, types
 
-from screw_dynamics.numbers.linking import EntryCompiler
+from screw_dynamics.numba_internals import kept_code, pipelines, tested
+from screw_dynamics.numba_internals.dispatchers import Dispatcher, let_compile
+from screw_dynamics.numba_internals.kept_code import context_of
 from screw_dynamics.numbers.values import FLAGS, PLAIN
 
 from . import store
 from .fingerprint import fingerprint
 
 # The others are plain Python.
-COMPILED = ("numbers", "screws", "model", "kernel_cache", "compiled", "algorithms", "forces", "constraints",
-            "simulation")
+COMPILED = ("numba_internals", "numbers", "screws", "model", "kernel_cache", "compiled", "algorithms", "forces",
+            "constraints", "simulation")
 BATCHES = ", batches"   # ends the names of entry points for many states
 LONG = 1.0              # s: whoever compiles for longer is told so
 # Processors that machine code may have been made for elsewhere, the best first, and what this one must have to run it.
@@ -58,6 +57,7 @@ def _sources():
 
 
 _STAMP = _sources()
+_caches: WeakKeyDictionary[Dispatcher, _Cache] = WeakKeyDictionary()        # of entry points
 _compiling = RLock()
 if hasattr(os, "register_at_fork"):         # a fork waits: the child would inherit what LLVM and Numba have half done
     os.register_at_fork(before=_compiling.acquire, after_in_parent=_compiling.release,
@@ -73,12 +73,12 @@ class Form(NamedTuple):
     @property
     def name(self) -> str:
         """What messages call it."""
-        return self.dispatcher._cache.name
+        return cache_of(self.dispatcher).name
 
     @property
     def is_kept(self) -> bool:
         """True if `prepare` would not have to compile it."""
-        return self.dispatcher._cache.find(self.signature, self.dispatcher.targetctx) is not None
+        return cache_of(self.dispatcher).find(self.signature, context_of(self.dispatcher)) is not None
 
 
 def compiled(name: str = "", key: str | None = "", **options: Any) -> Callable[[Callable], Dispatcher]:
@@ -88,9 +88,11 @@ def compiled(name: str = "", key: str | None = "", **options: Any) -> Callable[[
     def decorate(function):
         if PLAIN:
             return np.errstate(all="ignore")(function)
-        dispatcher = njit(**FLAGS, **options, pipeline_class=EntryCompiler)(function)
-        dispatcher._cache = _Cache(function, name or function.__name__, key)
-        dispatcher._can_compile = False                       # an unforeseen type must raise, not compile for seconds
+        dispatcher = njit(**FLAGS, **options, **pipelines.ENTRY)(function)
+        _caches[dispatcher] = _Cache(function, name or function.__name__, key)
+        if tested.in_use():
+            kept_code.keep_by(dispatcher, _caches[dispatcher])
+        let_compile(dispatcher, False)                        # an unforeseen type must raise, not compile for seconds
         return dispatcher
     return decorate
 
@@ -100,14 +102,18 @@ def prepare(dispatcher: Dispatcher, signature: tuple[types.Type, ...]) -> Any:
     if PLAIN:
         return SimpleNamespace(entry_point=dispatcher)
     if signature not in dispatcher.overloads:
-        cache = dispatcher._cache
-        with _compiling, cache.turn(signature, dispatcher.targetctx):
-            dispatcher._can_compile = True
+        with _compiling, cache_of(dispatcher).turn(signature, context_of(dispatcher)):
+            let_compile(dispatcher, True)
             try:
                 dispatcher.compile(signature)                 # nothing to do if another thread was first
             finally:
-                dispatcher._can_compile = False
+                let_compile(dispatcher, False)
     return dispatcher.overloads[signature]
+
+
+def cache_of(dispatcher: Dispatcher) -> _Cache:
+    """The cache of an entry point."""
+    return _caches[dispatcher]
 
 
 @contextmanager
@@ -123,10 +129,10 @@ def _collector_paused():
             gc.enable()
 
 
-def _processors(codegen):
+def _processors(here):
     """The keys of machine code that runs here, the best first: made for this processor, or for a level that it has."""
-    triple, *_ = here = codegen.magic_tuple()
     yield here
+    triple, *_ = here
     if config.CPU_NAME is None and config.CPU_FEATURES is None:
         has = {feature for feature, there in llvm.get_host_cpu_features().items() if there}
         for level, needed in PORTABLE.get(triple.partition("-")[0], {}).items():
@@ -135,7 +141,8 @@ def _processors(codegen):
 
 
 class _Cache:
-    """The machine code of one function: the part of a Numba dispatcher's cache that a dispatcher calls."""
+    """The machine code of one function: the part of a Numba dispatcher's cache that a dispatcher calls. Without Numba's
+    internals it is always empty."""
 
     def __init__(self, function, name, key):
         self.name, self._function, self._key, self._found = name, function, key, None
@@ -157,23 +164,23 @@ class _Cache:
 
     def load_overload(self, signature, target_context):
         """The compile result for these types; None if it has to be compiled."""
-        rtsys.initialize(target_context)                      # all that our code calls; the rest takes 0.4 s to import
-        if self._key != "" or not self._function.__module__.startswith("screw_dynamics."):
-            target_context.refresh()                          # a user's
+        of_user = self._key != "" or not self._function.__module__.startswith("screw_dynamics.")
         data, self._found = self._found or self.find(signature, target_context), None
         if data is not None:
             with suppress(Exception):                         # whatever unpickling makes of another version's file
-                return CompileResult._rebuild(target_context, *pickle.loads(data))
+                kept_code.get_ready(target_context, of_user)
+                return kept_code.result_of(data, target_context)
         return None
 
     def save_overload(self, signature, result):
         """Keep a compile result, unless there is no place for it, which is said once."""
         name = next(self._names(signature, result.target_context), None)
-        if name is None or result.library.has_dynamic_globals:
+        data = name and kept_code.bytes_of(result)
+        if not data:
             return
         folder = store.own()
         try:
-            folder.write(name, dumps(result._reduce()))
+            folder.write(name, data)
         except OSError as error:
             store.say_once(f"machine code cannot be kept in {folder.path}, and every process compiles it anew: "
                            f"{error.strerror or error}. SCREW_DYNAMICS_CACHE_DIR chooses another folder")
@@ -186,7 +193,7 @@ class _Cache:
         if self._found is not None:
             yield
             return
-        timer = Timer(LONG, _log.warning, ["compiling %s, once on this machine", self.name])
+        timer = Timer(LONG, _log.warning, [f"compiling %s{', once on this machine' * bool(name)}", self.name])
         timer.daemon, started = True, time.monotonic()
         timer.start()
         try:
@@ -197,17 +204,17 @@ class _Cache:
             elapsed = time.monotonic() - started
             if elapsed > LONG:
                 _log.warning("%s is ready after %.1f s", self.name, elapsed)
-                if self._key == "":         # the package's own: a user's are compiled at their first use
+                if name and self._key == "":    # the package's own: a user's are compiled at their first use
                     store.say_once("python -m screw_dynamics.prepare compiles kernels beforehand, with --all, --groups "
                                    "and --armature those that it leaves out: --help says which")
 
     def _names(self, signature, target_context):
         """The names of files that may hold the code, the first one that of code compiled here; none if what the code
         depends on cannot be told."""
-        if self._key is None:
+        if self._key is None or not tested.in_use():
             return
         with suppress(TypeError):
             depends = _STAMP, self._key or fingerprint(self._function), repr(signature)
-            for processor in _processors(target_context.codegen()):
+            for processor in _processors(kept_code.processor(target_context)):
                 digest = hashlib.sha256(repr((*depends, processor)).encode()).hexdigest()[:32]
                 yield re.sub(r"[^\w.]+", "_", self.name) + "-" + digest

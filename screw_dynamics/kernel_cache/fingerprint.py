@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.core.dispatcher import Dispatcher
+
+from screw_dynamics.numba_internals.dispatchers import Dispatcher
 
 
 @singledispatch

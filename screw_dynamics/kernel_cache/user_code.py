@@ -11,7 +11,8 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core.dispatcher import Dispatcher
+
+from screw_dynamics.numba_internals.dispatchers import Dispatcher, may_compile
 
 # Modules whose attributes are what their version says. Others are a user's: the attributes that code names count.
 LIBRARIES = "numpy", "math", "cmath", "operator", "numba", "scipy", "screw_dynamics"
@@ -92,7 +93,7 @@ class _Walk:
         module = "numpy" if isinstance(x, np.ufunc) else getattr(x, "__module__", None)
         if isinstance(x, Dispatcher):
             self._note("jitted", sorted((name, repr(value)) for name, value in x.targetoptions.items()),
-                       [] if x._can_compile else [str(signature) for signature in x.overloads])
+                       [] if may_compile(x) else [str(signature) for signature in x.overloads])
             self.function(x.py_func)
         elif isinstance(x, ModuleType):
             self._note("module", x.__name__)

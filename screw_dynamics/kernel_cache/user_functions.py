@@ -9,7 +9,8 @@ from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 from numba import jit, njit
-from numba.core.dispatcher import Dispatcher
+
+from screw_dynamics.numba_internals.dispatchers import Dispatcher, may_compile
 
 from .user_code import globals_of, is_library, with_inner
 
@@ -52,7 +53,7 @@ class _Rebuilding:
             python = _copy(jitted.py_func)
             self._made[jitted] = made = self._make(jitted, python)
             self._fill(jitted.py_func, python)
-            if made is not jitted and isinstance(made, Dispatcher) and not jitted._can_compile:
+            if made is not jitted and isinstance(made, Dispatcher) and not may_compile(jitted):
                 for signature in jitted.nopython_signatures:
                     made.compile(signature)
                 made.disable_compile()

@@ -12,9 +12,9 @@ from typing import Any
 from llvmlite import ir
 from llvmlite.binding import get_process_triple
 from numba import types
-from numba.core.imputils import lower_cast
-from numba.core.typeconv import Conversion
-from numba.extending import intrinsic, models, overload, register_model
+from numba.extending import intrinsic, lower_cast, models, overload, register_model
+
+from screw_dynamics.numba_internals.conversions import SAFE
 
 from .scalars import LIMIT, SINGLE_LIMIT, absolute, atan2, sincos, sincos_polynomial, sincos_single, some, where
 from .values import FLAGS, INLINE, PLAIN, kernel
@@ -33,7 +33,7 @@ class _Lanes(types.Type):
 
     def can_convert_from(self, context, other):
         """A number becomes a lane where controllers mix them; never a lane a number."""
-        return Conversion.safe if self in KINDS and isinstance(other, (types.Float, types.Integer)) else None
+        return SAFE if self in KINDS and isinstance(other, (types.Float, types.Integer)) else None
 
 
 # SINGLE: twice as many numbers of single precision, in as much memory.

@@ -15,7 +15,8 @@ import numpy as np
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
-from numba.np.arrayobj import make_array, populate_array
+
+from screw_dynamics.numba_internals.arrays import make_array, populate_array
 
 from .values import INLINE, Nil, build, fields, form_of, leaves, numba_type, numbers
 

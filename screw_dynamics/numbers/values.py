@@ -16,12 +16,12 @@ from numba import config, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, models, overload, register_jitable, register_model
 
-from .linking import CalleeCompiler
+from screw_dynamics.numba_internals import pipelines
 
 # `fastmath=True` would also assume that nothing is infinite or NaN, and break the argument reduction of sincos.
 FLAGS = dict(error_model="numpy", fastmath={"contract", "nsz", "arcp"})
 # Called by compiled code alone.
-CALLED = dict(no_cfunc_wrapper=True, no_cpython_wrapper=True, pipeline_class=CalleeCompiler)
+CALLED = dict(no_cfunc_wrapper=True, no_cpython_wrapper=True, **pipelines.CALLEE)
 CALLEE = dict(FLAGS, **CALLED)
 INLINE = dict(CALLEE, forceinline=True)
 

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit, types
-from numba.core.dispatcher import Dispatcher
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number
@@ -21,6 +20,7 @@ from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 from screw_dynamics.kernel_cache.user_code import Fingerprint, fingerprint
 from screw_dynamics.kernel_cache.user_errors import refusals, returns_nothing, why_not
 from screw_dynamics.kernel_cache.user_functions import bounds_checked
+from screw_dynamics.numba_internals.dispatchers import Dispatcher, may_compile
 from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert
 from screw_dynamics.numbers.values import CALLED
 
@@ -109,7 +109,7 @@ def _compile(function: Callable, names: tuple[str, ...], mark: Fingerprint, trie
         adapter, kinds = forms[form]
         used.clear(), refusals.clear()
         try:
-            if jitted._can_compile and form not in ready:     # alone: within the adapter it would inherit its options
+            if may_compile(jitted) and form not in ready:     # alone: within the adapter it would inherit its options
                 jitted.compile(_arguments(form, frames, root, names))
             result = prepare(adapter, kinds)
         except Exception as error:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numba import types
-from numba.core.typing.npydecl import NumpyRulesInplaceArrayOperator
 from numba.extending import overload
 
 from screw_dynamics.compiled.native import fresh
@@ -95,14 +94,10 @@ def _in_place(op):
     return meaning
 
 
-def _numba_s_own(self, args, kws, generic=NumpyRulesInplaceArrayOperator.generic):
-    """What Numba has for `a += b`, which raises AttributeError where it should say that it has nothing."""
-    return None if any(getattr(x, "dtype", x) is LANE for x in args) else generic(self, args, kws)
-
-
-NumpyRulesInplaceArrayOperator.generic = _numba_s_own
+# For CPUs, as overloads for a target are tried before those for all: what Numba has for `a += b` on arrays raises
+# AttributeError on lanes, where it should say that it has nothing.
 for _name, _symbol in dict(iadd="+", isub="-", imul="*", itruediv="/").items():
-    overload(getattr(operator, _name), **_OPTIONS)(_in_place(_symbol))
+    overload(getattr(operator, _name), **_OPTIONS, target="cpu")(_in_place(_symbol))
 
 
 @kernel

@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import numba
 import pytest
@@ -381,6 +380,16 @@ def test_an_edit_of_a_callee_in_another_file_is_never_stale(package):
     assert outcome(start(package)) == (2 * number, True)
 
 
+def test_the_name_of_a_file_tells_all_sources_that_code_comes_from():
+    """Of every package that compiles: by these names, which come from numbers/values.py and compiled/cache.py alone."""
+    marks = re.compile(r"^\s*@(kernel|outlined|infix|linear|value|compiled)\b|jit_options=|\b(kernel|compiled)\(",
+                       re.MULTILINE)
+    compiling = {path.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*.py")
+                 if re.search(r"^from [\w.]*(values|cache) import", path.read_text(), re.MULTILINE)
+                 and marks.search(path.read_text())}
+    assert "constraints" in compiling and compiling <= set(cache.COMPILED)
+
+
 def test_processes_that_start_together_compile_once(package):
     (one, compiled), (other, also) = map(outcome, [start(package), start(package)])
     assert one == other and sorted((compiled, also)) == [False, True]
@@ -417,8 +426,7 @@ def test_code_is_looked_for_of_levels_whose_every_feature_a_processor_has(monkey
     for name in ("CPU_NAME", "CPU_FEATURES"):
         monkeypatch.setattr(cache.config, name, None)
     here = "x86_64-unknown-linux-gnu", "znver4", ""
-    found = cache._processors(SimpleNamespace(magic_tuple=lambda: here))
-    assert [*found] == [here, *((here[0], level, "") for level in levels)]
+    assert [*cache._processors(here)] == [here, *((here[0], level, "") for level in levels)]
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from numba import njit, types
 from numba.core.codegen import JITCodeLibrary
 
 from screw_dynamics.kernel_cache.cache import compiled, prepare
-from screw_dynamics.numbers.linking import Whole
+from screw_dynamics.numba_internals.linking import Whole
 from screw_dynamics.numbers.values import CALLEE, kernel, outlined
 
 

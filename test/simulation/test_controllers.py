@@ -388,14 +388,28 @@ def test_the_example_reaches_its_goals():
 
 
 # ------------------------------------------------------------------------------------------------- several processes
+def ends(*gains, **environment):
+    """What the program prints in a process of its own."""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", GAINS_GIVEN, *gains], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": str(ROOT), **environment})
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.slow
+def test_without_numba_s_internals_controllers_lead_to_the_same_ends(tmp_path):
+    """Compiled by two processes and by a third one: nothing is there that it could load."""
+    plain = dict(SCREW_DYNAMICS_NUMBA_INTERNALS="0", SCREW_DYNAMICS_CACHE_DIR=str(tmp_path))
+    apart = ends("20", **plain) + ends("30", **plain)
+    assert ends("20", "30", **plain) == apart == ends("20", "30") and apart[0] != apart[1].replace("30", "20", 1)
+    assert not [*tmp_path.glob("*.kernel")]
+
+
 def test_controllers_that_several_processes_compiled_are_not_mixed_up(tmp_path):
-    """They have the same names in machine code: Numba counts functions in each process from the same number on. All
-    else is there after the first process, and not counted."""
+    """Numba counts functions in each process from the same number on, and sets have the same order in all. All else is
+    there after the first process, and not counted."""
     def lines(*gains):
-        command = [sys.executable, "-W", "ignore", "-c", GAINS_GIVEN, *gains]
-        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **cache})
-        assert done.returncode == 0, done.stderr
-        return done.stdout.splitlines()
+        return ends(*gains, **cache)
     cache = cache_with(prepare.forms(), tmp_path / "cache")
     lines("10")
     apart = lines("20") + lines("30")

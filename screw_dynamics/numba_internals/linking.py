@@ -6,15 +6,18 @@ lowered; an entry point links all that it calls, directly or not, and the whole 
 of the time, and what comes out is as fast.
 
 Functions that call each other in a circle cannot be compiled so."""
+import secrets
 from collections.abc import Iterable, Iterator
 
 from llvmlite import binding as llvm
-from numba import _dynfunc
+from numba import _dynfunc, njit
 from numba.core.codegen import CodeLibrary, CPUCodegen, JITCodeLibrary
 from numba.core.compiler import Compiler, StateDict
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.environment import lookup_environment
 from numba.core.typed_passes import NativeLowering
+
+from .tested import give_up, in_use
 
 PASSES_ARE_CHOSEN = hasattr(CPUCodegen, "_pass_builder")        # else they are Numba's: before 0.62
 
@@ -68,8 +71,8 @@ class Whole(JITCodeLibrary):
             module.link_in(library.alone() if isinstance(library, Callee) else library._get_module_for_linking(),
                            preserve=True)
         self._linking_libraries = []
-        # What is not inlined is nobody else's: names are told apart in one process alone, and files of machine code
-        # come from several. Of one name, the loader takes the first for all.
+        # What is not inlined is nobody else's: parts that Numba compiles in its own way have names that are told apart
+        # in one process alone, and files of machine code come from several. Of one name, the loader takes one for all.
         for function in module.functions:
             if not function.is_declaration and function.linkage == llvm.Linkage.linkonce_odr:
                 function.linkage = "internal"
@@ -105,6 +108,12 @@ def callers_first(libraries: Iterable[CodeLibrary]) -> Iterator[CodeLibrary]:
     return reversed(order)
 
 
+def rename(state: StateDict) -> None:
+    """Give a function a name in machine code that no other has, in any process: Numba counts functions, in each process
+    from the same number on, and of two that are loaded from files an address is found by the name alone."""
+    state.func_ir.func_id.unique_id = secrets.randbits(64)
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class CalleeLowering(NativeLowering):
     """Lowers a function into a Callee, and makes it known to its callers."""
@@ -113,6 +122,7 @@ class CalleeLowering(NativeLowering):
 
     def run_pass(self, state: StateDict) -> bool:
         """As Numba, but that the key to the function, which has to be one that Python can call, has no address."""
+        rename(state)
         state.library = library = Callee(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         super().run_pass(state)
@@ -131,6 +141,7 @@ class EntryLowering(NativeLowering):
 
     def run_pass(self, state: StateDict) -> bool:
         """As Numba, with another library."""
+        rename(state)
         state.library = Whole(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         return super().run_pass(state)
@@ -142,8 +153,10 @@ class _WithLowering(Compiler):
     lowering: type[NativeLowering]
 
     def define_pipelines(self) -> list[PassManager]:
-        """Numba's passes, with another lowering in place of its own."""
+        """Numba's passes, with another lowering in place of its own if that works."""
         passes, = super().define_pipelines()
+        if not _are_sound():
+            return [passes]
         passes.add_pass_after(self.lowering, NativeLowering)
         passes.passes = [(kind, text) for kind, text in passes.passes if kind is not NativeLowering]
         passes.finalize()
@@ -160,3 +173,21 @@ class EntryCompiler(_WithLowering):
     """Compiles an entry point."""
 
     lowering = EntryLowering
+
+
+_tried = False
+
+
+def _are_sound():
+    """True unless these compilers fail at a line, which they try before anything else that a process compiles."""
+    global _tried
+    if not _tried:
+        _tried = True           # at once: they compile that line, too
+        try:
+            called = njit(pipeline_class=CalleeCompiler, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+            half = called(lambda x: 0.5 * x)
+            if njit(pipeline_class=EntryCompiler)(lambda x: half(x) + 1.0)(4.0) != 3.0:
+                give_up("what it compiles for screw_dynamics computes something else")
+        except Exception as error:      # Numba has errors of its own for what a pass raises
+            give_up(f"what screw_dynamics adds to its compiler fails: {type(error).__name__}: {error}")
+    return in_use()
