@@ -242,15 +242,13 @@ def test_who_is_interrupted_waits_for_the_others_all_the_same(ctrl_c):
 
 
 def test_a_system_that_gives_no_threads_costs_time_alone(rng, monkeypatch):
-    class NoThread(threading.Thread):
-        def start(self):
-            raise RuntimeError("can't start new thread")
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
     q, = states(rng, ARM, 1, 20_000)
     expected = ARM.gravity_torque(q, threads=2)
-    monkeypatch.setattr(pool, "_pool", pool._Pool())
+    monkeypatch.setattr(pool, "_pool", pool._new_pool())
     monkeypatch.setattr(batch, "TEAM", team.Team())
-    for module in (pool, team):
-        monkeypatch.setattr(module, "Thread", NoThread)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
     assert (ARM.gravity_torque(q, threads=2) == expected).all()
     assert (ARM.gravity_torque(q[::-1], threads=2) == expected[::-1]).all()
 
