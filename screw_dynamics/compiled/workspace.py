@@ -17,17 +17,19 @@ from screw_dynamics.screws.joint import Placement
 
 from .borrow import ARRAY_DTYPE, ARRAY_TYPE, READABLE, WRITABLE, bits, borrowed, is_array
 from .dictionaries import DICT_TYPE, NAME_TYPE
-from .interrupt import WORDS
-from .native import array_at, at
+from .interrupt import INTERRUPT
+from .native import array_at
+from .records import reader
 
 # Positions in the header of a workspace: counts, where the parts begin, how many numbers an input of a kind has, and
 # addresses of NumPy's and Python's types, and of the indices of frames by name.
-SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, FRAME_COUNT, LENGTH, WATCH = range(10)
-CONFIGURATION, PLACES, LANES, TABLES, WORK, WRENCHES = range(19, 25)        # a watch of interrupt.py has ten words
+SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, FRAME_COUNT, LENGTH, LOOP = range(10)
+CONFIGURATION, PLACES, LANES, TABLES, WORK, WRENCHES = range(19, 25)        # an INTERRUPT has ten words
 NAMES, NAME, DICT, ARMATURE = range(25, 29)
 COUNTER, BATCH = 32, 40     # a line of the cache for the counter of a batch's tiles, and 24 words on the batch: rows.py
 HEADER = 64
 LARGE = 1 << 20         # numbers: results of more are not computed on lanes, for whose memory nothing is reserved
+_interrupt_at = reader(INTERRUPT)
 _needs = []                                             # (Body, shape) of all entry points: one workspace serves all
 
 
@@ -129,9 +131,9 @@ def places_in(memory: np.ndarray) -> Place:
 
 
 @kernel
-def watch_in(memory: np.ndarray) -> np.ndarray:
-    """The watch of a loop that works in this workspace: see interrupt.py."""
-    return array_at(0, at(memory) + 8 * WATCH, (WORDS,))
+def interrupt_at(where: int) -> Any:
+    """The INTERRUPT of a loop that works in the workspace at an address."""
+    return _interrupt_at(where + 8 * LOOP)
 
 
 @kernel

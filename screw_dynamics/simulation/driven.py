@@ -14,7 +14,7 @@ from screw_dynamics.algorithms.choice import choice
 from screw_dynamics.algorithms.space import PLACE, coordinates_alone, displace, groups, place_in_q, sizes
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.cache import Form, compiled, prepare
-from screw_dynamics.compiled.interrupt import FAILURE, begin, finish
+from screw_dynamics.compiled.interrupt import begin, failed, finish
 from screw_dynamics.compiled.native import at, call
 from screw_dynamics.constraints import hybrid_dynamics as loops_hybrid_dynamics
 from screw_dynamics.constraints.projection import BEGIN, CONFIGURATIONS, NEEDED, projection_address, with_room
@@ -197,7 +197,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
             if joints[DRIVE, k] == BRAKE:
                 motion.begin[k] = motion.slip[k] = 0.0
         drive(motion, wrenches, row, start + i * h, h if implicit else 0.0, q, qd, tau, beyond, work)
-        if motion.watch[FAILURE] != 0:
+        if failed(ws.interrupt_at(motion.memory)):
             return i
         if steps == 0:
             break
@@ -252,10 +252,10 @@ def form(integrator: str, on_groups: bool = False) -> Form:
 
     @compiled(f"driven.{integrator}{'.groups' * on_groups}", nogil=True)
     def run(memory, calls, joints, wrenches, reference, steps, start, h, what, q, qd, tau, clipped, lost, past):
-        begin(ws.watch_in(memory), False)
+        begin(ws.interrupt_at(at(memory)), False)
         made = driven_steps(implicit, step, tableau, space, memory, calls, joints, wrenches, reference, steps, start, h,
                             what, q, qd, tau, clipped, lost, past)
-        finish(ws.watch_in(memory))
+        finish(ws.interrupt_at(at(memory)))
         return made
     return Form(run, SIGNATURE)
 

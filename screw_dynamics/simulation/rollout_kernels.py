@@ -11,7 +11,7 @@ from screw_dynamics.algorithms.space import coordinates_alone, groups
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.borrow import BORROWED, READABLE, bits, borrowed, data_at, is_array, layout_is_known
 from screw_dynamics.compiled.cache import BATCHES, Form, compiled, prepare
-from screw_dynamics.compiled.interrupt import OWN, begin, finish, release_gil, retake_gil
+from screw_dynamics.compiled.interrupt import begin, finish, release_gil, retake_gil
 from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.numbers.lanes import splat
 from screw_dynamics.numbers.values import Scalar, outlined
@@ -62,7 +62,7 @@ def roll_one(advance: Callable, step: Callable, tableau: Any, space: Callable, w
     fits = fit(memory, plan, q0, qd0, effort, t, q, qd)
     if not (fits and 0.0 < dt < math.inf):
         return 0
-    last, constant, steps, watch = fits & 2, fits & 4, int(plan[STEPS]), ws.watch_in(memory)
+    last, constant, steps, interrupt = fits & 2, fits & 4, int(plan[STEPS]), ws.interrupt_at(at(memory))
     samples = 1 if last else steps // int(plan[EVERY])
     skipped = 0 if last else 8
     if not last:
@@ -74,17 +74,17 @@ def roll_one(advance: Callable, step: Callable, tableau: Any, space: Callable, w
             here[k] = x[k]
         for k in range(n):
             rate[k] = v[k]
-    begin(watch, plan[MAIN] != 0.0)
+    begin(interrupt, plan[MAIN] != 0.0)
     job = Job(memory, plan, borrowed(q0, (1, 1, nq)), borrowed(qd0, (1, 1, n)),
               borrowed(effort, (1, 1 if constant else steps, n)),
               array_at(0.0, at(borrowed(q, (nq,))) + skipped * nq, (1, samples, nq)),
               array_at(0.0, at(borrowed(qd, (n,))) + skipped * n, (1, samples, n)), dt,
-              array_at(0, at(watch) + 8 * OWN, (1,)), array_at(0, at(watch) + 8 * OWN + 8, (2,)))
+              interrupt.stop, interrupt.notes)
     released = release_gil(plan[LONG] != 0.0)
     advance(step, tableau, 0.0, space, job)
     retake_gil(released)
-    finish(watch)
-    return 1 + watch[OWN + 1 + DIVERGED] + 2 * watch[OWN + 1 + LEFT]
+    finish(interrupt)
+    return 1 + interrupt.notes[DIVERGED] + 2 * interrupt.notes[LEFT]
 
 
 STATES, NUMBERS, FLAG = ws.numbers_type(3, "A", readonly=True), ws.numbers_type(3, "A"), types.int64[::1]
@@ -105,10 +105,10 @@ def form_of(integrator: str, lanes: bool, on_groups: bool = False) -> Form:
 
     @compiled(f"{name}{BATCHES}", nogil=True)
     def many(memory, plan, q0, qd0, effort, q, qd, dt, stop, notes, main):
-        watch = ws.watch_in(memory)
-        begin(watch, main)
+        interrupt = ws.interrupt_at(at(memory))
+        begin(interrupt, main)
         advance(step, tableau, splat(0.0), space, Job(memory, plan, q0, qd0, effort, q, qd, dt, stop, notes))
-        finish(watch)
+        finish(interrupt)
     return Form(many, MANY) if lanes else Form(one, ONE)
 
 

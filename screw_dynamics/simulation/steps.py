@@ -10,7 +10,7 @@ from screw_dynamics.algorithms.space import place_in_q
 from screw_dynamics.compiled.interrupt import ended
 from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.compiled.samples import load_rows, store_rows
-from screw_dynamics.compiled.workspace import CONFIGURATION, COORDINATES, RESULT, watch_in
+from screw_dynamics.compiled.workspace import CONFIGURATION, COORDINATES, RESULT, interrupt_at
 from screw_dynamics.constraints.impulses import ACTS
 from screw_dynamics.constraints.projection import BEGIN, NEEDED
 from screw_dynamics.numbers.lanes import extract, insert, places
@@ -68,8 +68,8 @@ def prepare_motion(tableau: Tableau, like: Scalar, space: Callable, calls: Any, 
     space(memory): Motion.space."""
     n, nq, count = int(memory[COORDINATES]), int(memory[CONFIGURATION]), work_rows(tableau)
     rows, middle = block(like, (count, nq), memory, int(memory[RESULT])), (STAGES + count) // 2
-    motion = Motion(space(memory), at(memory), calls, joints, watch_in(memory), rows[2][:n], rows[3][:n], rows[4][:n],
-                    rows[5], rows[6][:n], rows[7], array_at(like, at(rows[11]), (3, n)), rows[21][:n], rows[14][:n],
+    motion = Motion(space(memory), at(memory), calls, joints, rows[2][:n], rows[3][:n], rows[4][:n], rows[5],
+                    rows[6][:n], rows[7], array_at(like, at(rows[11]), (3, n)), rows[21][:n], rows[14][:n],
                     rows[20][:n], rows[15], array_at(like, at(rows[16]), (ACTS, n)))
     for k in range(ACTS):
         for i in range(n):
@@ -133,7 +133,7 @@ def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable,
                     note_left(job, motion, first, x)            # before results, which may be in the place of q0
                 store_rows(job.q, first, i // every, x)
                 store_rows(job.qd, first, i // every, v)
-            if ended(motion.watch, job.stop):
+            if ended(interrupt_at(motion.memory), job.stop):
                 return
         note_divergence(job, x, v)
 
@@ -222,5 +222,5 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
                     for k in range(len(v)):
                         if varying and i < effort.shape[1]:
                             motion.tau[k] = insert(motion.tau[k], place, effort[s, i, k])
-            if ended(motion.watch, job.stop):
+            if ended(interrupt_at(motion.memory), job.stop):
                 return
