@@ -12,10 +12,10 @@ from screw_dynamics.lazy import lazy
 from screw_dynamics.numbers.lanes import WIDTH
 
 from .entry import Entry
-from .rows import RATE, SHORT, name_helpers
+from .rows import SHORT, name_helpers
 from .team import TEAM
 from .threads import on_threads, thread_count
-from .workspace import LANES, LARGE, RESULT, Rows, workspace
+from .workspace import LARGE, Rows, has_room, header, workspace
 
 TILE = 1024             # states that are copied at once where an array cannot be read in place
 SHARE = 1 << 13         # bodies (states times slots) below which another thread costs more than it saves
@@ -37,7 +37,7 @@ def evaluate_rows(entry: Entry, workspaces: Workspaces, shape: tuple[int, ...], 
     elif type(out) is not np.ndarray or out.shape != (count, *shape):
         return None
     if threads != 1:
-        brief = threads is None and count * workspaces.slots * entry.plan.item(RATE) < SHORT
+        brief = threads is None and count * workspaces.slots * entry.rate.item() < SHORT
         threads = 1 if brief else workspaces.with_helpers(thread_count(threads))
     return out if rows(entry.plan, TEAM.words, workspaces.memory, threads, *target, *inputs, out) else None
 
@@ -154,7 +154,7 @@ class Workspaces:
             memory = self._idle.pop()           # atomic, and so is append
         except IndexError:
             return workspace(self._robot, WIDTH, room)
-        return memory if WIDTH * room <= memory[LANES] - memory[RESULT] else workspace(self._robot, WIDTH, room)
+        return memory if room == 0 or has_room(header(memory), room) else workspace(self._robot, WIDTH, room)
 
     def give_back(self, memory: np.ndarray) -> None:
         """Return a workspace after its use."""

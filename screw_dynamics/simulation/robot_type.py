@@ -109,11 +109,12 @@ def _absent(kind):
 def _evaluate(robot, index, shape, target, inputs, out):
     """Call the algorithm of a method on its inputs (n,)."""
     memory = ws.memory_at(_memory(robot))
-    n, nq, like = int(memory[ws.COORDINATES]), int(memory[ws.CONFIGURATION]), _like(robot)
+    head, like = ws.header(memory), _like(robot)
+    n, nq = head.coordinates, head.configuration
     x, y, z = _vector(like, inputs[0]), _vector(like, inputs[1]), _vector(like, inputs[2])
     if len(x) != nq or len(y) != n and at(y) != at(x) or len(z) != n and at(z) != at(x):    # q again: not an input
         raise ValueError("q must have robot.nq entries, and qd, qdd and tau robot.n each")
-    result = _result(like, out, shape(n, int(memory[ws.SLOTS]) - 1))
+    result = _result(like, out, shape(n, head.slots - 1))
     calls = array_at(0, _calls(robot), (JOINTS - ADDRESSES,))
     if calls[index] == 0:
         raise RuntimeError("this method of the robot was not prepared")
@@ -237,7 +238,7 @@ def _jacobian_derivative(robot, q, qd, link, representation="body", reference=No
 @kernel
 def _friction(robot, qd, out):
     """damping qd + friction sign(qd), from the last two rows of a plan's joints."""
-    n, like = int(ws.memory_at(_memory(robot))[ws.COORDINATES]), _like(robot)
+    n, like = ws.header_at(_memory(robot)).coordinates, _like(robot)
     joints, v = array_at(0.0, _calls(robot) + 8 * (JOINTS - ADDRESSES), (OF_JOINT, n)), _vector(like, qd)
     if len(v) != n:
         raise ValueError("qd must have robot.n entries")
@@ -257,9 +258,9 @@ def _friction_torque(robot, qd, out=None):
 
 @overload_attribute(RobotType, "n")
 def _n(robot):
-    return lambda robot: int(ws.memory_at(_memory(robot))[ws.COORDINATES])
+    return lambda robot: ws.header_at(_memory(robot)).coordinates
 
 
 @overload_attribute(RobotType, "nq")
 def _nq(robot):
-    return lambda robot: int(ws.memory_at(_memory(robot))[ws.CONFIGURATION])
+    return lambda robot: ws.header_at(_memory(robot)).configuration

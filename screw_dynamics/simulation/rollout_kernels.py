@@ -9,7 +9,7 @@ from numba import types
 
 from screw_dynamics.algorithms.space import coordinates_alone, groups
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.borrow import BORROWED, READABLE, bits, borrowed, data_at, is_array, layout_is_known
+from screw_dynamics.compiled.borrow import BORROWED, READABLE, borrowed, data_at, is_array, layout_is_known
 from screw_dynamics.compiled.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.compiled.interrupt import begin, finish, release_gil, retake_gil
 from screw_dynamics.compiled.native import array_at, at
@@ -35,10 +35,11 @@ ws.reserve(State, lambda n, b: (ROWS, n))
 def fit(memory: np.ndarray, plan: np.ndarray, q0: Any, qd0: Any, effort: Any, t: Any, q: Any, qd: Any) -> int:
     """0 if the array objects of a rollout of one state are not such as roll_one reads. Else 1, 2 more if q and qd are
     for the last state alone, and 4 more if the efforts are constant."""
-    n, nq, steps = int(memory[ws.COORDINATES]), int(memory[ws.CONFIGURATION]), int(plan[STEPS])
+    head, steps = ws.header(memory), int(plan[STEPS])
+    n, nq = head.coordinates, head.configuration
     samples, constant = steps // int(plan[EVERY]), ws.is_state(effort, memory)
     if not (ws.is_configuration(q0, memory) and ws.is_state(qd0, memory) and (
-            constant or is_array(effort, (steps, n), READABLE, bits(memory[ws.ARRAY]), bits(memory[ws.DTYPE])))):
+            constant or is_array(effort, (steps, n), READABLE, head.array_type, head.array_dtype))):
         return 0
     if ws.is_result(q, (nq,), memory) and ws.is_result(qd, (n,), memory):
         apart = data_at(q) + 8 * nq <= data_at(qd) or data_at(qd) + 8 * n <= data_at(q)
@@ -57,7 +58,8 @@ def roll_one(advance: Callable, step: Callable, tableau: Any, space: Callable, w
     (n,) or (steps, n); for results t (samples + 1,), q (samples + 1, nq) and qd (samples + 1, n); or q and qd of the
     last state alone, apart from each other in memory, and anything as t."""
     memory = ws.borrowed_memory(workspace)
-    n, nq = int(memory[ws.COORDINATES]), int(memory[ws.CONFIGURATION])
+    head = ws.header(memory)
+    n, nq = head.coordinates, head.configuration
     plan = borrowed(plan, (JOINTS + OF_JOINT * n,))
     fits = fit(memory, plan, q0, qd0, effort, t, q, qd)
     if not (fits and 0.0 < dt < math.inf):

@@ -10,7 +10,7 @@ from screw_dynamics.algorithms.space import place_in_q
 from screw_dynamics.compiled.interrupt import ended
 from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.compiled.samples import load_rows, store_rows
-from screw_dynamics.compiled.workspace import CONFIGURATION, COORDINATES, RESULT, interrupt_at
+from screw_dynamics.compiled.workspace import header, interrupt_at
 from screw_dynamics.constraints.impulses import ACTS
 from screw_dynamics.constraints.projection import BEGIN, NEEDED
 from screw_dynamics.numbers.lanes import extract, insert, places
@@ -66,8 +66,9 @@ def prepare_motion(tableau: Tableau, like: Scalar, space: Callable, calls: Any, 
     """The state, the Motion and the Stages of a rollout, over scalars of the kind of `like`, in a workspace.
 
     space(memory): Motion.space."""
-    n, nq, count = int(memory[COORDINATES]), int(memory[CONFIGURATION]), work_rows(tableau)
-    rows, middle = block(like, (count, nq), memory, int(memory[RESULT])), (STAGES + count) // 2
+    head, count = header(memory), work_rows(tableau)
+    n, nq = head.coordinates, head.configuration
+    rows, middle = block(like, (count, nq), memory, head.result), (STAGES + count) // 2
     motion = Motion(space(memory), at(memory), calls, joints, rows[2][:n], rows[3][:n], rows[4][:n], rows[5],
                     rows[6][:n], rows[7], array_at(like, at(rows[11]), (3, n)), rows[21][:n], rows[14][:n],
                     rows[20][:n], rows[15], array_at(like, at(rows[16]), (ACTS, n)))
@@ -81,7 +82,7 @@ def prepare_motion(tableau: Tableau, like: Scalar, space: Callable, calls: Any, 
 def motion_of(tableau: Tableau, like: Scalar, space: Callable, job: Job) -> tuple[list, list, Motion, Stages]:
     """prepare_motion of a job."""
     calls = array_at(0, at(job.plan) + 8 * ADDRESSES, (CALLS,))
-    joints = block(0.0, (OF_JOINT, int(job.memory[COORDINATES])), job.plan, JOINTS)
+    joints = block(0.0, (OF_JOINT, header(job.memory).coordinates), job.plan, JOINTS)
     return prepare_motion(tableau, like, space, calls, joints, job.memory)
 
 

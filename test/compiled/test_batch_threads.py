@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 from numba import types
 
-from screw_dynamics.compiled import batch, rows, team
+from screw_dynamics.compiled import batch, team
 from screw_dynamics.compiled import threads as pool
 from screw_dynamics.compiled.cache import compiled, prepare
 from screw_dynamics.compiled.interrupt import now
 from screw_dynamics.compiled.native import address, array_at
 from screw_dynamics.compiled.threads import available_threads, on_threads
+from screw_dynamics.compiled.workspace import header
 from screw_dynamics.numbers.values import PLAIN, kernel
 from support.batches import ARM, method, states
 from support.paths import URDF
@@ -288,12 +289,12 @@ def test_a_fork_leaves_the_workspace_free_of_which_another_thread_was_at_work(rn
     """That thread does not live in the child, and would not give it back."""
     arrays = states(rng, ARM, 3, 64)
     expected, workspaces = ARM.inverse_dynamics(*arrays), ARM._on_lanes
-    mark = workspaces.memory.view(np.int64)
+    mark = header(workspaces.memory).batch
 
     def at_once(arrays):
         found = batch.evaluate_rows(ARM._inverse_dynamics, workspaces, (ARM.n,), (), tuple(arrays), None, 1)
         return found is not None and (found == expected).all()
-    mark[rows.BUSY] = team.TEAM.words.ctypes.data
+    mark.busy = team.TEAM.words.ctypes.data
     try:
         assert not at_once(arrays)
         child = multiprocessing.get_context("fork").Process(target=lambda: os._exit(0 if at_once(arrays) else 1))
@@ -301,7 +302,7 @@ def test_a_fork_leaves_the_workspace_free_of_which_another_thread_was_at_work(rn
         child.join(60)
         assert child.exitcode == 0
     finally:
-        mark[rows.BUSY] = 0
+        mark.busy = 0
     assert at_once(arrays)
 
 
