@@ -31,7 +31,7 @@ def parallel(many, memories, inputs, out, counter):
 
 
 def contestants(robot, method, count):
-    """Calls on so many states, by name."""
+    """Calls on so many states, by name, and the array that all of them fill."""
     states = tuple(np.random.default_rng(count).uniform(-1.5, 1.5, (3, count, robot.n)))
     out, function = np.empty((count, robot.n)), getattr(robot, method)
     many, counter = address(getattr(robot, f"_{method}")._for_many[1]), np.zeros(1, dtype=np.int64)
@@ -41,7 +41,7 @@ def contestants(robot, method, count):
     def layer(workspaces=workspaces):
         parallel(many, memories, states, out, counter)
     return {"one thread": lambda: function(*states, out=out, threads=1),
-            "our workers": lambda: function(*states, out=out, threads=2), "Numba": layer}
+            "our workers": lambda: function(*states, out=out, threads=2), "Numba": layer}, out
 
 
 def medians(calls, blocks):
@@ -51,12 +51,12 @@ def medians(calls, blocks):
         for name, made in calls.items():
             time.sleep(0.01)                            # the threads of the last one have ceased to look out for work
             begin = now = time.perf_counter()
-            while now < begin + BLOCK:
+            while now < begin + BLOCK or not times[name]:
                 made()
                 now, before = time.perf_counter(), now
                 if before > begin + BLOCK / 2:
                     times[name].append(1e6 * (now - before))
-    return {name: statistics.median(found) for name, found in times.items() if found}
+    return {name: statistics.median(found) for name, found in times.items()}
 
 
 def spin():
@@ -78,7 +78,7 @@ def main():
             other.start()
         for method in METHODS:
             for count in COUNTS:
-                found = medians(contestants(robot, method, count), blocks)
+                found = medians(contestants(robot, method, count)[0], blocks)
                 if count == COUNTS[0] and method == METHODS[0] and not busy:
                     print(f"{', '.join(f'{k} {v}' for k, v in machine.describe().items())}, {threading_layer()}")
                 print(f"{method} of {count} states{', cores busy' * bool(busy)}, us: "
