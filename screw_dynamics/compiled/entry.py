@@ -219,7 +219,7 @@ class Entry:
     nothing, for any Python objects as inputs or `out` that borrow.py cannot read. many(workspace, targets, inputs, out,
     counter): a tuple of arrays (N, n), out (N, entries of one result), on lanes and without the GIL. A call works on
     the tiles that the counter gives it (tiles.next_tile), in a workspace of its own, and checks nothing. rows(plan,
-    team, workspace, threads, [target,] *inputs, out): the same for arrays (N, ...) that it reads itself, as `one` does,
+    pool, workspace, threads, [target,] *inputs, out): the same for arrays (N, ...) that it reads itself, as `one` does,
     on threads; False, with nothing done, for others. shape(n, bodies): the shape of one result. targeted: the algorithm
     requires a target, which calls pass as Target.packed, or in a tuple of one. name: of the algorithm, if it is not
     that of its function. on_groups: the algorithm for robots with joints on groups, if it is not the same. takes: how

@@ -21,7 +21,7 @@ from .cache import BATCHES, Form, compiled, prepare
 from .interrupt import now, release_gil, retake_gil
 from .native import address, array_at, call
 from .records import WORD, reader, record
-from .team import HELPERS, LAST, SPIN, call_together
+from .workers import SPIN, call_together, pool_at
 
 # The plan of an entry point: the addresses of `many` and of `work`, the time that one thread takes for a body of a
 # state, in ps, and the kinds of its inputs.
@@ -29,9 +29,9 @@ PLAN = record("many", "work", "rate", ("kinds", WORD, (ws.MOST,)))
 plan_at = reader(PLAN)
 HELD = 2 * WIDTH        # rows up to which the GIL is not released
 TIMED = 8 * WIDTH       # rows from which on the time is taken
-SHORT = 15_000_000      # ps: work that no helper shares
+SHORT = 15_000_000      # ps: work that no worker shares
 QUICK = 5_000           # ps: a body, as long as nobody knows better
-ROUSING = 200_000_000   # ps: work for which a helper is woken
+ROUSING = 200_000_000   # ps: work for which a worker is woken
 
 
 @kernel
@@ -53,52 +53,52 @@ def are_rows(plan: Any, inputs: tuple, out: Any, head: Any) -> bool:
 
 
 @kernel
-def evaluate_rows(how: Any, team: Any, workspace: Any, threads: int, target: int, inputs: tuple, out: Any) -> bool:
+def evaluate_rows(how: Any, pool: int, workspace: Any, threads: int, target: int, inputs: tuple, out: Any) -> bool:
     """Evaluate an entry point on the rows of array objects, on up to so many threads. False, with nothing done, unless
     they are as `are_rows` says and no other thread uses the workspace.
 
-    The team is another one after a fork, where the thread that had a batch at that time does not live: its mark, which
+    The pool is another one after a fork, where the thread that had a batch at that time does not live: its mark, which
     would stay, says nothing."""
     head, plan, k = ws.header_at(data_at(workspace)), plan_at(data_at(how)), 0
     batch = head.batch
-    if batch.busy == data_at(team) or not are_rows(plan, inputs, out, head):
+    if batch.busy == pool or not are_rows(plan, inputs, out, head):
         return False
-    batch.busy = data_at(team)                                  # with the GIL
+    batch.busy = pool                                           # with the GIL
     batch.plan, batch.target, batch.results = data_at(how), target, data_at(out)
     batch.rows, batch.entries = rows_of(out, WRITABLE, head.array_type, head.array_dtype)
     for x in inputs:
         batch.inputs[k] = data_at(x)
         k += 1
-    # With the GIL, which orders memory: of helpers that another thread adds later, a processor may see their number
+    # With the GIL, which orders memory: of workers that another thread adds later, a processor may see their number
     # before it sees them.
-    helpers = min(threads - 1, batch.hands, array_at(0, data_at(team), (2,))[HELPERS])
+    workers = min(threads - 1, batch.workers, pool_at(pool).workers)
     released = release_gil(batch.rows > HELD)
-    share(head, plan, data_at(team), helpers, data_at(workspace))
+    share(head, plan, pool, workers, data_at(workspace))
     retake_gil(released)
     batch.busy = 0
     return True
 
 
 @kernel
-def share(head: Any, plan: Any, team: int, helpers: int, argument: int) -> None:
-    """Work off a batch, with up to so many helpers if that is worth it, and learn from it how long a state takes."""
+def share(head: Any, plan: Any, pool: int, workers: int, argument: int) -> None:
+    """Work off a batch, with up to so many workers if that is worth it, and learn from it how long a state takes."""
     bodies, rows, head.counter[0] = head.slots, head.batch.rows, 0
     if rows < TIMED:
         call(plan.work, (argument, -1))
         return
-    about, begin = array_at(0, team, (2,)), now()
+    about, begin = pool_at(pool), now()
     expected = rows * bodies * plan.rate
     if expected <= SHORT:
-        helpers = 0
-    often = begin - about[LAST] < SPIN                          # a helper that is woken will be of use next time
-    helped = call_together(team, helpers, often or expected > ROUSING, plan.work, argument)
+        workers = 0
+    often = begin - about.last < SPIN                           # a worker that is woken will be of use next time
+    shared = call_together(pool, workers, often or expected > ROUSING, plan.work, argument)
     end = now()
-    rate = 1000 * (end - begin) * (1 + helpers * helped) // (rows * bodies)                     # with helpers: at most
+    rate = 1000 * (end - begin) * (1 + workers * shared) // (rows * bodies)                     # with workers: at most
     if rate < plan.rate:
         plan.rate = rate
-    elif not helped:                                            # a cold cache, or others had the core: by and by
+    elif not shared:                                            # a cold cache, or others had the core: by and by
         plan.rate += min(rate - plan.rate, plan.rate) // 8
-    about[LAST] = end
+    about.last = end
 
 
 @kernel
@@ -108,12 +108,12 @@ def rows_at(head: Any, plan: Any, k: int) -> np.ndarray:
 
 
 def form_of_rows(inputs: int, targeted: bool) -> Form:
-    """The entry point rows(plan, team, workspace, threads, [target,] *inputs, out): of Python objects, but for integers
-    threads and target."""
+    """The entry point rows(plan, pool, workspace, threads, [target,] *inputs, out): of Python objects, but for integers
+    pool, threads and target."""
     states, target = "".join(f"x{k}, " for k in range(inputs)), "target, " * targeted
-    rows = eval(f"lambda plan, team, workspace, threads, {target}{states}out: "
-                f"evaluate_rows(plan, team, workspace, threads, {target or '0, '}({states}), out)", globals())
-    signature = (BORROWED, BORROWED, BORROWED, types.int64, *(types.int64,) * targeted, *(BORROWED,) * (inputs + 1))
+    rows = eval(f"lambda plan, pool, workspace, threads, {target}{states}out: "
+                f"evaluate_rows(plan, pool, workspace, threads, {target or '0, '}({states}), out)", globals())
+    signature = (BORROWED, types.int64, BORROWED, types.int64, *(types.int64,) * targeted, *(BORROWED,) * (inputs + 1))
     return Form(compiled(f"calls with {counted(inputs)}{' and a target' * targeted}{BATCHES}")(rows), signature)
 
 
@@ -123,16 +123,16 @@ def counted(inputs: int) -> str:
 
 
 def form_of_work(inputs: int, targeted: bool) -> Form:
-    """The function work(workspace, helper), of an address and a number: `many` on the batch in the header of a
-    workspace, in the memory of a helper; -1: in that workspace."""
+    """The function work(workspace, worker), of an address and a number: `many` on the batch in the header of a
+    workspace, in the memory of a worker; -1: in that workspace."""
     states = (f"rows_at(head, plan, {k}), " for k in range(inputs))
     arguments = kernel(eval(f"lambda plan, head, memory, out: (memory, ({'head.batch.target, ' * targeted}), "
                             f"({''.join(states)}), out, head.counter)", globals()))
 
     @compiled(f"work on {counted(inputs)}{' and a target' * targeted}{BATCHES}")
-    def work(workspace, helper):
+    def work(workspace, worker):
         head, own = ws.header_at(workspace), workspace
-        for _ in range(helper + 1):
+        for _ in range(worker + 1):
             own = ws.header_at(own).batch.next
         batch, plan = head.batch, plan_at(head.batch.plan)
         out = array_at(0.0, batch.results, (batch.rows, batch.entries))
@@ -161,8 +161,8 @@ def plan_of(many: CompileResult, kinds: list[int], targeted: bool) -> np.ndarray
     return plan
 
 
-def name_helpers(memory: np.ndarray, others: list[np.ndarray]) -> None:
-    """Write into the header of a workspace those of helpers, which the caller keeps."""
+def name_workspaces(memory: np.ndarray, others: list[np.ndarray]) -> None:
+    """Write into the header of a workspace those of workers, which the caller keeps."""
     for one, next_one in itertools.pairwise((memory, *others)):
         ws.header(one).batch.next = next_one.ctypes.data
-    ws.header(memory).batch.hands = len(others)
+    ws.header(memory).batch.workers = len(others)

@@ -29,7 +29,7 @@ MOST = 15       # inputs of a batch that rows.py takes
 # A batch that rows.py works off in a workspace: the workers that are at one, or 0; addresses of its plan, of results
 # and inputs; its packed target, rows, and numbers in a result. Of workers: how many have workspaces, and the address of
 # the first of these, in which is that of the next.
-BATCH = record("busy", "plan", "target", "rows", "results", "entries", "hands", "next", ("inputs", WORD, (MOST,)))
+BATCH = record("busy", "plan", "target", "rows", "results", "entries", "workers", "next", ("inputs", WORD, (MOST,)))
 # The header of a workspace: counts, where the parts begin, addresses of NumPy's and Python's types, and of the indices
 # of frames by name; before all, on a line of the cache of its own, the counter of a batch's tiles.
 _HEADER = record(
