@@ -213,7 +213,7 @@ def projection_address(structure: Structure, loops: bool, lanes: bool) -> int:
 
 
 def acts_at_ends(joints: np.ndarray) -> bool:
-    """Whether stops or dry friction, of the rows of a plan's joints, act at the ends of steps."""
+    """Whether stops or dry friction, of the rows of the settings of joints, act at the ends of steps."""
     return bool(joints[1].any() or np.isfinite(joints[2:4]).any())
 
 

@@ -18,9 +18,9 @@ from screw_dynamics.numbers.structs import member
 from screw_dynamics.numbers.values import CALLEE, kernel, null, over
 
 from .motion import PROJECT
-from .steps import ADDRESSES, JOINTS, OF_JOINT
+from .steps import CALLS, OF_JOINT
 
-# Positions of the methods among the addresses of a plan.
+# Positions of the methods among the addresses of settings.
 METHODS = {name: PROJECT + 1 + i for i, name in enumerate((
     "gravity_torque", "coriolis_torque", "inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix",
     "kinetic_energy", "potential_energy", "forward_kinematics", "jacobian", "jacobian_derivative"))}
@@ -115,7 +115,7 @@ def _evaluate(robot, index, shape, target, inputs, out):
     if len(x) != nq or len(y) != n and at(y) != at(x) or len(z) != n and at(z) != at(x):    # q again: not an input
         raise ValueError("q must have robot.nq entries, and qd, qdd and tau robot.n each")
     result = _result(like, out, shape(n, head.slots - 1))
-    calls = array_at(0, _calls(robot), (JOINTS - ADDRESSES,))
+    calls = array_at(0, _calls(robot), (CALLS,))
     if calls[index] == 0:
         raise RuntimeError("this method of the robot was not prepared")
     call(calls[index], (_memory(robot), target, at(x), at(y), at(z), at(z), at(result)))
@@ -237,9 +237,9 @@ def _jacobian_derivative(robot, q, qd, link, representation="body", reference=No
 
 @kernel
 def _friction(robot, qd, out):
-    """damping qd + friction sign(qd), from the last two rows of a plan's joints."""
+    """damping qd + friction sign(qd), from the last two rows of the settings of joints."""
     n, like = ws.header_at(_memory(robot)).coordinates, _like(robot)
-    joints, v = array_at(0.0, _calls(robot) + 8 * (JOINTS - ADDRESSES), (OF_JOINT, n)), _vector(like, qd)
+    joints, v = array_at(0.0, _calls(robot) + 8 * CALLS, (OF_JOINT, n)), _vector(like, qd)
     if len(v) != n:
         raise ValueError("qd must have robot.n entries")
     tau = _result(like, out, (n,))

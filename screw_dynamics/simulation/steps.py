@@ -9,6 +9,7 @@ import numpy as np
 from screw_dynamics.algorithms.space import place_in_q
 from screw_dynamics.compiled.interrupt import ended
 from screw_dynamics.compiled.native import array_at, at
+from screw_dynamics.compiled.records import WORD, reader, record
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.workspace import header, interrupt_at
 from screw_dynamics.constraints.impulses import ACTS
@@ -21,28 +22,32 @@ from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
 from .motion import LEAST, MOST, PROJECT, Motion, Stages, any_bounds, arrive, beyond, depart, project
 from .runge_kutta import Tableau, dense, dense_weights, error_norm, first_step, next_step, runge_kutta_stages
 
-# A plan is a float64 array: numbers of a rollout, addresses of CALLS functions (bits, not numbers), and for each
-# velocity eleven numbers (OF_JOINT, n): damping, friction and stops in the rollout, the model's damping and friction,
+# The settings of a rollout are a float64 array: a record, and for each velocity eleven numbers (OF_JOINT, n), of which
+# there are as many as the robot needs: damping, friction and stops in the rollout, the model's damping and friction,
 # where in q its coordinate is, or -1, stiffness and rest of its spring, and limits that do not act: what leaves them is
-# noted. Where stops or dry friction act, or constraints, project in constraints.py is called with the plan's PROJECTED
-# after a step: NEEDED only where some joint needs it, more for a robot that keeps constraints, which is called with
-# BEGIN before the first step.
-STEPS, EVERY, RELATIVE, ABSOLUTE, LONG, MAIN, PROJECTED, START, ADDRESSES, CALLS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 18
+# noted. The record: steps, and of how many each sample is the last; tolerances; whether it takes long, and runs on the
+# main thread; the time at which it begins; and addresses of functions, see motion.py. Where stops or dry friction act,
+# or constraints, project in constraints.py is called with `projected` after a step: NEEDED only where some joint needs
+# it, more for a robot that keeps constraints, which is called with BEGIN before the first step.
+CALLS = 18
+SETTINGS = record("steps", "every", ("relative", float), ("absolute", float), "long", "main", "projected",
+                  ("start", float), ("calls", WORD, (CALLS,)))
+_settings_at = reader(SETTINGS)
 STAGES = 22         # rows of working memory before those of the stages
-JOINTS, OF_JOINT = ADDRESSES + CALLS, 11
-DIVERGED, LEFT = 0, 1       # words of a job's notes
+JOINTS, OF_JOINT = SETTINGS.itemsize // 8, 11
+DIVERGED, LEFT = 0, 1       # of a rollout's notes
 
 
 class Job(NamedTuple):
     """The inputs of a rollout, and where its results go.
 
-    memory: a workspace; plan: see above; initial states q0 (N, 1, nq), qd0 (N, 1, n); effort (N, 1 or steps, n); q (N,
-    samples, nq) and qd (N, samples, n): samples after the initial state, which may overlap with it; dt: length of a
+    memory: a workspace; settings: see above; initial states q0 (N, 1, nq), qd0 (N, 1, n); effort (N, 1 or steps, n); q
+    (N, samples, nq) and qd (N, samples, n): samples after the initial state, which may overlap with it; dt: length of a
     step, s; stop (1,): other than 0 to end all rollouts that share it; notes (2,): become 1 where a last sample is not
     finite, and where a sample is beyond a limit that does not act, within which the state began."""
 
     memory: np.ndarray
-    plan: np.ndarray
+    settings: np.ndarray
     q0: np.ndarray
     qd0: np.ndarray
     effort: np.ndarray
@@ -51,6 +56,12 @@ class Job(NamedTuple):
     dt: float
     stop: np.ndarray
     notes: np.ndarray
+
+
+@kernel
+def settings_in(memory: np.ndarray) -> Any:
+    """The SETTINGS of a rollout."""
+    return _settings_at(at(memory))
 
 
 @kernel
@@ -81,8 +92,8 @@ def prepare_motion(tableau: Tableau, like: Scalar, space: Callable, calls: Any, 
 @kernel
 def motion_of(tableau: Tableau, like: Scalar, space: Callable, job: Job) -> tuple[list, list, Motion, Stages]:
     """prepare_motion of a job."""
-    calls = array_at(0, at(job.plan) + 8 * ADDRESSES, (CALLS,))
-    joints = block(0.0, (OF_JOINT, header(job.memory).coordinates), job.plan, JOINTS)
+    calls = array_at(0, at(settings_in(job.settings).calls), (CALLS,))
+    joints = block(0.0, (OF_JOINT, header(job.memory).coordinates), job.settings, JOINTS)
     return prepare_motion(tableau, like, space, calls, joints, job.memory)
 
 
@@ -115,7 +126,8 @@ def note_left(job: Job, motion: Motion, first: int, x: list) -> None:
 def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable, job: Job) -> None:
     """Steps of length dt; every `every`-th of them ends in a sample."""
     x, v, motion, stages = motion_of(tableau, like, space, job)
-    steps, every, what = int(job.plan[STEPS]), int(job.plan[EVERY]), int(job.plan[PROJECTED])
+    settings = settings_in(job.settings)
+    steps, every, what = settings.steps, settings.every, settings.projected
     watched, projects = any_bounds(motion.joints, LEAST, MOST), motion.calls[PROJECT] != 0
     for first in range(0, len(job.q0), places(like)):
         load_rows(job.q0, first, 0, x)
@@ -126,7 +138,7 @@ def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable,
             if i == 0 or job.effort.shape[1] > 1:
                 load_rows(job.effort, first, i, motion.tau)
             depart(motion, x, v)
-            step(tableau, motion, job.plan[START] + i * job.dt, job.dt, x, v, stages)
+            step(tableau, motion, settings.start + i * job.dt, job.dt, x, v, stages)
             if projects:
                 arrive(motion, what, null(like) + job.dt, x, v)
             if (i + 1) % every == 0:
@@ -164,8 +176,9 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
     of its own. With efforts that vary, stops, dry friction and constraints a step ends at every dt. A state is NaN from
     where its step size underflows or its numbers cease to be finite."""
     x, v, motion, stages = motion_of(tableau, like, space, job)
-    plan, dt, effort, q, qd, projects = job.plan, job.dt, job.effort, job.q, job.qd, motion.calls[PROJECT] != 0
-    every, relative, tolerance, what = int(plan[EVERY]), plan[RELATIVE], plan[ABSOLUTE], int(plan[PROJECTED])
+    settings, dt, effort, q, qd = settings_in(job.settings), job.dt, job.effort, job.q, job.qd
+    every, relative, tolerance, what = settings.every, settings.relative, settings.absolute, settings.projected
+    projects = motion.calls[PROJECT] != 0
     watched = any_bounds(motion.joints, LEAST, MOST)
     varying, weights, start, u = effort.shape[1] > 1, np.empty(len(tableau.c)), np.empty(len(x)), np.empty(len(v))
     end = q.shape[1] * every * dt
