@@ -27,10 +27,10 @@ from .integrators import INTEGRATORS, momenta_address
 from .motion import ELEMENTS, FORCES, FORWARD, MOMENTA, PROJECT, REST, Motion, add_forces, arrive, depart, project, push
 from .steps import prepare_motion
 
-# Rows of a table of joints (ROWS, n), of each velocity: friction, position stops, what drives it, its servo, where in q
-# its coordinate is (-1: nowhere, of joints on groups, which have no stops, and whose servos follow velocities), two of
-# a spring, which are 0, its limit, 1 where its command is clipped already, and the share of its effort that a servo or
-# gravity compensation gives.
+# Rows of a table of joints (ROWS, n), a column for each velocity, however many the robot has: friction, position stops,
+# what drives it, its servo, where in q its coordinate is (-1: nowhere, of joints on groups, which have no stops, and
+# whose servos follow velocities), two of a spring, which are 0, its limit, 1 where its command is clipped already, and
+# the share of its effort that a servo or gravity compensation gives.
 DAMPING, FRICTION, LOWER, UPPER, DRIVE, STIFFNESS = range(PLACE)
 RATE, LIMIT, CLIPPED, STRENGTH = range(REST + 1, REST + 5)
 ROWS = STRENGTH + 1
