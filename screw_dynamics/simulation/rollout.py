@@ -299,7 +299,7 @@ class Rollouts:
 
     def _many(self, integrator, settings, q0, qd0, effort, q, qd, dt, threads, total, controller=None):
         """Fill q and qd (N, samples, n) from the states (N, 1, n) on, WIDTH at a time, in pieces on threads. Returns
-        the notes of a Job."""
+        the notes of a Rollout."""
         count, run = len(q), entry_point(integrator, True, self._on_groups)
         shares = max(1, min(thread_count(threads), -(-count // WIDTH)))
         size = -(-count // (shares if shares == 1 else 4 * shares))     # small pieces: a slow core delays no other

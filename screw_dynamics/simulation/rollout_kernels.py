@@ -17,7 +17,7 @@ from screw_dynamics.numbers.lanes import splat
 from screw_dynamics.numbers.values import Scalar, outlined
 
 from .integrators import INTEGRATORS, ROWS
-from .steps import DIVERGED, JOINTS, LEFT, OF_JOINT, Job, settings_in
+from .steps import DIVERGED, JOINTS, LEFT, OF_JOINT, Rollout, settings_in
 
 KNOWN = layout_is_known()
 
@@ -78,13 +78,13 @@ def roll_one(advance: Callable, step: Callable, tableau: Any, space: Callable, w
         for k in range(n):
             rate[k] = v[k]
     begin(interrupt, settings.main != 0)
-    job = Job(memory, given, borrowed(q0, (1, 1, nq)), borrowed(qd0, (1, 1, n)),
+    rollout = Rollout(memory, given, borrowed(q0, (1, 1, nq)), borrowed(qd0, (1, 1, n)),
               borrowed(effort, (1, 1 if constant else steps, n)),
               array_at(0.0, at(borrowed(q, (nq,))) + skipped * nq, (1, samples, nq)),
               array_at(0.0, at(borrowed(qd, (n,))) + skipped * n, (1, samples, n)), dt,
               interrupt.stop, interrupt.notes)
     released = release_gil(settings.long != 0)
-    advance(step, tableau, 0.0, space, job)
+    advance(step, tableau, 0.0, space, rollout)
     retake_gil(released)
     finish(interrupt)
     return 1 + interrupt.notes[DIVERGED] + 2 * interrupt.notes[LEFT]
@@ -110,7 +110,7 @@ def form_of(integrator: str, lanes: bool, on_groups: bool = False) -> Form:
     def many(memory, settings, q0, qd0, effort, q, qd, dt, stop, notes, main):
         interrupt = ws.interrupt_at(at(memory))
         begin(interrupt, main)
-        advance(step, tableau, splat(0.0), space, Job(memory, settings, q0, qd0, effort, q, qd, dt, stop, notes))
+        advance(step, tableau, splat(0.0), space, Rollout(memory, settings, q0, qd0, effort, q, qd, dt, stop, notes))
         finish(interrupt)
     return Form(many, MANY) if lanes else Form(one, ONE)
 

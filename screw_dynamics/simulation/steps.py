@@ -38,7 +38,7 @@ JOINTS, OF_JOINT = SETTINGS.itemsize // 8, 11
 DIVERGED, LEFT = 0, 1       # of a rollout's notes
 
 
-class Job(NamedTuple):
+class Rollout(NamedTuple):
     """The inputs of a rollout, and where its results go.
 
     memory: a workspace; settings: see above; initial states q0 (N, 1, nq), qd0 (N, 1, n); effort (N, 1 or steps, n); q
@@ -90,65 +90,65 @@ def prepare_motion(tableau: Tableau, like: Scalar, space: Callable, calls: Any, 
 
 
 @kernel
-def motion_of(tableau: Tableau, like: Scalar, space: Callable, job: Job) -> tuple[list, list, Motion, Stages]:
-    """prepare_motion of a job."""
-    calls = array_at(0, at(settings_in(job.settings).calls), (CALLS,))
-    joints = block(0.0, (OF_JOINT, header(job.memory).coordinates), job.settings, JOINTS)
-    return prepare_motion(tableau, like, space, calls, joints, job.memory)
+def motion_of(tableau: Tableau, like: Scalar, space: Callable, rollout: Rollout) -> tuple[list, list, Motion, Stages]:
+    """prepare_motion of a rollout."""
+    calls = array_at(0, at(settings_in(rollout.settings).calls), (CALLS,))
+    joints = block(0.0, (OF_JOINT, header(rollout.memory).coordinates), rollout.settings, JOINTS)
+    return prepare_motion(tableau, like, space, calls, joints, rollout.memory)
 
 
 @kernel
-def note_divergence(job: Job, x: list, v: list) -> None:
+def note_divergence(rollout: Rollout, x: list, v: list) -> None:
     """Note if any number of the state is not finite."""
     for k in range(len(x)):
         if some(x[k] - x[k] != 0.0):                            # NaN for an infinity too
-            job.notes[DIVERGED] = 1
+            rollout.notes[DIVERGED] = 1
     for k in range(len(v)):
         if some(v[k] - v[k] != 0.0):
-            job.notes[DIVERGED] = 1
+            rollout.notes[DIVERGED] = 1
 
 
 @outlined
-def note_left(job: Job, motion: Motion, first: int, x: list) -> None:
+def note_left(rollout: Rollout, motion: Motion, first: int, x: list) -> None:
     """Note if a joint of the state `first`, or of as many from it on as x has places, is beyond a limit within which it
     began."""
     joints = motion.joints
     for k in range(joints.shape[1]):
         m, least, most = place_in_q(motion.space, joints, k), joints[LEAST, k], joints[MOST, k]
         if m >= 0:
-            for place in range(min(places(x[m]), len(job.q0) - first)):
-                start, end = job.q0[first + place, 0, m], extract(x[m], place)
+            for place in range(min(places(x[m]), len(rollout.q0) - first)):
+                start, end = rollout.q0[first + place, 0, m], extract(x[m], place)
                 if (end < least <= start) or (end > most >= start):
-                    job.notes[LEFT] = 1
+                    rollout.notes[LEFT] = 1
 
 
 @kernel
-def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable, job: Job) -> None:
+def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable, rollout: Rollout) -> None:
     """Steps of length dt; every `every`-th of them ends in a sample."""
-    x, v, motion, stages = motion_of(tableau, like, space, job)
-    settings = settings_in(job.settings)
+    x, v, motion, stages = motion_of(tableau, like, space, rollout)
+    settings = settings_in(rollout.settings)
     steps, every, what = settings.steps, settings.every, settings.projected
     watched, projects = any_bounds(motion.joints, LEAST, MOST), motion.calls[PROJECT] != 0
-    for first in range(0, len(job.q0), places(like)):
-        load_rows(job.q0, first, 0, x)
-        load_rows(job.qd0, first, 0, v)
+    for first in range(0, len(rollout.q0), places(like)):
+        load_rows(rollout.q0, first, 0, x)
+        load_rows(rollout.qd0, first, 0, v)
         if what > NEEDED:
             project(motion, BEGIN, x, v)
         for i in range(steps):
-            if i == 0 or job.effort.shape[1] > 1:
-                load_rows(job.effort, first, i, motion.tau)
+            if i == 0 or rollout.effort.shape[1] > 1:
+                load_rows(rollout.effort, first, i, motion.tau)
             depart(motion, x, v)
-            step(tableau, motion, settings.start + i * job.dt, job.dt, x, v, stages)
+            step(tableau, motion, settings.start + i * rollout.dt, rollout.dt, x, v, stages)
             if projects:
-                arrive(motion, what, null(like) + job.dt, x, v)
+                arrive(motion, what, null(like) + rollout.dt, x, v)
             if (i + 1) % every == 0:
-                if watched and job.notes[LEFT] == 0 and some(beyond(motion, x)):
-                    note_left(job, motion, first, x)            # before results, which may be in the place of q0
-                store_rows(job.q, first, i // every, x)
-                store_rows(job.qd, first, i // every, v)
-            if ended(interrupt_at(motion.memory), job.stop):
+                if watched and rollout.notes[LEFT] == 0 and some(beyond(motion, x)):
+                    note_left(rollout, motion, first, x)            # before results, which may be in the place of q0
+                store_rows(rollout.q, first, i // every, x)
+                store_rows(rollout.qd, first, i // every, v)
+            if ended(interrupt_at(motion.memory), rollout.stop):
                 return
-        note_divergence(job, x, v)
+        note_divergence(rollout, x, v)
 
 
 @kernel
@@ -171,12 +171,12 @@ def write_samples(tableau: Tableau, motion: Motion, place: int, t: Scalar, h: Sc
 
 
 @kernel
-def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable, job: Job) -> None:
+def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable, rollout: Rollout) -> None:
     """Runge-Kutta steps with SciPy's step control, sampled at every dt * every by dense output; each place has a time
     of its own. With efforts that vary, stops, dry friction and constraints a step ends at every dt. A state is NaN from
     where its step size underflows or its numbers cease to be finite."""
-    x, v, motion, stages = motion_of(tableau, like, space, job)
-    settings, dt, effort, q, qd = settings_in(job.settings), job.dt, job.effort, job.q, job.qd
+    x, v, motion, stages = motion_of(tableau, like, space, rollout)
+    settings, dt, effort, q, qd = settings_in(rollout.settings), rollout.dt, rollout.effort, rollout.q, rollout.qd
     every, relative, tolerance, what = settings.every, settings.relative, settings.absolute, settings.projected
     projects = motion.calls[PROJECT] != 0
     watched = any_bounds(motion.joints, LEAST, MOST)
@@ -184,8 +184,8 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
     end = q.shape[1] * every * dt
     for first in range(0, len(q), places(like)):
         count = min(places(like), len(q) - first)
-        load_rows(job.q0, first, 0, x)
-        load_rows(job.qd0, first, 0, v)
+        load_rows(rollout.q0, first, 0, x)
+        load_rows(rollout.qd0, first, 0, v)
         load_rows(effort, first, 0, motion.tau)
         t = null(like)
         if what > NEEDED:
@@ -204,14 +204,14 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
             accepted, lost = active & (error < 1.0), active & (h < 1e-15 * t + 1e-300)
             arrival = where(lost, over(end, like), where(accepted, where(last, horizon, t + length), t))
             if some(lost):
-                job.notes[DIVERGED] = 1
+                rollout.notes[DIVERGED] = 1
             for place in range(count):
                 number, s = int(extract(sample, place)), first + place
                 after = write_samples(tableau, motion, place, t, length, extract(arrival, place), extract(lost, place),
                                       number, every * dt, x, v, stages, weights, start, u, q[s], qd[s])
                 for i in range(number, after):
-                    if watched and job.notes[LEFT] == 0:
-                        note_left(job, motion, s, q[s, i - 1])
+                    if watched and rollout.notes[LEFT] == 0:
+                        note_left(rollout, motion, s, q[s, i - 1])
                 sample = insert(sample, place, float(after))
             for k in range(len(x)):
                 x[k] = where(accepted, stages.q[k], x[k])
@@ -236,5 +236,5 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
                     for k in range(len(v)):
                         if varying and i < effort.shape[1]:
                             motion.tau[k] = insert(motion.tau[k], place, effort[s, i, k])
-            if ended(interrupt_at(motion.memory), job.stop):
+            if ended(interrupt_at(motion.memory), rollout.stop):
                 return
