@@ -15,7 +15,7 @@ from .entry import Entry
 from .rows import SHORT, name_workspaces
 from .threads import on_threads, thread_count
 from .workers import WORKERS
-from .workspace import LARGE, Rows, has_room, header, workspace
+from .workspace import LARGE, Rows, capacity, workspace
 
 TILE = 1024             # states that are copied at once where an array cannot be read in place
 SHARE = 1 << 13         # bodies (states times slots) below which another thread costs more than it saves
@@ -154,7 +154,7 @@ class Workspaces:
             memory = self._idle.pop()           # atomic, and so is append
         except IndexError:
             return workspace(self._robot, WIDTH, room)
-        return memory if room == 0 or has_room(header(memory), room) else workspace(self._robot, WIDTH, room)
+        return memory if not room or room <= capacity(memory) else workspace(self._robot, WIDTH, room)
 
     def give_back(self, memory: np.ndarray) -> None:
         """Return a workspace after its use."""

@@ -21,7 +21,7 @@ from .borrow import ARRAY_DTYPE, ARRAY_TYPE, READABLE, WRITABLE, borrowed, is_ar
 from .dictionaries import DICT_TYPE, NAME_TYPE
 from .interrupt import INTERRUPT
 from .native import array_at, at
-from .records import WORD, reader, record
+from .records import WORD, place, reader, record
 
 # Kinds of inputs, by how many numbers one of a robot has: see `width`.
 OF_COORDINATES, OF_CONFIGURATION, OF_WRENCHES = range(3)
@@ -39,6 +39,7 @@ _HEADER = record(
 LARGE = 1 << 20         # numbers: results of more are not computed on lanes, for whose memory nothing is reserved
 HEADER = _HEADER.itemsize // 8          # words
 header_at = reader(_HEADER)
+_RESULT, _LANES = place(_HEADER, "result"), place(_HEADER, "lanes")
 _needs = []                                             # (Body, shape) of all entry points: one workspace serves all
 
 
@@ -96,6 +97,12 @@ def placed(Body: type) -> type:
     table = NamedTuple(f"Placed{Body.__name__}", list(kinds.items()))     # type: ignore[misc]
     table.__module__, table.__qualname__ = Body.__module__, f"Placed{Body.__qualname__}"    # by which caches tell it
     return table
+
+
+def capacity(memory: np.ndarray) -> int:
+    """For results of how many numbers a workspace has memory, on lanes."""
+    words = memory.view(np.int64)
+    return (words.item(_LANES) - words.item(_RESULT)) // WIDTH
 
 
 def reserve(Body: type, shape: Callable) -> None:

@@ -13,6 +13,7 @@ from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
 from screw_dynamics.checks import broadcast, number, one_of, positive, real_numbers, result_pair
 from screw_dynamics.compiled.batch import Workspaces
+from screw_dynamics.compiled.records import place
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.constraints.projection import NEEDED, acts_at_ends, projection_address, with_room
 from screw_dynamics.forces import Custom, Element, JointSprings, ModelDamping, ModelFriction, Total, elements_of
@@ -37,6 +38,7 @@ OTHER_METHODS = {"kinetic_energy": KINETIC_ENERGY, "potential_energy": POTENTIAL
                  "jacobian_derivative": JACOBIAN_DERIVATIVE}
 empty = np.empty
 SMALLEST = float(100 * np.finfo(float).eps)       # relative tolerance
+CALLS_AT, LONG, MAIN = (place(SETTINGS, name) for name in ("calls", "long", "main"))   # as records.place says
 BRIEF = 100             # steps times joints up to which a rollout of one state keeps the GIL
 
 
@@ -75,7 +77,7 @@ class Rollouts:
         they do not act, but leaving them is to be noted."""
         model, settings = self._model, np.zeros(JOINTS + OF_JOINT * self._model.n)
         head = _head(settings)
-        head["steps"] = head["every"] = 1
+        head.steps = head.every = 1
         rows = settings[JOINTS:].reshape(OF_JOINT, model.n)
         damping, dry, lower, upper, *others = rows
         others[0][:], others[1][:], others[2][:] = model.damping, model.friction, model.places_in_q
@@ -110,7 +112,7 @@ class Rollouts:
     def _call_robot(self, settings, integrator, total, lanes):
         """Write the addresses of what an integrator calls of the robot into settings. Returns all addresses."""
         head = _head(settings)
-        calls = head["calls"]
+        calls = head.calls
         calls[FORWARD] = self._entries.acceleration.address(lanes)
         if total:
             check_elements(integrator, total.elements)
@@ -118,20 +120,20 @@ class Rollouts:
         if INTEGRATORS[integrator].momenta:
             calls[MOMENTA] = momenta_address(self._model.structure, lanes)
         if self._projected is not None or acts_at_ends(settings[JOINTS:].reshape(OF_JOINT, -1)):
-            head["projected"] = NEEDED if self._projected is None else self._projected
+            head.projected = NEEDED if self._projected is None else self._projected
             calls[PROJECT] = projection_address(self._model.structure, self._projected is not None, lanes)
         return calls
 
-    def _pool(self, settings):
-        """The workspaces with what the functions that settings name read."""
-        return self._with_room if _head(settings)["calls"][PROJECT] else self._workspaces
+    def _pool(self, words):
+        """The workspaces with what the functions read whose addresses are in the words of settings."""
+        return self._with_room if words.item(CALLS_AT + PROJECT) else self._workspaces
 
     def _with_calls(self, settings, integrator, total, controller, lanes):
         """A copy of settings with the addresses of what an integrator calls, of a controller and of what it calls."""
         settings = settings.copy()
         calls = self._call_robot(settings, integrator, total, lanes)
         if controller:
-            _head(settings)["long"] = 1          # whatever it does
+            _head(settings).long = 1             # whatever it does
             frames = tuple(self._model.frame_names)
             found = (controller if isinstance(controller, CompiledController) else
                      plain_controller(controller, self._robot) if PLAIN else
@@ -149,7 +151,7 @@ class Rollouts:
         friction, limits = options(friction, limits)
         settings = self._settings(integrator, friction, limits, springs)
         settings = self._with_calls(settings, integrator, total, None, False)
-        return entry_point(integrator, False, self._on_groups), settings, self._pool(settings)
+        return entry_point(integrator, False, self._on_groups), settings, self._pool(settings.view(np.int64))
 
     # --------------------------------------------------------------------------------------------- one step
     def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float, integrator: str, friction: bool,
@@ -169,13 +171,13 @@ class Rollouts:
         if lead or not KNOWN:
             settings = self._settings(integrator, friction, limits, springs)
             settings = self._with_calls(settings, integrator, total, None, True)
-            _head(settings)["start"] = begin
+            _head(settings).start = begin
             notes = self._many(integrator, settings, *inputs, *ends, dt, threads, total)
         else:
             if threads is not None:
                 thread_count(threads)
             one, settings, pool = self.step_entry(integrator, friction, limits, springs, total)
-            _head(settings)["start"] = begin
+            _head(settings).start = begin
             with pool.borrowed() as memory:
                 notes = noted(one(memory, settings, *(x[0, 0] for x in inputs), None, *(x[0, 0] for x in ends), dt))
         if notes[LEFT]:
@@ -218,7 +220,7 @@ class Rollouts:
             settings, samples = self._check(*key)
         if start != 0.0:
             settings = settings.copy()
-            _head(settings)["start"] = start
+            _head(settings).start = start
         if threads is not None:
             thread_count(threads)
         if callable(effort) or isinstance(effort, CompiledController):
@@ -239,8 +241,8 @@ class Rollouts:
         steps, every = sampling(steps, every)
         settings = self._settings(integrator, friction, limits, springs)
         head = _head(settings)
-        head["steps"], head["every"], head["relative"], head["absolute"] = steps, every, max(rtol, SMALLEST), atol
-        head["long"] = steps * self._model.n > BRIEF or integrator not in FIXED_STEPS
+        head.steps, head.every, head.relative, head.absolute = steps, every, max(rtol, SMALLEST), atol
+        head.long = steps * self._model.n > BRIEF or integrator not in FIXED_STEPS
         if len(self._checked) > 100:
             self._checked.clear()
         self._checked[key] = settings, steps // every
@@ -250,13 +252,13 @@ class Rollouts:
         """The Samples of one state; None unless the arguments are such as `roll_one` reads."""
         if controller:
             settings = self._with_calls(settings, integrator, total, controller, False)
-        head = _head(settings)
-        if head["calls"][FORWARD] == 0:
+        words = settings.view(np.int64)
+        if words.item(CALLS_AT + FORWARD) == 0:
             self._call_robot(settings, integrator, total, False)
-        if head["long"]:
+        if words.item(LONG):
             settings = settings.copy()
-            _head(settings)["main"] = get_ident() == main_thread().ident
-        n, pool = self._model.n, self._pool(settings)
+            settings.view(np.int64)[MAIN] = get_ident() == main_thread().ident
+        n, pool = self._model.n, self._pool(words)
         memory = pool.take()
         t, q, qd = empty(samples + 1), empty((samples + 1, self._model.nq)), empty((samples + 1, n))
         try:
@@ -272,7 +274,8 @@ class Rollouts:
 
     def _from_any(self, integrator, settings, q0, qd0, effort, total, controller, dt, samples, threads):
         """The same of array-likes of one state or many."""
-        n, (steps, every) = self._model.n, _head(settings)[["steps", "every"]].tolist()
+        n, head = self._model.n, _head(settings)
+        steps, every = int(head.steps), int(head.every)
         q0, qd0 = broadcast({"q0": real_numbers("q0", q0, self._model.nq), "qd0": real_numbers("qd0", qd0, n)})
         lead, count = q0.shape[:-1], prod(q0.shape[:-1])
         effort = efforts(effort, lead, steps, n)
@@ -308,7 +311,7 @@ class Rollouts:
 
         def work(starts):
             main = get_ident() == main_thread().ident
-            with self._pool(settings).borrowed() as memory:
+            with self._pool(settings.view(np.int64)).borrowed() as memory:
                 try:
                     for start in starts:
                         piece = slice(start, start + size)
@@ -326,7 +329,7 @@ class Rollouts:
         n) of a motion."""
         any_one = FIXED_STEPS[0]
         settings = self._with_calls(self._settings(any_one, False, False), any_one, None, controller, False)
-        calls = _head(settings)["calls"]
+        calls = _head(settings).calls
         tau, along = np.empty(qd.shape), control_along.entry_point()
         with self._workspaces.borrowed() as memory:
             for k in np.ndindex(qd.shape[:-2]):
@@ -339,7 +342,7 @@ class Rollouts:
 
 
 def _head(settings):
-    """The record of settings. Fields by key: as attributes they take ten times as long in Python."""
+    """The record of settings, for Python."""
     return settings[:JOINTS].view(SETTINGS)[0]
 
 
