@@ -1,8 +1,8 @@
 """Batches of a Panda on two threads: by the package's own workers, and by Numba's parallel loops over the same kernel.
 
 NUMBA_THREADING_LAYER=omp python -m benchmarks.thread_pools, from the root of the repository; or workqueue, or tbb where
-that is installed. A time is the median of calls in a row; then the same while another process has each core, where a
-layer waits at its barrier for threads that do not run."""
+that is installed. Times are the median and the mean of calls in a row; then the same while another process has each
+core, where a layer waits at its barrier for threads that do not run."""
 import argparse
 import multiprocessing
 import os
@@ -44,8 +44,8 @@ def contestants(robot, method, count):
             "our workers": lambda: function(*states, out=out, threads=2), "Numba": layer}, out
 
 
-def medians(calls, blocks):
-    """The median time of each call, in microseconds, in blocks that take turns."""
+def measured(calls, blocks):
+    """The median and the mean time of each call, in microseconds, in blocks that take turns."""
     times = {name: [] for name in calls}
     for _ in range(blocks):
         for name, made in calls.items():
@@ -56,7 +56,7 @@ def medians(calls, blocks):
                 now, before = time.perf_counter(), now
                 if before > begin + BLOCK / 2:
                     times[name].append(1e6 * (now - before))
-    return {name: statistics.median(found) for name, found in times.items()}
+    return {name: (statistics.median(found), statistics.fmean(found)) for name, found in times.items()}
 
 
 def spin():
@@ -78,11 +78,12 @@ def main():
             other.start()
         for method in METHODS:
             for count in COUNTS:
-                found = medians(contestants(robot, method, count)[0], blocks)
+                found = measured(contestants(robot, method, count)[0], blocks)
                 if count == COUNTS[0] and method == METHODS[0] and not busy:
-                    print(f"{', '.join(f'{k} {v}' for k, v in machine.describe().items())}, {threading_layer()}")
-                print(f"{method} of {count} states{', cores busy' * bool(busy)}, us: "
-                      + ", ".join(f"{name} {x:.0f}" for name, x in found.items()), flush=True)
+                    print(f"{', '.join(f'{k} {v}' for k, v in machine.describe().items())}, "
+                          f"{threading_layer()}; median (mean)")
+                times = ", ".join(f"{name} {median:.0f} ({mean:.0f})" for name, (median, mean) in found.items())
+                print(f"{method} of {count} states{', cores busy' * bool(busy)}, us: {times}", flush=True)
         for other in others:
             other.terminate()
 
