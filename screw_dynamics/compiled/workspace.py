@@ -100,7 +100,7 @@ def placed(Body: type) -> type:
 
 
 def capacity(memory: np.ndarray) -> int:
-    """For results of how many numbers a workspace has memory, on lanes."""
+    """For results of how many numbers a workspace for lanes has memory."""
     words = memory.view(np.int64)
     return (words.item(_LANES) - words.item(_RESULT)) // WIDTH
 
