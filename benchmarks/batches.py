@@ -82,7 +82,7 @@ def shared(robot, seconds):
 
 
 def settle(call):
-    """Call something, for caches and helpers."""
+    """Call something, for caches and workers."""
     for _ in range(19):
         call()
 

@@ -46,7 +46,7 @@ from screw_dynamics.algorithms.time_derivatives import (
     LINK_DERIVATIVES,
 )
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
-from screw_dynamics.compiled import team
+from screw_dynamics.compiled import workers
 from screw_dynamics.compiled.threads import available_threads
 from screw_dynamics.constraints import dynamics as loops
 from screw_dynamics.constraints import hybrid_dynamics as hybrid_dynamics_of_loops
@@ -103,7 +103,7 @@ def forms(everything: bool = False, on_groups: bool = False, geared: bool = Fals
             projection.form_of_closing(on_groups, lanes),
             *(projection.form_of_projection(structure, True, lanes) for structure in structures))]
         for lanes in (False, True))
-    batches.append(team.form())
+    batches.append(workers.form())
     single += [*(entry.form_of_one for entry in of_one),
                *(driven.form(integrator, on_groups) for integrator in integrators if integrator in FIXED_STEPS),
                *(hybrid_dynamics.form(structure) for structure in structures),

@@ -127,8 +127,9 @@ def _native(links_in, take_q, name, algorithm, Table):
     @compiled(name)
     def native(workspace, q, inputs, wrenches, out):
         memory = ws.memory_at(workspace)
-        n, links, body = int(memory[ws.COORDINATES]), links_in(memory), ws.body_in(Table, memory)
-        x, F = array_at(0.0, inputs, (INPUTS, n)), array_at(0.0, wrenches, (int(memory[ws.SLOTS]), 6))
+        head, links, body = ws.header(memory), links_in(memory), ws.body_in(Table, memory)
+        n = head.coordinates
+        x, F = array_at(0.0, inputs, (INPUTS, n)), array_at(0.0, wrenches, (head.slots, 6))
         results, k = array_at(0.0, out, (2, n)), links.coordinate
         take_q((links, memory, 0.0, (q,)), 0, body.q)
         for i in range(1, len(k)):

@@ -20,7 +20,7 @@ from screw_dynamics.screws.se3 import Twist
 from screw_dynamics.screws.so3 import stumpff
 from screw_dynamics.screws.vectors import Vec3, cross
 
-PLACE = 6       # the row of a plan's joints, see steps.py, with where in q the coordinate of each velocity is, or -1
+PLACE = 6       # the row of joints in settings, see steps.py, with where in q the coordinate of each velocity is, or -1
 
 
 class Groups(NamedTuple):

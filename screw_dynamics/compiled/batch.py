@@ -12,10 +12,10 @@ from screw_dynamics.lazy import lazy
 from screw_dynamics.numbers.lanes import WIDTH
 
 from .entry import Entry
-from .rows import RATE, SHORT, name_helpers
-from .team import TEAM
+from .rows import SHORT, name_workspaces
 from .threads import on_threads, thread_count
-from .workspace import LANES, LARGE, RESULT, Rows, workspace
+from .workers import WORKERS
+from .workspace import LARGE, Rows, capacity, workspace
 
 TILE = 1024             # states that are copied at once where an array cannot be read in place
 SHARE = 1 << 13         # bodies (states times slots) below which another thread costs more than it saves
@@ -37,9 +37,9 @@ def evaluate_rows(entry: Entry, workspaces: Workspaces, shape: tuple[int, ...], 
     elif type(out) is not np.ndarray or out.shape != (count, *shape):
         return None
     if threads != 1:
-        brief = threads is None and count * workspaces.slots * entry.plan.item(RATE) < SHORT
-        threads = 1 if brief else workspaces.with_helpers(thread_count(threads))
-    return out if rows(entry.plan, TEAM.words, workspaces.memory, threads, *target, *inputs, out) else None
+        brief = threads is None and count * workspaces.slots * entry.rate.item() < SHORT
+        threads = 1 if brief else workspaces.for_threads(thread_count(threads))
+    return out if rows(entry.plan, WORKERS.address, workspaces.memory, threads, *target, *inputs, out) else None
 
 
 def evaluate(entry: Entry, memory: np.ndarray, workspaces: Workspaces, target: tuple[int, ...],
@@ -130,22 +130,22 @@ class Workspaces:
 
     def __init__(self, robot: Rows):
         self.slots, self._robot, self._idle = len(robot.links), robot, []
-        self._of_helpers = []
+        self._of_workers = []
 
     @lazy
     def memory(self) -> np.ndarray:
         """The workspace of batches that one machine-code call works off: `Entry.rows`."""
         return workspace(self._robot, WIDTH)
 
-    def with_helpers(self, threads: int) -> int:
+    def for_threads(self, threads: int) -> int:
         """See to it that so many threads may work off a batch in `memory`, or as many as there can be."""
-        helpers = TEAM.grow(threads - 1)
-        if len(self._of_helpers) < helpers:
-            with TEAM.growing:                              # a lock that a fork leaves open
-                while len(self._of_helpers) < helpers:
-                    self._of_helpers.append(workspace(self._robot, WIDTH))
-                    name_helpers(self.memory, self._of_helpers)
-        return 1 + helpers
+        workers = WORKERS.grow(threads - 1)
+        if len(self._of_workers) < workers:
+            with WORKERS.growing:                           # a lock that a fork leaves open
+                while len(self._of_workers) < workers:
+                    self._of_workers.append(workspace(self._robot, WIDTH))
+                    name_workspaces(self.memory, self._of_workers)
+        return 1 + workers
 
     def take(self, room: int = 0) -> np.ndarray:
         """A workspace that no other thread uses, until it is given back, with memory for a result of so many
@@ -154,7 +154,7 @@ class Workspaces:
             memory = self._idle.pop()           # atomic, and so is append
         except IndexError:
             return workspace(self._robot, WIDTH, room)
-        return memory if WIDTH * room <= memory[LANES] - memory[RESULT] else workspace(self._robot, WIDTH, room)
+        return memory if not room or room <= capacity(memory) else workspace(self._robot, WIDTH, room)
 
     def give_back(self, memory: np.ndarray) -> None:
         """Return a workspace after its use."""

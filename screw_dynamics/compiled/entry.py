@@ -11,7 +11,6 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from screw_dynamics.compiled.native import address, array_at
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.lazy import lazy
 from screw_dynamics.model.group_joints import Place, configure
@@ -23,7 +22,8 @@ from screw_dynamics.screws.se3 import Wrench
 
 from . import workspace as ws
 from .borrow import BORROWED, borrowed, layout_is_known
-from .rows import MOST, form_of_rows, form_of_work, plan_of, rows_of_inputs
+from .native import address, array_at
+from .rows import form_of_rows, form_of_work, plan_of, rows_of_inputs
 from .tiles import clear, first_tile, gather, identity_order, lane_like, load_rows, next_tile, store, unowned
 from .wrenches import read_one, read_tile
 
@@ -113,7 +113,7 @@ def take_tile(source: Any, x: Any, column: Sequence) -> bool:
 def take_at(source: Any, position: int, column: Sequence) -> bool:
     """Gather the coordinates at one of several addresses into a column; always True."""
     links, memory, like, addresses = source
-    gather(links.coordinate, array_at(like, addresses[position], (int(memory[ws.COORDINATES]),)), column)
+    gather(links.coordinate, array_at(like, addresses[position], (ws.header(memory).coordinates,)), column)
     return True
 
 
@@ -141,7 +141,7 @@ def configurations(fill: Callable) -> Takes:
     @kernel
     def at(source, position, column):
         links, memory, like, addresses = source
-        fill(links, memory, array_at(like, addresses[position], (int(memory[ws.CONFIGURATION]),)), column)
+        fill(links, memory, array_at(like, addresses[position], (ws.header(memory).configuration,)), column)
         return True
     return Takes(one, many, at)
 
@@ -178,7 +178,7 @@ def evaluate_many(links_in: Callable, take_q: Callable, algorithm: Callable, Tab
     """Evaluate an algorithm on lanes, on the tiles of a batch that an atomic counter gives to this thread."""
     zero, links = lane_like(out), links_in(memory)
     body, results = ws.body_on_lanes(Table, memory, zero), ws.result_on_lanes(size, memory, zero)
-    in_order, inputs = identity_order(links.coordinate, int(memory[ws.COORDINATES])), unowned(inputs)
+    in_order, inputs = identity_order(links.coordinate, ws.header(memory).coordinates), unowned(inputs)
     first = first_tile(counter)
     while first < len(out):
         each(take_q, take_tile, (links, memory, in_order, first), inputs, body)
@@ -205,8 +205,7 @@ def evaluate_at(links_in: Callable, take_q: Callable, algorithm: Callable, Table
                 like: Any, memory: np.ndarray, packed: tuple[int, ...], positions: tuple[int, ...],
                 addresses: tuple[int, ...], out: int) -> None:
     """Evaluate an algorithm on inputs at addresses, with results at an address, all of the kind of `like`."""
-    slots, links = int(memory[ws.SLOTS]), links_in(memory)
-    body, result = table(Table, like, slots, memory, int(memory[ws.BODY])), array_at(like, out, size(memory))
+    links, body, result = links_in(memory), ws.body_on_lanes(Table, memory, like), array_at(like, out, size(memory))
     each(take_q, take_at, (links, memory, like, addresses), positions, body)
     clear(result)
     algorithm(links, body, *given(memory, packed, like), result)
@@ -222,7 +221,7 @@ class Entry:
     nothing, for any Python objects as inputs or `out` that borrow.py cannot read. many(workspace, targets, inputs, out,
     counter): a tuple of arrays (N, n), out (N, entries of one result), on lanes and without the GIL. A call works on
     the tiles that the counter gives it (tiles.next_tile), in a workspace of its own, and checks nothing. rows(plan,
-    team, workspace, threads, [target,] *inputs, out): the same for arrays (N, ...) that it reads itself, as `one` does,
+    pool, workspace, threads, [target,] *inputs, out): the same for arrays (N, ...) that it reads itself, as `one` does,
     on threads; False, with nothing done, for others. shape(n, bodies): the shape of one result. targeted: the algorithm
     requires a target, which calls pass as Target.packed, or in a tuple of one. name: of the algorithm, if it is not
     that of its function. on_groups: the algorithm for robots with joints on groups, if it is not the same. takes: how
@@ -285,14 +284,19 @@ class Entry:
     @lazy
     def rows(self) -> Callable[..., bool] | None:
         """The entry point for many states in contiguous arrays, rows.evaluate_rows; None where there is none."""
-        return rows_of_inputs(self.inputs, self.targeted) if layout_is_known() and self.inputs <= MOST else None
+        return rows_of_inputs(self.inputs, self.targeted) if layout_is_known() and self.inputs <= ws.MOST else None
 
     @lazy
     def plan(self) -> np.ndarray:
         """What `rows` has to know of this algorithm, and learns of it."""
         kinds = fields(self.Table)[1:self.inputs]
-        widths = [ws.CONFIGURATION, *(ws.WRENCHES if kind is Wrench else ws.COORDINATES for kind in kinds)]
-        return plan_of(self._for_many[1], widths, self.targeted)
+        inputs = [ws.OF_CONFIGURATION, *(ws.OF_WRENCHES if kind is Wrench else ws.OF_COORDINATES for kind in kinds)]
+        return plan_of(self._for_many[1], inputs, self.targeted)
+
+    @lazy
+    def rate(self) -> np.ndarray:
+        """The time that one thread takes for a body of a state in a batch, ps, (1,)."""
+        return self.plan["rate"]
 
     @lazy
     def single(self) -> Callable[..., None]:

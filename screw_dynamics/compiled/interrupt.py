@@ -12,13 +12,17 @@ from numba.core import cgutils
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic, overload
 
-from screw_dynamics.compiled.native import fail
 from screw_dynamics.numbers.values import INLINE, kernel, outlined
 
-# Words of a watch, an int64 array: what failed (native.attempt), steps until the next look and between looks, times of
-# the last look and the last question for signals, whether this is the main thread; and three for a loop of its own.
-FAILURE, DETAILS, DUE, BETWEEN, LOOKED, ASKED, MAIN, OWN, WORDS = 0, 1, 2, 3, 4, 5, 6, 7, 10
-SIGNALLED, STOPPED = -1, -100           # failures: a signal's handler has raised; another thread has ended the work
+from .native import fail
+from .records import WORD, record
+
+# Of a loop: what failed (native.attempt), steps until the next look and between looks, times of the last look and the
+# last question for signals, whether this is the main thread; and for loops that share them with no other: what stops
+# them, and what they note.
+INTERRUPT = record(("failure", WORD, (2,)), "due", "between", "looked", "asked", "main",
+                   ("stop", WORD, (1,)), ("notes", WORD, (2,)))
+STOPPED = -100          # a failure: another thread has ended the work; -1: a signal's handler has raised
 PAUSE, SHORT, LONG = 50_000_000, 5_000_000, 20_000_000      # ns: between questions for signals; a short and a long look
 _POINTER, _INT = ir.IntType(8).as_pointer(), ir.IntType(32)
 
@@ -99,42 +103,48 @@ overload(_is_set, jit_options=INLINE)(lambda flag: lambda flag: _native_is_set(f
 
 
 @kernel
-def begin(watch: np.ndarray, main: bool) -> None:
-    """Prepare a watch for a loop. main: it runs on the main thread."""
-    for k in range(WORDS):
-        watch[k] = 0
-    watch[DUE] = watch[BETWEEN] = 1
-    watch[MAIN] = main
+def begin(interrupt: Any, main: bool) -> None:
+    """Prepare the INTERRUPT of a loop. main: it runs on the main thread."""
+    interrupt.failure[0] = interrupt.failure[1] = interrupt.looked = interrupt.asked = 0
+    interrupt.stop[0] = interrupt.notes[0] = interrupt.notes[1] = 0
+    interrupt.due = interrupt.between = 1
+    interrupt.main = main
 
 
 @kernel
-def ended(watch: np.ndarray, stop: np.ndarray) -> bool:
+def ended(interrupt: Any, stop: np.ndarray) -> bool:
     """True if the loop shall end; to be asked at every step. stop[0] other than 0 ends all loops that share it."""
-    watch[DUE] -= 1
-    return watch[FAILURE] != 0 or (watch[DUE] <= 0 and _look(watch, stop))
+    interrupt.due -= 1
+    return failed(interrupt) or (interrupt.due <= 0 and _look(interrupt, stop))
+
+
+@kernel
+def failed(interrupt: Any) -> bool:
+    """True if something has failed, or was to end the loop."""
+    return interrupt.failure[0] != 0
 
 
 @outlined
-def _look(watch, stop):
+def _look(interrupt, stop):
     """Read the clock and the flag, and ask for signals if it is time."""
     moment = now()
-    if watch[LOOKED] == 0:
-        watch[LOOKED] = watch[ASKED] = moment
-    spent, watch[LOOKED] = moment - watch[LOOKED], moment
+    if interrupt.looked == 0:
+        interrupt.looked = interrupt.asked = moment
+    spent, interrupt.looked = moment - interrupt.looked, moment
     if spent < SHORT:
-        watch[BETWEEN] *= 2
+        interrupt.between *= 2
     elif spent > LONG:
-        watch[BETWEEN] = max(1, watch[BETWEEN] // 2)
-    watch[DUE] = watch[BETWEEN]
+        interrupt.between = max(1, interrupt.between // 2)
+    interrupt.due = interrupt.between
     if _is_set(stop):
-        watch[FAILURE] = STOPPED
-    elif watch[MAIN] and moment - watch[ASKED] > PAUSE:
-        watch[ASKED], watch[FAILURE] = moment, _signals()
-    return watch[FAILURE] != 0
+        interrupt.failure[0] = STOPPED
+    elif interrupt.main and moment - interrupt.asked > PAUSE:
+        interrupt.asked, interrupt.failure[0] = moment, _signals()
+    return failed(interrupt)
 
 
 @kernel
-def finish(watch: np.ndarray) -> None:
+def finish(interrupt: Any) -> None:
     """Raise what ended the loop. Requires the GIL, or an entry point that takes it again."""
-    if watch[FAILURE] != 0 and watch[FAILURE] != STOPPED:
-        fail(watch[FAILURE], watch[DETAILS])
+    if failed(interrupt) and interrupt.failure[0] != STOPPED:
+        fail(interrupt.failure[0], interrupt.failure[1])

@@ -11,44 +11,40 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from screw_dynamics.compiled.native import address, array_at, call
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.numba_internals.dispatchers import CompileResult
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import kernel
 
 from . import workspace as ws
-from .borrow import BORROWED, READABLE, WRITABLE, bits, data_at, is_array, rows_of
+from .borrow import BORROWED, READABLE, WRITABLE, data_at, is_array, rows_of
 from .interrupt import now, release_gil, retake_gil
-from .team import HELPERS, LAST, SPIN, call_together
+from .native import address, array_at, call
+from .records import WORD, reader, record
+from .workers import SPIN, call_together, pool_at
 
-# Words of a plan, an int64 array: the addresses of `many` and of `work`, and the time that one thread takes for a body
-# of a state, in ps; then for each input where the header of a workspace says how many numbers it has.
-MANY, WORK, RATE, PLAN = range(4)
-# Words of a batch, in the header of a workspace: the team that is at one, or 0; its plan, packed target, rows, results
-# and numbers in each, and the addresses of inputs. Of helpers: how many have workspaces, and the address of the first
-# of these, in which is that of the next.
-BUSY, HOW, TARGET, ROWS, RESULTS, ENTRIES, HANDS, NEXT, INPUTS = range(ws.BATCH, ws.BATCH + 9)
-MOST = ws.HEADER - INPUTS               # inputs that are taken this way
+# The plan of an entry point: the addresses of `many` and of `work`, the time that one thread takes for a body of a
+# state, in ps, and the kinds of its inputs.
+PLAN = record("many", "work", "rate", ("kinds", WORD, (ws.MOST,)))
+plan_at = reader(PLAN)
 HELD = 2 * WIDTH        # rows up to which the GIL is not released
 TIMED = 8 * WIDTH       # rows from which on the time is taken
-SHORT = 15_000_000      # ps: work that no helper shares
+SHORT = 15_000_000      # ps: work that no worker shares
 QUICK = 5_000           # ps: a body, as long as nobody knows better
-ROUSING = 200_000_000   # ps: work for which a helper is woken
+ROUSING = 200_000_000   # ps: work for which a worker is woken
 
 
 @kernel
-def are_rows(plan: np.ndarray, inputs: tuple, out: Any, memory: np.ndarray) -> bool:
+def are_rows(plan: Any, inputs: tuple, out: Any, head: Any) -> bool:
     """True if array objects are inputs of one batch, (N, numbers as the plan says), and contiguous results (N, ...),
-    float64 and apart from them in memory, for which the workspace has room."""
-    array_type, dtype, k = bits(memory[ws.ARRAY]), bits(memory[ws.DTYPE]), PLAN
-    rows, entries = rows_of(out, WRITABLE, array_type, dtype)
-    if rows < 0 or WIDTH * entries > memory[ws.LANES] - memory[ws.RESULT]:
+    float64 and apart from them in memory, for which the workspace of a header has room."""
+    k, (rows, entries) = 0, rows_of(out, WRITABLE, head.array_type, head.array_dtype)
+    if rows < 0 or not ws.has_room(head, entries):
         return False
     begin, end = data_at(out), data_at(out) + 8 * rows * entries
     for x in inputs:
-        width = int(memory[plan[k]])
-        if not is_array(x, (rows, width), READABLE, array_type, dtype):
+        width = ws.width(head, plan.kinds[k])
+        if not is_array(x, (rows, width), READABLE, head.array_type, head.array_dtype):
             return False
         if data_at(x) < end and begin < data_at(x) + 8 * rows * width:
             return False
@@ -57,68 +53,67 @@ def are_rows(plan: np.ndarray, inputs: tuple, out: Any, memory: np.ndarray) -> b
 
 
 @kernel
-def evaluate_rows(how: Any, team: Any, workspace: Any, threads: int, target: int, inputs: tuple, out: Any) -> bool:
+def evaluate_rows(how: Any, pool: int, workspace: Any, threads: int, target: int, inputs: tuple, out: Any) -> bool:
     """Evaluate an entry point on the rows of array objects, on up to so many threads. False, with nothing done, unless
     they are as `are_rows` says and no other thread uses the workspace.
 
-    The team is another one after a fork, where the thread that had a batch at that time does not live: its mark, which
+    The pool is another one after a fork, where the thread that had a batch at that time does not live: its mark, which
     would stay, says nothing."""
-    memory, plan = ws.borrowed_memory(workspace), array_at(0, data_at(how), (PLAN + len(inputs),))
-    batch = array_at(0, data_at(workspace), (ws.HEADER,))
-    if batch[BUSY] == data_at(team) or not are_rows(plan, inputs, out, memory):
+    head, plan, k = ws.header_at(data_at(workspace)), plan_at(data_at(how)), 0
+    batch = head.batch
+    if batch.busy == pool or not are_rows(plan, inputs, out, head):
         return False
-    batch[BUSY] = data_at(team)                                 # with the GIL
-    batch[HOW], batch[TARGET], batch[RESULTS] = data_at(how), target, data_at(out)
-    batch[ROWS], batch[ENTRIES] = rows_of(out, WRITABLE, bits(memory[ws.ARRAY]), bits(memory[ws.DTYPE]))
-    k = INPUTS
+    batch.busy = pool                                           # with the GIL
+    batch.plan, batch.target, batch.results = data_at(how), target, data_at(out)
+    batch.rows, batch.entries = rows_of(out, WRITABLE, head.array_type, head.array_dtype)
     for x in inputs:
-        batch[k] = data_at(x)
+        batch.inputs[k] = data_at(x)
         k += 1
-    # With the GIL, which orders memory: of helpers that another thread adds later, a processor may see their number
+    # With the GIL, which orders memory: of workers that another thread adds later, a processor may see their number
     # before it sees them.
-    helpers = min(threads - 1, batch[HANDS], array_at(0, data_at(team), (2,))[HELPERS])
-    released = release_gil(batch[ROWS] > HELD)
-    share(batch, int(memory[ws.SLOTS]), plan, data_at(team), helpers, data_at(workspace))
+    workers = min(threads - 1, batch.workers, pool_at(pool).workers)
+    released = release_gil(batch.rows > HELD)
+    share(head, plan, pool, workers, data_at(workspace))
     retake_gil(released)
-    batch[BUSY] = 0
+    batch.busy = 0
     return True
 
 
 @kernel
-def share(batch: np.ndarray, bodies: int, plan: np.ndarray, team: int, helpers: int, argument: int) -> None:
-    """Work off a batch, with up to so many helpers if that is worth it, and learn from it how long a state takes."""
-    batch[ws.COUNTER] = 0
-    if batch[ROWS] < TIMED:
-        call(plan[WORK], (argument, -1))
+def share(head: Any, plan: Any, pool: int, workers: int, argument: int) -> None:
+    """Work off a batch, with up to so many workers if that is worth it, and learn from it how long a state takes."""
+    bodies, rows, head.counter[0] = head.slots, head.batch.rows, 0
+    if rows < TIMED:
+        call(plan.work, (argument, -1))
         return
-    about, begin = array_at(0, team, (2,)), now()
-    expected = batch[ROWS] * bodies * plan[RATE]
+    about, begin = pool_at(pool), now()
+    expected = rows * bodies * plan.rate
     if expected <= SHORT:
-        helpers = 0
-    often = begin - about[LAST] < SPIN                          # a helper that is woken will be of use next time
-    helped = call_together(team, helpers, often or expected > ROUSING, plan[WORK], argument)
+        workers = 0
+    often = begin - about.last < SPIN                           # a worker that is woken will be of use next time
+    shared = call_together(pool, workers, often or expected > ROUSING, plan.work, argument)
     end = now()
-    rate = 1000 * (end - begin) * (1 + helpers * helped) // (batch[ROWS] * bodies)              # with helpers: at most
-    if rate < plan[RATE]:
-        plan[RATE] = rate
-    elif not helped:                                            # a cold cache, or others had the core: by and by
-        plan[RATE] += min(rate - plan[RATE], plan[RATE]) // 8
-    about[LAST] = end
+    rate = 1000 * (end - begin) * (1 + workers * shared) // (rows * bodies)                     # with workers: at most
+    if rate < plan.rate:
+        plan.rate = rate
+    elif not shared:                                            # a cold cache, or others had the core: by and by
+        plan.rate += min(rate - plan.rate, plan.rate) // 8
+    about.last = end
 
 
 @kernel
-def rows_at(batch: np.ndarray, k: int, width: float) -> np.ndarray:
-    """An input of a batch, whose rows have so many numbers."""
-    return array_at(0.0, batch[INPUTS + k], (batch[ROWS], int(width)))
+def rows_at(head: Any, plan: Any, k: int) -> np.ndarray:
+    """An input of a batch."""
+    return array_at(0.0, head.batch.inputs[k], (head.batch.rows, ws.width(head, plan.kinds[k])))
 
 
 def form_of_rows(inputs: int, targeted: bool) -> Form:
-    """The entry point rows(plan, team, workspace, threads, [target,] *inputs, out): of Python objects, but for integers
-    threads and target."""
+    """The entry point rows(plan, pool, workspace, threads, [target,] *inputs, out): of Python objects, but for integers
+    pool, threads and target."""
     states, target = "".join(f"x{k}, " for k in range(inputs)), "target, " * targeted
-    rows = eval(f"lambda plan, team, workspace, threads, {target}{states}out: "
-                f"evaluate_rows(plan, team, workspace, threads, {target or '0, '}({states}), out)", globals())
-    signature = (BORROWED, BORROWED, BORROWED, types.int64, *(types.int64,) * targeted, *(BORROWED,) * (inputs + 1))
+    rows = eval(f"lambda plan, pool, workspace, threads, {target}{states}out: "
+                f"evaluate_rows(plan, pool, workspace, threads, {target or '0, '}({states}), out)", globals())
+    signature = (BORROWED, types.int64, BORROWED, types.int64, *(types.int64,) * targeted, *(BORROWED,) * (inputs + 1))
     return Form(compiled(f"calls with {counted(inputs)}{' and a target' * targeted}{BATCHES}")(rows), signature)
 
 
@@ -128,23 +123,20 @@ def counted(inputs: int) -> str:
 
 
 def form_of_work(inputs: int, targeted: bool) -> Form:
-    """The function work(workspace, helper), of an address and a number: `many` on the batch in the header of a
-    workspace, in the memory of a helper; -1: in that workspace."""
-    states = (f"rows_at(batch, {k}, memory[plan[PLAN + {k}]]), " for k in range(inputs))
-    arguments = kernel(eval(f"lambda plan, batch, memory, out, counter: (memory, ({'batch[TARGET], ' * targeted}), "
-                            f"({''.join(states)}), out, counter)", globals()))
+    """The function work(workspace, worker), of an address and a number: `many` on the batch in the header of a
+    workspace, in the memory of a worker; -1: in that workspace."""
+    states = (f"rows_at(head, plan, {k}), " for k in range(inputs))
+    arguments = kernel(eval(f"lambda plan, head, memory, out: (memory, ({'head.batch.target, ' * targeted}), "
+                            f"({''.join(states)}), out, head.counter)", globals()))
 
     @compiled(f"work on {counted(inputs)}{' and a target' * targeted}{BATCHES}")
-    def work(workspace, helper):
-        batch = array_at(0, workspace, (ws.HEADER,))
-        own = workspace
-        for _ in range(helper + 1):
-            own = array_at(0, own, (ws.HEADER,))[NEXT]
-        memory = ws.memory_at(own)
-        out = array_at(0.0, batch[RESULTS], (batch[ROWS], batch[ENTRIES]))
-        counter = array_at(0, workspace + 8 * ws.COUNTER, (1,))
-        plan = array_at(0, batch[HOW], (PLAN + inputs,))
-        call(plan[MANY], arguments(plan, batch, memory, out, counter))
+    def work(workspace, worker):
+        head, own = ws.header_at(workspace), workspace
+        for _ in range(worker + 1):
+            own = ws.header_at(own).batch.next
+        batch, plan = head.batch, plan_at(head.batch.plan)
+        out = array_at(0.0, batch.results, (batch.rows, batch.entries))
+        call(plan.many, arguments(plan, head, ws.memory_at(own), out))
     return Form(work, (types.intp, types.intp))
 
 
@@ -161,15 +153,16 @@ def _work(inputs, targeted):
     return address(prepare(*form)), form
 
 
-def plan_of(many: CompileResult, widths: list[int], targeted: bool) -> np.ndarray:
-    """The plan of an entry point for many states, which the caller keeps; widths: where a workspace has the width of
-    each input."""
-    return np.array([address(many), _work(len(widths), targeted)[0], QUICK, *widths], dtype=np.int64)
+def plan_of(many: CompileResult, kinds: list[int], targeted: bool) -> np.ndarray:
+    """The PLAN (1,) of an entry point for many states, which the caller keeps; kinds: those of its inputs, ws.width."""
+    plan = np.zeros(1, dtype=PLAN)
+    plan["many"], plan["work"], plan["rate"] = address(many), _work(len(kinds), targeted)[0], QUICK
+    plan["kinds"][0, :len(kinds)] = kinds
+    return plan
 
 
-def name_helpers(memory: np.ndarray, others: list[np.ndarray]) -> None:
-    """Write into the header of a workspace those of helpers, which the caller keeps."""
-    chain = [array.view(np.int64) for array in (memory, *others)]
-    for one, next_one in itertools.pairwise(chain):
-        one[NEXT] = next_one.ctypes.data
-    chain[0][HANDS] = len(others)
+def name_workspaces(memory: np.ndarray, others: list[np.ndarray]) -> None:
+    """Write into the header of a workspace those of workers, which the caller keeps."""
+    for one, next_one in itertools.pairwise((memory, *others)):
+        ws.header(one).batch.next = next_one.ctypes.data
+    ws.header(memory).batch.workers = len(others)

@@ -1,10 +1,10 @@
-"""Threads for batches: a pool whose threads wake quickly, and work that is shared among them."""
+"""How many threads a call takes, and calls of Python that share work among those of the standard library's pool."""
 import math
 import os
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Lock
 from time import monotonic
 
 from screw_dynamics.checks import whole
@@ -32,7 +32,8 @@ _available, _asked = 1, -math.inf
 
 
 class _Task:
-    """A call for a thread of the pool, which is cancelled if none has begun it when its result is needed."""
+    """A call for a thread of the pool, which is cancelled if none has begun it when its result is needed. No Future: an
+    interrupt could lose one that is already at work."""
 
     def __init__(self, work):
         self._work, self._owner, self._done, self._ended, self._error = work, {}, Lock(), False, None
@@ -56,28 +57,11 @@ class _Task:
         return self._error
 
 
-class _Pool:
-    """Threads that wait for tasks. Quicker to wake than those of concurrent.futures: a batch may take 0.1 ms."""
-
-    def __init__(self):
-        self._tasks, self._threads, self._growing = SimpleQueue(), 0, Lock()
-
-    def submit(self, work, count, tasks):
-        """Have `count` threads call work(), or fewer if the system grants no more; adds the tasks to a list."""
-        with self._growing, suppress(RuntimeError):         # no more threads can start: fewer tasks
-            while self._threads < count:
-                Thread(target=self._serve, name=f"screw_dynamics_{self._threads}", daemon=True).start()
-                self._threads += 1
-        tasks += [_Task(work) for _ in range(min(count, self._threads))]
-        for task in tasks:
-            self._tasks.put(task)
-
-    def _serve(self):
-        while True:
-            self._tasks.get().run()
+def _new_pool():
+    return ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1), "screw_dynamics")
 
 
-_pool = _Pool()
+_pool = _new_pool()
 
 
 def on_threads(work: Callable[[Iterable], None], pieces: Iterable, count: int,
@@ -98,7 +82,10 @@ def on_threads(work: Callable[[Iterable], None], pieces: Iterable, count: int,
                 pass
             raise
     try:
-        _pool.submit(share, min(count, os.cpu_count() or 1) - 1, tasks)
+        tasks += [_Task(share) for _ in range(min(count, os.cpu_count() or 1) - 1)]
+        with suppress(RuntimeError):        # no more threads can start: who is there takes all pieces
+            for task in tasks:
+                _pool.submit(task.run)
         share()
     finally:                # no thread writes after the return, whatever happens; no call here but within `try`, since
         while tasks:        # Ctrl-C may raise at any
@@ -113,5 +100,10 @@ def on_threads(work: Callable[[Iterable], None], pieces: Iterable, count: int,
         raise error
 
 
+def _after_fork():
+    global _pool
+    _pool = _new_pool()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.__init__)      # threads do not survive a fork
+    os.register_at_fork(after_in_child=_after_fork)         # threads do not survive a fork

@@ -1,4 +1,5 @@
-"""The workspace: one float64 array that carries the model and all memory of a recursion into compiled code.
+"""The workspace: one float64 array that carries the model and all memory of a recursion into compiled code. Its header
+is a record; what follows has as many numbers as the robot needs, and begins where the header says.
 
 One array, since every array argument costs a call from Python 33 ns; made outside, as allocating inside costs more."""
 import math
@@ -9,25 +10,36 @@ from typing import Any, NamedTuple, get_type_hints
 import numpy as np
 from numba import types
 
-from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.model.group_joints import Place
 from screw_dynamics.model.links import Frame, GearedLink, Link, Links
+from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.tables import block, derived, packed, size, table
 from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.joint import Placement
 
-from .borrow import ARRAY_DTYPE, ARRAY_TYPE, READABLE, WRITABLE, bits, borrowed, is_array
+from .borrow import ARRAY_DTYPE, ARRAY_TYPE, READABLE, WRITABLE, borrowed, is_array
 from .dictionaries import DICT_TYPE, NAME_TYPE
-from .interrupt import WORDS
+from .interrupt import INTERRUPT
+from .native import array_at, at
+from .records import WORD, place, reader, record
 
-# Positions in the header of a workspace: counts, where the parts begin, how many numbers an input of a kind has, and
-# addresses of NumPy's and Python's types, and of the indices of frames by name.
-SLOTS, COORDINATES, FRAMES, BODY, RESULT, ARRAY, DTYPE, FRAME_COUNT, LENGTH, WATCH = range(10)
-CONFIGURATION, PLACES, LANES, TABLES, WORK, WRENCHES = range(19, 25)        # a watch of interrupt.py has ten words
-NAMES, NAME, DICT, ARMATURE = range(25, 29)
-COUNTER, BATCH = 32, 40     # a line of the cache for the counter of a batch's tiles, and 24 words on the batch: rows.py
-HEADER = 64
+# Kinds of inputs, by how many numbers one of a robot has: see `width`.
+OF_COORDINATES, OF_CONFIGURATION, OF_WRENCHES = range(3)
+MOST = 15       # inputs of a batch that rows.py takes
+# A batch that rows.py works off in a workspace: the workers that are at one, or 0; addresses of its plan, of results
+# and inputs; its packed target, rows, and numbers in a result. Of workers: how many have workspaces, and the address of
+# the first of these, in which is that of the next.
+BATCH = record("busy", "plan", "target", "rows", "results", "entries", "workers", "next", ("inputs", WORD, (MOST,)))
+# The header of a workspace: counts, where the parts begin, addresses of NumPy's and Python's types, and of the indices
+# of frames by name; before all, on a line of the cache of its own, the counter of a batch's tiles.
+_HEADER = record(
+    ("counter", WORD, (8,)), "length", "slots", "coordinates", "configuration", "wrenches", "frame_count",
+    "frames", "places", "tables", "armature", "body", "result", "lanes", "work",
+    "array_type", "array_dtype", "name_type", "dict_type", "names", ("interrupt", INTERRUPT), ("batch", BATCH))
 LARGE = 1 << 20         # numbers: results of more are not computed on lanes, for whose memory nothing is reserved
+HEADER = _HEADER.itemsize // 8          # words
+header_at = reader(_HEADER)
+_RESULT, _LANES = place(_HEADER, "result"), place(_HEADER, "lanes")
 _needs = []                                             # (Table, shape) of all entry points: one workspace serves all
 
 
@@ -67,11 +79,13 @@ def workspace(robot: Rows, lanes: int = 1, room: int = 0) -> np.ndarray:
     on_lanes = result + lanes * max(min(numbers, LARGE), room)
     work = on_lanes + lanes * nq
     memory = aligned(work + lanes * robot.work)
-    memory[[SLOTS, COORDINATES, CONFIGURATION, FRAME_COUNT, LENGTH]] = slots, n, nq, len(robot.frames), len(memory)
-    memory[[FRAMES, PLACES, TABLES, BODY, RESULT, LANES, WORK]] = frames, places, tables, start, result, on_lanes, work
-    memory[WRENCHES], memory[ARMATURE] = 6 * (slots - 1), gears
-    addresses = [ARRAY_TYPE, ARRAY_DTYPE, NAME_TYPE, DICT_TYPE, 0 if robot.names is None else id(robot.names)]
-    memory[[ARRAY, DTYPE, NAME, DICT, NAMES]] = np.array(addresses).view(float)          # as bits, not as numbers
+    head = header(memory)
+    head.length, head.slots, head.coordinates, head.configuration = len(memory), slots, n, nq
+    head.wrenches, head.frame_count = 6 * (slots - 1), len(robot.frames)
+    head.frames, head.places, head.tables, head.armature = frames, places, tables, gears
+    head.body, head.result, head.lanes, head.work = start, result, on_lanes, work
+    head.array_type, head.array_dtype, head.name_type, head.dict_type = ARRAY_TYPE, ARRAY_DTYPE, NAME_TYPE, DICT_TYPE
+    head.names = 0 if robot.names is None else id(robot.names)
     memory[HEADER:HEADER + sum(part.size for part in parts)] = np.concatenate(parts)
     return memory
 
@@ -83,8 +97,14 @@ def placed(Table: type) -> type:
     return derived(f"Placed{Table.__name__}", Table, kinds)
 
 
+def capacity(memory: np.ndarray) -> int:
+    """For results of how many numbers a workspace for lanes has memory."""
+    words = memory.view(np.int64)
+    return (words.item(_LANES) - words.item(_RESULT)) // WIDTH
+
+
 def reserve(Table: type, shape: Callable) -> None:
-    """Register an entry point that needs memory for a table, and on lanes for a result of a shape."""
+    """Register an entry point that needs memory for a table `Table`, and on lanes for a result of a shape."""
     _needs.append((Table, shape))
 
 
@@ -98,38 +118,59 @@ def aligned(length: int) -> np.ndarray:
 @kernel
 def memory_at(where: int) -> np.ndarray:
     """The workspace at an address."""
-    return array_at(0.0, where, (int(array_at(0.0, where, (HEADER,))[LENGTH]),))
+    return array_at(0.0, where, (header_at(where).length,))
+
+
+@kernel
+def header(memory: np.ndarray) -> Any:
+    """The header of a workspace."""
+    return header_at(at(memory))
+
+
+@kernel
+def has_room(head: Any, entries: int) -> bool:
+    """True if the workspace of a header has memory for results of so many numbers, on lanes."""
+    return WIDTH * entries <= head.lanes - head.result
+
+
+@kernel
+def width(head: Any, kind: int) -> int:
+    """How many numbers an input of a kind has."""
+    return (head.coordinates, head.configuration, head.wrenches)[kind]
 
 
 @kernel
 def links_in(memory: np.ndarray) -> Link:
     """The model."""
-    return table(Link, 0.0, int(memory[SLOTS]), memory, HEADER)
+    return table(Link, 0.0, header(memory).slots, memory, HEADER)
 
 
 @kernel
 def geared_links_in(memory: np.ndarray) -> GearedLink:
     """The model of a robot with armature."""
-    links, armature = links_in(memory), block(0.0, (int(memory[SLOTS]),), memory, int(memory[ARMATURE]))
+    links, head = links_in(memory), header(memory)
+    armature = block(0.0, (head.slots,), memory, head.armature)
     return GearedLink(links.parent, links.coordinate, links.X, links.M, links.E, armature)
 
 
 @kernel
 def frames_in(memory: np.ndarray) -> Frame:
     """The frames of all links."""
-    return table(Frame, 0.0, int(memory[FRAME_COUNT]), memory, int(memory[FRAMES]))
+    head = header(memory)
+    return table(Frame, 0.0, head.frame_count, memory, head.frames)
 
 
 @kernel
 def places_in(memory: np.ndarray) -> Place:
     """How the poses of bodies follow from q, of a robot with joints on groups."""
-    return table(Place, 0.0, int(memory[SLOTS]), memory, int(memory[PLACES]))
+    head = header(memory)
+    return table(Place, 0.0, head.slots, memory, head.places)
 
 
 @kernel
-def watch_in(memory: np.ndarray) -> np.ndarray:
-    """The watch of a loop that works in this workspace: see interrupt.py."""
-    return array_at(0, at(memory) + 8 * WATCH, (WORDS,))
+def interrupt_at(where: int) -> Any:
+    """The INTERRUPT of a loop that works in the workspace at an address."""
+    return header_at(where).interrupt
 
 
 @kernel
@@ -141,59 +182,62 @@ def borrowed_memory(workspace: Any) -> np.ndarray:
 @kernel
 def is_state(x: Any, memory: np.ndarray) -> bool:
     """True if a Python object is an array of n coordinates, in a layout that compiled code reads."""
-    array_type, dtype = bits(memory[ARRAY]), bits(memory[DTYPE])
-    return is_array(x, (int(memory[COORDINATES]),), READABLE, array_type, dtype)
+    head = header(memory)
+    return is_array(x, (head.coordinates,), READABLE, head.array_type, head.array_dtype)
 
 
 @kernel
 def is_result(out: Any, shape: tuple[int, ...], memory: np.ndarray) -> bool:
     """True if a Python object is an array of this shape, in a layout that compiled code writes."""
-    return is_array(out, shape, WRITABLE, bits(memory[ARRAY]), bits(memory[DTYPE]))
+    head = header(memory)
+    return is_array(out, shape, WRITABLE, head.array_type, head.array_dtype)
 
 
 @kernel
 def state(x: Any, memory: np.ndarray) -> np.ndarray:
     """The n coordinates of an array object."""
-    return borrowed(x, (int(memory[COORDINATES]),))
+    return borrowed(x, (header(memory).coordinates,))
 
 
 @kernel
 def is_configuration(x: Any, memory: np.ndarray) -> bool:
     """True if a Python object is an array of nq numbers, in a layout that compiled code reads."""
-    array_type, dtype = bits(memory[ARRAY]), bits(memory[DTYPE])
-    return is_array(x, (int(memory[CONFIGURATION]),), READABLE, array_type, dtype)
+    head = header(memory)
+    return is_array(x, (head.configuration,), READABLE, head.array_type, head.array_dtype)
 
 
 @kernel
 def configuration(x: Any, memory: np.ndarray) -> np.ndarray:
     """The nq numbers of an array object."""
-    return borrowed(x, (int(memory[CONFIGURATION]),))
+    return borrowed(x, (header(memory).configuration,))
 
 
 @kernel
 def configuration_on_lanes(memory: np.ndarray, like: Any) -> np.ndarray:
     """Memory for the nq numbers of as many states as a lane of this kind has places."""
-    return block(like, (int(memory[CONFIGURATION]),), memory, int(memory[LANES]))
+    head = header(memory)
+    return block(like, (head.configuration,), memory, head.lanes)
 
 
 @kernel
 def body_in(Table: type, memory: np.ndarray) -> NamedTuple:
     """The memory of a recursion on one state."""
-    return table(Table, 0.0, int(memory[SLOTS]), memory, int(memory[BODY]))
+    return body_on_lanes(Table, memory, 0.0)
 
 
 @kernel
 def body_on_lanes(Table: type, memory: np.ndarray, like: Any) -> NamedTuple:
     """The memory of a recursion on as many states as a lane of this kind has places."""
-    return table(Table, like, int(memory[SLOTS]), memory, int(memory[BODY]))
+    head = header(memory)
+    return table(Table, like, head.slots, memory, head.body)
 
 
 def size_of(shape: Callable) -> Callable:
     """The kernel size(memory): the shape of one result of the robot in a workspace, shape(n, bodies)."""
-    return kernel(lambda memory: shape(int(memory[COORDINATES]), int(memory[SLOTS]) - 1))
+    return kernel(lambda memory: shape(header(memory).coordinates, header(memory).slots - 1))
 
 
 @kernel
 def result_on_lanes(size: Callable, memory: np.ndarray, like: Any) -> np.ndarray:
     """The memory of the results of as many states as a lane of this kind has places, each in the shape size(memory)."""
-    return block(like, size(memory), memory, int(memory[RESULT]))
+    return block(like, size(memory), memory, header(memory).result)

@@ -16,7 +16,7 @@ from screw_dynamics.screws.se3 import Ad_dual, Wrench
 from screw_dynamics.screws.vectors import Vec3
 
 from . import workspace as ws
-from .borrow import READABLE, bits, borrowed, is_array, type_of
+from .borrow import READABLE, borrowed, is_array, type_of
 from .dictionaries import index_of, next_item
 from .tiles import gather, lane_like, load, load_rows
 
@@ -38,15 +38,16 @@ def fill(x: Any, column: list) -> None:
 def gather_by_name(memory: np.ndarray, external: Any, column: list) -> bool:
     """Fill a column with the sums of wrenches {name of a frame: array (6,)} on each body, in the frame of its Link;
     False if an object is no such dictionary."""
-    if type_of(external) != bits(memory[ws.DICT]) or bits(memory[ws.NAMES]) == 0:
+    head = ws.header(memory)
+    if type_of(external) != head.dict_type or head.names == 0:
         return False
     frames = ws.frames_in(memory)
     for i in range(len(column)):
         column[i] = zero(Wrench, 0.0)
     position, name, W = next_item(external, 0)
     while position >= 0:
-        k = index_of(bits(memory[ws.NAMES]), name, bits(memory[ws.NAME]))
-        if k < 0 or not is_array(W, (6,), READABLE, bits(memory[ws.ARRAY]), bits(memory[ws.DTYPE])):
+        k = index_of(head.names, name, head.name_type)
+        if k < 0 or not is_array(W, (6,), READABLE, head.array_type, head.array_dtype):
             return False
         column[frames.body[k]] += Ad_dual(frames.C[k], wrench_at(borrowed(W, (6,)), 0))
         position, name, W = next_item(external, position)
@@ -63,8 +64,9 @@ def _one_number_each(links, memory, x, column):
 
 @kernel
 def _one_wrench_each(links, memory, x, column):
-    shape = (int(memory[ws.WRENCHES]),)
-    if not is_array(x, shape, READABLE, bits(memory[ws.ARRAY]), bits(memory[ws.DTYPE])):
+    head = ws.header(memory)
+    shape = (head.wrenches,)
+    if not is_array(x, shape, READABLE, head.array_type, head.array_dtype):
         return gather_by_name(memory, x, column)
     fill(borrowed(x, shape), column)
     return True
@@ -78,7 +80,8 @@ def _numbers_on_lanes(links, memory, in_order, first, x, column):
 @kernel
 def _wrenches_on_lanes(links, memory, in_order, first, x, column):
     # The memory of results is not yet in use.
-    room = block(lane_like(x), (int(memory[ws.WRENCHES]),), memory, int(memory[ws.RESULT]))
+    head = ws.header(memory)
+    room = block(lane_like(x), (head.wrenches,), memory, head.result)
     load_rows(x, first, room, 0)
     fill(room, column)
 

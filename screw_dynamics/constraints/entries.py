@@ -17,8 +17,9 @@ def extent(shape: Callable) -> Callable:
     """The kernel size(memory) of a shape(n, m, constraints), for n coordinates and m rows of some constraints."""
     @kernel
     def size(memory):
-        first = int(memory[ws.TABLES])
-        return shape(int(memory[ws.COORDINATES]), int(memory[first + 1]), int(memory[first]))
+        head = ws.header(memory)
+        first = head.tables
+        return shape(head.coordinates, int(memory[first + 1]), int(memory[first]))
     return size
 
 

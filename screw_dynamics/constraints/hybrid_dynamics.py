@@ -123,8 +123,9 @@ def form(structure: Structure) -> Form:
               f"{'.armature' * structure.geared}")
     def native(workspace, q, inputs, wrenches, out):
         memory = ws.memory_at(workspace)
-        n, links, body = int(memory[ws.COORDINATES]), links_in(memory), ws.body_in(Table, memory)
-        x, F = array_at(0.0, inputs, (INPUTS, n)), array_at(0.0, wrenches, (int(memory[ws.SLOTS]), 6))
+        head, links, body = ws.header(memory), links_in(memory), ws.body_in(Table, memory)
+        n = head.coordinates
+        x, F = array_at(0.0, inputs, (INPUTS, n)), array_at(0.0, wrenches, (head.slots, 6))
         results = array_at(0.0, out, (2, n))
         take_q((links, memory, 0.0, (q,)), 0, body.q)
         for i in range(1, len(body.F)):

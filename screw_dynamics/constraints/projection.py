@@ -21,7 +21,7 @@ from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.model.links import Link, Structure
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
-from screw_dynamics.numbers.tables import block, table, taking
+from screw_dynamics.numbers.tables import block, taking
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
 from . import articulated, mass_matrix, rows
@@ -172,13 +172,13 @@ def projecting_loops(by: ModuleType) -> Callable:
 @kernel
 def scratch_in(like: Scalar, memory: np.ndarray) -> np.ndarray:
     """Memory (nq) that neither integrators nor recursions use."""
-    return block(like, (int(memory[ws.CONFIGURATION]),), memory, int(memory[ws.LANES]))
+    return ws.configuration_on_lanes(memory, like)
 
 
 @kernel
 def tree_in(links_in: Callable, Table: type, space: Callable, like: Scalar, memory: np.ndarray) -> Tree:
     """The Tree in a workspace."""
-    return Tree(links_in(memory), table(Table, like, int(memory[ws.SLOTS]), memory, int(memory[ws.BODY])),
+    return Tree(links_in(memory), ws.body_on_lanes(Table, memory, like),
                 constraints_in(memory, like), memory, space(memory))
 
 
@@ -197,7 +197,8 @@ def form_of_projection(structure: Structure, loops: bool, lanes: bool) -> Form:
     @compiled(name)
     def native(where_, what, acts, start, q, qd):
         memory = ws.memory_at(where_)
-        n, nq = int(memory[ws.COORDINATES]), int(memory[ws.CONFIGURATION])
+        head = ws.header(memory)
+        n, nq = head.coordinates, head.configuration
         project(fill, tree_in(links_in, Table, space, like(), memory), what, array_at(like(), acts, (ACTS, n)),
                array_at(like(), start, (nq,)), array_at(like(), q, (nq,)), array_at(like(), qd, (n,)),
                scratch_in(like(), memory))
@@ -213,7 +214,7 @@ def projection_address(structure: Structure, loops: bool, lanes: bool) -> int:
 
 
 def acts_at_ends(joints: np.ndarray) -> bool:
-    """Whether stops or dry friction, of the rows of a plan's joints, act at the ends of steps."""
+    """Whether stops or dry friction, of the rows of the settings of joints, act at the ends of steps."""
     return bool(joints[1].any() or np.isfinite(joints[2:4]).any())
 
 
@@ -235,7 +236,7 @@ def form_of_closing(on_groups: bool, lanes: bool) -> Form:
     @compiled(f"loops.close{'.groups' * on_groups}{BATCHES * lanes}", nogil=True)
     def closing_of(memory, configurations, free, tolerance, steps, left):
         tree, scratch = tree_in(ws.links_in, Table, space, like(), memory), scratch_in(like(), memory)
-        rows_ = block(like(), (2, len(scratch)), memory, int(memory[ws.RESULT]))
+        rows_ = block(like(), (2, len(scratch)), memory, ws.header(memory).result)
         q, size = rows_[0], rows_[1][:1]
         for first in range(0, len(configurations), places(like())):
             load_rows(configurations, first, 0, q)

@@ -111,12 +111,13 @@ LOOP, ROW = width(Loop), width(Row)
 @kernel
 def constraints_in(memory: np.ndarray, like: Any) -> Constraints:
     """The constraints in a workspace, with memory for scalars of the kind of `like`."""
-    first, n, unit = int(memory[ws.TABLES]), int(memory[ws.COORDINATES]), places(like)
+    head, unit = ws.header(memory), places(like)
+    first, n = head.tables, head.coordinates
     loops, m, terms = int(memory[first]), int(memory[first + 1]), int(memory[first + 2])
     first += COUNTS
     of_rows = first + LOOP * max(1, loops)
     of_terms = of_rows + ROW * max(1, m)
-    start = int(memory[ws.WORK])
+    start = head.work
     h = start + unit * 6 * m
     effort = h + unit * m
     free = effort + unit * n

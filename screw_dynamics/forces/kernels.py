@@ -14,7 +14,7 @@ from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.dual import along, direction, dual, no_derivatives, value_of
 from screw_dynamics.numbers.lanes import WIDTH
-from screw_dynamics.numbers.tables import block, table
+from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, null, over, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Ad, Ad_dual_inv, Pose, Twist, Wrench, dot, inverse
@@ -105,7 +105,7 @@ def kernels_of(laws: Iterable[CoordinateLaw | LinkLaw | CustomLaw], on_groups: b
     @kernel
     def bodies_at(memory, p, like, state):
         links = ws.links_in(memory)
-        bodies = table(Body, like, int(memory[ws.SLOTS]), memory, int(memory[ws.BODY]))
+        bodies = ws.body_on_lanes(Body, memory, like)
         take(links, memory, state.q, bodies.q)
         gather(links.coordinate, state.qd, bodies.qd)
         if p[ON_LINKS] > 0.0:
@@ -150,7 +150,8 @@ def form_of_native(kernels: Kernels, lanes: bool, key: str | None) -> Form:
     @compiled(f"{kernels.name}{BATCHES * lanes}", key=key)
     def native(memory, p, t, ahead, q, qd, out):
         memory, zero_ = ws.memory_at(memory), like()
-        n, nq = int(memory[ws.COORDINATES]), int(memory[ws.CONFIGURATION])
+        head = ws.header(memory)
+        n, nq = head.coordinates, head.configuration
         state = State(array_at(zero_, t, (1,))[0], ahead, array_at(zero_, q, (nq,)), array_at(zero_, qd, (n,)))
         terms(memory, numbers_at(p), zero_, state, array_at(zero_, out, (TERMS, n)))
     return Form(native, (types.intp, types.intp, types.intp, types.float64, types.intp, types.intp, types.intp))

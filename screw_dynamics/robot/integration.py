@@ -26,7 +26,7 @@ class Integration(Evaluation):
     """Methods about motions in time."""
 
     rollouts: Rollouts
-    _steps: dict            # by options: entry point of one state, and plan
+    _steps: dict            # by options: entry point of one state, and settings
 
     @overload
     def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None = ..., dt: float = ...,
@@ -138,15 +138,15 @@ class Integration(Evaluation):
             key = integrator if friction is False and limits is None else (integrator, *options(friction, limits))
             try:
                 here, rate = (empty(self.nq), empty(self.n)) if out is None else out
-                one, plan, memory = self._steps[key]
-                done = one(memory, plan, q, qd, tau, None, here, rate, dt)
+                one, settings, memory = self._steps[key]
+                done = one(memory, settings, q, qd, tau, None, here, rate, dt)
                 if done > 2:
                     self.rollouts.tell_limits(here[None])
                 if done:
                     return here, rate
             except (KeyError, TypeError, ValueError):       # a first call, or an argument that is refused below
-                one, plan, pool = self.rollouts.step_entry(integrator, friction, limits)
-                self._steps[key] = one, plan, pool.take()
+                one, settings, pool = self.rollouts.step_entry(integrator, friction, limits)
+                self._steps[key] = one, settings, pool.take()
         return self.rollouts.step(q, qd, tau, dt, integrator, friction, limits, springs, forces, t, out, threads)
 
     def plot(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None,

@@ -77,7 +77,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         (self._inverse_dynamics, self._coriolis_torque, self._gravity_torque, self._mass_matrix, self._coriolis_matrix,
          self._forward_dynamics, _) = algorithms
         self.rollouts = Rollouts(self, algorithms, self._on_lanes)
-        self._steps: dict = {}              # by options: entry point of one state, and plan
+        self._steps: dict = {}              # by options: entry point of one state, and settings
         self._sealed = True
 
     def __setattr__(self, name: str, *value: Any) -> None:

@@ -10,6 +10,7 @@ from screw_dynamics.closed_loops import ClosedLoopRobot
 from screw_dynamics.forces import Element
 from screw_dynamics.model.floating_base import coordinates
 from screw_dynamics.robot import Robot
+from screw_dynamics.simulation import driven as rows
 from screw_dynamics.simulation.driven import BRAKE, EFFORT, GRAVITY, PAST, REFERENCE, SERVO, Driven
 
 from .commands import Drive, Drives
@@ -94,13 +95,16 @@ class Actuators:
         friction, locked = float(self._settings.joint_friction), kind == Drive.LOCKED
         limit = self._limits.effort if drives.limit is None else np.minimum(self._limits.effort, drives.limit)
         to_position = (kind == Drive.POSITION) | (kind == Drive.REFERENCE)
-        return np.array((
-            friction * robot.model.damping, friction * robot.model.friction,
-            np.where(locked, q, self._limits.lower), np.where(locked, q, self._limits.upper),
-            _DRIVES[kind], omega * omega * to_position, robot.model.places_in_q, *np.zeros((2, robot.n)),
-            np.select([to_position, kind == Drive.VELOCITY, locked], [2.0 * omega, omega, 1.0 / h]),
-            limit, drives.beyond,
-            np.ones(robot.n) if drives.strength is None else np.where(kind == Drive.EFFORT, 1.0, drives.strength)))
+        table = np.zeros((rows.ROWS, robot.n))
+        table[rows.DAMPING], table[rows.FRICTION] = friction * robot.model.damping, friction * robot.model.friction
+        table[rows.LOWER] = np.where(locked, q, self._limits.lower)
+        table[rows.UPPER] = np.where(locked, q, self._limits.upper)
+        table[rows.DRIVE], table[rows.PLACE] = _DRIVES[kind], robot.model.places_in_q
+        table[rows.STIFFNESS] = omega * omega * to_position
+        table[rows.RATE] = np.select([to_position, kind == Drive.VELOCITY, locked], [2.0 * omega, omega, 1.0 / h])
+        table[rows.LIMIT], table[rows.CLIPPED] = limit, drives.beyond
+        table[rows.STRENGTH] = 1.0 if drives.strength is None else np.where(kind == Drive.EFFORT, 1.0, drives.strength)
+        return table
 
 
 _DRIVES = np.array([EFFORT, GRAVITY, SERVO, SERVO, SERVO, BRAKE])       # by Drive
@@ -117,10 +121,10 @@ def _reference(drives: Drives, samples: Sample) -> np.ndarray:
     kind, value = drives.kind, drives.value
     along = kind == Drive.REFERENCE
     reference = np.empty((len(samples.position), REFERENCE, len(kind)))
-    reference[:, 0] = np.where(along, samples.position, np.where(kind == Drive.POSITION, value, 0.0))
-    reference[:, 1] = np.where(along, samples.velocity, np.where(kind == Drive.VELOCITY, value, 0.0))
-    reference[:, 2] = np.where(along, samples.acceleration, 0.0)
-    reference[:, 3] = np.where(along, samples.effort, np.where(kind == Drive.EFFORT, value, 0.0))
+    reference[:, rows.POSITION] = np.where(along, samples.position, np.where(kind == Drive.POSITION, value, 0.0))
+    reference[:, rows.VELOCITY] = np.where(along, samples.velocity, np.where(kind == Drive.VELOCITY, value, 0.0))
+    reference[:, rows.ACCELERATION] = np.where(along, samples.acceleration, 0.0)
+    reference[:, rows.ADDED] = np.where(along, samples.effort, np.where(kind == Drive.EFFORT, value, 0.0))
     return reference
 
 

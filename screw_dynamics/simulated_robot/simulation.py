@@ -330,7 +330,7 @@ class Simulation:
         if not np.isfinite(effort).all():   # position stops would turn it into a finite state
             self._stop(f"the effort on {self._names(~np.isfinite(effort))} is not finite")
             return
-        _, q, qd, *_ = self._with_brakes()._rollouts.samples(   # without the warning of a divergence: a fault says so
+        _, q, qd, *_ = self._with_brakes().rollouts.samples(   # without the warning of a divergence: a fault says so
             self.q, self.qd, effort, self.settings.step, steps, self.settings.integrator, friction=True, limits=True,
             forces=self.forces, start=self._time)
         finite = np.isfinite(coordinates(q, len(self.qd))) & np.isfinite(qd)

@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.interrupt import FAILURE, begin, finish
+from screw_dynamics.compiled.interrupt import begin, failed, finish
 from screw_dynamics.compiled.native import at, attempt
 from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 
@@ -18,16 +18,17 @@ def form() -> Form:
     """What is compiled, for all robots and controllers."""
     @compiled("efforts of a controller")
     def along(memory, calls, t, q, qd, tau):
-        watch = ws.watch_in(memory)
-        begin(watch, False)
+        interrupt = ws.interrupt_at(at(memory))
+        begin(interrupt, False)
         now, x, v, effort = np.empty(1), np.empty(q.shape[1]), np.empty(qd.shape[1]), np.empty(qd.shape[1])
         for i in range(len(t)):
             now[0], x[:], v[:], effort[:] = t[i], q[i], qd[i], 0.0
-            attempt(calls[CONTROLLER], (at(memory), at(calls), at(now), at(x), at(v), at(effort)), watch)
-            if watch[FAILURE] != 0:
+            attempt(calls[CONTROLLER], (at(memory), at(calls), at(now), at(x), at(v), at(effort)),
+                    interrupt.failure)
+            if failed(interrupt):
                 break
             tau[i, :] = effort
-        finish(watch)
+        finish(interrupt)
     rows = ws.numbers_type(2)
     return Form(along, (ws.numbers_type(1), types.int64[::1], ws.numbers_type(1), rows, rows, rows))
 

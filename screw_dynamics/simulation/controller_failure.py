@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.compiled.workspace import RESULT
+from screw_dynamics.compiled.workspace import header
 from screw_dynamics.kernel_cache.user_functions import in_python
 
 from .controllers import PARAMETERS, heading, parameters
@@ -14,7 +14,7 @@ from .controllers import PARAMETERS, heading, parameters
 
 def inputs(memory: np.ndarray, nq: int, n: int, lanes: int) -> list[tuple]:
     """What the controller of a rollout was called with last, for each lane: (t, q, qd)."""
-    start = int(memory[RESULT])
+    start = header(memory).result
     q, qd, t = memory[start:start + 8 * nq * lanes].reshape(8, nq, lanes)[5:].transpose(0, 2, 1)
     return [(t[i, 0], q[i], qd[i, :n]) for i in range(lanes)]
 

@@ -157,15 +157,15 @@ def _adapter(controller, kind, form, names, key):
 
     @compiled(name, key)
     def directly(memory, calls, t, q, qd, tau):
-        header = ws.memory_at(memory)
-        shape, numbers = (int(header[ws.COORDINATES]),), (int(header[ws.CONFIGURATION]),)
+        header = ws.header_at(memory)
+        shape, numbers = (header.coordinates,), (header.configuration,)
         call(memory, calls, array_at(like(), t, shape)[0], array_at(like(), q, numbers), array_at(like(), qd, shape),
              array_at(like(), tau, shape))
 
     @compiled(name, key)
     def by_places(memory, calls, t, q, qd, tau):
-        header = ws.memory_at(memory)
-        n, nq = int(header[ws.COORDINATES]), int(header[ws.CONFIGURATION])
+        header = ws.header_at(memory)
+        n, nq = header.coordinates, header.configuration
         t, q, qd, tau = (array_at(lane(), t, (n,))[0], array_at(lane(), q, (nq,)), array_at(lane(), qd, (n,)),
                          array_at(lane(), tau, (n,)))
         x, v, u = np.empty(nq), np.empty(n), np.empty(n)

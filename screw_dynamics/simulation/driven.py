@@ -13,7 +13,7 @@ from screw_dynamics.algorithms import hybrid_dynamics
 from screw_dynamics.algorithms.choice import choice
 from screw_dynamics.algorithms.space import PLACE, coordinates_alone, displace, groups, place_in_q, sizes
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.interrupt import FAILURE, begin, finish
+from screw_dynamics.compiled.interrupt import begin, failed, finish
 from screw_dynamics.compiled.native import at, call
 from screw_dynamics.constraints import hybrid_dynamics as loops_hybrid_dynamics
 from screw_dynamics.constraints.projection import BEGIN, CONFIGURATIONS, NEEDED, projection_address, with_room
@@ -27,10 +27,10 @@ from .integrators import INTEGRATORS, momenta_address
 from .motion import ELEMENTS, FORCES, FORWARD, MOMENTA, PROJECT, REST, Motion, add_forces, arrive, depart, project, push
 from .steps import prepare_motion
 
-# Rows of a table of joints (ROWS, n), of each velocity: friction, position stops, what drives it, its servo, where in q
-# its coordinate is (-1: nowhere, of joints on groups, which have no stops, and whose servos follow velocities), two of
-# a spring, which are 0, its limit, 1 where its command is clipped already, and the share of its effort that a servo or
-# gravity compensation gives.
+# Rows of a table of joints (ROWS, n), a column for each velocity, however many the robot has: friction, position stops,
+# what drives it, its servo, where in q its coordinate is (-1: nowhere, of joints on groups, which have no stops, and
+# whose servos follow velocities), two of a spring, which are 0, its limit, 1 where its command is clipped already, and
+# the share of its effort that a servo or gravity compensation gives.
 DAMPING, FRICTION, LOWER, UPPER, DRIVE, STIFFNESS = range(PLACE)
 RATE, LIMIT, CLIPPED, STRENGTH = range(REST + 1, REST + 5)
 ROWS = STRENGTH + 1
@@ -197,7 +197,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
             if joints[DRIVE, k] == BRAKE:
                 motion.begin[k] = motion.slip[k] = 0.0
         drive(motion, wrenches, row, start + i * h, h if implicit else 0.0, q, qd, tau, beyond, work)
-        if motion.watch[FAILURE] != 0:
+        if failed(ws.interrupt_at(motion.memory)):
             return i
         if steps == 0:
             break
@@ -252,10 +252,10 @@ def form(integrator: str, on_groups: bool = False) -> Form:
 
     @compiled(f"driven.{integrator}{'.groups' * on_groups}", nogil=True)
     def run(memory, calls, joints, wrenches, reference, steps, start, h, what, q, qd, tau, clipped, lost, past):
-        begin(ws.watch_in(memory), False)
+        begin(ws.interrupt_at(at(memory)), False)
         made = driven_steps(implicit, step, tableau, space, memory, calls, joints, wrenches, reference, steps, start, h,
                             what, q, qd, tau, clipped, lost, past)
-        finish(ws.watch_in(memory))
+        finish(ws.interrupt_at(at(memory)))
         return made
     return Form(run, SIGNATURE)
 

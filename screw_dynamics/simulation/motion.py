@@ -8,6 +8,7 @@ import numpy as np
 
 from screw_dynamics.algorithms.space import PLACE, place_in_q
 from screw_dynamics.compiled.native import at, attempt, call
+from screw_dynamics.compiled.workspace import interrupt_at
 from screw_dynamics.constraints.impulses import ADDED, LOWER, STICKS, UPPER
 from screw_dynamics.constraints.projection import NEEDED, PUSHED
 from screw_dynamics.numbers.scalars import some, where
@@ -21,19 +22,18 @@ SPRING, REST, LEAST, MOST = range(PLACE + 1, PLACE + 5)     # rows of joints
 class Motion(NamedTuple):
     """The robot and its actuation in a rollout.
 
-    space: None, or Groups where joints are on groups. memory: address of the workspace; calls: addresses of compiled
-    functions, see FORWARD; joints (11, n): damping, friction, lower and upper stop, stiffness and rest of the springs,
-    and limits that do not act, see steps.py; watch: what a failing controller is stored in; vectors (n): tau, the
-    efforts, and memory for the inputs of forward dynamics and of the controller, whose time is the first entry of t;
-    terms (3, n): memory for what elements of force add up to. begin (n): the velocities where a step starts, slip (n)
-    their signs, by which dry friction resists in it, dry (n) its efforts, start (nq) the configuration there; acts
+    space: None, or Groups where joints are on groups. memory: address of the workspace, in whose INTERRUPT is what a
+    failing controller raised; calls: addresses of compiled functions, see FORWARD; joints (11, n): damping, friction,
+    lower and upper stop, stiffness and rest of the springs, and limits that do not act, see steps.py; vectors (n): tau,
+    the efforts, and memory for the inputs of forward dynamics and of the controller, whose time is the first entry of
+    t; terms (3, n): memory for what elements of force add up to. begin (n): the velocities where a step starts, slip
+    (n) their signs, by which dry friction resists in it, dry (n) its efforts, start (nq) the configuration there; acts
     (ACTS, n): memory."""
 
     space: Any
     memory: int
     calls: Any
     joints: Any
-    watch: Any
     tau: Any
     net: Any
     added: Any
@@ -68,7 +68,7 @@ def control(motion: Motion, t: Scalar, q: list, qd: list) -> None:
         motion.qd[k], motion.tau[k] = qd[k], null(qd[k])
     motion.t[0] = over(t, qd[0])
     attempt(motion.calls[CONTROLLER], (motion.memory, at(motion.calls), at(motion.t), at(motion.q), at(motion.qd),
-                              at(motion.tau)), motion.watch)
+                              at(motion.tau)), interrupt_at(motion.memory).failure)
 
 
 @kernel
@@ -102,7 +102,7 @@ def add_forces(motion: Motion, t: Scalar, q: list, qd: list, ahead: Scalar) -> N
     """Set motion.terms to the efforts of force elements, their stiffness and their damping; forces/kernels.py."""
     motion.t[0] = over(t, qd[0])
     attempt(motion.calls[FORCES], (motion.memory, motion.calls[ELEMENTS], at(motion.t), ahead, at(q), at(qd),
-                                   at(motion.terms)), motion.watch)
+                                   at(motion.terms)), interrupt_at(motion.memory).failure)
 
 
 @kernel

@@ -18,9 +18,9 @@ from screw_dynamics.numbers.structs import member
 from screw_dynamics.numbers.values import CALLEE, kernel, null, over
 
 from .motion import PROJECT
-from .steps import ADDRESSES, JOINTS, OF_JOINT
+from .steps import CALLS, OF_JOINT
 
-# Positions of the methods among the addresses of a plan.
+# Positions of the methods among the addresses of settings.
 METHODS = {name: PROJECT + 1 + i for i, name in enumerate((
     "gravity_torque", "coriolis_torque", "inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix",
     "kinetic_energy", "potential_energy", "forward_kinematics", "jacobian", "jacobian_derivative"))}
@@ -109,12 +109,13 @@ def _absent(kind):
 def _evaluate(robot, index, shape, target, inputs, out):
     """Call the algorithm of a method on its inputs (n,)."""
     memory = ws.memory_at(_memory(robot))
-    n, nq, like = int(memory[ws.COORDINATES]), int(memory[ws.CONFIGURATION]), _like(robot)
+    head, like = ws.header(memory), _like(robot)
+    n, nq = head.coordinates, head.configuration
     x, y, z = _vector(like, inputs[0]), _vector(like, inputs[1]), _vector(like, inputs[2])
     if len(x) != nq or len(y) != n and at(y) != at(x) or len(z) != n and at(z) != at(x):    # q again: not an input
         raise ValueError("q must have robot.nq entries, and qd, qdd and tau robot.n each")
-    result = _result(like, out, shape(n, int(memory[ws.SLOTS]) - 1))
-    calls = array_at(0, _calls(robot), (JOINTS - ADDRESSES,))
+    result = _result(like, out, shape(n, head.slots - 1))
+    calls = array_at(0, _calls(robot), (CALLS,))
     if calls[index] == 0:
         raise RuntimeError("this method of the robot was not prepared")
     call(calls[index], (_memory(robot), target, at(x), at(y), at(z), at(z), at(result)))
@@ -236,9 +237,9 @@ def _jacobian_derivative(robot, q, qd, link, representation="body", reference=No
 
 @kernel
 def _friction(robot, qd, out):
-    """damping qd + friction sign(qd), from the last two rows of a plan's joints."""
-    n, like = int(ws.memory_at(_memory(robot))[ws.COORDINATES]), _like(robot)
-    joints, v = array_at(0.0, _calls(robot) + 8 * (JOINTS - ADDRESSES), (OF_JOINT, n)), _vector(like, qd)
+    """damping qd + friction sign(qd), from the last two rows of the settings of joints."""
+    n, like = ws.header_at(_memory(robot)).coordinates, _like(robot)
+    joints, v = array_at(0.0, _calls(robot) + 8 * CALLS, (OF_JOINT, n)), _vector(like, qd)
     if len(v) != n:
         raise ValueError("qd must have robot.n entries")
     tau = _result(like, out, (n,))
@@ -257,9 +258,9 @@ def _friction_torque(robot, qd, out=None):
 
 @overload_attribute(RobotType, "n")
 def _n(robot):
-    return lambda robot: int(ws.memory_at(_memory(robot))[ws.COORDINATES])
+    return lambda robot: ws.header_at(_memory(robot)).coordinates
 
 
 @overload_attribute(RobotType, "nq")
 def _nq(robot):
-    return lambda robot: int(ws.memory_at(_memory(robot))[ws.CONFIGURATION])
+    return lambda robot: ws.header_at(_memory(robot)).configuration

@@ -1,4 +1,4 @@
-"""Rollouts and steps of a robot: what they are asked for becomes plans of the kernels, and arrays of results."""
+"""Rollouts and steps of a robot: what they are asked for becomes settings of the kernels, and arrays of results."""
 from collections.abc import Callable, Sequence
 from math import prod
 from threading import get_ident, main_thread
@@ -13,6 +13,7 @@ from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
 from screw_dynamics.checks import broadcast, number, one_of, positive, real_numbers, result_pair
 from screw_dynamics.compiled.batch import Workspaces
+from screw_dynamics.compiled.records import place
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.constraints.projection import NEEDED, acts_at_ends, projection_address, with_room
 from screw_dynamics.forces import Custom, Element, JointSprings, ModelDamping, ModelFriction, Total, elements_of
@@ -30,13 +31,14 @@ from .robot_type import METHODS
 from .rollout_arguments import efforts, options, sampling
 from .rollout_kernels import KNOWN, entry_point, noted
 from .springs import checked_springs
-from .steps import ABSOLUTE, ADDRESSES, EVERY, JOINTS, LEFT, LONG, MAIN, OF_JOINT, PROJECTED, RELATIVE, START, STEPS
+from .steps import JOINTS, LEFT, OF_JOINT, SETTINGS
 
 OTHER_METHODS = {"kinetic_energy": KINETIC_ENERGY, "potential_energy": POTENTIAL_ENERGY,
                  "forward_kinematics": FORWARD_KINEMATICS, "jacobian": JACOBIAN,
                  "jacobian_derivative": JACOBIAN_DERIVATIVE}
 empty = np.empty
 SMALLEST = float(100 * np.finfo(float).eps)       # relative tolerance
+CALLS_AT, LONG, MAIN = (place(SETTINGS, name) for name in ("calls", "long", "main"))   # as records.place says
 BRIEF = 100             # steps times joints up to which a rollout of one state keeps the GIL
 
 
@@ -62,20 +64,21 @@ class Rollouts:
         self._projected = projected
         self._robot, self._model, self.entries, self._workspaces = robot, robot.model, entries, workspaces
         self._with_room = workspaces if projected is not None else Workspaces(with_room(robot.tables))
-        self._checked: dict = {}            # by options: plan, and number of samples
+        self._checked: dict = {}            # by options: settings, and number of samples
         self._totals: dict[tuple[Element, ...], Total] = {}
         self._on_groups = self._model.on_groups
         self._methods = {**entries._asdict(), **{
             name: entry.of(self._model.structure) for name, entry in OTHER_METHODS.items()}}
         self._no_effort = np.zeros(self._model.n)
 
-    # --------------------------------------------------------------------------------------------- plans
-    def _plan(self, integrator, friction, limits, springs=None):
-        """A new plan of one step, with friction, limits and springs or without, but no addresses. limits: None if they
-        do not act, but leaving them is to be noted."""
-        model, plan = self._model, np.zeros(JOINTS + OF_JOINT * self._model.n)
-        plan[[STEPS, EVERY]] = 1
-        rows = plan[JOINTS:].reshape(OF_JOINT, model.n)
+    # --------------------------------------------------------------------------------------------- settings
+    def _settings(self, integrator, friction, limits, springs=None):
+        """New settings of one step, with friction, limits and springs or without, but no addresses. limits: None if
+        they do not act, but leaving them is to be noted."""
+        model, settings = self._model, np.zeros(JOINTS + OF_JOINT * self._model.n)
+        head = _head(settings)
+        head.steps = head.every = 1
+        rows = settings[JOINTS:].reshape(OF_JOINT, model.n)
         damping, dry, lower, upper, *others = rows
         others[0][:], others[1][:], others[2][:] = model.damping, model.friction, model.places_in_q
         lower[:], upper[:] = (model.lower, model.upper) if limits else (-np.inf, np.inf)
@@ -85,7 +88,7 @@ class Rollouts:
         if springs is not None:
             rows[SPRING], dampers, rows[REST] = springs
             damping += dampers
-        return plan
+        return settings
 
     def total(self, forces: Sequence[Element] | None, friction: bool = False, springs: Any = None) -> Total | None:
         """The sum of elements of force on the robot, with the model's friction and springs at the joints if they act;
@@ -106,30 +109,31 @@ class Rollouts:
             self._totals[elements] = Total(self._model, self._robot.tables, elements)
         return self._totals[elements]
 
-    def _call_robot(self, plan, integrator, total, lanes):
-        """Write the addresses of what an integrator calls of the robot into a plan. Returns all addresses."""
-        calls = plan.view(np.int64)[ADDRESSES:JOINTS]
+    def _call_robot(self, settings, integrator, total, lanes):
+        """Write the addresses of what an integrator calls of the robot into settings. Returns all addresses."""
+        head = _head(settings)
+        calls = head.calls
         calls[FORWARD] = self.entries.acceleration.address(lanes)
         if total:
             check_elements(integrator, total.elements)
             calls[FORCES], calls[ELEMENTS] = total.address(lanes), total.where
         if INTEGRATORS[integrator].momenta:
             calls[MOMENTA] = momenta_address(self._model.structure, lanes)
-        if self._projected is not None or acts_at_ends(plan[JOINTS:].reshape(OF_JOINT, -1)):
-            plan[PROJECTED] = NEEDED if self._projected is None else self._projected
+        if self._projected is not None or acts_at_ends(settings[JOINTS:].reshape(OF_JOINT, -1)):
+            head.projected = NEEDED if self._projected is None else self._projected
             calls[PROJECT] = projection_address(self._model.structure, self._projected is not None, lanes)
         return calls
 
-    def _pool(self, plan):
-        """The workspaces with what the functions of a plan read."""
-        return self._with_room if plan.view(np.int64)[ADDRESSES + PROJECT] else self._workspaces
+    def _pool(self, words):
+        """The workspaces with what the functions read whose addresses are in the words of settings."""
+        return self._with_room if words.item(CALLS_AT + PROJECT) else self._workspaces
 
-    def _with_calls(self, plan, integrator, total, controller, lanes):
-        """The plan with the addresses of what an integrator calls, of a controller and of what it calls."""
-        plan = plan.copy()
-        calls = self._call_robot(plan, integrator, total, lanes)
+    def _with_calls(self, settings, integrator, total, controller, lanes):
+        """A copy of settings with the addresses of what an integrator calls, of a controller and of what it calls."""
+        settings = settings.copy()
+        calls = self._call_robot(settings, integrator, total, lanes)
         if controller:
-            plan[LONG] = 1                      # whatever it does
+            _head(settings).long = 1             # whatever it does
             frames = tuple(self._model.frame_names)
             found = (controller if isinstance(controller, CompiledController) else
                      plain_controller(controller, self._robot) if PLAIN else
@@ -137,16 +141,17 @@ class Rollouts:
             calls[CONTROLLER] = found.address
             for name in found.methods:
                 calls[METHODS[name]] = self._methods[name].address(found.lanes)
-        return plan
+        return settings
 
     def step_entry(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None,
                    total: Total | None = None) -> tuple[Callable, np.ndarray, Workspaces]:
-        """The entry point of one state, the plan of one step, and the workspaces for it. ValueError for an adaptive
+        """The entry point of one state, the settings of one step, and the workspaces for it. ValueError for an adaptive
         integrator."""
         one_of("integrator", integrator, FIXED_STEPS)
         friction, limits = options(friction, limits)
-        plan = self._with_calls(self._plan(integrator, friction, limits, springs), integrator, total, None, False)
-        return entry_point(integrator, False, self._on_groups), plan, self._pool(plan)
+        settings = self._settings(integrator, friction, limits, springs)
+        settings = self._with_calls(settings, integrator, total, None, False)
+        return entry_point(integrator, False, self._on_groups), settings, self._pool(settings.view(np.int64))
 
     # --------------------------------------------------------------------------------------------- one step
     def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float, integrator: str, friction: bool,
@@ -164,16 +169,17 @@ class Rollouts:
         ends = np.empty((count, 1, self._model.nq)), np.empty((count, 1, n))
         inputs = [np.require(x, float, ["C", "A"]).reshape(count, 1, x.shape[-1]) for x in (q, qd, tau)]
         if lead or not KNOWN:
-            plan = self._with_calls(self._plan(integrator, friction, limits, springs), integrator, total, None, True)
-            plan[START] = begin
-            notes = self._many(integrator, plan, *inputs, *ends, dt, threads, total)
+            settings = self._settings(integrator, friction, limits, springs)
+            settings = self._with_calls(settings, integrator, total, None, True)
+            _head(settings).start = begin
+            notes = self._many(integrator, settings, *inputs, *ends, dt, threads, total)
         else:
             if threads is not None:
                 thread_count(threads)
-            one, plan, pool = self.step_entry(integrator, friction, limits, springs, total)
-            plan[START] = begin
+            one, settings, pool = self.step_entry(integrator, friction, limits, springs, total)
+            _head(settings).start = begin
             with pool.borrowed() as memory:
-                notes = noted(one(memory, plan, *(x[0, 0] for x in inputs), None, *(x[0, 0] for x in ends), dt))
+                notes = noted(one(memory, settings, *(x[0, 0] for x in inputs), None, *(x[0, 0] for x in ends), dt))
         if notes[LEFT]:
             self.tell_limits(ends[0].reshape(*lead, 1, -1), inputs[0].reshape(*lead, 1, -1), 4)
         for result, end in zip(results, ends, strict=True):
@@ -209,52 +215,55 @@ class Rollouts:
         key = (dt, steps, integrator, friction, limits, every, rtol, atol, checked_springs(self._model, springs),
                total.elements if total else ())
         try:
-            plan, samples = self._checked[key]
+            settings, samples = self._checked[key]
         except (KeyError, TypeError):           # not seen yet, or no numbers
-            plan, samples = self._check(*key)
+            settings, samples = self._check(*key)
         if start != 0.0:
-            plan = plan.copy()
-            plan[START] = start
+            settings = settings.copy()
+            _head(settings).start = start
         if threads is not None:
             thread_count(threads)
         if callable(effort) or isinstance(effort, CompiledController):
             controller, effort = effort, None
         found = None
         if KNOWN and type(q0) is type(qd0) is np.ndarray and q0.ndim == qd0.ndim == 1:
-            found = self._from_one(integrator, plan, q0, qd0, effort, total, controller, dt, samples)
+            found = self._from_one(integrator, settings, q0, qd0, effort, total, controller, dt, samples)
         if found is None:
-            found = self._from_any(integrator, plan, q0, qd0, effort, total, controller, float(dt), samples, threads)
+            found = self._from_any(
+                integrator, settings, q0, qd0, effort, total, controller, float(dt), samples, threads)
         return found
 
     def _check(self, dt, steps, integrator, friction, limits, every, rtol, atol, springs, forces):
-        """The plan of a rollout of one state, and how many samples it has; kept for the next call."""
+        """The settings of a rollout of one state, and how many samples it has; kept for the next call."""
         key = dt, steps, integrator, friction, limits, every, rtol, atol, springs, forces
         one_of("integrator", integrator, INTEGRATORS)
         dt, rtol, atol = positive("dt", dt), positive("rtol", rtol), positive("atol", atol)
         steps, every = sampling(steps, every)
-        plan = self._plan(integrator, friction, limits, springs)
-        plan[STEPS], plan[EVERY], plan[RELATIVE], plan[ABSOLUTE] = steps, every, max(rtol, SMALLEST), atol
-        plan[LONG] = steps * self._model.n > BRIEF or integrator not in FIXED_STEPS
+        settings = self._settings(integrator, friction, limits, springs)
+        head = _head(settings)
+        head.steps, head.every, head.relative, head.absolute = steps, every, max(rtol, SMALLEST), atol
+        head.long = steps * self._model.n > BRIEF or integrator not in FIXED_STEPS
         if len(self._checked) > 100:
             self._checked.clear()
-        self._checked[key] = plan, steps // every
+        self._checked[key] = settings, steps // every
         return self._checked[key]
 
-    def _from_one(self, integrator, plan, q0, qd0, effort, total, controller, dt, samples):
+    def _from_one(self, integrator, settings, q0, qd0, effort, total, controller, dt, samples):
         """The Samples of one state; None unless the arguments are such as `roll_one` reads."""
         if controller:
-            plan = self._with_calls(plan, integrator, total, controller, False)
-        elif plan[ADDRESSES] == 0.0:
-            self._call_robot(plan, integrator, total, False)
-        if plan[LONG]:
-            plan = plan.copy()
-            plan[MAIN] = get_ident() == main_thread().ident
-        n, pool = self._model.n, self._pool(plan)
+            settings = self._with_calls(settings, integrator, total, controller, False)
+        words = settings.view(np.int64)
+        if words.item(CALLS_AT + FORWARD) == 0:
+            self._call_robot(settings, integrator, total, False)
+        if words.item(LONG):
+            settings = settings.copy()
+            settings.view(np.int64)[MAIN] = get_ident() == main_thread().ident
+        n, pool = self._model.n, self._pool(words)
         memory = pool.take()
         t, q, qd = empty(samples + 1), empty((samples + 1, self._model.nq)), empty((samples + 1, n))
         try:
             done = entry_point(integrator, False, self._on_groups)(
-                memory, plan, q0, qd0, self._no_effort if effort is None else effort, t, q, qd, dt)
+                memory, settings, q0, qd0, self._no_effort if effort is None else effort, t, q, qd, dt)
         except Exception as error:
             self._tell_line(error, controller, memory, 1)
             name_force(error, total)
@@ -263,23 +272,24 @@ class Rollouts:
             pool.give_back(memory)
         return Samples(t, q, qd, *noted(done)) if done else None
 
-    def _from_any(self, integrator, plan, q0, qd0, effort, total, controller, dt, samples, threads):
+    def _from_any(self, integrator, settings, q0, qd0, effort, total, controller, dt, samples, threads):
         """The same of array-likes of one state or many."""
-        n, steps, every = self._model.n, int(plan[STEPS]), int(plan[EVERY])
+        n, head = self._model.n, _head(settings)
+        steps, every = int(head.steps), int(head.every)
         q0, qd0 = broadcast({"q0": real_numbers("q0", q0, self._model.nq), "qd0": real_numbers("qd0", qd0, n)})
         lead, count = q0.shape[:-1], prod(q0.shape[:-1])
         effort = efforts(effort, lead, steps, n)
         if KNOWN and not lead:
             q0, qd0, effort = (np.require(x, float, ["C", "A"]).view(np.ndarray) for x in (q0, qd0, effort))
             effort = effort if len(effort) == steps else effort[0]
-            return self._from_one(integrator, plan, q0, qd0, effort, total, controller, dt, samples)
-        plan = self._with_calls(plan, integrator, total, controller, True)
+            return self._from_one(integrator, settings, q0, qd0, effort, total, controller, dt, samples)
+        settings = self._with_calls(settings, integrator, total, controller, True)
         q, qd = np.empty((*lead, samples + 1, self._model.nq)), np.empty((*lead, samples + 1, n))
         q[..., 0, :], qd[..., 0, :] = q0, qd0
         rows, rates = q.reshape(count, samples + 1, self._model.nq), qd.reshape(count, samples + 1, n)
         effort = effort.reshape(count, *effort.shape[-2:])
-        notes = self._many(integrator, plan, rows[:, :1], rates[:, :1], effort, rows[:, 1:], rates[:, 1:], dt, threads,
-                           total, controller)
+        notes = self._many(integrator, settings, rows[:, :1], rates[:, :1], effort, rows[:, 1:], rates[:, 1:], dt,
+                           threads, total, controller)
         return Samples(every * dt * np.arange(samples + 1), q, qd, *(notes != 0).tolist())
 
     def _tell_line(self, error, controller, memory, lanes):
@@ -290,9 +300,9 @@ class Rollouts:
             if found is not error:
                 raise found from None
 
-    def _many(self, integrator, plan, q0, qd0, effort, q, qd, dt, threads, total, controller=None):
+    def _many(self, integrator, settings, q0, qd0, effort, q, qd, dt, threads, total, controller=None):
         """Fill q and qd (N, samples, n) from the states (N, 1, n) on, WIDTH at a time, in pieces on threads. Returns
-        the notes of a Job."""
+        the notes of a Rollout."""
         count, run = len(q), entry_point(integrator, True, self._on_groups)
         shares = max(1, min(thread_count(threads), -(-count // WIDTH)))
         size = -(-count // (shares if shares == 1 else 4 * shares))     # small pieces: a slow core delays no other
@@ -301,12 +311,12 @@ class Rollouts:
 
         def work(starts):
             main = get_ident() == main_thread().ident
-            with self._pool(plan).borrowed() as memory:
+            with self._pool(settings.view(np.int64)).borrowed() as memory:
                 try:
                     for start in starts:
                         piece = slice(start, start + size)
                         arrays = (x[piece] for x in (q0, qd0, effort, q, qd))
-                        run(memory, plan, *arrays, dt, stop, notes, main)
+                        run(memory, settings, *arrays, dt, stop, notes, main)
                 except Exception as error:
                     self._tell_line(error, controller, memory, WIDTH)
                     name_force(error, total)
@@ -318,8 +328,8 @@ class Rollouts:
         """The efforts (..., k, n) that a controller gives at the times t (k,) and states q (..., k, nq), qd (..., k,
         n) of a motion."""
         any_one = FIXED_STEPS[0]
-        plan = self._with_calls(self._plan(any_one, False, False), any_one, None, controller, False)
-        calls = plan.view(np.int64)[ADDRESSES:JOINTS]
+        settings = self._with_calls(self._settings(any_one, False, False), any_one, None, controller, False)
+        calls = _head(settings).calls
         tau, along = np.empty(qd.shape), control_along.entry_point()
         with self._workspaces.borrowed() as memory:
             for k in np.ndindex(qd.shape[:-2]):
@@ -329,6 +339,11 @@ class Rollouts:
                     states = zip(t, q[k], qd[k], strict=True)
                     raise controller_failure.located(error, controller, self._robot, states) from None
         return tau
+
+
+def _head(settings):
+    """The record of settings, for Python."""
+    return settings[:JOINTS].view(SETTINGS)[0]
 
 
 def acting(model: Model, forces: Sequence[Element] | None, friction: bool, springs: Any) -> tuple[Element, ...]:

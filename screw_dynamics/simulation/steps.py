@@ -9,8 +9,9 @@ import numpy as np
 from screw_dynamics.algorithms.space import place_in_q
 from screw_dynamics.compiled.interrupt import ended
 from screw_dynamics.compiled.native import array_at, at
+from screw_dynamics.compiled.records import WORD, reader, record
 from screw_dynamics.compiled.samples import load_rows, store_rows
-from screw_dynamics.compiled.workspace import CONFIGURATION, COORDINATES, RESULT, watch_in
+from screw_dynamics.compiled.workspace import header, interrupt_at
 from screw_dynamics.constraints.impulses import ACTS
 from screw_dynamics.constraints.projection import BEGIN, NEEDED
 from screw_dynamics.numbers.lanes import extract, insert, places
@@ -21,28 +22,32 @@ from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
 from .motion import LEAST, MOST, PROJECT, Motion, Stages, any_bounds, arrive, beyond, depart, project
 from .runge_kutta import Tableau, dense, dense_weights, error_norm, first_step, next_step, runge_kutta_stages
 
-# A plan is a float64 array: numbers of a rollout, addresses of CALLS functions (bits, not numbers), and for each
-# velocity eleven numbers (OF_JOINT, n): damping, friction and stops in the rollout, the model's damping and friction,
+# The settings of a rollout are a float64 array: a record, and for each velocity eleven numbers (OF_JOINT, n), of which
+# there are as many as the robot needs: damping, friction and stops in the rollout, the model's damping and friction,
 # where in q its coordinate is, or -1, stiffness and rest of its spring, and limits that do not act: what leaves them is
-# noted. Where stops or dry friction act, or constraints, project in constraints.py is called with the plan's PROJECTED
-# after a step: NEEDED only where some joint needs it, more for a robot that keeps constraints, which is called with
-# BEGIN before the first step.
-STEPS, EVERY, RELATIVE, ABSOLUTE, LONG, MAIN, PROJECTED, START, ADDRESSES, CALLS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 18
+# noted. The record: steps, and of how many each sample is the last; tolerances; whether it takes long, and runs on the
+# main thread; the time at which it begins; and addresses of functions, see motion.py. Where stops or dry friction act,
+# or constraints, project in constraints.py is called with `projected` after a step: NEEDED only where some joint needs
+# it, more for a robot that keeps constraints, which is called with BEGIN before the first step.
+CALLS = 18
+SETTINGS = record("steps", "every", ("relative", float), ("absolute", float), "long", "main", "projected",
+                  ("start", float), ("calls", WORD, (CALLS,)))
+_settings_at = reader(SETTINGS)
 STAGES = 22         # rows of working memory before those of the stages
-JOINTS, OF_JOINT = ADDRESSES + CALLS, 11
-DIVERGED, LEFT = 0, 1       # words of a job's notes
+JOINTS, OF_JOINT = SETTINGS.itemsize // 8, 11
+DIVERGED, LEFT = 0, 1       # of a rollout's notes
 
 
-class Job(NamedTuple):
+class Rollout(NamedTuple):
     """The inputs of a rollout, and where its results go.
 
-    memory: a workspace; plan: see above; initial states q0 (N, 1, nq), qd0 (N, 1, n); effort (N, 1 or steps, n); q (N,
-    samples, nq) and qd (N, samples, n): samples after the initial state, which may overlap with it; dt: length of a
+    memory: a workspace; settings: see above; initial states q0 (N, 1, nq), qd0 (N, 1, n); effort (N, 1 or steps, n); q
+    (N, samples, nq) and qd (N, samples, n): samples after the initial state, which may overlap with it; dt: length of a
     step, s; stop (1,): other than 0 to end all rollouts that share it; notes (2,): become 1 where a last sample is not
     finite, and where a sample is beyond a limit that does not act, within which the state began."""
 
     memory: np.ndarray
-    plan: np.ndarray
+    settings: np.ndarray
     q0: np.ndarray
     qd0: np.ndarray
     effort: np.ndarray
@@ -51,6 +56,12 @@ class Job(NamedTuple):
     dt: float
     stop: np.ndarray
     notes: np.ndarray
+
+
+@kernel
+def settings_in(memory: np.ndarray) -> Any:
+    """The SETTINGS of a rollout."""
+    return _settings_at(at(memory))
 
 
 @kernel
@@ -66,10 +77,11 @@ def prepare_motion(tableau: Tableau, like: Scalar, space: Callable, calls: Any, 
     """The state, the Motion and the Stages of a rollout, over scalars of the kind of `like`, in a workspace.
 
     space(memory): Motion.space."""
-    n, nq, count = int(memory[COORDINATES]), int(memory[CONFIGURATION]), work_rows(tableau)
-    rows, middle = block(like, (count, nq), memory, int(memory[RESULT])), (STAGES + count) // 2
-    motion = Motion(space(memory), at(memory), calls, joints, watch_in(memory), rows[2][:n], rows[3][:n], rows[4][:n],
-                    rows[5], rows[6][:n], rows[7], array_at(like, at(rows[11]), (3, n)), rows[21][:n], rows[14][:n],
+    head, count = header(memory), work_rows(tableau)
+    n, nq = head.coordinates, head.configuration
+    rows, middle = block(like, (count, nq), memory, head.result), (STAGES + count) // 2
+    motion = Motion(space(memory), at(memory), calls, joints, rows[2][:n], rows[3][:n], rows[4][:n], rows[5],
+                    rows[6][:n], rows[7], array_at(like, at(rows[11]), (3, n)), rows[21][:n], rows[14][:n],
                     rows[20][:n], rows[15], array_at(like, at(rows[16]), (ACTS, n)))
     for k in range(ACTS):
         for i in range(n):
@@ -78,64 +90,65 @@ def prepare_motion(tableau: Tableau, like: Scalar, space: Callable, calls: Any, 
 
 
 @kernel
-def motion_of(tableau: Tableau, like: Scalar, space: Callable, job: Job) -> tuple[list, list, Motion, Stages]:
-    """prepare_motion of a job."""
-    calls = array_at(0, at(job.plan) + 8 * ADDRESSES, (CALLS,))
-    joints = block(0.0, (OF_JOINT, int(job.memory[COORDINATES])), job.plan, JOINTS)
-    return prepare_motion(tableau, like, space, calls, joints, job.memory)
+def motion_of(tableau: Tableau, like: Scalar, space: Callable, rollout: Rollout) -> tuple[list, list, Motion, Stages]:
+    """prepare_motion of a rollout."""
+    calls = array_at(0, at(settings_in(rollout.settings).calls), (CALLS,))
+    joints = block(0.0, (OF_JOINT, header(rollout.memory).coordinates), rollout.settings, JOINTS)
+    return prepare_motion(tableau, like, space, calls, joints, rollout.memory)
 
 
 @kernel
-def note_divergence(job: Job, x: list, v: list) -> None:
+def note_divergence(rollout: Rollout, x: list, v: list) -> None:
     """Note if any number of the state is not finite."""
     for k in range(len(x)):
         if some(x[k] - x[k] != 0.0):                            # NaN for an infinity too
-            job.notes[DIVERGED] = 1
+            rollout.notes[DIVERGED] = 1
     for k in range(len(v)):
         if some(v[k] - v[k] != 0.0):
-            job.notes[DIVERGED] = 1
+            rollout.notes[DIVERGED] = 1
 
 
 @outlined
-def note_left(job: Job, motion: Motion, first: int, x: list) -> None:
+def note_left(rollout: Rollout, motion: Motion, first: int, x: list) -> None:
     """Note if a joint of the state `first`, or of as many from it on as x has places, is beyond a limit within which it
     began."""
     joints = motion.joints
     for k in range(joints.shape[1]):
         m, least, most = place_in_q(motion.space, joints, k), joints[LEAST, k], joints[MOST, k]
         if m >= 0:
-            for place in range(min(places(x[m]), len(job.q0) - first)):
-                start, end = job.q0[first + place, 0, m], extract(x[m], place)
+            for place in range(min(places(x[m]), len(rollout.q0) - first)):
+                start, end = rollout.q0[first + place, 0, m], extract(x[m], place)
                 if (end < least <= start) or (end > most >= start):
-                    job.notes[LEFT] = 1
+                    rollout.notes[LEFT] = 1
 
 
 @kernel
-def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable, job: Job) -> None:
+def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable, rollout: Rollout) -> None:
     """Steps of length dt; every `every`-th of them ends in a sample."""
-    x, v, motion, stages = motion_of(tableau, like, space, job)
-    steps, every, what = int(job.plan[STEPS]), int(job.plan[EVERY]), int(job.plan[PROJECTED])
+    x, v, motion, stages = motion_of(tableau, like, space, rollout)
+    settings = settings_in(rollout.settings)
+    steps, every, what = settings.steps, settings.every, settings.projected
     watched, projects = any_bounds(motion.joints, LEAST, MOST), motion.calls[PROJECT] != 0
-    for first in range(0, len(job.q0), places(like)):
-        load_rows(job.q0, first, 0, x)
-        load_rows(job.qd0, first, 0, v)
+    for first in range(0, len(rollout.q0), places(like)):
+        load_rows(rollout.q0, first, 0, x)
+        load_rows(rollout.qd0, first, 0, v)
         if what > NEEDED:
             project(motion, BEGIN, x, v)
         for i in range(steps):
-            if i == 0 or job.effort.shape[1] > 1:
-                load_rows(job.effort, first, i, motion.tau)
+            if i == 0 or rollout.effort.shape[1] > 1:
+                load_rows(rollout.effort, first, i, motion.tau)
             depart(motion, x, v)
-            step(tableau, motion, job.plan[START] + i * job.dt, job.dt, x, v, stages)
+            step(tableau, motion, settings.start + i * rollout.dt, rollout.dt, x, v, stages)
             if projects:
-                arrive(motion, what, null(like) + job.dt, x, v)
+                arrive(motion, what, null(like) + rollout.dt, x, v)
             if (i + 1) % every == 0:
-                if watched and job.notes[LEFT] == 0 and some(beyond(motion, x)):
-                    note_left(job, motion, first, x)            # before results, which may be in the place of q0
-                store_rows(job.q, first, i // every, x)
-                store_rows(job.qd, first, i // every, v)
-            if ended(motion.watch, job.stop):
+                if watched and rollout.notes[LEFT] == 0 and some(beyond(motion, x)):
+                    note_left(rollout, motion, first, x)            # before results, which may be in the place of q0
+                store_rows(rollout.q, first, i // every, x)
+                store_rows(rollout.qd, first, i // every, v)
+            if ended(interrupt_at(motion.memory), rollout.stop):
                 return
-        note_divergence(job, x, v)
+        note_divergence(rollout, x, v)
 
 
 @kernel
@@ -158,20 +171,21 @@ def write_samples(tableau: Tableau, motion: Motion, place: int, t: Scalar, h: Sc
 
 
 @kernel
-def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable, job: Job) -> None:
+def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable, rollout: Rollout) -> None:
     """Runge-Kutta steps with SciPy's step control, sampled at every dt * every by dense output; each place has a time
     of its own. With efforts that vary, stops, dry friction and constraints a step ends at every dt. A state is NaN from
     where its step size underflows or its numbers cease to be finite."""
-    x, v, motion, stages = motion_of(tableau, like, space, job)
-    plan, dt, effort, q, qd, projects = job.plan, job.dt, job.effort, job.q, job.qd, motion.calls[PROJECT] != 0
-    every, relative, tolerance, what = int(plan[EVERY]), plan[RELATIVE], plan[ABSOLUTE], int(plan[PROJECTED])
+    x, v, motion, stages = motion_of(tableau, like, space, rollout)
+    settings, dt, effort, q, qd = settings_in(rollout.settings), rollout.dt, rollout.effort, rollout.q, rollout.qd
+    every, relative, tolerance, what = settings.every, settings.relative, settings.absolute, settings.projected
+    projects = motion.calls[PROJECT] != 0
     watched = any_bounds(motion.joints, LEAST, MOST)
     varying, weights, start, u = effort.shape[1] > 1, np.empty(len(tableau.c)), np.empty(len(x)), np.empty(len(v))
     end = q.shape[1] * every * dt
     for first in range(0, len(q), places(like)):
         count = min(places(like), len(q) - first)
-        load_rows(job.q0, first, 0, x)
-        load_rows(job.qd0, first, 0, v)
+        load_rows(rollout.q0, first, 0, x)
+        load_rows(rollout.qd0, first, 0, v)
         load_rows(effort, first, 0, motion.tau)
         t = null(like)
         if what > NEEDED:
@@ -190,14 +204,14 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
             accepted, lost = active & (error < 1.0), active & (h < 1e-15 * t + 1e-300)
             arrival = where(lost, over(end, like), where(accepted, where(last, horizon, t + length), t))
             if some(lost):
-                job.notes[DIVERGED] = 1
+                rollout.notes[DIVERGED] = 1
             for place in range(count):
                 number, s = int(extract(sample, place)), first + place
                 after = write_samples(tableau, motion, place, t, length, extract(arrival, place), extract(lost, place),
                                       number, every * dt, x, v, stages, weights, start, u, q[s], qd[s])
                 for i in range(number, after):
-                    if watched and job.notes[LEFT] == 0:
-                        note_left(job, motion, s, q[s, i - 1])
+                    if watched and rollout.notes[LEFT] == 0:
+                        note_left(rollout, motion, s, q[s, i - 1])
                 sample = insert(sample, place, float(after))
             for k in range(len(x)):
                 x[k] = where(accepted, stages.q[k], x[k])
@@ -222,5 +236,5 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
                     for k in range(len(v)):
                         if varying and i < effort.shape[1]:
                             motion.tau[k] = insert(motion.tau[k], place, effort[s, i, k])
-            if ended(motion.watch, job.stop):
+            if ended(interrupt_at(motion.memory), rollout.stop):
                 return

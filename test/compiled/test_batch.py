@@ -145,8 +145,8 @@ def test_large_results_are_computed_one_by_one(monkeypatch, rng):
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_memory_has_room_for_a_result(name):
-    n, bodies, memory = ARM.n, len(ARM.model.parents), ARM._memory
-    assert math.prod(ENTRIES[name].shape(n, bodies)) <= memory[workspace.LANES] - memory[workspace.RESULT]
+    n, bodies, head = ARM.n, len(ARM.model.parents), workspace.header(ARM._memory)
+    assert math.prod(ENTRIES[name].shape(n, bodies)) <= head.lanes - head.result
 
 
 def test_no_memory_is_kept_for_large_results():

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from numba import types
 
-from screw_dynamics.compiled import batch, rows, team
+from screw_dynamics.compiled import batch, workers
 from screw_dynamics.compiled import threads as pool
 from screw_dynamics.compiled.interrupt import now
 from screw_dynamics.compiled.native import address, array_at
 from screw_dynamics.compiled.threads import available_threads, on_threads
+from screw_dynamics.compiled.workspace import header
 from screw_dynamics.kernel_cache.cache import compiled, prepare
 from screw_dynamics.numbers.values import PLAIN, kernel
 from support.batches import ARM, method, states
@@ -52,7 +53,7 @@ class Watched:
 
 @pytest.mark.parametrize("threads", [count for count in (1, 2, 3) if count <= os.cpu_count()])
 def test_so_many_threads_are_at_work(rng, monkeypatch, threads):
-    """Each waits until all are there. Machine code has helpers of its own for contiguous arrays: below."""
+    """Each waits until all are there. Machine code has workers of its own for contiguous arrays: below."""
     arrays, seen = states(rng, ARM, 3, 20_000)[:, ::-1], set()
     ARM.inverse_dynamics(*arrays)
     all_there = threading.Barrier(threads)
@@ -66,60 +67,60 @@ def test_so_many_threads_are_at_work(rng, monkeypatch, threads):
     assert len(seen) == threads
 
 
-def helper_seconds():
-    """The processor time that the first helper has taken."""
-    thread, = (x for x in threading.enumerate() if x.name == "screw_dynamics_helper_0")
+def worker_seconds():
+    """The processor time that the first worker has taken."""
+    thread, = (x for x in threading.enumerate() if x.name == "screw_dynamics_worker_0")
     return time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
 
 
-@pytest.mark.skipif(os.cpu_count() == 1, reason="helpers need cores")
-def test_helpers_work_where_they_are_asked_to_and_sleep_otherwise(rng):
-    """A helper looks out for work for a fraction of a millisecond, and then takes no time."""
+@pytest.mark.skipif(os.cpu_count() == 1, reason="workers need cores")
+def test_workers_work_where_they_are_asked_to_and_sleep_otherwise(rng):
+    """A worker looks out for work for a fraction of a millisecond, and then takes no time."""
     arrays = states(rng, ARM, 3, 100_000)
     ARM.inverse_dynamics(*arrays, threads=2)
-    batches, started = 0, helper_seconds()
-    while helper_seconds() - started < 0.02 + 0.3e-3 * batches:
+    batches, started = 0, worker_seconds()
+    while worker_seconds() - started < 0.02 + 0.3e-3 * batches:
         ARM.inverse_dynamics(*arrays, threads=2)
         batches += 1
     asleep = 0.0
-    while asleep != helper_seconds():
-        asleep = helper_seconds()
+    while asleep != worker_seconds():
+        asleep = worker_seconds()
         time.sleep(0.02)
     ARM.inverse_dynamics(*arrays, threads=1)
     ARM.inverse_dynamics(*arrays[:, :8])
-    assert helper_seconds() == asleep
+    assert worker_seconds() == asleep
 
 
 @kernel
-def late(word, helper):
-    """Here, wait until a helper is at work; the helper goes on for 20 ms, and then says that it is done."""
+def late(word, worker):
+    """Here, wait until a worker is at work; the worker goes on for 20 ms, and then says that it is done."""
     words = array_at(0, word, (2,))
-    if helper < 0:
-        while team.look(word) == 0:
-            team.step_aside()
+    if worker < 0:
+        while workers.look(word) == 0:
+            workers.step_aside()
     else:
-        team.put(word, 1)
+        workers.put(word, 1)
         end = now() + 20_000_000
         while now() < end:
-            team.step_aside()
+            workers.step_aside()
         words[1] = 1
 
 
-@pytest.mark.skipif(os.cpu_count() == 1 or PLAIN, reason="helpers need cores, and machine code")
-def test_a_call_ends_when_its_helpers_have():
+@pytest.mark.skipif(os.cpu_count() == 1 or PLAIN, reason="workers need cores, and machine code")
+def test_a_call_ends_when_its_workers_have():
     """However late they are: what they write is there when the call returns, every time."""
-    function = compiled("a late helper")(lambda word, helper: late(word, helper))
-    call = compiled("a call with a late helper")(
-        lambda words, function, argument: team.call_together(words, 1, True, function, argument))
+    function = compiled("a late worker")(lambda word, worker: late(word, worker))
+    call = compiled("a call with a late worker")(
+        lambda words, function, argument: workers.call_together(words, 1, True, function, argument))
     work, together = address(prepare(function, (types.intp,) * 2)), prepare(call, (types.intp,) * 3).entry_point
-    assert team.TEAM.grow(1) == 1
+    assert workers.WORKERS.grow(1) == 1
     for _ in range(3):
         words = np.zeros(2, dtype=np.int64)
-        assert together(team.TEAM.words.ctypes.data, work, words.ctypes.data)
+        assert together(workers.WORKERS.address, work, words.ctypes.data)
         assert words.tolist() == [1, 1]
 
 
-def test_a_process_ends_while_helpers_look_out_for_work():
+def test_a_process_ends_while_workers_look_out_for_work():
     script = f"""
 import numpy, screw_dynamics
 robot = screw_dynamics.Robot.from_urdf({str(URDF / "double_pendulum.urdf")!r})
@@ -242,31 +243,29 @@ def test_who_is_interrupted_waits_for_the_others_all_the_same(ctrl_c):
 
 
 def test_a_system_that_gives_no_threads_costs_time_alone(rng, monkeypatch):
-    class NoThread(threading.Thread):
-        def start(self):
-            raise RuntimeError("can't start new thread")
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
     q, = states(rng, ARM, 1, 20_000)
     expected = ARM.gravity_torque(q, threads=2)
-    monkeypatch.setattr(pool, "_pool", pool._Pool())
-    monkeypatch.setattr(batch, "TEAM", team.Team())
-    for module in (pool, team):
-        monkeypatch.setattr(module, "Thread", NoThread)
+    monkeypatch.setattr(pool, "_pool", pool._new_pool())
+    monkeypatch.setattr(batch, "WORKERS", workers.Workers())
+    monkeypatch.setattr(threading.Thread, "start", refuse)
     assert (ARM.gravity_torque(q, threads=2) == expected).all()
     assert (ARM.gravity_torque(q[::-1], threads=2) == expected[::-1]).all()
 
 
-def test_an_interrupt_while_a_helper_starts_leaves_one_thread_for_its_work(monkeypatch):
+def test_an_interrupt_while_a_worker_starts_leaves_one_thread_for_its_work(monkeypatch):
     """Two that serve one line would look out for work forever."""
     class Interrupted(threading.Thread):
         def start(self):
             super().start()
             raise KeyboardInterrupt
-    monkeypatch.setattr(team.os, "cpu_count", lambda: 2)
-    monkeypatch.setattr(team, "Thread", Interrupted)
-    alone, before = team.Team(), threading.active_count()
+    monkeypatch.setattr(workers.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(workers, "Thread", Interrupted)
+    alone, before = workers.Workers(), threading.active_count()
     with pytest.raises(KeyboardInterrupt):
         alone.grow(1)
-    assert alone.grow(1) == alone.words[team.HELPERS] == threading.active_count() - before == 1
+    assert alone.grow(1) == len(alone) == threading.active_count() - before == 1
     alone.end()
     assert threading.active_count() == before
 
@@ -290,12 +289,12 @@ def test_a_fork_leaves_the_workspace_free_of_which_another_thread_was_at_work(rn
     """That thread does not live in the child, and would not give it back."""
     arrays = states(rng, ARM, 3, 64)
     expected, workspaces = ARM.inverse_dynamics(*arrays), ARM._on_lanes
-    mark = workspaces.memory.view(np.int64)
+    mark = header(workspaces.memory).batch
 
     def at_once(arrays):
         found = batch.evaluate_rows(ARM._inverse_dynamics, workspaces, (ARM.n,), (), tuple(arrays), None, 1)
         return found is not None and (found == expected).all()
-    mark[rows.BUSY] = team.TEAM.words.ctypes.data
+    mark.busy = workers.WORKERS.address
     try:
         assert not at_once(arrays)
         child = multiprocessing.get_context("fork").Process(target=lambda: os._exit(0 if at_once(arrays) else 1))
@@ -303,7 +302,7 @@ def test_a_fork_leaves_the_workspace_free_of_which_another_thread_was_at_work(rn
         child.join(60)
         assert child.exitcode == 0
     finally:
-        mark[rows.BUSY] = 0
+        mark.busy = 0
     assert at_once(arrays)
 
 

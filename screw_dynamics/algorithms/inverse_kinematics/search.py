@@ -16,7 +16,7 @@ from screw_dynamics.model.group_joints import configure
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import absolute, some, where
-from screw_dynamics.numbers.tables import table, taking
+from screw_dynamics.numbers.tables import taking
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 from screw_dynamics.screws.joint import Placement, pose
 from screw_dynamics.screws.vectors import cross
@@ -207,7 +207,7 @@ def run(Table: type, fill: Callable, renew: Callable, like: Scalar, memory: np.n
     """Search for all problems. Table: the table of `errors`; fill(links, memory, q, column) and renew(links, memory,
     slots, q, column): how its first column follows from q, all of it, and the slots whose joints move."""
     links, frames, options, N = ws.links_in(memory), ws.frames_in(memory), search.options, len(search.q0)
-    body = table(Table, like, int(memory[ws.SLOTS]), memory, int(memory[ws.BODY]))
+    body = ws.body_on_lanes(Table, memory, like)
     m, a, _, _ = sizes(search)
     work, at = work_in(like, m, a, work_memory), places_in(like, search, work_memory)
     state, attempts = at.state, int(options[ATTEMPTS])

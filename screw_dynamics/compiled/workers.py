@@ -1,7 +1,8 @@
-"""Threads that help a call with its batch: they wait for work in machine code, without the GIL, and at first awake.
+"""Workers: threads that share a call's batch. They wait for it in machine code, without the GIL, and at first awake.
 
-To wake a thread takes the better part of a batch of a thousand states. So a helper that has ended its work looks out
-for more for SPIN, as long as some wakings take, before it sleeps."""
+To wake a thread takes the better part of a batch of a thousand states. So a worker that has ended its work looks out
+for more for SPIN, as long as some wakings take, before it sleeps. A caller takes back what no worker has begun: where
+others have the core, nobody waits for a thread that does not run."""
 import atexit
 import ctypes
 import os
@@ -17,17 +18,21 @@ from numba.core import cgutils
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic
 
-from screw_dynamics.compiled.native import array_at, call
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.numbers.values import kernel, outlined
 
 from .interrupt import now
+from .native import call
+from .records import WORD, reader, record
 
-SPIN = 200_000          # ns: how long a helper looks out for work before it sleeps
-# Words of a team: how many helpers there are, and when a batch ended last. From LINE on a line of the cache for each:
-# its state, the function(argument, number of the helper) to call, whose call that is, and a lock that wakes it.
-HELPERS, LAST, LINE = 0, 1, 8
-STATE, FUNCTION, ARGUMENT, LOCK = 0, 8, 16, 24                              # bytes from the beginning of a line
+SPIN = 200_000          # ns: how long a worker looks out for work before it sleeps
+# A pool: how many workers there are, and when a batch ended last; then for each a line of the cache: its state, the
+# function(argument, number of the worker) to call, whose call that is, and a lock that wakes it. States and arguments,
+# at which several threads look, are read and written by their addresses.
+POOL = record("workers", "last", ("rest", WORD, (6,)))
+WORKER = record("state", "function", "argument", "lock", ("rest", WORD, (4,)))
+pool_at, worker_at = reader(POOL), reader(WORKER)
+LINE, ARGUMENT = WORKER.itemsize, WORKER.fields["argument"][1]              # bytes
 AWAKE, ASLEEP, TAKEN, TASK, RUNNING, DONE, ENDED = range(7)                 # states
 _VOID, _POINTER, _INT = ir.VoidType(), ir.IntType(8).as_pointer(), ir.IntType(32)
 _WORD, _X86 = cgutils.intp_t, get_process_triple().startswith("x86_64")
@@ -105,54 +110,49 @@ def wake(typing: Any, lock: Any) -> tuple:
     return types.void(types.intp), build
 
 
-# ------------------------------------------------------------------------------------------------- calls and helpers
+# ------------------------------------------------------------------------------------------------- calls and workers
 @kernel
-def _word(address):
-    return array_at(0, address, (1,))[0]
-
-
-@kernel
-def _line(team, helper):
-    return team + 8 * (LINE + 8 * helper)
+def _line(pool, worker):
+    return pool + LINE * (1 + worker)
 
 
 @outlined
-def serve(line: int, helper: int) -> None:
-    """The life of a helper: make the calls that others leave in its line, and sleep after SPIN without any."""
-    until = now() + SPIN
+def serve(line: int, worker: int) -> None:
+    """The life of a worker: make the calls that others leave in its line, and sleep after SPIN without any."""
+    own, until = worker_at(line), now() + SPIN
     while look(line) != ENDED:
         state = look(line)
         if state == TASK and exchange(line, TASK, RUNNING):
-            call(_word(line + FUNCTION), (_word(line + ARGUMENT), helper))
+            call(own.function, (own.argument, worker))
             put(line, DONE)
             until = now() + SPIN
         elif state == AWAKE and now() > until and exchange(line, AWAKE, ASLEEP):
-            sleep_on(_word(line + LOCK))
+            sleep_on(own.lock)
             exchange(line, ASLEEP, AWAKE)
             until = now() + SPIN
         relax()
 
 
 @outlined
-def call_together(team: int, count: int, rouse: bool, function: int, argument: int) -> bool:
-    """Call function(argument, number) here, number -1, and on up to `count` helpers that are free, and wait for all;
-    helpers that sleep are woken if `rouse`. True if a helper had a part in it. `argument` is that of no other call."""
-    helped = False
-    for helper in range(count):
-        line = _line(team, helper)
+def call_together(pool: int, count: int, rouse: bool, function: int, argument: int) -> bool:
+    """Call function(argument, number) here, number -1, and on up to `count` workers that are free, and wait for all;
+    workers that sleep are woken if `rouse`. True if a worker had a part in it. `argument` is that of no other call."""
+    shared = False
+    for worker in range(count):
+        line = _line(pool, worker)
         asleep = rouse and exchange(line, ASLEEP, TAKEN)
         if asleep or exchange(line, AWAKE, TAKEN):
-            put(line + FUNCTION, function)
+            worker_at(line).function = function
             put(line + ARGUMENT, argument)
             put(line, TASK)
             if asleep:
-                wake(_word(line + LOCK))
+                wake(worker_at(line).lock)
     call(function, (argument, -1))
-    for helper in range(count):
-        line = _line(team, helper)
+    for worker in range(count):
+        line = _line(pool, worker)
         if look(line + ARGUMENT) == argument:
             if not exchange(line, TASK, TAKEN):                 # it has begun
-                helped, looks = True, 0
+                shared, looks = True, 0
                 while look(line) != DONE:
                     relax()
                     looks += 1
@@ -160,16 +160,16 @@ def call_together(team: int, count: int, rouse: bool, function: int, argument: i
                         step_aside()
             put(line + ARGUMENT, 0)
             put(line, AWAKE)
-    return helped
+    return shared
 
 
-@compiled(f"helpers{BATCHES}", nogil=True)
-def _serve(line, helper):
-    serve(line, helper)
+@compiled(f"workers{BATCHES}", nogil=True)
+def _serve(line, worker):
+    serve(line, worker)
 
 
 def form() -> Form:
-    """What is compiled for a helper."""
+    """What is compiled for a worker."""
     return Form(_serve, (types.intp, types.intp))
 
 
@@ -183,18 +183,23 @@ def _lock():
     return lock
 
 
-class Team:
-    """The helpers of this process. words: an int64 array, which compiled code reads. growing: a Lock for what is added
-    for helpers."""
+class Workers:
+    """The workers of this process. address: of their POOL, for compiled code. growing: a Lock for what is added for
+    workers."""
 
     def __init__(self):
         self._most, self.growing, self._threads = max(0, (os.cpu_count() or 1) - 1), Lock(), []
-        lines = np.zeros(LINE * (self._most + 2), dtype=np.int64)
-        first = -lines.ctypes.data % 64 // 8
-        self.words = lines[first:first + LINE * (self._most + 1)]
+        self._memory = np.zeros(LINE * (self._most + 2), dtype=np.uint8)
+        first = -self._memory.ctypes.data % LINE
+        lines = self._memory[first:first + LINE * (self._most + 1)]
+        self.address, self._lines = lines.ctypes.data, lines[LINE:].view(WORKER)
+        self._pool = lines[:LINE].view(POOL)[0]
+
+    def __len__(self):
+        return int(self._pool.workers)
 
     def grow(self, count: int) -> int:
-        """Have so many helpers, or fewer if there are fewer cores or the system grants no more threads; how many of
+        """Have so many workers, or fewer if there are fewer cores or the system grants no more threads; how many of
         them there are."""
         if len(self._threads) < min(count, self._most):
             with self.growing, suppress(RuntimeError):         # no more threads can start
@@ -202,12 +207,12 @@ class Team:
                     self._start(len(self._threads))
         return min(count, len(self._threads))
 
-    def _start(self, helper):
-        at = LINE * (1 + helper)
-        self.words[at:at + LINE] = AWAKE, 0, 0, _lock(), 0, 0, 0, 0
+    def _start(self, number):
+        line = self._lines[number]
+        line.state, line.function, line.argument, line.lock = AWAKE, 0, 0, _lock()
         serve_alone = prepare(*form()).entry_point
-        line = self.words.ctypes.data + 8 * at
-        thread = Thread(target=serve_alone, args=(line, helper), name=f"screw_dynamics_helper_{helper}", daemon=True)
+        where = self.address + LINE * (1 + number)
+        thread = Thread(target=serve_alone, args=(where, number), name=f"screw_dynamics_worker_{number}", daemon=True)
         self._threads.append(thread)                            # first: an interrupt may end the start, not the thread
         try:
             thread.start()
@@ -215,20 +220,19 @@ class Team:
             self._threads.pop()
             raise
         finally:
-            self.words[HELPERS] = len(self._threads)
+            self._pool.workers = len(self._threads)
 
     def end(self) -> None:
-        """Have those helpers end that are not at work: the process does, and its machine code with it."""
-        self.words[HELPERS] = 0
-        for helper, thread in enumerate(self._threads):
-            at = LINE * (1 + helper)
-            if self.words[at] in (AWAKE, ASLEEP) and thread.ident is not None:
-                self.words[at] = ENDED
-                ctypes.pythonapi.PyThread_release_lock(ctypes.c_void_p(int(self.words[at + LOCK // 8])))
+        """Have those workers end that have nothing to do: the process does, and its machine code with it."""
+        self._pool.workers = 0
+        for line, thread in zip(self._lines, self._threads, strict=False):
+            if line.state in (AWAKE, ASLEEP) and thread.ident is not None:
+                line.state = ENDED
+                ctypes.pythonapi.PyThread_release_lock(ctypes.c_void_p(int(line.lock)))
                 thread.join(timeout=1.0)
 
 
-TEAM = Team()
-atexit.register(TEAM.end)
+WORKERS = Workers()
+atexit.register(WORKERS.end)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=TEAM.__init__)       # threads do not survive a fork
+    os.register_at_fork(after_in_child=WORKERS.__init__)    # threads do not survive a fork
