@@ -119,7 +119,7 @@ def operations_of(entry, column, model_of):
     if column in (LOOPS, GENERAL_LOOPS):
         model = model_of(GENERAL)
         links, frames, target, places = (rows if column == LOOPS else rows_as_given)(model)
-        return operations(entry, links, frames, target, general=column == GENERAL_LOOPS, places=places)
+        return operations(entry, links, frames, target, general=column == GENERAL_LOOPS, pose_sources=places)
     model = model_of(column)
     return straight_line_operations(entry, *(rows_as_given(model) if column == GENERAL else rows(model)))
 

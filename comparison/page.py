@@ -5,7 +5,7 @@ from pathlib import Path
 
 import screw_dynamics as sd
 from benchmarks import robots
-from screw_dynamics.algorithms.rows import DEEP
+from screw_dynamics.algorithms.matrix_rows import DEEP
 from screw_dynamics.compiled.counting import straight_line_operations
 
 from . import algorithms, counts, targets

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
 from screw_dynamics.compiled.entry import Target
-from screw_dynamics.model.group_joints import Place
+from screw_dynamics.model.group_joints import PoseSource
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.robot import GRAVITY
 from screw_dynamics.screws import arrays
@@ -100,18 +100,18 @@ def shape(parents: Sequence[int]) -> Shape:
 
 class Rows(NamedTuple):
     """What a kernel reads of a model: links and frames, the target of twists: in the frame of the root link, and, with
-    a floating base, places."""
+    a floating base, sources of poses."""
 
     links: list[Link]
     frames: list[Frame]
     target: Target
-    places: list[Place] = []
+    pose_sources: list[PoseSource] = []
 
 
 def rows(model: sd.Model) -> Rows:
     """The Rows of a model as Robot takes them: the bodies seen in frames on their joints' axes."""
     root = list(model.frames).index(model.root)
-    return Rows(model.links(GRAVITY), model.frame_rows(GRAVITY), Target(0, root), model.places(GRAVITY))
+    return Rows(model.links(GRAVITY), model.frame_rows(GRAVITY), Target(0, root), model.pose_sources(GRAVITY))
 
 
 def rows_as_given(model: sd.Model) -> Rows:

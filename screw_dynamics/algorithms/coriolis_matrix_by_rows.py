@@ -14,7 +14,7 @@ from screw_dynamics.screws.se3 import Ad, Pose, Twist, ad, dot
 from .common_frame import place
 from .coriolis_matrix import Gyration, gyration, transposed_torque
 from .jacobian import column, put_column
-from .rows import number, put_carried, put_carriers, twists, vectors
+from .matrix_rows import number, put_carried, put_carriers, twists, vectors
 
 
 class GyrationColumns(NamedTuple):

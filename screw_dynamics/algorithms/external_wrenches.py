@@ -11,7 +11,7 @@ from screw_dynamics.screws.joint_factors import carried_wrench
 from screw_dynamics.screws.se3 import Wrench, dot
 
 from .forward_dynamics import composite_bodies, hybrid
-from .group_rates import caused, prescribed
+from .group_rates import forward_on_groups, inverse_on_groups
 from .inverse_dynamics import classical
 
 
@@ -37,12 +37,12 @@ def external_torque(links: Link, body: CarriedWrenches, tau: np.ndarray) -> None
 UNDER_LOAD = {
     "external_torque": Entry(external_torque, CarriedWrenches, "q F", per_joint),
     "inverse_dynamics": Entry(classical.inverse_dynamics, classical.NewtonEuler, "q qd qdd F", per_joint,
-                              name="inverse_dynamics.under_load", on_groups=prescribed(classical.inverse_dynamics),
-                              reads_armature=True),
+                              name="inverse_dynamics.under_load",
+                              on_groups=inverse_on_groups(classical.inverse_dynamics), reads_armature=True),
 }
 _FORWARD = {False: ("forward_dynamics.under_load", hybrid.articulated_bodies, hybrid.ArticulatedBodies),
             True: ("forward_dynamics.under_load.mass_matrix", composite_bodies.composite_bodies,
                    composite_bodies.CompositeBodies)}
-FORWARD_UNDER_LOAD = {shared: Entry(algorithm, Table, "q qd tau F", per_joint, name=name, on_groups=caused(algorithm),
-                                    reads_armature=True)
+FORWARD_UNDER_LOAD = {shared: Entry(algorithm, Table, "q qd tau F", per_joint, name=name,
+                                   on_groups=forward_on_groups(algorithm), reads_armature=True)
                       for shared, (name, algorithm, Table) in _FORWARD.items()}

@@ -76,7 +76,7 @@ def add_products(links: Link, q: list, qd: list, sign: float, column: list) -> N
         first = last + 1
 
 
-def prescribed(algorithm: Callable) -> Callable:
+def inverse_on_groups(algorithm: Callable) -> Callable:
     """The algorithm of inverse dynamics, for velocities of joints on groups: theta'' in place of V'."""
     @kernel
     def inverse_dynamics(links, body, tau):
@@ -95,7 +95,7 @@ def complete(links: Link, body: NamedTuple, qdd: np.ndarray) -> None:
         qdd[links.coordinate[i]] += change[i]
 
 
-def caused(algorithm: Callable) -> Callable:
+def forward_on_groups(algorithm: Callable) -> Callable:
     """The algorithm of forward dynamics, for velocities of joints on groups: V' in place of theta''."""
     @kernel
     def forward_dynamics(links, body, qdd):

@@ -12,7 +12,7 @@ from screw_dynamics.screws.se3 import Ad, Pose, Twist, dot
 
 from .common_frame import place
 from .jacobian import column, put_column
-from .rows import number, put_carried, put_carriers, twists
+from .matrix_rows import number, put_carried, put_carriers, twists
 
 
 class MomentumColumns(NamedTuple):

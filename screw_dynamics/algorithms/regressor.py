@@ -20,7 +20,7 @@ from screw_dynamics.screws.vectors import Vec3, cross
 
 from .common_frame import place
 from .group_rates import add_products
-from .inverse_dynamics.balance import acceleration_matrix
+from .inverse_dynamics.newton_euler import acceleration_matrix
 
 PARAMETERS = 10         # of a body
 

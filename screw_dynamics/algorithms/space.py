@@ -11,7 +11,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from screw_dynamics.compiled.workspace import links_in, places_in
+from screw_dynamics.compiled.workspace import links_in, pose_sources_in
 from screw_dynamics.model.group_joints import COORDINATE, FREE, INNER, PLANAR, SPHERICAL, group_pose
 from screw_dynamics.numbers.scalars import absolute, sqrt, where
 from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null
@@ -40,8 +40,8 @@ def coordinates_alone(memory: np.ndarray) -> None:
 @kernel
 def groups(memory: np.ndarray) -> Groups:
     """The space of a robot with joints on groups, from its workspace."""
-    places = places_in(memory)
-    return Groups(places.kind, places.start, links_in(memory).coordinate)
+    sources = pose_sources_in(memory)
+    return Groups(sources.kind, sources.start, links_in(memory).coordinate)
 
 
 # ------------------------------------------------------------------------------------------------- on groups

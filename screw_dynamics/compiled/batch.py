@@ -11,11 +11,11 @@ from numpy.lib.stride_tricks import as_strided
 from screw_dynamics.lazy import lazy
 from screw_dynamics.numbers.lanes import WIDTH
 
+from .direct_batches import SHORT, name_workspaces
 from .entry import Entry
-from .rows import SHORT, name_workspaces
 from .threads import on_threads, thread_count
 from .workers import WORKERS
-from .workspace import LARGE, Rows, capacity, workspace
+from .workspace import LARGE, Tables, capacity, workspace
 
 TILE = 1024             # states that are copied at once where an array cannot be read in place
 SHARE = 1 << 13         # bodies (states times slots) below which another thread costs more than it saves
@@ -128,7 +128,7 @@ def evaluate_batch(entry: Entry, workspaces: Workspaces, target: tuple[int, ...]
 class Workspaces:
     """Workspaces for lanes: one for each thread at work, kept for reuse."""
 
-    def __init__(self, robot: Rows):
+    def __init__(self, robot: Tables):
         self.slots, self._robot, self._idle = len(robot.links), robot, []
         self._of_workers = []
 

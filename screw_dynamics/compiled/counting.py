@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from screw_dynamics.model.group_joints import Place, numbers_in_q
+from screw_dynamics.model.group_joints import PoseSource, numbers_in_q
 from screw_dynamics.model.links import Frame, Links
 from screw_dynamics.numbers.scalars import sincos, sqrt
 from screw_dynamics.numbers.values import Nil, leaves, map_numbers, null, present
@@ -120,11 +120,11 @@ def _(x: _Absent):
 
 
 def operations(entry: Entry, links: Links, frames: Sequence[Frame] = (), target: Target | None = None,
-               general: bool = False, places: Sequence[Place] = ()) -> Operations:
+               general: bool = False, pose_sources: Sequence[PoseSource] = ()) -> Operations:
     """The Operations that an Entry's loops do for a model, its links and frames as the model packs them; a product with
     a 0 counts as any other, unless it is 0 in every model (Nil in the annotations of Link). A targeted entry requires a
-    target. general: links may have any screw and joint.Joint, and no number is known to be 0. places: of a model with
-    joints on groups, whose kernels are others.
+    target. general: links may have any screw and joint.Joint, and no number is known to be 0. pose_sources: of a model
+    with joints on groups, whose kernels are others.
 
     Operations with a 0, 1 or -1 that the source writes are not counted. The compiler may still omit what has no effect
     within one pass of a loop, such as the lower triangle of a symmetric matrix that is never read, and it fuses many
@@ -132,11 +132,11 @@ def operations(entry: Entry, links: Links, frames: Sequence[Frame] = (), target:
     links = [_counting(row, general) for row in links]
     frames = [map_numbers(Counting, row) for row in frames]
     n = 1 + max((link.coordinate for link in links[1:]), default=-1)
-    nq, places = numbers_in_q(places) or n, [map_numbers(Counting, place) for place in places]
-    entry = entry.on_groups if places else entry
+    nq, pose_sources = numbers_in_q(pose_sources) or n, [map_numbers(Counting, source) for source in pose_sources]
+    entry = entry.on_groups if pose_sources else entry
     Counting.done.clear()
     entry.plain(links, [Counting(0.3)] * nq, *[[Counting(0.3)] * n] * (entry.inputs - 1), frames=frames, target=target,
-                places=places)
+                pose_sources=pose_sources)
     return Operations(*(Counting.done[kind] for kind in ("+", "*", "/", "sincos", "sqrt")))
 
 
@@ -154,11 +154,11 @@ def _map(f, x):
 
 
 def straight_line_operations(entry: Entry, links: Links, frames: Sequence[Frame] = (),
-                             target: Target | None = None, places: Sequence[Place] = ()) -> Operations:
+                             target: Target | None = None, pose_sources: Sequence[PoseSource] = ()) -> Operations:
     """The Operations of an Entry's straight-line kernel for a model, as Robot.specialize compiles it, of any length;
-    with places the one that a robot with joints on groups would have.
+    with pose_sources the one that a robot with joints on groups would have.
 
     Operations among numbers of the model are done beforehand, those with 0, 1 or -1 not at all, equal ones once, and
     those that no result needs are left out."""
-    done = operations_in(script(entry, links, frames, target, UNBOUNDED, places))
+    done = operations_in(script(entry, links, frames, target, UNBOUNDED, pose_sources))
     return Operations(done["+"] + done["-"], *(done[kind] for kind in ("*", "/", "sincos", "sqrt")))

@@ -13,7 +13,7 @@ from numba.extending import overload
 
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.lazy import lazy
-from screw_dynamics.model.group_joints import Place, configure
+from screw_dynamics.model.group_joints import PoseSource, configure
 from screw_dynamics.model.links import Frame, Link, Links, Structure
 from screw_dynamics.numbers.lanes import places, splat
 from screw_dynamics.numbers.tables import columns, table, taking
@@ -22,8 +22,8 @@ from screw_dynamics.screws.se3 import Wrench
 
 from . import workspace as ws
 from .borrow import BORROWED, borrowed, layout_is_known
+from .direct_batches import descriptor_of, form_of_rows, form_of_work, rows_of_inputs
 from .native import address, array_at
-from .rows import form_of_rows, form_of_work, plan_of, rows_of_inputs
 from .tiles import clear, first_tile, gather, identity_order, lane_like, load_rows, next_tile, store, unowned
 from .wrenches import read_one, read_tile
 
@@ -147,12 +147,12 @@ def configurations(fill: Callable) -> Takes:
 
 
 @kernel
-def place(links: Link, memory: np.ndarray, q: Sequence, column: Sequence) -> None:
+def gather_placements(links: Link, memory: np.ndarray, q: Sequence, column: Sequence) -> None:
     """Fill a column of Placements with those of a configuration."""
-    configure(links, ws.places_in(memory), q, column)
+    configure(links, ws.pose_sources_in(memory), q, column)
 
 
-CONFIGURATIONS = configurations(place)      # as Placements
+CONFIGURATIONS = configurations(gather_placements)      # as Placements
 
 
 @kernel
@@ -220,14 +220,15 @@ class Entry:
     one(workspace, [target,] *inputs, out): inputs are arrays (n,), or what wrenches.py says. It returns False, and does
     nothing, for any Python objects as inputs or `out` that borrow.py cannot read. many(workspace, targets, inputs, out,
     counter): a tuple of arrays (N, n), out (N, entries of one result), on lanes and without the GIL. A call works on
-    the tiles that the counter gives it (tiles.next_tile), in a workspace of its own, and checks nothing. rows(plan,
-    pool, workspace, threads, [target,] *inputs, out): the same for arrays (N, ...) that it reads itself, as `one` does,
-    on threads; False, with nothing done, for others. shape(n, bodies): the shape of one result. targeted: the algorithm
-    requires a target, which calls pass as Target.packed, or in a tuple of one. name: of the algorithm, if it is not
-    that of its function. on_groups: the algorithm for robots with joints on groups, if it is not the same. takes: how
-    the first input, q, is taken; takes_on_groups: the same there. given: a kernel given(memory, packed target, like)
-    that returns what the algorithm gets between body and out; size(memory): the shape of one result, if n and bodies do
-    not tell. reads_armature: the algorithm reads `links.armature`; for robots that have some it is compiled apart."""
+    the tiles that the counter gives it (tiles.next_tile), in a workspace of its own, and checks nothing.
+    rows(descriptor, pool, workspace, threads, [target,] *inputs, out): the same for arrays (N, ...) that it reads
+    itself, as `one` does, on threads; False, with nothing done, for others. shape(n, bodies): the shape of one
+    result. targeted: the algorithm requires a target, which calls pass as Target.packed, or in a tuple of one. name:
+    of the algorithm, if it is not that of its function. on_groups: the algorithm for robots with joints on groups, if
+    it is not the same. takes: how the first input, q, is taken; takes_on_groups: the same there. given: a kernel
+    given(memory, packed target, like) that returns what the algorithm gets between body and out; size(memory): the
+    shape of one result, if n and bodies do not tell. reads_armature: the algorithm reads `links.armature`; for robots
+    that have some it is compiled apart."""
 
     def __init__(self, algorithm: Callable, Table: type, inputs: str, shape: Callable, targeted: bool = False,
                  name: str = "", on_groups: Callable | None = None, takes: Takes = COORDINATES,
@@ -287,16 +288,16 @@ class Entry:
         return rows_of_inputs(self.inputs, self.targeted) if layout_is_known() and self.inputs <= ws.MOST else None
 
     @lazy
-    def plan(self) -> np.ndarray:
+    def descriptor(self) -> np.ndarray:
         """What `rows` has to know of this algorithm, and learns of it."""
         kinds = fields(self.Table)[1:self.inputs]
         inputs = [ws.OF_CONFIGURATION, *(ws.OF_WRENCHES if kind is Wrench else ws.OF_COORDINATES for kind in kinds)]
-        return plan_of(self._for_many[1], inputs, self.targeted)
+        return descriptor_of(self._for_many[1], inputs, self.targeted)
 
     @lazy
     def rate(self) -> np.ndarray:
         """The time that one thread takes for a body of a state in a batch, ps, (1,)."""
-        return self.plan["rate"]
+        return self.descriptor["rate"]
 
     @lazy
     def single(self) -> Callable[..., None]:
@@ -350,14 +351,14 @@ class Entry:
         return Form(form, (types.intp,) * 7)
 
     def plain(self, links: Links, *inputs: Sequence, frames: Sequence[Frame] = (),
-              target: Target | None = None, places: Sequence[Place] = ()) -> np.ndarray:
+              target: Target | None = None, pose_sources: Sequence[PoseSource] = ()) -> np.ndarray:
         """The algorithm in plain Python on any numbers: lists of Link and Frame, and sequences of n numbers; with
         places, of nq numbers the first."""
         n = 1 + max((link.coordinate for link in links[1:]), default=-1)
         body, rows = table(self.Table, None, len(links)), columns(type(links[0]), links)
         for k, (column, coordinates) in enumerate(zip(body, inputs, strict=False)):
-            if places and k == 0:
-                configure(rows, columns(Place, places), coordinates, column)
+            if pose_sources and k == 0:
+                configure(rows, columns(PoseSource, pose_sources), coordinates, column)
             else:
                 gather(rows.coordinate, coordinates, column)
                 column[0] = null(coordinates[0]) if n else None     # by which algorithms tell the kind of numbers

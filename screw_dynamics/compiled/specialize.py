@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.model.group_joints import Place, numbers_in_q
+from screw_dynamics.model.group_joints import PoseSource, numbers_in_q
 from screw_dynamics.model.links import Frame, Link, Links
 from screw_dynamics.numbers.scalars import sincos, sqrt
 from screw_dynamics.numbers.values import Scalar, kernel, map_numbers
@@ -174,20 +174,20 @@ def _(x: _Traced):
 
 
 def straight_line(entry: Entry, links: Links, frames: Sequence[Frame] = (), target: Target | None = None,
-                  places: Sequence[Place] = ()) -> Entry:
+                  pose_sources: Sequence[PoseSource] = ()) -> Entry:
     """The Entry of an algorithm for one model alone, as `shortest`; the entry itself if there is none."""
-    return shortest([entry], links, frames, target, places) or entry
+    return shortest([entry], links, frames, target, pose_sources) or entry
 
 
 def shortest(entries: Iterable[Entry], links: Links, frames: Sequence[Frame] = (),
-             target: Target | None = None, places: Sequence[Place] = ()) -> Entry | None:
-    """The Entry for one model alone, its links, frames and, with joints on groups, places as the model packs them, of
-    the algorithm that takes the fewest operations there among several of the same results. None if all kernels would be
-    longer than LONGEST, or one would divide by 0. Targeted entries require a target."""
+             target: Target | None = None, pose_sources: Sequence[PoseSource] = ()) -> Entry | None:
+    """The Entry for one model alone, its links, frames and, with joints on groups, sources of poses as the model packs
+    them, of the algorithm that takes the fewest operations there among several of the same results. None if all kernels
+    would be longer than LONGEST, or one would divide by 0. Targeted entries require a target."""
     found = []
     for entry in entries:
         try:
-            found.append((script(entry, links, frames, target, LONGEST, places), entry))
+            found.append((script(entry, links, frames, target, LONGEST, pose_sources), entry))
         except TooLong:
             pass
         except ZeroDivisionError:               # loops return infinities and NaN for accelerations of no mass
@@ -195,25 +195,25 @@ def shortest(entries: Iterable[Entry], links: Links, frames: Sequence[Frame] = (
     if not found:
         return None
     lines, entry = min(found, key=lambda pair: sum(operations_in(pair[0])[kind] for kind in ARITHMETIC))
-    Table, takes = (Configuration, PAIRS) if places else (Inputs, COORDINATES)
+    Table, takes = (Configuration, PAIRS) if pose_sources else (Inputs, COORDINATES)
     return Entry(_kernel(lines, entry.targeted), Table, " ".join(Table._fields[:entry.inputs]), entry.shape,
-                 entry.targeted, f"{entry.name}{'.groups' if places else ''}, specialized", takes=takes)
+                 entry.targeted, f"{entry.name}{'.groups' if pose_sources else ''}, specialized", takes=takes)
 
 
 def script(entry: Entry, links: Links, frames: Sequence[Frame], target: Target | None,
-           longest: float, places: Sequence[Place] = ()) -> list[str]:
+           longest: float, pose_sources: Sequence[PoseSource] = ()) -> list[str]:
     """The lines of the algorithm for this model that its result needs, `name = expression` and at last
     `out[index] = name`; raises TooLong where they are more than `longest`."""
     written, n = _Script(NEEDLESS * longest), 1 + max((link.coordinate for link in links[1:]), default=-1)
     slot = {link.coordinate: i for i, link in enumerate(links) if i > 0}            # a body that the coordinate drives
     inputs = [[written.number(f"body.{column}[{slot[k]}]") for k in range(n)]
               for column in Inputs._fields[:entry.inputs]]
-    if places:
-        entry, places = entry.on_groups, [map_numbers(_rounded, place) for place in places]
-        inputs[0] = [written.number(f"body.q[{k // 2}].{'ab'[k % 2]}") for k in range(numbers_in_q(places))]
+    if pose_sources:
+        entry, pose_sources = entry.on_groups, [map_numbers(_rounded, source) for source in pose_sources]
+        inputs[0] = [written.number(f"body.q[{k // 2}].{'ab'[k % 2]}") for k in range(numbers_in_q(pose_sources))]
     links = [link._replace(X=map_numbers(_rounded, link.X), E=map_numbers(_rounded, link.E)) for link in links]
     frames = [map_numbers(_rounded, frame) for frame in frames]
-    out = entry.plain(links, *inputs, frames=frames, target=target, places=places)
+    out = entry.plain(links, *inputs, frames=frames, target=target, pose_sources=pose_sources)
     lines = _needed([*written.lines, *(f"out[{', '.join(map(str, index))}] = {_over_scalar(out[index])}"
                                        for index in np.ndindex(out.shape))])
     if len(lines) > longest:

@@ -49,7 +49,7 @@ class _Task:
             self._ended = True
             self._done.release()
 
-    def settle(self):
+    def cancel_or_wait(self):
         """Cancel the call, or wait for its end; returns what it raised. May be repeated after an interrupt."""
         if self._owner.setdefault("owner", "caller") == "thread":
             while not self._ended:
@@ -91,7 +91,7 @@ def on_threads(work: Callable[[Iterable], None], pieces: Iterable, count: int,
         while tasks:        # Ctrl-C may raise at any
             try:
                 while tasks:
-                    errors.append(tasks[-1].settle())
+                    errors.append(tasks[-1].cancel_or_wait())
                     tasks.pop()
             except BaseException as error:
                 errors.append(error)

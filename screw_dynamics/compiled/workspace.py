@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, get_type_hints
 import numpy as np
 from numba import types
 
-from screw_dynamics.model.group_joints import Place
+from screw_dynamics.model.group_joints import PoseSource
 from screw_dynamics.model.links import Frame, GearedLink, Link, Links
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.tables import block, derived, packed, size, table
@@ -21,25 +21,26 @@ from .borrow import ARRAY_DTYPE, ARRAY_TYPE, READABLE, WRITABLE, borrowed, is_ar
 from .dictionaries import DICT_TYPE, NAME_TYPE
 from .interrupt import INTERRUPT
 from .native import array_at, at
-from .records import WORD, place, reader, record
+from .records import WORD, reader, record, word_of
 
 # Kinds of inputs, by how many numbers one of a robot has: see `width`.
 OF_COORDINATES, OF_CONFIGURATION, OF_WRENCHES = range(3)
-MOST = 15       # inputs of a batch that rows.py takes
-# A batch that rows.py works off in a workspace: the workers that are at one, or 0; addresses of its plan, of results
-# and inputs; its packed target, rows, and numbers in a result. Of workers: how many have workspaces, and the address of
-# the first of these, in which is that of the next.
-BATCH = record("busy", "plan", "target", "rows", "results", "entries", "workers", "next", ("inputs", WORD, (MOST,)))
+MOST = 15       # inputs of a batch that direct_batches.py takes
+# A batch that direct_batches.py works off in a workspace: the workers that are at one, or 0; addresses of its entry
+# point's descriptor, of results and inputs; its packed target, rows, and numbers in a result. Of workers: how many have
+# workspaces, and the address of the first of these, in which is that of the next.
+BATCH = record("busy", "descriptor", "target", "rows", "results", "entries", "workers", "next",
+               ("inputs", WORD, (MOST,)))
 # The header of a workspace: counts, where the parts begin, addresses of NumPy's and Python's types, and of the indices
 # of frames by name; before all, on a line of the cache of its own, the counter of a batch's tiles.
 _HEADER = record(
     ("counter", WORD, (8,)), "length", "slots", "coordinates", "configuration", "wrenches", "frame_count",
-    "frames", "places", "tables", "armature", "body", "result", "lanes", "work",
+    "frames", "pose_sources", "tables", "armature", "body", "result", "lanes", "work",
     "array_type", "array_dtype", "name_type", "dict_type", "names", ("interrupt", INTERRUPT), ("batch", BATCH))
 LARGE = 1 << 20         # numbers: results of more are not computed on lanes, for whose memory nothing is reserved
 HEADER = _HEADER.itemsize // 8          # words
 header_at = reader(_HEADER)
-_RESULT, _LANES = place(_HEADER, "result"), place(_HEADER, "lanes")
+_RESULT, _LANES = word_of(_HEADER, "result"), word_of(_HEADER, "lanes")
 _needs = []                                             # (Table, shape) of all entry points: one workspace serves all
 
 
@@ -48,33 +49,33 @@ def numbers_type(ndim: int, layout: str = 'C', readonly: bool = False) -> types.
     return types.Array(types.float64, ndim, layout, readonly=readonly)
 
 
-class Rows(NamedTuple):
+class Tables(NamedTuple):
     """A robot as compiled code reads it: a Link or GearedLink for each body, a Frame for each frame; n velocities and
-    nq numbers in q; a Place for each body where some joint's configuration is an element of a group. names: the index
-    of a frame by its name, a dict that lives as long as its workspaces are used. For algorithms that need more: tables,
-    numbers that they read; work, how many they need as memory for one state."""
+    nq numbers in q; a PoseSource for each body where some joint's configuration is an element of a group. names: the
+    index of a frame by its name, a dict that lives as long as its workspaces are used. For algorithms that need more:
+    tables, numbers that they read; work, how many they need as memory for one state."""
 
     links: Links
     frames: Sequence[Frame]
     n: int
     nq: int
-    places: Sequence[Place] = ()
+    pose_sources: Sequence[PoseSource] = ()
     tables: np.ndarray = np.empty(0)
     work: int = 0
     names: dict | None = None
 
 
-def workspace(robot: Rows, lanes: int = 1, room: int = 0) -> np.ndarray:
-    """The array that every entry point takes first: header, links, frames, places, memory for `lanes` states at
-    once. room: the numbers of a result for which there must be memory, if it is a LARGE one."""
+def workspace(robot: Tables, lanes: int = 1, room: int = 0) -> np.ndarray:
+    """The array that every entry point takes first: header, links, frames, sources of poses, memory for `lanes` states
+    at once. room: the numbers of a result for which there must be memory, if it is a LARGE one."""
     links = [Link(*link[:-1]) for link in robot.links]        # armature apart: few algorithms read it
     armature = [link.armature for link in robot.links if isinstance(link, GearedLink)]
-    parts = [packed(rows).ravel() if rows else np.empty(0) for rows in (links, robot.frames, robot.places)]
+    parts = [packed(rows).ravel() if rows else np.empty(0) for rows in (links, robot.frames, robot.pose_sources)]
     parts += robot.tables, np.array(armature, dtype=float)
-    frames, places, tables, gears, start = np.cumsum([HEADER, *(part.size for part in parts)])[1:]
+    frames, pose_sources, tables, gears, start = np.cumsum([HEADER, *(part.size for part in parts)])[1:]
     slots, n, nq = len(robot.links), robot.n, robot.nq
     start += -start % 8                                       # on a cache line
-    result = start + lanes * max(size(placed(Table) if robot.places else Table, slots) for Table, _ in _needs)
+    result = start + lanes * max(size(placed(Table) if robot.pose_sources else Table, slots) for Table, _ in _needs)
     numbers = max(math.prod(shape(max(n, nq), slots - 1)) for _, shape in _needs)
     on_lanes = result + lanes * max(min(numbers, LARGE), room)
     work = on_lanes + lanes * nq
@@ -82,7 +83,7 @@ def workspace(robot: Rows, lanes: int = 1, room: int = 0) -> np.ndarray:
     head = header(memory)
     head.length, head.slots, head.coordinates, head.configuration = len(memory), slots, n, nq
     head.wrenches, head.frame_count = 6 * (slots - 1), len(robot.frames)
-    head.frames, head.places, head.tables, head.armature = frames, places, tables, gears
+    head.frames, head.pose_sources, head.tables, head.armature = frames, pose_sources, tables, gears
     head.body, head.result, head.lanes, head.work = start, result, on_lanes, work
     head.array_type, head.array_dtype, head.name_type, head.dict_type = ARRAY_TYPE, ARRAY_DTYPE, NAME_TYPE, DICT_TYPE
     head.names = 0 if robot.names is None else id(robot.names)
@@ -161,10 +162,10 @@ def frames_in(memory: np.ndarray) -> Frame:
 
 
 @kernel
-def places_in(memory: np.ndarray) -> Place:
+def pose_sources_in(memory: np.ndarray) -> PoseSource:
     """How the poses of bodies follow from q, of a robot with joints on groups."""
     head = header(memory)
-    return table(Place, 0.0, head.slots, memory, head.places)
+    return table(PoseSource, 0.0, head.slots, memory, head.pose_sources)
 
 
 @kernel

@@ -17,7 +17,7 @@ from screw_dynamics.screws.vectors import Vec3
 
 from .kinematics import add_entry, clear_matrix, meet
 from .rows import row
-from .tables import COUPLING, Constraints
+from .tables import COUPLING, ConstraintTables
 
 
 @extends(hybrid.ArticulatedBodies)
@@ -31,7 +31,7 @@ class InverseFactors(NamedTuple):
 
 
 @kernel
-def factorize(links: Link, body: InverseFactors, given: Constraints) -> Scalar:
+def factorize(links: Link, body: InverseFactors, given: ConstraintTables) -> Scalar:
     """Fill the columns but v and a. Returns the largest entry of D^-1/2."""
     rigid_bodies(links, body)
     articulate(links, body)
@@ -43,7 +43,7 @@ def factorize(links: Link, body: InverseFactors, given: Constraints) -> Scalar:
 
 
 @kernel
-def add_free(links: Link, body: InverseFactors, given: Constraints, qdd: np.ndarray) -> None:
+def add_free(links: Link, body: InverseFactors, given: ConstraintTables, qdd: np.ndarray) -> None:
     """Add to qdd the accelerations without constraints, and fill a."""
     accelerate(links, body, body.a, qdd)
 
@@ -90,7 +90,7 @@ def fill_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray
 
 
 @kernel
-def fill_half(links: Link, body: InverseFactors, given: Constraints, of: np.ndarray | None, Y: np.ndarray) -> None:
+def fill_half(links: Link, body: InverseFactors, given: ConstraintTables, of: np.ndarray | None, Y: np.ndarray) -> None:
     """Y (n, m + u) becomes D^-1/2 L^-1 J^T for the rows of the constraints, and then those of joints, if any."""
     clear_matrix(Y)
     for c in range(given.loops):
@@ -103,7 +103,7 @@ def fill_half(links: Link, body: InverseFactors, given: Constraints, of: np.ndar
 
 
 @kernel
-def add_half(links: Link, body: InverseFactors, given: Constraints, z: np.ndarray, out: np.ndarray) -> None:
+def add_half(links: Link, body: InverseFactors, given: ConstraintTables, z: np.ndarray, out: np.ndarray) -> None:
     """Add L^-T D^-1/2 z to `out` (n); column a becomes that of the accelerations which this adds, and u what they are
     for resting parents."""
     for i in range(1, len(links.parent)):

@@ -21,13 +21,13 @@ from .entries import constrained
 from .kinematics import add_accelerations
 from .rows import row
 from .shortest import Problem, combine, orthogonalize, orthogonalize_independent
-from .tables import COUPLING, Constraints
+from .tables import COUPLING, ConstraintTables
 
 LEAST = 1e-3        # the least length of a column that counts is that of a row with this entry at the lightest joint
 
 
 @kernel
-def put_multipliers(given: Constraints, count: int, multipliers: np.ndarray) -> None:
+def put_multipliers(given: ConstraintTables, count: int, multipliers: np.ndarray) -> None:
     """Write the multipliers (m), of which the problem of the joints, solved, has `count` directions."""
     of_joints, of_rows = given.of_joints, given.of_rows
     for k in range(given.m):
@@ -41,7 +41,7 @@ def put_multipliers(given: Constraints, count: int, multipliers: np.ndarray) -> 
 
 
 @kernel
-def put_wrenches(links: Link, body: articulated.InverseFactors, given: Constraints, multipliers: np.ndarray,
+def put_wrenches(links: Link, body: articulated.InverseFactors, given: ConstraintTables, multipliers: np.ndarray,
                  out: np.ndarray) -> None:
     """Write the wrenches (6) of all constraints on their links, about the links' origins, in their frames."""
     for c in range(given.loops):
@@ -66,7 +66,7 @@ def put_sum(out: np.ndarray) -> None:
 
 
 @kernel
-def put_rates(links: Link, body: articulated.InverseFactors, given: Constraints, h: np.ndarray) -> None:
+def put_rates(links: Link, body: articulated.InverseFactors, given: ConstraintTables, h: np.ndarray) -> None:
     """h (m) becomes J qd."""
     for c in range(given.loops):
         if given.loop.kind[c] == COUPLING:
@@ -81,7 +81,7 @@ def put_rates(links: Link, body: articulated.InverseFactors, given: Constraints,
 
 
 @kernel
-def put_accelerations(links: Link, body: articulated.InverseFactors, given: Constraints, qdd: np.ndarray,
+def put_accelerations(links: Link, body: articulated.InverseFactors, given: ConstraintTables, qdd: np.ndarray,
                       h: np.ndarray) -> None:
     """h (m) becomes J qdd + J' qd, for qdd and the column a that belongs to it."""
     for j in range(given.m):
@@ -92,7 +92,7 @@ def put_accelerations(links: Link, body: articulated.InverseFactors, given: Cons
 
 
 @kernel
-def ask(given: Constraints, given_to: Problem) -> None:
+def ask(given: ConstraintTables, given_to: Problem) -> None:
     """Ask a problem for products with the rows of the constraints that take given.h away."""
     for j in range(given.m):
         given_to.b[0, j] = -given.h[j]

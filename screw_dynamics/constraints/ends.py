@@ -25,7 +25,7 @@ class Ends(NamedTuple):
 
 
 @kernel
-def place(links: Link, body: Any) -> None:
+def compute_poses(links: Link, body: Any) -> None:
     """Fill the columns R, r and J: orientation of each body, vector from its parent's origin, and joint screw."""
     parent, q, R, r, J = links.parent, body.q, body.R, body.r, body.J
     R[0] = identity(q[0]).R

@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import COORDINATES, Entry, Takes, configurations, per_joint, place
+from screw_dynamics.compiled.entry import COORDINATES, Entry, Takes, configurations, gather_placements, per_joint
 from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, null
 
-from .tables import Constraints, constraints_in
+from .tables import ConstraintTables, constraints_in
 
 
 def extent(shape: Callable) -> Callable:
@@ -24,13 +24,13 @@ def extent(shape: Callable) -> Callable:
 
 
 @kernel
-def of_workspace(memory: np.ndarray, packed: tuple, like: Any) -> tuple[Constraints]:
+def of_workspace(memory: np.ndarray, packed: tuple, like: Any) -> tuple[ConstraintTables]:
     """What an algorithm gets between body and out."""
     return (constraints_in(memory, like),)
 
 
 @kernel
-def couple(given: Constraints, q: Sequence) -> None:
+def couple(given: ConstraintTables, q: Sequence) -> None:
     """given.h becomes ratios . q - offset in the rows of couplings."""
     for c in range(given.loops):
         given.h[given.loop.first[c]] = null(q[0]) - given.loop.size[c]
@@ -48,7 +48,7 @@ def fill_coordinates(links: Link, memory: np.ndarray, q: Sequence, column: Seque
 @kernel
 def fill_placements(links: Link, memory: np.ndarray, q: Sequence, column: Sequence) -> None:
     """Fill a column of Placements, and couple coordinates."""
-    place(links, memory, q, column)
+    gather_placements(links, memory, q, column)
     couple(constraints_in(memory, q[0]), q)
 
 

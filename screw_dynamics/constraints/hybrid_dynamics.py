@@ -26,7 +26,7 @@ from . import articulated, mass_matrix
 from .dynamics import LEAST, ask, put_accelerations
 from .ends import set_in_motion
 from .shortest import Problem, combine, least_squares, orthogonalize
-from .tables import Constraints, constraints_in, of_joint_rows, with_joints
+from .tables import ConstraintTables, constraints_in, of_joint_rows, with_joints
 
 
 @kernel
@@ -44,7 +44,7 @@ def driven_bodies(links: Link, driven: np.ndarray, of: np.ndarray) -> np.ndarray
 
 
 @kernel
-def put_efforts(given: Constraints, problem: Problem, found: int, u: int, least: Scalar) -> tuple[int, np.ndarray]:
+def put_efforts(given: ConstraintTables, problem: Problem, found: int, u: int, least: Scalar) -> tuple[int, np.ndarray]:
     """For a problem whose first `found` directions are those of constraints: add those of u joints, with their products
     w. Returns how many directions there are, and the efforts (u)."""
     wanted, m = np.empty(u), given.m
@@ -65,7 +65,7 @@ def algorithm(by: ModuleType) -> Callable:
     factorize, add_free, fill_half, add_half = by.factorize, by.add_free, by.fill_half, by.add_half
 
     @kernel
-    def hybrid_dynamics(links: Link, body: tuple, given: Constraints, x: np.ndarray, out: np.ndarray) -> None:
+    def hybrid_dynamics(links: Link, body: tuple, given: ConstraintTables, x: np.ndarray, out: np.ndarray) -> None:
         """Add to out[0] (n) the accelerations, theta'' of joints on groups, from x (INPUTS, n) and the columns q and F;
         out[1], which holds what is given, becomes the efforts."""
         of, m, k = driven_bodies(links, x[2], np.empty(len(x[2]), dtype=np.int64)), given.m, links.coordinate
@@ -91,7 +91,7 @@ def algorithm(by: ModuleType) -> Callable:
         add_half(links, body, given, problem.x, out[0])
 
     @kernel
-    def on_groups(links: Link, body: tuple, given: Constraints, x: np.ndarray, out: np.ndarray) -> None:
+    def on_groups(links: Link, body: tuple, given: ConstraintTables, x: np.ndarray, out: np.ndarray) -> None:
         """The same for velocities of joints on groups: V' in place of theta''."""
         products = body.root
         for i in range(1, len(products)):

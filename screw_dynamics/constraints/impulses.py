@@ -19,7 +19,7 @@ from .bounded import FREE, slowness, solve_bounded
 from .dynamics import LEAST, ask, put_rates
 from .ends import set_in_motion
 from .shortest import Problem, combine, measure, orthogonalize
-from .tables import Box, Constraints, box_of, with_joints
+from .tables import Box, ConstraintTables, box_of, with_joints
 
 # Rows of what acts on single joints: bounds of an impulse, 1 where a joint that was at rest and is so after it stays
 # where the step began, and the added inertia, by which a step takes forces at its end.
@@ -86,7 +86,8 @@ def of_joints(by: ModuleType) -> Callable:
     factorize, fill_joints, add_half = by.factorize, by.fill_joints, by.add_half
 
     @kernel
-    def add_impulses_to(links: Link, body: tuple, given: Constraints, acts: np.ndarray, most: Scalar, qd: np.ndarray
+    def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, acts: np.ndarray, most: Scalar,
+                        qd: np.ndarray
                ) -> Scalar:
         """Change qd (n) by the impulses of joints that `acts` bounds. Returns the rank of the constraints, 0."""
         of = joints_that_may_act(links, acts, np.empty(len(qd), dtype=np.int64))
@@ -114,7 +115,8 @@ def of_loops_and_joints(by: ModuleType) -> Callable:
     factorize, fill_half, add_half = by.factorize, by.fill_half, by.add_half
 
     @kernel
-    def add_impulses_to(links: Link, body: tuple, given: Constraints, acts: np.ndarray, most: Scalar, qd: np.ndarray
+    def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, acts: np.ndarray, most: Scalar,
+                        qd: np.ndarray
                ) -> Scalar:
         """Change qd (n) so that J qd = 0, and by the impulses of joints that `acts` bounds. Returns the rank of the
         constraints, which is not to exceed `most`."""

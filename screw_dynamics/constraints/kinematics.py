@@ -17,9 +17,9 @@ from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3, cross
 
 from . import rows
-from .ends import ends, place, relative_acceleration, relative_twist, set_in_motion
+from .ends import compute_poses, ends, relative_acceleration, relative_twist, set_in_motion
 from .entries import WITH_COUPLINGS, constrained
-from .tables import COUPLING, Constraints
+from .tables import COUPLING, ConstraintTables
 
 
 class ConstraintKinematics(NamedTuple):
@@ -76,7 +76,7 @@ def wrenches(F: np.ndarray, first: int) -> Wrench:
 
 
 @kernel
-def meet(links: Link, body: Any, given: Constraints, c: int, wrench: Callable, through: Callable, Y: np.ndarray,
+def meet(links: Link, body: Any, given: ConstraintTables, c: int, wrench: Callable, through: Callable, Y: np.ndarray,
          arrive: Callable) -> None:
     """Send the rows wrench(given, c, k, D) of loop c, and their opposites, from both links to where the branches meet:
     through(links, body, i, W, Y, first) at each joint i, and then arrive(links, body, i, W, Y, first) at body i."""
@@ -104,7 +104,7 @@ def vanish(links: Link, body: Any, i: int, W: Wrench, Y: np.ndarray, first: int)
 
 
 @kernel
-def fill_transpose(links: Link, body: Any, given: Constraints, wrench: Callable, Y: np.ndarray) -> None:
+def fill_transpose(links: Link, body: Any, given: ConstraintTables, wrench: Callable, Y: np.ndarray) -> None:
     """Y (n, m) becomes the transpose of the matrix whose rows are the powers of wrench(given, c, k, D) on the joint
     screws."""
     clear_matrix(Y)
@@ -116,7 +116,7 @@ def fill_transpose(links: Link, body: Any, given: Constraints, wrench: Callable,
 
 
 @kernel
-def put_residuals(links: Link, body: Any, given: Constraints, h: list) -> None:
+def put_residuals(links: Link, body: Any, given: ConstraintTables, h: list) -> None:
     """Write the residuals of all loops to h (m), for bodies in their places; those of couplings are in given.h."""
     for c in range(given.loops):
         if given.loop.kind[c] == COUPLING:
@@ -126,7 +126,7 @@ def put_residuals(links: Link, body: Any, given: Constraints, h: list) -> None:
 
 
 @kernel
-def add_accelerations(links: Link, body: Any, given: Constraints, h: list) -> None:
+def add_accelerations(links: Link, body: Any, given: ConstraintTables, h: list) -> None:
     """Add to h (m) the accelerations J qdd + J' qd of all loops, from the columns of ends.relative_acceleration."""
     for c in range(given.loops):
         if given.loop.kind[c] != COUPLING:
@@ -139,7 +139,7 @@ def add_accelerations(links: Link, body: Any, given: Constraints, h: list) -> No
 
 
 @kernel
-def add_drift(links: Link, body: ConstraintKinematics, given: Constraints, h: list) -> None:
+def add_drift(links: Link, body: ConstraintKinematics, given: ConstraintTables, h: list) -> None:
     """Add to h (m) the accelerations of the constraints in the motion with theta'' as in the column product."""
     parent, w, Vd, a, like = links.parent, body.w, body.Vd, body.a, body.qd[0]
     w[0], Vd[0], a[0] = zero(Vec3, like), zero(Twist, like), zero(Twist, like)
@@ -170,10 +170,10 @@ def put_transpose(Y: np.ndarray, out: np.ndarray) -> None:
 
 
 @kernel
-def fill(links: Link, body: ConstraintKinematics, given: Constraints, out: np.ndarray) -> None:
+def fill(links: Link, body: ConstraintKinematics, given: ConstraintTables, out: np.ndarray) -> None:
     """Write what `kinematics` does, for theta'' as in the column product."""
     Y, h, n = given.of_joints.Y, given.h, len(given.effort)
-    place(links, body)
+    compute_poses(links, body)
     put_residuals(links, body, given, h)
     put_column(h, out, RESIDUAL)
     add_drift(links, body, given, h)
@@ -185,7 +185,7 @@ def fill(links: Link, body: ConstraintKinematics, given: Constraints, out: np.nd
 
 
 @kernel
-def kinematics(links: Link, body: ConstraintKinematics, given: Constraints, out: np.ndarray) -> None:
+def kinematics(links: Link, body: ConstraintKinematics, given: ConstraintTables, out: np.ndarray) -> None:
     """out (m, 2 + 2 n): the residual, 0 where the constraints hold; the drift J' qd; the Jacobian J; and the gradient
     of the residual."""
     clear(body.product)
@@ -193,7 +193,7 @@ def kinematics(links: Link, body: ConstraintKinematics, given: Constraints, out:
 
 
 @kernel
-def kinematics_on_groups(links: Link, body: ConstraintKinematics, given: Constraints, out: np.ndarray) -> None:
+def kinematics_on_groups(links: Link, body: ConstraintKinematics, given: ConstraintTables, out: np.ndarray) -> None:
     """The same; theta'' is less than qdd by the products."""
     clear(body.product)
     add_products(links, body.q, body.qd, -1.0, body.product)

@@ -15,7 +15,7 @@ from screw_dynamics.screws.vectors import Vec3
 
 from .kinematics import clear_matrix, fill_transpose
 from .rows import row
-from .tables import Constraints
+from .tables import ConstraintTables
 
 
 @extends(composite_bodies.CompositeBodies)
@@ -29,7 +29,7 @@ class InverseFactors(NamedTuple):
 
 
 @kernel
-def factorize(links: Link, body: InverseFactors, given: Constraints) -> Scalar:
+def factorize(links: Link, body: InverseFactors, given: ConstraintTables) -> Scalar:
     """Fill all columns but v and a, with the factors of the mass matrix in H, and given.effort with the efforts less
     the bias. Returns the largest entry of D^-1/2."""
     effort, largest = given.effort, null(body.root[0])
@@ -43,7 +43,7 @@ def factorize(links: Link, body: InverseFactors, given: Constraints) -> Scalar:
 
 
 @kernel
-def add_free(links: Link, body: InverseFactors, given: Constraints, qdd: np.ndarray) -> None:
+def add_free(links: Link, body: InverseFactors, given: ConstraintTables, qdd: np.ndarray) -> None:
     """Add to qdd the accelerations without constraints, and fill a."""
     a, r, J = body.a, body.r, body.J
     substitute(body.H, given.efforts)
@@ -79,7 +79,7 @@ def fill_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray
 
 
 @kernel
-def fill_half(links: Link, body: InverseFactors, given: Constraints, of: np.ndarray | None, Y: np.ndarray) -> None:
+def fill_half(links: Link, body: InverseFactors, given: ConstraintTables, of: np.ndarray | None, Y: np.ndarray) -> None:
     """Y (n, m + u) becomes D^-1/2 L^-1 J^T for the rows of the constraints, and then those of joints, if any."""
     fill_transpose(links, body, given, row, Y)
     if of is not None:
@@ -88,7 +88,7 @@ def fill_half(links: Link, body: InverseFactors, given: Constraints, of: np.ndar
 
 
 @kernel
-def add_half(links: Link, body: InverseFactors, given: Constraints, z: np.ndarray, out: np.ndarray) -> None:
+def add_half(links: Link, body: InverseFactors, given: ConstraintTables, z: np.ndarray, out: np.ndarray) -> None:
     """Add L^-T D^-1/2 z to `out` (n)."""
     for i in range(len(out)):
         given.effort[i] = z[i] / body.root[i]

@@ -26,12 +26,12 @@ from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
 from . import articulated, mass_matrix, rows
 from .dynamics import LEAST
-from .ends import place
+from .ends import compute_poses
 from .entries import fill_coordinates, fill_placements
 from .impulses import ACTS, LOWER, STICKS, UPPER, of_joints, of_loops_and_joints
 from .kinematics import ConstraintKinematics, fill_transpose, put_residuals
 from .shortest import combine, orthogonalize
-from .tables import Constraints, constraints_in, pack, work
+from .tables import ConstraintTables, constraints_in, pack, work
 
 LONGEST = 0.5           # of a step of the projection, in rad and m alike: loops are linear no further than that
 TOLERANCE, STEPS = 1e-12, 20        # of the projection after a step of an integrator
@@ -43,11 +43,11 @@ NEEDED, PUSHED, BEGIN, NOTHING, VELOCITIES, CONFIGURATIONS = range(6)
 
 class Tree(NamedTuple):
     """A robot in a workspace, and what its configurations are: fill(links, memory, q, column) fills the column of
-    coordinates or Placements of `body`; space as of Motion."""
+    coordinates or Placements of `body`; space as of Plant."""
 
     links: Link
     body: Any
-    given: Constraints
+    given: ConstraintTables
     memory: np.ndarray
     space: Any
 
@@ -61,7 +61,7 @@ def close(fill: Callable, tree: Tree, free: np.ndarray, tolerance: float, steps:
     problem, n, h = given.damped, len(free), given.h
     for taken in range(steps + 1):
         fill(links, memory, q, body.q)
-        place(links, body)
+        compute_poses(links, body)
         put_residuals(links, body, given, h)
         square = null(q[0])
         for j in range(given.m):
@@ -218,7 +218,7 @@ def acts_at_ends(joints: np.ndarray) -> bool:
     return bool(joints[1].any() or np.isfinite(joints[2:4]).any())
 
 
-def with_room(rows: ws.Rows) -> ws.Rows:
+def with_room(rows: ws.Tables) -> ws.Tables:
     """A tree with memory for the impulses on its joints."""
     return rows._replace(tables=pack([], [], []), work=work(rows.n, 0))
 

@@ -8,7 +8,7 @@ from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dexp_inv, dot, log
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3, cross
 
-from .tables import LENGTH, SUBGROUP, Constraints
+from .tables import LENGTH, SUBGROUP, ConstraintTables
 
 
 @kernel
@@ -24,7 +24,7 @@ def about_y(x: Vec3) -> Wrench:
 
 
 @outlined
-def put_residual(given: Constraints, c: int, D: Pose, h: list) -> None:
+def put_residual(given: ConstraintTables, c: int, D: Pose, h: list) -> None:
     """Write the residual of loop c to its rows of h (m).
 
     Of a subgroup P log(D), of a helical joint by whole turns nearest to 0; of a universal joint, about the x axis of
@@ -44,7 +44,7 @@ def put_residual(given: Constraints, c: int, D: Pose, h: list) -> None:
 
 
 @kernel
-def row(given: Constraints, c: int, k: int, D: Pose) -> Wrench:
+def row(given: ConstraintTables, c: int, k: int, D: Pose) -> Wrench:
     """Row k of loop c."""
     kind, like = given.loop.kind[c], D.p.x
     if kind == SUBGROUP:
@@ -57,7 +57,7 @@ def row(given: Constraints, c: int, k: int, D: Pose) -> Wrench:
 
 
 @kernel
-def row_rate(given: Constraints, c: int, k: int, D: Pose, V: Twist) -> Wrench:
+def row_rate(given: ConstraintTables, c: int, k: int, D: Pose, V: Twist) -> Wrench:
     """The derivative of `row` along V: an axis x of the other frame has x' = x x omega."""
     kind, like = given.loop.kind[c], D.p.x
     if kind == SUBGROUP:
@@ -72,7 +72,7 @@ def row_rate(given: Constraints, c: int, k: int, D: Pose, V: Twist) -> Wrench:
 
 
 @outlined
-def gradient(given: Constraints, c: int, k: int, D: Pose) -> Wrench:
+def gradient(given: ConstraintTables, c: int, k: int, D: Pose) -> Wrench:
     """The wrench whose power on V is the rate of the residual of row k: (dexp^-1_-X)^T P of a subgroup, X = log(D).
 
     With torque and force exchanged, a wrench changes as a twist does: the transpose of dexp^-1_-X is dexp^-1_X."""

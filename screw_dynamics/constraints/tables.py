@@ -48,7 +48,7 @@ class Term(NamedTuple):
     ratio: Scalar
 
 
-class Constraints(NamedTuple):
+class ConstraintTables(NamedTuple):
     """Tables of loops, rows and terms, with a row at least, and how many there are.
 
     Memory: wrenches F (6, m); h (m), a number for each row; effort (n,), which is also efforts (n, 1); free (n,); most
@@ -81,7 +81,7 @@ COUNTS = 3          # numbers before the tables: of loops, rows and terms
 
 
 def pack(loops: list[Loop], rows: list[Row], terms: list[Term]) -> np.ndarray:
-    """The numbers of the tables, for ws.Rows.tables."""
+    """The numbers of the tables, for ws.Tables.tables."""
     one = identity(0.0)
     tables = (loops or [Loop(COUPLING, 0, 0, 0, 0, one, one, one, 0.0)],
               rows or [Row(Wrench(one.p, one.p), 0.0)], terms or [Term(0, 0, 0, 0.0)])
@@ -109,7 +109,7 @@ LOOP, ROW = width(Loop), width(Row)
 
 
 @kernel
-def constraints_in(memory: np.ndarray, like: Any) -> Constraints:
+def constraints_in(memory: np.ndarray, like: Any) -> ConstraintTables:
     """The constraints in a workspace, with memory for scalars of the kind of `like`."""
     head, unit = ws.header(memory), places(like)
     first, n = head.tables, head.coordinates
@@ -124,7 +124,7 @@ def constraints_in(memory: np.ndarray, like: Any) -> Constraints:
     most = free + unit * n
     vectors = most + unit
     rows = vectors + unit * _vectors(n, m)
-    return Constraints(
+    return ConstraintTables(
         table(Loop, 0.0, max(1, loops), memory, first), table(Row, 0.0, max(1, m), memory, of_rows),
         table(Term, 0.0, max(1, terms), memory, of_terms), loops, m, terms, block(like, (6, m), memory, start),
         block(like, (m,), memory, h), block(like, (n,), memory, effort), block(like, (n, 1), memory, effort),
@@ -134,18 +134,18 @@ def constraints_in(memory: np.ndarray, like: Any) -> Constraints:
 
 
 @kernel
-def with_joints(given: Constraints, like: Any, count: int) -> Problem:
+def with_joints(given: ConstraintTables, like: Any, count: int) -> Problem:
     """The Problem of the m rows of the constraints and of `count` joints after them; in the memory of of_joints."""
     return problem(like, len(given.effort), given.m + count, given.memory, given.vectors)
 
 
 @kernel
-def of_joint_rows(given: Constraints, like: Any, count: int, directions: int) -> Problem:
+def of_joint_rows(given: ConstraintTables, like: Any, count: int, directions: int) -> Problem:
     """A Problem of `directions` vectors with a number for each of `count` joints; in the memory of of_rows."""
     return problem(like, count, directions, given.memory, given.rows)
 
 
 @kernel
-def box_of(given: Constraints, like: Any, count: int) -> Box:
+def box_of(given: ConstraintTables, like: Any, count: int) -> Box:
     """The Box of the rows of `count` joints."""
     return box(like, count, given.memory, given.bounds)

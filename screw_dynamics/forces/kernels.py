@@ -7,7 +7,7 @@ from numba import types
 
 from screw_dynamics.algorithms.space import coordinates_alone, displace, groups
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import lane, number, place
+from screw_dynamics.compiled.entry import gather_placements, lane, number
 from screw_dynamics.compiled.native import array_at
 from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
@@ -100,7 +100,7 @@ def kernels_of(laws: Iterable[CoordinateLaw | LinkLaw | CustomLaw], on_groups: b
     for i, law in enumerate(laws):
         loops = LOOPS[type(law)](law, i)
         add, account = (one_after_the_other(*pair) for pair in zip((add, account), loops, strict=True))
-    take, Body = (place, ws.placed(Bodies)) if on_groups else (take_coordinates, Bodies)
+    take, Body = (gather_placements, ws.placed(Bodies)) if on_groups else (take_coordinates, Bodies)
 
     @kernel
     def bodies_at(memory, p, like, state):

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.compiled.native import address, at
-from screw_dynamics.compiled.workspace import Rows, workspace
+from screw_dynamics.compiled.workspace import Tables, workspace
 from screw_dynamics.kernel_cache.cache import Form, prepare
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.lanes import WIDTH
@@ -94,7 +94,7 @@ def machine_code(laws: tuple[CoordinateLaw | LinkLaw | CustomLaw, ...], on_group
 class Total:
     """The sum of force elements on a robot. ValueError names an element that does not fit the robot."""
 
-    def __init__(self, model: Model, rows: Rows, elements: tuple[Element, ...]):
+    def __init__(self, model: Model, rows: Tables, elements: tuple[Element, ...]):
         frames = dict(zip(model.frame_names, rows.frames, strict=True))
         robot, by_law = Robot(model, frames), {name: (law, []) for name, law in BUILT_IN.items()}
         self.elements = elements

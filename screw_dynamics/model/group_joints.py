@@ -57,7 +57,7 @@ def motions(kind: str) -> tuple[str, ...]:
     return GROUPS[kind].motions if kind in GROUPS else (kind,)
 
 
-class Place(NamedTuple):
+class PoseSource(NamedTuple):
     """Of the body of a Link: the kind, where in q its numbers begin, and the constant parts of its pose in its parent,
     left g right; of an INNER one left."""
 
@@ -67,24 +67,24 @@ class Place(NamedTuple):
     right: Pose
 
 
-def places(bodies: Sequence[Placed], axes: Sequence[Pose], kinds: Sequence[int], starts: Sequence[int],
-           frames: Sequence[Pose]) -> list[Place]:
-    """The Place of each Placed body: of the pose in it of the Link's frame, its kind, the first of its numbers in q,
-    and the pose in it of the joint frame of its group."""
+def pose_sources(bodies: Sequence[Placed], axes: Sequence[Pose], kinds: Sequence[int], starts: Sequence[int],
+                 frames: Sequence[Pose]) -> list[PoseSource]:
+    """The PoseSource of each Placed body: of the pose in it of the Link's frame, its kind, the first of its numbers in
+    q, and the pose in it of the joint frame of its group."""
     found = []
     for i, (body, kind, start, F) in enumerate(zip(bodies, kinds, starts, frames, strict=True)):
         left = compose(inverse(axes[body.parent]), body.B)
         if kind >= 0:
-            found.append(Place(kind, start, compose(left, F), compose(inverse(F), axes[i])))
+            found.append(PoseSource(kind, start, compose(left, F), compose(inverse(F), axes[i])))
         else:
-            found.append(Place(kind, start, compose(left, axes[i]), F))
+            found.append(PoseSource(kind, start, compose(left, axes[i]), F))
     return found
 
 
-def numbers_in_q(places: Sequence[Place]) -> int:
-    """How many numbers q has, from the Places of all slots."""
+def numbers_in_q(pose_sources: Sequence[PoseSource]) -> int:
+    """How many numbers q has, from the PoseSources of all slots."""
     sizes = {COORDINATE: 1, INNER: 0} | {kind: len(group.identity) for kind, group in enumerate(GROUPS.values())}
-    return max((place.start + sizes[place.kind] for place in places), default=0)
+    return max((source.start + sizes[source.kind] for source in pose_sources), default=0)
 
 
 @kernel
@@ -106,13 +106,13 @@ def group_pose(kind: int, q: list, k: int) -> Pose:
 
 
 @kernel
-def configure(links: Any, places: Any, q: list, column: list) -> None:
-    """Fill a column of Placements with those of a configuration q (nq), from tables of Link and Place."""
+def configure(links: Any, pose_sources: Any, q: list, column: list) -> None:
+    """Fill a column of Placements with those of a configuration q (nq), from tables of Link and PoseSource."""
     for i in range(1, len(column)):
-        kind, k = places.kind[i], places.start[i]
+        kind, k = pose_sources.kind[i], pose_sources.start[i]
         if kind == COORDINATE:
             column[i] = Placement(pose(links.E[i], q[k]), 0)
         elif kind == INNER:
-            column[i] = Placement(over(places.left[i], q[0]), 1)
+            column[i] = Placement(over(pose_sources.left[i], q[0]), 1)
         else:
-            column[i] = Placement(places.left[i] @ group_pose(kind, q, k) @ places.right[i], 0)
+            column[i] = Placement(pose_sources.left[i] @ group_pose(kind, q, k) @ pose_sources.right[i], 0)

@@ -15,7 +15,7 @@ from screw_dynamics.screws.se3 import compose, inverse
 
 from . import checks, group_joints, inertial_parameters
 from .constraints import Constraint, Members
-from .group_joints import Place
+from .group_joints import PoseSource
 from .links import Frame, GearedLink, Link, Placed, Structure, axis_frames, on_axes, placed
 
 
@@ -194,15 +194,15 @@ class Model:
         """One Link for each slot, or GearedLinks where there is armature."""
         return on_axes(self.placed(gravity))
 
-    def places(self, gravity: ArrayLike) -> list[Place]:
-        """One Place for each slot, the world's frame as in `links`; none for a robot without joints on groups."""
+    def pose_sources(self, gravity: ArrayLike) -> list[PoseSource]:
+        """One PoseSource for each slot, the world's frame as in `links`; none for a robot without joints on groups."""
         if not self.on_groups:
             return []
         bodies, (kinds, starts, frames) = self.placed(gravity), self.joints_in_q()
-        return group_joints.places(bodies, axis_frames(bodies), kinds, starts, [arrays.pose(F) for F in frames])
+        return group_joints.pose_sources(bodies, axis_frames(bodies), kinds, starts, [arrays.pose(F) for F in frames])
 
     def joints_in_q(self) -> tuple[list[int], list[int], list[np.ndarray]]:
-        """Of the joint of each slot: kind, as in Place, where its numbers in q begin, and joint frame (4, 4)."""
+        """Of the joint of each slot: kind, as in PoseSource, where its numbers in q begin, and joint frame (4, 4)."""
         kinds, starts, frames = [group_joints.INNER], [0], [np.eye(4)]
         for before, joint in pairwise(("", *self.body_joints)):
             leader = self.mimics.get(joint, (joint,))[0]

@@ -17,7 +17,7 @@ from screw_dynamics.algorithms.derivatives import (
 )
 from screw_dynamics.algorithms.derivatives.second_derivatives import INVERSE_DYNAMICS_SECOND_DERIVATIVES
 from screw_dynamics.algorithms.hessian import HESSIAN
-from screw_dynamics.algorithms.rows import is_deep
+from screw_dynamics.algorithms.matrix_rows import is_deep
 from screw_dynamics.model.model import Model
 
 from .dynamics import Dynamics

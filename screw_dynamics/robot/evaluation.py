@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks
 from screw_dynamics.compiled.batch import Workspaces, evaluate, evaluate_rows, evaluate_single
 from screw_dynamics.compiled.entry import Entry, Target
-from screw_dynamics.compiled.workspace import Rows, workspace
+from screw_dynamics.compiled.workspace import Tables, workspace
 from screw_dynamics.forces import Element
 from screw_dynamics.model.model import Model
 
@@ -38,8 +38,8 @@ class Evaluation:
         self.joint_names, self.link_names, self.warnings = model.joint_names, tuple(model.frames), model.warnings
         self._frame = {name: i for i, name in enumerate(model.frame_names) if name is not None}
         self._root = Target(0, self._frame[model.root]).packed       # of all bodies, in the frame of the root
-        self.tables = Rows(model.links(self.gravity), model.frame_rows(self.gravity), self.n, self.nq,
-                           model.places(self.gravity), names=self._frame)
+        self.tables = Tables(model.links(self.gravity), model.frame_rows(self.gravity), self.n, self.nq,
+                           model.pose_sources(self.gravity), names=self._frame)
         self._memory, self._on_lanes = workspace(self.tables), Workspaces(self.tables)
 
     def _of(self, entry: Entry) -> Entry:

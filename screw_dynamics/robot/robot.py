@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks, mjcf
 from screw_dynamics.algorithms.choice import Choice, candidates, choice
 from screw_dynamics.algorithms.jacobian import JACOBIAN
+from screw_dynamics.algorithms.matrix_rows import is_deep
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.algorithms.rows import is_deep
 from screw_dynamics.checks.peers import WithHints
 from screw_dynamics.compiled.specialize import shortest, straight_line
 from screw_dynamics.model.model import Model
@@ -160,14 +160,14 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         remains a loop. Numbers of joints and frames within 1e-15 of 0, 1 or -1 are rounded to that. Kernels contain
         payload and gravity: with_payload and with_gravity return ordinary robots."""
         special = Robot(self.model, self.gravity, self.representation, self.source)
-        places = self.model.places(self.gravity)
+        pose_sources = self.model.pose_sources(self.gravity)
         special._use(Choice(*(
-            shortest(entries, self.tables.links, self.tables.frames, places=places) or self._of(loops)
+            shortest(entries, self.tables.links, self.tables.frames, pose_sources=pose_sources) or self._of(loops)
             for entries, loops in zip(
                 candidates(self.representation, self.model.shares_coordinates), self._loops(), strict=True))))
         for link, representation, *references in checks.jacobian_names(jacobians, self.link_names):
             reference = references[0] if references else None
             target = self._target(link, reference, representation)
-            kernel = straight_line(JACOBIAN, self.tables.links, self.tables.frames, target, places)
+            kernel = straight_line(JACOBIAN, self.tables.links, self.tables.frames, target, pose_sources)
             special._keep_jacobian(link, reference, representation, self._jacobian if kernel is JACOBIAN else kernel)
         return special

@@ -10,7 +10,7 @@ from screw_dynamics.compiled.interrupt import begin, failed, finish
 from screw_dynamics.compiled.native import at, attempt
 from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 
-from .motion import CONTROLLER
+from .plant import CONTROLLER
 
 
 @cache

@@ -24,8 +24,8 @@ from screw_dynamics.screws.se3 import Ad_dual, Wrench
 from screw_dynamics.screws.vectors import Vec3
 
 from .integrators import INTEGRATORS, momenta_address
-from .motion import ELEMENTS, FORCES, FORWARD, MOMENTA, PROJECT, REST, Motion, add_forces, arrive, depart, project, push
-from .steps import prepare_motion
+from .plant import ELEMENTS, FORCES, FORWARD, MOMENTA, PROJECT, REST, Plant, add_forces, arrive, depart, project, push
+from .steps import prepare_plant
 
 # Rows of a table of joints (ROWS, n), a column for each velocity, however many the robot has: friction, position stops,
 # what drives it, its servo, where in q its coordinate is (-1: nowhere, of joints on groups, which have no stops, and
@@ -39,7 +39,7 @@ EFFORT, GRAVITY, SERVO, BRAKE = 0.0, 1.0, 2.0, 3.0      # what drives a joint
 POSITION, VELOCITY, ACCELERATION, ADDED = range(4)
 REFERENCE = 4
 PAST = 3
-HYBRID, STATICS = PROJECT + 1, PROJECT + 2                # addresses of functions, after those of a Motion
+HYBRID, STATICS = PROJECT + 1, PROJECT + 2                # addresses of functions, after those of a Plant
 
 
 class Work(NamedTuple):
@@ -59,22 +59,22 @@ def hybrid(memory: int, calls: np.ndarray, wrenches: np.ndarray, q: np.ndarray, 
 
 
 @kernel
-def put_passive(motion: Motion, t: float, h: float, q: np.ndarray, qd: np.ndarray, work: Work) -> None:
+def put_passive(plant: Plant, t: float, h: float, q: np.ndarray, qd: np.ndarray, work: Work) -> None:
     """Set work.passive to the efforts of friction and of force elements at a state, and the added inertia by which the
     integrator takes them at the end of a step h > 0."""
-    joints = motion.joints
+    joints = plant.joints
     for k in range(len(qd)):
         d = joints[DAMPING, k]
-        work.passive[k], work.inputs[3, k] = -d * qd[k] - joints[FRICTION, k] * motion.slip[k], h * d
-    if len(qd) > 0 and motion.calls[FORCES] != 0:
-        add_forces(motion, t, q, qd, h)
+        work.passive[k], work.inputs[3, k] = -d * qd[k] - joints[FRICTION, k] * plant.slip[k], h * d
+    if len(qd) > 0 and plant.calls[FORCES] != 0:
+        add_forces(plant, t, q, qd, h)
         for k in range(len(qd)):
-            work.passive[k] += motion.terms[0, k]
-            work.inputs[3, k] += h * motion.terms[2, k] + (h * h) * motion.terms[1, k]
+            work.passive[k] += plant.terms[0, k]
+            work.inputs[3, k] += h * plant.terms[2, k] + (h * h) * plant.terms[1, k]
 
 
 @outlined
-def drive(motion: Motion, wrenches: np.ndarray, reference: np.ndarray, t: float, h: float, q: np.ndarray,
+def drive(plant: Plant, wrenches: np.ndarray, reference: np.ndarray, t: float, h: float, q: np.ndarray,
           qd: np.ndarray, tau: np.ndarray, beyond: np.ndarray, work: Work) -> None:
     """Set tau (n) to the efforts of motors, servos and brakes at a state, work.results[0] to the accelerations that
     they cause, and beyond (n) to whether a command or an effort is clipped.
@@ -83,9 +83,9 @@ def drive(motion: Motion, wrenches: np.ndarray, reference: np.ndarray, t: float,
     force elements, which the integrator takes at the end of a step h > 0, and wrenches (slots, 6). One that would need
     more than its limit
     gives its limit: its joint is then free, which the others compensate; for the strength of motors nothing does."""
-    memory, calls, joints, x, n = motion.memory, motion.calls, motion.joints, work.inputs, len(qd)
+    memory, calls, joints, x, n = plant.memory, plant.calls, plant.joints, work.inputs, len(qd)
     gravity = weak = False
-    put_passive(motion, t, h, q, qd, work)
+    put_passive(plant, t, h, q, qd, work)
     for k in range(n):
         gravity |= joints[DRIVE, k] == GRAVITY
         weak |= joints[STRENGTH, k] != 1.0
@@ -96,7 +96,7 @@ def drive(motion: Motion, wrenches: np.ndarray, reference: np.ndarray, t: float,
         kind, limit = joints[DRIVE, k], joints[LIMIT, k]
         beyond[k], x[2, k] = joints[CLIPPED, k] != 0.0, kind >= SERVO
         if kind >= SERVO:
-            m = place_in_q(motion.space, joints, k)
+            m = place_in_q(plant.space, joints, k)
             off = reference[POSITION, k] - q[m] if m >= 0 else 0.0
             x[1, k] = (reference[ACCELERATION, k] + joints[RATE, k] * (reference[VELOCITY, k] - qd[k])
                        + joints[STIFFNESS, k] * off)
@@ -133,7 +133,7 @@ def drive(motion: Motion, wrenches: np.ndarray, reference: np.ndarray, t: float,
                 tau[k] = work.results[1, k] - work.passive[k]
     for k in range(n):          # who prescribes an acceleration compensates dry friction; a brake holds for good
         if x[2, k] != 0.0:
-            motion.dry[k] = np.inf if joints[DRIVE, k] == BRAKE else 0.0
+            plant.dry[k] = np.inf if joints[DRIVE, k] == BRAKE else 0.0
 
 
 @kernel
@@ -176,28 +176,28 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
     """Make steps of length h from the time `start` on, and from q (nq) and qd (n), which become the last finite state.
     Returns how many were made.
 
-    space: as of prepare_motion; reference (1 or steps, REFERENCE, n); wrenches (slots, 6), in the frames of the bodies;
+    space: as of prepare_plant; reference (1 or steps, REFERENCE, n); wrenches (slots, 6), in the frames of the bodies;
     calls: see FORWARD; what: see PROJECTED in steps.py. tau (n) becomes the efforts in the last step, or without steps
     those at the state; clipped (n) counts the steps in which a command or an effort was; lost (2, n): the accelerations
     and the state, as a sum, that are not finite, if any; past (0 or steps, PAST, nq): q and the n numbers of qd at the
     start of each step, and the n efforts in it."""
     n, nq = len(qd), len(q)
     where_ = at(memory)
-    x, v, motion, stages = prepare_motion(tableau, 0.0, space, calls, joints, memory)
+    x, v, plant, stages = prepare_plant(tableau, 0.0, space, calls, joints, memory)
     work = Work(np.empty((hybrid_dynamics.INPUTS, n)), np.empty((2, n)), np.empty(n), np.empty(n))
     beyond, pushes = np.zeros(n, dtype=np.bool_), pushing(wrenches)
     if what > NEEDED:
         for k in range(nq):
             x[k] = q[k]
-        project(motion, BEGIN, x, qd)
+        project(plant, BEGIN, x, qd)
     for i in range(max(steps, 1)):
         row = reference[min(i, len(reference) - 1)]
-        depart(motion, q, qd)
+        depart(plant, q, qd)
         for k in range(n):
             if joints[DRIVE, k] == BRAKE:
-                motion.begin[k] = motion.slip[k] = 0.0
-        drive(motion, wrenches, row, start + i * h, h if implicit else 0.0, q, qd, tau, beyond, work)
-        if failed(ws.interrupt_at(motion.memory)):
+                plant.begin[k] = plant.slip[k] = 0.0
+        drive(plant, wrenches, row, start + i * h, h if implicit else 0.0, q, qd, tau, beyond, work)
+        if failed(ws.interrupt_at(plant.memory)):
             return i
         if steps == 0:
             break
@@ -211,18 +211,18 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
             return i
         if implicit:
             for k in range(n):
-                v[k], motion.added[k] = v[k] + h * lost[0, k], work.inputs[3, k]
-            push(motion, h, q, v)
-            displace(motion.space, q, h, v, x)
+                v[k], plant.added[k] = v[k] + h * lost[0, k], work.inputs[3, k]
+            push(plant, h, q, v)
+            displace(plant.space, q, h, v, x)
         else:
             for k in range(n):
-                motion.tau[k] = tau[k]
+                plant.tau[k] = tau[k]
             if pushes:
-                pushed(where_, calls, wrenches, q, work, motion.tau)
-            step(tableau, motion, start + i * h, h, x, v, stages)
+                pushed(where_, calls, wrenches, q, work, plant.tau)
+            step(tableau, plant, start + i * h, h, x, v, stages)
         if calls[PROJECT] != 0:
-            arrive(motion, what, h, x, v)
-        sizes(motion.space, x, lost[1])
+            arrive(plant, what, h, x, v)
+        sizes(plant.space, x, lost[1])
         for k in range(n):
             lost[1, k] = (lost[1, k] - lost[1, k]) + (v[k] - v[k])
         if not (finite(lost[1]) and finite(x)):

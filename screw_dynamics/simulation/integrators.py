@@ -12,7 +12,7 @@ from screw_dynamics.model.links import Structure
 from screw_dynamics.numbers.values import Scalar, kernel
 
 from .implicit_runge_kutta import implicit_runge_kutta
-from .motion import Motion, Stages, accelerate, push
+from .plant import Plant, Stages, accelerate, push
 from .runge_kutta import Tableau, runge_kutta
 from .steps import adaptive_steps, fixed_steps, work_rows
 from .variational import variational
@@ -34,15 +34,15 @@ class Integrator(NamedTuple):
 
 
 @kernel
-def semi_implicit_euler(tableau: Tableau, motion: Motion, t: Scalar, h: Scalar, q: list, qd: list,
+def semi_implicit_euler(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q: list, qd: list,
                         stages: Stages) -> None:
     """qd += h qdd(q, qd), then q += h qd, or g exp(h qd): order 1; friction implicit, however strong."""
     qdd = stages.dv[0]
-    accelerate(motion, t, q, qd, h, qdd)
+    accelerate(plant, t, q, qd, h, qdd)
     for k in range(len(qd)):
         qd[k] += h * qdd[k]
-    push(motion, h, q, qd)
-    displace(motion.space, q, h, qd, stages.q)
+    push(plant, h, q, qd)
+    displace(plant.space, q, h, qd, stages.q)
     for k in range(len(q)):
         q[k] = stages.q[k]
 

@@ -17,7 +17,7 @@ from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.structs import member
 from screw_dynamics.numbers.values import CALLEE, kernel, null, over
 
-from .motion import PROJECT
+from .plant import PROJECT
 from .steps import CALLS, OF_JOINT
 
 # Positions of the methods among the addresses of settings.

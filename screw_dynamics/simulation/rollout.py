@@ -13,7 +13,7 @@ from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
 from screw_dynamics.checks import broadcast, number, one_of, positive, real_numbers, result_pair
 from screw_dynamics.compiled.batch import Workspaces
-from screw_dynamics.compiled.records import place
+from screw_dynamics.compiled.records import word_of
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.constraints.projection import NEEDED, acts_at_ends, projection_address, with_room
 from screw_dynamics.forces import Custom, Element, JointSprings, ModelDamping, ModelFriction, Total, elements_of
@@ -26,7 +26,7 @@ from .controllers import CompiledController, compiled_controller, plain_controll
 from .divergence import warn_of_divergence
 from .integrators import FIXED_STEPS, INTEGRATORS, check_elements, momenta_address
 from .limits_left import warn_of_limits
-from .motion import CONTROLLER, ELEMENTS, FORCES, FORWARD, LEAST, MOMENTA, MOST, PROJECT, REST, SPRING
+from .plant import CONTROLLER, ELEMENTS, FORCES, FORWARD, LEAST, MOMENTA, MOST, PROJECT, REST, SPRING
 from .robot_type import METHODS
 from .rollout_arguments import efforts, options, sampling
 from .rollout_kernels import KNOWN, entry_point, noted
@@ -38,7 +38,7 @@ OTHER_METHODS = {"kinetic_energy": KINETIC_ENERGY, "potential_energy": POTENTIAL
                  "jacobian_derivative": JACOBIAN_DERIVATIVE}
 empty = np.empty
 SMALLEST = float(100 * np.finfo(float).eps)       # relative tolerance
-CALLS_AT, LONG, MAIN = (place(SETTINGS, name) for name in ("calls", "long", "main"))   # as records.place says
+CALLS_AT, LONG, MAIN = (word_of(SETTINGS, name) for name in ("calls", "long", "main"))   # as records.word_of says
 BRIEF = 100             # steps times joints up to which a rollout of one state keeps the GIL
 
 

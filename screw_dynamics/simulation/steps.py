@@ -19,14 +19,14 @@ from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
 
-from .motion import LEAST, MOST, PROJECT, Motion, Stages, any_bounds, arrive, beyond, depart, project
+from .plant import LEAST, MOST, PROJECT, Plant, Stages, any_bounds, arrive, beyond, depart, project
 from .runge_kutta import Tableau, dense, dense_weights, error_norm, first_step, next_step, runge_kutta_stages
 
 # The settings of a rollout are a float64 array: a record, and for each velocity eleven numbers (OF_JOINT, n), of which
 # there are as many as the robot needs: damping, friction and stops in the rollout, the model's damping and friction,
 # where in q its coordinate is, or -1, stiffness and rest of its spring, and limits that do not act: what leaves them is
 # noted. The record: steps, and of how many each sample is the last; tolerances; whether it takes long, and runs on the
-# main thread; the time at which it begins; and addresses of functions, see motion.py. Where stops or dry friction act,
+# main thread; the time at which it begins; and addresses of functions, see plant.py. Where stops or dry friction act,
 # or constraints, project in constraints.py is called with `projected` after a step: NEEDED only where some joint needs
 # it, more for a robot that keeps constraints, which is called with BEGIN before the first step.
 CALLS = 18
@@ -66,35 +66,35 @@ def settings_in(memory: np.ndarray) -> Any:
 
 @kernel
 def work_rows(tableau: Tableau) -> int:
-    """How many vectors (nq) of working memory a rollout needs: state, efforts, those that Motion needs, state and
+    """How many vectors (nq) of working memory a rollout needs: state, efforts, those that Plant needs, state and
     displacement of a stage, and the rates of all stages, at least four, which implicit steps need."""
     return STAGES + 2 * max(4, len(tableau.c))
 
 
 @kernel
-def prepare_motion(tableau: Tableau, like: Scalar, space: Callable, calls: Any, joints: np.ndarray,
-                   memory: np.ndarray) -> tuple[list, list, Motion, Stages]:
-    """The state, the Motion and the Stages of a rollout, over scalars of the kind of `like`, in a workspace.
+def prepare_plant(tableau: Tableau, like: Scalar, space: Callable, calls: Any, joints: np.ndarray,
+                   memory: np.ndarray) -> tuple[list, list, Plant, Stages]:
+    """The state, the Plant and the Stages of a rollout, over scalars of the kind of `like`, in a workspace.
 
-    space(memory): Motion.space."""
+    space(memory): Plant.space."""
     head, count = header(memory), work_rows(tableau)
     n, nq = head.coordinates, head.configuration
     rows, middle = block(like, (count, nq), memory, head.result), (STAGES + count) // 2
-    motion = Motion(space(memory), at(memory), calls, joints, rows[2][:n], rows[3][:n], rows[4][:n], rows[5],
+    plant = Plant(space(memory), at(memory), calls, joints, rows[2][:n], rows[3][:n], rows[4][:n], rows[5],
                     rows[6][:n], rows[7], array_at(like, at(rows[11]), (3, n)), rows[21][:n], rows[14][:n],
                     rows[20][:n], rows[15], array_at(like, at(rows[16]), (ACTS, n)))
     for k in range(ACTS):
         for i in range(n):
-            motion.acts[k, i] = null(like)
-    return rows[0], rows[1][:n], motion, Stages(rows[STAGES:middle], rows[middle:], rows[8], rows[9][:n], rows[10][:n])
+            plant.acts[k, i] = null(like)
+    return rows[0], rows[1][:n], plant, Stages(rows[STAGES:middle], rows[middle:], rows[8], rows[9][:n], rows[10][:n])
 
 
 @kernel
-def motion_of(tableau: Tableau, like: Scalar, space: Callable, rollout: Rollout) -> tuple[list, list, Motion, Stages]:
-    """prepare_motion of a rollout."""
+def plant_of(tableau: Tableau, like: Scalar, space: Callable, rollout: Rollout) -> tuple[list, list, Plant, Stages]:
+    """prepare_plant of a rollout."""
     calls = array_at(0, at(settings_in(rollout.settings).calls), (CALLS,))
     joints = block(0.0, (OF_JOINT, header(rollout.memory).coordinates), rollout.settings, JOINTS)
-    return prepare_motion(tableau, like, space, calls, joints, rollout.memory)
+    return prepare_plant(tableau, like, space, calls, joints, rollout.memory)
 
 
 @kernel
@@ -109,12 +109,12 @@ def note_divergence(rollout: Rollout, x: list, v: list) -> None:
 
 
 @outlined
-def note_left(rollout: Rollout, motion: Motion, first: int, x: list) -> None:
+def note_left(rollout: Rollout, plant: Plant, first: int, x: list) -> None:
     """Note if a joint of the state `first`, or of as many from it on as x has places, is beyond a limit within which it
     began."""
-    joints = motion.joints
+    joints = plant.joints
     for k in range(joints.shape[1]):
-        m, least, most = place_in_q(motion.space, joints, k), joints[LEAST, k], joints[MOST, k]
+        m, least, most = place_in_q(plant.space, joints, k), joints[LEAST, k], joints[MOST, k]
         if m >= 0:
             for place in range(min(places(x[m]), len(rollout.q0) - first)):
                 start, end = rollout.q0[first + place, 0, m], extract(x[m], place)
@@ -125,34 +125,34 @@ def note_left(rollout: Rollout, motion: Motion, first: int, x: list) -> None:
 @kernel
 def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable, rollout: Rollout) -> None:
     """Steps of length dt; every `every`-th of them ends in a sample."""
-    x, v, motion, stages = motion_of(tableau, like, space, rollout)
+    x, v, plant, stages = plant_of(tableau, like, space, rollout)
     settings = settings_in(rollout.settings)
     steps, every, what = settings.steps, settings.every, settings.projected
-    watched, projects = any_bounds(motion.joints, LEAST, MOST), motion.calls[PROJECT] != 0
+    watched, projects = any_bounds(plant.joints, LEAST, MOST), plant.calls[PROJECT] != 0
     for first in range(0, len(rollout.q0), places(like)):
         load_rows(rollout.q0, first, 0, x)
         load_rows(rollout.qd0, first, 0, v)
         if what > NEEDED:
-            project(motion, BEGIN, x, v)
+            project(plant, BEGIN, x, v)
         for i in range(steps):
             if i == 0 or rollout.effort.shape[1] > 1:
-                load_rows(rollout.effort, first, i, motion.tau)
-            depart(motion, x, v)
-            step(tableau, motion, settings.start + i * rollout.dt, rollout.dt, x, v, stages)
+                load_rows(rollout.effort, first, i, plant.tau)
+            depart(plant, x, v)
+            step(tableau, plant, settings.start + i * rollout.dt, rollout.dt, x, v, stages)
             if projects:
-                arrive(motion, what, null(like) + rollout.dt, x, v)
+                arrive(plant, what, null(like) + rollout.dt, x, v)
             if (i + 1) % every == 0:
-                if watched and rollout.notes[LEFT] == 0 and some(beyond(motion, x)):
-                    note_left(rollout, motion, first, x)            # before results, which may be in the place of q0
+                if watched and rollout.notes[LEFT] == 0 and some(beyond(plant, x)):
+                    note_left(rollout, plant, first, x)            # before results, which may be in the place of q0
                 store_rows(rollout.q, first, i // every, x)
                 store_rows(rollout.qd, first, i // every, v)
-            if ended(interrupt_at(motion.memory), rollout.stop):
+            if ended(interrupt_at(plant.memory), rollout.stop):
                 return
         note_divergence(rollout, x, v)
 
 
 @kernel
-def write_samples(tableau: Tableau, motion: Motion, place: int, t: Scalar, h: Scalar, until: float, lost: bool,
+def write_samples(tableau: Tableau, plant: Plant, place: int, t: Scalar, h: Scalar, until: float, lost: bool,
                   sample: int, interval: float, x: list, v: list, stages: Stages, weights: np.ndarray,
                   start: np.ndarray, u: np.ndarray, q: np.ndarray, qd: np.ndarray) -> int:
     """Write the samples (samples, nq or n) of one place, every `interval` seconds after the initial state, number 0,
@@ -160,7 +160,7 @@ def write_samples(tableau: Tableau, motion: Motion, place: int, t: Scalar, h: Sc
     begin, length = extract(t, place), extract(h, place)
     while sample <= len(q) and sample * interval <= until:
         dense_weights(tableau, (sample * interval - begin) / length, weights)
-        dense(weights, motion, length, x, v, stages, place, q[sample - 1], qd[sample - 1], start, u)
+        dense(weights, plant, length, x, v, stages, place, q[sample - 1], qd[sample - 1], start, u)
         if lost:
             for k in range(len(x)):
                 q[sample - 1, k] = np.nan
@@ -175,43 +175,43 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
     """Runge-Kutta steps with SciPy's step control, sampled at every dt * every by dense output; each place has a time
     of its own. With efforts that vary, stops, dry friction and constraints a step ends at every dt. A state is NaN from
     where its step size underflows or its numbers cease to be finite."""
-    x, v, motion, stages = motion_of(tableau, like, space, rollout)
+    x, v, plant, stages = plant_of(tableau, like, space, rollout)
     settings, dt, effort, q, qd = settings_in(rollout.settings), rollout.dt, rollout.effort, rollout.q, rollout.qd
     every, relative, tolerance, what = settings.every, settings.relative, settings.absolute, settings.projected
-    projects = motion.calls[PROJECT] != 0
-    watched = any_bounds(motion.joints, LEAST, MOST)
+    projects = plant.calls[PROJECT] != 0
+    watched = any_bounds(plant.joints, LEAST, MOST)
     varying, weights, start, u = effort.shape[1] > 1, np.empty(len(tableau.c)), np.empty(len(x)), np.empty(len(v))
     end = q.shape[1] * every * dt
     for first in range(0, len(q), places(like)):
         count = min(places(like), len(q) - first)
         load_rows(rollout.q0, first, 0, x)
         load_rows(rollout.qd0, first, 0, v)
-        load_rows(effort, first, 0, motion.tau)
+        load_rows(effort, first, 0, plant.tau)
         t = null(like)
         if what > NEEDED:
-            project(motion, BEGIN, x, v)
-        depart(motion, x, v)
+            project(plant, BEGIN, x, v)
+        depart(plant, x, v)
         horizon = t + (dt if varying or projects else end)
         sample, interval = t + 1.0, t                       # of each place: next sample, and interval dt
-        h = first_step(tableau, motion, t, x, v, stages, relative, tolerance, end)
+        h = first_step(tableau, plant, t, x, v, stages, relative, tolerance, end)
         retried = t > 1.0                                   # false everywhere
         while some(t < end):
             active, last = t < end, t + h >= horizon
-            depart(motion, x, v)
+            depart(plant, x, v)
             length = where(active, where(last, horizon - t, h), null(like))
-            runge_kutta_stages(tableau, motion, t, length, x, v, stages)
-            error = error_norm(tableau, motion, length, x, v, stages, relative, tolerance)
+            runge_kutta_stages(tableau, plant, t, length, x, v, stages)
+            error = error_norm(tableau, plant, length, x, v, stages, relative, tolerance)
             accepted, lost = active & (error < 1.0), active & (h < 1e-15 * t + 1e-300)
             arrival = where(lost, over(end, like), where(accepted, where(last, horizon, t + length), t))
             if some(lost):
                 rollout.notes[DIVERGED] = 1
             for place in range(count):
                 number, s = int(extract(sample, place)), first + place
-                after = write_samples(tableau, motion, place, t, length, extract(arrival, place), extract(lost, place),
+                after = write_samples(tableau, plant, place, t, length, extract(arrival, place), extract(lost, place),
                                       number, every * dt, x, v, stages, weights, start, u, q[s], qd[s])
                 for i in range(number, after):
                     if watched and rollout.notes[LEFT] == 0:
-                        note_left(rollout, motion, s, q[s, i - 1])
+                        note_left(rollout, plant, s, q[s, i - 1])
                 sample = insert(sample, place, float(after))
             for k in range(len(x)):
                 x[k] = where(accepted, stages.q[k], x[k])
@@ -221,7 +221,7 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
             retried = active & (error >= 1.0)
             t = arrival
             if projects:
-                arrive(motion, what, where(accepted, length, null(like)), x, v)
+                arrive(plant, what, where(accepted, length, null(like)), x, v)
             for place in range(places(like)):               # past the last state too, or those places would never end
                 if (varying or projects) and extract(accepted & (t >= horizon), place):
                     i, number = int(extract(interval, place)) + 1, int(extract(sample, place)) - 1
@@ -235,6 +235,6 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
                             qd[s, number - 1, k] = extract(v[k], place)
                     for k in range(len(v)):
                         if varying and i < effort.shape[1]:
-                            motion.tau[k] = insert(motion.tau[k], place, effort[s, i, k])
-            if ended(interrupt_at(motion.memory), rollout.stop):
+                            plant.tau[k] = insert(plant.tau[k], place, effort[s, i, k])
+            if ended(interrupt_at(plant.memory), rollout.stop):
                 return

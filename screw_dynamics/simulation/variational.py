@@ -19,38 +19,38 @@ from screw_dynamics.numbers.scalars import absolute, some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
 from .iteration import ITERATIONS, SLOW, larger, spoil, unsettled
-from .motion import FORCES, SPRING, Motion, Stages, add_forces, momenta, renew, solve, stretch
+from .plant import FORCES, SPRING, Plant, Stages, add_forces, momenta, renew, solve, stretch
 from .runge_kutta import Tableau
 
 
 @kernel
-def forces(motion: Motion, t: Scalar, h: Scalar, q: list, v: list, found: np.ndarray) -> None:
+def forces(plant: Plant, t: Scalar, h: Scalar, q: list, v: list, found: np.ndarray) -> None:
     """Make the second of the rows p, dT/dq, g the forces f at the midpoint, friction and springs among them; set
-    motion.added to h/2 times minus their derivative by v."""
-    joints, tau = motion.joints, motion.tau
-    renew(motion, t, q, v)
+    plant.added to h/2 times minus their derivative by v."""
+    joints, tau = plant.joints, plant.tau
+    renew(plant, t, q, v)
     for k in range(len(v)):
         D, K = joints[0, k], joints[SPRING, k]
-        found[1, k] += tau[k] - found[2, k] - D * v[k] - joints[1, k] * motion.slip[k] - K * stretch(motion, q, k)
-        motion.added[k] = (0.5 * h) * (D + (0.5 * h) * K)
-    if len(v) > 0 and motion.calls[FORCES] != 0:
-        add_forces(motion, t, q, v, 0.0)
+        found[1, k] += tau[k] - found[2, k] - D * v[k] - joints[1, k] * plant.slip[k] - K * stretch(plant, q, k)
+        plant.added[k] = (0.5 * h) * (D + (0.5 * h) * K)
+    if len(v) > 0 and plant.calls[FORCES] != 0:
+        add_forces(plant, t, q, v, 0.0)
         for k in range(len(v)):
-            found[1, k] += motion.terms[0, k]
-            motion.added[k] += (0.5 * h) * (motion.terms[2, k] + (0.5 * h) * motion.terms[1, k])
+            found[1, k] += plant.terms[0, k]
+            plant.added[k] += (0.5 * h) * (plant.terms[2, k] + (0.5 * h) * plant.terms[1, k])
 
 
 @kernel
-def rate(motion: Motion, q: list, p: Any, g: Any, h: Scalar, qdd: list) -> None:
+def rate(plant: Plant, q: list, p: Any, g: Any, h: Scalar, qdd: list) -> None:
     """qdd from (M + added) h qdd = p. Forward dynamics subtracts gravity, which is added here."""
     for k in range(len(qdd)):
-        motion.net[k] = p[k] / h + g[k]
-        motion.qd[k] = null(qdd[k])
-    solve(motion, q, motion.qd, motion.net, motion.added, qdd)
+        plant.net[k] = p[k] / h + g[k]
+        plant.qd[k] = null(qdd[k])
+    solve(plant, q, plant.qd, plant.net, plant.added, qdd)
 
 
 @kernel
-def variational(tableau: Tableau, motion: Motion, t: Scalar, h: Scalar, q: list, qd: list, stages: Stages) -> None:
+def variational(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q: list, qd: list, stages: Stages) -> None:
     """A step of length h. The momenta of symmetries are kept whatever error is left in v.
 
     The derivative of the first equation by v is M + h/2 D + h^2/4 K less terms of h p, which the iteration leaves out:
@@ -62,28 +62,28 @@ def variational(tableau: Tableau, motion: Motion, t: Scalar, h: Scalar, q: list,
     found, like = array_at(qd[0], at(stages.dq), (3, n)), null(qd[0])
     start, pulled, half, change = stages.dv[0], stages.dv[1], stages.dv[2], stages.dv[3][:n]
     u, v, middle = stages.u, stages.v, stages.q
-    momenta(motion, q, qd, found)
+    momenta(plant, q, qd, found)
     for k in range(n):
         start[k], v[k] = found[0, k], qd[k]
     last, size, active = over(np.inf, like), like, like < 1.0
     for _ in range(ITERATIONS):
         for k in range(n):
             u[k] = (0.5 * h) * v[k]
-        displace(motion.space, q, 1.0, u, middle)
-        momenta(motion, middle, v, found)
-        forces(motion, t + 0.5 * h, h, middle, v, found)
-        pull(motion.space, u, found[1], half)
+        displace(plant.space, q, 1.0, u, middle)
+        momenta(plant, middle, v, found)
+        forces(plant, t + 0.5 * h, h, middle, v, found)
+        pull(plant.space, u, found[1], half)
         for k in range(n):
             u[k] *= 2.0
-        pull(motion.space, u, start, pulled)
+        pull(plant.space, u, start, pulled)
         for k in range(n):
             pulled[k] += (0.5 * h) * half[k] - found[0, k]
-        rate(motion, middle, pulled, found[2], h, change)
+        rate(plant, middle, pulled, found[2], h, change)
         now, size = like, over(SLOW, like)
         for k in range(n):
             dv = where(active, h * change[k], like)
             v[k] += dv
-            found[1, k] -= (2.0 / h) * motion.added[k] * dv      # or springs would magnify what is left to rounding
+            found[1, k] -= (2.0 / h) * plant.added[k] * dv      # or springs would magnify what is left to rounding
             now, size = larger(now, absolute(h * change[k])), larger(size, absolute(v[k]))
         going = unsettled(active, now, last, size)
         last = where(active, now, last)
@@ -92,25 +92,25 @@ def variational(tableau: Tableau, motion: Motion, t: Scalar, h: Scalar, q: list,
             break
     for k in range(n):
         u[k] = (0.5 * h) * v[k]
-    pull(motion.space, u, found[1], half)
+    pull(plant.space, u, found[1], half)
     for k in range(n):
         u[k] *= -1.0
-    pull(motion.space, u, found[1], pulled)
+    pull(plant.space, u, found[1], pulled)
     for k in range(n):
         half[k] += pulled[k]
         u[k] *= -2.0
-    pull(motion.space, u, start, pulled)
+    pull(plant.space, u, start, pulled)
     for k in range(n):
         half[k] = pulled[k] + (0.5 * h) * half[k]
-    displace(motion.space, q, 1.0, u, middle)
+    displace(plant.space, q, 1.0, u, middle)
     for k in range(n):
         u[k] *= -1.0
-        motion.added[k] = like
-    push(motion.space, u, half, start)
+        plant.added[k] = like
+    push(plant.space, u, half, start)
     for k in range(len(q)):
         q[k] = middle[k]
-    momenta(motion, q, v, found)
-    rate(motion, q, start, found[2], h, change)
+    momenta(plant, q, v, found)
+    rate(plant, q, start, found[2], h, change)
     for k in range(n):
         qd[k] = h * change[k]
     spoil(last, size, qd)

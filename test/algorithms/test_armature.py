@@ -78,7 +78,7 @@ def test_every_recursion(plain_pair, name):
     if model.shares_coordinates and name.startswith("forward") and "mass_matrix" not in name:
         return                                                  # articulated bodies need a coordinate for each joint
     entry = ENTRIES[name].on_groups if model.on_groups else ENTRIES[name]
-    found = entry.plain(model.links(GRAVITY), q, qd, x, places=model.places(GRAVITY)).astype(float)
+    found = entry.plain(model.links(GRAVITY), q, qd, x, pose_sources=model.pose_sources(GRAVITY)).astype(float)
     expected = (pair.wheels.forward_dynamics if name.startswith("forward") else pair.wheels.inverse_dynamics)(q, qd, x)
     assert np.abs(found - expected).max() < 1e-10 * np.abs(expected).max()
 
@@ -97,10 +97,11 @@ def test_momenta_are_those_of_the_mass_matrix(plain_pair):
     """In plain Python."""
     pair = plain_pair
     model, entry = pair.geared.model, MOMENTA.on_groups if pair.geared.model.on_groups else MOMENTA
-    p, *rest = entry.plain(model.links(GRAVITY), pair.q, pair.qd, places=model.places(GRAVITY)).astype(float)
+    sources = model.pose_sources(GRAVITY)
+    p, *rest = entry.plain(model.links(GRAVITY), pair.q, pair.qd, pose_sources=sources).astype(float)
     expected = pair.wheels.mass_matrix(pair.q) @ pair.qd
     assert np.abs(p - expected).max() < 1e-12 * np.abs(expected).max()
-    without = entry.plain(pair.plain.model.links(GRAVITY), pair.q, pair.qd, places=model.places(GRAVITY))[1:]
+    without = entry.plain(pair.plain.model.links(GRAVITY), pair.q, pair.qd, pose_sources=sources)[1:]
     assert np.array_equal(np.array(rest), without.astype(float))
 
 

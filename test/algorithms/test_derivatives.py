@@ -84,7 +84,7 @@ def test_so_it_is_by_every_solver(robot, motion, solver):
     entry = FORWARD_DYNAMICS_DERIVATIVES[solver]
     found = (entry.on_groups if model.on_groups else entry).plain(
         model.links(robot.gravity), q, qd, tau, frames=model.frame_rows(robot.gravity),
-        places=model.places(robot.gravity)).astype(float)
+        pose_sources=model.pose_sources(robot.gravity)).astype(float)
     by_q, by_qd, M = robot.inverse_dynamics_derivatives(q, qd, robot.forward_dynamics(q, qd, tau))
     for left, right in ((M @ found[0], -by_q), (M @ found[1], -by_qd), (M @ found[2], np.eye(robot.n))):
         near(left, right, 1e-13 * np.linalg.cond(M))

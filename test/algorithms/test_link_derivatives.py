@@ -49,7 +49,7 @@ def test_recursions_against_infinitesimals(robot, motion, representation, seen_f
     def of(entry):
         return (entry.on_groups if model.on_groups else entry).plain(
             model.links(robot.gravity), *(x.tolist() for x in motion[:entry.inputs]), target=target,
-            frames=model.frame_rows(robot.gravity), places=model.places(robot.gravity)).astype(float)
+            frames=model.frame_rows(robot.gravity), pose_sources=model.pose_sources(robot.gravity)).astype(float)
     assert error(of(JACOBIAN_SECOND_DERIVATIVE), J) < 1e-13
     for order, entry in LINK_DERIVATIVES.items():
         assert error(of(entry), twists[order]) < 1e-13

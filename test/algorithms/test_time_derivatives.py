@@ -42,7 +42,7 @@ def test_recursions_against_infinitesimals(robot, motion, representation, order)
     entry, model = INVERSE_DYNAMICS_TIME_DERIVATIVES_IN[representation, order], robot.model
     inputs = [x.tolist() for x in motion[:3 + order]]
     found = (entry.on_groups if model.on_groups else entry).plain(
-        model.links(robot.gravity), *inputs, places=model.places(robot.gravity))
+        model.links(robot.gravity), *inputs, pose_sources=model.pose_sources(robot.gravity))
     for k, expected in enumerate(exact(robot, *motion[:3 + order])):
         assert error(found[k].astype(float), expected) < 1e-13
 

@@ -69,7 +69,7 @@ def test_loops_do_the_same_whatever_the_numbers_of_the_robot(entry):
 @pytest.mark.parametrize("entry", ENTRIES, ids=NAMES)
 def test_lines_that_are_counted_give_the_result_and_do_as_many_operations(entry, kinds):
     robot, rng = sd.Robot(model_of(random_tree(np.random.default_rng(4), 3, of=kinds))), np.random.default_rng(5)
-    links, places, n = links_of(robot), robot.model.places(robot.gravity), robot.n
+    links, places, n = links_of(robot), robot.model.pose_sources(robot.gravity), robot.n
     q, rates = rng.uniform(-1.0, 1.0, robot.nq), rng.uniform(-1.0, 1.0, (2, n))
     columns = [[0.0, *map(Counting, row)] for row in (q, *rates)]
     if places:
@@ -80,10 +80,10 @@ def test_lines_that_are_counted_give_the_result_and_do_as_many_operations(entry,
     Counting.done.clear()
     exec("\n".join(lines), {"body": body, "out": out, "sincos": sincos, "null": lambda like: 0.0})
     done = [Counting.done[kind] for kind in ("+", "*", "/", "sincos", "sqrt")]
-    assert tuple(done) == straight_line_operations(entry, links, places=places)
+    assert tuple(done) == straight_line_operations(entry, links, pose_sources=places)
     inputs = [x.tolist() for x in (q, *rates)[:entry.inputs]]
-    assert error(out, (entry.on_groups if places else entry).plain(links, *inputs, places=places)) < 1e-14
-    assert sum(done) < sum(operations(entry, links, places=places))
+    assert error(out, (entry.on_groups if places else entry).plain(links, *inputs, pose_sources=places)) < 1e-14
+    assert sum(done) < sum(operations(entry, links, pose_sources=places))
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=NAMES)
@@ -95,7 +95,7 @@ def test_loops_of_joints_on_groups_do_the_same_whatever_the_numbers_and_no_sine_
             builder.add_group_joint(kind, link, link, parent, random_pose(rng), sd.inertia_matrix(*random_body(rng)),
                                     frame=random_pose(rng))
         robot = sd.Robot(builder.build())
-        counts.append(operations(entry, links_of(robot), places=robot.model.places(robot.gravity)))
+        counts.append(operations(entry, links_of(robot), pose_sources=robot.model.pose_sources(robot.gravity)))
     assert counts[0] == counts[1] and counts[0].sincos == 0 and counts[0].divisions >= 2
 
 

@@ -87,7 +87,7 @@ class TestNodes(unittest.TestCase):
             states = [JointState(name=["shoulder", "knee"], position=[0.0, 0.0])]
         msg = driver.wait(lambda: torques and torques[-1], "gravity", lambda: [publisher.publish(s) for s in states])
         assert list(msg.name) == ["shoulder", "knee"]
-        self.assertAlmostEqual(msg.effort[0], arm.gravity([0.0, 0.0], g=1.62)[0], places=3)
+        self.assertAlmostEqual(msg.effort[0], arm.gravity([0.0, 0.0], g=1.62)[0], pose_sources=3)
         driver.node.destroy_node()
 
 

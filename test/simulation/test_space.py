@@ -17,7 +17,7 @@ def robot(request):
 @pytest.fixture
 def groups(robot):
     """The robot's space, without machine code."""
-    places, links = robot.model.places(robot.gravity), robot.model.links(robot.gravity)
+    places, links = robot.model.pose_sources(robot.gravity), robot.model.links(robot.gravity)
     return space.Groups([x.kind for x in places], [x.start for x in places], [x.coordinate for x in links])
 
 

@@ -32,7 +32,7 @@ def plain(robot, name, *inputs, target=None):
     model, gravity = robot.model, robot.gravity
     entry = ENTRIES[name].on_groups if model.on_groups else ENTRIES[name]
     return entry.plain(model.links(gravity), *inputs, frames=model.frame_rows(gravity), target=target,
-                       places=model.places(gravity))
+                       pose_sources=model.pose_sources(gravity))
 
 
 def rate(robot, name, q, qd, target=None):

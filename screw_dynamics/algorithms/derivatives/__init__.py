@@ -6,26 +6,26 @@ from collections.abc import Sequence
 
 from screw_dynamics.compiled.entry import Entry
 
-from ..group_rates import prescribed
+from ..group_rates import inverse_on_groups
 from . import inverse_dynamics_by_rows as by_rows
 from .articulated_solver import ForwardDynamicsDerivatives
-from .forward_dynamics import BY_BODIES, BY_MATRIX, BY_TREE, caused, coordinates_alone, on_groups
+from .forward_dynamics import BY_BODIES, BY_MATRIX, BY_TREE, by_solver, coordinates_alone, on_groups
 from .inverse_dynamics import InverseDynamicsDerivatives, inverse_dynamics_derivatives, three_per_pair
 
 # Inputs: q, q', q''. Result (3, n, n): dtau/dq, dtau/dq', and M = dtau/dq''. By rows: of one
 # state, for models that rows.is_deep accepts.
 INVERSE_DYNAMICS_DERIVATIVES = Entry(inverse_dynamics_derivatives, InverseDynamicsDerivatives, "q qd qdd",
-                                     three_per_pair, on_groups=prescribed(inverse_dynamics_derivatives),
+                                     three_per_pair, on_groups=inverse_on_groups(inverse_dynamics_derivatives),
                                      reads_armature=True)
 INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS = Entry(
     by_rows.inverse_dynamics_derivatives, by_rows.DerivativeColumns, "q qd qdd", three_per_pair,
-    name="inverse_dynamics_derivatives.rows", on_groups=prescribed(by_rows.inverse_dynamics_derivatives),
+    name="inverse_dynamics_derivatives.rows", on_groups=inverse_on_groups(by_rows.inverse_dynamics_derivatives),
     reads_armature=True)
 # Inputs: q, q', tau. Result (3, n, n): dq''/dq, dq''/dq', and M^-1 = dq''/dtau.
 _SOLVERS = {"tree": ("", BY_TREE), "matrix": (".mass_matrix", BY_MATRIX), "bodies": (".articulated", BY_BODIES)}
 FORWARD_DYNAMICS_DERIVATIVES = {
-    solver: Entry(caused(coordinates_alone, by), ForwardDynamicsDerivatives, "q qd qdd", three_per_pair,
-                  name=f"forward_dynamics_derivatives{suffix}", on_groups=caused(on_groups, by), reads_armature=True)
+    solver: Entry(by_solver(coordinates_alone, by), ForwardDynamicsDerivatives, "q qd qdd", three_per_pair,
+                  name=f"forward_dynamics_derivatives{suffix}", on_groups=by_solver(on_groups, by), reads_armature=True)
     for solver, (suffix, by) in _SOLVERS.items()}
 DEEP = 13       # joints on the way to a body, on average, from which articulated bodies are faster than factorizing
 

@@ -38,7 +38,7 @@ BY_MATRIX = Solver(kernel(lambda links, body, n: factorize(body.H, n)),
 BY_BODIES = Solver(factorize_bodies, substitute_bodies)
 
 
-def caused(prescribe: Callable, solver: Solver) -> Callable:
+def by_solver(prescribe: Callable, solver: Solver) -> Callable:
     """The algorithm for accelerations of which prescribe(links, body) makes those of coordinates. Its third input is
     tau."""
     factorize, substitute = solver

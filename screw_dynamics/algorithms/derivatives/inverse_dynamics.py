@@ -16,7 +16,7 @@ from screw_dynamics.screws.vectors import Vec3
 
 from ..common_frame import place
 from ..coriolis_matrix import Gyration, gyration, transposed_torque
-from ..inverse_dynamics.balance import balance
+from ..inverse_dynamics.newton_euler import balance
 
 three_per_pair = kernel(lambda n, b: (3, n, n))
 

@@ -15,7 +15,7 @@ from ..coriolis_matrix import transposed_torque
 from ..coriolis_matrix_by_rows import effort_of_carriers
 from ..jacobian import put_column
 from ..mass_matrix_by_rows import momentum_of_carriers
-from ..rows import number, put_carried, put_carriers
+from ..matrix_rows import number, put_carried, put_carriers
 from .inverse_dynamics import MotionDerivatives, accelerations, velocities
 
 

@@ -20,7 +20,7 @@ from screw_dynamics.screws.se3 import Twist, Wrench, ad, ad_dual, dot
 from screw_dynamics.screws.vectors import Vec3, cross
 
 from ..coriolis_matrix import Gyration, gyration, transposed_torque
-from ..group_rates import first_body, last_body, prescribed
+from ..group_rates import first_body, inverse_on_groups, last_body
 from .inverse_dynamics import MotionDerivatives, accelerations, velocities
 
 
@@ -132,4 +132,4 @@ def inverse_dynamics_second_derivatives(links: Link, body: MotionDerivatives, ou
 # Inputs: q, q', q''. Result (4, n, n, n): see Blocks.
 INVERSE_DYNAMICS_SECOND_DERIVATIVES = Entry(
     inverse_dynamics_second_derivatives, MotionDerivatives, "q qd qdd", kernel(lambda n, b: (4, n, n, n)),
-    on_groups=prescribed(inverse_dynamics_second_derivatives))
+    on_groups=inverse_on_groups(inverse_dynamics_second_derivatives))

@@ -14,7 +14,7 @@ from screw_dynamics.screws.se3 import Twist, Wrench, dot, identity, shifted_twis
 from screw_dynamics.screws.so3 import Rotation, rotate_symmetric
 from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
 
-from ..inverse_dynamics.balance import acceleration_matrix, moment
+from ..inverse_dynamics.newton_euler import acceleration_matrix, moment
 
 
 class RigidBodies(NamedTuple):

@@ -11,7 +11,7 @@ from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.joint_factors import composed
 from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, dot, identity
 
-from ..inverse_dynamics.balance import balance
+from ..inverse_dynamics.newton_euler import balance
 
 
 class ArticulatedBodies(NamedTuple):

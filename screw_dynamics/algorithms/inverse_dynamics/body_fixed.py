@@ -9,7 +9,7 @@ from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.joint_factors import carried_back, carried_wrench
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench, ad, dot
 
-from .balance import balance
+from .newton_euler import balance
 
 
 class NewtonEuler(NamedTuple):

@@ -11,7 +11,7 @@ from screw_dynamics.screws.joint_factors import carried_wrench, point_accelerati
 from screw_dynamics.screws.se3 import Pose, Wrench, dot
 from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
 
-from .balance import acceleration_matrix, moment
+from .newton_euler import acceleration_matrix, moment
 
 
 class NewtonEuler(NamedTuple):

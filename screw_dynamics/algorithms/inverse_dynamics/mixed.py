@@ -11,7 +11,7 @@ from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dot, identity
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
 
-from .balance import acceleration_matrix, moment
+from .newton_euler import acceleration_matrix, moment
 
 
 class NewtonEuler(NamedTuple):

@@ -9,7 +9,7 @@ from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.joint_factors import composed
 from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, dot, identity
 
-from .balance import balance_at
+from .newton_euler import balance_at
 
 
 class NewtonEuler(NamedTuple):

@@ -80,13 +80,13 @@ def renew_coordinates(links: Link, memory: np.ndarray, slots: np.ndarray, q: lis
 @kernel
 def fill_placements(links: Link, memory: np.ndarray, q: list, column: list) -> None:
     """The placements of a configuration."""
-    configure(links, ws.places_in(memory), q, column)
+    configure(links, ws.pose_sources_in(memory), q, column)
 
 
 @kernel
 def renew_placements(links: Link, memory: np.ndarray, slots: np.ndarray, q: list, column: list) -> None:
     """The placements that move."""
-    start = ws.places_in(memory).start
+    start = ws.pose_sources_in(memory).start
     for i in slots:
         column[i] = Placement(pose(links.E[i], q[start[i]]), 0)
 

@@ -6,7 +6,7 @@ from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.joint import inner, pose
 from screw_dynamics.screws.se3 import Ad_dual, Pose, Twist, Wrench, ad_dual, dot
 
-from ..inverse_dynamics.balance import balance
+from ..inverse_dynamics.newton_euler import balance
 from .twist import passed_on, third
 
 

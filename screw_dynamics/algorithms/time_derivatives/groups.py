@@ -22,7 +22,7 @@ def products(X: list, body: Any, order: int, first: int, last: int) -> Twist:
     return Vd if order == 1 else Vdd if order == 2 else Vddd
 
 
-def prescribed(algorithm: Callable, second: bool) -> Callable:
+def inverse_on_groups(algorithm: Callable, second: bool) -> Callable:
     """The algorithm, for velocities of joints on groups: theta'', theta''' and, for the second derivative, theta''''
     in place of V', V'' and V'''."""
     @kernel

@@ -116,7 +116,7 @@ def _rational(robot):
     """The rows of Link and Frame in Residues, and of each slot but the first what it takes to place it."""
     model, gravity = robot.model, robot.gravity
     links, frames = model.links(gravity), model.frame_rows(gravity)[:len(model.parents) + 1]
-    (kinds, _, _), places = model.joints_in_q(), model.places(gravity)
+    (kinds, _, _), places = model.joints_in_q(), model.pose_sources(gravity)
     motions = []
     for i, link in enumerate(links[1:], start=1):
         a, b = fraction(link.X.angular.z), fraction(link.X.linear.z)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from screw_dynamics.model.group_joints import COORDINATE, FREE, GROUPS, INNER, PLANAR, SPHERICAL, Place
+from screw_dynamics.model.group_joints import COORDINATE, FREE, GROUPS, INNER, PLANAR, SPHERICAL, PoseSource
 from screw_dynamics.model.links import GearedLink, Link, Placed
 from screw_dynamics.screws.joint import joint
 from screw_dynamics.screws.vectors import cross
@@ -100,13 +100,14 @@ def link_of(body: Placed) -> Link:
                       body.armature if isinstance(body.armature, Scalar) else body.M.mass.algebra.scalar(body.armature))
 
 
-def parallel_families(links: Sequence[Link], places: Sequence[Place], q: Sequence[sympy.Symbol]) -> list[list[tuple]]:
+def parallel_families(links: Sequence[Link], pose_sources: Sequence[PoseSource],
+                      q: Sequence[sympy.Symbol]) -> list[list[tuple]]:
     """(rate, q) of all joints that turn by an angle, those that are parallel whatever the state together."""
     families, family_of, axis = [], {0: None}, {0: None}
     for i, link in enumerate(links[1:], start=1):
         w, R = link.X.angular, link.E.R0 + link.E.R1                # R: from body i to its parent, at q = 0
         family, outer = family_of[link.parent], axis[link.parent]
-        kind, number = (places[i].kind, places[i].start) if places else (COORDINATE, link.coordinate)
+        kind, number = (pose_sources[i].kind, pose_sources[i].start) if pose_sources else (COORDINATE, link.coordinate)
         if kind in (SPHERICAL, FREE):                               # no axis of its body stays parallel to one before
             family = outer = None
         elif kind != INNER and link.E.rate != 0:

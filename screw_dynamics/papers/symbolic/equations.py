@@ -17,7 +17,7 @@ from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.checks import flag, known_link, number, one_of
 from screw_dynamics.compiled.entry import Target
 from screw_dynamics.lazy import lazy
-from screw_dynamics.model.group_joints import Place
+from screw_dynamics.model.group_joints import PoseSource
 from screw_dynamics.model.links import Frame, Link, Placed
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.values import numbers
@@ -65,21 +65,21 @@ def equations_of_motion(robot: facade.Robot | Model | Sequence[Placed], gravity:
     if not (isinstance(simplify, bool) or callable(simplify)):
         raise ValueError(f"simplify {simplify!r} must be True, False or a function")
     expressions = Expressions(tolerance)
-    links, frames, places, joints = _read(robot, gravity, parameters, expressions, exact)
+    links, frames, pose_sources, joints = _read(robot, gravity, parameters, expressions, exact)
     q, qd, qdd = state_symbols(coordinates, velocities, joints)
-    values = [x.x for row in (*links, *frames.values(), *places) for x in numbers(row) if isinstance(x, Scalar)]
+    values = [x.x for row in (*links, *frames.values(), *pose_sources) for x in numbers(row) if isinstance(x, Scalar)]
     symbols = set().union(*(x.free_symbols for x in values))
     if clash := symbols & {*q, *qd, *qdd}:
         raise ValueError(f"{min(map(str, clash))!r} names a parameter as well as a coordinate")
     if not simplify:
-        return EquationsOfMotion(q, qd, qdd, symbols, Mechanism(links, frames, places, joints), expressions)
-    polynomials = Polynomials(values, q, (*qd, *qdd), parallel_families(links, places, q), quaternions(q, joints),
+        return EquationsOfMotion(q, qd, qdd, symbols, Mechanism(links, frames, pose_sources, joints), expressions)
+    polynomials = Polynomials(values, q, (*qd, *qdd), parallel_families(links, pose_sources, q), quaternions(q, joints),
                               tolerance, exact)
 
     def lifted(row):
         return each_number(lambda x: polynomials.scalar(x.x), row)
     mechanism = Mechanism(list(map(lifted, links)), {name: lifted(frame) for name, frame in frames.items()},
-                          list(map(lifted, places)), joints)
+                          list(map(lifted, pose_sources)), joints)
     return EquationsOfMotion(q, qd, qdd, symbols, mechanism, polynomials, simplify if callable(simplify) else None)
 
 
@@ -88,7 +88,7 @@ class Mechanism(NamedTuple):
 
     links: list[Link]
     frames: Mapping[str, Frame]
-    places: list[Place]                 # none unless there are joints on groups
+    pose_sources: list[PoseSource]                 # none unless there are joints on groups
     joints: list[tuple[str, str]]
 
 
@@ -103,14 +103,14 @@ def _read(robot, gravity, parameters, algebra, exact):
         usual = getattr(robot, "gravity", facade.GRAVITY)
         bodies = given.bodies(model, gravity_vector(gravity, usual, number), read)
         frames = dict(zip(model.frames, given.frames(model, read), strict=True))
-        places = given.places(model, bodies, read)
+        pose_sources = given.pose_sources(model, bodies, read)
     else:
-        bodies, frames, places = checked_bodies(robot), {}, []
+        bodies, frames, pose_sources = checked_bodies(robot), {}, []
         if gravity is not None or parameters is not None:
             raise ValueError("a list of Placed bodies holds its parameters, and gravity as the world's X = (0, -g)")
         joints = [(str(k + 1), "") for k in range(1 + max((body.coordinate for body in bodies[1:]), default=-1))]
         bodies = [each_number(lambda x: algebra.scalar(number("a body's number", x)), body) for body in bodies]
-    return Mechanism(list(map(link_of, bodies)), frames, places, joints)
+    return Mechanism(list(map(link_of, bodies)), frames, pose_sources, joints)
 
 
 class EquationsOfMotion:
@@ -223,10 +223,10 @@ class EquationsOfMotion:
 
     # --------------------------------------------------------------------------------------------- evaluation
     def _evaluate(self, entry, inputs, target=None):
-        links, frames, places, _ = self._mechanism
-        entry = entry.on_groups if places else entry
+        links, frames, pose_sources, _ = self._mechanism
+        entry = entry.on_groups if pose_sources else entry
         return self._written(entry.plain(links, *self._scalars(inputs), frames=list(frames.values()), target=target,
-                                         places=places))
+                                         pose_sources=pose_sources))
 
     def _scalars(self, inputs):
         return [list(map(self._algebra.scalar, x)) for x in self._state[:inputs]]

@@ -8,7 +8,7 @@ import numpy as np
 import sympy
 
 from screw_dynamics.model import group_joints
-from screw_dynamics.model.group_joints import Place
+from screw_dynamics.model.group_joints import PoseSource
 from screw_dynamics.model.links import Frame, Placed
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.values import zero
@@ -154,13 +154,14 @@ def bodies(model: Model, gravity: Iterable[sympy.Expr], numbers: Numbers) -> lis
     return rows
 
 
-def places(model: Model, bodies: Sequence[Placed], numbers: Numbers) -> list[Place]:
-    """One Place for each Placed body, in its own frame; none for a model without joints on groups."""
+def pose_sources(model: Model, bodies: Sequence[Placed], numbers: Numbers) -> list[PoseSource]:
+    """One PoseSource for each Placed body, in its own frame; none for a model without joints on groups."""
     if not model.on_groups:
         return []
     kinds, starts, frames = model.joints_in_q()
     here = each_number(numbers.algebra.scalar, identity(0.0))
-    return group_joints.places(bodies, [here] * len(bodies), kinds, starts, [numbers.pose(None, F) for F in frames])
+    return group_joints.pose_sources(bodies, [here] * len(bodies), kinds, starts,
+                                     [numbers.pose(None, F) for F in frames])
 
 
 def frames(model: Model, numbers: Numbers) -> list[Frame]:

@@ -1,4 +1,4 @@
-"""What stops and dry friction make of the derivatives of a step at its end: those of simulation.motion.arrive.
+"""What stops and dry friction make of the derivatives of a step at its end: those of simulation.plant.arrive.
 
 Exact where no joint comes to rest, or begins to move, just at the end of the step: there a step has no derivative."""
 from typing import Any

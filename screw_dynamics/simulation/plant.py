@@ -19,7 +19,7 @@ FORWARD, CONTROLLER, MOMENTA, FORCES, ELEMENTS, PROJECT = range(6)
 SPRING, REST, LEAST, MOST = range(PLACE + 1, PLACE + 5)     # rows of joints
 
 
-class Motion(NamedTuple):
+class Plant(NamedTuple):
     """The robot and its actuation in a rollout.
 
     space: None, or Groups where joints are on groups. memory: address of the workspace, in whose INTERRUPT is what a
@@ -60,75 +60,75 @@ class Stages(NamedTuple):
 
 
 @kernel
-def control(motion: Motion, t: Scalar, q: list, qd: list) -> None:
+def control(plant: Plant, t: Scalar, q: list, qd: list) -> None:
     """Let the controller set the efforts from copies of the state."""
     for k in range(len(q)):
-        motion.q[k] = q[k]
+        plant.q[k] = q[k]
     for k in range(len(qd)):
-        motion.qd[k], motion.tau[k] = qd[k], null(qd[k])
-    motion.t[0] = over(t, qd[0])
-    attempt(motion.calls[CONTROLLER], (motion.memory, at(motion.calls), at(motion.t), at(motion.q), at(motion.qd),
-                              at(motion.tau)), interrupt_at(motion.memory).failure)
+        plant.qd[k], plant.tau[k] = qd[k], null(qd[k])
+    plant.t[0] = over(t, qd[0])
+    attempt(plant.calls[CONTROLLER], (plant.memory, at(plant.calls), at(plant.t), at(plant.q), at(plant.qd),
+                              at(plant.tau)), interrupt_at(plant.memory).failure)
 
 
 @kernel
-def solve(motion: Motion, q: list, qd: list, tau: list, added: list, qdd: list) -> None:
+def solve(plant: Plant, q: list, qd: list, tau: list, added: list, qdd: list) -> None:
     """qdd from (M + added) qdd = tau - C qd - g."""
-    call(motion.calls[FORWARD], (motion.memory, 0, at(q), at(qd), at(tau), at(added), at(qdd)))
+    call(plant.calls[FORWARD], (plant.memory, 0, at(q), at(qd), at(tau), at(added), at(qdd)))
 
 
 @kernel
-def momenta(motion: Motion, q: list, qd: list, out: np.ndarray) -> None:
+def momenta(plant: Plant, q: list, qd: list, out: np.ndarray) -> None:
     """out (3, n) becomes p = M qd, dT/dq and g."""
-    call(motion.calls[MOMENTA], (motion.memory, 0, at(q), at(qd), at(qd), at(qd), at(out)))
+    call(plant.calls[MOMENTA], (plant.memory, 0, at(q), at(qd), at(qd), at(qd), at(out)))
 
 
 @kernel
-def renew(motion: Motion, t: Scalar, q: list, qd: list) -> None:
+def renew(plant: Plant, t: Scalar, q: list, qd: list) -> None:
     """Let the controller, if there is one, set the efforts."""
-    if len(qd) > 0 and motion.calls[CONTROLLER] != 0:
-        control(motion, t, q, qd)
+    if len(qd) > 0 and plant.calls[CONTROLLER] != 0:
+        control(plant, t, q, qd)
 
 
 @kernel
-def stretch(motion: Motion, q: list, k: int) -> Scalar:
+def stretch(plant: Plant, q: list, k: int) -> Scalar:
     """How far a joint is from where its spring is at rest; 0 for the velocity of a joint on a group."""
-    m = place_in_q(motion.space, motion.joints, k)
-    return q[m] - motion.joints[REST, k] if m >= 0 else null(q[0])
+    m = place_in_q(plant.space, plant.joints, k)
+    return q[m] - plant.joints[REST, k] if m >= 0 else null(q[0])
 
 
 @kernel
-def add_forces(motion: Motion, t: Scalar, q: list, qd: list, ahead: Scalar) -> None:
-    """Set motion.terms to the efforts of force elements, their stiffness and their damping; forces/kernels.py."""
-    motion.t[0] = over(t, qd[0])
-    attempt(motion.calls[FORCES], (motion.memory, motion.calls[ELEMENTS], at(motion.t), ahead, at(q), at(qd),
-                                   at(motion.terms)), interrupt_at(motion.memory).failure)
+def add_forces(plant: Plant, t: Scalar, q: list, qd: list, ahead: Scalar) -> None:
+    """Set plant.terms to the efforts of force elements, their stiffness and their damping; forces/kernels.py."""
+    plant.t[0] = over(t, qd[0])
+    attempt(plant.calls[FORCES], (plant.memory, plant.calls[ELEMENTS], at(plant.t), ahead, at(q), at(qd),
+                                   at(plant.terms)), interrupt_at(plant.memory).failure)
 
 
 @kernel
-def load(motion: Motion, t: Scalar, q: list, qd: list, h: Scalar, ahead: Scalar) -> None:
-    """Set motion.net to tau - D qd - K (q + ahead qd - rest) less dry friction, and motion.added to h D + h^2 K: what
+def load(plant: Plant, t: Scalar, q: list, qd: list, h: Scalar, ahead: Scalar) -> None:
+    """Set plant.net to tau - D qd - K (q + ahead qd - rest) less dry friction, and plant.added to h D + h^2 K: what
     these lose if qd grows by h qdd, and q by h times that."""
-    joints = motion.joints
-    renew(motion, t, q, qd)
+    joints = plant.joints
+    renew(plant, t, q, qd)
     for k in range(len(qd)):
         d, K = joints[0, k], joints[SPRING, k]
-        motion.net[k] = (motion.tau[k] - d * qd[k] - joints[1, k] * motion.slip[k]
-                         - K * (stretch(motion, q, k) + ahead * qd[k]))
-        motion.added[k] = h * d + (h * h) * K
-    if len(qd) > 0 and motion.calls[FORCES] != 0:
-        add_forces(motion, t, q, qd, ahead)
+        plant.net[k] = (plant.tau[k] - d * qd[k] - joints[1, k] * plant.slip[k]
+                         - K * (stretch(plant, q, k) + ahead * qd[k]))
+        plant.added[k] = h * d + (h * h) * K
+    if len(qd) > 0 and plant.calls[FORCES] != 0:
+        add_forces(plant, t, q, qd, ahead)
         for k in range(len(qd)):
-            motion.net[k] += motion.terms[0, k]
-            motion.added[k] += h * motion.terms[2, k] + (h * h) * motion.terms[1, k]
+            plant.net[k] += plant.terms[0, k]
+            plant.added[k] += h * plant.terms[2, k] + (h * h) * plant.terms[1, k]
 
 
 @kernel
-def accelerate(motion: Motion, t: Scalar, q: list, qd: list, h: Scalar, qdd: list) -> None:
+def accelerate(plant: Plant, t: Scalar, q: list, qd: list, h: Scalar, qdd: list) -> None:
     """qdd from (M + h D + h^2 K) qdd = tau - D qd - K (q + h qd - rest) - C qd - g less dry friction, D the damping
     and K the stiffness of springs: with h > 0 both at the end of a step, qd + h qdd and q + h (qd + h qdd)."""
-    load(motion, t, q, qd, h, h)
-    solve(motion, q, qd, motion.net, motion.added, qdd)
+    load(plant, t, q, qd, h, h)
+    solve(plant, q, qd, plant.net, plant.added, qdd)
 
 
 @kernel
@@ -141,45 +141,45 @@ def any_bounds(joints: np.ndarray, least: int, most: int) -> bool:
 
 
 @kernel
-def beyond(motion: Motion, q: list) -> Any:
+def beyond(plant: Plant, q: list) -> Any:
     """Where any joint is beyond a limit that does not act."""
     found = null(q[0]) > 1.0
-    for k in range(motion.joints.shape[1]):
-        m = place_in_q(motion.space, motion.joints, k)
+    for k in range(plant.joints.shape[1]):
+        m = place_in_q(plant.space, plant.joints, k)
         if m >= 0:
-            found = found | (q[m] < motion.joints[LEAST, k]) | (q[m] > motion.joints[MOST, k])
+            found = found | (q[m] < plant.joints[LEAST, k]) | (q[m] > plant.joints[MOST, k])
     return found
 
 
 @kernel
-def depart(motion: Motion, q: list, qd: list) -> None:
+def depart(plant: Plant, q: list, qd: list) -> None:
     """Keep what the end of a step asks of its start."""
     for k in range(len(qd)):
         none = null(qd[k])
-        motion.begin[k] = qd[k]
-        motion.slip[k] = where(qd[k] > 0.0, none + 1.0, where(qd[k] < 0.0, none - 1.0, none))
-        motion.dry[k], motion.acts[STICKS, k], motion.acts[ADDED, k] = none + motion.joints[1, k], none, none
+        plant.begin[k] = qd[k]
+        plant.slip[k] = where(qd[k] > 0.0, none + 1.0, where(qd[k] < 0.0, none - 1.0, none))
+        plant.dry[k], plant.acts[STICKS, k], plant.acts[ADDED, k] = none + plant.joints[1, k], none, none
     for k in range(len(q)):
-        motion.start[k] = q[k]
+        plant.start[k] = q[k]
 
 
 @outlined
-def put_bounds(motion: Motion, h: Scalar, q: list, qd: list, turning: bool) -> bool:
-    """Set motion.acts for a step of length h, at a configuration within the stops. Returns whether any joint needs an
+def put_bounds(plant: Plant, h: Scalar, q: list, qd: list, turning: bool) -> bool:
+    """Set plant.acts for a step of length h, at a configuration within the stops. Returns whether any joint needs an
     impulse.
 
     A stop pushes inwards. Dry friction has resisted the slip at the start of the step with its effort f; its impulse in
     the whole step is within [-h f, h f], and so what is left of it within that, less that of the step. turning: it is
     that of the share of the step after a joint turned round, at constant acceleration: exact to order 2."""
-    joints, acts, needed = motion.joints, motion.acts, False
+    joints, acts, needed = plant.joints, plant.acts, False
     for k in range(len(qd)):
-        m, none, v = place_in_q(motion.space, joints, k), null(qd[k]), qd[k]
-        friction = h * motion.dry[k]
+        m, none, v = place_in_q(plant.space, joints, k), null(qd[k]), qd[k]
+        friction = h * plant.dry[k]
         if turning:
-            turned = v * motion.begin[k] < 0.0
-            friction *= where(turned, v / where(turned, v - motion.begin[k], none + 1.0), none + 1.0)
-        lower, upper = (motion.slip[k] - 1.0) * friction, (motion.slip[k] + 1.0) * friction
-        acts[STICKS, k] = where((friction > 0.0) & (motion.slip[k] == 0.0), none + 1.0, acts[STICKS, k])
+            turned = v * plant.begin[k] < 0.0
+            friction *= where(turned, v / where(turned, v - plant.begin[k], none + 1.0), none + 1.0)
+        lower, upper = (plant.slip[k] - 1.0) * friction, (plant.slip[k] + 1.0) * friction
+        acts[STICKS, k] = where((friction > 0.0) & (plant.slip[k] == 0.0), none + 1.0, acts[STICKS, k])
         if m >= 0:
             lower = where(q[m] >= joints[3, k], none - np.inf, lower)
             upper = where(q[m] <= joints[2, k], none + np.inf, upper)
@@ -190,33 +190,33 @@ def put_bounds(motion: Motion, h: Scalar, q: list, qd: list, turning: bool) -> b
 
 
 @outlined
-def push(motion: Motion, h: Scalar, q: list, qd: list) -> None:
+def push(plant: Plant, h: Scalar, q: list, qd: list) -> None:
     """The impulses of a step of length h on the velocities qd, at its start q: Moreau's rule, for steps whose
     displacement is that of the velocities at their end. No friction is left for the end then."""
-    if motion.calls[PROJECT] != 0:
+    if plant.calls[PROJECT] != 0:
         for k in range(len(qd)):
-            motion.acts[ADDED, k] = motion.added[k]
-        if put_bounds(motion, h, q, qd, False):
-            project(motion, PUSHED, q, qd)
+            plant.acts[ADDED, k] = plant.added[k]
+        if put_bounds(plant, h, q, qd, False):
+            project(plant, PUSHED, q, qd)
         for k in range(len(qd)):
-            motion.dry[k] = motion.acts[ADDED, k] = null(qd[k])
+            plant.dry[k] = plant.acts[ADDED, k] = null(qd[k])
 
 
 @outlined
-def arrive(motion: Motion, what: int, h: Scalar, q: list, qd: list) -> None:
+def arrive(plant: Plant, what: int, h: Scalar, q: list, qd: list) -> None:
     """The end of a step of length h: joints beyond their stops are set back to them, and impulses act.
 
     A joint that friction holds is where the step began: it does not creep. what: see PROJECTED in steps.py."""
-    joints = motion.joints
+    joints = plant.joints
     for k in range(len(qd)):
-        m, low, high = place_in_q(motion.space, joints, k), joints[2, k], joints[3, k]
+        m, low, high = place_in_q(plant.space, joints, k), joints[2, k], joints[3, k]
         if m >= 0:
             q[m] = where(q[m] < low, over(low, q[m]), where(q[m] > high, over(high, q[m]), q[m]))
-    if put_bounds(motion, h, q, qd, True) or what > NEEDED:
-        project(motion, what, q, qd)
+    if put_bounds(plant, h, q, qd, True) or what > NEEDED:
+        project(plant, what, q, qd)
 
 
 @kernel
-def project(motion: Motion, what: int, q: list, qd: list) -> None:
+def project(plant: Plant, what: int, q: list, qd: list) -> None:
     """Bring the state back to the constraints of the robot, with what acts on its joints."""
-    call(motion.calls[PROJECT], (motion.memory, what, at(motion.acts), at(motion.start), at(q), at(qd)))
+    call(plant.calls[PROJECT], (plant.memory, what, at(plant.acts), at(plant.start), at(q), at(qd)))

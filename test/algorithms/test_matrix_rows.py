@@ -6,7 +6,7 @@ import screw_dynamics as sd
 from screw_dynamics.algorithms.coriolis_matrix import CORIOLIS_MATRIX
 from screw_dynamics.algorithms.coriolis_matrix_in_common_frame import CORIOLIS_MATRIX_IN_COMMON_FRAME
 from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
-from screw_dynamics.algorithms.rows import is_deep
+from screw_dynamics.algorithms.matrix_rows import is_deep
 from support.matrices import error
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 
