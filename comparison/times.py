@@ -10,7 +10,7 @@ from benchmarks.peers.ours import chain
 from benchmarks.timing import Effort, measure
 from screw_dynamics.compiled.batch import Workspaces, evaluate_batch
 from screw_dynamics.compiled.specialize import straight_line
-from screw_dynamics.compiled.workspace import Rows, workspace
+from screw_dynamics.compiled.workspace import Tables, workspace
 
 from . import algorithms
 from .structures import rows
@@ -136,7 +136,7 @@ def ratio(measurement, form):
 
 def of_model(model, read):
     """What a workspace holds of a model with these rows, as Robot fills it."""
-    return Rows(read.links, read.frames, model.n, model.nq)
+    return Tables(read.links, read.frames, model.n, model.nq)
 
 
 def _target(entry, read):

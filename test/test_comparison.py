@@ -29,7 +29,7 @@ from comparison.structures import (
 )
 from comparison.structures import robot as robot_of
 from screw_dynamics.algorithms import inverse_dynamics
-from screw_dynamics.algorithms.inverse_dynamics import balance
+from screw_dynamics.algorithms.inverse_dynamics import newton_euler
 from screw_dynamics.compiled.counting import UNBOUNDED, Counting
 from screw_dynamics.compiled.specialize import script
 from screw_dynamics.numbers.values import map_numbers
@@ -255,9 +255,9 @@ def test_3_4_inverse_dynamics_transforms_no_inertia_and_has_binet_s_moment(form,
     for name in ("rotate_symmetric", "shifted"):
         monkeypatch.setattr(inertia, name, lambda *_, name=name: called.append(name))
     module = sys.modules[f"{inverse_dynamics.__name__}.{'body_fixed' if form == 'body' else form}"]
-    for where in (module, balance):
+    for where in (module, newton_euler):
         if hasattr(where, "moment"):
-            monkeypatch.setattr(where, "moment", lambda *x, f=balance.moment: called.append("moment") or f(*x))
+            monkeypatch.setattr(where, "moment", lambda *x, f=newton_euler.moment: called.append("moment") or f(*x))
     algorithms.ALL["inverse dynamics"][form].plain(links, *np.full((3, 3), 0.3).tolist())
     assert called == ["moment"] * 3 * (form not in ("spatial", "hybrid"))
 
@@ -265,10 +265,10 @@ def test_3_4_inverse_dynamics_transforms_no_inertia_and_has_binet_s_moment(form,
 def test_4_binet_s_moment_is_euler_s_with_fewer_products():
     rng = np.random.default_rng(2)
     Theta, w, wd = Symmetric3(*rng.normal(size=6)), Vec3(*rng.normal(size=3)), Vec3(*rng.normal(size=3))
-    S = balance.acceleration_matrix(w, wd)
-    assert np.allclose(balance.moment(Theta, S), balance.euler(Theta, w, wd), rtol=0, atol=1e-14)
+    S = newton_euler.acceleration_matrix(w, wd)
+    assert np.allclose(newton_euler.moment(Theta, S), newton_euler.euler(Theta, w, wd), rtol=0, atol=1e-14)
     found = []
-    for formula, given in ((balance.moment, (Theta, S)), (balance.euler, (Theta, w, wd))):
+    for formula, given in ((newton_euler.moment, (Theta, S)), (newton_euler.euler, (Theta, w, wd))):
         Counting.done.clear()
         formula(*(map_numbers(Counting, x) for x in given))
         found.append(Counting.done["*"])

@@ -193,7 +193,7 @@ class _Cache:
         if self._found is not None:
             yield
             return
-        timer = Timer(LONG, _log.warning, [f"compiling %s{', once on this machine' * bool(name)}", self.name])
+        timer = Timer(LONG, _log.warning, ["compiling %s, once on this machine" if name else "compiling %s", self.name])
         timer.daemon, started = True, time.monotonic()
         timer.start()
         try:

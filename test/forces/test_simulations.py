@@ -62,7 +62,7 @@ def test_servos_compensate_what_acts():
     total = held.robot.total_force(acting())
     f = total.efforts(held.q, held.qd, held.time_ns * 1e-9)
     assert abs(f).max() > 0.5
-    assert abs(free.moment().effort - held.moment().effort - f).max() <= 0.05 * abs(f).max()
+    assert abs(free.snapshot().effort - held.snapshot().effort - f).max() <= 0.05 * abs(f).max()
 
 
 def test_sensors_feel_what_acts():
@@ -72,8 +72,8 @@ def test_sensors_feel_what_acts():
     simulated.advance(20)
     q, qd, t = simulated.q, simulated.qd, simulated.time_ns * 1e-9
     expected = simulated.robot.step(q, qd, np.zeros(2), DT, forces=acting(), t=t, limits=False)[1]
-    assert abs(simulated.moment().qdd - (expected - qd) / DT).max() <= 1e-9
-    loads = simulated.moment().loads
+    assert abs(simulated.snapshot().qdd - (expected - qd) / DT).max() <= 1e-9
+    loads = simulated.snapshot().loads
     net = simulated.robot.external_torque(q, loads)
     joints = simulated.robot.total_force([x for x in acting() if isinstance(x, forces.Spring)]).efforts(q, qd, t)
     whole = simulated.robot.total_force(acting()).efforts(q, qd, t)

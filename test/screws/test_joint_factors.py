@@ -4,7 +4,7 @@ import pytest
 from numba import njit
 from scipy.spatial.transform import Rotation as ScipyRotation
 
-from screw_dynamics.algorithms.inverse_dynamics import balance
+from screw_dynamics.algorithms.inverse_dynamics import newton_euler
 from screw_dynamics.numbers.values import FLAGS
 from screw_dynamics.screws import arrays, joint_factors
 from screw_dynamics.screws.inertia import Articulated, Inertia
@@ -71,7 +71,7 @@ def test_points_are_shifted_as_by_the_whole_vector(rng, placement, shift, screw)
     assert error(r, Q @ p) < 1e-14
     qd, qdd = np.array([0.4, -0.9]) * SCREWS[screw][0]
     own = R.T @ w + qd * z, R.T @ wd + np.cross(R.T @ w, qd * z) + qdd * z
-    S, of_body = (balance.acceleration_matrix(*map(Vec3._make, rates)) for rates in ((w, wd), own))
+    S, of_body = (newton_euler.acceleration_matrix(*map(Vec3._make, rates)) for rates in ((w, wd), own))
     found = joint_factors.point_acceleration(E, q, C, Vec3(*a), S, of_body)
     assert error(found, R.T @ (a + np.cross(wd, p) + np.cross(w, np.cross(w, p)))) < 1e-14
 

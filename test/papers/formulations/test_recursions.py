@@ -66,7 +66,7 @@ def test_applied_wrenches_enter_67a_71b_76b_with_the_sign_of_77(case, representa
     assert error(recursions.inverse_dynamics(robot, *state, given, representation), expected) < BOUND
 
 
-@pytest.mark.parametrize("representation", euler_jourdain.FORMS)
+@pytest.mark.parametrize("representation", euler_jourdain.QUANTITIES)
 def test_78_with_applied_wrenches_gives_the_efforts_of_the_recursion(case, representation):
     robot, _, state, applied = case
     expected = recursions.inverse_dynamics(robot, *state, applied)
@@ -106,7 +106,7 @@ def test_reactions_are_reciprocal_to_the_joint_screws(case, representation):
     assert error(R + drives, W) < BOUND
 
 
-@pytest.mark.parametrize("representation", euler_jourdain.FORMS)
+@pytest.mark.parametrize("representation", euler_jourdain.QUANTITIES)
 def test_77_constraint_wrenches_balance_every_body_and_have_no_power(case, representation):
     """J^T W^c = 0, and they are the reactions of the body's own joint less those of the joints that it carries."""
     robot, _, state, applied = case
