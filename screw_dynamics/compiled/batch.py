@@ -39,7 +39,7 @@ def evaluate_rows(entry: Entry, workspaces: Workspaces, shape: tuple[int, ...], 
     if threads != 1:
         brief = threads is None and count * workspaces.slots * entry.rate.item() < SHORT
         threads = 1 if brief else workspaces.for_threads(thread_count(threads))
-    return out if rows(entry.plan, WORKERS.address, workspaces.memory, threads, *target, *inputs, out) else None
+    return out if rows(entry.descriptor, WORKERS.address, workspaces.memory, threads, *target, *inputs, out) else None
 
 
 def evaluate(entry: Entry, memory: np.ndarray, workspaces: Workspaces, target: tuple[int, ...],
