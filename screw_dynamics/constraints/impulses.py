@@ -87,8 +87,7 @@ def of_joints(by: ModuleType) -> Callable:
 
     @kernel
     def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, acts: np.ndarray, most: Scalar,
-                        qd: np.ndarray
-               ) -> Scalar:
+                        qd: np.ndarray) -> Scalar:
         """Change qd (n) by the impulses of joints that `acts` bounds. Returns the rank of the constraints, 0."""
         of = joints_that_may_act(links, acts, np.empty(len(qd), dtype=np.int64))
         problem, box = with_joints(given, qd[0], len(of)), box_of(given, qd[0], len(of))
@@ -116,8 +115,7 @@ def of_loops_and_joints(by: ModuleType) -> Callable:
 
     @kernel
     def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, acts: np.ndarray, most: Scalar,
-                        qd: np.ndarray
-               ) -> Scalar:
+                        qd: np.ndarray) -> Scalar:
         """Change qd (n) so that J qd = 0, and by the impulses of joints that `acts` bounds. Returns the rank of the
         constraints, which is not to exceed `most`."""
         of, m = joints_that_may_act(links, acts, np.empty(len(qd), dtype=np.int64)), given.m
