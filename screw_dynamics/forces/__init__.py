@@ -4,7 +4,7 @@ An element is a law, kernels of its effort or wrench and of the energy that it s
 sum of elements (kernels.py) serves all that moves a robot: its efforts, their exact derivatives, energy and power."""
 from .custom import Custom
 from .drag import Drag
-from .element import Element, elements_of
+from .element import KINDS, Element, elements_of
 from .friction import Friction, ModelDamping, ModelFriction
 from .link_wrench import LinkWrench
 from .point_spring import PointSpring
@@ -12,5 +12,5 @@ from .spring import JointSprings, Spring
 from .stop import Stop
 from .total import Account, Derivatives, Total
 
-__all__ = ["Account", "Custom", "Derivatives", "Drag", "Element", "Friction", "JointSprings", "LinkWrench",
+__all__ = ["KINDS", "Account", "Custom", "Derivatives", "Drag", "Element", "Friction", "JointSprings", "LinkWrench",
            "ModelDamping", "ModelFriction", "PointSpring", "Spring", "Stop", "Total", "elements_of"]

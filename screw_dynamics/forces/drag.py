@@ -9,7 +9,7 @@ from screw_dynamics.numbers.values import Scalar, kernel
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench
 from screw_dynamics.screws.vectors import Vec3, cross
 
-from .element import Element, Robot
+from .element import Element, Robot, built_in
 from .laws import LinkLaw, Push
 from .point_spring import vector, velocity
 
@@ -28,6 +28,7 @@ def push(p: np.ndarray, s: int, t: Scalar, A: Pose, U: Twist, B: Pose, V: Twist)
                 c * (u @ u) + turning * (V.angular @ V.angular))
 
 
+@built_in
 @dataclass(frozen=True)
 class Drag(Element):
     """The drag of a fluid on a link: the force -(linear + quadratic |u|) u at a point, u the velocity of the point less

@@ -69,6 +69,14 @@ class Element:
 
 
 ANY = -1
+# By name, the elements whose laws are in every sum, so that one piece of machine code serves any combination of them.
+KINDS: dict[str, type[Element]] = {}
+
+
+def built_in(kind: type[Element]) -> type[Element]:
+    """Decorates an element of this package that is made of names and numbers alone: its law is in every sum."""
+    KINDS[kind.__name__] = kind
+    return kind
 
 
 def _array(x, shape):

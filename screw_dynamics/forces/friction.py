@@ -8,7 +8,7 @@ from screw_dynamics.algorithms.friction import resistance
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
-from .element import ALONE, Element, Robot
+from .element import ALONE, Element, Robot, built_in
 from .laws import CoordinateLaw, Impedance
 
 DAMPING, COULOMB, BREAKAWAY, RATE = range(4)
@@ -23,6 +23,7 @@ def impedance(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar) -> Impedan
     return Impedance(-(d * v), null(v), d)
 
 
+@built_in
 @dataclass(frozen=True)
 class Friction(Element):
     """Friction in a joint: the effort -damping v - F(v) sign(v).

@@ -12,7 +12,7 @@ from screw_dynamics.screws.se3 import Ad_dual, Pose, Twist, Wrench
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import cross
 
-from .element import ANY, Element, Robot
+from .element import ANY, Element, Robot, built_in
 from .laws import LinkLaw, Push
 from .point_spring import vector
 
@@ -50,6 +50,7 @@ def push(p: np.ndarray, s: int, t: Scalar, A: Pose, U: Twist, B: Pose, V: Twist)
     return Push(turns * turned + (1.0 - turns) * fixed, null(C.p.x))
 
 
+@built_in
 @dataclass(frozen=True)
 class LinkWrench(Element):
     """A wrench on a link: torque and force (6,), N m and N, about the origin of the link's frame.

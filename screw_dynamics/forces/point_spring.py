@@ -9,7 +9,7 @@ from screw_dynamics.numbers.values import Scalar, kernel
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench
 from screw_dynamics.screws.vectors import Vec3, cross
 
-from .element import Element, Robot
+from .element import Element, Robot, built_in
 from .laws import LinkLaw, Push
 
 POINT, OTHER, STIFFNESS, DAMPING, LENGTH = 0, 3, 6, 7, 8
@@ -52,6 +52,7 @@ def energy(p: np.ndarray, s: int, A: Pose, B: Pose) -> Scalar:
     return 0.5 * p[s + STIFFNESS] * stretch * stretch
 
 
+@built_in
 @dataclass(frozen=True)
 class PointSpring(Element):
     """A spring and a damper along the line between a point of a link and one of another: the force stiffness (l -

@@ -6,7 +6,7 @@ import numpy as np
 
 from screw_dynamics.numbers.values import Scalar, kernel, over
 
-from .element import ALONE, Element, Robot
+from .element import ALONE, Element, Robot, built_in
 from .laws import CoordinateLaw, Impedance
 
 STIFFNESS, DAMPING, REST = range(3)
@@ -26,6 +26,7 @@ def energy(p: np.ndarray, s: int, x: Scalar) -> Scalar:
     return 0.5 * p[s + STIFFNESS] * stretch * stretch
 
 
+@built_in
 @dataclass(frozen=True)
 class Spring(Element):
     """A spring and a damper that act on x = q_joint + factor q_other: the effort -stiffness (x - rest) - damping x'.

@@ -7,7 +7,7 @@ import numpy as np
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
-from .element import ALONE, Element, Robot
+from .element import ALONE, Element, Robot, built_in
 from .laws import CoordinateLaw, Impedance
 
 LOWER, UPPER, STIFFNESS, LOSS = range(4)
@@ -37,6 +37,7 @@ def energy(p: np.ndarray, s: int, x: Scalar) -> Scalar:
     return 0.5 * p[s + STIFFNESS] * y * y
 
 
+@built_in
 @dataclass(frozen=True)
 class Stop(Element):
     """A soft stop of a joint: beyond its ends, by a depth y, it gives stiffness y (1 + loss y') inwards, never a pull;

@@ -20,19 +20,15 @@ from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN
 
 from .custom import Custom, why_not_compiled
-from .drag import Drag
-from .element import Element, Robot
-from .friction import Friction
+from .element import KINDS, Element, Robot
 from .kernels import Kernels, form_of_derivatives, form_of_native, form_of_states, kernels_of
 from .laws import ACCOUNT, COORDINATE, EFFORT, HEADER, LINK, TERMS, CoordinateLaw, CustomLaw, LinkLaw
-from .link_wrench import LinkWrench
-from .point_spring import PointSpring
-from .spring import Spring
-from .stop import Stop
 
-# The laws in every sum, so that one piece of machine code serves any combination of them.
 PLACE = {CoordinateLaw: COORDINATE, LinkLaw: LINK, CustomLaw: 0}      # numbers of where an element acts
-BUILT_IN = {cls.__name__: cls.law for cls in (Friction, Spring, Stop, PointSpring, LinkWrench, Drag)}
+
+
+def _built_in():
+    return {name: kind.law for name, kind in KINDS.items()}
 
 
 class Account(NamedTuple):
@@ -96,7 +92,7 @@ class Total:
 
     def __init__(self, model: Model, rows: Tables, elements: tuple[Element, ...]):
         frames = dict(zip(model.frame_names, rows.frames, strict=True))
-        robot, by_law = Robot(model, frames), {name: (law, []) for name, law in BUILT_IN.items()}
+        robot, by_law = Robot(model, frames), {name: (law, []) for name, law in _built_in().items()}
         self.elements = elements
         for element in elements:
             own = element.rows(robot)
@@ -207,7 +203,7 @@ def _packed(by_law):
 def forms(on_groups: bool, lanes: bool, everything: bool) -> list[Form]:
     """What can be compiled beforehand, of the laws of this package: for balances of energy and momentum; everything:
     for rollouts and linear models too."""
-    kernels = kernels_of(BUILT_IN.values(), on_groups, ())
+    kernels = kernels_of(_built_in().values(), on_groups, ())
     of_states = [form_of_states(kernels, "terms", ""), form_of_states(kernels, "accounts", ""),
                  *everything * [form_of_derivatives(kernels, "")]]
     return [*everything * [form_of_native(kernels, lanes, "")], *(not lanes) * of_states]

@@ -6,11 +6,6 @@ from dataclasses import MISSING, fields
 
 from screw_dynamics import forces
 
-# Functions are no text, and what acts on all joints is a parameter of its own.
-KINDS = {kind.__name__: kind for kind in (forces.Friction, forces.Spring, forces.Stop, forces.PointSpring,
-                                          forces.LinkWrench, forces.Drag)}
-
-
 EXAMPLE = '{"PointSpring": {"link": "tool0", "stiffness": 80.0}}'
 
 
@@ -30,16 +25,16 @@ def _element(text):
     if not isinstance(found, dict) or len(found) != 1 or not isinstance(next(iter(found.values())), dict):
         raise ValueError(f"parameter forces: {text!r} must be like {EXAMPLE}")
     (kind, given), = found.items()
-    if kind not in KINDS:
-        raise ValueError(f"parameter forces: {kind!r} in {text!r} must be one of {', '.join(KINDS)}")
-    known = {field.name: field for field in fields(KINDS[kind])}
+    if kind not in forces.KINDS:     # functions are no text; what acts on all joints is a parameter of its own
+        raise ValueError(f"parameter forces: {kind!r} in {text!r} must be one of {', '.join(forces.KINDS)}")
+    known = {field.name: field for field in fields(forces.KINDS[kind])}
     unknown = [name for name in given if name not in known]
     missing = [name for name, field in known.items() if field.default is MISSING and name not in given]
     if unknown or missing:
         what = f"has no {unknown[0]!r}" if unknown else f"lacks {missing[0]!r}"
         raise ValueError(f"parameter forces: {text!r} {what}; a {kind} has {', '.join(known)}")
     try:
-        return KINDS[kind](**given)
+        return forces.KINDS[kind](**given)
     except ValueError as error:
         raise ValueError(f"parameter forces: {text!r}: {error}") from None
 
