@@ -276,7 +276,7 @@ def coordinates_alone(what: str, model: Any) -> None:
 def without_armature(what: str, model: Any) -> None:
     """ValueError if some joint of a model has armature: `what` is about bodies, and does not take that."""
     for joint, velocities in model.v_slices.items():
-        if (value := model.armature[velocities].max(initial=0.0)) > 0.0:
+        if (value := model.joint_inertia[velocities].max(initial=0.0)) > 0.0:
             raise ValueError(f"{what}: joint {joint!r} has armature {value:g}, which is that of no body; "
                              f"with_armature({{{joint!r}: 0}}) takes it off")
 

@@ -1,7 +1,6 @@
 """Closed loops and other constraints on the coordinates of a robot, which is the tree that is left where every loop is
 cut at one joint; names and arguments for the kernels of constraints.
 
-  joints          what one LoopJoint or Distance holds, by joint screws              [MK] table 1, [PK]
   constraints     residual, Jacobian and drift of all constraints at once
   projection      to closed configurations, and to velocities that keep them closed
   mobility        degrees of freedom, redundant constraints, singular configurations

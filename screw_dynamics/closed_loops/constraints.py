@@ -8,28 +8,23 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks
 from screw_dynamics.compiled.batch import Workspaces, evaluate
 from screw_dynamics.compiled.workspace import workspace
-from screw_dynamics.constraints import tables
+from screw_dynamics.constraints import rows, tables
 from screw_dynamics.constraints.dynamics import ACCELERATION, ADMISSIBLE_VELOCITIES, FORWARD_DYNAMICS
 from screw_dynamics.constraints.entries import Constrained
 from screw_dynamics.constraints.kinematics import DRIFT, KINEMATICS, MATRICES, RESIDUAL
-from screw_dynamics.model.constraints import Constraint, Distance, Gear, LoopJoint
+from screw_dynamics.model.constraints import BetweenLinks, Constraint, Gear, Held
 from screw_dynamics.robot import Robot
-from screw_dynamics.screws.arrays import inverse_pose, pose, twist
+from screw_dynamics.screws.arrays import pose, twist
 from screw_dynamics.screws.se3 import Pose, Wrench, compose, identity
-
-from .joints import LENGTH, LoopRows, rows_of
 
 
 class Loop(NamedTuple):
-    """A constraint between two links: what it holds, the poses (4, 4) of its frame in the link and in the other, and a
-    length, or 0."""
+    """A constraint between two links, what it holds, and by how many rows."""
 
-    held: LoopRows
     link: str
     on: str
-    frame: np.ndarray
-    frame_on: np.ndarray
-    length: float
+    held: Held
+    m: int
 
 
 class Coupling(NamedTuple):
@@ -55,7 +50,7 @@ class Constraints:
             if given.name in self.parts:
                 raise ValueError(f"constraint {given.name!r} already exists")
             part = _coupling(robot, given) if isinstance(given, Gear) else _loop(robot, given, q)
-            m = 1 if isinstance(part, Coupling) else part.held.m
+            m = 1 if isinstance(part, Coupling) else part.m
             self.parts[given.name], self.rows[given.name] = part, slice(self.m, self.m + m)
             self.m += m
         self.in_workspaces = robot.tables._replace(tables=self._packed(), work=tables.work(robot.n, self.m))
@@ -109,22 +104,24 @@ class Constraints:
 
     def _packed(self):
         """The tables of the recursions."""
-        robot, loops, rows, terms = self.robot, [], [], []
+        robot, loops, constant, terms = self.robot, [], [], []
         origin = identity(0.0)
+        nothing = tables.Row(Wrench(origin.p, origin.p), 0.0)
         slots = {link.coordinate: slot for slot, link in reversed([*enumerate(robot.tables.links)][1:])}
         for part, where in zip(self.parts.values(), self.rows.values(), strict=True):
             if isinstance(part, Coupling):
                 loops.append(tables.Loop(tables.COUPLING, where.start, 1, 0, 0, origin, origin, origin, part.offset))
-                rows.append(tables.Row(Wrench(origin.p, origin.p), 0.0))
+                constant.append(nothing)
                 terms += [tables.Term(where.start, int(at), slots[int(k)], float(ratio))
                           for at, k, ratio in zip(part.of_q, part.of_v, part.ratios, strict=True)]
                 continue
-            (i, C), (j, B) = (self._in_body(*end) for end in ((part.link, part.frame), (part.on, part.frame_on)))
-            loops.append(tables.Loop(part.held.kind, where.start, part.held.m, i, j, C, B, pose(part.frame),
-                                     part.length))
-            rows += [tables.Row(Wrench(*twist(P)), float(lead))
-                     for P, lead in zip(part.held.P, part.held.leads, strict=True)]
-        return tables.pack(loops, rows, terms)
+            held = part.held
+            (i, C), (j, B) = (self._in_body(*end) for end in ((part.link, held.frame), (part.on, held.frame_on)))
+            loops.append(tables.Loop(rows.NUMBERS[held.kind], where.start, part.m, i, j, C, B, pose(held.frame),
+                                     held.size))
+            constant += [tables.Row(Wrench(*twist(P)), float(lead))
+                         for P, lead in zip(held.P, held.leads, strict=True)] or [nothing] * part.m
+        return tables.pack(loops, constant, terms)
 
     def _in_body(self, link: str, frame: np.ndarray) -> tuple[int, Pose]:
         """The slot of a link's body, and the pose in it of a frame in the link."""
@@ -132,17 +129,9 @@ class Constraints:
         return row.body, compose(row.C, pose(frame))
 
 
-def _loop(robot: Robot, given: LoopJoint | Distance, q: np.ndarray) -> Loop:
-    relative = robot.forward_kinematics(q, given.link, given.on)
-    if isinstance(given, Distance):
-        frame, frame_on = np.eye(4), np.eye(4)
-        frame[:3, 3], frame_on[:3, 3] = given.point, given.point_on
-        D = inverse_pose(frame_on) @ relative @ frame
-        length = float(np.linalg.norm(D[:3, 3])) if given.length is None else given.length
-        return Loop(LENGTH, given.link, given.on, frame, frame_on,
-                    checks.positive(f"distance {given.name!r}: length", length))
-    frame_on = relative @ given.frame if given.frame_on is None else given.frame_on
-    return Loop(rows_of(given), given.link, given.on, given.frame, frame_on, 0.0)
+def _loop(robot: Robot, given: BetweenLinks, q: np.ndarray) -> Loop:
+    held = given.held(robot.forward_kinematics(q, given.link, given.on))
+    return Loop(given.link, given.on, held, rows.KINDS[held.kind].count or len(held.P))
 
 
 def _coupling(robot: Robot, gear: Gear) -> Coupling:

@@ -1,16 +1,67 @@
 """The rows of constraints between two links, by kinds.
 
 A constraint is a function of D, the pose of the link's joint frame in the other. Its rows are wrenches in the link's
-joint frame whose power on the relative twist V, with D' = D V^, is 0 along every motion that keeps it."""
+joint frame whose power on the relative twist V, with D' = D V^, is 0 along every motion that keeps it. What
+model/constraints.py says a constraint holds names its kind."""
+from collections.abc import Callable
+from typing import NamedTuple
+
 from screw_dynamics.numbers.scalars import nearest, sqrt
 from screw_dynamics.numbers.values import kernel, outlined, over, zero
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dexp_inv, dot, log
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3, cross
 
-from .tables import LENGTH, SUBGROUP, ConstraintTables
+from .tables import ConstraintTables
 
 
+class Kind(NamedTuple):
+    """How many rows a kind has, or 0 for as many as the constraint has rows P; and kernels: residual(given, c, D, h)
+    writes that of loop c to its rows of h (m); row(given, c, k, D) is row k, rate(given, c, k, D, V) its derivative
+    along V, gradient(given, c, k, D) the wrench whose power on V is the rate of the residual."""
+
+    count: int
+    residual: Callable
+    row: Callable
+    rate: Callable
+    gradient: Callable
+
+
+# ------------------------------------------------------------------------------------------------- subgroups
+@kernel
+def logarithm(given: ConstraintTables, c: int, D: Pose, h: list) -> None:
+    """P log(D), of a helical joint by whole turns nearest to 0."""
+    X, first = log(D), given.loop.first[c]
+    for k in range(first, first + given.loop.count[c]):
+        P, lead = given.row.P[k], given.row.lead[k]
+        h[k] = dot(P, X)
+        if lead != 0.0:
+            h[k] -= lead * nearest(h[k] / lead)
+
+
+@kernel
+def constant(given: ConstraintTables, c: int, k: int, D: Pose) -> Wrench:
+    """P."""
+    return over(given.row.P[given.loop.first[c] + k], D.p.x)
+
+
+@kernel
+def no_rate(given: ConstraintTables, c: int, k: int, D: Pose, V: Twist) -> Wrench:
+    """Of a row that is constant."""
+    return zero(Wrench, D.p.x)
+
+
+@kernel
+def of_logarithm(given: ConstraintTables, c: int, k: int, D: Pose) -> Wrench:
+    """(dexp^-1_-X)^T P, X = log(D).
+
+    With torque and force exchanged, a wrench changes as a twist does: the transpose of dexp^-1_-X is dexp^-1_X."""
+    P = constant(given, c, k, D)
+    image = dexp_inv(log(D), Twist(P.force, P.torque))
+    return Wrench(image.linear, image.angular)
+
+
+# ------------------------------------------------------------------------------------------------- universal joints
 @kernel
 def axis(R: Rotation, k: int) -> Vec3:
     """Row k of a rotation: an axis of the other frame, in the link's."""
@@ -23,61 +74,73 @@ def about_y(x: Vec3) -> Wrench:
     return Wrench(Vec3(x.z, 0.0 * x.y, -x.x), 0.0 * x)
 
 
-@outlined
-def put_residual(given: ConstraintTables, c: int, D: Pose, h: list) -> None:
-    """Write the residual of loop c to its rows of h (m).
-
-    Of a subgroup P log(D), of a helical joint by whole turns nearest to 0; of a universal joint, about the x axis of
-    the other frame and the y axis of the link's, the distance of the origins and the cosine; the error of a length."""
-    kind, first = given.loop.kind[c], given.loop.first[c]
-    if kind == SUBGROUP:
-        X = log(D)
-        for k in range(first, first + given.loop.count[c]):
-            P, lead = given.row.P[k], given.row.lead[k]
-            h[k] = dot(P, X)
-            if lead != 0.0:
-                h[k] -= lead * nearest(h[k] / lead)
-    elif kind == LENGTH:
-        h[first] = sqrt(D.p @ D.p) - given.loop.size[c]
-    else:
-        h[first], h[first + 1], h[first + 2], h[first + 3] = D.p.x, D.p.y, D.p.z, D.R.x.y
+@kernel
+def origins_and_cosine(given: ConstraintTables, c: int, D: Pose, h: list) -> None:
+    """The distance of the origins, and the cosine of the angle between the x axis of the other frame and the y axis of
+    the link's, about which the joint turns."""
+    first = given.loop.first[c]
+    h[first], h[first + 1], h[first + 2], h[first + 3] = D.p.x, D.p.y, D.p.z, D.R.x.y
 
 
 @kernel
-def row(given: ConstraintTables, c: int, k: int, D: Pose) -> Wrench:
-    """Row k of loop c."""
-    kind, like = given.loop.kind[c], D.p.x
-    if kind == SUBGROUP:
-        return over(given.row.P[given.loop.first[c] + k], like)
-    if kind == LENGTH:                                      # the rate of |p| is R^T p / |p| . v
-        return Wrench(zero(Vec3, like), (1.0 / sqrt(D.p @ D.p)) * (D.p @ D.R))
-    if k < 3:
-        return Wrench(zero(Vec3, like), axis(D.R, k))
-    return about_y(D.R.x)
+def forces_and_torque(given: ConstraintTables, c: int, k: int, D: Pose) -> Wrench:
+    """Forces along the axes of the other frame, and the torque about the normal of both axes."""
+    return about_y(D.R.x) if k == 3 else Wrench(zero(Vec3, D.p.x), axis(D.R, k))
 
 
 @kernel
-def row_rate(given: ConstraintTables, c: int, k: int, D: Pose, V: Twist) -> Wrench:
-    """The derivative of `row` along V: an axis x of the other frame has x' = x x omega."""
-    kind, like = given.loop.kind[c], D.p.x
-    if kind == SUBGROUP:
-        return zero(Wrench, like)
-    if kind == LENGTH:
-        per_length = 1.0 / sqrt(D.p @ D.p)
-        u = per_length * (D.p @ D.R)
-        return Wrench(zero(Vec3, like), cross(u, V.angular) + per_length * (V.linear - (u @ V.linear) * u))
-    if k < 3:
-        return Wrench(zero(Vec3, like), cross(axis(D.R, k), V.angular))
-    return about_y(cross(D.R.x, V.angular))
+def turning(given: ConstraintTables, c: int, k: int, D: Pose, V: Twist) -> Wrench:
+    """The same with x x omega for x: so an axis x of the other frame changes."""
+    if k == 3:
+        return about_y(cross(D.R.x, V.angular))
+    return Wrench(zero(Vec3, D.p.x), cross(axis(D.R, k), V.angular))
 
 
-@outlined
-def gradient(given: ConstraintTables, c: int, k: int, D: Pose) -> Wrench:
-    """The wrench whose power on V is the rate of the residual of row k: (dexp^-1_-X)^T P of a subgroup, X = log(D).
+# ------------------------------------------------------------------------------------------------- lengths
+@kernel
+def error_of_length(given: ConstraintTables, c: int, D: Pose, h: list) -> None:
+    """|p| less the length."""
+    h[given.loop.first[c]] = sqrt(D.p @ D.p) - given.loop.size[c]
 
-    With torque and force exchanged, a wrench changes as a twist does: the transpose of dexp^-1_-X is dexp^-1_X."""
-    P = row(given, c, k, D)
-    if given.loop.kind[c] != SUBGROUP:
-        return P
-    image = dexp_inv(log(D), Twist(P.force, P.torque))
-    return Wrench(image.linear, image.angular)
+
+@kernel
+def along(given: ConstraintTables, c: int, k: int, D: Pose) -> Wrench:
+    """The rate of |p| is R^T p / |p| . v."""
+    return Wrench(zero(Vec3, D.p.x), (1.0 / sqrt(D.p @ D.p)) * (D.p @ D.R))
+
+
+@kernel
+def along_rate(given: ConstraintTables, c: int, k: int, D: Pose, V: Twist) -> Wrench:
+    """u = R^T p / |p| has u' = u x omega + (v - u u . v) / |p|."""
+    per_length = 1.0 / sqrt(D.p @ D.p)
+    u = per_length * (D.p @ D.R)
+    return Wrench(zero(Vec3, D.p.x), cross(u, V.angular) + per_length * (V.linear - (u @ V.linear) * u))
+
+
+KINDS = {
+    "subgroup": Kind(0, logarithm, constant, no_rate, of_logarithm),
+    "universal": Kind(4, origins_and_cosine, forces_and_torque, turning, forces_and_torque),
+    "length": Kind(1, error_of_length, along, along_rate, along),
+}
+NUMBERS = {name: number for number, name in enumerate(KINDS)}       # of kinds, in tables
+
+
+def by_kind(kernels: list[Callable]) -> Callable:
+    """The kernel (given, c, *arguments) that calls that of the kind of loop c."""
+    *others, last = kernels
+    if not others:
+        return last
+    rest, number = by_kind(others), len(others)
+
+    @kernel
+    def choose(given, c, *arguments):
+        if given.loop.kind[c] == number:
+            return last(given, c, *arguments)
+        return rest(given, c, *arguments)
+    return choose
+
+
+put_residual = outlined(by_kind([kind.residual for kind in KINDS.values()]))
+row = by_kind([kind.row for kind in KINDS.values()])
+row_rate = by_kind([kind.rate for kind in KINDS.values()])
+gradient = outlined(by_kind([kind.gradient for kind in KINDS.values()]))

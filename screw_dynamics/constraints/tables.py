@@ -12,14 +12,13 @@ from screw_dynamics.screws.se3 import Pose, Wrench, identity
 from .bounded import Box, box, box_numbers
 from .shortest import Problem, numbers, problem
 
-# Kinds of constraints. The rows of a subgroup are constant.
-SUBGROUP, UNIVERSAL, LENGTH, COUPLING = range(4)
+COUPLING = -1           # the kind of constraints without links; those of others are in rows.py
 
 
 class Loop(NamedTuple):
     """A constraint: its kind, its first row and their number; the slots of the bodies of its link and of the other, and
-    the poses of its frames in these bodies; the pose of its frame in its link; a length, or the offset of a coupling,
-    which has no links."""
+    the poses of its frames in these bodies; the pose of its frame in its link; a number of its kind, or the offset of
+    a coupling, which has no links."""
 
     kind: int
     first: int

@@ -1,13 +1,14 @@
 """Constraints on the coordinates of a tree, as users give them: a joint that closes a loop, a distance between two
-points, a gear. What they hold is in closed_loops/."""
+points, a gear. Each checks itself, and says what it holds; closed_loops/ makes tables of that for kernels."""
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics.checks import described, known_link, positive, vector
+from screw_dynamics.screws.arrays import inverse_pose
 
 from . import checks, macro_joints
 from .group_joints import GROUPS
@@ -16,8 +17,71 @@ SUBGROUPS = tuple(kind for kind in macro_joints.KINDS if kind not in ("universal
 KINDS = (*SUBGROUPS, "universal", "fixed")
 
 
+class Members(NamedTuple):
+    """What constraints may name: the root, links, {joint: kind} of joints with velocities of their own, and
+    {mimic joint: the joint that it follows}."""
+
+    root: str
+    links: Collection[str]
+    kinds: Mapping[str, str]
+    leaders: Mapping[str, str]
+
+    def checked(self, given: "Constraint") -> "Constraint":
+        """The constraint with the root by its name, and with arrays of its own. ValueError naming the constraint and
+        the value that is wrong."""
+        if not isinstance(given, Constraint):
+            known = ", ".join(kind.__name__ for kind in BetweenLinks.__subclasses__())
+            raise ValueError(f"a constraint must be a {known} or Gear, not {described(given)}")
+        return given.checked(self)
+
+
+class Held(NamedTuple):
+    """What a constraint between two links holds: its kind, a name in constraints/rows.py; the poses (4, 4) of its frame
+    in the link and in the other; a number of the kind, a length say; and, of a subgroup, the rows P (m, 6), which
+    annihilate the relative twist, and what a whole turn of a helical joint slides in each (m,)."""
+
+    kind: str
+    frame: np.ndarray
+    frame_on: np.ndarray
+    size: float = 0.0
+    P: np.ndarray = np.zeros((0, 6))
+    leads: np.ndarray = np.zeros(0)
+
+
+class BetweenLinks:
+    """A constraint between a link and another, `on`, None for the root: a frozen dataclass. Its kind has rows in
+    constraints/rows.py."""
+
+    name: str
+    link: str
+    on: str | None
+    what: ClassVar[str]     # it is called in messages
+
+    def checked(self, members: Members) -> "BetweenLinks":
+        """As of Members.checked."""
+        name = f"{self.what} {checks.new_name(self.what, self.name, ())!r}"
+        on = members.root if self.on is None else self.on
+        for link in (self.link, on):
+            checks.named(name, known_link, link, members.links, [*members.kinds, *members.leaders])
+        if self.link == on:
+            raise ValueError(f"{name} joins the link {on!r} to itself")
+        return replace(self, on=on, **self.values(name))      # type: ignore[type-var]
+
+    def values(self, name: str) -> dict:
+        """The other fields by their names, checked, as arrays of its own; name: what errors call it."""
+        raise NotImplementedError
+
+    def held(self, relative: np.ndarray) -> Held:
+        """What it holds; relative (4, 4): the pose of the link in the other where what is not given is measured."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """Its kind and numbers, and what it is between."""
+        return f"{self.what}, {self.link} on {self.on}"
+
+
 @dataclass(frozen=True, eq=False)
-class LoopJoint:
+class LoopJoint(BetweenLinks):
     """A joint of one of KINDS between a link of the robot and another, which closes a loop; the lower pairs of
     [MK] table 1, a "universal" joint, about the x axis of the other link's frame and the y axis of the link's, or
     "fixed".
@@ -34,9 +98,49 @@ class LoopJoint:
     frame_on: ArrayLike | None = None
     pitch: float | None = None
 
+    what: ClassVar[str] = "loop joint"
+
+    def values(self, name: str) -> dict:
+        """Its frames."""
+        if self.kind not in KINDS:
+            raise ValueError(f"{name}: the kind {self.kind!r} must be one of {', '.join(KINDS)}")
+        if self.kind in SUBGROUPS:
+            checks.named(name, macro_joints.degrees, self.kind, None, self.pitch)
+        elif self.pitch is not None:
+            raise ValueError(f"{name}: a {self.kind} joint has no pitch, not {self.pitch}")
+        return {"frame": _kept(checks.pose(name, self.frame)),
+                "frame_on": None if self.frame_on is None else _kept(checks.pose(name, self.frame_on))}
+
+    def held(self, relative: np.ndarray) -> Held:
+        """The rows of its subgroup, or of a universal joint."""
+        frame = np.asarray(self.frame)
+        frame_on = relative @ frame if self.frame_on is None else np.asarray(self.frame_on)
+        if self.kind == "universal":
+            return Held("universal", frame, frame_on)
+        degrees = () if self.kind == "fixed" else macro_joints.degrees(self.kind, None, self.pitch)
+        P = annihilators(np.array([degree.screw for degree in degrees]).reshape(-1, 6))
+        lead = 2.0 * np.pi * (self.pitch or 0.0)
+        return Held("subgroup", frame, frame_on, P=P, leads=lead * (P[:, 2] != 0.0))
+
+    def __str__(self) -> str:
+        """Its kind, and what it is between."""
+        return f"{self.kind} joint, {self.link} on {self.on}"
+
+
+def annihilators(screws: np.ndarray) -> np.ndarray:
+    """Rows P (6 - k, 6) with P Z = 0 for k screws Z (k, 6) of a joint frame that span a subalgebra.
+
+    D is in the subgroup of the screws if log(D) and the relative twist are in their span. There the gradient of
+    P log(D) has the same span as P: dexp^-1 leaves that of the screws invariant."""
+    pivots = [int(np.flatnonzero(Z)[0]) for Z in screws]
+    others = [k for k in range(6) if k not in pivots]
+    P = np.eye(6)[others]
+    P[:, pivots] = -screws[:, others].T
+    return P
+
 
 @dataclass(frozen=True, eq=False)
-class Distance:
+class Distance(BetweenLinks):
     """A point (3,) of a link and a point_on (3,) of another keep a distance `length` (m) > 0: a rod with spherical
     joints at both ends, without mass. on: None for the root. length None: that in the configuration that
     ClosedLoopRobot is made with."""
@@ -48,6 +152,26 @@ class Distance:
     point_on: ArrayLike = (0.0, 0.0, 0.0)
     length: float | None = None
 
+    what: ClassVar[str] = "distance"
+
+    def values(self, name: str) -> dict:
+        """Its points and length."""
+        return {"point": _kept(vector(f"{name}: the point", self.point, 3)),
+                "point_on": _kept(vector(f"{name}: the point", self.point_on, 3)),
+                "length": None if self.length is None else positive(f"{name}: length", self.length)}
+
+    def held(self, relative: np.ndarray) -> Held:
+        """A length between frames at its points."""
+        frame, frame_on = np.eye(4), np.eye(4)
+        frame[:3, 3], frame_on[:3, 3] = self.point, self.point_on
+        apart = (inverse_pose(frame_on) @ relative @ frame)[:3, 3]
+        length = float(np.linalg.norm(apart)) if self.length is None else self.length
+        return Held("length", frame, frame_on, positive(f"distance {self.name!r}: length", length))
+
+    def __str__(self) -> str:
+        """Its length, and what it is between."""
+        return f"distance {'' if self.length is None else f'{self.length:g} m'}, {self.link} on {self.on}"
+
 
 @dataclass(frozen=True, eq=False)
 class Gear:
@@ -58,68 +182,35 @@ class Gear:
     ratios: Mapping[str, float]
     offset: float = 0.0
 
+    what: ClassVar[str] = "gear"
 
-Constraint = LoopJoint | Distance | Gear
-
-
-class Members(NamedTuple):
-    """What constraints may name: the root, links, {joint: kind} of joints with velocities of their own, and
-    {mimic joint: the joint that it follows}."""
-
-    root: str
-    links: Collection[str]
-    kinds: Mapping[str, str]
-    leaders: Mapping[str, str]
-
-    def checked(self, given: Constraint) -> Constraint:
-        """The constraint with the root by its name, and with arrays of its own. ValueError naming the constraint and
-        the value that is wrong."""
-        if not isinstance(given, Constraint):
-            raise ValueError(f"a constraint must be a LoopJoint, Distance or Gear, not {described(given)}")
-        if isinstance(given, Gear):
-            return self._gear(given)
-        kind = "distance" if isinstance(given, Distance) else "loop joint"
-        name = f"{kind} {checks.new_name(kind, given.name, ())!r}"
-        on = self.root if given.on is None else given.on
-        for link in (given.link, on):
-            checks.named(name, known_link, link, self.links, [*self.kinds, *self.leaders])
-        if given.link == on:
-            raise ValueError(f"{name} joins the link {on!r} to itself")
-        return self._distance(name, given, on) if isinstance(given, Distance) else self._joint(name, given, on)
-
-    def _joint(self, name, given, on):
-        if given.kind not in KINDS:
-            raise ValueError(f"{name}: the kind {given.kind!r} must be one of {', '.join(KINDS)}")
-        if given.kind in SUBGROUPS:
-            checks.named(name, macro_joints.degrees, given.kind, None, given.pitch)
-        elif given.pitch is not None:
-            raise ValueError(f"{name}: a {given.kind} joint has no pitch, not {given.pitch}")
-        return replace(given, on=on, frame=_kept(checks.pose(name, given.frame)),
-                       frame_on=None if given.frame_on is None else _kept(checks.pose(name, given.frame_on)))
-
-    def _distance(self, name, given, on):
-        point, point_on = (_kept(vector(f"{name}: the point", p, 3)) for p in (given.point, given.point_on))
-        length = None if given.length is None else positive(f"{name}: length", given.length)
-        return replace(given, on=on, point=point, point_on=point_on, length=length)
-
-    def _gear(self, gear):
-        name = f"gear {checks.new_name('gear', gear.name, ())!r}"
-        if not isinstance(gear.ratios, Mapping):
-            raise ValueError(f"{name}: ratios must be {{joint: ratio}}, not {gear.ratios!r}")
-        for joint in gear.ratios:
-            if joint in self.leaders:
-                leader = self.leaders[joint]
+    def checked(self, members: Members) -> "Gear":
+        """As of Members.checked."""
+        name = f"gear {checks.new_name('gear', self.name, ())!r}"
+        if not isinstance(self.ratios, Mapping):
+            raise ValueError(f"{name}: ratios must be {{joint: ratio}}, not {self.ratios!r}")
+        for joint in self.ratios:
+            if joint in members.leaders:
+                leader = members.leaders[joint]
                 raise ValueError(f"{name}: joint {joint!r} follows {leader!r}: give the ratio of that one")
-            if joint not in self.kinds:
-                raise ValueError(f"{name}: joint {joint!r} does not exist; the robot has {', '.join(self.kinds)}")
-            if self.kinds[joint] in GROUPS:
+            if joint not in members.kinds:
+                raise ValueError(f"{name}: joint {joint!r} does not exist; the robot has {', '.join(members.kinds)}")
+            if members.kinds[joint] in GROUPS:
                 raise ValueError(f"{name}: only joints of one degree of freedom are supported, and joint {joint!r} is "
-                                 f"{self.kinds[joint]}")
-        ratios = vector(f"{name}: ratios", list(gear.ratios.values()), len(gear.ratios)).tolist()
+                                 f"{members.kinds[joint]}")
+        ratios = vector(f"{name}: ratios", list(self.ratios.values()), len(self.ratios)).tolist()
         if not any(ratios):
-            raise ValueError(f"{name}: the ratios {dict(gear.ratios)} must not all be 0")
-        return replace(gear, ratios=dict(zip(gear.ratios, ratios, strict=True)),
-                       offset=checks.number(name, "offset", gear.offset))
+            raise ValueError(f"{name}: the ratios {dict(self.ratios)} must not all be 0")
+        return replace(self, ratios=dict(zip(self.ratios, ratios, strict=True)),
+                       offset=checks.number(name, "offset", self.offset))
+
+    def __str__(self) -> str:
+        """Its equation."""
+        sides = " + ".join(f"{ratio:g} {joint}" for joint, ratio in self.ratios.items()).replace("+ -", "- ")
+        return f"{sides} = {self.offset:g}"
+
+
+Constraint = BetweenLinks | Gear
 
 
 def _kept(a: np.ndarray) -> np.ndarray:

@@ -172,7 +172,7 @@ class Model:
     @lazy
     def structure(self) -> Structure:
         """What algorithms are compiled for."""
-        return Structure(self.shares_coordinates, self.on_groups, bool(self.armature.any()))
+        return Structure(self.shares_coordinates, self.on_groups, bool(self.joint_inertia.any()))
 
     # ------------------------------------------------------------------------------------------------- for recursions
     def placed(self, gravity: ArrayLike) -> list[Placed]:
@@ -181,12 +181,17 @@ class Model:
         return [world, *map(placed, self.parents + 1, self.coordinates, self.screws_body, self.inertias,
                             self.relative_poses, self.armature_of_bodies)]
 
+    @property
+    def joint_inertia(self) -> np.ndarray:
+        """What joints add to the diagonal of the mass matrix (n,) besides the inertia of bodies: armature."""
+        return self.armature
+
     @lazy
     def armature_of_bodies(self) -> np.ndarray:
         """Armature (b,): of the bodies that share a coordinate the first has its armature."""
         first = np.unique(self.coordinates, return_index=True)[1]
         found = np.zeros(len(self.coordinates))
-        found[first] = self.armature
+        found[first] = self.joint_inertia
         found.setflags(write=False)
         return found
 

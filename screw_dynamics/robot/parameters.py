@@ -53,7 +53,7 @@ class InertialParameters(Dynamics):
         """The parameters (3 n,) of the columns that friction=True adds: of each joint the model's damping, Coulomb
         friction and armature."""
         model = self.model
-        return np.stack([model.damping, model.friction, model.armature], axis=-1).ravel()
+        return np.stack([model.damping, model.friction, model.joint_inertia], axis=-1).ravel()
 
     @property
     def friction_parameter_names(self) -> tuple[str, ...]:

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from screw_dynamics.model.constraints import Gear, LoopJoint
 from screw_dynamics.model.floating_base import motion_names
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays
@@ -119,12 +118,7 @@ def _mimics(model: Model) -> Iterator[str]:
 
 def _constraints(model: Model) -> Iterator[str]:
     for given in model.constraints:
-        if isinstance(given, Gear):
-            sides = " + ".join(f"{ratio:g} {joint}" for joint, ratio in given.ratios.items()).replace("+ -", "- ")
-            yield f"{given.name}: {sides} = {given.offset:g}"
-        else:
-            kind = f"{given.kind} joint" if isinstance(given, LoopJoint) else f"distance {given.length:g} m"
-            yield f"{given.name}: {kind}, {given.link} on {given.on}"
+        yield f"{given.name}: {given}"
 
 
 # ------------------------------------------------------------------------------------------------- text

@@ -405,6 +405,7 @@ def test_without_numba_s_internals_controllers_lead_to_the_same_ends(tmp_path):
     assert not [*tmp_path.glob("*.kernel")]
 
 
+@pytest.mark.slow
 def test_controllers_that_several_processes_compiled_are_not_mixed_up(tmp_path):
     """Numba counts functions in each process from the same number on, and sets have the same order in all. All else is
     there after the first process, and not counted."""

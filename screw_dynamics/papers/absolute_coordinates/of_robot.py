@@ -104,7 +104,7 @@ def _loops(robot, q):
     model = robot.model
     for given in model.constraints:
         if not isinstance(given, LoopJoint):
-            raise ValueError(f"{type(given).__name__.lower()} {given.name!r}: a system in absolute coordinates closes "
+            raise ValueError(f"{given.what} {given.name!r}: a system in absolute coordinates closes "
                              "loops by joints alone; dataclasses.replace(model, constraints=()) leaves all open")
         between = robot.forward_kinematics(q, given.link, given.on)
         frame_on = between @ given.frame if given.frame_on is None else given.frame_on

@@ -92,7 +92,7 @@ def inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, 
     Arguments as those of `joint_wrenches`."""
     W = joint_wrenches(robot, q, qd, qdd, applied, representation, equation)
     efforts = np.sum(_own_screws(robot, q, representation) * W, axis=-1) @ selection(robot.model)
-    return efforts + robot.armature * checked(qdd=(qdd, robot.n))[0]
+    return efforts + robot.model.joint_inertia * checked(qdd=(qdd, robot.n))[0]
 
 
 def reactions(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, applied: ArrayLike | None = None,

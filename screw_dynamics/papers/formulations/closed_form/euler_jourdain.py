@@ -45,7 +45,7 @@ def euler_jourdain(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, re
     applied: W^app (..., b, 6), the wrenches that act on the bodies beside weight and joints, in the representation."""
     J = robot.body_jacobians(q, representation)
     efforts = np.einsum("...ixk,...ix->...k", J, needed_wrenches(robot, q, qd, qdd, representation, applied))
-    return efforts + robot.armature * checked(qdd=(qdd, robot.n))[0]
+    return efforts + robot.model.joint_inertia * checked(qdd=(qdd, robot.n))[0]
 
 
 def needed_wrenches(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, representation: str = "body",
@@ -76,7 +76,7 @@ def mass_matrix(robot: Robot, q: ArrayLike, representation: str = "body") -> np.
     armature on its diagonal."""
     J = robot.body_jacobians(q, representation)
     M = QUANTITIES[representation].inertia(robot.model.inertias, robot.body_poses(q))
-    return np.einsum("...ixk,...ixl->...kl", J, M @ J) + np.diag(robot.armature)
+    return np.einsum("...ixk,...ixl->...kl", J, M @ J) + np.diag(robot.model.joint_inertia)
 
 
 def twists(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,

@@ -24,7 +24,7 @@ def system_inertia(robot: Robot) -> np.ndarray:
 def mass_matrix(robot: Robot, q: ArrayLike) -> np.ndarray:
     """The mass matrix J^T M J, (..., n, n); [MD] (81); and armature on its diagonal."""
     J = system_jacobian(robot, q)
-    return _T(J) @ system_inertia(robot) @ J + np.diag(robot.armature)
+    return _T(J) @ system_inertia(robot) @ J + np.diag(robot.model.joint_inertia)
 
 
 def coriolis_matrix(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
