@@ -26,7 +26,7 @@ def _element(text):
         raise ValueError(f"parameter forces: {text!r} must be like {EXAMPLE}")
     (kind, given), = found.items()
     if kind not in forces.KINDS:     # functions are no text; what acts on all joints is a parameter of its own
-        raise ValueError(f"parameter forces: {kind!r} in {text!r} must be one of {', '.join(forces.KINDS)}")
+        raise ValueError(f"parameter forces: {kind!r} in {text!r} must be one of {', '.join(sorted(forces.KINDS))}")
     known = {field.name: field for field in fields(forces.KINDS[kind])}
     unknown = [name for name in given if name not in known]
     missing = [name for name, field in known.items() if field.default is MISSING and name not in given]
