@@ -4,6 +4,7 @@ C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of inertial parameters of
 Robotics Research 5(3), 1986: the efforts of a rigid body are linear in phi = (m, m c, Theta), its mass, first moment
 and rotational inertia about the frame's origin. The load's part of the measured efforts is tau - inverse_dynamics(q,
 q', q'') - friction = J^T Y(V, V') phi, with the body-fixed twist V = J q' of the link, V' = J q'' + J' q'."""
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,13 +12,13 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.algorithms.friction import smooth_sign
-from screw_dynamics.model import configuration_space
+from screw_dynamics.forces import Element
 from screw_dynamics.model.group_joints import motions
 from screw_dynamics.model.inertial_parameters import NAMES, UPPER
 from screw_dynamics.robot import Robot
 
 from .friction import smooth_friction
-from .smoothing import Piece, correlation_times, in_velocities, pieces
+from .smoothing import Piece, correlation_times, motion_pieces
 
 FRICTION = ("model", "estimate", "none")
 WINDOW = 0.2            # s: motions much faster than that are smoothed away
@@ -53,25 +54,24 @@ class Payload(NamedTuple):
 
 
 def identify_payload(robot: Robot, link: str, t: ArrayLike, q: ArrayLike, tau: ArrayLike, friction: str = "model",
-                     window: float = WINDOW) -> Payload:
+                     window: float = WINDOW, forces: Sequence[Element] = ()) -> Payload:
     """Estimate what a link carries beyond the model from a motion: times t (m,), positions q (m, nq), efforts tau
     (m, n); those of a floating base are 0 where nothing touches the robot, and tell as much as others.
 
     Velocities and accelerations come from q, smoothed over `window` (s) as the efforts are, in each piece of the
     recording without gaps. friction: "model" takes the model's damping and Coulomb friction off the efforts, "estimate"
     estimates them for each joint along with the load, "none" leaves them; joints slower than REST are left out where
-    there is friction. Efforts that are NaN are left out too. ValueError when the recording is too short.
+    there is friction. Efforts that are NaN are left out too. forces: elements of screw_dynamics.forces that are known
+    to act, at the times t. ValueError when the recording is too short.
 
     Joints are weighted by the residual's variance. Standard deviations come from the residual and its correlation in
     time; a parameter is observable if a load of the mass found, but at least 1 kg, and of 0.1 m, would give it three
     times its standard deviation. Noise of q in the accelerations, which makes inertias look smaller, is compensated."""
     robot.model.known_link(link)
     checks.one_of("friction", friction, FRICTION)
-    model, q, tau = robot.model, checks.real_numbers("q", q, robot.nq), checks.real_numbers("tau", tau, robot.n)
-    t, q = checks.real_numbers("t", t, len(q)), configuration_space.continuous(model, robot.normalize(q))
-    found = [in_velocities(model, piece) for piece in pieces(t, q, tau, checks.positive("window", window))]
-    if not found:
-        raise ValueError(f"{len(t)} samples have no piece without gaps that is longer than {2.0 * window:g} s")
+    q, tau = checks.real_numbers("q", q, robot.nq), checks.real_numbers("tau", tau, robot.n)
+    t, window = checks.real_numbers("t", t, len(q)), checks.positive("window", window)
+    found = motion_pieces(robot, t, q, tau, window, forces=forces)
     rows = [_equations(robot, link, piece, friction) for piece in found]
     axes = 0, 0, 0, 1, 1     # of time
     equations = Equations(*map(np.concatenate, zip(*rows, strict=True), axes))

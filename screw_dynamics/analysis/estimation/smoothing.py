@@ -2,14 +2,16 @@
 
 A. Savitzky, M. J. E. Golay, "Smoothing and differentiation of data by simplified least squares procedures", Analytical
 Chemistry 36, 1964."""
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import scipy  # its parts are imported when they are first used: signal takes 0.8 s, for which nodes would wait
 
+from screw_dynamics.forces import Element
 from screw_dynamics.model import configuration_space
 from screw_dynamics.model.model import Model
+from screw_dynamics.robot import Robot
 
 DEGREE = 3      # of the polynomial that fits each window
 
@@ -21,7 +23,7 @@ class Piece(NamedTuple):
     q: np.ndarray                       # smoothed, and its derivatives
     qd: np.ndarray
     qdd: np.ndarray
-    effort: np.ndarray                  # as measured
+    effort: np.ndarray                  # as measured, and of known forces
     acceleration_noise: np.ndarray      # (nq), or (n), variance of qdd, by what the filter takes off q
     points: int                         # in a window
     degree: int = DEGREE
@@ -35,6 +37,20 @@ class Piece(NamedTuple):
     def smooth(self, x: np.ndarray) -> np.ndarray:
         """A signal (k, ...), smoothed as q is, at `kept`."""
         return scipy.signal.savgol_filter(x, self.points, self.degree, axis=0, mode="nearest")[self.kept]
+
+
+def motion_pieces(robot: Robot, t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree: int = DEGREE,
+                  forces: Sequence[Element] = ()) -> list[Piece]:
+    """The pieces of a robot's recording, in velocities; to the efforts those of elements of force are added.
+
+    ValueError when there is none, or an element does not fit the robot."""
+    total, q = robot.total_force(forces), configuration_space.continuous(robot.model, robot.normalize(q))
+    found = [in_velocities(robot.model, piece) for piece in pieces(t, q, tau, window, degree)]
+    if not found:
+        raise ValueError(f"{len(t)} samples have no piece without gaps that is longer than {2.0 * window:g} s")
+    if total:
+        found = [x._replace(effort=x.effort + total.efforts(robot.normalize(x.q), x.qd, x.t)) for x in found]
+    return found
 
 
 def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree: int = DEGREE) -> Iterator[Piece]:

@@ -5,7 +5,7 @@ alone show, gives the noise of each joint and confidence intervals. The paramete
 a nonlinear least-squares problem in log-Cholesky coordinates, so that every link is a possible body; where the efforts
 show nothing, it keeps to the model it began with. C. D. Sousa, R. Cortesao, Int. J. Robotics Research 33(6), 2014;
 C. Rucker, P. M. Wensing, IEEE Robotics and Automation Letters 7(2), 2022."""
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any, NamedTuple
@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks
 from screw_dynamics.algorithms.friction import smooth_sign
 from screw_dynamics.analysis.estimation.payload_identification import FRICTION, REST, ROUNDING
-from screw_dynamics.analysis.estimation.smoothing import Piece, correlation_times, in_velocities, pieces
-from screw_dynamics.model import configuration_space
+from screw_dynamics.analysis.estimation.smoothing import Piece, correlation_times, motion_pieces
+from screw_dynamics.forces import Element
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.group_joints import motions
 from screw_dynamics.model.inertial_parameters import COUNT, FRICTION_NAMES
@@ -98,7 +98,8 @@ class Identification:
 
 def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: ArrayLike | None = None,
              qdd: ArrayLike | None = None, friction: str = "estimate", armature: bool = False,
-             links: Collection[str] | None = None, window: float = WINDOW, level: float = 0.95) -> Identification:
+             links: Collection[str] | None = None, window: float = WINDOW, level: float = 0.95,
+             forces: Sequence[Element] = ()) -> Identification:
     """Estimate the links' inertial parameters from a motion: times t (m,), positions q (m, nq), efforts tau (m, n); of
     a floating base they are 0 where nothing touches the robot.
 
@@ -107,6 +108,7 @@ def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: Array
     >= 0, "model" takes the model's off the efforts, "none" leaves them; where there is friction, times at which a joint
     turns back are left out. armature: estimate that too, of joints of one degree of freedom. links: which ones to
     estimate, by default all that have a mass. Efforts that are NaN are left out. level: of the confidence intervals.
+    forces: elements of screw_dynamics.forces that are known to act, at the times t.
 
     The robot is the prior. Parameters of a link that no rigid body can have are replaced by the nearest that one can
     have, with a note."""
@@ -117,7 +119,7 @@ def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: Array
     model, n = robot.model, robot.n
     given = _recording(robot, {"t": t, "q": q, "tau": tau} | ({} if qd is qdd is None else {"qd": qd, "qdd": qdd}))
     bodies, estimated = _estimated(robot, friction, armature, links)
-    rows, notes = _equations(robot, given, friction, checks.positive("window", window))
+    rows, notes = _equations(robot, given, friction, checks.positive("window", window), forces)
     of_joints = robot.friction_parameters.reshape(n, -1).copy()
     of_joints[:, :2] *= friction != "none"                  # armature stays: it is inertia
     p = np.append(robot.inertial_parameters, of_joints)
@@ -177,18 +179,17 @@ def _rubs(model):
     return np.concatenate([np.full(len(motions(kind)), kind != "free") for kind in model.joint_kinds])
 
 
-def _equations(robot: Robot, given: dict, friction: str, window: float) -> tuple[Equations, list[str]]:
+def _equations(robot: Robot, given: dict, friction: str, window: float, forces: Sequence[Element]
+               ) -> tuple[Equations, list[str]]:
     """The equations of a recording in all parameters, and notes on it."""
     t, q, tau = given["t"], given["q"], given["tau"]
     rubs = {"estimate": _rubs(robot.model), "model": robot.model.friction > 0.0}.get(friction, np.zeros(robot.n, bool))
     if "qd" in given:
         Y = robot.torque_regressor(q, given["qd"], given["qdd"], friction=True)
-        found, notes = [(t, Y, tau, (np.abs(given["qd"]) < REST) & rubs)], []
+        effort = tau + robot.total_force(forces).efforts(q, given["qd"], t)
+        found, notes = [(t, Y, effort, (np.abs(given["qd"]) < REST) & rubs)], []
     else:
-        q = configuration_space.continuous(robot.model, robot.normalize(q))
-        parts = [in_velocities(robot.model, piece) for piece in pieces(t, q, tau, window, DEGREE)]
-        if not parts:
-            raise ValueError(f"{len(t)} samples have no piece without gaps that is longer than {2.0 * window:g} s")
+        parts = motion_pieces(robot, t, q, tau, window, DEGREE, forces)
         found, notes = [_smoothed(robot, piece, rubs) for piece in parts], _noisy(robot, parts)
     t, Y, b, resting = map(np.concatenate, zip(*found, strict=True))
     valid = np.isfinite(b) & ~resting

@@ -199,6 +199,18 @@ def test_what_cannot_be_used_is_named(panda, change, says):
         identify_payload(panda, q=q, tau=q, **arguments)
 
 
+def test_forces_that_are_known_change_nothing(panda, carrying, rng):
+    """A spring at a joint that the recording was made beside."""
+    t, q, tau = measured(carrying, FAST, rng)
+    free = identify_payload(panda, LINK, t, q, tau)
+    pulled = np.zeros(7)
+    pulled[3] = 20.0
+    sprung = [sd.forces.Spring(panda.joint_names[3], 20.0, rest=-1.0)]
+    found = identify_payload(panda, LINK, t, q, tau + pulled * (q + 1.0), forces=sprung)
+    np.testing.assert_allclose(found.parameters, free.parameters, atol=1e-4)
+    assert identify_payload(panda, LINK, t, q, tau + pulled * (q + 1.0)).residual > 100.0 * found.residual
+
+
 def test_what_is_no_body_is_refused(panda, rng):
     light = panda.with_payload(LINK, 0.5)
     found = identify_payload(light, LINK, *measured(panda, SLOW, rng))

@@ -67,6 +67,24 @@ def test_without_noise_it_is_exact(drawn, built):
     assert (found.residual() < 1e-7).all() and (found.residual(found.prior_parameters) > 0.1).all()
 
 
+@pytest.mark.parametrize("given", [True, False])
+def test_forces_that_are_known_change_nothing(drawn, built, given):
+    """A spring at a joint, and a force on the tip that turns with it, by the formulas of both."""
+    t, q, qd, qdd = motion(drawn.n, rate=100.0)
+    tau = built.inverse_dynamics(q, qd, qdd) + built.friction_torque(qd)
+    pulled = np.einsum("kji,j->ki", drawn.jacobian(q, TIP)[:, 3:], (4.0, -2.0, 3.0))
+    pulled[:, 1] -= 9.0 * (q[:, 1] - 0.2)
+    acting = [sd.forces.Spring(drawn.joint_names[1], 9.0, rest=0.2),
+              sd.forces.LinkWrench(TIP, (0.0, 0.0, 0.0, 4.0, -2.0, 3.0))]
+    derivatives = (qd, qdd) if given else (None, None)
+    free = sd.identify(drawn, t, q, tau, *derivatives)
+    found = sd.identify(drawn, t, q, tau - pulled, *derivatives, forces=acting)
+    np.testing.assert_allclose(found.base_parameters, free.base_parameters, atol=1e-7)
+    np.testing.assert_allclose(found.residual(), free.residual(), atol=1e-7)
+    unaware = sd.identify(drawn, t, q, tau - pulled, *derivatives)
+    assert unaware.residual().max() > 0.5 and abs(unaware.base_parameters - free.base_parameters).max() > 0.1
+
+
 def test_of_a_noisy_recording_intervals_hold_the_truth(drawn, built):
     outside, total = 0, 0
     for seed in range(4):
