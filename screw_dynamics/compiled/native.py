@@ -10,6 +10,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, overload
 
 from screw_dynamics.numba_internals import calls
@@ -160,3 +161,24 @@ def _compiled_zeros_like(x):
             result[k] = like
         return result
     return made
+
+
+def read_only(x: np.ndarray) -> np.ndarray:
+    """The same array, which code that is compiled to write it is refused, and other code may not write."""
+    x = x.view()
+    x.flags.writeable = False
+    return x
+
+
+@intrinsic
+def _native_read_only(typing, x):
+    result = x.copy(readonly=True)
+
+    def build(context, builder, signature, args):
+        return impl_ret_borrowed(context, builder, result, args[0])
+    return result(x), build
+
+
+@overload(read_only, jit_options=INLINE)
+def _compiled_read_only(x):
+    return lambda x: _native_read_only(x)

@@ -24,7 +24,8 @@ PARAMETERS = "t", "q", "qd", "p", "tau"
 @dataclass(frozen=True)
 class Custom(Element):
     """A force given by a function(t, q, qd, p, tau) that Numba can compile: it sets the joint efforts tau (n), N m and
-    N, which are 0 before, from the time t, s, the configuration q (nq), the velocities qd (n) and its own numbers p.
+    N, which are 0 before, from the time t, s, the configuration q (nq), the velocities qd (n) and its own numbers p,
+    which it cannot write.
 
     parameters: these numbers, which may change without compiling again. The function computes with single numbers,
     q[0] or tau[1], by operators, comparisons, and functions of math or numpy: so its derivatives follow from it, exact,
@@ -88,10 +89,13 @@ def _call_of(function):
 def why_not_compiled(function: Callable, error: Exception) -> str:
     """Why a sum with this function cannot be compiled; "" if that is not its fault."""
     name, vector = function.__name__, types.float64[::1]
+    given = (vector.copy(readonly=True),) * 3
     try:
-        njit(**CALLED)(_call_of(function)).compile((types.float64, *(vector,) * 4))
+        njit(**CALLED)(_call_of(function)).compile((types.float64, *given, vector))
     except NumbaError as alone:
         where, reason = why_not(function, alone)
+        if "setitem(readonly" in reason:
+            reason = "it writes q, qd or p; it must set tau alone"
         return f"force {name} cannot be compiled.\n  {where}\n  {reason}"
     if name not in str(error):
         return ""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from screw_dynamics.compiled.native import zeros_like
+from screw_dynamics.compiled.native import read_only, zeros_like
 from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert
 from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dot
@@ -180,14 +180,14 @@ def loops_on_links(law: LinkLaw, number: int) -> tuple[Callable, Callable]:
 
 
 def place_by_place(set_efforts: Callable, t: Any, q: Any, qd: Any, p: np.ndarray, tau: Any) -> None:
-    """Call a function of one state on each state of lanes; on others directly."""
-    set_efforts(t, q, qd, p, tau)
+    """Call a function of one state, which may write tau alone, on each state of lanes; on others directly."""
+    set_efforts(t, read_only(q), read_only(qd), read_only(p), tau)
 
 
 @overload(place_by_place, jit_options=INLINE)
 def _place_by_place(set_efforts, t, q, qd, p, tau):
     if tau.dtype is not LANE:
-        return lambda set_efforts, t, q, qd, p, tau: set_efforts(t, q, qd, p, tau)
+        return lambda set_efforts, t, q, qd, p, tau: set_efforts(t, read_only(q), read_only(qd), read_only(p), tau)
 
     def each(set_efforts, t, q, qd, p, tau):
         x, v, u = np.empty(len(q)), np.empty(len(qd)), np.empty(len(qd))
@@ -196,7 +196,7 @@ def _place_by_place(set_efforts, t, q, qd, p, tau):
                 x[k] = extract(q[k], place)
             for k in range(len(qd)):
                 v[k], u[k] = extract(qd[k], place), 0.0
-            set_efforts(extract(t, place), x, v, p, u)
+            set_efforts(extract(t, place), read_only(x), read_only(v), read_only(p), u)
             for k in range(len(qd)):
                 tau[k] = insert(tau[k], place, u[k])
     return each

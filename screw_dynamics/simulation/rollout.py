@@ -97,6 +97,8 @@ class Rollouts:
 
     def smooth(self, forces: Sequence[Element] | None, friction: bool) -> Total | None:
         """The same without the model's dry friction, which steps take apart."""
+        if forces is None and not friction:
+            return None
         damped = bool(friction and self._model.damping.any())
         return self._sum_of((*acting(self._model, forces, False, None), *[ModelDamping()] * damped))
 

@@ -61,6 +61,19 @@ def returning(t, q, qd, p, tau):
     return 3.0
 
 
+def moving_the_robot(t, q, qd, p, tau):
+    q[0] = 1.0
+
+
+def stopping_the_robot(t, q, qd, p, tau):
+    for k in range(len(qd)):
+        qd[k] *= 0.0
+
+
+def changing_its_numbers(t, q, qd, p, tau):
+    p[0] += 1.0
+
+
 def wrench(wrench=(0.0,) * 6, *frame, **options):
     return forces.LinkWrench("fore", wrench, *frame, **options)
 
@@ -248,3 +261,11 @@ def test_what_a_users_force_does_wrong_is_said(robot):
         robot.rollout(q, q, forces=[forces.Custom(unknown_name)])
     with pytest.raises(ValueError, match="force returning (?s:.*)returns .*; it must return nothing, and set tau"):
         robot.total_force([forces.Custom(returning)]).efforts(q, q)
+
+
+@pytest.mark.parametrize("function", [moving_the_robot, stopping_the_robot, changing_its_numbers])
+def test_a_users_force_writes_efforts_alone(robot, function):
+    """Not the state that it is given, nor its own numbers, which other elements and steps read."""
+    for entry in "rollout", "step", "linearize":
+        with pytest.raises(ValueError, match="force .* cannot be compiled(?s:.*)it must set tau alone|read-only"):
+            ENTRIES[entry](robot, [forces.Custom(function, (2.0,))])

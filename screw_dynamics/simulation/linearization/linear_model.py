@@ -77,9 +77,8 @@ def over_a_step(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actu
     rule, n = INTEGRATORS[integrator], robot.n
     after, stages, u, v = (_semi_implicit_euler if rule.implicit else _runge_kutta)(
         robot, rule.tableau, q, qd, actuation.resisted(robot, qd), h, apart)
-    dry = h * actuation.dry(robot) * (not rule.implicit)
-    if actuation.limits or dry.any():
-        end = configuration_space.integrated(robot.model, q, u)
+    if actuation.limits or actuation.friction and not rule.implicit:
+        end, dry = configuration_space.integrated(robot.model, q, u), h * actuation.dry(robot) * (not rule.implicit)
         _without_impulses(robot, apart, v, arrive(
             robot, actuation.limits, dry, qd, end, v, after[..., :n, :], after[..., n:, :], actuation.threads))
     return LinearModel(after[..., :2 * n], after[..., 2 * n:], stages[0].qdd), stages
