@@ -1,8 +1,8 @@
 """The seven examples of [MT], section 5, as systems, and what its figures show of each.
 
 Where the paper gives a size in a picture alone, which the text that we have lacks, it is chosen here, and says so. So
-are the durations from 5.4 on. Joints that hold a point are resolved in the inertial frame, as (32) to (37) are; examples
-`beside` others are the same in the other resolution."""
+are the durations from 5.4 on. Joints that hold a point are resolved in the inertial frame, as (32) to (37) are;
+examples `beside` others are the same in the other resolution."""
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -198,7 +198,8 @@ def pendulum(links: int = 2) -> Example:
     """5.4: two boxes on spherical joints at their ends, or a three-bar or four-bar pendulum of them.
 
     The material is not printed: aluminium, as in 5.1 and 5.3, so that a link has 2.7 kg; the duration is not in our
-    text: 1 s. Of the longer pendulums no motion is printed: the last link starts as the second, all others as the first."""
+    text: 1 s. Of the longer pendulums no motion is printed: the last link starts as the second here, all others as the
+    first."""
     a, end = 0.2, np.array((0.1, 0.0, 0.0))
     inertia, bodies, joints = box(a, 0.1, 0.05), [], []
     for k in range(1, links + 1):
@@ -245,8 +246,8 @@ def four_bar() -> Example:
 
 # ------------------------------------------------------------------------------------------------- 5.6 and 5.7
 def revolute_prismatic(first: str = "revolute") -> Example:
-    """5.6: a ring that turns about a vertical axis in its wall, and a bar that slides up and down on it, on a spring; or
-    the same with a cylindrical joint 1, which lets both fall.
+    """5.6: a ring that turns about a vertical axis in its wall, and a bar that slides up and down on it, on a spring;
+    or the same with a cylindrical joint 1, which lets both fall.
 
     The printed inertias are those of a ring of the radii 0.15 and 0.08 m, 0.05 m high, and of a bar of 0.2 x 0.04 x
     0.04 m. Where axis and bar are figure 17 says, which our text lacks: at opposite sides of the ring, in the middle
