@@ -87,6 +87,20 @@ def test_systems_are_as_the_paper_describes_them():
                        rtol=1e-5)
 
 
+def test_printed_velocities_of_the_four_bar():
+    """5.5 prints |v_20| = 2 L_0 omega_0 / (3 sqrt 3), the speed of joint 2: the coupler's middle has half of it, as its
+    end at joint 3 is at rest by the printed angular velocities, and so |v_20| = |v_10|. Twice as much opens joints."""
+    system = next(e.system for e in examples() if e.name == "four_bar")
+    poses, V = system.initial()
+    of_the_crank = 0.5 * 10.0 * np.pi / (3.0 * np.sqrt(3.0))
+    assert np.abs(np.linalg.norm(V[:, 3:], axis=1) - (of_the_crank, of_the_crank, 0.0)).max() < 1e-14
+    assert np.abs(V[:, :3] - 10.0 * np.pi * np.outer((1.0, -0.5, 0.0), (0.0, 0.0, 1.0))).max() < 1e-14
+    printed = V.copy()
+    printed[1, 3:] *= 2.0
+    assert np.abs(system.velocity_residuals(poses, V)).max() < 1e-14 < 1.0 < np.abs(
+        system.velocity_residuals(poses, printed)).max()
+
+
 def test_table_and_pictures(motions, tmp_path):
     text = page.with_numbers(f"a\n{page.BEGIN}\nold\n{page.END}\nb", motions)
     assert text.startswith("a\n") and text.endswith("\nb") and "old" not in text
