@@ -40,15 +40,14 @@ def dual_quaternion_accelerations(system: MultibodySystem, t: float, Q: np.ndarr
     if not system.group.semidirect.all():
         raise ValueError(f"dual quaternions are those of {SEMIDIRECT}, not of {system.group!r}: system.with_groups")
     n, blocks = system.n, quaternions.twist_matrix(Q)
-    poses, V, at_rest = quaternions.poses(Q), (blocks @ dQ[..., None])[..., 0], np.zeros((system.n, 6))
-    missing, weighted = system.imbalance(t, poses, V, at_rest)          # -L^-1 (ad_V^T M V + W), and J L^-T
+    poses, V = quaternions.poses(Q), (blocks @ dQ[..., None])[..., 0]
+    missing, weighted = system.imbalance(t, poses, V, np.zeros_like(V))         # -L^-1 (ad_V^T M V + W), and J L^-T
     taken = independent_rows(weighted, system.rank)
-    eta = -system.acceleration_residuals(poses, V, at_rest)
     B = block_diag(*(np.linalg.cholesky(system.inertias).swapaxes(-1, -2) @ blocks))                # L^T B
     held = np.concatenate((weighted[taken] @ B, block_diag(*quaternions.condition_rows(Q))))
     spins = (quaternions.condition_rows(dQ) @ dQ[..., None]).ravel()
     matrix = np.block([[B.T @ B, held.T], [held, np.zeros((len(held), len(held)))]])
-    x = np.linalg.solve(matrix, np.concatenate((-B.T @ missing, eta[taken], -spins)))
+    x = np.linalg.solve(matrix, np.concatenate((-B.T @ missing, system.eta(poses, V)[taken], -spins)))
     of_joints = np.zeros(system.constraints.m)
     of_joints[taken] = x[8 * n:8 * n + len(taken)]
     return DualAccelerations(x[:8 * n].reshape(n, 8), of_joints, x[8 * n + len(taken):].reshape(n, 2))

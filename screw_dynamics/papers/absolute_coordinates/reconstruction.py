@@ -168,6 +168,8 @@ def vector_space_motion(coordinates: Coordinates, rate: Callable, start: tuple[n
     velocities(q, U): those that are kept. Otherwise as simulate_in."""
     if method not in TABLEAUS or TABLEAUS[method].error is not None:
         raise ValueError(f"the method {method!r} must be one of euler, heun, rk4")
+    dt, duration, every = checks.positive("dt", dt), checks.number("duration", duration, 0.0), checks.whole(
+        "every", every, 1)
     (q, U), tableau, kept, steps = start, TABLEAUS[method], [], max(1, round(duration / dt))
 
     def keep(k):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.model.checks import numbers
+from screw_dynamics.model.checks import numbers, pose
 from screw_dynamics.screws.arrays import Ad_matrix
 from screw_dynamics.screws.groups import se3
 
@@ -27,7 +27,7 @@ def second_kind(screws: ArrayLike, initial: ArrayLike, start: ArrayLike = (0.0,)
     X, start = numbers("second_kind", "screws", screws, (6, 6)), checks.vector("start", start, 6)
     if abs(np.linalg.det(twist_matrix(X, start))) < 1e-9:
         raise ValueError(f"the screws depend on each other at the start {start.tolist()}")
-    g0 = np.array(initial, dtype=float) @ se3.inverse(product(X, start))
+    g0 = np.array([pose("second_kind", g) for g in initial]) @ se3.inverse(product(X, start))
 
     def of(g):
         q = np.tile(start, (len(g), 1))

@@ -152,12 +152,13 @@ class MultibodySystem:
         a = self._free(t, poses, velocities, world)
         if self.constraints.m:
             rates = self.constraints.rates(R, r, omega, speed)
-            b = -self._second(rates, velocities, a)
-            if any(self.baumgarte):
-                alpha, beta = self.baumgarte
-                b = b - 2.0 * alpha * rates.velocity - beta ** 2 * self.constraints.residuals(R, r)
-            a = a + self.weighted.step(rates, b)
+            a = a + self.weighted.step(rates, self._lacking(rates, R, r, velocities, a))
         return self._resolved(poses, a)
+
+    def eta(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
+        """eta (m,) of J V' = eta, (13), with Baumgarte's terms."""
+        R, r, *speeds = self._world(poses, velocities)
+        return self._lacking(self.constraints.rates(R, r, *speeds), R, r, velocities, np.zeros((self.n, 6)))
 
     def _free(self, t, poses, velocities, world):
         """V' (n, 6) without joints, resolved in the body frames."""
@@ -271,6 +272,14 @@ class MultibodySystem:
 
     def _rates(self, poses, velocities):
         return self.constraints.rates(*self._world(poses, velocities))
+
+    def _lacking(self, rates, R, r, velocities, a):
+        """What J must change h'' by (m,), for accelerations a (n, 6) resolved in the body frames."""
+        lacking = -self._second(rates, velocities, a)
+        if any(self.baumgarte):
+            alpha, beta = self.baumgarte
+            lacking = lacking - 2.0 * alpha * rates.velocity - beta ** 2 * self.constraints.residuals(R, r)
+        return lacking
 
     def _second(self, rates, velocities, a):
         """h'' (m,) for accelerations a (n, 6) resolved in the body frames."""

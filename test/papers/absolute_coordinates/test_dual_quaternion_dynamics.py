@@ -189,6 +189,18 @@ def test_equations_in_dual_quaternions_are_those_of_twists(name):
     assert found.joints.shape == (system.constraints.m,)
 
 
+def test_baumgarte_acts_in_dual_quaternions_too():
+    """On poses that are open and velocities that open them further: the accelerations of twists."""
+    top = MultibodySystem(TOP.bodies, TOP.joints, TOP.springs, baumgarte=(20.0, 30.0))
+    poses, V = top.initial().poses.copy(), np.random.default_rng(8).normal(size=(1, 6))
+    poses[0, :3, 3] += 0.1, 0.2, -0.1
+    Q = of.of_poses(poses)
+    found = dual_quaternion_accelerations(top, 0.0, Q, DUAL_QUATERNIONS.rates(Q, V)).accelerations
+    for system, same in ((top, True), (TOP, False)):
+        expected = system.accelerations(0.0, poses, V)
+        assert (matrices.error((of.twist_matrix(Q) @ found[..., None])[..., 0], expected) < 1e-11) == same
+
+
 def test_multipliers_are_the_forces_of_the_joints():
     """Of a body that hangs at rest on a spherical joint: lambda is its weight, as (35) has lambda on its left side."""
     pose, frame = np.eye(4), np.eye(4)

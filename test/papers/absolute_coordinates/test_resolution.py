@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.papers.absolute_coordinates import DIRECT, SEMIDIRECT, Body, Joint, MultibodySystem, simulate
+from screw_dynamics.papers.absolute_coordinates import (
+    DIRECT,
+    SEMIDIRECT,
+    Body,
+    Joint,
+    JointSpring,
+    MultibodySystem,
+    simulate,
+)
 from screw_dynamics.papers.absolute_coordinates.joints import HOLDS_A_POINT, INERTIAL, KINDS, OTHER_BODY
 from studies.examples import pendulum as of_section_5_4
 from support import matrices
@@ -99,7 +107,8 @@ def test_on_the_manifold_both_are_the_same(kind, group):
               for name in ("inner", "outer")]
     joints = [Joint("base", "universal", "inner", random_pose(rng)),
               Joint("tip", kind, "outer", random_pose(rng), on="inner", resolved_in=INERTIAL)]
-    system = MultibodySystem(bodies, joints)
+    springs = [JointSpring("tip", 30.0, 2.0, rest=0.5)] if kind == "revolute" else []
+    system = MultibodySystem(bodies, joints, springs)
     turning, state = system.resolved_in(OTHER_BODY), system.initial(closed=True)
     assert matrices.error(turning.accelerations(0.0, *state), system.accelerations(0.0, *state)) < 1e-11
     poses = np.array([random_pose(rng), random_pose(rng)])

@@ -93,6 +93,10 @@ def test_singularities_are_refused():
         second_kind(E[:5], g)
     with pytest.raises(ValueError, match="start must be 6 finite numbers"):
         second_kind(E, g, (0, 0, 0, 0, 0, np.nan))
+    with pytest.raises(ValueError, match="second_kind: last row of a pose must be 0 0 0 1"):
+        second_kind(E, 2.0 * g)
+    with pytest.raises(ValueError, match="dt"):
+        simulate_in(second_kind(E, g), TOP, 0.1, 0.0)
     coordinates = second_kind(E, g)
     q = np.array([(0.3, 0.5 * np.pi, 0.1, 0.0, 0.0, 0.0)])          # gimbal lock of x, y, z
     assert coordinates.regularity(q)[0] < 1e-15 < 0.5 < coordinates.regularity(0.3 * q)[0]
