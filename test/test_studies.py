@@ -131,6 +131,24 @@ def test_page_has_the_numbers_of_all_figures():
             assert f"| {quantity.figure} | {example.title}: {quantity.caption}" in table
 
 
+def test_what_the_page_says_of_errors_follows_from_its_table():
+    """Errors that are not exact in either formulation: their ratio, of joints and energies as printed and otherwise,
+    and of the heavy top's energy."""
+    text = (ROOT / "docs" / "integration.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")]
+            for line in text.split(page.BEGIN)[1].split(page.END)[0].splitlines() if line.startswith("| ")][1:]
+    ratios = {(row[0], row[1]): np.array(row[5:8], dtype=float) / np.array(row[2:5], dtype=float)
+              for row in rows if "exact" not in row[8]}
+    top, = (ratio for (figure, _), ratio in ratios.items() if figure == "9")
+    assert np.allclose(top, (16.0, 175.0, 3100.0), rtol=0.02)
+    assert "is 16, 175 and 3100 times better" in text
+    apart = {beside: max(np.maximum(ratio, 1.0 / ratio).max() for (figure, what), ratio in ratios.items()
+                         if "free body" not in what and figure != "9" and ("other body" in what) == beside)
+             for beside in (False, True)}
+    assert 2.0 < apart[False] < 3.0 and 15.0 < apart[True] < 16.0
+    assert "within a factor of 3 of each other" in text and "and of 16 otherwise" in text
+
+
 @pytest.mark.slow
 def test_command(tmp_path):
     """make figures, quickly: it writes what it says it does."""
