@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 
+from screw_dynamics import checks
+
 from . import quaternions
 from .groups import SEMIDIRECT
 from .index_1 import independent_rows
@@ -35,11 +37,12 @@ class DualAccelerations(NamedTuple):
 
 def dual_quaternion_accelerations(system: MultibodySystem, t: float, Q: np.ndarray, dQ: np.ndarray
                                   ) -> DualAccelerations:
-    """Of a system of which all bodies are in SE(3), from dual quaternions (n, 8) and their rates. ValueError for bodies
-    in SO(3) x R^3."""
+    """Of a system of which all bodies are in SE(3), from dual quaternions (n, 8) and their rates. ValueError for other
+    shapes, and for bodies in SO(3) x R^3."""
     if not system.group.semidirect.all():
         raise ValueError(f"dual quaternions are those of {SEMIDIRECT}, not of {system.group!r}: system.with_groups")
-    n, blocks = system.n, quaternions.twist_matrix(Q)
+    n, Q, dQ = system.n, checks.real_numbers("Q", Q, system.n, 8), checks.real_numbers("dQ", dQ, system.n, 8)
+    blocks = quaternions.twist_matrix(Q)
     poses, V = quaternions.poses(Q), (blocks @ dQ[..., None])[..., 0]
     missing, weighted = system.imbalance(t, poses, V, np.zeros_like(V))         # -L^-1 (ad_V^T M V + W), and J L^-T
     taken = independent_rows(weighted, system.rank)

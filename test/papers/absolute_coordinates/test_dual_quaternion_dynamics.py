@@ -231,5 +231,7 @@ def test_motion_in_dual_quaternions():
     assert motion.recorded["regularity"].min() > 0.999
     with pytest.raises(ValueError, match=r"dual quaternions are those of SE\(3\), not of <\(SO\(3\) x R\^3\)\^2>"):
         dual_quaternion_accelerations(system.with_groups(DIRECT), 0.0, np.ones((2, 8)), np.zeros((2, 8)))
+    with pytest.raises(ValueError, match=r"dQ has shape \(1, 8\)"):
+        dual_quaternion_accelerations(system, 0.0, np.ones((2, 8)), np.zeros((1, 8)))
     with pytest.raises(ValueError, match="the method 'rk45' must be one of euler, heun, rk4"):
         simulate_dual_quaternions(system, 0.1, 1e-2, "rk45")
