@@ -1,6 +1,8 @@
 """The seven examples of [MT], section 5, as systems, and what its figures show of each.
 
-Where the paper gives a size in a picture alone, which the text that we have lacks, it is chosen here, and says so."""
+Where the paper gives a size in a picture alone, which the text that we have lacks, it is chosen here, and says so. So
+are the durations from 5.4 on. Joints that hold a point are resolved in the inertial frame, as (32) to (37) are;
+examples `beside` others are the same in the other resolution."""
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -20,6 +22,7 @@ from screw_dynamics.papers.absolute_coordinates import (
     Spring,
     simulate,
 )
+from screw_dynamics.papers.absolute_coordinates.joints import INERTIAL, OTHER_BODY
 
 FORMULATIONS = SEMIDIRECT, DIRECT
 ALUMINIUM = 2700.0      # kg/m^3: the paper's masses and sizes have it
@@ -45,7 +48,8 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Example:
-    """A section of the paper: the system in SE(3), the seconds, and what is shown."""
+    """A section of the paper: the system in SE(3), the seconds, and what is shown; beside: the example in whose picture
+    it is drawn, with dashes, and which it equals but for the frame in which joints are resolved."""
 
     section: str
     name: str
@@ -53,6 +57,13 @@ class Example:
     system: MultibodySystem
     duration: float
     quantities: tuple[Quantity, ...]
+    beside: str = ""
+
+
+def resolved_in_the_other_body(example: Example) -> Example:
+    """The same with joints resolved in the frame that turns with the other body."""
+    return replace(example, name=f"{example.name}_other_body", title=f"{example.title}, resolved in the other body",
+                   system=example.system.resolved_in(OTHER_BODY), beside=example.name)
 
 
 def both(system: MultibodySystem) -> MultibodySystem:
@@ -183,18 +194,25 @@ def heavy_top() -> Example:
         Quantity("9", "drift of energy", "J", _energy_drift())))
 
 
-def double_pendulum() -> Example:
-    """5.4: two boxes on spherical joints at their ends."""
+def pendulum(links: int = 2) -> Example:
+    """5.4: two boxes on spherical joints at their ends, or a three-bar or four-bar pendulum of them.
+
+    The material is not printed: aluminium, as in 5.1 and 5.3, so that a link has 2.7 kg; the duration is not in our
+    text: 1 s. Of the longer pendulums no motion is printed: the last link starts as the second here, all others as the
+    first."""
     a, end = 0.2, np.array((0.1, 0.0, 0.0))
-    inertia = box(a, 0.1, 0.05)
-    bodies = [Body("link 1", inertia, at(0.5 * a), about(-end, (10.0, 0.0, 0.0))),
-              Body("link 2", inertia, at(1.5 * a), about(-end, (10.0 * pi, 10.0 * pi, 20.0 * pi)))]
-    joints = [Joint("joint 1", "spherical", "link 1", at(*-end)),
-              Joint("joint 2", "spherical", "link 2", at(*-end), on="link 1")]
-    return Example("5.4", "double_pendulum", "spherical double pendulum", MultibodySystem(bodies, joints), 1.0, (
-        Quantity("11", "joint 1", "m", _error_of("joint 1"), (SEMIDIRECT,)),
-        Quantity("12", "joint 2", "m", _error_of("joint 2")),
-        Quantity("13", "drift of energy", "J", _energy_drift())))
+    inertia, bodies, joints = box(a, 0.1, 0.05), [], []
+    for k in range(1, links + 1):
+        omega = (10.0, 0.0, 0.0) if k < links else (10.0 * pi, 10.0 * pi, 20.0 * pi)
+        bodies.append(Body(f"link {k}", inertia, at((k - 0.5) * a), about(-end, omega)))
+        joints.append(Joint(f"joint {k}", "spherical", f"link {k}", at(*-end), on=f"link {k - 1}" if k > 1 else None))
+    figures = ("11", "12", "13") if links == 2 else [f"5.4, text, {k}" for k in range(1, links + 2)]
+    quantities = [Quantity(figure, f"joint {k}", "m", _error_of(f"joint {k}"), (SEMIDIRECT,) if k == 1 else ())
+                  for k, figure in enumerate(figures[:-1], start=1)]
+    quantities.append(Quantity(figures[-1], "drift of energy", "J", _energy_drift()))
+    number = {2: "double", 3: "three-bar", 4: "four-bar"}[links]
+    return Example("5.4", f"{number.replace('-', '_')}_pendulum", f"spherical {number} pendulum",
+                   MultibodySystem(bodies, joints).resolved_in(INERTIAL), 1.0, tuple(quantities))
 
 
 # ------------------------------------------------------------------------------------------------- 5.5
@@ -202,7 +220,8 @@ def four_bar() -> Example:
     """5.5: a planar four-bar, its last joint a spherical one, as the caption of figure 16 has it.
 
     Figure 14 is not in our text: crank and coupler are taken to lie in line, 2 L0/sqrt(27) and twice that long, with
-    the rocker upright, L0/sqrt(3), on a base of L0, which gives the printed angular velocities; bars are 5 cm wide."""
+    the rocker upright, L0/sqrt(3), on a base of L0, which gives the printed angular velocities; bars are 5 cm wide, of
+    aluminium, and move for 0.5 s: in steps of 10 ms, resolved in the inertial frame, they fly apart within 1 s."""
     L0, omega0 = 0.5, 10.0 * pi
     crank, rocker, width = 2.0 * L0 / sqrt(27.0), L0 / sqrt(3.0), 0.05
     up, across = np.array((sqrt(0.75), 0.5, 0.0)), np.array((0.0, 1.0, 0.0))
@@ -221,44 +240,47 @@ def four_bar() -> Example:
     quantities = [Quantity(figure, f"joint {k}", "m", _error_of(f"joint {k}"), exact[k])
                   for k, figure in enumerate(("15 a, b", "15 c, d", "16 a, b", "16 c, d"), start=1)]
     quantities.append(Quantity("5.5, text", "orientation, joint 2", "-", _error_of("joint 2", True), FORMULATIONS))
-    return Example("5.5", "four_bar", "planar four-bar", MultibodySystem(bodies, joints, gravity=STILL), 1.0,
-                   tuple(quantities))
+    system = MultibodySystem(bodies, joints, gravity=STILL).resolved_in(INERTIAL)
+    return Example("5.5", "four_bar", "planar four-bar", system, 0.5, tuple(quantities))
 
 
 # ------------------------------------------------------------------------------------------------- 5.6 and 5.7
-def revolute_prismatic() -> Example:
-    """5.6: a ring that turns about a vertical axis in its wall, and a bar that slides up and down on it, on a spring.
+def revolute_prismatic(first: str = "revolute") -> Example:
+    """5.6: a ring that turns about a vertical axis in its wall, and a bar that slides up and down on it, on a spring;
+    or the same with a cylindrical joint 1, which lets both fall.
 
     The printed inertias are those of a ring of the radii 0.15 and 0.08 m, 0.05 m high, and of a bar of 0.2 x 0.04 x
     0.04 m. Where axis and bar are figure 17 says, which our text lacks: at opposite sides of the ring, in the middle
-    of its wall; the spring has the length 0."""
+    of its wall; the spring has the length 0. They move for 2 s."""
     wall, omega = 0.115, (0.0, 0.0, 20.0 * pi)
     ring = Body("ring", sd.inertia_matrix(6.82825, STILL, np.diag((0.0507567, 0.0507567, 0.0986682))), at(wall),
                 about((-wall, 0.0, 0.0), omega))
     bar = Body("bar", sd.inertia_matrix(0.864, STILL, np.diag((0.0002304, 0.0029952, 0.0029952))), at(2.0 * wall),
                about((-2.0 * wall, 0.0, 0.0), omega) + np.array((0.0, 0.0, 0.0, 0.0, 0.0, 1.0)))
     system = MultibodySystem(
-        [ring, bar], [Joint("joint 1", "revolute", "ring", at(-wall)), Joint("joint 2", "prismatic", "bar", at(0.0),
-                                                                             on="ring")],
+        [ring, bar], [Joint("joint 1", first, "ring", at(-wall)), Joint("joint 2", "prismatic", "bar", at(0.0),
+                                                                        on="ring")],
         [Spring("bar", on="ring", point_on=(wall, 0.0, 0.0), stiffness=1e4)])
-    return Example("5.6", "revolute_prismatic", "revolute and prismatic joint", system, 2.0, (
-        Quantity("18", "joint 1", "m", _error_of("joint 1"), (SEMIDIRECT,), 15.0),
-        Quantity("19", "joint 2", "m", _error_of("joint 2"), (SEMIDIRECT,), 30.0)))
+    figures = ("18", "19") if first == "revolute" else ("5.6, text, 1", "5.6, text, 2")
+    return Example("5.6", f"{first}_prismatic", f"{first} and prismatic joint", system, 2.0, (
+        Quantity(figures[0], "joint 1", "m", _error_of("joint 1"), (SEMIDIRECT,), 15.0),
+        Quantity(figures[1], "joint 2", "m", _error_of("joint 2"), (SEMIDIRECT,), 30.0)))
 
 
 def cardan() -> Example:
     """5.7: an input shaft on a revolute joint, and a drive shaft that hangs on it by a universal joint.
 
     The printed angular velocities are body-fixed ones of shafts along the second axes of their frames, which stand
-    along the third axis of the inertial frame; figure 20, with the sizes, is not in our text: boxes of 5 x 20 x 5 cm
-    that meet at the universal joint."""
+    along the third axis of the inertial frame; figure 20, with the sizes, is not in our text: aluminium boxes of 5 x 20
+    x 5 cm that meet at the universal joint. They move for 5 s."""
     inertia, half = box(0.05, 0.2, 0.05), np.array((0.0, 0.1, 0.0))
     upright = np.array(((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0)))            # y upwards
     shafts = [Body("input", inertia, at(0.0, 0.0, 0.1, upright), (0.0, pi, 0.0, *STILL)),
               Body("drive", inertia, at(0.0, 0.0, -0.1, upright), about(half, (pi, pi, 0.0)))]
     joints = [Joint("joint 1", "revolute", "input", at(0.0, R=upright.T)),              # z along the shaft
               Joint("joint 2", "universal", "drive", at(*half, upright), on="input")]   # x and y along x and z of it
-    return Example("5.7", "cardan", "Cardan transmission", MultibodySystem(shafts, joints), 5.0, (
+    system = MultibodySystem(shafts, joints).resolved_in(INERTIAL)
+    return Example("5.7", "cardan", "Cardan transmission", system, 5.0, (
         Quantity("21", "position of joint 2", "m", _error_of("joint 2"), (SEMIDIRECT,)),
         Quantity("22", "orientation of joint 2", "-", _error_of("joint 2", True)),
         Quantity("5.7, text", "joint 1", "m", _error_of("joint 1"), FORMULATIONS)))
@@ -266,5 +288,8 @@ def cardan() -> Example:
 
 @cache
 def examples() -> tuple[Example, ...]:
-    """All, in the paper's order."""
-    return (*free_body(), heavy_top(), double_pendulum(), four_bar(), revolute_prismatic(), cardan())
+    """All, in the paper's order, those beside another right after it."""
+    double, bars, shafts = pendulum(), four_bar(), cardan()
+    return (*free_body(), heavy_top(), double, resolved_in_the_other_body(double), pendulum(3), pendulum(4),
+            bars, resolved_in_the_other_body(bars), revolute_prismatic(), revolute_prismatic("cylindrical"),
+            shafts, resolved_in_the_other_body(shafts))

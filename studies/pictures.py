@@ -1,4 +1,5 @@
-"""Pictures of the study: an example a file, a figure of [MT] a row, SE(3) on the left and SO(3) x R^3 on the right."""
+"""Pictures of the study: an example a file, a figure of [MT] a row, SE(3) on the left and SO(3) x R^3 on the right;
+with dashes what is beside the example."""
 import matplotlib
 
 matplotlib.use("Agg")
@@ -20,16 +21,28 @@ def draw(motions, folder):
     """Draw all examples; their paths. motions: {(example, dt): (t, {(figure, formulation): values})}."""
     drawn = []
     with plt.rc_context(SETTINGS):
-        for example in examples():
-            figure = of_example(example, {dt: motions[name, dt] for name, dt in motions if name == example.name})
+        for example in (e for e in examples() if not e.beside):
+            beside = [of(motions, e.name) for e in examples() if e.beside == example.name]
+            figure = of_example(example, of(motions, example.name), *beside)
             figure.text(0.01, 0.006, "screw_dynamics, make figures", fontsize=7, color=GREY)
             drawn.append(folder / f"integration_{example.name}.png")
             figure.savefig(drawn[-1], dpi=90)
             plt.close(figure)
         drawn.append(folder / "integration_mechanisms.png")
-        of_mechanisms([example for example in examples() if example.system.joints]).savefig(drawn[-1], dpi=90)
+        of_mechanisms(list(mechanisms().values())).savefig(drawn[-1], dpi=90)
         plt.close("all")
     return drawn
+
+
+def of(motions, name):
+    """{dt: (t, values)} of the example of a name."""
+    return {dt: motions[example, dt] for example, dt in motions if example == name}
+
+
+def mechanisms():
+    """{section: the first example of it that has joints}."""
+    first = {e.section: e for e in reversed(examples()) if e.system.joints}
+    return {section: first[section] for section in sorted(first)}
 
 
 def of_mechanisms(shown):
@@ -71,8 +84,8 @@ def corners(body):
     return (signs * half) @ C[:3, :3].T + C[:3, 3]
 
 
-def of_example(example, motions):
-    """The figures of one example, {dt: (t, values)}."""
+def of_example(example, motions, beside=None):
+    """The figures of one example, {dt: (t, values)}, and with dashes those of the example beside it."""
     rows = len(example.quantities)
     height = 1.15 + 2.0 * rows
     figure, axes = plt.subplots(rows, 2, figsize=(9.0, height), sharex=True, sharey="row", squeeze=False)
@@ -80,11 +93,13 @@ def of_example(example, motions):
                            hspace=0.32)
     figure.suptitle(f"{example.section}  {example.title}", x=0.085, ha="left", fontsize=11, fontweight="bold",
                     y=1.0 - 0.08 / height, va="top")
+    if beside:
+        figure.text(0.085, 1.0 - 0.46 / height, "solid: joints resolved in the inertial frame; dashed: in the other "
+                    "body", fontsize=8, va="center")
     for row, quantity in zip(axes, example.quantities, strict=True):
         for axis, group in zip(row, FORMULATIONS, strict=True):
-            for dt, (t, values) in sorted(motions.items(), reverse=True):
-                axis.semilogy(t, np.maximum(values[quantity.figure, group], FLOOR), linewidth=1.1,
-                              color=COLOURS.get(dt, GREY), label=f"dt = {dt:g} s")
+            curves(axis, motions, (quantity.figure, group), linewidth=1.1)
+            curves(axis, beside or {}, (quantity.figure, group), linewidth=0.9, linestyle=(0, (4, 2)))
             axis.grid(True, **GRID)
             where = quantity.figure if "text" in quantity.figure else f"figure {quantity.figure}"
             axis.set_title(f"{quantity.caption}, {group}   ({where})", loc="left", fontsize=8.5)
@@ -93,6 +108,13 @@ def of_example(example, motions):
         row[0].set_ylim(max(low, 0.3 * FLOOR), high)
     for axis in axes[-1]:
         axis.set_xlabel("time [s]")
-    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="upper right", ncols=3, fontsize=8, frameon=False,
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles[:len(motions)], labels[:len(motions)], loc="upper right", ncols=3, fontsize=8, frameon=False,
                   bbox_to_anchor=(0.99, 1.0 - 0.24 / height))
     return figure
+
+
+def curves(axis, motions, key, **style):
+    """Of {dt: (t, values)} the values of a key over time, a colour a dt, the longest step first."""
+    for dt, (t, values) in sorted(motions.items(), reverse=True):
+        axis.semilogy(t, np.maximum(values[key], FLOOR), color=COLOURS.get(dt, GREY), label=f"dt = {dt:g} s", **style)

@@ -72,3 +72,16 @@ ac.canonical(ac.SEMIDIRECT, np.eye(4)), ac.angles("zxz")     # minimal coordinat
 # %% absolute_coordinates.simulate_in
 free = ac.MultibodySystem([body])
 ac.simulate_in(ac.EULER_PARAMETERS, free, duration=0.01, dt=1e-3)
+
+# %% absolute_coordinates.second_kind
+ac.second_kind(np.eye(6), [np.eye(4)])                      # three turns about x, y, z, then three slides
+
+# %% absolute_coordinates.mixed_velocity_matrix
+ac.mixed_velocity_matrix(np.array((0.1, 0, 0, 0, 0, 0.5)))  # A(X) of [MT] (69)
+
+# %% absolute_coordinates.dual_quaternion_accelerations, absolute_coordinates.DualAccelerations
+Q = ac.DUAL_QUATERNIONS.of(system.initial().poses)          # (bodies, 8)
+ac.dual_quaternion_accelerations(system, 0.0, Q, np.zeros_like(Q)).accelerations
+
+# %% absolute_coordinates.simulate_dual_quaternions
+ac.simulate_dual_quaternions(system, duration=0.01, dt=1e-3).recorded["coordinates"]

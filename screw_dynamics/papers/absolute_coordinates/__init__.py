@@ -1,6 +1,7 @@
 """Multibody systems in absolute coordinates: every body has a pose of its own, joints are constraints; plain NumPy.
 
   groups          SE(3), SO(3) x R^3 and their products: exp, ad, dexp, dexp^-1       [MT] appendix A
+  bodies          Body
   joints          lower pairs and the universal joint as scalar constraints
   constraints     residuals, Jacobian and its rate, of all joints at once              [MT] (6), (7)
   springs         springs and dampers between points
@@ -10,20 +11,35 @@
   integrators     Munthe-Kaas for any Butcher tableau, commutator-free                 [MT] (83)
   generalised_alpha  implicit steps for stiff systems
   motion          simulate
-  reconstruction  screw coordinates, Euler parameters, dual quaternions, angles   [MT] (12b), (15b), (59)
+  reconstruction  screw coordinates, Euler parameters, dual quaternions, angles   [MT] (12b), (15b), (59), (69)
+  second_kind     the pose as a product of exponentials of six screws              [MT] remark 4
   quaternions     (dual) quaternions and what leads to velocities                  [MT] (70)-(80)
+  dual_quaternion_dynamics  the equations of motion in dual quaternions            [MT] 3.2
   of_robot        the system of a Robot, and its joints' velocities and efforts
 
 May import robot and all packages below it, and no package beside it."""
+from .bodies import Body
+from .dual_quaternion_dynamics import DualAccelerations, dual_quaternion_accelerations, simulate_dual_quaternions
 from .groups import DIRECT, SEMIDIRECT, ConfigurationGroup
 from .joint_springs import JointSpring
 from .joints import Joint
 from .motion import Motion, simulate
 from .of_robot import RobotJoints, of_robot
-from .reconstruction import DUAL_QUATERNIONS, EULER_PARAMETERS, Coordinates, angles, canonical, simulate_in
+from .reconstruction import (
+    DUAL_QUATERNIONS,
+    DUAL_QUATERNIONS_OF_MIXED_VELOCITIES,
+    EULER_PARAMETERS,
+    Coordinates,
+    angles,
+    canonical,
+    mixed_velocity_matrix,
+    simulate_in,
+)
+from .second_kind import second_kind
 from .springs import Spring
-from .system import Body, MultibodySystem, State
+from .system import MultibodySystem, State
 
-__all__ = ["DIRECT", "DUAL_QUATERNIONS", "EULER_PARAMETERS", "SEMIDIRECT", "Body", "ConfigurationGroup", "Coordinates",
-           "Joint", "JointSpring", "Motion", "MultibodySystem", "RobotJoints", "Spring", "State", "angles", "canonical",
-           "of_robot", "simulate", "simulate_in"]
+__all__ = ["DIRECT", "DUAL_QUATERNIONS", "DUAL_QUATERNIONS_OF_MIXED_VELOCITIES", "EULER_PARAMETERS", "SEMIDIRECT",
+           "Body", "ConfigurationGroup", "Coordinates", "DualAccelerations", "Joint", "JointSpring", "Motion",
+           "MultibodySystem", "RobotJoints", "Spring", "State", "angles", "canonical", "dual_quaternion_accelerations",
+           "mixed_velocity_matrix", "of_robot", "second_kind", "simulate", "simulate_dual_quaternions", "simulate_in"]

@@ -45,13 +45,14 @@ class JointConstraints:
 
     def __init__(self, rows: Sequence[Row], n: int):
         self.m, self.n, self.names = len(rows), n, tuple(row.joint for row in rows)
-        self.body, self.on = (np.array([getattr(row, name) for row in rows], dtype=int) for name in ("body", "on"))
+        self.body, self.on, self.frame = (np.array([getattr(row, name) for row in rows], dtype=int)
+                                          for name in ("body", "on", "frame"))
         self.u, self.c, self.o = (np.array([getattr(row, name) for row in rows]).reshape(-1, 3) for name in "uco")
         self.slides, self.pitch = (np.array([getattr(row, name) for row in rows]) for name in ("slides", "pitch"))
         self.across = np.array([row.across for row in rows]).reshape(-1, 2, 2, 3)
         self.screwed = np.flatnonzero(self.pitch)
         self._arms = np.array((self.u, self.c, self.o))
-        self._s, self._lower = self.slides[:, None], -self.slides[:, None] * self.u
+        self._s, self._turns = self.slides[:, None], (self.frame == self.on)[:, None] * 1.0
 
     def residuals(self, R: np.ndarray, r: np.ndarray) -> np.ndarray:
         """h (m,): lengths in m, or cosines; R (n + 1, 3, 3), r (n + 1, 3). The angle of a helical joint is taken to
@@ -66,23 +67,23 @@ class JointConstraints:
         return h
 
     def _vectors(self, R, r):
-        Ra, Rb = R[self.on], R[self.body]
-        return turned(Ra, self.u), turned(Rb, self.c) + self._s * (r[self.body] - r[self.on] - turned(Ra, self.o))
+        d = turned(R[self.body], self.c) + self._s * (r[self.body] - r[self.on] - turned(R[self.on], self.o))
+        return turned(R[self.frame], self.u), d
 
     def rates(self, R: np.ndarray, r: np.ndarray, omega: np.ndarray, velocity: np.ndarray) -> Rates:
         """The Rates at poses as above and velocities (n + 1, 3) each, those of the ground 0."""
         Ra, Rb, wa, wb, s = R[self.on], R[self.body], omega[self.on], omega[self.body], self._s
-        w = np.array((wa, wb, wa))
+        w = np.array((omega[self.frame], wb, wa))
         first = cross(w, self._arms)
         second = cross(w, first)
-        to_world = np.array((Ra, Rb, Ra))
+        to_world = np.array((R[self.frame], Rb, Ra))
         U, C, A = turned(to_world, self._arms)
         dU, dC, dA = turned(to_world, first)
         ddU, ddC, ddA = turned(to_world, second)
         d = C + s * (r[self.body] - r[self.on] - A)
         dd = dC + s * (velocity[self.body] - velocity[self.on] - dA)
-        U_b = turned_back(Rb, U)
-        turn_b, turn_a = cross(np.array((self.c, self.u)), np.array((U_b, turned_back(Ra, d) + s * self.o)))
+        U_b, U_a = turned_back(Rb, U), turned_back(Ra, U)
+        turn_b, turn_a = cross(np.array((self.c, U_a)), np.array((U_b, self._turns * turned_back(Ra, d) + s * self.o)))
         h1 = (U * dd + dU * d).sum(axis=-1)
         drift = (U * (ddC - s * ddA) + 2.0 * dU * dd + ddU * d).sum(axis=-1)
         if self.screwed.size:
@@ -90,5 +91,4 @@ class JointConstraints:
             turn_b, turn_a = turn_b - p * U_b, turn_a + p * self.u
             h1 = h1 - (p * (U * spin - self.u * wa)).sum(axis=-1)
             drift = drift - (p * dU * spin).sum(axis=-1)
-        return Rates(h1, np.concatenate((turn_b, s * U_b), axis=1), np.concatenate((turn_a, self._lower), axis=1),
-                     drift)
+        return Rates(h1, np.concatenate((turn_b, s * U_b), axis=1), np.concatenate((turn_a, -s * U_a), axis=1), drift)

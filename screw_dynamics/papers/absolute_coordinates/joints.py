@@ -3,7 +3,8 @@
 Every constraint of a lower pair is of one form, a vector u fixed in the other body times a vector d:
   d = p - o     from the joint frame's origin o in the other body to its origin p in the body: no slide along u
   d = R w       a vector w fixed in the body: stays perpendicular to u
-and that of a helical joint besides takes the turn about u times the pitch."""
+and that of a helical joint besides takes the turn about u times the pitch. Where a joint holds a point, d = p - o = 0,
+u may as well be fixed in the inertial frame, as [MT] (32) has it: in closed poses the accelerations are the same."""
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,6 +28,9 @@ KINDS = {
     "universal": (ALL, ((X, Y),)),
     "fixed": (ALL, LOCKED),
 }
+# In which frame the constraints p - o = 0 of joints that hold a point may be resolved.
+OTHER_BODY, INERTIAL = RESOLUTIONS = "other body", "inertial frame"
+HOLDS_A_POINT = "revolute", "spherical", "universal", "fixed"
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +39,9 @@ class Joint:
 
     frame: the pose (4, 4) of the joint frame in the body, z along the joint's axis or normal to its plane; frame_on:
     the same in the other body, or in the inertial frame of the ground; None: so that the joint is closed in the bodies'
-    initial poses. pitch (m/rad): of a helical joint, which is 0 where the two frames coincide."""
+    initial poses. pitch (m/rad): of a helical joint, which is 0 where the two frames coincide. resolved_in: one of
+    RESOLUTIONS, the frame in which the vector between the two origins is 0, "other body" (in the joint frame, which
+    turns with it) or "inertial frame", [MT] (32), for the kinds in HOLDS_A_POINT: they differ where a joint is open."""
 
     name: str
     kind: str
@@ -44,12 +50,19 @@ class Joint:
     on: str | None = None
     frame_on: ArrayLike | None = None
     pitch: float = 0.0
+    resolved_in: str = OTHER_BODY
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"joint {self.name!r}: the kind {self.kind!r} must be one of {', '.join(KINDS)}")
         if self.pitch and self.kind != "helical":
             raise ValueError(f"joint {self.name!r}: a {self.kind} joint has no pitch, not {self.pitch}")
+        if self.resolved_in not in RESOLUTIONS:
+            raise ValueError(f"joint {self.name!r}: resolved_in must be one of {', '.join(map(repr, RESOLUTIONS))}, "
+                             f"not {self.resolved_in!r}")
+        if self.resolved_in == INERTIAL and self.kind not in HOLDS_A_POINT:
+            raise ValueError(f"joint {self.name!r}: a {self.kind} joint slides along axes of the other body, and "
+                             f"cannot be resolved in the {INERTIAL}; {', '.join(HOLDS_A_POINT)} joints can")
         if self.on == self.body:
             raise ValueError(f"joint {self.name!r} joins the body {self.body!r} to itself")
         object.__setattr__(self, "frame", pose(f"joint {self.name!r}", self.frame))
@@ -60,12 +73,14 @@ class Joint:
 class Row(NamedTuple):
     """One scalar constraint u . d = 0, or u . d = pitch * angle about u; bodies by number, the ground being the last.
 
-    u in the other body; c: of p, or of w, in the body; o: of the joint frame's origin in the other body; slides: 1, or
-    0 where d = R w; across: the axes x, y of the joint frame, in the body and in the other, (2, 3) and (2, 3)."""
+    frame: the body in which u is fixed, `on` or the ground; c: of p, or of w, in the body; o: of the joint frame's
+    origin in the other body; slides: 1, or 0 where d = R w; across: the axes x, y of the joint frame, in the body and
+    in the other, (2, 3) and (2, 3)."""
 
     joint: str
     body: int
     on: int
+    frame: int
     u: np.ndarray
     c: np.ndarray
     o: np.ndarray
@@ -76,14 +91,17 @@ class Row(NamedTuple):
 
 def slide(joint: Joint, body: int, on: int, frame: np.ndarray, frame_on: np.ndarray, axis: int) -> Row:
     """That the body does not slide along an axis, or as far as it turns times the pitch along z."""
-    return Row(joint.name, body, on, frame_on[:3, axis], frame[:3, 3], frame_on[:3, 3], 1.0,
+    return Row(joint.name, body, on, on, frame_on[:3, axis], frame[:3, 3], frame_on[:3, 3], 1.0,
                joint.pitch if axis == Z else 0.0, np.array((frame[:3, :2].T, frame_on[:3, :2].T)))
 
 
-def rows(joint: Joint, body: int, on: int, frame: np.ndarray, frame_on: np.ndarray) -> list[Row]:
-    """The constraints of a joint, whose frame is given in the body and in the other body."""
+def rows(joint: Joint, body: int, on: int, frame: np.ndarray, frame_on: np.ndarray, ground: int) -> list[Row]:
+    """The constraints of a joint, whose frame is given in the body and in the other body; ground: its number."""
     slides, perpendicular = KINDS[joint.kind]
     axes, axes_on = frame[:3, :3].T, frame_on[:3, :3].T
     across = np.array((axes[:2], axes_on[:2]))
-    upright = [Row(joint.name, body, on, axes_on[k], axes[j], np.zeros(3), 0.0, 0.0, across) for k, j in perpendicular]
-    return [slide(joint, body, on, frame, frame_on, k) for k in slides] + upright
+    held = [slide(joint, body, on, frame, frame_on, k) for k in slides]
+    if joint.resolved_in == INERTIAL:
+        held = [row._replace(frame=ground, u=e) for row, e in zip(held, np.eye(3), strict=True)]
+    return held + [Row(joint.name, body, on, on, axes_on[k], axes[j], np.zeros(3), 0.0, 0.0, across)
+                   for k, j in perpendicular]

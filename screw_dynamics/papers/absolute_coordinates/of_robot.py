@@ -12,11 +12,12 @@ from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, tilde
 
+from .bodies import Body
 from .groups import SEMIDIRECT
 from .joint_springs import JointSpring
 from .joints import Joint
 from .springs import Spring
-from .system import Body, MultibodySystem
+from .system import MultibodySystem
 
 Efforts = ArrayLike | Callable[[float, np.ndarray], ArrayLike]
 

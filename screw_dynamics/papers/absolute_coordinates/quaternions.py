@@ -85,8 +85,34 @@ def H(Q: np.ndarray) -> np.ndarray:
 
 
 def H_mixed(Q: np.ndarray) -> np.ndarray:
-    """(..., 6, 8), (76) corrected: the mixed velocity."""
+    """(..., 6, 8), (76) corrected: the mixed velocity is H^m Q'."""
     real, dual = Q[..., :4], Q[..., 4:]
     matrix = np.zeros((*Q.shape[:-1], 6, 8))
     matrix[..., :3, :4], matrix[..., 3:, 4:], matrix[..., 3:, :4] = 2.0 * E(real), 2.0 * D(real), -2.0 * D(dual)
     return matrix
+
+
+def twist_matrix(Q: np.ndarray) -> np.ndarray:
+    """(..., 6, 8) of the vector parts of 2 Q^* Q', the body-fixed twist. It equals H on rates Q' that keep
+    `conditions`, and its own rate times Q' is 0: the twist's derivative is twist_matrix(Q) Q''."""
+    real, dual = Q[..., :4], Q[..., 4:]
+    matrix = np.zeros((*Q.shape[:-1], 6, 8))
+    matrix[..., :3, :4] = matrix[..., 3:, 4:] = 2.0 * E(real)
+    matrix[..., 3:, :4] = 2.0 * E(dual)
+    return matrix
+
+
+def conditions(Q: np.ndarray) -> np.ndarray:
+    """(..., 2): (|Q|^2 - 1) / 2 and Q . Q_eps, the normalisation and the Pluecker condition, which [MT] 3.2 adds to
+    (12c)."""
+    real, dual = Q[..., :4], Q[..., 4:]
+    return np.stack((0.5 * ((real * real).sum(axis=-1) - 1.0), (real * dual).sum(axis=-1)), axis=-1)
+
+
+def condition_rows(Q: np.ndarray) -> np.ndarray:
+    """(..., 2, 8): their Jacobian by Q. Linear in Q, so that condition_rows(Q) Q'' = -condition_rows(Q') Q' holds
+    where they stay."""
+    rows = np.zeros((*Q.shape[:-1], 2, 8))
+    rows[..., 0, :4] = rows[..., 1, 4:] = Q[..., :4]
+    rows[..., 1, :4] = Q[..., 4:]
+    return rows

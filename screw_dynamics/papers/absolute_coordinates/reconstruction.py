@@ -1,5 +1,5 @@
 """Other kinematic reconstructions: poses in coordinates that are integrated as a vector-space ODE q' = A(q)^-1 V;
-[MT] (12b), (15b), (59). Each is a choice with its own singularities, and its own velocity V."""
+[MT] (1b), (12b), (15b), (59), (69). Each is a choice with its own singularities, and its own velocity V."""
 import warnings
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -8,8 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from screw_dynamics import checks
+from screw_dynamics.screws.groups import se3
+
 from . import quaternions
-from .groups import DIRECT, SEMIDIRECT, ConfigurationGroup
+from .constraints import turned_back
+from .groups import BODY_FIXED, DIRECT, MIXED, SEMIDIRECT, ConfigurationGroup
 from .integrators import TABLEAUS
 from .motion import Motion
 from .system import MultibodySystem
@@ -29,19 +33,36 @@ class Coordinates(NamedTuple):
     regularity: Callable[[np.ndarray], np.ndarray]
 
 
-def canonical(group: str, initial: ArrayLike) -> Coordinates:
+def canonical(group: str, initial: ArrayLike, velocity: str | None = None) -> Coordinates:
     """Screw coordinates X of g = g_0 exp X in SE(3), or rotation vectors and positions in SO(3) x R^3, (12b), (14b):
     q' = dexp_-q^-1 V. Singular for the angles 2 pi, 4 pi, ..., regularity 1 - |xi| / 2 pi before the first.
 
-    initial: g_0 (n, 4, 4). A body bound to a subgroup stays in it in SE(3), as in Munthe-Kaas methods."""
+    initial: g_0 (n, 4, 4); velocity: V is "body-fixed" or "mixed", None being that of the group; screw coordinates may
+    have either, q' = A(q)^-1 V of (69) with "mixed". A body bound to a subgroup stays in it in SE(3) with body-fixed
+    twists, as in Munthe-Kaas methods."""
     g0 = np.array(initial, dtype=float)
     of_bodies = ConfigurationGroup([group] * len(g0))
+    if velocity is not None:
+        checks.one_of("velocity", velocity, (BODY_FIXED, MIXED) if group == SEMIDIRECT else (MIXED,))
+    mixed = group == SEMIDIRECT and velocity == MIXED
+
+    def rates(q, V):
+        if not mixed:
+            return of_bodies.dexp_inv(-q, V)
+        seen_from_g0 = np.concatenate((V[..., :3], turned_back(g0[..., :3, :3], V[..., 3:])), axis=-1)
+        return np.linalg.solve(mixed_velocity_matrix(q), seen_from_g0[..., None])[..., 0]
     return Coordinates(
-        f"canonical coordinates of {group}", group,
+        f"canonical coordinates of {group}{' with mixed velocities' if mixed else ''}", DIRECT if mixed else group,
         of=lambda g: of_bodies.log(of_bodies.compose(of_bodies.inverse(g0), g)),
-        poses=lambda q: of_bodies.compose(g0, of_bodies.exp(q)),
-        rates=lambda q, V: of_bodies.dexp_inv(-q, V),
+        poses=lambda q: of_bodies.compose(g0, of_bodies.exp(q)), rates=rates,
         regularity=lambda q: np.maximum(0.0, 1.0 - np.linalg.norm(q[..., :3], axis=-1) / (2.0 * np.pi)))
+
+
+def mixed_velocity_matrix(X: np.ndarray) -> np.ndarray:
+    """A(X) = diag(I, R) dexp_-X (..., 6, 6), R = exp xi, (69): the mixed velocity of exp X is A(X) X'."""
+    A = np.swapaxes(se3.dexp(-X[..., None, :], np.eye(6)), -1, -2)
+    A[..., 3:, :] = se3.exp(X)[..., :3, :3] @ A[..., 3:, :]
+    return A
 
 
 def _euler_poses(q):
@@ -58,6 +79,10 @@ def _dual_rates(q, V):
     return 0.5 * (rates[..., :, [1, 2, 3, 5, 6, 7]] @ V[..., None])[..., 0]
 
 
+def _mixed_dual_rates(q, V):
+    return _dual_rates(q, np.concatenate((V[..., :3], turned_back(quaternions.rotation(q[..., :4]), V[..., 3:])), -1))
+
+
 def _length(q):
     """Of the quaternions, which need not be 1, but not 0."""
     return np.minimum(1.0, np.linalg.norm(q[..., :4], axis=-1))
@@ -71,6 +96,10 @@ EULER_PARAMETERS = Coordinates(     # (79), (80) corrected: Q' = E^T omega / 2, 
 DUAL_QUATERNIONS = Coordinates(     # (77), (78) corrected, inverted: Q' = Q V / 2 for V = (0, omega) + eps (0, v)
     "dual quaternions", SEMIDIRECT, of=quaternions.of_poses, poses=quaternions.poses, rates=_dual_rates,
     regularity=_length)
+
+DUAL_QUATERNIONS_OF_MIXED_VELOCITIES = Coordinates(         # (75), (76) corrected, inverted: the same with v = R^T r'
+    "dual quaternions with mixed velocities", DIRECT, of=quaternions.of_poses, poses=quaternions.poses,
+    rates=_mixed_dual_rates, regularity=_length)
 
 
 def angles(axes: str = "zxz") -> Coordinates:
@@ -123,32 +152,49 @@ def simulate_in(coordinates: Coordinates, system: MultibodySystem, duration: flo
 
     `recorded` has besides "coordinates" (k, n, ...) and "regularity" (k,), the least of all bodies. ArithmeticError
     where it falls below 1e-9."""
+    moved = system.with_groups(coordinates.group)
+    poses, V = moved.initial(closed=True)
+
+    def rate(t, q, V):
+        return coordinates.rates(q, V), moved.accelerations(t, coordinates.poses(q), V)
+    return vector_space_motion(coordinates, rate, (coordinates.of(poses), V), lambda q, V: V, duration, dt, method,
+                               every, record or {})
+
+
+def vector_space_motion(coordinates: Coordinates, rate: Callable, start: tuple[np.ndarray, np.ndarray],
+                        velocities: Callable[[np.ndarray, np.ndarray], np.ndarray], duration: float, dt: float,
+                        method: str, every: int, record: Mapping[str, Callable]) -> Motion:
+    """The Motion of (q', U') = rate(t, q, U) from `start` by a Runge-Kutta method of TABLEAUS without step control;
+    velocities(q, U): those that are kept. Otherwise as simulate_in."""
     if method not in TABLEAUS or TABLEAUS[method].error is not None:
         raise ValueError(f"the method {method!r} must be one of euler, heun, rk4")
-    moved, tableau = system.with_groups(coordinates.group), TABLEAUS[method]
-    poses, V = moved.initial(closed=True)
-    q, kept, record, steps = coordinates.of(poses), [], record or {}, max(1, round(duration / dt))
+    dt, duration, every = checks.positive("dt", dt), checks.number("duration", duration, 0.0), checks.whole(
+        "every", every, 1)
+    (q, U), tableau, kept, steps = start, TABLEAUS[method], [], max(1, round(duration / dt))
 
     def keep(k):
-        g = coordinates.poses(q)
+        g, V = coordinates.poses(q), velocities(q, U)
         least = _regular(coordinates, q, k * dt)
         kept.append((k * dt, g, V, q, least, *(np.asarray(f(g, V)) for f in record.values())))
     keep(0)
     for step in range(steps):
-        dq, dV = [], []
+        dq, dU = [], []
         for a, c in zip(tableau.a, tableau.c, strict=True):
-            q_j = q + dt * sum((w * rate for w, rate in zip(a, dq, strict=False)), np.zeros_like(q))
-            V_j = V + dt * sum((w * rate for w, rate in zip(a, dV, strict=False)), np.zeros_like(V))
-            dq.append(coordinates.rates(q_j, V_j))
-            dV.append(moved.accelerations((step + c) * dt, coordinates.poses(q_j), V_j))
-        q = q + dt * sum(w * rate for w, rate in zip(tableau.b, dq, strict=True))
-        V = V + dt * sum(w * rate for w, rate in zip(tableau.b, dV, strict=True))
+            at = rate((step + c) * dt, _advanced(q, dt, a, dq), _advanced(U, dt, a, dU))
+            dq.append(at[0])
+            dU.append(at[1])
+        q, U = _advanced(q, dt, tableau.b, dq), _advanced(U, dt, tableau.b, dU)
         _regular(coordinates, q, (step + 1) * dt)
         if (step + 1) % every == 0 or step + 1 == steps:
             keep(step + 1)
     t, g, V, q, regularity, *recorded = (np.array(column) for column in zip(*kept, strict=True))
     found = {"coordinates": q, "regularity": regularity} | dict(zip(record, recorded, strict=True))
     return Motion(t, g, V, found, steps, 0)
+
+
+def _advanced(x, dt, weights, rates):
+    """x + dt sum_j weights[j] rates[j], of as many as there are."""
+    return x + dt * sum((w * rate for w, rate in zip(weights, rates, strict=False)), np.zeros_like(x))
 
 
 def _regular(coordinates, q, t):

@@ -1,51 +1,26 @@
 """MultibodySystem: rigid bodies in absolute coordinates, the joints, springs and wrenches between them, and their
 equations of motion in body-fixed twists and in mixed velocities; [MT] sections 2 and 3."""
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.model.checks import inertia, new_name, numbers, pose
 from screw_dynamics.screws.arrays import inverse_pose
 
+from .bodies import Body, numbered, root_inverse
 from .constraints import JointConstraints, cross, turned, turned_back
-from .groups import SEMIDIRECT, ConfigurationGroup
+from .groups import ConfigurationGroup
 from .index_1 import WeightedConstraints, dependent_rows
 from .joint_springs import JointSpring, JointSprings
-from .joints import Joint, Z, rows, slide
+from .joints import HOLDS_A_POINT, RESOLUTIONS, Joint, Z, rows, slide
 from .springs import Spring, Springs
 
 ASSEMBLED = 1e-8        # the largest residual of a joint that counts as closed
 
 Wrenches = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
-
-
-@dataclass(frozen=True, eq=False)
-class Body:
-    """A rigid body with its initial motion.
-
-    inertia (6, 6) about the frame's origin, as from sd.inertia_matrix; pose (4, 4) of the frame in the inertial frame;
-    twist (6,) body-fixed, angular part first; group: in which its configuration is integrated, and so what its velocity
-    is: "SE(3)" (body-fixed twist) or "SO(3) x R^3" (mixed). physical: the inertia must be one that a rigid body can
-    have, as of ModelBuilder."""
-
-    name: str
-    inertia: ArrayLike
-    pose: ArrayLike = ((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0))
-    twist: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    group: str = SEMIDIRECT
-    physical: bool = True
-
-    def __post_init__(self) -> None:
-        name, physical = f"body {new_name('body', self.name, ())!r}", checks.flag("physical", self.physical)
-        ConfigurationGroup([self.group])                        # which refuses what is none
-        for field, value in (("inertia", inertia(name, self.inertia, physical)),
-                             ("pose", pose(name, self.pose)), ("twist", numbers(name, "twist", self.twist, (6,)))):
-            value.setflags(write=False)
-            object.__setattr__(self, field, value)
 
 
 class State(NamedTuple):
@@ -70,10 +45,10 @@ class MultibodySystem:
         self.gravity, self.wrenches, self.baumgarte = checks.vector("gravity", gravity, 3), wrenches, tuple(baumgarte)
         if not self.bodies:
             raise ValueError("a system must have a body")
-        self.number = _numbered(self.bodies, self.joints, self.springs)
+        self.number = numbered(self.bodies, self.joints, self.springs)
         self.group = ConfigurationGroup([body.group for body in bodies])
         self.inertias = np.array([body.inertia for body in bodies])
-        self._roots_inverse = np.array([_root_inverse(body) for body in bodies])           # L^-T
+        self._roots_inverse = np.array([root_inverse(body) for body in bodies])           # L^-T
         self._roots = np.linalg.inv(self._roots_inverse)                                   # L^T
         self._inverses = self._roots_inverse @ self._roots_inverse.transpose(0, 2, 1)
         self._springs = Springs([s for s in self.springs if isinstance(s, Spring)], self.number)
@@ -82,7 +57,7 @@ class MultibodySystem:
             {joint.name: (slide(joint, *self._frames(joint), Z), joint.kind == "prismatic") for joint in self.joints
              if joint.kind in ("revolute", "prismatic")})
         self.constraints = JointConstraints([row for joint in self.joints
-                                             for row in rows(joint, *self._frames(joint))], self.n)
+                                             for row in rows(joint, *self._frames(joint), self.n)], self.n)
         self._semidirect = self.group.semidirect[:, None] * 1.0
         self._check_closed()
         self.weighted = WeightedConstraints(self.constraints, self._roots_inverse, self._rates(*self.initial()))
@@ -118,6 +93,13 @@ class MultibodySystem:
                 raise ValueError(f"the body {name!r} does not exist; bodies are {bodies}")
         bodies = [replace(body, group=chosen.get(body.name, body.group)) for body in self.bodies]
         return MultibodySystem(bodies, self.joints, self.springs, self.gravity, self.wrenches, self.baumgarte)
+
+    def resolved_in(self, frame: str) -> "MultibodySystem":
+        """The same system with the position constraints of all joints in HOLDS_A_POINT resolved in the frame, one of
+        RESOLUTIONS; those of other joints stay as they are."""
+        checks.one_of("resolved_in", frame, RESOLUTIONS)
+        joints = [replace(joint, resolved_in=frame) if joint.kind in HOLDS_A_POINT else joint for joint in self.joints]
+        return MultibodySystem(self.bodies, joints, self.springs, self.gravity, self.wrenches, self.baumgarte)
 
     def __repr__(self) -> str:
         redundant = self.constraints.m - self.rank
@@ -170,15 +152,13 @@ class MultibodySystem:
         a = self._free(t, poses, velocities, world)
         if self.constraints.m:
             rates = self.constraints.rates(R, r, omega, speed)
-            free = np.zeros((self.n + 1, 6))
-            free[:-1] = a
-            free[:-1, 3:] += cross(velocities[:, :3], velocities[:, 3:] * self._semidirect)
-            b = -rates.drift - self._times(rates, free)
-            if any(self.baumgarte):
-                alpha, beta = self.baumgarte
-                b = b - 2.0 * alpha * rates.velocity - beta ** 2 * self.constraints.residuals(R, r)
-            a = a + self.weighted.step(rates, b)
+            a = a + self.weighted.step(rates, self._lacking(rates, R, r, velocities, a))
         return self._resolved(poses, a)
+
+    def eta(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
+        """eta (m,) of J V' = eta, (13), with Baumgarte's terms."""
+        R, r, *speeds = self._world(poses, velocities)
+        return self._lacking(self.constraints.rates(R, r, *speeds), R, r, velocities, np.zeros((self.n, 6)))
 
     def _free(self, t, poses, velocities, world):
         """V' (n, 6) without joints, resolved in the body frames."""
@@ -215,6 +195,12 @@ class MultibodySystem:
     def velocity_residuals(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """J V (m,), in m/s and 1/s."""
         return self._rates(poses, velocities).velocity
+
+    def acceleration_residuals(self, poses: np.ndarray, velocities: np.ndarray, accelerations: np.ndarray
+                               ) -> np.ndarray:
+        """J V' - eta (m,) of (13), the second derivatives h'' of the residuals."""
+        a = self._resolved(poses, accelerations, back=True)
+        return self._second(self._rates(poses, velocities), velocities, a)
 
     def kinetic_energy(self, poses: np.ndarray, velocities: np.ndarray) -> float:
         """In J."""
@@ -287,9 +273,21 @@ class MultibodySystem:
     def _rates(self, poses, velocities):
         return self.constraints.rates(*self._world(poses, velocities))
 
-    def _times(self, rates, V):
-        """J V of (n + 1, 6) resolved in the body frames."""
-        return (rates.of_body * V[self.constraints.body] + rates.of_other * V[self.constraints.on]).sum(axis=1)
+    def _lacking(self, rates, R, r, velocities, a):
+        """What J must change h'' by (m,), for accelerations a (n, 6) resolved in the body frames."""
+        lacking = -self._second(rates, velocities, a)
+        if any(self.baumgarte):
+            alpha, beta = self.baumgarte
+            lacking = lacking - 2.0 * alpha * rates.velocity - beta ** 2 * self.constraints.residuals(R, r)
+        return lacking
+
+    def _second(self, rates, velocities, a):
+        """h'' (m,) for accelerations a (n, 6) resolved in the body frames."""
+        total = np.zeros((self.n + 1, 6))
+        total[:-1] = a
+        total[:-1, 3:] += cross(velocities[:, :3], velocities[:, 3:] * self._semidirect)
+        of = self.constraints
+        return (rates.of_body * total[of.body] + rates.of_other * total[of.on]).sum(axis=1) + rates.drift
 
     def _resolved(self, poses, a, back=False):
         """Of (n, 6) in the body frames: those of mixed bodies with the linear part in the inertial frame, or back."""
@@ -322,30 +320,3 @@ def turned_6(matrices: np.ndarray, V: np.ndarray) -> np.ndarray:
 def _with_ground(of_bodies, of_ground):
     """One more entry at the end, for the ground."""
     return np.concatenate((of_bodies, np.broadcast_to(of_ground, (1, *of_bodies.shape[1:]))))
-
-
-def _numbered(bodies, joints, springs):
-    """{name of a body: number}, None for the ground."""
-    number: dict[str | None, int] = {body.name: k for k, body in enumerate(bodies)}
-    if len(number) < len(bodies):
-        raise ValueError(f"bodies must differ in their names, not {', '.join(b.name for b in bodies)}")
-    if len({joint.name for joint in joints}) < len(joints):
-        raise ValueError(f"joints must differ in their names, not {', '.join(j.name for j in joints)}")
-    number[None] = len(bodies)
-    for kind, of in (("joint", joints), ("spring", springs)):
-        for k, item in enumerate(of):
-            if isinstance(item, JointSpring):
-                continue
-            for name in (item.body, item.on):
-                if name not in number:
-                    raise ValueError(f"{kind} {getattr(item, 'name', k)!r}: the body {name!r} does not exist")
-    return number
-
-
-def _root_inverse(body):
-    """L^-T of M = L L^T."""
-    try:
-        return np.linalg.inv(np.linalg.cholesky(body.inertia)).T
-    except np.linalg.LinAlgError:
-        raise ValueError(f"the inertia of the body {body.name!r} must be positive definite: absolute coordinates need "
-                         "mass and inertia of every body") from None

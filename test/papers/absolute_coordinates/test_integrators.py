@@ -80,3 +80,9 @@ def test_arguments_that_make_no_sense():
                              (dict(dt=0.0), "dt 0.0 must be finite and > 0")):
         with pytest.raises(ValueError, match=message):
             simulate(thrown(SEMIDIRECT), 1.0, **({"dt": 0.1} | options))
+
+
+def test_times_of_fixed_steps_are_their_multiples():
+    """Not sums of them, which would be off by 1e-13 here, and 1e-11 after 1e5 steps."""
+    system = MultibodySystem([Body("b", np.eye(6))], gravity=np.zeros(3))
+    assert (simulate(system, 1.0, 1e-3).t == np.r_[1e-3 * np.arange(1000), 1.0]).all()

@@ -1,0 +1,61 @@
+"""Canonical coordinates of the second kind: the pose as a product of exponentials of six successive screws.
+
+[MT] remark 4 describes rotations by successive turns about three axes, (59), and says that this "is easily extended to
+SE(3) by using a unit basis including translations"; this is that extension, for any six screws."""
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.model.checks import numbers, pose
+from screw_dynamics.screws.arrays import Ad_matrix
+from screw_dynamics.screws.groups import se3
+
+from .groups import SEMIDIRECT
+from .reconstruction import Coordinates
+
+ITERATIONS, TOLERANCE, LONGEST = 50, 1e-13, 1.0     # of Newton's steps, in rad and m
+
+
+def second_kind(screws: ArrayLike, initial: ArrayLike, start: ArrayLike = (0.0,) * 6) -> Coordinates:
+    """Coordinates q of g = g_0 exp(X_1 q_1) ... exp(X_6 q_6) in SE(3); the body-fixed twist is V = B(q) q', with the
+    columns Ad^-1 X_k by the factors behind X_k, as in (59).
+
+    screws: X_k (6, 6), one a row, turns or slides of unit size in the body frame; initial: poses (n, 4, 4), whose q is
+    `start` (6,), the same for all bodies: there the screws must not depend on each other. Regularity is |det B|. A body
+    bound to the subgroup that the last screws generate stays in it. ValueError where the start is singular,
+    ArithmeticError for poses whose coordinates are not found."""
+    X, start = numbers("second_kind", "screws", screws, (6, 6)), checks.vector("start", start, 6)
+    if abs(np.linalg.det(twist_matrix(X, start))) < 1e-9:
+        raise ValueError(f"the screws depend on each other at the start {start.tolist()}")
+    g0 = np.array([pose("second_kind", g) for g in initial]) @ se3.inverse(product(X, start))
+
+    def of(g):
+        q = np.tile(start, (len(g), 1))
+        for _ in range(ITERATIONS):
+            left = se3.log(se3.inverse(g0 @ product(X, q)) @ g)
+            step = np.linalg.solve(twist_matrix(X, q), left[..., None])[..., 0]
+            q = q + step * np.minimum(1.0, LONGEST / np.maximum(np.linalg.norm(step, axis=-1, keepdims=True), 1e-300))
+            if np.abs(step).max(initial=0.0) < TOLERANCE:
+                return q
+        raise ArithmeticError("no coordinates of the second kind were found for these poses")
+    return Coordinates(
+        "coordinates of the second kind", SEMIDIRECT, of=of, poses=lambda q: g0 @ product(X, q),
+        rates=lambda q, V: np.linalg.solve(twist_matrix(X, q), V[..., None])[..., 0],
+        regularity=lambda q: np.abs(np.linalg.det(twist_matrix(X, q))))
+
+
+def product(screws: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """exp(X_1 q_1) ... exp(X_k q_k) (..., 4, 4) of screws (k, 6) and q (..., k)."""
+    g = np.broadcast_to(np.eye(4), (*q.shape[:-1], 4, 4))
+    for k, X in enumerate(screws):
+        g = g @ se3.exp(X * q[..., k, None])
+    return g
+
+
+def twist_matrix(screws: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """B (..., 6, k): the body-fixed twist of `product` is B q'."""
+    B, after = np.empty((*q.shape[:-1], 6, len(screws))), np.broadcast_to(np.eye(4), (*q.shape[:-1], 4, 4))
+    for k in range(len(screws) - 1, -1, -1):
+        B[..., k] = Ad_matrix(se3.inverse(after)) @ screws[k]
+        after = se3.exp(screws[k] * q[..., k, None]) @ after
+    return B
