@@ -15,9 +15,6 @@ ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.s
 ROWS = [row for row in ROWS if row[0] != "equations" and set(row[0]) != {"-"}]
 
 
-EQUATIONS = {"MT": 83}              # of papers of which every equation has a row: the number of the last one
-
-
 def named(column, pattern):
     """What stands in quotes in a column and has the form of a name."""
     quoted = {name for row in ROWS for name in re.findall(r"`([^`]+)`", row[column])}
@@ -53,15 +50,6 @@ def test_every_file_and_link_exists():
 
 def test_every_row_has_a_test():
     assert all("::test_" in row[2] for row in ROWS)
-
-
-@pytest.mark.parametrize("paper", EQUATIONS)
-def test_every_equation_has_a_row(paper):
-    """By its number, alone or in a range."""
-    cells = [part for row in ROWS for part in re.findall(rf"\[{paper}\]([^\[]*)", row[0])]
-    numbers = {n for cell in cells for first, last in re.findall(r"\((\d+)[a-z]?\)(?:-\((\d+)[a-z]?\))?", cell)
-               for n in range(int(first), int(last or first) + 1)}
-    assert numbers == set(range(1, EQUATIONS[paper] + 1))
 
 
 def test_every_formulation_is_named():
