@@ -17,7 +17,8 @@ QUIET = 0.5                 # load of a machine on which times mean something
 def text_of(told, errors):
     """Times and Errors as JSON."""
     values = [[*key, [float(f"{x:.3g}") for x in found]] for key, found in errors.values.items()]
-    return json.dumps({"times": told._asdict(), "errors": {**errors._asdict(), "values": values}}, indent=1) + "\n"
+    return json.dumps({"times": told._asdict(), "errors": {**errors._asdict(), "values": values}}, indent=1,
+                      ensure_ascii=False) + "\n"
 
 
 def read(text):

@@ -13,7 +13,7 @@ from . import algorithms, counts  # noqa: E402
 from .structures import ALIGNED, GENERAL  # noqa: E402
 from .times import BATCH, ONE, ratio  # noqa: E402
 
-STYLES = {"body": (BLUE, "o"), "spatial": (ORANGE, "s"), algorithms.NEAR: ("#a05000", "x"), "hybrid": (GREEN, "^"),
+STYLES = {"body": (BLUE, "o"), "spatial": (ORANGE, "s"), algorithms.NEAR: ("#b8a000", "x"), "hybrid": (GREEN, "^"),
           "mixed": ("#CC79A7", "D"),
           algorithms.CLASSICAL: ("#56B4E9", "P"), algorithms.BY_MASS_MATRIX: (GREY, "v"),
           algorithms.BY_MASS_MATRIX_IN_BODY: ("#222222", "<")}
@@ -68,7 +68,7 @@ def of_counts(polynomials):
         axis.set_ylabel("operations for each joint")
     for axis in axes[-1]:
         axis.set_xlabel("joints")
-    figure.legend(handles=legend(marker=False), loc="upper left", ncols=7, frameon=False, bbox_to_anchor=(0.055, 1.0))
+    figure.legend(handles=legend(marker=False), loc="upper left", ncols=8, frameon=False, bbox_to_anchor=(0.055, 1.0))
     return figure
 
 
@@ -113,7 +113,7 @@ def of_times(measurements):
             axis.set_title(f"{quantity}: {title}")
     for axis in axes[:, 0]:
         axis.set_ylabel("time over that in body-fixed twists")
-    figure.legend(handles=legend(), loc="upper left", ncols=7, frameon=False, bbox_to_anchor=(0.05, 1.0))
+    figure.legend(handles=legend(), loc="upper left", ncols=8, frameon=False, bbox_to_anchor=(0.05, 1.0))
     figure.text(0.985, 0.008, "chains by their number of joints, and robots", ha="right", color=GREY)
     return figure
 
@@ -138,5 +138,5 @@ def of_accuracy(errors, distances):
     axes[0].annotate("rounding of one number", (places[-1], np.finfo(float).eps / 2), (0, -14), color=GREY, fontsize=8,
                      ha="right", textcoords="offset points")
     axes[0].set_ylabel("relative error")
-    figure.legend(handles=legend(), loc="upper left", ncols=7, frameon=False, bbox_to_anchor=(0.05, 1.0))
+    figure.legend(handles=legend(), loc="upper left", ncols=8, frameon=False, bbox_to_anchor=(0.05, 1.0))
     return figure

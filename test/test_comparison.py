@@ -338,6 +338,20 @@ def test_all_forms_agree_to_40_digits_also_far_from_the_origin(quantity):
         assert max(abs(a - b) for a, b in zip(near, far, strict=True)) < 1e-40 * max(map(abs, near))
 
 
+@pytest.mark.parametrize("quantity", ["forward dynamics", "mass matrix", "Coriolis matrix"])
+def test_about_a_near_point_digits_do_not_depend_on_where_the_robot_stands(quantity):
+    """Also where positions are summed: about the world's origin the same recursion loses them."""
+    state = accuracy.states(1)[:, 0]
+
+    def result(form, distance):
+        entry = algorithms.ALL[quantity][form]
+        return entry.plain(rows(accuracy.panda(distance)).links, *state[:entry.inputs].tolist()).astype(float)
+    expected = result(algorithms.BODY, 0.0)
+    for distance in (0.0, 1000.0):
+        assert error(result(algorithms.NEAR, distance), expected) < 1e-14
+    assert error(result("spatial", 1000.0), expected) > 1e-11
+
+
 def test_forms_that_disagree_are_not_measured():
     class Found:
         def __init__(self, *numbers):

@@ -21,6 +21,7 @@ from support.comparison_page import (
     STRAIGHT,
     answers,
     at,
+    by_quantity,
     closed_forms,
     counted,
     errors,
@@ -35,6 +36,7 @@ from support.comparison_page import (
     span,
     span_of_target,
     tree_shape,
+    with_header,
 )
 
 ARM, LONG = 7, 60                       # joints of an arm, and of a chain that is long for certain
@@ -134,7 +136,7 @@ def near_point_in_loops():
     keep = {form: found for (quantity, form), found in errors().items() if quantity == "forward dynamics"
             and max(found) < 1e-14 and not form.startswith("by mass matrix")}
     of = {form: at(counted()["forward dynamics", LOOPS][form], LONG) for form in keep}
-    return "spatial" not in keep and min(of, key=of.get) == NEAR
+    return "spatial" not in keep and min(of, key=of.get) == NEAR and NEAR not in FORWARD_DYNAMICS_BY
 
 
 def hybrid_simulation(*spans):
@@ -236,7 +238,7 @@ CLAIMS = {
         rf"robots, {SPAN} in batches\.": torques,
         r"Among the representations body-fixed\.": torques_by_representations,
         r"Simulation of any robot, in loops: spatial about a point near the robot takes the fewest operations of what "
-        r"keeps its digits\.": near_point_in_loops,
+        r"keeps its digits; it is in `comparison/recursions` alone\.": near_point_in_loops,
         rf"Hybrid takes {SPAN} of the time of the body-fixed form, {SPAN} in batches, on this processor; with "
         rf"AVX2 alone "
         rf"{SPAN} and {SPAN}\.": hybrid_simulation,
@@ -284,6 +286,15 @@ def test_each_claim_is_on_the_page():
     for title, patterns in CLAIMS.items():
         for pattern in patterns:
             assert any(re.fullmatch(pattern, s) for t, s in SENTENCES if t == title), pattern
+
+
+def test_tables_that_say_the_same_agree():
+    """Chains in Denavit and Hartenberg's convention on this page and in its tables."""
+    found = by_quantity(with_header("quantity", "twists", "revolute", "prismatic", "alternating"),
+                        ("revolute", "prismatic", "alternating"))
+    assert len(found) == 6
+    for (quantity, joints), of in found.items():
+        assert of == (counted()[quantity, DH] if joints == "revolute" else of_joints()[quantity, f"{joints}, {DH}"])
 
 
 def test_formulas_are_read():
