@@ -410,7 +410,7 @@ def test_a_case_whose_times_scatter_is_measured_again(monkeypatch, calls, attemp
     found = [Measurement({}, {"body": [1.0] * 4 + [x] * 6}) for x in calls]
     made = iter(found)
     monkeypatch.setattr(times, "measure", lambda *_, **__: next(made))
-    m = times.of_case("gravity torque", "chain 2", times.BATCH, False, times.FULL)
+    m = times.of_case("twists", "chain 2", times.BATCH, False, times.FULL)
     assert m is found[attempts - 1] and times.scattered(m) == (calls[attempts - 1] > 1.0)
 
 
