@@ -47,7 +47,7 @@ def fastest(measured, quantity, way, specialized=False):
 def span(measured, quantity, form, way):
     """The least and the greatest ratio of a form to the body-fixed one."""
     ratios = [ratio(m, form) for m in of_robots(measured, quantity, way)]
-    return f"{min(ratios):.2f} to {max(ratios):.2f}"
+    return f"{min(ratios):.2f} to {max(ratios):.2f}" if ratios else "not measured"
 
 
 def summary(measured):
