@@ -15,7 +15,7 @@ from .structures import rows
 from .times import of_model
 
 STATES, FEW_STATES = 9, 2
-DISTANCES, FEW_DISTANCES = (0.0, 1.0, 10.0, 100.0, 1000.0), (0.0, 100.0)      # m
+DISTANCES, FEW_DISTANCES = (0.0, 1.0, 10.0, 100.0, 1000.0), (0.0, 1000.0)     # m
 DIRECTION = np.array([0.6, 0.64, 0.48])                                       # of the way that the robot is moved
 INPUTS = 4
 QUANTITIES = (*algorithms.SAME, "twists", "Jacobians", *algorithms.MOTIONS, "Jacobian of the last body")

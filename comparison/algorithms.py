@@ -10,9 +10,10 @@ from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_CLASSICA
 from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
 
-from .recursions import last_body, matrices, motions
+from .recursions import coriolis_matrices, last_body, matrices, motions, near_point
 
 BODY = "body"                       # the representation that all others are held against
+NEAR = "spatial, near"              # spatial twists about a point near the robot in place of the world's origin
 # Beside the representations: accelerations of points instead of derivatives of twists, and the mass matrix, in hybrid
 # twists and in the body frames.
 CLASSICAL, BY_MASS_MATRIX, BY_MASS_MATRIX_IN_BODY = "classical", "by mass matrix", "by mass matrix, body"
@@ -21,7 +22,8 @@ SPARSE = "by mass matrix, body, sparse"         # of trees, whose factors have t
 # Quantities that are there in each representation, or in several other ways, and are timed for all robots.
 IN_EACH = {
     "inverse dynamics": {**INVERSE_DYNAMICS_IN, CLASSICAL: INVERSE_DYNAMICS_CLASSICAL},
-    "forward dynamics": {**FORWARD_DYNAMICS_IN, BY_MASS_MATRIX: FORWARD_DYNAMICS_BY_MASS_MATRIX,
+    "forward dynamics": {**FORWARD_DYNAMICS_IN, NEAR: near_point.FORWARD_DYNAMICS_NEAR,
+                         BY_MASS_MATRIX: FORWARD_DYNAMICS_BY_MASS_MATRIX,
                          BY_MASS_MATRIX_IN_BODY: FORWARD_DYNAMICS_BY_MASS_MATRIX_BODY_FIXED},
     "twists": BODY_TWISTS_IN,               # of all bodies, as are the Jacobians
     "Jacobians": BODY_JACOBIANS_IN,
@@ -37,13 +39,16 @@ LAST = {                                                # of the last body of a 
 }
 MATRICES = {
     "gravity torque": {BODY: GRAVITY_TORQUE, **matrices.GRAVITY_IN},
-    "mass matrix": {BODY: MASS_MATRIX, "spatial": matrices.MASS_MATRIX_SPATIAL, "hybrid": matrices.MASS_MATRIX_HYBRID},
-    "Coriolis matrix": {BODY: CORIOLIS_MATRIX, "spatial": matrices.CORIOLIS_MATRIX_SPATIAL},
+    "mass matrix": {BODY: MASS_MATRIX, **matrices.MASS_MATRIX_IN},
+    "Coriolis matrix": {BODY: CORIOLIS_MATRIX, **coriolis_matrices.CORIOLIS_MATRIX_IN},
 }
 ALL = IN_EACH | MOTIONS | LAST | MATRICES
 SAME = (*DYNAMICS, *MATRICES)               # whose results are the same in whatever form
+# About a near point trees take what they take about the world's origin, 3 for each body and a constant more.
 ON_TREES = {**{quantity: IN_EACH[quantity] for quantity in ("inverse dynamics", "twists", "Jacobians")},
-            "forward dynamics": {**FORWARD_DYNAMICS_IN, SPARSE: matrices.FORWARD_DYNAMICS_SPARSE}, **MATRICES}
+            "forward dynamics": {**FORWARD_DYNAMICS_IN, SPARSE: matrices.FORWARD_DYNAMICS_SPARSE},
+            **{quantity: {form: entry for form, entry in forms.items() if form != NEAR}
+               for quantity, forms in MATRICES.items()}}
 FORMS = list(dict.fromkeys(form for forms in IN_EACH.values() for form in forms))
 DEGREES = {("forward dynamics", BY_MASS_MATRIX): 3, ("forward dynamics", BY_MASS_MATRIX_IN_BODY): 3}
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from screw_dynamics.compiled.counting import Operations, operations, straight_line_operations
 
 from . import algorithms
-from .recursions import printed
+from .recursions import closed_forms, printed
 from .structures import (
     ALIGNED,
     ALTERNATING,
@@ -201,6 +201,14 @@ def of_printed():
             if calls[form, name](9) != calls_of(entry, 9)[name]:
                 raise ArithmeticError(f"{form}: the {name} are not those of {calls[form, name]}")
     return found, calls
+
+
+def of_closed_forms():
+    """{(quantity, form, column): Polynomial} of the closed forms of [MD] 5 as matrices."""
+    return {(quantity, form, column): total(fitted_to(f"{quantity}, closed, {form}, {column}", 3, lambda n, e=entry,
+            c=column: operations_of(e, c, lambda kind: chain(kind, n))))
+            for quantity, forms in closed_forms.CLOSED_FORMS.items() for form, entry in forms.items()
+            for column in COLUMNS}
 
 
 def calls_of(entry, n):

@@ -1,7 +1,7 @@
 """docs/comparison.md and docs/comparison_tables.md: the texts of the templates with tables and numbers filled in."""
 import re
-import statistics
 from pathlib import Path
+from typing import NamedTuple
 
 import screw_dynamics as sd
 from benchmarks import robots
@@ -10,23 +10,29 @@ from screw_dynamics.compiled.counting import straight_line_operations
 
 from . import algorithms, counts, targets
 from .counts import COLUMNS, GENERAL_LOOPS, LOOPS, TREE_COLUMNS
+from .recursions import closed_forms
 from .recursions import printed as recursions_as_printed
-from .structures import ALIGNED, DENAVIT_HARTENBERG, JOINTS, KINDS, REVOLUTE, shape, tree
+from .structures import ALIGNED, DENAVIT_HARTENBERG, JOINTS, KINDS, PRISMATIC, REVOLUTE, shape, tree
 from .structures import rows as rows_of
-from .times import BATCH, ELSEWHERE, ONE, SPECIALIZED, lowest_tenth, ratio, typical
+from .tables import markdown
+from .times import BATCH, ONE
 
 TEMPLATES = {name: Path(__file__).with_name(f"{name}.md") for name in ("comparison", "comparison_tables")}
 TYPICAL = 7             # joints of the chain by which the fewest operations are told
 LONG = 200              # joints up to which the point is looked for from which on one form takes fewer than another
+PLACE = re.compile(r"\{\{(.*?)\}\}")
 FACTS = ("date", "processor", "vector instructions", "cores", "load", "Python", "NumPy", "Numba")
+OF_ERRORS = ("date", "processor", "NumPy", "Numba")
 
 
 class Tables:
-    """All that is counted: of chains, of their kinds of joints, of trees, of floating bases, and as printed."""
+    """All that is counted: of chains, of their kinds of joints, of trees, of floating bases, as printed, and of closed
+    forms."""
 
     def __init__(self):
         self.chains, self.joints, self.trees = counts.table(), counts.of_joints(), counts.tree_table()
         self.floating, (self.printed, self.calls) = counts.floating_table(), counts.of_printed()
+        self.closed = counts.of_closed_forms()
 
     def total(self, quantity, form, column):
         """The Polynomial of a chain of revolute joints."""
@@ -37,13 +43,42 @@ class Tables:
         return min(algorithms.ALL[quantity], key=lambda form: self.total(quantity, form, column)(n))
 
 
-def texts(tables, results):
-    """{name: the whole page}; results: as the measurements leave them."""
-    measured, facts = results.times, {name: results.facts[name] for name in FACTS if name in results.facts}
+class Times(NamedTuple):
+    """What is told of times: the facts of the machine, and `timed.texts`."""
+
+    facts: dict
+    texts: dict
+
+
+class Errors(NamedTuple):
+    """The facts of the machine, {(quantity, form): an error for each distance}, and the distances in m."""
+
+    facts: dict
+    values: dict
+    distances: list
+
+    def at(self, quantity, form, distance):
+        """The error at a distance."""
+        return self.values[quantity, form][self.distances.index(float(distance))]
+
+
+def places():
+    """The places of the templates that are filled in, and those of the table of answers."""
+    found = {place for template in TEMPLATES.values() for place in PLACE.findall(template.read_text())}
+    return sorted(found | {f"fastest; {quantity}; {way}" for quantity in algorithms.ALL for way in (ONE, BATCH)})
+
+
+def stated(facts, names=FACTS):
+    """Facts of a machine in words."""
+    return ", ".join(f"{name} {facts[name]}" for name in names if name in facts)
+
+
+def texts(tables, times, errors):
+    """{name: the whole page} of Tables, Times and Errors."""
     parts = {
-        "facts": ", ".join(f"{name} {value}" for name, value in facts.items()),
+        "facts": stated(times.facts), "facts_of_errors": stated(errors.facts, OF_ERRORS),
         "first": counts.FIRST, "typical": TYPICAL, "rounds": targets.ROUNDS,
-        "answers": answers(tables, measured),
+        "answers": answers(tables, times.texts),
         "dynamics": totals(tables, algorithms.DYNAMICS),
         "matrices": totals(tables, algorithms.MATRICES),
         "motions": totals(tables, ("twists", *algorithms.MOTIONS, "Jacobians")),
@@ -55,11 +90,10 @@ def texts(tables, results):
         "regrouped": regrouped(tables), "deep": DEEP, "book": counts.book_on_trees(), "tallies": tallies(tables),
         "as_printed": as_printed(tables),
         "sy": sy(tables), "published": published(tables), "real_counts": real_counts(), "details": details(tables),
-        "summary": summary(measured), "times": times(measured), "targets": on_targets(results.targets),
-        "accuracy": accuracy(results.errors, results.distances),
+        "closed": closed(tables), "accuracy": accuracy(errors.values, errors.distances),
+        **times.texts,
     }
     functions = {
-        "span": lambda *case: span(measured, *case),
         "count": lambda *case: str(tables.total(*case)),
         "at": lambda n, *case: str(tables.total(*case)(int(n))),
         "more": lambda *case: f"{more(tables, *case):+.0%}",
@@ -67,27 +101,28 @@ def texts(tables, results):
         "from": lambda *case: str(least(tables, *case)),
         "joint": lambda *case: str(tables.joints[case]),
         "tree": lambda *case: str(tables.trees[case]),
-        "narrow": lambda *case: narrow(results.targets, *case),
-        "by_target": lambda *case: by_target(results.targets, *case),
+        "error": lambda *case: f"{errors.at(*case):.0e}",
+        "closed_at": lambda n, *case: str(tables.closed[case](int(n))),
+        "closed_from": lambda quantity, form, other, column: str(first_fewer(
+            f"closed {quantity}, {column}", form, other, *(tables.closed[quantity, f, column] for f in (form, other)))),
+        "joint_at": lambda n, *case: str(tables.joints[case](int(n))),
+        "fewest_from": lambda quantity, form, column: str(fewest_from(
+            quantity, form, lambda f: tables.total(quantity, f, column))),
+        "prismatic": lambda quantity, form, kind: str(fewest_from(
+            quantity, form, lambda f: tables.joints[quantity, f, PRISMATIC, kind])),
     }
 
     def fill(place):
         name, *arguments = place[1].split("; ")
-        return functions[name](*arguments) if arguments else str(parts[name])
-    return {name: re.sub(r"\{\{(.*?)\}\}", fill, template.read_text()) for name, template in TEMPLATES.items()}
-
-
-def markdown(header, rows):
-    """A table."""
-    lines = [header, ["---", *["--:"] * (len(header) - 1)], *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+        return str(parts[place[1]]) if place[1] in parts else functions[name](*arguments)
+    return {name: PLACE.sub(fill, template.read_text()) for name, template in TEMPLATES.items()}
 
 
 # ------------------------------------------------------------------------------------------------- the answer
-def answers(tables, measured):
+def answers(tables, told):
     """A row for each quantity: who does least, who is fastest."""
     rows = [[quantity, *(tables.fewest(quantity, column) for column in COLUMNS if column != GENERAL_LOOPS),
-             fastest_of(measured, quantity, ONE), fastest_of(measured, quantity, BATCH)]
+             *(told[f"fastest; {quantity}; {way}"] for way in (ONE, BATCH))]
             for quantity in algorithms.ALL if len(algorithms.ALL[quantity]) > 1]
     columns = [column for column in COLUMNS if column != GENERAL_LOOPS]
     return markdown(["", *(f"fewest, {column}" for column in columns), "fastest, one call", "fastest, batch"], rows)
@@ -101,39 +136,22 @@ def more(tables, quantity, form, column):
 
 def least(tables, quantity, form, other, column):
     """The number of joints from which on a form takes fewer operations than another one; ArithmeticError if none."""
-    fewer = [tables.total(quantity, form, column)(n) < tables.total(quantity, other, column)(n)
-             for n in range(counts.FIRST, LONG)]
+    return first_fewer(f"{quantity}, {column}", form, other,
+                       *(tables.total(quantity, f, column) for f in (form, other)))
+
+
+def fewest_from(quantity, form, polynomial):
+    """The number of joints from which on a form takes the fewest operations, by polynomial(form)."""
+    return max(first_fewer(quantity, form, other, polynomial(form), polynomial(other))
+               for other in algorithms.ALL[quantity] if other != form)
+
+
+def first_fewer(what, form, other, polynomial, polynomial_of_other):
+    """The number of joints from which on a polynomial is less than another; ArithmeticError, by the names, if none."""
+    fewer = [polynomial(n) < polynomial_of_other(n) for n in range(counts.FIRST, LONG)]
     if not fewer[-1]:
-        raise ArithmeticError(f"{quantity}, {column}: {form} does not take fewer operations than {other}")
+        raise ArithmeticError(f"{what}: {form} does not take fewer operations than {other}")
     return counts.FIRST + len(fewer) - (fewer[::-1].index(False) if False in fewer else len(fewer))
-
-
-def of_robots(measured, quantity, way, specialized=False):
-    """The Measurements of a quantity: over the real robots, or over all where they are few."""
-    chosen = [m for m in measured if m.subject["quantity"] == quantity and m.subject["way"] == way
-              and m.subject["specialized"] == specialized]
-    return [m for m in chosen if quantity in ELSEWHERE or m.subject["robot"] in robots.REAL]
-
-
-def averages(measured, quantity, way, specialized=False):
-    """{form: the geometric mean of its ratios to the body-fixed one}."""
-    chosen = of_robots(measured, quantity, way, specialized)
-    forms = set(algorithms.ALL[quantity]).intersection(*(m.seconds for m in chosen)) if chosen else ()
-    return {form: statistics.geometric_mean(ratio(m, form) for m in chosen) for form in algorithms.ALL[quantity]
-            if form in forms}
-
-
-def fastest_of(measured, quantity, way, specialized=False):
-    """The form whose average ratio is least, and that ratio."""
-    average = averages(measured, quantity, way, specialized)
-    best = min(average, key=average.get, default=None)
-    return f"{best} ({average[best]:.2f})" if best else ""
-
-
-def span(measured, quantity, form, way):
-    """The least and the greatest ratio of a form to the body-fixed one."""
-    ratios = [ratio(m, form) for m in of_robots(measured, quantity, way)]
-    return f"{min(ratios):.2f} to {max(ratios):.2f}"
 
 
 # ------------------------------------------------------------------------------------------------- operations of chains
@@ -213,6 +231,13 @@ def as_printed(tables):
     return markdown(["inverse dynamics", *columns], rows)
 
 
+def closed(tables):
+    """Operations of the closed forms as matrices."""
+    rows = [[quantity, form, *(tables.closed[quantity, form, column] for column in COLUMNS)]
+            for quantity, forms in closed_forms.CLOSED_FORMS.items() for form in forms]
+    return markdown(["closed form", "twists", *COLUMNS], rows)
+
+
 def sy(tables):
     """[SY] table 1 as printed, and our forward dynamics beside it."""
     rows = [[f"{name}, as printed", polynomial, *(f"{value} (formula: {float(polynomial(n)):.0f})"
@@ -258,64 +283,7 @@ def real_counts():
     return markdown(["quantity", "twists", *found], rows)
 
 
-# ------------------------------------------------------------------------------------------------- times and errors
-def summary(measured):
-    """Average ratios to the body-fixed form."""
-    rows = []
-    for quantity in dict.fromkeys(m.subject["quantity"] for m in measured):
-        for way, specialized in ((ONE, False), (BATCH, False), (ONE, True), (BATCH, True)):
-            found = averages(measured, quantity, way, specialized)
-            others = ", ".join(f"{form} {value:.2f}" for form, value in sorted(found.items(), key=lambda x: x[1]))
-            if found:
-                rows.append([quantity, way + f", {SPECIALIZED} specialized" * specialized, others])
-    return markdown(["quantity", "way", "time over that of the body-fixed form"], rows).replace("--: |\n", "--- |\n")
-
-
-def times(measured):
-    """Microseconds in body-fixed twists, and the ratios of the others to it."""
-    rows = []
-    for m in measured:
-        subject = m.subject
-        name = subject["robot"] + ", specialized" * subject["specialized"]
-        ratios = ", ".join(f"{form} {ratio(m, form):.2f}" for form in m.seconds if form != algorithms.BODY)
-        rows.append([subject["quantity"], subject["way"], f"{name} ({subject['joints']})",
-                     f"{typical(m, algorithms.BODY) * 1e6:.3f}", ratios])
-    rows.sort(key=lambda row: (list(algorithms.ALL).index(row[0]), row[1] == BATCH))
-    return markdown(["quantity", "way", "robot (joints)", "body, µs", "ratios"], rows)
-
-
-def narrow(found, quantity, way):
-    """The least and the greatest time for the narrow target over that for the wide one, loops of all forms."""
-    ratios = [lowest_tenth(seconds[targets.NARROW][form]) / lowest_tenth(seconds[targets.WIDE][form])
-              for subject, seconds in found if (subject["quantity"], subject["way"]) == (quantity, way)
-              and not subject["specialized"] for form in seconds[targets.WIDE]]
-    return f"{min(ratios):.2f} to {max(ratios):.2f}" if ratios else "not measured"
-
-
-def by_target(found, target, quantity, form, way):
-    """The least and the greatest ratio of a form to the body-fixed one for a target, in loops."""
-    ratios = [lowest_tenth(seconds[target][form]) / lowest_tenth(seconds[target][algorithms.BODY])
-              for subject, seconds in found if (subject["quantity"], subject["way"]) == (quantity, way)
-              and not subject["specialized"]]
-    return f"{min(ratios):.2f} to {max(ratios):.2f}" if ratios else "not measured"
-
-
-def on_targets(found):
-    """Ratios to the body-fixed form for each target, and of one target to the other."""
-    rows = []
-    for subject, seconds in found:
-        name = subject["robot"] + ", specialized" * subject["specialized"]
-        typically = {target: {form: lowest_tenth(values) for form, values in of.items()}
-                     for target, of in seconds.items()}
-        wide, thin = typically[targets.WIDE], typically[targets.NARROW]
-        ratios = (", ".join(f"{form} {of[form] / of[algorithms.BODY]:.2f}" for form in of if form != algorithms.BODY)
-                  for of in (wide, thin))
-        rows.append([subject["quantity"], subject["way"], name, *ratios,
-                     f"{statistics.geometric_mean(thin[form] / wide[form] for form in wide):.2f}"])
-    return markdown(["quantity", "way", "robot", *(f"{target}: over body" for target in (targets.WIDE, targets.NARROW)),
-                     f"{targets.NARROW} over {targets.WIDE}"], rows)
-
-
+# ------------------------------------------------------------------------------------------------- errors
 def accuracy(errors, distances):
     """Relative errors by distance."""
     rows = [[quantity, form, *(f"{error:.0e}" for error in found)] for (quantity, form), found in errors.items()]

@@ -13,7 +13,8 @@ from . import algorithms, counts  # noqa: E402
 from .structures import ALIGNED, GENERAL  # noqa: E402
 from .times import BATCH, ONE, ratio  # noqa: E402
 
-STYLES = {"body": (BLUE, "o"), "spatial": (ORANGE, "s"), "hybrid": (GREEN, "^"), "mixed": ("#CC79A7", "D"),
+STYLES = {"body": (BLUE, "o"), "spatial": (ORANGE, "s"), algorithms.NEAR: ("#b8a000", "x"), "hybrid": (GREEN, "^"),
+          "mixed": ("#CC79A7", "D"),
           algorithms.CLASSICAL: ("#56B4E9", "P"), algorithms.BY_MASS_MATRIX: (GREY, "v"),
           algorithms.BY_MASS_MATRIX_IN_BODY: ("#222222", "<")}
 COLUMNS = {counts.LOOPS: "loops for any robot", GENERAL: "straight lines, general axes",
@@ -26,11 +27,11 @@ GRID = dict(color="#e4e4e4", linewidth=0.6)
 
 
 def draw(polynomials, measurements, errors, distances, source, folder):
-    """Draw all pictures; their paths."""
+    """Draw all pictures, without measurements not that of times; their paths."""
     drawn = []
     with plt.rc_context(SETTINGS):
-        for name, figure in (("counts", of_counts(polynomials)), ("times", of_times(measurements)),
-                             ("accuracy", of_accuracy(errors, distances))):
+        for name, figure in (("counts", of_counts(polynomials)), ("accuracy", of_accuracy(errors, distances)),
+                             *([("times", of_times(measurements))] if measurements else ())):
             figure.text(0.01, 0.008, source if name == "times" else "screw_dynamics, make comparison", fontsize=7,
                         color=GREY)
             drawn.append(folder / f"comparison_{name}.png")
@@ -67,7 +68,7 @@ def of_counts(polynomials):
         axis.set_ylabel("operations for each joint")
     for axis in axes[-1]:
         axis.set_xlabel("joints")
-    figure.legend(handles=legend(marker=False), loc="upper left", ncols=7, frameon=False, bbox_to_anchor=(0.055, 1.0))
+    figure.legend(handles=legend(marker=False), loc="upper left", ncols=8, frameon=False, bbox_to_anchor=(0.055, 1.0))
     return figure
 
 
@@ -112,7 +113,7 @@ def of_times(measurements):
             axis.set_title(f"{quantity}: {title}")
     for axis in axes[:, 0]:
         axis.set_ylabel("time over that in body-fixed twists")
-    figure.legend(handles=legend(), loc="upper left", ncols=7, frameon=False, bbox_to_anchor=(0.05, 1.0))
+    figure.legend(handles=legend(), loc="upper left", ncols=8, frameon=False, bbox_to_anchor=(0.05, 1.0))
     figure.text(0.985, 0.008, "chains by their number of joints, and robots", ha="right", color=GREY)
     return figure
 
@@ -137,5 +138,5 @@ def of_accuracy(errors, distances):
     axes[0].annotate("rounding of one number", (places[-1], np.finfo(float).eps / 2), (0, -14), color=GREY, fontsize=8,
                      ha="right", textcoords="offset points")
     axes[0].set_ylabel("relative error")
-    figure.legend(handles=legend(), loc="upper left", ncols=7, frameon=False, bbox_to_anchor=(0.05, 1.0))
+    figure.legend(handles=legend(), loc="upper left", ncols=8, frameon=False, bbox_to_anchor=(0.05, 1.0))
     return figure

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # its parts are imported when they are first used
 
 from screw_dynamics import checks
 from screw_dynamics.compiled.threads import on_threads, thread_count
@@ -16,6 +17,8 @@ from screw_dynamics.robot import Robot
 from .constraints import Constraints
 
 RANK, LEAST = 1e-9, 1e-3
+STATIONARY = 1e-3       # of the square of a residual: a gradient below that is none
+SEARCHES = 20           # for where a residual is smallest
 PIECE = 64              # configurations that a thread takes at once
 
 
@@ -93,15 +96,49 @@ def closed(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolerance:
 def not_closed(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolerance: float, steps: int) -> str:
     """What to say of a configuration (nq,) at which a projection ended without success."""
     h = constraints.residual(q)
-    listed = ", ".join(f"{name!r} ({size:.3g})" for name, size in constraints.largest(h).items()
-                       if not size <= tolerance / max(1, len(h)))
+    listed = open_in(constraints, h, tolerance)
     if not np.isfinite(h).all():
         return f"q must be finite: the residual is not, in {listed}"
-    if np.abs((constraints.gradient(q) * free).T @ h).max() < 1e-3 * np.linalg.norm(h) ** 2:
+    least = least_residual(constraints, q, free, tolerance)
+    h = constraints.residual(least)
+    if is_stationary(constraints, least, free, h):
         return (f"the constraints are inconsistent near this configuration: their residual is smallest where it is "
-                f"left in {listed}; check their frames and lengths, or start elsewhere")
+                f"left in {open_in(constraints, h, tolerance)}; check their frames and lengths, or start elsewhere")
     return (f"the projection left a residual above {tolerance:g} in {listed} after {steps} steps; start closer to a "
             "closed configuration")
+
+
+def open_in(constraints: Constraints, h: np.ndarray, tolerance: float) -> str:
+    """The names of the constraints that a residual (m,) leaves open, with the size of their part."""
+    return ", ".join(f"{name!r} ({size:.3g})" for name, size in constraints.largest(h).items()
+                     if not size <= tolerance / max(1, len(h)))
+
+
+def is_stationary(constraints: Constraints, q: np.ndarray, free: np.ndarray, h: np.ndarray) -> bool:
+    """Whether the square of the residual h (m,) at q (nq,) has no gradient G^T h in the velocities of the mask."""
+    return bool(np.abs((constraints.gradient(q) * free).T @ h).max() < STATIONARY * (h @ h))
+
+
+def least_residual(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolerance: float) -> np.ndarray:
+    """The configuration (nq,) near q where the residual is smallest, or below the tolerance, in the velocities of the
+    mask free (n,).
+
+    The projection's linear model has no curvature, which is all that is left where a loop is stretched and still out of
+    reach: BFGS finds it. Displacements from q are coordinates of joints on groups; to their gradient they are small,
+    and it is that of G when each search starts where the last one ended."""
+    def half_square(x):
+        there = constraints.robot.integrate(q, x * free)
+        h = constraints.residual(there)
+        return 0.5 * h @ h, (constraints.gradient(there) * free).T @ h
+
+    for _ in range(SEARCHES):
+        h = constraints.residual(q)
+        if np.linalg.norm(h) <= tolerance or is_stationary(constraints, q, free, h):
+            break
+        found = scipy.optimize.minimize(half_square, np.zeros(len(free)), jac=True, method="BFGS",
+                                        options={"gtol": 0.5 * STATIONARY * (h @ h)})
+        q = constraints.robot.integrate(q, found.x * free)
+    return q
 
 
 def all_but(robot: Robot, name: str, joints: Iterable[str]) -> np.ndarray:

@@ -56,8 +56,9 @@ def test_articulated_bodies_against_pinocchio(representation):
 
 
 def shao(robot, q, qd, tau):
-    """[SY] (15) as it stands, in matrices: accelerations, and articulated inertias, bias wrenches and accelerations of
-    the bodies. Gravity is in the bias wrenches Z, the world rests."""
+    """[SY] (15) as it stands, in matrices: accelerations; articulated inertias, bias wrenches and accelerations of the
+    bodies; maps phi from their parents, bias accelerations c and bias wrenches Z of the bodies alone. Gravity is in
+    these, the world rests."""
     model, b = robot.model, len(robot.model.parents)
     h, M, parents = model.screws_body, model.inertias, model.parents
     poses = [B @ matrices.exp(X * x) for B, X, x in zip(model.relative_poses, h, q, strict=True)]
@@ -69,6 +70,7 @@ def shao(robot, q, qd, tau):
         v[i], g[i] = phi[i] @ v[p] + h[i] * qd[i], phi[i] @ g[p]                                            # (1)
         c[i] = matrices.ad(v[i]) @ h[i] * qd[i]                                                             # (2)
         ZA[i] = -matrices.ad(v[i]).T @ M[i] @ v[i] - M[i] @ g[i]
+    Z = ZA.copy()
     for i, p in reversed(list(enumerate(parents))):
         if p >= 0:
             gain = IA[i] @ h[i] / (h[i] @ IA[i] @ h[i])
@@ -77,18 +79,39 @@ def shao(robot, q, qd, tau):
     for i, p in enumerate(parents):
         qdd[i] = (tau[i] - h[i] @ IA[i] @ phi[i] @ a[p] - h[i] @ (ZA[i] + IA[i] @ c[i])) / (h[i] @ IA[i] @ h[i])  # (11)
         a[i] = phi[i] @ a[p] + c[i] + h[i] * qdd[i]                                                         # (2)
-    return qdd, IA, ZA, a
+    return qdd, IA, ZA, a, (phi, c, Z)
 
 
 @pytest.mark.parametrize("joints", [1, 4, 9])
 def test_articulated_body_recursion_in_screws_15(joints):
     """[SY] (15), and (5), (10): I^A a + Z^A is the wrench through the joint, whose part on the joint is the effort."""
     robot, _, state = tree(joints, joints)
-    qdd, IA, ZA, a = shao(robot, *state)
+    qdd, IA, ZA, a, _ = shao(robot, *state)
     assert error(accelerations("body", robot, state), qdd) < TOLERANCE
     wrenches = np.einsum("bij,bj->bi", IA, a[:-1]) + ZA
     efforts = np.einsum("bi,bi->b", robot.model.screws_body, wrenches)
     assert np.abs(efforts - state[2]).max() < 1e-13 * np.abs(wrenches).max()
+
+
+@pytest.mark.parametrize("joints", [4, 9])
+def test_balances_6_to_9_and_12_behind_the_articulated_bodies(joints):
+    """[SY] (6) and (7): what comes in through the joint moves the body and goes out to its children; (8), (9) the same
+    with (5), (2) of these; (12) with their accelerations (11): their wrench by the parent's acceleration alone."""
+    robot, _, (q, qd, tau) = tree(joints, joints)
+    qdd, IA, ZA, a, (phi, c, Z) = shao(robot, q, qd, tau)
+    h, M, parents = robot.model.screws_body, robot.model.inertias, robot.model.parents
+    f = np.einsum("bij,bj->bi", IA, a[:-1]) + ZA                                                            # (5)
+    size = np.abs(f).max()
+    for i in range(len(parents)):
+        children = [j for j, p in enumerate(parents) if p == i]
+        own, out = M[i] @ a[i] + Z[i], sum(phi[j].T @ f[j] for j in children)
+        assert np.abs(own + out - f[i]).max() < TOLERANCE * size                                            # (6), (7)
+        out = sum(phi[j].T @ (IA[j] @ (phi[j] @ a[i] + c[j] + h[j] * qdd[j]) + ZA[j]) for j in children)
+        assert np.abs(own + out - f[i]).max() < TOLERANCE * size                                            # (8), (9)
+        gains = {j: IA[j] @ h[j] / (h[j] @ IA[j] @ h[j]) for j in children}
+        out = sum(phi[j].T @ ((IA[j] - np.outer(gains[j], IA[j] @ h[j])) @ phi[j] @ a[i] + ZA[j] + IA[j] @ c[j]
+                              + gains[j] * (tau[j] - h[j] @ (ZA[j] + IA[j] @ c[j]))) for j in children)
+        assert np.abs(own + out - f[i]).max() < TOLERANCE * size                                            # (12)
 
 
 def test_accelerations_far_from_the_world_origin():

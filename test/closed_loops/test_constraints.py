@@ -1,4 +1,6 @@
 """Constraints: what they hold, how their Jacobians change, where loops close, and what of them is redundant."""
+import re
+
 import numpy as np
 import pytest
 
@@ -167,6 +169,23 @@ def test_what_contradicts_each_other_is_named():
     hasty = four_bar().closed(("D",))
     with pytest.raises(ValueError, match=r"above 1e-12 in 'D' \(.*\) after 1 steps; start closer"):
         hasty.project(tree.neutral() + 0.3, steps=1)
+
+
+@pytest.mark.parametrize("beyond", [0.05, 0.8, 3.0])
+def test_a_rod_out_of_reach_is_inconsistent_wherever_the_search_starts(beyond, rng):
+    """What is left open is what the stretched bars of the four-bar lack; 5 m in the last case."""
+    tree = four_bar().closed(("D",)).robot
+    crank, rest = np.hypot(0.1, 0.3), np.hypot(0.8, 0.2) + np.hypot(0.1, 0.5)
+    foot = (np.linalg.inv(tree.forward_kinematics(np.zeros(3), "rocker")) @ (0.8, 0.0, 0.0, 1.0))[:3]
+    elbow = tree.forward_kinematics(np.array((0.7, 0.0, 0.0)), "coupler")[:3, 3]        # with the crank held at 0.7
+    for held, length, away in (((), crank + rest + 0.4 + beyond, 0.4), ((), 0.3, crank + rest + 0.3 + beyond),
+                               (("A",), np.hypot(elbow[0] - 0.4, elbow[2]) + rest + beyond, 0.4)):
+        far = ClosedLoopRobot(tree, [Distance("rod", "rocker", None, foot, (away, 0.0, 0.0), length)])
+        for q in rng.uniform(-2.0, 2.0, (6, 3)):
+            q[0] = 0.7 if held else q[0]
+            with pytest.raises(ValueError, match=r"inconsistent near this configuration: .* left in 'rod'") as raised:
+                far.project(q, held)
+            assert float(re.search(r"'rod' \((.*?)\)", str(raised.value))[1]) == pytest.approx(beyond, rel=5e-3)
 
 
 @pytest.mark.parametrize(("given", "message"), [

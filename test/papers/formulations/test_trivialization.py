@@ -1,10 +1,12 @@
-"""Twists as left and right trivializations of SE(3) and of SO(3) x R^3, [MK] (80) and remark 17."""
+"""Twists as left and right trivializations of SE(3) and of SO(3) x R^3, [MK] (78) to (81) and remark 17."""
 import numpy as np
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics import se3
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.papers.formulations import trivialization
+from screw_dynamics.papers.formulations.newton_euler import any_frame
 from support.matrices import error, hat
 from support.plain import rate, target_of
 from support.random_trees import model_of, random_pose, random_tree
@@ -66,6 +68,53 @@ def test_left_twists_do_not_know_the_frame_they_are_seen_from_nor_right_ones_tha
     own, other = (semidirect, direct) if representation in ("body", "spatial") else (direct, semidirect)
     assert error(trivialization.twist(*own, representation), V) < BOUND
     assert error(trivialization.twist(*other, representation), V) > 0.01
+
+
+def test_78_twists_as_matrices(moving):
+    """V^ is the rate of a pose at the identity: (78), and (68) of any screw."""
+    V = np.random.default_rng(2).normal(size=(5, 6))
+    for representation in ("body", "spatial"):
+        for found, expected in zip(trivialization.pose_rate(np.eye(4), V, representation), V, strict=True):
+            assert error(found, hat(expected)) == 0.0
+
+
+def test_79_twists_measured_in_one_frame_and_resolved_in_another(moving):
+    """kVj_i has the velocity of the point of body i that is at the origin of frame j, both parts on the axes of k. With
+    the body's own frame and the world for j and k it is each of the twists of table 4."""
+    _, _, _, C, Cd = moving
+    rng, rest = np.random.default_rng(4), np.zeros(6)
+    for F, K in zip([random_pose(rng), np.eye(4), C[2], C[3]], [random_pose(rng), np.eye(4), np.eye(4), C[5]],
+                    strict=True):
+        at = any_frame.measured_and_resolved(F, rest, K, rest)[0]
+        for pose, pose_rate in zip(C, Cd, strict=True):
+            found = any_frame.represented(trivialization.twist(pose, pose_rate, "spatial"), at)
+            velocity = pose_rate @ np.linalg.solve(pose, F[:, 3])                   # of the point of the body
+            assert error(found[3:], K[:3, :3].T @ velocity[:3]) < BOUND
+            w_tilde = pose_rate[:3, :3] @ pose[:3, :3].T
+            assert error(hat(np.r_[found[:3], 0, 0, 0])[:3, :3], K[:3, :3].T @ w_tilde @ K[:3, :3]) < BOUND
+    world = np.broadcast_to(np.eye(4), C.shape)
+    for representation, F, K in (("spatial", world, world), ("body", C, C), ("hybrid", C, world)):
+        at = any_frame.measured_and_resolved(F, rest, K, rest)[0]
+        found = any_frame.represented(trivialization.twist(C, Cd, "spatial"), at)
+        assert error(found, trivialization.twist(C, Cd, representation)) < BOUND
+
+
+def test_81_twist_of_one_body_relative_to_another(moving):
+    """(C_j^-1 C_i)' (C_j^-1 C_i)^-1 = Ad_Cj^-1 (V_i^s - V_j^s) = Ad_Cj^-1 V_i^s - V_j^b, for all pairs of bodies."""
+    robot, q, qd, C, Cd = moving
+    V = {representation: trivialization.twist(C, Cd, representation) for representation in ("body", "spatial")}
+    names = robot.model.body_names
+    for j, on in enumerate(names):
+        for i, link in enumerate(names):
+            if i == j:
+                continue
+            relative_rate = rate(robot, "forward_kinematics", q, qd, target_of(robot, link, on))
+            relative = relative_rate @ np.linalg.inv(robot.forward_kinematics(q, link, on))
+            scale = np.abs(V["spatial"][[i, j]]).max()
+            for found in (robot.jacobian(q, link, "spatial", on) @ qd,
+                          se3.Ad_inv(C[j], V["spatial"][i] - V["spatial"][j]),
+                          se3.Ad_inv(C[j], V["spatial"][i]) - V["body"][j]):
+                assert np.abs(hat(found) - relative).max() < BOUND * scale
 
 
 def test_shapes_and_representations_are_checked():
