@@ -163,7 +163,7 @@ class Derivatives(Dynamics):
         """The second derivatives (..., n, n, n) by q of the efforts of external wrenches."""
         model, total = self.model, np.zeros((self.n, self.n, self.n))
         moves, joints = _moves(model.parents), np.array(model.body_joints, dtype=object)
-        driven = np.eye(self.n)[model.coordinates]                          # (b, n): the coordinate of each body's joint
+        driven = np.eye(self.n)[model.coordinates]                          # (b, n): which coordinate drives which body
         for link, wrench in checks.wrenches(external, self.link_names).items():
             wrench = checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
             tip = self.forward_kinematics(q, link, threads=threads)

@@ -4,7 +4,7 @@ Gamma_ijk = (dM_ik/dq_j + dM_ij/dq_k - dM_jk/dq_i) / 2, (..., n, n, n): sum_jk G
 effort of joint i. J_lj is the column of joint j in the Jacobian of body l. [MD] gives both forms for body-fixed twists,
 chains and some orders of i, j, k. In terms of s = min(j, k) and r = max(j, k), the inner and the outer of joints j and
 k, they hold for all of them and on trees, where those bodies l count that all three joints carry; and in every
-representation of twists, "body", "spatial", "hybrid" or "mixed", with its inertias and brackets (ValueError for others).
+representation of twists, "body", "spatial", "hybrid" or "mixed", with its inertias and brackets.
 
 In velocities of joints on groups the symbols are those of the same connection, the one of the metric M without torsion,
 and no longer symmetric in j and k: less J_li^T M_l [J_lj, J_lk] for the screws j < k of one joint, which are constant
