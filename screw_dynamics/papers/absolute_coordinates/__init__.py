@@ -10,6 +10,7 @@
   integrators     Munthe-Kaas for any Butcher tableau, commutator-free                 [MT] (83)
   generalised_alpha  implicit steps for stiff systems
   motion          simulate
+  spatial_twists  simulate_spatial, in spatial twists or momenta, by updates from the left  [MD] (88), (89)
   reconstruction  screw coordinates, Euler parameters, dual quaternions, angles   [MT] (12b), (15b), (59)
   quaternions     (dual) quaternions and what leads to velocities                  [MT] (70)-(80)
   of_robot        the system of a Robot, and its joints' velocities and efforts
@@ -21,9 +22,10 @@ from .joints import Joint
 from .motion import Motion, simulate
 from .of_robot import RobotJoints, of_robot
 from .reconstruction import DUAL_QUATERNIONS, EULER_PARAMETERS, Coordinates, angles, canonical, simulate_in
+from .spatial_twists import SpatialSystem, simulate_spatial
 from .springs import Spring
 from .system import Body, MultibodySystem, State
 
 __all__ = ["DIRECT", "DUAL_QUATERNIONS", "EULER_PARAMETERS", "SEMIDIRECT", "Body", "ConfigurationGroup", "Coordinates",
-           "Joint", "JointSpring", "Motion", "MultibodySystem", "RobotJoints", "Spring", "State", "angles", "canonical",
-           "of_robot", "simulate", "simulate_in"]
+           "Joint", "JointSpring", "Motion", "MultibodySystem", "RobotJoints", "SpatialSystem", "Spring", "State",
+           "angles", "canonical", "of_robot", "simulate", "simulate_in", "simulate_spatial"]
