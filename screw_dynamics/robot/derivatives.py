@@ -162,24 +162,22 @@ class Derivatives(Dynamics):
     def _external_by_q_q(self, q, external, threads):
         """The second derivatives (..., n, n, n) by q of the efforts of external wrenches."""
         model, total = self.model, np.zeros((self.n, self.n, self.n))
-        moves, joints = _moves(model.parents), np.array(model.body_joints, dtype=object)
+        joints = np.array(model.body_joints, dtype=object)
         driven = np.eye(self.n)[model.coordinates]                          # (b, n): which coordinate drives which body
         for link, wrench in checks.wrenches(external, self.link_names).items():
             wrench = checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
-            tip = self.forward_kinematics(q, link, threads=threads)
+            tip, path = self.forward_kinematics(q, link, threads=threads), _path(model, model.frames[link][0])
             Ad = Ad_matrix(np.linalg.inv(tip)[..., None, :, :] @ self.body_poses(q, threads=threads))
-            body = model.frames[link][0]
-            on_path = moves[body] if body >= 0 else np.zeros(len(moves), dtype=bool)
-            J = np.einsum("...kxy,ky->...kx", Ad, model.screws_body * on_path[:, None])
-            by = effort_second_derivatives(J, moves.T & (joints[:, None] != joints), wrench)
-            total = total + np.einsum("...abc,ai,bj,ck->...ijk", by, driven, driven, driven, optimize=True)
+            J = np.einsum("...kxy,ky->...kx", Ad[..., path, :, :], model.screws_body[path])
+            by = effort_second_derivatives(J, np.triu(joints[path, None] != joints[path]), wrench)
+            total = total + np.einsum("...abc,ai,bj,ck->...ijk", by, *(3 * [driven[path]]), optimize=True)
         return total
 
 
-def _moves(parents):
-    """(b, b): True at [i, k] if the joint of body k moves body i."""
-    found = np.eye(len(parents), dtype=bool)
-    for i, parent in enumerate(parents):
-        if parent >= 0:
-            found[i] |= found[parent]
-    return found
+def _path(model, body):
+    """The bodies from the root to a body, which is -1 for the root: of two of them the first carries the other."""
+    found = []
+    while body >= 0:
+        found.append(body)
+        body = model.parents[body]
+    return found[::-1]

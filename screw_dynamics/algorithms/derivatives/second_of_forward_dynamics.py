@@ -19,4 +19,5 @@ def forward_dynamics_second_derivatives(second: Sequence[np.ndarray], first: Seq
     by_q_q, by_q_qd, by_qd_qd, H = second
     of_q, of_qd, inverse = (H @ X[..., None, :, :] for X in first)             # sum_b H[a, i, b] X[b, j]
     missing = np.stack([by_q_q + of_q + of_q.swapaxes(-1, -2), by_q_qd + of_qd, by_qd_qd, inverse], axis=-4)
-    return -np.einsum("...ab,...sbij->...saij", first[2], missing, optimize=True)
+    *lead, n, _, _ = missing.shape
+    return -(first[2][..., None, :, :] @ missing.reshape(*lead, n, n * n)).reshape(missing.shape)

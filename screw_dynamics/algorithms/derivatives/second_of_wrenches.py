@@ -10,8 +10,8 @@ from screw_dynamics.screws.groups import se3
 def effort_second_derivatives(J: np.ndarray, carries: np.ndarray, wrench: np.ndarray) -> np.ndarray:
     """(..., b, b, b): [..., k, i, j] the derivative of J_k . w along joint i, and then along joint j.
 
-    J: the joint screws (..., b, 6) in the link's frame, 0 of joints that do not move it; carries (b, b): True at [k, i]
-    if joint k carries joint i; wrench (..., 6)."""
+    J: the screws (..., b, 6) of the joints that move the link, in its frame; carries (b, b): True at [k, i] if joint k
+    carries joint i; wrench (..., 6)."""
     H = carries[..., None] * se3.ad(J[..., :, None, :], J[..., None, :, :])                        # dJ_k/dq_i
     turned = se3.ad(H[..., :, None, :, :], J[..., None, :, None, :]) + se3.ad(
         J[..., :, None, None, :], H[..., None, :, :, :])                                           # (..., k, i, j, 6)
