@@ -20,7 +20,8 @@ from screw_dynamics.screws.arrays import Ad_matrix
 from screw_dynamics.screws.groups import se3
 
 UNIT = np.eye(6)
-EACH = 12                       # parameters of a body: its screw, and m
+BRACKETS = np.swapaxes(se3.ad(UNIT[:, None], UNIT), -1, -2)     # (6, 6, 6): ad of each unit screw
+EACH = 12                                                       # parameters of a body: its screw, and m
 
 
 class MotionSensitivities(NamedTuple):
@@ -32,8 +33,8 @@ class MotionSensitivities(NamedTuple):
 
 
 class _Body(NamedTuple):
-    """A body in motion, in its frame: Ad from its parent, what moves it by its own parameters (z, and the change of the
-    screw), and W with the derivative of W (..., 6, 12 b) by all parameters."""
+    """A body in motion, in its frame: Ad from its parent, the twists z (..., 6, 12) by which its parameters move it,
+    and W with the derivative of W (..., 6, 12 b) by all parameters."""
 
     Ad: np.ndarray
     z: np.ndarray
@@ -49,10 +50,11 @@ def effort_sensitivities(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLi
     calibration.axis_motions has them, dX = [U, X]. ValueError for a robot with joints on groups."""
     checks.coordinates_alone("effort_sensitivities", robot.model)
     model, b = robot.model, len(robot.model.parents)
-    q, qd, qdd = checks.broadcast({name: checks.real_numbers(name, x, robot.n) for name, x in (
-        ("q", q), ("qd", qd), ("qdd", qdd))})
-    bodies = _outward(robot, *(x[..., model.coordinates] for x in (q, qd, qdd)), _wrenches(robot, external))
-    by = np.zeros((*bodies[0].dW.shape[:-2], b, EACH * b)) if b else np.zeros((*q.shape[:-1], 0, 0))
+    given, wrenches = (("q", q), ("qd", qd), ("qdd", qdd)), _wrenches(robot, external)
+    q, qd, qdd = checks.broadcast({name: checks.real_numbers(name, x, robot.n) for name, x in given})
+    lead = np.broadcast_shapes(q.shape[:-1], *(W.shape[:-1] for W in wrenches))
+    motion = [np.broadcast_to(x, (*lead, robot.n))[..., model.coordinates] for x in (q, qd, qdd)]
+    bodies, by = _outward(robot, *motion, wrenches), np.zeros((*lead, b, EACH * b))
     W, dW = [body.W for body in bodies], [body.dW for body in bodies]
     for i in range(b - 1, -1, -1):
         own, p, (A, z, *_), X = _columns(i), model.parents[i], bodies[i], model.screws_body[i]
@@ -76,26 +78,34 @@ def acceleration_sensitivities(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: A
 
 def _outward(robot, q, qd, qdd, wrenches):
     """The _Body of each body; [MD] (66), the first two terms of (67a), and their derivatives."""
-    model, b, lead, bodies = robot.model, len(robot.model.parents), np.shape(q)[:-1], []
+    model, b, lead, bodies = robot.model, len(robot.model.parents), q.shape[:-1], []
     V, Vd, dV, dVd = ([np.zeros((*lead, *tail))] for tail in ((6,), (6,), (6, EACH * b), (6, EACH * b)))
     Vd[0][..., 3:] = -robot.gravity
+    dX, from_parents, moves = np.eye(6, EACH), *_joints(model, q)
     for i, (p, X, M) in enumerate(zip(model.parents, model.screws_body, model.inertias, strict=True)):
-        own, qi, u, ud, s = _columns(i), *(x[..., i, None, None] for x in (q, qd, qdd)), p + 1
-        step = se3.exp(-qi[..., 0] * X)                                             # exp(-X q), of the body
-        A = Ad_matrix(step @ np.linalg.inv(model.relative_poses[i]))
-        z = np.concatenate([qi * np.swapaxes(se3.dexp(-qi * X, UNIT), -1, -2), Ad_matrix(step)], axis=-1)
-        dX = np.concatenate([UNIT, np.zeros((6, 6))], axis=-1)
-        moved, moved_d = (A @ V[s][..., None])[..., 0], (A @ Vd[s][..., None])[..., 0]
-        V.append(moved + X * u[..., 0])
-        Vd.append(moved_d + u[..., 0] * se3.ad(V[-1], X) + X * ud[..., 0])
-        dV.append(A @ dV[s])
-        dV[-1][..., own] += _ad(moved) @ z + u * dX
-        dVd.append(A @ dVd[s] - u * _ad(X) @ dV[-1])
-        dVd[-1][..., own] += _ad(moved_d) @ z + u * _ad(V[-1]) @ dX + ud * dX
-        P = V[-1] @ M
-        gyroscopic = np.swapaxes(_ad(V[-1]), -1, -2) @ M + _ad_dual(P)
-        bodies.append(_Body(A, z, Vd[-1] @ M - se3.ad_dual(V[-1], P) - wrenches[i], M @ dVd[-1] - gyroscopic @ dV[-1]))
+        own, u, ud = _columns(i), qd[..., i, None], qdd[..., i, None]
+        A, z = from_parents[..., i, :, :], moves[..., i, :, :]
+        before, before_d = ((A @ x[p + 1][..., None])[..., 0] for x in (V, Vd))
+        V.append(before + u * X)
+        ad_V, P, u, ud = _ad(V[-1]), V[-1] @ M, u[..., None], ud[..., None]
+        Vd.append(before_d + u[..., 0] * (ad_V @ X) + ud[..., 0] * X)
+        dV.append(A @ dV[p + 1])
+        dV[-1][..., own] += _ad(before) @ z + u * dX
+        dVd.append(A @ dVd[p + 1] - u * (_ad(X) @ dV[-1]))
+        dVd[-1][..., own] += _ad(before_d) @ z + u * (ad_V @ dX) + ud * dX
+        W = Vd[-1] @ M - (P[..., None, :] @ ad_V)[..., 0, :] - wrenches[i]
+        bodies.append(_Body(A, z, W, M @ dVd[-1] - (np.swapaxes(ad_V, -1, -2) @ M + _ad_dual(P)) @ dV[-1]))
     return bodies
+
+
+def _joints(model, q):
+    """Ad_(C^-1 C_p) (..., b, 6, 6) of all bodies, and the twists z (..., b, 6, 12) by which their parameters move
+    them."""
+    X, q = model.screws_body, q[..., None]
+    step = se3.exp(-q * X)                                                          # exp(-X q)
+    by_screw = np.swapaxes(q[..., None] * se3.dexp(-q[..., None] * X[:, None], UNIT), -1, -2)
+    z = np.concatenate([by_screw, Ad_matrix(step)], axis=-1)
+    return Ad_matrix(step @ np.linalg.inv(model.relative_poses)), z
 
 
 def _wrenches(robot, external):
@@ -116,12 +126,12 @@ def _columns(body):
 
 def _ad(X):
     """ad_X (..., 6, 6) of screws (..., 6)."""
-    return np.swapaxes(se3.ad(X[..., None, :], UNIT), -1, -2)
+    return np.einsum("...k,kij->...ij", X, BRACKETS)
 
 
 def _ad_dual(W):
     """The matrix (..., 6, 6) with which ad_V^T W = matrix V."""
-    return np.swapaxes(se3.ad_dual(UNIT, W[..., None, :]), -1, -2)
+    return np.einsum("...k,jki->...ij", W, BRACKETS)
 
 
 def _sorted(robot, by):

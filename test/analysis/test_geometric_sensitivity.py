@@ -51,8 +51,9 @@ def test_sensitivities_are_the_derivatives_by_geometry(robot, motion):
 @pytest.mark.parametrize("method, sensitivities", [("inverse_dynamics", effort_sensitivities),
                                                    ("forward_dynamics", acceleration_sensitivities)])
 def test_sensitivities_of_both_under_wrenches(robot, motion, method, sensitivities, rng):
-    """Which stay the same on their links. Along a random change of all screws and poses."""
+    """Which stay the same on their links, two sets for one state. Along a random change of all screws and poses."""
     model, (q, qd, x, external), (dX, m) = robot.model, motion, rng.standard_normal((2, len(robot.model.parents), 6))
+    (q, qd, x), external = (a[0] for a in (q, qd, x)), external | {robot.link_names[-1]: rng.standard_normal((2, 6))}
 
     def changed(s):
         found = replace(model, screws_body=model.screws_body + s[0] * dX,

@@ -1,8 +1,8 @@
 """Second partial derivatives of forward dynamics, from those of inverse dynamics: no finite differences; [MD] 6.1.
 
-Forward dynamics f(q, q', tau) solves ID(q, q', f) = tau. Differentiated twice, with M f_xy left alone, x and y of q, q'
-and tau: every derivative of f is M^-1 times those of ID at q'' = f, which are linear in q''. With H = dM/dq, H[a, i, b]
-that of M[a, b] by q_i,
+Forward dynamics f(q, q', tau) solves ID(q, q', f) = tau. This equation is differentiated twice, and solved for the
+second derivatives of f, which M multiplies. ID is linear in q'', so that only H = dM/dq, H[a, i, b] that of M[a, b] by
+q_i, couples the two arguments:
     M f_qq = -(ID_qq + H f_q + (H f_q)^T),    M f_qq' = -(ID_qq' + H f_q'),    M f_q'q' = -ID_q'q',
     M f_qtau = -H M^-1,
 where ^T exchanges the two derivatives. Others are zero. f_qtau = d(M^-1)/dq."""
