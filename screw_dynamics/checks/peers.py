@@ -75,6 +75,7 @@ _OURS = {
     "centroidal_momentum(q, qd)": "computeCentroidalMomentum momentum CalcSpatialMomentumInWorldAboutPoint",
     "inverse_dynamics_derivatives(q, qd, qdd)": "computeRNEADerivatives rnea_derivatives mjd_inverseFD",
     "inverse_dynamics_second_derivatives(q, qd, qdd)": "ComputeRNEASecondOrderDerivatives",
+    "forward_dynamics_second_derivatives(q, qd, tau)": "ComputeFDSecondOrderDerivatives",
     "forward_dynamics_derivatives(q, qd, tau)": "computeABADerivatives aba_derivatives",
     "torque_regressor(q, qd, qdd)": "computeJointTorqueRegressor regressor dynamics_regressor "
                                      "inverseDynamicsInertialParametersRegressor",

@@ -16,9 +16,12 @@ from screw_dynamics.algorithms.derivatives import (
     forward_dynamics_derivatives,
 )
 from screw_dynamics.algorithms.derivatives.second_derivatives import INVERSE_DYNAMICS_SECOND_DERIVATIVES
+from screw_dynamics.algorithms.derivatives.second_of_forward_dynamics import forward_dynamics_second_derivatives
+from screw_dynamics.algorithms.derivatives.second_of_wrenches import effort_second_derivatives
 from screw_dynamics.algorithms.hessian import HESSIAN
 from screw_dynamics.algorithms.matrix_rows import is_deep
 from screw_dynamics.model.model import Model
+from screw_dynamics.screws.arrays import Ad_matrix
 
 from .dynamics import Dynamics
 from .evaluation import Out, Threads, Wrenches
@@ -52,6 +55,15 @@ class AccelerationDerivatives(NamedTuple):
     by_tau: np.ndarray      # the inverse of the mass matrix
 
 
+class SecondAccelerationDerivatives(NamedTuple):
+    """Of the accelerations of forward dynamics, (..., n, n, n) each, as SecondEffortDerivatives."""
+
+    by_q_q: np.ndarray
+    by_q_qd: np.ndarray
+    by_qd_qd: np.ndarray
+    by_q_tau: np.ndarray    # of the inverse of the mass matrix by q: [a, i, j] that of its entry [a, j] by q_i
+
+
 class Derivatives(Dynamics):
     """Methods of derivatives."""
 
@@ -81,17 +93,22 @@ class Derivatives(Dynamics):
             by[..., 0, :, :] -= load
         return EffortDerivatives(*np.moveaxis(by, -3, 0))
 
-    def inverse_dynamics_second_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, out: Out = None,
+    def inverse_dynamics_second_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
+                                            external: Wrenches | None = None, out: Out = None,
                                             threads: Threads = None) -> SecondEffortDerivatives:
         """The second derivatives of the efforts of inverse_dynamics: d2tau/dqdq, d2tau/dqdqd, d2tau/dqddqd and
         d2tau/dqdqdd, (..., n, n, n) each, O(n d^2) for a tree of depth d; those that are left are zero.
 
-        out: (..., 4, n, n, n)."""
-        by = empty((4, self.n, self.n, self.n)) if out is None else out
+        external as in inverse_dynamics_derivatives; it enters the first alone. out: (..., 4, n, n, n)."""
         entry = self._of(INVERSE_DYNAMICS_SECOND_DERIVATIVES)
-        if threads is None and entry.one(self._memory, q, qd, qdd, by):
-            return SecondEffortDerivatives(by[0], by[1], by[2], by[3])
+        if external is None:
+            by = empty((4, self.n, self.n, self.n)) if out is None else out
+            if threads is None and entry.one(self._memory, q, qd, qdd, by):
+                return SecondEffortDerivatives(by[0], by[1], by[2], by[3])
+        load = None if external is None else self._external_by_q_q(q, external, threads)
         by = self._evaluate(entry, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
+        if load is not None:
+            by[..., 0, :, :, :] -= load
         return SecondEffortDerivatives(*np.moveaxis(by, -4, 0))
 
     def forward_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
@@ -113,6 +130,21 @@ class Derivatives(Dynamics):
             by[..., 0, :, :] += by[..., 2, :, :] @ load
         return AccelerationDerivatives(*np.moveaxis(by, -3, 0))
 
+    def forward_dynamics_second_derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
+                                            external: Wrenches | None = None, out: Out = None,
+                                            threads: Threads = None) -> SecondAccelerationDerivatives:
+        """The second derivatives of the accelerations of forward_dynamics: d2qdd/dqdq, d2qdd/dqdqd, d2qdd/dqddqd and
+        d2qdd/dqdtau, (..., n, n, n) each; those that are left are zero. From the second ones of inverse dynamics,
+        O(n^4).
+
+        external as in inverse_dynamics_derivatives. out: (..., 4, n, n, n). Not finite where the mass matrix is
+        singular."""
+        qdd = self.forward_dynamics(q, qd, tau, external, threads=threads)
+        first = self.forward_dynamics_derivatives(q, qd, tau, external, threads=threads)
+        second = self.inverse_dynamics_second_derivatives(q, qd, qdd, external, threads=threads)
+        by = checks.filled(out, forward_dynamics_second_derivatives(second, first))
+        return SecondAccelerationDerivatives(*np.moveaxis(by, -4, 0))
+
     def kinematic_hessian(self, q: ArrayLike, link: str, representation: str = "body", reference: str | None = None,
                           out: Out = None, threads: Threads = None) -> np.ndarray:
         """The derivatives (..., 6, n, n) of the Jacobian of `jacobian`: [..., :, i, j] of its column i by q_j."""
@@ -126,3 +158,26 @@ class Derivatives(Dynamics):
             wrench = checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
             total = total + np.einsum("...kij,...k->...ij", self.kinematic_hessian(q, link, threads=threads), wrench)
         return total
+
+    def _external_by_q_q(self, q, external, threads):
+        """The second derivatives (..., n, n, n) by q of the efforts of external wrenches."""
+        model, total = self.model, np.zeros((self.n, self.n, self.n))
+        joints = np.array(model.body_joints, dtype=object)
+        driven = np.eye(self.n)[model.coordinates]                          # (b, n): which coordinate drives which body
+        for link, wrench in checks.wrenches(external, self.link_names).items():
+            wrench = checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
+            tip, path = self.forward_kinematics(q, link, threads=threads), _path(model, model.frames[link][0])
+            Ad = Ad_matrix(np.linalg.inv(tip)[..., None, :, :] @ self.body_poses(q, threads=threads))
+            J = np.einsum("...kxy,ky->...kx", Ad[..., path, :, :], model.screws_body[path])
+            by = effort_second_derivatives(J, np.triu(joints[path, None] != joints[path]), wrench)
+            total = total + np.einsum("...abc,ai,bj,ck->...ijk", by, *(3 * [driven[path]]), optimize=True)
+        return total
+
+
+def _path(model, body):
+    """The bodies from the root to a body, which is -1 for the root: of two of them the first carries the other."""
+    found = []
+    while body >= 0:
+        found.append(body)
+        body = model.parents[body]
+    return found[::-1]

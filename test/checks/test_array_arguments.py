@@ -87,7 +87,7 @@ WITH_OUT = {
         "body_jacobians": "q", "torque_regressor": "q qd qdd", "momentum_regressor": "q qd",
         "kinetic_energy_regressor": "q qd", "potential_energy_regressor": "q",
         "inverse_dynamics_derivatives": "q qd qdd", "forward_dynamics_derivatives": "q qd tau",
-        "inverse_dynamics_second_derivatives": "q qd qdd",
+        "inverse_dynamics_second_derivatives": "q qd qdd", "forward_dynamics_second_derivatives": "q qd tau",
         "inverse_dynamics_time_derivatives": "q qd qdd qddd"}.items()} | {
     f"{name}, {option}": (name, inputs, options) for name, inputs, option, options in [
         ("torque_regressor", "q qd qdd", "friction", {"friction": True}),
@@ -96,13 +96,16 @@ WITH_OUT = {
         ("external_torque", "q", "load", {"external": LOAD}),
         ("inverse_dynamics_derivatives", "q qd qdd", "load", {"external": LOAD}),
         ("forward_dynamics_derivatives", "q qd tau", "load", {"external": LOAD}),
+        ("inverse_dynamics_second_derivatives", "q qd qdd", "load", {"external": LOAD}),
+        ("forward_dynamics_second_derivatives", "q qd tau", "load", {"external": LOAD}),
         ("inverse_dynamics_time_derivatives", "q qd qdd qddd", "load", {"external": LOAD}),
         *((name, inputs, "link", {"link": "gripper"}) for name, inputs in [
             ("forward_kinematics", "q"), ("jacobian", "q"), ("jacobian_derivative", "q qd"), ("kinematic_hessian", "q"),
             ("link_acceleration", "q qd qdd"), ("link_jerk", "q qd qdd qddd"), ("link_snap", "q qd qdd qddd qdddd"),
             ("jacobian_second_derivative", "q qd qdd")])]}
 STACKED = {"inverse_dynamics_derivatives": -3, "forward_dynamics_derivatives": -3,
-           "inverse_dynamics_second_derivatives": -4, "inverse_dynamics_time_derivatives": -2}
+           "inverse_dynamics_second_derivatives": -4, "forward_dynamics_second_derivatives": -4,
+           "inverse_dynamics_time_derivatives": -2}
 PAIRS = {"hybrid_dynamics": ("q qd qdd tau", {"driven": ["lift"]}), "step": ("q qd tau", {"dt": 1e-2}),
          "linearize": ("q qd tau", {})}
 

@@ -29,14 +29,15 @@ ALL_ROBOTS = ROBOTS | {"pendulum, specialized": PENDULUM.specialize()}
 EACH_ROBOT = pytest.mark.parametrize("robot", [
     pytest.param(robot, id=name, marks=[pytest.mark.slow] * ("specialized" in name))
     for name, robot in ALL_ROBOTS.items()])
-OTHERS = {"from_urdf", "with_gravity", "with_payload", "specialize", "rollout", "step", "plot", "neutral", "integrate",
-          "difference", "interpolate", "distance", "normalize", "random_configuration", "hybrid_dynamics",
-          "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "kinematic_hessian",
-          "inverse_dynamics_time_derivatives", "inverse_dynamics_second_derivatives", "link_acceleration", "link_jerk",
-          "link_snap", "jacobian_second_derivative", "linearize", "rollout_derivatives", "rollout_gradient",
-          "inverse_kinematics", "acceleration_regressor", "momentum_regressor", "with_inertial_parameters",
-          "energy_balance", "momentum_balance", "configuration_residual", "from_mjcf", "with_root_inertia",
-          "with_armature", "total_force"}
+OTHERS = {"from_urdf", "with_gravity", "with_payload", "specialize", "rollout", "step", "plot", "neutral",
+          "integrate", "difference", "interpolate", "distance", "normalize", "random_configuration",
+          "hybrid_dynamics", "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "kinematic_hessian",
+          "inverse_dynamics_time_derivatives", "inverse_dynamics_second_derivatives",
+          "forward_dynamics_second_derivatives", "link_acceleration", "link_jerk", "link_snap",
+          "jacobian_second_derivative", "linearize", "rollout_derivatives", "rollout_gradient", "inverse_kinematics",
+          "acceleration_regressor", "momentum_regressor", "with_inertial_parameters", "energy_balance",
+          "momentum_balance", "configuration_residual", "from_mjcf", "with_root_inertia", "with_armature",
+          "total_force"}
 
 
 def test_every_public_method_of_states_is_here():

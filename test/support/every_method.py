@@ -65,7 +65,8 @@ def of_state(robot, q, qd, u):
         yield f"{method} loaded", getattr(robot, method)(q, qd, u, load)
     for method in ("inverse_dynamics_derivatives", "forward_dynamics_derivatives"):
         yield method, np.stack(getattr(robot, method)(q, qd, u, load), axis=-3)
-    yield "inverse_dynamics_second_derivatives", np.stack(robot.inverse_dynamics_second_derivatives(q, qd, u), axis=-4)
+    for method in ("inverse_dynamics_second_derivatives", "forward_dynamics_second_derivatives"):
+        yield method, np.stack(getattr(robot, method)(q, qd, u, load), axis=-4)
     yield "inverse_dynamics_time_derivatives", np.stack(
         robot.inverse_dynamics_time_derivatives(q, qd, u, qd, u, load))
     for dt in (None, 0.01):

@@ -131,10 +131,13 @@ def along_a_motion(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     efforts: tuple[np.ndarray, ...] = robot.inverse_dynamics_time_derivatives(q, qd, qd, qd, qd, out=out)
     second = robot.inverse_dynamics_second_derivatives(q, qd, qd, threads=1)
     blocks: list[np.ndarray] = [second.by_q_q, second.by_q_qd, second.by_qd_qd, second.by_q_qdd]
+    of_motion = robot.forward_dynamics_second_derivatives(q, qd, qd, wrenches, threads=1)
+    by_q_tau: np.ndarray = of_motion.by_q_tau
     twists: list[np.ndarray] = [robot.link_acceleration(q, qd, qd, tip, "hybrid", root),
                                 robot.link_jerk(q, qd, qd, qd, tip, reference=root),
                                 robot.link_snap(q, qd, qd, qd, qd, tip, out=np.empty(6))]
     J: np.ndarray = robot.jacobian_second_derivative(q, qd, qd, tip, "spatial")
+    assert by_q_tau.shape == blocks[3].shape
     assert tau.shape == rate.shape == efforts[2].shape and len(blocks) + 2 == len(twists[0]) == len(J)
     return twists[2]
 

@@ -47,6 +47,13 @@ sd.calibration.axis_motions(robot.model.screws_body[0])     # (k, 6): the motion
 # %% calibration.GeometricParameters
 parameters = sd.calibration.GeometricParameters(robot, "gripper")
 
+# %% geometric_sensitivity.effort_sensitivities, geometric_sensitivity.MotionSensitivities
+s = sd.geometric_sensitivity.effort_sensitivities(robot, q, qd, qdd, {"gripper": (0, 0, 0, 0, 0, 5.0)})
+s.by_poses                                                  # (3, b, 6), of the efforts by where each joint is placed
+
+# %% geometric_sensitivity.acceleration_sensitivities
+sd.geometric_sensitivity.acceleration_sensitivities(robot, q, qd, torque).by_screws
+
 # %% contacts.total_wrench, contacts.required_wrench
 sd.contacts.total_wrench(robot, q, {"gripper": (0, 0, 0, 0, 0, 5.0)})   # at the root frame's origin
 W = sd.contacts.required_wrench(robot, q, qd, qdd)          # what the surroundings must exert for a motion

@@ -48,6 +48,10 @@ system.degrees_of_freedom                                   # 3
 moved = ac.simulate(system, duration=0.1, dt=1e-3)
 moved.poses                                                 # (steps + 1, bodies, 4, 4)
 
+# %% absolute_coordinates.simulate_spatial, absolute_coordinates.SpatialSystem
+spatial = ac.SpatialSystem(system, momenta=True)                # states: poses, and momenta about the world's origin
+ac.simulate_spatial(spatial, duration=0.01, dt=1e-3, record={"momentum": spatial.momentum}).recorded["momentum"]
+
 # %% absolute_coordinates.State
 ac.State(*system.initial()).poses.shape
 

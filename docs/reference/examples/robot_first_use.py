@@ -19,6 +19,9 @@ robot.inverse_dynamics_second_derivatives(q, qd, qdd).by_q_q                    
 # %% Robot.forward_dynamics_derivatives
 robot.forward_dynamics_derivatives(q, qd, tau).by_tau                           # the inverse of M
 
+# %% Robot.forward_dynamics_second_derivatives
+robot.forward_dynamics_second_derivatives(q, qd, tau).by_q_tau                  # (3, 3, 3), of the inverse of M by q
+
 # %% Robot.inverse_dynamics_time_derivatives
 tau, taud = robot.inverse_dynamics_time_derivatives(q, qd, qdd, qddd)           # efforts and their rates
 

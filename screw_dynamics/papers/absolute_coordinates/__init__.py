@@ -11,6 +11,7 @@
   integrators     Munthe-Kaas for any Butcher tableau, commutator-free                 [MT] (83)
   generalised_alpha  implicit steps for stiff systems
   motion          simulate
+  spatial_twists  simulate_spatial, in spatial twists or momenta, by updates from the left  [MD] (88), (89)
   reconstruction  screw coordinates, Euler parameters, dual quaternions, angles   [MT] (12b), (15b), (59), (69)
   second_kind     the pose as a product of exponentials of six screws              [MT] remark 4
   quaternions     (dual) quaternions and what leads to velocities                  [MT] (70)-(80)
@@ -36,10 +37,12 @@ from .reconstruction import (
     simulate_in,
 )
 from .second_kind import second_kind
+from .spatial_twists import SpatialSystem, simulate_spatial
 from .springs import Spring
 from .system import MultibodySystem, State
 
 __all__ = ["DIRECT", "DUAL_QUATERNIONS", "DUAL_QUATERNIONS_OF_MIXED_VELOCITIES", "EULER_PARAMETERS", "SEMIDIRECT",
            "Body", "ConfigurationGroup", "Coordinates", "DualAccelerations", "Joint", "JointSpring", "Motion",
-           "MultibodySystem", "RobotJoints", "Spring", "State", "angles", "canonical", "dual_quaternion_accelerations",
-           "mixed_velocity_matrix", "of_robot", "second_kind", "simulate", "simulate_dual_quaternions", "simulate_in"]
+           "MultibodySystem", "RobotJoints", "SpatialSystem", "Spring", "State", "angles", "canonical",
+           "dual_quaternion_accelerations", "mixed_velocity_matrix", "of_robot", "second_kind", "simulate",
+           "simulate_dual_quaternions", "simulate_in", "simulate_spatial"]

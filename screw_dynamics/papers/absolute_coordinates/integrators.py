@@ -11,6 +11,7 @@ from screw_dynamics.simulation.integrators import CLASSICAL, DORMAND_PRINCE, EUL
 from screw_dynamics.simulation.runge_kutta import Tableau
 
 Rate = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
+Velocity = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 HEUN = Tableau(a=np.array([[0.0, 0.0], [1.0, 0.0]]), b=np.array([0.5, 0.5]), c=np.array([0.0, 1.0]))
 TABLEAUS = {"euler": EULER, "heun": HEUN, "rk4": CLASSICAL, "rk45": DORMAND_PRINCE}
@@ -25,20 +26,22 @@ class Step(NamedTuple):
 
 
 def munthe_kaas(tableau: Tableau, group: Any, rate: Rate, t: float, h: float, g: np.ndarray, V: np.ndarray,
-                order: int | None = None) -> Step:
+                order: int | None = None, velocity: Velocity | None = None) -> Step:
     """A step of length h by the explicit Munthe-Kaas method of a Butcher tableau, [MT] (83).
 
     order: of dexp^-1 as a truncated series; None for its closed form. For the order p of a method p - 2 suffices, as
-    the error of such a term is of the size h^(order + 2)."""
-    k, dV = [], []
+    the error of such a term is of the size h^(order + 2). velocity: the velocity of g from g and V, where V is another
+    quantity, such as a momentum."""
+    velocity, k, dV = velocity or _itself, [], []
     for a, c in zip(tableau.a, tableau.c, strict=True):
         if not k:
-            k.append(V)
+            k.append(velocity(g, V))
             dV.append(rate(t, g, V))
             continue
         Psi, V_j = h * _sum(a, k), V + h * _sum(a, dV)
-        k.append(group.dexp_inv(-Psi, V_j, order))
-        dV.append(rate(t + c * h, group.compose(g, group.exp(Psi)), V_j))
+        g_j = group.compose(g, group.exp(Psi))
+        k.append(group.dexp_inv(-Psi, velocity(g_j, V_j), order))
+        dV.append(rate(t + c * h, g_j, V_j))
     end = group.compose(g, group.exp(h * _sum(tableau.b, k)))
     error = None if tableau.error is None else (h * _sum(tableau.error, k), h * _sum(tableau.error, dV))
     return Step(end, V + h * _sum(tableau.b, dV), error)
@@ -61,6 +64,10 @@ def commutator_free(group: Any, rate: Rate, t: float, h: float, g: np.ndarray, V
     d4 = rate(t + h, to(g2, V3 - 0.5 * V), V4)
     end = to(g, (3.0 * V + 2.0 * (V2 + V3) - V4) / 12.0, (-V + 2.0 * (V2 + V3) + 3.0 * V4) / 12.0)
     return Step(end, V + h / 6.0 * (d1 + 2.0 * (d2 + d3) + d4))
+
+
+def _itself(g, V):
+    return V
 
 
 def _sum(weights, rates):

@@ -12,7 +12,8 @@ a batch in the leading axes, results are new arrays. docs/formulations.md leads 
   newton_euler        the wrench that a body's motion takes, in any frame                   [MD] (34)-(64)
   recursions          all forms of the accelerations, applied wrenches, reactions of joints [MD] (65)-(76)
   reference_frames    the same robot with other body frames, or with A_i = I                [MD] 4.4
-  closed_form         Euler-Jourdain, momentum form, Lagrange, Christoffel symbols          [MD] (77)-(87)
+  closed_form         Euler-Jourdain, momentum form, Lagrange, Christoffel, linearised      [MD] (77)-(87), 6.1
+  screw_coordinates   axes of twists and wrenches, reciprocal product, rates of screws      [MD] B, (117)
 
 The fast ones are compiled, and methods of Robot: twists and Jacobians of all bodies, [MK] (14)-(53), `body_twists` and
 `body_jacobians` (source: twists/); recursive inverse dynamics, [MD] (65)-(76), and forward dynamics, [SY] (15), of
@@ -27,10 +28,11 @@ from . import (
     newton_euler,
     recursions,
     reference_frames,
+    screw_coordinates,
     screw_derivatives,
     system_jacobian,
     trivialization,
 )
 
 __all__ = ["closed_form", "configuration", "geometric_jacobian", "inverse_velocity", "newton_euler", "recursions",
-           "reference_frames", "screw_derivatives", "system_jacobian", "trivialization"]
+           "reference_frames", "screw_coordinates", "screw_derivatives", "system_jacobian", "trivialization"]

@@ -10,7 +10,7 @@ from screw_dynamics.papers.formulations.closed_form import christoffel, euler_jo
 from screw_dynamics.papers.formulations.screw_derivatives.body_fixed import joint_screws
 from support.matrices import ad, error
 from support.pinocchio_oracle import oracle_of_parts
-from support.plain import gradient, plain, rate
+from support.plain import gradient, plain, rate, target_of
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 from support.scalar_kinds import slope
 from support.structure_constants import connection, structure_constants
@@ -71,7 +71,7 @@ def test_81_mass_matrix_is_the_same_in_every_representation(any_case, representa
     robot, q = any_case.robot, any_case.q
     expected = robot.mass_matrix(q)
     assert error(euler_jourdain.mass_matrix(robot, q, representation), expected) < BOUND
-    assert error(lagrange.mass_matrix(robot, q), expected) < BOUND
+    assert error(lagrange.mass_matrix(robot, q, representation), expected) < BOUND
 
 
 def test_closed_forms_agree_with_pinocchio():
@@ -94,26 +94,68 @@ def test_representations_and_sizes_are_checked():
     for call in (lagrange.coriolis_matrix, lagrange.energy_gradient, christoffel.coriolis_matrix):
         with pytest.raises(ValueError, match="qd has the shape"):
             call(robot, np.zeros(3), np.zeros(2))
+        with pytest.raises(ValueError, match="bodyfixed"):
+            call(robot, np.zeros(3), np.zeros(3), "bodyfixed")
 
 
 # ------------------------------------------------------------------------------------------------- Lagrange
-def test_80_lagrange_equations_from_the_energy(case):
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+def test_80_lagrange_equations_from_the_energy(case, representation):
     """d/dt dT/dq' and dT/dq by complex steps, and the difference of their velocity terms is C q'."""
-    robot = case.robot
-    found_rate = lagrange.mass_matrix_rate(robot, case.q, case.qd)
+    robot, state = case.robot, (case.robot, case.q, case.qd, representation)
+    found_rate = lagrange.mass_matrix_rate(*state)
     assert error(found_rate, case.each(lambda q, qd: rate(robot, "mass_matrix", q, qd))) < BOUND
 
     def by_coordinates(q, qd):
         return np.array([slope(lambda x: plain(robot, "kinetic_energy", x, qd), q, e)[0] for e in np.eye(robot.n)])
-    found_gradient = lagrange.energy_gradient(robot, case.q, case.qd)
+    found_gradient = lagrange.energy_gradient(*state)
     assert error(found_gradient, case.each(by_coordinates)) < BOUND
     assert error(times(found_rate, case.qd) - found_gradient, robot.coriolis_torque(case.q, case.qd)) < BOUND
 
 
-def test_83_and_84_are_the_same_coriolis_matrix(case):
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+def test_8_18_27_rates_of_the_system_jacobian_by_its_factors(case, representation):
+    """J' = A b X - c J: what [MD] has for each representation; by complex steps of every link's Jacobian."""
+    robot, links = case.robot, case.robot.model.body_names
+
+    def exact(q, qd):
+        return np.concatenate([np.zeros((0, robot.n)), *(rate(
+            robot, "jacobian", q, qd, target_of(robot, link, representation=representation)) for link in links)])
+    assert error(lagrange.jacobian_rate(robot, case.q, case.qd, representation), case.each(exact)) < BOUND
+
+
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+def test_83_and_84_are_the_same_coriolis_matrix(case, representation):
+    """And in every representation the same as with body-fixed twists."""
+    state = case.robot, case.q, case.qd, representation
     C = lagrange.coriolis_matrix(case.robot, case.q, case.qd)
-    assert error(lagrange.coriolis_matrix_of_energy(case.robot, case.q, case.qd), C) < BOUND
+    assert error(lagrange.coriolis_matrix(*state), C) < BOUND
+    assert error(lagrange.coriolis_matrix_of_energy(*state), C) < BOUND
     assert error(times(C, case.qd), case.robot.coriolis_torque(case.q, case.qd)) < BOUND
+
+
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+def test_78_projects_a_coriolis_matrix_that_is_skew_with_the_rate_of_the_mass_matrix(case, representation):
+    """Of the bodies' remark 2. Another matrix than that of the Christoffel symbols."""
+    robot, q, qd = case.robot, case.q, case.qd
+    C = lagrange.coriolis_matrix_of_wrenches(robot, q, qd, representation)
+    S = case.each(lambda q, qd: rate(robot, "mass_matrix", q, qd)) - 2.0 * C
+    assert error(times(C, qd), robot.coriolis_torque(q, qd)) < BOUND
+    assert np.abs(S + transpose(S)).max(initial=0.0) < BOUND * np.abs(S).max(initial=1.0)
+    assert robot.n < 8 or error(C, robot.coriolis_matrix(q, qd)) > 1e-2
+
+
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+def test_derivatives_of_the_mass_matrix_and_of_its_inverse(case, representation):
+    """By complex steps, of the inverse by its own definition: M dM^-1 + dM M^-1 = 0."""
+    robot = case.robot
+    if robot.n:
+        exact = case.each(lambda q, qd: gradient(robot, "mass_matrix", q))
+        assert error(lagrange.mass_matrix_derivatives(robot, case.q, representation), exact) < BOUND
+        found, M = lagrange.inverse_mass_matrix_derivatives(robot, case.q, representation), robot.mass_matrix(case.q)
+        product = np.einsum("...ia,...ajk->...ijk", M, found)
+        expected = -np.einsum("...iak,...aj->...ijk", exact, np.linalg.inv(M))
+        assert error(product, expected) < 1e-14 * np.linalg.cond(M).max()
 
 
 def test_84_is_not_skew_with_the_rate_of_the_mass_matrix_but_does_no_power(case):
@@ -133,22 +175,24 @@ def test_84_is_not_skew_with_the_rate_of_the_mass_matrix_but_does_no_power(case)
 
 
 # ------------------------------------------------------------------------------------------------- Christoffel symbols
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
 @pytest.mark.parametrize("symbols", [christoffel.christoffel_symbols, christoffel.christoffel_symbols_binet])
-def test_86_and_87_are_the_christoffel_symbols_of_the_mass_matrix(any_case, symbols):
+def test_86_and_87_are_the_christoffel_symbols_of_the_mass_matrix(any_case, symbols, representation):
     robot, q = any_case.robot, any_case.q
     if not robot.n:
-        assert symbols(robot, q).shape == (2, 0, 0, 0)
+        assert symbols(robot, q, representation).shape == (2, 0, 0, 0)
         return
-    found = symbols(robot, q)
+    found = symbols(robot, q, representation)
     assert error(found, any_case.each(lambda q, qd: connection(robot, q))) < BOUND
     torsion = np.einsum("...il,lkj->...ijk", robot.mass_matrix(q), structure_constants(robot))
     assert np.abs(found - transpose(found) - torsion).max() < BOUND * np.abs(found).max()
-    assert error(symbols(robot, q[1]), found[1]) < BOUND
+    assert error(symbols(robot, q[1], representation), found[1]) < BOUND
 
 
-def test_85_christoffel_symbols_make_the_coriolis_matrix(any_case):
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+def test_85_christoffel_symbols_make_the_coriolis_matrix(any_case, representation):
     robot, q, qd = any_case.robot, any_case.q, any_case.qd
-    found = christoffel.coriolis_matrix(robot, q, qd)
+    found = christoffel.coriolis_matrix(robot, q, qd, representation)
     assert error(found, robot.coriolis_matrix(q, qd)) < BOUND
     assert error(times(found, qd), robot.coriolis_torque(q, qd)) < BOUND
 

@@ -1,9 +1,10 @@
 """The Christoffel symbols of first kind of the mass matrix, [MD] (85)-(87), and the matrix that they make.
 
 Gamma_ijk = (dM_ik/dq_j + dM_ij/dq_k - dM_jk/dq_i) / 2, (..., n, n, n): sum_jk Gamma_ijk q_j' q_k' is the Coriolis
-effort of joint i. J_lj is the column of joint j in the body-fixed Jacobian of body l. [MD] gives both forms for chains
-and some orders of i, j, k. In terms of s = min(j, k) and r = max(j, k), the inner and the outer of joints j and k, they
-hold for all of them and on trees, where those bodies l count that all three joints carry.
+effort of joint i. J_lj is the column of joint j in the Jacobian of body l. [MD] gives both forms for body-fixed twists,
+chains and some orders of i, j, k. In terms of s = min(j, k) and r = max(j, k), the inner and the outer of joints j and
+k, they hold for all of them and on trees, where those bodies l count that all three joints carry; and in every
+representation of twists, "body", "spatial", "hybrid" or "mixed", with its inertias and brackets.
 
 In velocities of joints on groups the symbols are those of the same connection, the one of the metric M without torsion,
 and no longer symmetric in j and k: less J_li^T M_l [J_lj, J_lk] for the screws j < k of one joint, which are constant
@@ -11,34 +12,35 @@ in one frame, where the formulas have them move each other."""
 import numpy as np
 from numpy.typing import ArrayLike
 
+from screw_dynamics.checks import one_of
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws import arrays
 
-from ..newton_euler.screws import ad, checked, mass_moment_rotational, times
-from ..screw_derivatives.body_fixed import joint_screws
+from ..newton_euler.screws import checked, mass_moment_rotational, times
+from ..screw_derivatives.any_order import FORMS
 from ..screw_derivatives.tree import same_joint, selection
+from ..system_jacobian import twist_map
+from .euler_jourdain import QUANTITIES
+from .lagrange import brackets
 
 
-def christoffel_symbols(robot: Robot, q: ArrayLike) -> np.ndarray:
+def christoffel_symbols(robot: Robot, q: ArrayLike, representation: str = "body") -> np.ndarray:
     """2 Gamma_ijk = sum_l (J_lk^T M_l [J_li, J_lj] + J_lj^T M_l [J_li, J_lk] + J_li^T M_l [J_ls, J_lr]); [MD] (86)."""
-    J = joint_screws(robot, q)                                                              # (..., l, j, x)
-    momentum = times(robot.model.inertias[:, None], J)
-    product = ad(J[..., :, None, :], J[..., None, :, :])                                    # (..., l, i, j, x)
-    T = np.einsum("...lkx,...lijx->...ijk", momentum, product, optimize=True)               # J_k^T M [J_i, J_j]
+    J, T = _products(robot, q, representation)                                              # J_k^T M [J_i, J_j]
     j = np.arange(J.shape[-2])
     ordered = np.sign(j - j[:, None]) * np.moveaxis(T, -1, -3)                              # J_i^T M [J_s, J_r]
-    return _on_coordinates(robot, (T + np.swapaxes(T, -1, -2) + ordered) / 2 - _brackets(robot, J))
+    return _on_coordinates(robot, (T + np.swapaxes(T, -1, -2) + ordered) / 2 - _brackets(robot, T))
 
 
-def christoffel_symbols_binet(robot: Robot, q: ArrayLike) -> np.ndarray:
+def christoffel_symbols_binet(robot: Robot, q: ArrayLike, representation: str = "body") -> np.ndarray:
     """Gamma_ijk = sum_l J_li^T G_l(w_ls) J_lr with Binet's inertia, w_ls the angular part of J_ls; for [MD] (87).
 
     This is the integral of v_i . (w_s x v_r) over the mass, v_i being the velocity of a particle for q_i' = 1."""
-    J = joint_screws(robot, q)
-    G = binet_gyration(robot.model.inertias[:, None], J[..., :3])                           # (..., l, s, x, y)
+    J, products = _products(robot, q, representation)
+    G = _gyrations(robot, robot.body_poses(q), J, representation)                           # (..., l, s, x, y)
     T = np.einsum("...lix,...lsxy,...lry->...isr", J, G, J, optimize=True)
     j = np.arange(J.shape[-2])
-    return _on_coordinates(robot, np.where(j[:, None] <= j, T, np.swapaxes(T, -1, -2)) - _brackets(robot, J))
+    return _on_coordinates(robot, np.where(j[:, None] <= j, T, np.swapaxes(T, -1, -2)) - _brackets(robot, products))
 
 
 def binet_gyration(M: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -51,17 +53,34 @@ def binet_gyration(M: np.ndarray, w: np.ndarray) -> np.ndarray:
     return np.block([[arrays.tilde(times(B, w)), h_tilde @ w_tilde], [-w_tilde @ h_tilde, m[..., None] * w_tilde]])
 
 
-def coriolis_matrix(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
+def coriolis_matrix(robot: Robot, q: ArrayLike, qd: ArrayLike, representation: str = "body") -> np.ndarray:
     """C_ij = sum_k Gamma_ijk q_k', (..., n, n): C q' are the Coriolis efforts, and M' - 2 C is skew; [MD] (85)."""
-    return np.einsum("...ijk,...k->...ij", christoffel_symbols(robot, q), *checked(qd=(qd, robot.n)))
+    symbols = christoffel_symbols(robot, q, representation)
+    return np.einsum("...ijk,...k->...ij", symbols, *checked(qd=(qd, robot.n)))
 
 
-def _brackets(robot, J):
+def _products(robot, q, representation):
+    """The joint screws J_lj (..., l, j, x), and sum_l J_lk^T M_l [J_li, J_lj] (..., i, j, k)."""
+    J, C = FORMS[one_of("representation", representation, FORMS)].joint_screws(robot, q), robot.body_poses(q)
+    M = QUANTITIES[representation].inertia(robot.model.inertias, C)
+    ad = brackets(J, C[..., :, None, :, :], representation)
+    return J, np.einsum("...lkx,...lxy,...liyz,...ljz->...ijk", J, M, ad, J, optimize=True)
+
+
+def _gyrations(robot, C, J, representation):
+    """G(w) (..., l, j, 6, 6) of the angular velocities of J_lj, with which v^T G u is the integral in (87)."""
+    M, w = QUANTITIES[representation].inertia(robot.model.inertias, C), J[..., :3]
+    if representation != "mixed":
+        return binet_gyration(M[..., None, :, :], w)
+    there, back = (twist_map(C, *way)[..., None, :, :] for way in (("mixed", "body"), ("body", "mixed")))
+    M = np.swapaxes(back, -1, -2) @ M[..., None, :, :] @ back
+    return np.swapaxes(there, -1, -2) @ binet_gyration(M, w) @ there
+
+
+def _brackets(robot, products):
     """sum_l J_li^T M_l [J_lj, J_lk] (..., i, j, k) for the screws j < k of one joint."""
-    j = np.arange(J.shape[-2])
-    momentum = times(robot.model.inertias[:, None], J)
-    product = ad(J[..., :, None, :], J[..., None, :, :]) * ((j[:, None] < j) & same_joint(robot.model))[..., None]
-    return np.einsum("...lix,...ljkx->...ijk", momentum, product, optimize=True)
+    j = np.arange(products.shape[-1])
+    return np.moveaxis(products, -1, -3) * ((j[:, None] < j) & same_joint(robot.model))
 
 
 def _on_coordinates(robot, symbols):

@@ -1,0 +1,140 @@
+"""Geometric sensitivities of the equations of motion, [MD] 6.2: how efforts and accelerations depend on the screws of
+all joints and on where these are placed. No ROS. May import robot and what is below it.
+
+The pose of a body in its parent is B exp(m) exp(X q), with its screw X, model.screws_body, its pose B at q = 0,
+model.relative_poses, and six parameters m at 0; inertias and wrenches stay the same in the frames of the bodies and
+links. dX and dm move the body against its parent by the twist z = dexp_(-X q)(dX) q + Ad_exp(-X q) dm, in the body's
+frame, so that its Ad_(C^-1 C_p) becomes Ad - ad_z Ad. All else is the recursion of [MD] (66), (67), differentiated:
+what `inverse_dynamics_derivatives` is by q, which is z = X. Sensitivities of a link's pose are in `calibration`."""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.robot import Robot
+from screw_dynamics.robot.evaluation import Wrenches
+from screw_dynamics.screws.arrays import Ad_matrix
+from screw_dynamics.screws.groups import se3
+
+UNIT = np.eye(6)
+BRACKETS = np.swapaxes(se3.ad(UNIT[:, None], UNIT), -1, -2)     # (6, 6, 6): ad of each unit screw
+EACH = 12                                                       # parameters of a body: its screw, and m
+
+
+class MotionSensitivities(NamedTuple):
+    """Of n efforts or accelerations: by each number of the screws X_j, and by each parameter m of the poses B_j,
+    (..., n, b, 6) each, bodies in the order of model.body_names."""
+
+    by_screws: np.ndarray
+    by_poses: np.ndarray
+
+
+class _Body(NamedTuple):
+    """A body in motion, in its frame: Ad from its parent, the twists z (..., 6, 12) by which its parameters move it,
+    and W with the derivative of W (..., 6, 12 b) by all parameters."""
+
+    Ad: np.ndarray
+    z: np.ndarray
+    W: np.ndarray
+    dW: np.ndarray
+
+
+def effort_sensitivities(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
+                         external: Wrenches | None = None) -> MotionSensitivities:
+    """The sensitivities of the efforts robot.inverse_dynamics(q, qd, qdd, external) for a motion (..., n).
+
+    Exact; the time grows with the square of the number of bodies. Of a motion of a joint's axis, as
+    calibration.axis_motions has them, dX = [U, X]. ValueError for a robot with joints on groups."""
+    checks.coordinates_alone("effort_sensitivities", robot.model)
+    model, b = robot.model, len(robot.model.parents)
+    given, wrenches = (("q", q), ("qd", qd), ("qdd", qdd)), _wrenches(robot, external)
+    q, qd, qdd = checks.broadcast({name: checks.real_numbers(name, x, robot.n) for name, x in given})
+    lead = np.broadcast_shapes(q.shape[:-1], *(W.shape[:-1] for W in wrenches))
+    motion = [np.broadcast_to(x, (*lead, robot.n))[..., model.coordinates] for x in (q, qd, qdd)]
+    bodies, by = _outward(robot, *motion, wrenches), np.zeros((*lead, b, EACH * b))
+    W, dW = [body.W for body in bodies], [body.dW for body in bodies]
+    for i in range(b - 1, -1, -1):
+        own, p, (A, z, *_), X = _columns(i), model.parents[i], bodies[i], model.screws_body[i]
+        by[..., i, :] = X @ dW[i]
+        by[..., i, own][..., :6] += W[i]                                            # tau = X^T W
+        dW[i][..., own] -= _ad_dual(W[i]) @ z                                       # W on the parent is Ad^T W
+        if p >= 0:
+            W[p], dW[p] = W[p] + (W[i][..., None, :] @ A)[..., 0, :], dW[p] + np.swapaxes(A, -1, -2) @ dW[i]
+    return _sorted(robot, np.einsum("bk,...bp->...kp", np.eye(robot.n)[model.coordinates], by))
+
+
+def acceleration_sensitivities(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
+                               external: Wrenches | None = None) -> MotionSensitivities:
+    """The sensitivities of the accelerations robot.forward_dynamics(q, qd, tau, external): -M^-1 times those of the
+    efforts that cause them. Else as effort_sensitivities; not finite where the mass matrix is singular."""
+    checks.coordinates_alone("acceleration_sensitivities", robot.model)
+    found = effort_sensitivities(robot, q, qd, robot.forward_dynamics(q, qd, tau, external), external)
+    inverse = np.linalg.inv(robot.mass_matrix(q))
+    return MotionSensitivities(*(-np.einsum("...ij,...jbk->...ibk", inverse, by) for by in found))
+
+
+def _outward(robot, q, qd, qdd, wrenches):
+    """The _Body of each body; [MD] (66), the first two terms of (67a), and their derivatives."""
+    model, b, lead, bodies = robot.model, len(robot.model.parents), q.shape[:-1], []
+    V, Vd, dV, dVd = ([np.zeros((*lead, *tail))] for tail in ((6,), (6,), (6, EACH * b), (6, EACH * b)))
+    Vd[0][..., 3:] = -robot.gravity
+    dX, from_parents, moves = np.eye(6, EACH), *_joints(model, q)
+    for i, (p, X, M) in enumerate(zip(model.parents, model.screws_body, model.inertias, strict=True)):
+        own, u, ud = _columns(i), qd[..., i, None], qdd[..., i, None]
+        A, z = from_parents[..., i, :, :], moves[..., i, :, :]
+        before, before_d = ((A @ x[p + 1][..., None])[..., 0] for x in (V, Vd))
+        V.append(before + u * X)
+        ad_V, P, u, ud = _ad(V[-1]), V[-1] @ M, u[..., None], ud[..., None]
+        Vd.append(before_d + u[..., 0] * (ad_V @ X) + ud[..., 0] * X)
+        dV.append(A @ dV[p + 1])
+        dV[-1][..., own] += _ad(before) @ z + u * dX
+        dVd.append(A @ dVd[p + 1] - u * (_ad(X) @ dV[-1]))
+        dVd[-1][..., own] += _ad(before_d) @ z + u * (ad_V @ dX) + ud * dX
+        W = Vd[-1] @ M - (P[..., None, :] @ ad_V)[..., 0, :] - wrenches[i]
+        bodies.append(_Body(A, z, W, M @ dVd[-1] - (np.swapaxes(ad_V, -1, -2) @ M + _ad_dual(P)) @ dV[-1]))
+    return bodies
+
+
+def _joints(model, q):
+    """Ad_(C^-1 C_p) (..., b, 6, 6) of all bodies, and the twists z (..., b, 6, 12) by which their parameters move
+    them."""
+    X, q = model.screws_body, q[..., None]
+    step = se3.exp(-q * X)                                                          # exp(-X q)
+    by_screw = np.swapaxes(q[..., None] * se3.dexp(-q[..., None] * X[:, None], UNIT), -1, -2)
+    z = np.concatenate([by_screw, Ad_matrix(step)], axis=-1)
+    return Ad_matrix(step @ np.linalg.inv(model.relative_poses)), z
+
+
+def _wrenches(robot, external):
+    """The wrenches (..., 6) on each body, about and in its frame, of those on links."""
+    total = [np.zeros(6) for _ in robot.model.parents]
+    for link, wrench in checks.wrenches({} if external is None else external, robot.link_names).items():
+        robot.model.known_link(link)
+        body, F = robot.model.frames[link]
+        wrench = checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
+        if body >= 0:
+            total[body] = total[body] + se3.Ad_dual(F, wrench)
+    return total
+
+
+def _columns(body):
+    return slice(EACH * body, EACH * (body + 1))
+
+
+def _ad(X):
+    """ad_X (..., 6, 6) of screws (..., 6)."""
+    return np.einsum("...k,kij->...ij", X, BRACKETS)
+
+
+def _ad_dual(W):
+    """The matrix (..., 6, 6) with which ad_V^T W = matrix V."""
+    return np.einsum("...k,jki->...ij", W, BRACKETS)
+
+
+def _sorted(robot, by):
+    """Derivatives (..., n, 12 b) as MotionSensitivities."""
+    by = by.reshape(*by.shape[:-1], len(robot.model.parents), EACH)
+    return MotionSensitivities(by[..., :6], by[..., 6:])

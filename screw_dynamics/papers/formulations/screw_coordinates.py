@@ -1,0 +1,89 @@
+"""Screws as lines with a pitch, the reciprocal product, and rates of screws in moving frames; [MD] appendix B.
+
+A screw has an axis, of direction e through the point p, a pitch h along it, and a magnitude: a twist is
+m (e, p x e + h e), Chasles, a wrench m (p x e + h e, e), Poinsot. Linear and angular part change places between them.
+As coordinates of a screw, `screw_of_wrench`, a wrench transforms as twists do, and has the power of the reciprocal
+product. Arrays (..., 6) and (..., 3), with a batch in the leading axes."""
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics.screws.arrays import Ad_matrix
+
+from .newton_euler.screws import ad, checked, joined, split, times
+
+
+class ScrewAxis(NamedTuple):
+    """Magnitude (...), direction e (..., 3), the point p (..., 3) of the axis that is nearest to the origin, and pitch
+    h (...).
+
+    Of a translation or a couple the pitch is inf, the magnitude that of the linear velocity or the torque, and p is 0;
+    of a zero screw e is 0 too."""
+
+    magnitude: np.ndarray
+    direction: np.ndarray
+    point: np.ndarray
+    pitch: np.ndarray
+
+
+def twist(magnitude: ArrayLike, e: ArrayLike, p: ArrayLike, h: ArrayLike = 0.0) -> np.ndarray:
+    """m (e, p x e + h e), (..., 6), of an angular velocity m (rad/s) about a unit vector e through p (m), with pitch h
+    (m/rad); [MD] B.2. h = inf: m (0, e), m in m/s."""
+    return joined(*_parts(magnitude, e, p, h))
+
+
+def wrench(magnitude: ArrayLike, e: ArrayLike, p: ArrayLike, h: ArrayLike = 0.0) -> np.ndarray:
+    """m (p x e + h e, e), (..., 6), of a force m (N) along a unit vector e through p (m), with a torque m h (N m);
+    [MD] B.2. h = inf: m (e, 0), m in N m."""
+    return joined(*reversed(_parts(magnitude, e, p, h)))
+
+
+def axis_of_twist(V: ArrayLike) -> ScrewAxis:
+    """The axis of a twist (..., 6), about which and along which the body moves; h = omega . v / |omega|^2."""
+    return _axis(*split(*checked(V=(V, 6))))
+
+
+def axis_of_wrench(W: ArrayLike) -> ScrewAxis:
+    """The central axis of a wrench (..., 6), about which its torque is along the force; h = t . f / |f|^2."""
+    return _axis(*reversed(split(*checked(W=(W, 6)))))
+
+
+def screw_of_wrench(W: ArrayLike) -> np.ndarray:
+    """(f, t) of a wrench (t, f), and the reverse: a co-screw as a screw, which moves by Ad; [MD] B.2."""
+    return joined(*reversed(split(*checked(W=(W, 6)))))
+
+
+def reciprocal_product(X: ArrayLike, Y: ArrayLike) -> np.ndarray:
+    """xi_1 . eta_2 + eta_1 . xi_2 (...) of screws (..., 6); [MD] B.2.
+
+    It is the same in every frame, and for unit screws (h_1 + h_2) e_1 . e_2 + (p_1 - p_2) . (e_1 x e_2): lines, h = 0,
+    are reciprocal if they meet or are parallel. For the screw of a wrench and a twist it is the power."""
+    (xi, eta), (a, b) = map(split, checked(X=(X, 6), Y=(Y, 6)))
+    return np.sum(xi * b, axis=-1) + np.sum(eta * a, axis=-1)
+
+
+def rate_of_screw(C: ArrayLike, V: ArrayLike, X: ArrayLike, Xd: ArrayLike) -> np.ndarray:
+    """d(Ad_C X)/dt = Ad_C (X' + [V, X]), (..., 6), of a screw X with rate X' in a frame of pose C (..., 4, 4) and
+    body-fixed twist V; [MD] (117), Euler's formula for screws."""
+    C, V, X, Xd = checked(C=(C, 4, 4), V=(V, 6), X=(X, 6), Xd=(Xd, 6))
+    return times(Ad_matrix(C), Xd + ad(V, X))
+
+
+def _parts(magnitude, e, p, h):
+    """What is along the axis, and the moment about the origin."""
+    e, p = checked(e=(e, 3), p=(p, 3))
+    m, h = np.asarray(magnitude, dtype=float)[..., None], np.asarray(h, dtype=float)[..., None]
+    finite = np.isfinite(h)
+    moment = np.cross(p, e) + np.where(finite, h, 0.0) * e
+    return m * np.where(finite, e, 0.0), m * np.where(finite, moment, e)
+
+
+def _axis(along, moment):
+    """The ScrewAxis of what is along the axis and of the moment about the origin."""
+    turns = np.any(along != 0.0, axis=-1, keepdims=True)
+    e, size = np.where(turns, along, moment), np.linalg.norm(np.where(turns, along, moment), axis=-1, keepdims=True)
+    e = np.divide(e, size, out=np.zeros_like(e, dtype=float), where=size > 0.0)
+    over = np.divide(1.0, size, out=np.zeros_like(size), where=turns)
+    pitch = np.where(turns, np.sum(e * moment, axis=-1, keepdims=True) * over, np.inf)
+    return ScrewAxis(size[..., 0], e, np.cross(e, moment) * over, pitch[..., 0])
