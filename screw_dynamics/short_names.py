@@ -12,8 +12,8 @@ PACKAGE = __name__.rpartition(".")[0]
 # What users have under a short name, and where it lies.
 MODULES = {name.rpartition(".")[2]: name for name in (
     "analysis.calibration", "analysis.contacts", "analysis.differential_inverse_kinematics", "analysis.elastic_joints",
-    "analysis.estimation", "analysis.identification", "papers.absolute_coordinates", "papers.formulations", "papers.lie_groups",
-    "papers.symbolic", "screws.groups.se3", "screws.groups.so3")}
+    "analysis.estimation", "analysis.identification", "papers.absolute_coordinates", "papers.formulations",
+    "papers.lie_groups", "papers.symbolic", "screws.groups.se3", "screws.groups.so3")}
 # What they import or run alone: no attributes of the package, as import * would hand them out.
 _LIES_AT = {**MODULES, "inspect": "viewer.inspect", "simulator": "simulated_robot"}
 

@@ -95,8 +95,8 @@ def _check_determined(B, actuated):
     freedom, n) has the actuated shares."""
     s = np.linalg.svd(B, compute_uv=False)
     if not (s > RANK * s.max(initial=0.0)).all():
-        raise ValueError(f"the {int(actuated.sum())} actuated velocities do not determine every motion of the mechanism, "
-                         f"which has {len(B)} degrees of freedom: their efforts have no derivatives; actuate more "
+        raise ValueError(f"the {int(actuated.sum())} actuated velocities do not determine every motion of the "
+                         f"mechanism, which has {len(B)} degrees of freedom: their efforts have no derivatives; actuate more "
                          "joints, or leave the singular configuration")
 
 

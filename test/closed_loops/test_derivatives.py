@@ -34,7 +34,6 @@ def deviated(loops, q, qd, dq, dqd):
 
 def along(loops, q, qd, deviations, f):
     """The derivatives of f(q, qd, x) at x = 0 along the columns of deviations, by differences."""
-    n = loops.robot.n
 
     def of(x):
         dq, dqd = np.split(deviations @ x, 2)

@@ -36,7 +36,8 @@ def terms(A: ArrayLike, B: ArrayLike, order: int, bracket: Bracket = commutator)
             parts = [bracket(Z[k], S[j - 1, n - 1 - k]) for k in range(1, n) if (j - 1, n - 1 - k) in S]
             if parts:
                 S[j, n - 1] = sum(parts)
-        Z.append((0.5 * bracket(A - B, Z[-1]) + sum(numbers[j] / factorial(j) * S[j, n - 1] for j in range(2, n, 2))) / n)
+        even = sum(numbers[j] / factorial(j) * S[j, n - 1] for j in range(2, n, 2))
+        Z.append((0.5 * bracket(A - B, Z[-1]) + even) / n)
     return Z[1:]
 
 

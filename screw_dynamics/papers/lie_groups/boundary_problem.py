@@ -12,11 +12,11 @@ from scipy.integrate import solve_bvp
 
 from .curves import SolvedCurve
 from .euler_poincare import Geodesics
-from .groups import MatrixGroup
 
 STEP = 1e-7                             # of differences, in the Jacobian of Newton's method alone
-CURVED = (0.0, 0.25, 0.5, 0.75, 1.0)    # on the way to a solution, where it is not found at once
-MOST = 4000                             # nodes
+CURVED = np.linspace(0.0, 1.0, 9)       # on the way to a solution, where it is not found at once
+LOOSE = 1e-3                            # the tolerance on the way
+FEW, MOST = 400, 5000                   # nodes, on the way and of the solution
 
 
 class Problem:
@@ -61,19 +61,26 @@ def solve(law: Geodesics, poses: np.ndarray, times: np.ndarray, ends: tuple | No
     group, h = law.group, np.diff(times)
     L = _displacements(group, poses)
     problem = Problem(law, L, h)
-    s = np.linspace(0.0, 1.0, 9)
-    y = _guess(problem, s, ends)
-    for curved in ((1.0,), CURVED):
-        grid, found = s, y
-        for law.curved in curved:
-            result = solve_bvp(problem.rates, _boundary(problem, ends), grid, found, fun_jac=problem.jacobian,
-                               tol=tolerance, max_nodes=MOST)
+    for way in ((1.0,), CURVED):
+        grid = np.linspace(0.0, 1.0, 9)
+        found = _guess(problem, grid, ends)
+        for law.curved in way:
+            result = _solved(problem, ends, grid, found, LOOSE, FEW)
             grid, found = result.x, result.y
         if result.success:
-            return SolvedCurve(law, poses[:-1], L, times, side, result.sol)
-    law.curved = 1.0
-    raise ArithmeticError(f"no stationary curve was found between the poses on {group.name}: {result.message} The largest "
-                          f"residual is {result.rms_residuals.max():.3g}; put poses closer, or take a looser tolerance")
+            break
+    result = _solved(problem, ends, grid, found, tolerance, MOST)
+    if result.success:
+        return SolvedCurve(law, poses[:-1], L, times, side, result.sol)
+    raise ArithmeticError(f"no stationary curve was found between the poses on {group.name}: {result.message} The "
+                          f"largest residual is {result.rms_residuals.max():.3g}, of the tolerance {tolerance:g}; put "
+                          "poses closer, or take a looser tolerance")
+
+
+def _solved(problem, ends, grid, guess, tolerance, nodes):
+    """SciPy's result from a guess on a grid."""
+    return solve_bvp(problem.rates, _boundary(problem, ends), grid, guess, fun_jac=problem.jacobian, tol=tolerance,
+                     max_nodes=nodes)
 
 
 def _displacements(group, poses):

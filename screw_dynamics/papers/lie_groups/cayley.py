@@ -2,8 +2,8 @@
 
 Of order k they are the vector s of X = (1 + s^)^k (1 - s^)^-k, that is s^ = tanh(log X / 2k). On SO(3) s is along the
 axis and tan(angle / 2k) long: Rodrigues' parameters for k = 1, modified ones for k = 2 (P. Tsiotras, J. L. Junkins,
-H. Schaub, J. Guid. Control Dyn. 20, 1997, on higher orders). Between the angles 0 and k pi, k pi excluded, each rotation
-has one s. On SE(3) it is the same map of matrices (4, 4), which s^ of se(3) takes to motions."""
+H. Schaub, J. Guid. Control Dyn. 20, 1997, on higher orders). They reach any angle below k pi, and tend to infinity
+there. On SE(3) it is the same map of matrices (4, 4), by which s^ of se(3) makes a motion."""
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -42,13 +42,18 @@ class Curve:
         """The Motion at times (...): V = X^-1 X', or X' X^-1 of a right-invariant metric. ValueError for times before
         or after the curve."""
         t = checks.finite_numbers("t", t).astype(float)
-        slack = 1e-12 * np.ptp(self.times)
-        if t.size and not (self.times[0] - slack <= t.min() and t.max() <= self.times[-1] + slack):
-            raise ValueError(f"t must be between {self.times[0]:g} and {self.times[-1]:g} s, not {checks.described(t)}")
+        self._check(t)
         X, V, Vd = (x.reshape(*t.shape, *x.shape[1:]) for x in self._motion(t.ravel()))
         return Motion(X, V, Vd) if self.side == LEFT else Motion(self.group.inverse(X), -V, -Vd)
 
-    def __call__(self, t: ArrayLike) -> np.ndarray:
+    def _check(self, t):
+        """ValueError for times outside, but for rounding."""
+        slack = 1e-12 * np.ptp(self.times)
+        outside = t[(t < self.times[0] - slack) | (t > self.times[-1] + slack)]
+        if outside.size:
+            raise ValueError(f"t must be between {self.times[0]:g} and {self.times[-1]:g} s, not {outside[0]:g}")
+
+    def __call__(self, t: ArrayLike) -> np.ndarray:  # noqa: D102  said of the class
         return self.motion(t).X
 
     def velocity(self, t: ArrayLike) -> np.ndarray:
@@ -91,6 +96,7 @@ class SolvedCurve(Curve):
     def momentum(self, t: ArrayLike) -> np.ndarray:
         """pi (..., d): see euler_poincare. In a fixed frame, Ad_X^-T pi, it is constant in each segment."""
         t = checks.finite_numbers("t", t).astype(float)
+        self._check(t)
         return self.law.momentum(self._states(*self._place(t.ravel()))[1]).reshape(*t.shape, -1)
 
     def _integral(self):

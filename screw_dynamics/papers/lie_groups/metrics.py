@@ -22,8 +22,8 @@ def trivialized(group: MatrixGroup, X: ArrayLike, dX: ArrayLike, side: str = LEF
 
 
 def inner(group: MatrixGroup, Q: ArrayLike, X: ArrayLike, A: ArrayLike, B: ArrayLike, side: str = LEFT) -> np.ndarray:
-    """The inner product (...) of tangent vectors A and B (..., n, n) at X, (14): invariant under T X, T A, T B, (15), or
-    of the right-invariant metric under X T, A T, B T."""
+    """The inner product (...) of tangent vectors A and B (..., n, n) at X, (14): the same at T X of T A and T B, (15);
+    of the right-invariant metric at X T of A T and B T."""
     Q = metric(group, Q)
     a, b = (trivialized(group, X, tangent, side) for tangent in (A, B))
     return ((a @ Q) * b).sum(axis=-1)

@@ -17,20 +17,20 @@ from .metrics import LEFT
 
 def minimum_acceleration(group: MatrixGroup, X0: ArrayLike, V0: ArrayLike, X1: ArrayLike, V1: ArrayLike,
                          Q: ArrayLike | None = None, duration: float = 1.0, acceleration: str = COMPONENTS,
-                         side: str = LEFT, tolerance: float = 1e-7) -> Curve:
+                         side: str = LEFT, tolerance: float = 1e-6) -> Curve:
     """The Curve from X0 with velocity V0 to X1 with V1, (n, n) and (d,), with the least integral of A^T Q A / 2, (21).
 
-    acceleration: "components", A = V' as in (21), which depends on the frame in which displacements are resolved; or
-    "covariant", A = V' - Q^-1 ad_V^T Q V, the acceleration in the metric itself, by which a point that moves straight at
-    constant speed has none. The same on SO(3) for a multiple of 1. Other arguments as of `geodesic`; V0 and V1 are of
-    the same side."""
+    acceleration: "components", A = V' as in (21): that of a twist's components in the body frame, which on SE(3) is not
+    0 where a body turns while its origin goes straight; or "covariant", A = V' - Q^-1 ad_V^T Q V, the acceleration in
+    the metric itself, which is 0 along geodesics. The same on SO(3) for a multiple of 1.
+    Other arguments as of `geodesic`; V0 and V1 are of the same side."""
     duration = checks.positive("duration", duration)
     return spline(group, [X0, X1], [0.0, duration], Q, (V0, V1), acceleration, side, tolerance)
 
 
 def spline(group: MatrixGroup, poses: ArrayLike, times: ArrayLike, Q: ArrayLike | None = None,
            ends: tuple[ArrayLike, ArrayLike] | None = None, acceleration: str = COMPONENTS, side: str = LEFT,
-           tolerance: float = 1e-7) -> Curve:
+           tolerance: float = 1e-6) -> Curve:
     """The Curve through poses (N + 1, n, n) at times (N + 1,), s, with the least integral of A^T Q A / 2 of all: twice
     continuously differentiable, and of minimum acceleration in between.
 

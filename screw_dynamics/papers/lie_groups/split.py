@@ -18,8 +18,9 @@ def rotational(Q: np.ndarray) -> np.ndarray | None:
 
 
 class SplitCurve(Curve):
-    """A curve on SO(3) beside positions of a piecewise polynomial of time; its cost is that of the law of `rotation`, on
-    SE(3)."""
+    """A curve on SO(3) beside positions, a piecewise polynomial of time.
+
+    mass: b; order: that of the derivative whose square the cost of `rotation` has too, 1 or 2."""
 
     def __init__(self, rotation: Curve, position: CubicSpline, mass: float, order: int, side: str):
         self.group, self.rotation, self.position = SE3, rotation, position
