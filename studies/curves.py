@@ -1,5 +1,5 @@
 """Optimal curves on SO(3) and SE(3) beside slerp and straight lines: python -m studies.curves from the root of the
-repository. Draws the picture of docs/lie_groups.md, and prints its table."""
+repository. Draws the picture of docs/geometric_algorithms.md, and prints its table."""
 import argparse
 from pathlib import Path
 
@@ -15,9 +15,9 @@ import screw_dynamics as sd
 from benchmarks.pictures import BLUE, GREEN, GREY, ORANGE, SETTINGS
 from screw_dynamics.papers.lie_groups import SE3, SO3, Curve, Motion, geodesic, spline
 
-IMAGE = Path("docs") / "images" / "lie_groups.png"
+IMAGE = Path("docs") / "images" / "curves_on_groups.png"
 TIMES = np.array((0.0, 1.0, 1.8, 3.0, 4.0))
-VECTORS = np.array(((0.0, 0.0, 0.0), (0.9, 0.2, 0.3), (0.2, 1.1, 1.4), (-0.9, 0.9, 0.6), (-0.6, -0.5, 1.2)))
+VECTORS = np.array(((1.3, 0.3, 0.0), (1.0, 1.2, 0.6), (0.3, 0.9, 1.4), (-0.3, 1.6, 0.6), (0.7, 2.0, -0.6)))
 MASS, CENTRE = 2.0, (0.0, 0.0, 0.6)     # of a body held at one end, kg and m
 BOX = np.diag((0.26, 0.24, 0.03))       # kg m^2
 
@@ -74,9 +74,9 @@ def draw(path):
     """Draw the three pictures; the path."""
     with plt.rc_context(SETTINGS):
         figure = plt.figure(figsize=(11.0, 3.9))
-        on_sphere(figure.add_axes((0.0, 0.02, 0.3, 0.86), projection="3d"))
-        speeds(figure.add_axes((0.345, 0.56, 0.27, 0.32)), figure.add_axes((0.345, 0.13, 0.27, 0.32)))
-        bodies(figure.add_axes((0.64, 0.02, 0.36, 0.86), projection="3d"))
+        on_sphere(figure.add_axes((0.0, 0.04, 0.31, 0.88), projection="3d"))
+        speeds(figure.add_axes((0.355, 0.60, 0.26, 0.28)), figure.add_axes((0.355, 0.15, 0.26, 0.28)))
+        bodies(figure.add_axes((0.64, 0.0, 0.36, 0.92), projection="3d"))
         figure.text(0.01, 0.006, "screw_dynamics, python -m studies.curves", fontsize=7, color=GREY)
         figure.savefig(path, dpi=90)
         plt.close(figure)
@@ -93,9 +93,10 @@ def on_sphere(axis):
         axis.plot(*curve(t)[0][:, :, 2].T, color=colour, linewidth=1.5, label=name)
     axis.plot(*keys[:, :, 2].T, "o", color="black", markersize=4)
     axis.legend(fontsize=7, loc="lower left", frameon=False)
-    axis.set_title("Through five rotations: the z axis", fontsize=9)
+    axis.set_title("Through five rotations: the z axis", fontsize=9, y=0.97)
     axis.set_aspect("equal")
-    axis.view_init(32.0, -60.0)
+    axis.set_box_aspect(None, zoom=1.45)
+    axis.view_init(22.0, -35.0)
     axis.set_axis_off()
 
 
@@ -124,9 +125,10 @@ def bodies(axis):
         axis.plot(*(fine @ centre)[:, :3].T, color=colour, linewidth=1.6,
                   label=f"{name}: {energy(curve, inertia):.2f} J")
         axis.plot(*(X @ centre)[:, :3].T, "o", color=colour, markersize=4)
-    axis.legend(fontsize=7, loc="upper left", frameon=False)
-    axis.set_title("A rod from pose to pose, its centre of mass at the dots", fontsize=9)
+    axis.legend(fontsize=7, loc="lower left", frameon=False)
+    axis.set_title("A rod from pose to pose, its centre of mass at the dots", fontsize=9, y=1.0)
     axis.set_aspect("equal")
+    axis.set_box_aspect(None, zoom=1.5)
     axis.view_init(20.0, -70.0)
     axis.set_axis_off()
 
@@ -134,7 +136,8 @@ def bodies(axis):
 def table():
     """The rows of the page's table: cost and largest acceleration of the curves through the rotations."""
     t = np.linspace(TIMES[0], TIMES[-1], 40_001)
-    lines = ["| curve through the rotations | half the squared acceleration | its largest, rad/s^2 |", "|---|---|---|"]
+    lines = ["| curve through the rotations | half the squared acceleration, integrated | its largest, rad/s^2 |",
+             "|---|---|---|"]
     for name, curve in rotations()[1].items():
         size = np.linalg.norm(curve(t)[2], axis=-1)
         cost = f"{0.5 * np.trapezoid(size**2, t):.2f}", f"{size.max():.2f}"
@@ -144,7 +147,7 @@ def table():
 
 def main():
     """Draw and print."""
-    parser = argparse.ArgumentParser(prog="python -m studies.curves", description="Draw docs/images/lie_groups.png.")
+    parser = argparse.ArgumentParser(prog="python -m studies.curves", description="Draw docs/images/curves_on_groups.png.")
     parser.add_argument("--image", type=Path, default=IMAGE, help=f"where to, by default {IMAGE}")
     print(f"==> {draw(parser.parse_args().image)} is drawn\n{table()}")
     inertia, curves = motions()

@@ -6,7 +6,7 @@ cut at one joint; names and arguments for the kernels of constraints.
   mobility        degrees of freedom, redundant constraints, singular configurations
   dynamics        motions of efforts and efforts of motions, constraint wrenches       [MD] (77)
   differentials   derivatives of the constraints' Jacobian and drift
-  derivatives     those of forward and inverse dynamics                                [PK]
+  derivatives     those of forward and inverse dynamics                                of [MD] (77)
   motion          simulation, with energy and residuals
   mechanism       ClosedLoopRobot, the facade
 

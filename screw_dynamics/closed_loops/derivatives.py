@@ -1,7 +1,7 @@
-"""Derivatives of forward and inverse dynamics with constraints: [PK], its sections on constrained robots and on
-differentiation of the dynamics.
+"""Derivatives of forward and inverse dynamics with constraints, which [PK] needs for motion optimization with closed
+loops (docs/geometric_algorithms.md).
 
-What defines accelerations and multipliers is differentiated as it stands, with h = C qd + g,
+What defines accelerations and multipliers, [MD] (77), is differentiated as it stands, with h = C qd + g,
 
     M dqdd - J^T dlambda = dtau - d(M qdd + h - J^T lambda),   J dqdd = -d(J qdd + J' qd),
 
@@ -96,8 +96,8 @@ def _check_determined(B, actuated):
     s = np.linalg.svd(B, compute_uv=False)
     if not (s > RANK * s.max(initial=0.0)).all():
         raise ValueError(f"the {int(actuated.sum())} actuated velocities do not determine every motion of the "
-                         f"mechanism, which has {len(B)} degrees of freedom: their efforts have no derivatives; actuate more "
-                         "joints, or leave the singular configuration")
+                         f"mechanism, which has {len(B)} degrees of freedom: their efforts have no derivatives; "
+                         "actuate more joints, or leave the singular configuration")
 
 
 def admissible_deviations(constraints: Constraints, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
