@@ -147,7 +147,7 @@ def table():
 
 def main():
     """Draw and print."""
-    parser = argparse.ArgumentParser(prog="python -m studies.curves", description="Draw docs/images/curves_on_groups.png.")
+    parser = argparse.ArgumentParser(prog="python -m studies.curves", description=f"Draw {IMAGE}.")
     parser.add_argument("--image", type=Path, default=IMAGE, help=f"where to, by default {IMAGE}")
     print(f"==> {draw(parser.parse_args().image)} is drawn\n{table()}")
     inertia, curves = motions()
