@@ -43,16 +43,15 @@ def of_forward_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray,
     """The LoopAccelerationDerivatives at closed states (..., nq), (..., n) and efforts (..., n)."""
     found = dynamics.forward_dynamics(constraints, q, qd, tau, external)
     tree = constraints.robot.inverse_dynamics_derivatives(q, qd, found.qdd, external)
-    by = np.empty((*qd.shape, 3, qd.shape[-1]))
+    n = qd.shape[-1]
+    by = np.empty((*qd.shape, 3 * n))
     for at in np.ndindex(qd.shape[:-1]):
         d, multipliers, qdd = differentials(constraints, q[at], qd[at]), found.multipliers[at], found.qdd[at]
-        lack = np.eye(len(qdd)), np.zeros((constraints.m, len(qdd)))
-        efforts = np.stack((np.einsum("kij,k->ij", d.J_by_q, multipliers) - tree.by_q[at], -tree.by_qd[at], lack[0]), 1)
-        drifts = np.stack((-d.drift_by_q - np.einsum("kij,i->kj", d.J_by_q, qdd), -d.drift_by_qd, lack[1]), 1)
+        efforts = np.einsum("kij,k->ij", d.J_by_q, multipliers) - tree.by_q[at], -tree.by_qd[at], np.eye(n)
+        drifts = (-d.drift_by_q - np.einsum("kij,i->kj", d.J_by_q, qdd), -d.drift_by_qd, np.zeros((constraints.m, n)))
         J, M = constraints.jacobian(q[at]), tree.by_qdd[at]
-        by[at] = _solved(M, directions(J), efforts.reshape(len(qdd), -1),
-                         drifts.reshape(constraints.m, -1)).reshape(by[at].shape)
-    return LoopAccelerationDerivatives(*np.moveaxis(by, -2, 0))
+        by[at] = _solved(M, directions(J), np.hstack(efforts), np.hstack(drifts))
+    return LoopAccelerationDerivatives(*np.split(by, 3, axis=-1))
 
 
 def _solved(M, at, efforts, drifts):
@@ -73,7 +72,7 @@ def of_inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray,
     f = robot.inverse_dynamics(q, qd, qdd, external)
     tau = dynamics.inverse_dynamics(constraints, q, qd, qdd, actuated, weights, preferred, external).tau
     tree = robot.inverse_dynamics_derivatives(q, qd, qdd, external)
-    S2, by = actuated / weights, np.empty((*qd.shape, 3, qd.shape[-1]))
+    S2, by = actuated / weights, np.empty((*qd.shape, 3 * qd.shape[-1]))
     for k in np.ndindex(qd.shape[:-1]):
         at = directions(constraints.jacobian(q[k]))
         N = _admissible(at)
@@ -84,10 +83,8 @@ def of_inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray,
         moved = np.einsum("iaj,a->ij", dN, y)                                                           # dN y
         lack = np.einsum("iaj,i->aj", dN, f[k] - tau[k]) - N.T @ (S2[:, None] * moved)
         dy = np.linalg.solve(G, np.hstack((N.T @ tree.by_q[k] + lack, N.T @ tree.by_qd[k], N.T @ tree.by_qdd[k])))
-        of_y = (S2[:, None] * (N @ dy)).reshape(by[k].shape)
-        of_y[:, 0] += S2[:, None] * moved
-        by[k] = of_y
-    return LoopEffortDerivatives(*np.moveaxis(by, -2, 0))
+        by[k] = S2[:, None] * (N @ dy + np.hstack((moved, np.zeros_like(moved), np.zeros_like(moved))))
+    return LoopEffortDerivatives(*np.split(by, 3, axis=-1))
 
 
 def _check_determined(B, actuated):
@@ -111,8 +108,9 @@ def admissible_deviations(constraints: Constraints, q: np.ndarray, qd: np.ndarra
 
 def _rate_of_directions(at: Directions, N: np.ndarray, d: Differentials) -> np.ndarray:
     """The derivatives (n, degrees, n) of N along the joint twists: J dN = -dJ N, with no share in N."""
-    change = np.einsum("kij,ia->kaj", d.J_by_q, N)
-    return -_held(at, change.reshape(len(change), -1)).reshape(len(N), *change.shape[1:])
+    n, degrees = N.shape
+    change = np.einsum("kij,ia->kaj", d.J_by_q, N).reshape(len(d.J_by_q), degrees * n)
+    return -_held(at, change).reshape(n, degrees, n)
 
 
 def _admissible(at):

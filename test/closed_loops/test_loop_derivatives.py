@@ -2,7 +2,8 @@
 import numpy as np
 import pytest
 
-from screw_dynamics.closed_loops import ClosedLoopRobot, Gear
+import screw_dynamics as sd
+from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, Gear
 from screw_dynamics.closed_loops.differentials import differentials
 from support.differences import slopes
 from support.linkages import bennett, delta, four_bar, stewart
@@ -145,3 +146,29 @@ def test_efforts_that_are_not_determined_have_no_derivatives():
     with pytest.raises(ValueError, match="the 0 actuated velocities do not determine every motion of the mechanism, "
                                          "which has 1 degrees"):
         loops.inverse_dynamics_derivatives(*at_rest, actuated=[])
+
+
+@pytest.mark.slow
+def test_joints_that_share_a_coordinate_and_mechanisms_that_have_no_loop_or_cannot_move(rng):
+    """A mimic joint in the loop; no constraint, with the tree's derivatives; and as many as there are coordinates."""
+    builder, solid = sd.ModelBuilder("ground"), 0.01 * np.eye(3)
+    for name, parent, axis, point in (("A", "ground", (0, 1, 0), (0, 0, 0)), ("B", "A", (0, 0.6, 0.8), (0, 0, 0.3)),
+                                      ("C", "B", (1, 0, 0), (0.8, 0, 0.5))):
+        builder.add_screw(name, name, parent, axis, point, mass=1.0, com=(0.4, 0, 0.4), inertia=solid)
+    builder.add_screw("M", "M", "C", (0, 1, 0), (0.8, 0, 0.2), mass=1.0, com=(0.8, 0, 0.1), inertia=solid,
+                      mimic=sd.Mimic("A", 0.5, 0.1))
+    robot = sd.Robot(builder.build())
+    loops = ClosedLoopRobot(robot, [Distance("rod", "M", None, (0.8, 0, 0), (1.0, 0.1, 0.2))])
+    q, qd = moving(loops, rng)
+    tau, basis = rng.normal(size=3), loops.admissible_deviations(q, qd)
+    by = loops.forward_dynamics_derivatives(q, qd, tau)
+    expected = along(loops, q, qd, basis, lambda q, qd: loops.forward_dynamics(q, qd, tau).qdd)
+    assert close(np.hstack((by.by_q, by.by_qd)) @ basis, expected)
+
+    free = ClosedLoopRobot(robot).forward_dynamics_derivatives(q, qd, tau)
+    for ours, theirs in zip(free, robot.forward_dynamics_derivatives(q, qd, tau), strict=True):
+        assert close(ours, theirs, 1e-12)
+
+    rigid = ClosedLoopRobot(robot, [Gear(joint, {joint: 1.0}, x) for joint, x in zip("ABC", q.tolist(), strict=True)])
+    assert rigid.admissible_deviations(q, 0.0 * qd).shape == (6, 0)
+    assert np.abs(rigid.forward_dynamics_derivatives(q, 0.0 * qd, tau).by_tau).max() == 0.0
