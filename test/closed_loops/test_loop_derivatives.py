@@ -74,17 +74,17 @@ def test_admissible_deviations_stay_among_closed_states(name, rng):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_derivatives_of_accelerations_along_closed_states(name, rng):
+@pytest.mark.parametrize("wrench", [False, pytest.param(True, marks=SLOW)])
+def test_derivatives_of_accelerations_along_closed_states(name, wrench, rng):
     loops = MECHANISMS[name]()
     robot, (q, qd) = loops.robot, moving(loops, rng)
     tau, basis = rng.normal(size=robot.n), loops.admissible_deviations(q, qd)
-    external = {robot.link_names[-1]: rng.normal(size=6)}
-    for wrenches in (None, external):
-        by = loops.forward_dynamics_derivatives(q, qd, tau, wrenches)
-        expected = along(loops, q, qd, basis, lambda q, qd: loops.forward_dynamics(q, qd, tau, wrenches).qdd)  # noqa: B023
-        assert close(np.hstack((by.by_q, by.by_qd)) @ basis, expected)
-        of_tau = slopes(lambda x: loops.forward_dynamics(q, qd, tau + x, wrenches).qdd, robot.n)  # noqa: B023
-        assert close(by.by_tau, of_tau, 1e-10)
+    external = {robot.link_names[-1]: rng.normal(size=6)} if wrench else None
+    by = loops.forward_dynamics_derivatives(q, qd, tau, external)
+    expected = along(loops, q, qd, basis, lambda q, qd: loops.forward_dynamics(q, qd, tau, external).qdd)
+    assert close(np.hstack((by.by_q, by.by_qd)) @ basis, expected)
+    of_tau = slopes(lambda x: loops.forward_dynamics(q, qd, tau + x, external).qdd, robot.n)
+    assert close(by.by_tau, of_tau, 1e-10)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -126,6 +126,7 @@ def test_efforts_cause_the_accelerations_whose_derivatives_they_have(rng):
     assert abs((back.by_qdd @ forward.by_tau)[0, 0] - 1.0) < 1e-12
 
 
+@pytest.mark.slow
 def test_derivatives_of_batches_are_those_of_their_states(rng):
     loops = MECHANISMS["four-bar"]()
     states = [moving(loops, rng) for _ in range(3)]
