@@ -94,10 +94,12 @@ class SolvedCurve(Curve):
         return Motion(X, Z[:, 0], self.law.acceleration(Z))
 
     def momentum(self, t: ArrayLike) -> np.ndarray:
-        """pi (..., d): see euler_poincare. In a fixed frame, Ad_X^-T pi, it is constant in each segment."""
+        """pi (..., d): see euler_poincare. In each segment Ad_X^-T pi is constant, the same in a fixed frame; of a
+        right-invariant metric Ad_X^T pi, in the moving one."""
         t = checks.finite_numbers("t", t).astype(float)
         self._check(t)
-        return self.law.momentum(self._states(*self._place(t.ravel()))[1]).reshape(*t.shape, -1)
+        momentum = self.law.momentum(self._states(*self._place(t.ravel()))[1]).reshape(*t.shape, -1)
+        return momentum if self.side == LEFT else -momentum
 
     def _integral(self):
         points, weights = GAUSS

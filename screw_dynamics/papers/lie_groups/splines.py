@@ -43,6 +43,8 @@ def spline(group: MatrixGroup, poses: ArrayLike, times: ArrayLike, Q: ArrayLike 
     if side != LEFT:
         poses = group.inverse(poses)
     if ends is not None:
+        if len(ends) != 2:
+            raise ValueError(f"ends must be two velocities, of the first and of the last pose, not {len(ends)}")
         sign = 1.0 if side == LEFT else -1.0
         ends = tuple(sign * checks.vector(name, V, group.dimension) for name, V in zip(("V0", "V1"), ends, strict=True))
     return _spline(group, poses, times, Q, ends, acceleration, side, checks.positive("tolerance", tolerance))

@@ -125,6 +125,8 @@ def test_right_invariant_geodesics(curves, rng):
     assert np.abs(slope - lg.SO3.hat(V) @ X).max() < 1e-7
     assert np.abs(Vd - np.linalg.solve(TURNED, np.cross(V, TURNED @ V))).max() < 1e-12      # of space, not of the body
     assert np.abs(curve(1.0) - curves["SO(3)"](1.0)).max() > 1e-2
+    assert np.abs(curve.momentum(1.0) - TURNED @ V).max() < 1e-12
+    assert np.ptp(np.einsum("tji,tj->ti", curve(TIMES), curve.momentum(TIMES)), axis=0).max() < 1e-7
 
 
 def test_ends_may_be_half_a_turn_apart():

@@ -169,6 +169,7 @@ def test_what_a_spline_cannot_pass_is_refused():
     for arguments, message in (((X, TIMES[::-1]), "times must increase"), ((X, TIMES[:3]), "two or more, and as many"),
                                ((2.0 * X, TIMES), r"poses is not in SO\(3\)"),
                                ((X, TIMES, None, (np.zeros(3), np.zeros(6))), "V1"),
+                               ((X, TIMES, None, np.zeros(3)), "ends must be two velocities"),
                                ((X, TIMES, None, None, "physical"), "acceleration physical|acceleration 'physical'")):
         with pytest.raises(ValueError, match=message):
             lg.spline(lg.SO3, *arguments)
