@@ -5,16 +5,20 @@ cut at one joint; names and arguments for the kernels of constraints.
   projection      to closed configurations, and to velocities that keep them closed
   mobility        degrees of freedom, redundant constraints, singular configurations
   dynamics        motions of efforts and efforts of motions, constraint wrenches       [MD] (77)
+  differentials   derivatives of the constraints' Jacobian and drift
+  derivatives     those of forward and inverse dynamics                                of [MD] (77)
   motion          simulation, with energy and residuals
   mechanism       ClosedLoopRobot, the facade
 
 May import robot and all packages below it, and no package beside it."""
 from screw_dynamics.model.constraints import Distance, Gear, LoopJoint
 
+from .derivatives import LoopAccelerationDerivatives, LoopEffortDerivatives
 from .dynamics import LoopAccelerations, LoopEfforts
 from .mechanism import ClosedLoopRobot
 from .mobility import Mobility
 from .motion import LoopMotion
 
-__all__ = ["ClosedLoopRobot", "Distance", "Gear", "LoopAccelerations", "LoopEfforts", "LoopJoint", "LoopMotion",
+__all__ = ["ClosedLoopRobot", "Distance", "Gear", "LoopAccelerationDerivatives",
+           "LoopAccelerations", "LoopEffortDerivatives", "LoopEfforts", "LoopJoint", "LoopMotion",
            "Mobility"]

@@ -75,7 +75,7 @@ class Constraints:
         return self._at_rest(q)[..., MATRICES + self.robot.n:]
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:
-        """J (..., m, n): J qd = 0 along motions that keep the constraints; [PK]."""
+        """J (..., m, n): J qd = 0 along motions that keep the constraints: that of [MD] (77)."""
         return self._at_rest(q)[..., MATRICES:MATRICES + self.robot.n]
 
     def drift(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:

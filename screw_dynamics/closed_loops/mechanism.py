@@ -19,8 +19,9 @@ from screw_dynamics.urdf import read_urdf
 from screw_dynamics.urdf.file import opened
 from screw_dynamics.urdf.source import Source, kept
 
-from . import dynamics, motion, projection
+from . import derivatives, dynamics, motion, projection
 from .constraints import Constraints
+from .derivatives import LoopAccelerationDerivatives, LoopEffortDerivatives
 from .dynamics import LoopAccelerations, LoopEfforts
 from .mobility import Mobility, mobility
 from .motion import LoopMotion
@@ -141,14 +142,37 @@ class ClosedLoopRobot:
         With more of these than degrees of freedom the sum of weights (tau - preferred)^2 is least, weights > 0 and
         preferred (n,) or one number. The motion is not checked: qdd has to fulfil J qdd = -J' qd. ValueError where the
         actuated joints cannot cause it."""
-        n, names = self.robot.n, self.robot.v_slices
-        mask = np.ones(n, dtype=bool) if actuated is None else checks.joint_mask("actuated", actuated, names, n)
-        W, wanted = (checks.vector(name, np.full(n, x) if np.ndim(x) == 0 else x, n)
-                     for name, x in (("weights", weights), ("preferred", preferred)))
-        if not (W > 0.0).all():
-            raise ValueError(f"weights must be > 0, not {W.tolist()}")
         states = self._states(q=q, qd=qd, qdd=qdd)
-        return dynamics.inverse_dynamics(self.constraints, *states, mask, W, wanted, external)
+        return dynamics.inverse_dynamics(self.constraints, *states, *self._actuation(actuated, weights, preferred),
+                                         external)
+
+    def forward_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
+                                     external: Wrenches | None = None) -> LoopAccelerationDerivatives:
+        """(dqdd/dq, dqdd/dqd, dqdd/dtau), (..., n, n) each, of the accelerations of forward_dynamics, exact; by q along
+        the joint twists. For deviations of q and qd that keep the constraints: see admissible_deviations.
+
+        external as there: wrenches that stay the same in their links' frames. q must be closed, qd admissible, and no
+        configuration singular, for the accelerations have no derivatives there."""
+        return derivatives.of_forward_dynamics(self.constraints, *self._states(q=q, qd=qd, tau=tau), external)
+
+    def inverse_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
+                                     actuated: Iterable[str] | None = None, weights: ArrayLike = 1.0,
+                                     preferred: ArrayLike = 0.0, external: Wrenches | None = None
+                                     ) -> LoopEffortDerivatives:
+        """(dtau/dq, dtau/dqd, dtau/dqdd), (..., n, n) each, of the efforts of inverse_dynamics, whose arguments these
+        are; exact, by q along the joint twists.
+
+        For deviations that keep the constraints. ValueError also where the actuated joints do not determine every
+        motion: efforts exist then for this one alone."""
+        states = self._states(q=q, qd=qd, qdd=qdd)
+        return derivatives.of_inverse_dynamics(self.constraints, *states,
+                                               *self._actuation(actuated, weights, preferred), external)
+
+    def admissible_deviations(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
+        """Columns (2n, 2 degrees of freedom) that span the deviations (dq, dqd) of one state, closed and admissible, to
+        neighbouring ones: J dq = 0 and J dqd + dJ qd = 0."""
+        return derivatives.admissible_deviations(self.constraints, checks.vector("q", q, self.robot.nq),
+                                                 checks.vector("qd", qd, self.robot.n))
 
     def energy(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
         """Kinetic and potential energy (...) in J."""
@@ -179,6 +203,16 @@ class ClosedLoopRobot:
                                checks.whole("steps", steps, 0), method, friction, limits, forces)
 
     # --------------------------------------------------------------------------------------------- arguments
+    def _actuation(self, actuated, weights, preferred):
+        """The mask of actuated velocities, weights and preferred efforts, (n,) each."""
+        n, names = self.robot.n, self.robot.v_slices
+        mask = np.ones(n, dtype=bool) if actuated is None else checks.joint_mask("actuated", actuated, names, n)
+        W, wanted = (checks.vector(name, np.full(n, x) if np.ndim(x) == 0 else x, n)
+                     for name, x in (("weights", weights), ("preferred", preferred)))
+        if not (W > 0.0).all():
+            raise ValueError(f"weights must be > 0, not {W.tolist()}")
+        return mask, W, wanted
+
     def _q(self, q):
         return np.ascontiguousarray(checks.real_numbers("q", q, self.robot.nq), dtype=float)
 

@@ -4,7 +4,7 @@ single joints within bounds: stops, brakes and dry friction. All are rows of one
   tables          what the recursions read of constraints, and their memory
   ends            how the frames that a loop joins lie and move relative to each other
   rows            the rows of each kind of constraint, wrenches that do no work along what it leaves free   [MK] table 1
-  kinematics      residual, its gradient, Jacobian and drift of all constraints                             [PK]
+  kinematics      residual, its gradient, Jacobian and drift of all constraints                             [MD] (77)
   shortest        the shortest vector with given products, of redundant ones too; least squares
   bounded         impulses of rows within bounds, by pivoting
   articulated     half of M^-1 = (L^-T D^-1/2) (D^-1/2 L^-1) by articulated bodies, O(n) for each row

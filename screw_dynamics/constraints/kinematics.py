@@ -1,7 +1,8 @@
 """Residual, drift, Jacobian and gradient of all constraints at once.
 
-The Jacobian is made of the instantaneous joint screws of the chain between both links: the row of a wrench has the
-powers of the wrench on these screws; [PK]."""
+The Jacobian is made of the instantaneous joint screws of the chain between both links, as [PK] does for closed loops
+(its section on them; docs/geometric_algorithms.md says why without a number), the J of [MD] (77): the row of a wrench
+has the powers of the wrench on these screws."""
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

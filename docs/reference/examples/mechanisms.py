@@ -26,6 +26,11 @@ qd = loops.project_velocity(q, (2.0, 0.0, 0.0))
 qdd, multipliers, wrenches = loops.forward_dynamics(q, qd, tau=(0.3, 0.0, 0.0))
 loops.inverse_dynamics(q, qd, qdd, actuated=("A",)).tau     # (0.3, 0, 0)
 
+# %% closed_loops.LoopAccelerationDerivatives, closed_loops.LoopEffortDerivatives
+by = loops.forward_dynamics_derivatives(q, qd, (0.3, 0.0, 0.0))
+np.hstack((by.by_q, by.by_qd)) @ loops.admissible_deviations(q, qd)     # (3, 2): by a closed state with one degree
+loops.inverse_dynamics_derivatives(q, qd, qdd, actuated=("A",)).by_qdd
+
 # %% closed_loops.LoopMotion
 motion = loops.simulate(q, qd, dt=1e-3, steps=20)
 motion.energy, motion.residual                              # what is kept, and what is left open

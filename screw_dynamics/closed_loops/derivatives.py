@@ -1,0 +1,123 @@
+"""Derivatives of forward and inverse dynamics with constraints, which [PK] needs for motion optimization with closed
+loops (docs/geometric_algorithms.md).
+
+What defines accelerations and multipliers, [MD] (77), is differentiated as it stands, with h = C qd + g,
+
+    M dqdd - J^T dlambda = dtau - d(M qdd + h - J^T lambda),   J dqdd = -d(J qdd + J' qd),
+
+where d on the right is along q and qd alone, and solved in the directions that J leaves and those that it holds."""
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.robot.evaluation import Wrenches
+
+from . import dynamics
+from .constraints import Constraints
+from .differentials import Differentials, differentials
+from .projection import RANK, Directions, directions
+
+
+class LoopAccelerationDerivatives(NamedTuple):
+    """Of the accelerations of forward dynamics, (..., n, n) each: column j the derivative by entry j.
+
+    They are meant for deviations that keep the constraints, the columns of `admissible_deviations`, and efforts of any
+    kind."""
+
+    by_q: np.ndarray
+    by_qd: np.ndarray
+    by_tau: np.ndarray
+
+
+class LoopEffortDerivatives(NamedTuple):
+    """Of the efforts of inverse dynamics, (..., n, n) each: column j the derivative by entry j. For deviations of q and
+    qd that keep the constraints, and accelerations that belong to them."""
+
+    by_q: np.ndarray
+    by_qd: np.ndarray
+    by_qdd: np.ndarray
+
+
+def of_forward_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: np.ndarray,
+                        external: Wrenches | None = None) -> LoopAccelerationDerivatives:
+    """The LoopAccelerationDerivatives at closed states (..., nq), (..., n) and efforts (..., n)."""
+    found = dynamics.forward_dynamics(constraints, q, qd, tau, external)
+    tree = constraints.robot.inverse_dynamics_derivatives(q, qd, found.qdd, external)
+    n = qd.shape[-1]
+    by = np.empty((*qd.shape, 3 * n))
+    for at in np.ndindex(qd.shape[:-1]):
+        d, multipliers, qdd = differentials(constraints, q[at], qd[at]), found.multipliers[at], found.qdd[at]
+        efforts = np.einsum("kij,k->ij", d.J_by_q, multipliers) - tree.by_q[at], -tree.by_qd[at], np.eye(n)
+        drifts = (-d.drift_by_q - np.einsum("kij,i->kj", d.J_by_q, qdd), -d.drift_by_qd, np.zeros((constraints.m, n)))
+        J, M = constraints.jacobian(q[at]), tree.by_qdd[at]
+        by[at] = _solved(M, directions(J), np.hstack(efforts), np.hstack(drifts))
+    return LoopAccelerationDerivatives(*np.split(by, 3, axis=-1))
+
+
+def _solved(M, at, efforts, drifts):
+    """x with J x = drifts and M x = efforts in the admissible directions, for the columns of both."""
+    N, x = _admissible(at), _held(at, drifts)
+    return x + N @ np.linalg.solve(N.T @ M @ N, N.T @ (efforts - M @ x))
+
+
+def of_inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray,
+                        actuated: np.ndarray, weights: np.ndarray, preferred: np.ndarray,
+                        external: Wrenches | None = None) -> LoopEffortDerivatives:
+    """The LoopEffortDerivatives of motions (..., nq), (..., n), (..., n) with the efforts of dynamics.inverse_dynamics.
+
+    With S^2 = actuated / weights the efforts are preferred + S^2 N y where N^T S^2 N y = N^T (f - preferred), f being
+    those of the tree; along q the admissible velocities N change by -J^+ dJ N, as J N = 0. ValueError where y is not
+    determined: the actuated joints leave a degree of freedom."""
+    robot = constraints.robot
+    f = robot.inverse_dynamics(q, qd, qdd, external)
+    tau = dynamics.inverse_dynamics(constraints, q, qd, qdd, actuated, weights, preferred, external).tau
+    tree = robot.inverse_dynamics_derivatives(q, qd, qdd, external)
+    S2, by = actuated / weights, np.empty((*qd.shape, 3 * qd.shape[-1]))
+    for k in np.ndindex(qd.shape[:-1]):
+        at = directions(constraints.jacobian(q[k]))
+        N = _admissible(at)
+        _check_determined(N.T * np.sqrt(S2), actuated)
+        G = N.T * S2 @ N
+        y = np.linalg.solve(G, N.T @ (f[k] - preferred * actuated))
+        dN = _rate_of_directions(at, N, differentials(constraints, q[k], qd[k]))
+        moved = np.einsum("iaj,a->ij", dN, y)                                                           # dN y
+        lack = np.einsum("iaj,i->aj", dN, f[k] - tau[k]) - N.T @ (S2[:, None] * moved)
+        dy = np.linalg.solve(G, np.hstack((N.T @ tree.by_q[k] + lack, N.T @ tree.by_qd[k], N.T @ tree.by_qdd[k])))
+        by[k] = S2[:, None] * (N @ dy + np.hstack((moved, np.zeros_like(moved), np.zeros_like(moved))))
+    return LoopEffortDerivatives(*np.split(by, 3, axis=-1))
+
+
+def _check_determined(B, actuated):
+    """ValueError unless efforts of the actuated joints balance any along admissible velocities, of which B (degrees of
+    freedom, n) has the actuated shares."""
+    s = np.linalg.svd(B, compute_uv=False)
+    if not (s > RANK * s.max(initial=0.0)).all():
+        raise ValueError(f"the {int(actuated.sum())} actuated velocities do not determine every motion of the "
+                         f"mechanism, which has {len(B)} degrees of freedom: their efforts have no derivatives; "
+                         "actuate more joints, or leave the singular configuration")
+
+
+def admissible_deviations(constraints: Constraints, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """Columns (2n, 2 degrees of freedom) that span the deviations (dq, dqd) of a state that keep J qd = 0 and the
+    constraints: (N, T) and (0, N), with J T = -d(J qd) along N."""
+    at = directions(constraints.jacobian(q))
+    N = _admissible(at)
+    T = -_held(at, np.einsum("kij,i->kj", differentials(constraints, q, qd).J_by_q, qd) @ N)
+    return np.block([[N, np.zeros_like(N)], [T, N]])
+
+
+def _rate_of_directions(at: Directions, N: np.ndarray, d: Differentials) -> np.ndarray:
+    """The derivatives (n, degrees, n) of N along the joint twists: J dN = -dJ N, with no share in N."""
+    n, degrees = N.shape
+    change = np.einsum("kij,ia->kaj", d.J_by_q, N).reshape(len(d.J_by_q), degrees * n)
+    return -_held(at, change).reshape(n, degrees, n)
+
+
+def _admissible(at):
+    """N (n, degrees of freedom)."""
+    return at.V[:, ~at.held]
+
+
+def _held(at, x):
+    """J^+ x."""
+    return at.acting @ (at.inverse[:, None] * (at.U.T @ x))

@@ -1,0 +1,67 @@
+"""Derivatives of the constraints' Jacobian and drift: exact, by the kernels of constraints on dual numbers.
+
+In plain Python kernels run on any numbers; here each is a Dual whose derivatives are an array, along all n joint
+twists and by all n velocities at once."""
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.algorithms.columns import clear
+from screw_dynamics.algorithms.group_rates import add_products
+from screw_dynamics.compiled.tiles import gather
+from screw_dynamics.constraints import rows
+from screw_dynamics.constraints.ends import compute_poses
+from screw_dynamics.constraints.kinematics import ConstraintKinematics, add_drift, fill_transpose
+from screw_dynamics.constraints.tables import constraints_in
+from screw_dynamics.model.configuration_space import rates
+from screw_dynamics.model.group_joints import PoseSource, configure
+from screw_dynamics.numbers.dual import Dual, slope
+from screw_dynamics.numbers.tables import columns, table
+from screw_dynamics.numbers.values import null
+
+from .constraints import Constraints
+
+
+class Differentials(NamedTuple):
+    """Of one state: J_by_q (m, n, n), [k, i, j] that of J[k, i] along joint twist j; the drift J' qd by q and by qd
+    (m, n) each."""
+
+    J_by_q: np.ndarray
+    drift_by_q: np.ndarray
+    drift_by_qd: np.ndarray
+
+
+def differentials(constraints: Constraints, q: np.ndarray, qd: np.ndarray) -> Differentials:
+    """The Differentials at q (nq,), qd (n,), which need not fulfil the constraints."""
+    robot, n = constraints.robot, constraints.robot.n
+    of_q = rates(robot.model, np.broadcast_to(q, (n, robot.nq)), np.eye(n)).T          # of the numbers, by joint twists
+    unmoved = np.zeros((robot.nq, n))
+    Q = [Dual(x, dx) for x, dx in zip(q.tolist(), np.hstack((of_q, unmoved)), strict=True)]
+    Qd = [Dual(x, dx) for x, dx in zip(qd.tolist(), np.eye(n, 2 * n, n), strict=True)]
+    of_J, of_drift = (np.array([np.broadcast_to(slope(x), 2 * n) for x in found.flat]).reshape(*found.shape, 2 * n)
+                      for found in _jacobian_and_drift(constraints, Q, Qd))
+    return Differentials(np.swapaxes(of_J, 0, 1)[..., :n], of_drift[:, :n], of_drift[:, n:])
+
+
+def _jacobian_and_drift(constraints, Q, Qd):
+    """J^T (n, m) and J' qd (m,) of configurations and velocities of any numbers: parts of constraints.kinematics."""
+    robot, m = constraints.robot, constraints.m
+    bodies, sources = robot.tables.links, robot.tables.pose_sources
+    links, body = columns(type(bodies[0]), bodies), table(ConstraintKinematics, None, len(bodies))
+    given, Y, drift = (constraints_in(constraints.memory, 0.0), np.zeros((robot.n, m), dtype=object),
+                       np.zeros(m, dtype=object))
+    given = given._replace(F=np.zeros((6, m), dtype=object))
+    if sources:
+        configure(links, columns(PoseSource, sources), Q, body.q)
+    else:
+        gather(links.coordinate, Q, body.q)
+        body.q[0] = null(Q[0])
+    gather(links.coordinate, Qd, body.qd)
+    body.qd[0] = null(Qd[0])
+    clear(body.product)
+    if sources:
+        add_products(links, body.q, body.qd, -1.0, body.product)
+    compute_poses(links, body)
+    add_drift(links, body, given, drift)
+    fill_transpose(links, body, given, rows.row, Y)
+    return Y, drift

@@ -1,0 +1,40 @@
+"""Cayley-Rodrigues parameters of any order, of rotations and rigid-body motions: coordinates without sine and cosine.
+
+Of order k they are the vector s of X = (1 + s^)^k (1 - s^)^-k, that is s^ = tanh(log X / 2k). On SO(3) s is along the
+axis and tan(angle / 2k) long: Rodrigues' parameters for k = 1, modified ones for k = 2 (P. Tsiotras, J. L. Junkins,
+H. Schaub, J. Guid. Control Dyn. 20, 1997, on higher orders). They reach any angle below k pi, and tend to infinity
+there. On SE(3) it is the same map of matrices (4, 4), by which s^ of se(3) makes a motion."""
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+
+from .groups import MatrixGroup
+
+NEAR = 1e-9         # rad: angles this close to pi have no parameters of order 1
+
+
+def from_cayley(group: MatrixGroup, s: ArrayLike, order: int = 1) -> np.ndarray:
+    """X (..., n, n) of parameters (..., d) of an order >= 1, on SO3 or SE3; any s is allowed."""
+    hat, k = group.hat(checks.finite_numbers("s", s, group.dimension)), _order(group, order)
+    one = np.eye(group.size)
+    return np.linalg.matrix_power(np.linalg.solve(one - hat, one + hat), k)             # both factors commute
+
+
+def to_cayley(group: MatrixGroup, X: ArrayLike, order: int = 1) -> np.ndarray:
+    """Parameters (..., d) of X (..., n, n), on SO3 or SE3, by the angle that is at most pi: |angular part| = tan(angle
+    / 2k). ValueError for order 1 and an angle of pi, where they are infinite."""
+    k = _order(group, order)
+    x = group.log(X)
+    angle = np.linalg.norm(x[..., :3], axis=-1)
+    if k == 1 and (angle > np.pi - NEAR).any():
+        raise ValueError(f"X turns by the angle {np.max(angle):.15g}: parameters of order 1 are infinite at pi; take a "
+                         "higher order")
+    Y, one = group.exp(x / k), np.eye(group.size)                                       # X^(1/k)
+    return group.vee(np.linalg.solve(Y + one, Y - one))
+
+
+def _order(group, order):
+    if group.name not in ("SO(3)", "SE(3)"):
+        raise ValueError(f"Cayley-Rodrigues parameters are those of SO(3) and SE(3), not of {group.name}")
+    return checks.whole("order", order, 1)

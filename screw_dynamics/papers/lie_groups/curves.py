@@ -1,0 +1,111 @@
+"""Curves on SO(3) and SE(3) that solutions of boundary problems describe."""
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+
+from .euler_poincare import Geodesics
+from .groups import MatrixGroup
+from .metrics import LEFT
+
+GAUSS = np.polynomial.legendre.leggauss(6)
+PIECES = 16             # of a segment, for integrals of the cost: each with Gauss's points
+
+
+class Motion(NamedTuple):
+    """Of a curve at times: X (..., n, n), V and V' (..., d)."""
+
+    X: np.ndarray
+    V: np.ndarray
+    acceleration: np.ndarray
+
+
+class Curve:
+    """A curve X(t), from times[0] to times[-1] (s), called with times (...) for elements (..., n, n).
+
+    cost: what it minimizes, the integral of half the squared velocity, or acceleration. It is twice continuously
+    differentiable between its ends."""
+
+    group: MatrixGroup
+    times: np.ndarray
+    side: str = LEFT
+    cost: float
+
+    def _motion(self, t: np.ndarray) -> Motion:
+        """The Motion at times (k,), of the left-invariant metric."""
+        raise NotImplementedError
+
+    def motion(self, t: ArrayLike) -> Motion:
+        """The Motion at times (...): V = X^-1 X', or X' X^-1 of a right-invariant metric. ValueError for times before
+        or after the curve."""
+        t = checks.finite_numbers("t", t).astype(float)
+        self._check(t)
+        X, V, Vd = (x.reshape(*t.shape, *x.shape[1:]) for x in self._motion(t.ravel()))
+        return Motion(X, V, Vd) if self.side == LEFT else Motion(self.group.inverse(X), -V, -Vd)
+
+    def _check(self, t):
+        """ValueError for times outside, but for rounding."""
+        slack = 1e-12 * np.ptp(self.times)
+        outside = t[(t < self.times[0] - slack) | (t > self.times[-1] + slack)]
+        if outside.size:
+            raise ValueError(f"t must be between {self.times[0]:g} and {self.times[-1]:g} s, not {outside[0]:g}")
+
+    def __call__(self, t: ArrayLike) -> np.ndarray:  # noqa: D102  said of the class
+        return self.motion(t).X
+
+    def velocity(self, t: ArrayLike) -> np.ndarray:
+        """V (..., d)."""
+        return self.motion(t).V
+
+    def acceleration(self, t: ArrayLike) -> np.ndarray:
+        """V' (..., d)."""
+        return self.motion(t).acceleration
+
+
+class SolvedCurve(Curve):
+    """Segment k is X(t) = X_k exp(s L_k) exp(x(s)), with s from 0 to 1 and x = 0 at both ends.
+
+    law: whose states, and solution(s) (N (1 + parts) d, ...) x and the states of all N segments at once."""
+
+    def __init__(self, law: Geodesics, starts: np.ndarray, L: np.ndarray, times: np.ndarray, side: str,
+                 solution: Callable[[np.ndarray], np.ndarray]):
+        self.group, self.law, self.starts, self.L = law.group, law, starts, L
+        self.times, self.side, self._solution = times, side, solution
+        self.cost = self._integral()
+
+    def _states(self, k, s):
+        """x (..., d) and states (..., parts, d) at the place s in segment k, (q,) each."""
+        Y = self._solution(s).T.reshape(len(s), len(self.L), 1 + self.law.parts, -1)
+        Z = Y[np.arange(len(s)), k]
+        return Z[:, 0], Z[:, 1:]
+
+    def _place(self, t):
+        """The segment of each time, and the place in it."""
+        k = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.L) - 1)
+        return k, np.clip((t - self.times[k]) / np.diff(self.times)[k], 0.0, 1.0)
+
+    def _motion(self, t):
+        k, s = self._place(t)
+        x, Z = self._states(k, s)
+        X = self.starts[k] @ self.group.exp(s[:, None] * self.L[k]) @ self.group.exp(x)
+        return Motion(X, Z[:, 0], self.law.acceleration(Z))
+
+    def momentum(self, t: ArrayLike) -> np.ndarray:
+        """pi (..., d): see euler_poincare. In each segment Ad_X^-T pi is constant, the same in a fixed frame; of a
+        right-invariant metric Ad_X^T pi, in the moving one."""
+        t = checks.finite_numbers("t", t).astype(float)
+        self._check(t)
+        momentum = self.law.momentum(self._states(*self._place(t.ravel()))[1]).reshape(*t.shape, -1)
+        return momentum if self.side == LEFT else -momentum
+
+    def _integral(self):
+        points, weights = GAUSS
+        s = ((np.arange(PIECES)[:, None] + 0.5 * (1.0 + points)) / PIECES).ravel()
+        total = 0.0
+        for k, h in enumerate(np.diff(self.times)):
+            density = self.law.density(self._states(np.full(len(s), k), s)[1])
+            total += h * float(density.reshape(PIECES, -1) @ weights @ np.full(PIECES, 0.5 / PIECES))
+        return total

@@ -1,0 +1,60 @@
+"""Geodesics of invariant metrics between two elements of SO(3) or SE(3); [PK] (16) to (20)."""
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.interpolate import CubicSpline
+
+from screw_dynamics import checks
+
+from . import split
+from .boundary_problem import solve
+from .curves import Curve, SolvedCurve
+from .euler_poincare import Geodesics
+from .groups import SE3, SO3, MatrixGroup
+from .metrics import LEFT, SIDES, metric
+
+
+def geodesic(group: MatrixGroup, X0: ArrayLike, X1: ArrayLike, Q: ArrayLike | None = None, duration: float = 1.0,
+             side: str = LEFT, tolerance: float = 1e-8) -> Curve:
+    """The Curve from X0 to X1 (n, n) whose velocity V = X^-1 X' has the least integral of V^T Q V / 2: it is shortest,
+    and passed at constant speed.
+
+    group: SO3 or SE3. Q (d, d): symmetric and positive-definite, by default 1; side: "left", or "right" for V = X'
+    X^-1. duration in s. tolerance: relative, of the equations' residual, as of SciPy's solve_bvp.
+
+    A one-parameter subgroup where that is a geodesic, for any ends if Q is a multiple of 1 on SO(3); beside a straight
+    line on SE(3) if Q = diag(Q_R, b 1). Else the boundary problem (19), (20) is solved from the one-parameter subgroup
+    that joins the ends, by angles up to pi: the solution is stationary, and near that curve, which need not be the
+    shortest of all if Q is far from a multiple of 1. ArithmeticError where none is found."""
+    X0, X1, Q = ends_and_metric(group, X0, X1, Q, side)
+    return _geodesic(group, X0, X1, Q, np.array([0.0, checks.positive("duration", duration)]), side,
+                     checks.positive("tolerance", tolerance))
+
+
+def _geodesic(group, X0, X1, Q, times, side, tolerance):
+    law, L = Geodesics(group, Q), group.log(group.inverse(X0) @ X1)
+    if np.abs(law.turned(L, L @ Q)).max() <= 1e-13 * np.abs(L).max(initial=0.0) ** 2 * np.abs(Q).max():
+        constant = np.concatenate((np.zeros_like(L), L / times[1]))
+        return SolvedCurve(law, X0[None], L[None], times, side,
+                           lambda s: np.broadcast_to(constant[:, None], (len(constant), len(s))))
+    if group is SE3 and (Q_R := split.rotational(Q)) is not None:
+        rotation = _geodesic(SO3, X0[:3, :3], X1[:3, :3], Q_R, times, LEFT, tolerance)
+        slope = (X1[:3, 3] - X0[:3, 3]) / times[1]
+        line = CubicSpline(times, (X0[:3, 3], X1[:3, 3]), bc_type=((1, slope), (1, slope)))
+        return split.SplitCurve(rotation, line, Q[5, 5], 1, side)
+    return solve(law, np.stack((X0, X1)), times, None, side, tolerance)
+
+
+def ends_and_metric(group: MatrixGroup, X0: ArrayLike, X1: ArrayLike, Q: ArrayLike | None, side: str
+                    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """X0, X1 and Q as arrays, checked; of a right-invariant metric the inverses of the ends, since inverses of its
+    curves are those of the left-invariant one."""
+    if group not in (SO3, SE3):
+        raise ValueError(f"group must be SO3 or SE3, not {checks.described(group)}")
+    checks.one_of("side", side, SIDES)
+    X0, X1 = (group.element(name, X) for name, X in (("X0", X0), ("X1", X1)))
+    for name, X in (("X0", X0), ("X1", X1)):
+        if X.ndim != 2:
+            raise ValueError(f"{name} must be one matrix ({group.size}, {group.size}), not {checks.described(X)}")
+    if side != LEFT:
+        X0, X1 = group.inverse(X0), group.inverse(X1)
+    return X0, X1, np.eye(group.dimension) if Q is None else metric(group, Q)

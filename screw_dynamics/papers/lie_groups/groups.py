@@ -1,0 +1,202 @@
+"""Matrix Lie groups and their algebras: a basis, brackets, adjoint maps, exp and log. [PK], section on fundamentals,
+(2), (3), (5) to (10).
+
+Vectors (..., d) of an algebra are coordinates in its basis; elements of a group are matrices (..., n, n). SO3 and SE3
+have rotation vectors and twists (angular, linear) as vectors, and closed forms in place of series."""
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import expm, logm
+
+from screw_dynamics import checks
+from screw_dynamics.screws.arrays import Ad_matrix, tilde
+from screw_dynamics.screws.groups import se3, so3
+
+TOLERANCE = 1e-8        # of what an element misses of its group's equations, or a matrix of its algebra
+
+
+class MatrixGroup:
+    """A group of real matrices (n, n), of dimension d.
+
+    basis (d, n, n): of its algebra, linearly independent; misses(X): by how much matrices (..., n, n) miss the
+    equations of the group."""
+
+    def __init__(self, name: str, basis: ArrayLike, misses: Callable[[np.ndarray], np.ndarray]):
+        self.name, self._misses = name, misses
+        self.basis = checks.finite_numbers("basis", basis).astype(float)
+        self.dimension, self.size = self.basis.shape[:2]
+        self._coordinates = np.linalg.pinv(self.basis.reshape(self.dimension, -1).T)
+        E = self.basis
+        self.structure = self.vee(E[:, None] @ E[None] - E[None] @ E[:, None])     # [E_i, E_j] = structure[i, j, k] E_k
+
+    def __repr__(self) -> str:
+        return self.name
+
+    # --------------------------------------------------------------------------------------------- algebra
+    def hat(self, x: ArrayLike) -> np.ndarray:
+        """The matrix (..., n, n) of a vector (..., d)."""
+        return np.tensordot(checks.real_numbers("x", x, self.dimension), self.basis, 1)
+
+    def vee(self, A: ArrayLike) -> np.ndarray:
+        """The vector (..., d) of a matrix (..., n, n). ValueError if it is not in the algebra."""
+        A = checks.finite_numbers("A", A, self.size, self.size)
+        x = self.projected(A)
+        off = np.abs(self.hat(x) - A).max(initial=0.0)
+        if not off <= TOLERANCE * max(1.0, np.abs(A).max(initial=0.0)):
+            raise ValueError(f"A is not in the algebra of {self.name}: the nearest matrix there differs by {off:.3g}")
+        return x
+
+    def projected(self, A: ArrayLike) -> np.ndarray:
+        """The vector (..., d) of that matrix of the algebra that is nearest to A (..., n, n), in the sum of squares."""
+        A = checks.real_numbers("A", A, self.size, self.size)
+        return A.reshape(*A.shape[:-2], -1) @ self._coordinates.T
+
+    def bracket(self, x: ArrayLike, y: ArrayLike) -> np.ndarray:
+        """[x, y] (..., d): the commutator A B - B A of the matrices, (2)."""
+        return (self.ad(x) @ np.asarray(y)[..., None])[..., 0]
+
+    def ad(self, x: ArrayLike) -> np.ndarray:
+        """The matrices (..., d, d) of y -> [x, y], (6)."""
+        return np.swapaxes(np.tensordot(checks.real_numbers("x", x, self.dimension), self.structure, 1), -1, -2)
+
+    # --------------------------------------------------------------------------------------------- group
+    def misses(self, X: ArrayLike) -> np.ndarray:
+        """By how much (...) matrices (..., n, n) miss the group: 0 for its elements."""
+        return self._misses(checks.finite_numbers("X", X, self.size, self.size))
+
+    def element(self, name: str, X: ArrayLike) -> np.ndarray:
+        """Elements (..., n, n) of the group, as an array. ValueError for others, by the argument's name."""
+        X = checks.finite_numbers(name, X, self.size, self.size).astype(float)
+        off = np.max(self._misses(X), initial=0.0)
+        if not off <= TOLERANCE:
+            raise ValueError(f"{name} is not in {self.name}: it misses the group's equations by {off:.3g}")
+        return X
+
+    def inverse(self, X: np.ndarray) -> np.ndarray:
+        """X^-1 (..., n, n)."""
+        return np.linalg.inv(X)
+
+    def Ad(self, X: ArrayLike) -> np.ndarray:
+        """The matrices (..., d, d) of y -> X y X^-1, (7)."""
+        X = checks.finite_numbers("X", X, self.size, self.size)[..., None, :, :]
+        return np.swapaxes(self.projected(X @ self.basis @ np.linalg.inv(X)), -1, -2)
+
+    def exp(self, x: ArrayLike) -> np.ndarray:
+        """exp (..., n, n) of vectors (..., d), (3); of x the canonical coordinates of the first kind, (9)."""
+        return expm(self.hat(x))
+
+    def exp_second_kind(self, x: ArrayLike) -> np.ndarray:
+        """exp(x_1 E_1) exp(x_2 E_2) ... (..., n, n), of which x (..., d) are canonical coordinates of the second
+        kind, (10)."""
+        x, X = checks.real_numbers("x", x, self.dimension), np.eye(self.size)
+        for k, e in enumerate(np.eye(self.dimension)):
+            X = X @ self.exp(x[..., k, None] * e)
+        return X
+
+    def log(self, X: ArrayLike) -> np.ndarray:
+        """The vector (d,) of log X, (8): that logarithm of an element (n, n) whose eigenvalues have imaginary parts
+        below pi.
+
+        ValueError if X is not in the group, and if the group's algebra has no such logarithm: an eigenvalue of X is
+        real and negative. exp need not reach all of a group."""
+        X = self.element("X", X)
+        if X.ndim != 2:
+            raise ValueError(f"X must be one matrix ({self.size}, {self.size}), not {checks.described(X)}")
+        eigenvalues = np.linalg.eigvals(X)
+        if ((eigenvalues.real < 0.0) & (np.abs(eigenvalues.imag) < TOLERANCE * np.abs(eigenvalues))).any():
+            raise ValueError(f"X has no principal logarithm: an eigenvalue is real and negative, of "
+                             f"{np.array2string(eigenvalues, precision=6)}")
+        return self.vee(np.real(logm(X)))
+
+
+class _ClosedForm(MatrixGroup):
+    """SO(3) or SE(3): batches, and closed forms; the functions of the group in screws.groups."""
+
+    def __init__(self, name, basis, misses, functions):
+        super().__init__(name, basis, misses)
+        self._functions = functions
+
+    def exp(self, x: ArrayLike) -> np.ndarray:
+        """exp (..., n, n) of vectors (..., d)."""
+        return self._functions.exp(np.asarray(x, dtype=float))
+
+    def log(self, X: ArrayLike) -> np.ndarray:
+        """log (..., d) of elements (..., n, n), by angles up to pi; at pi either of the two."""
+        return self._functions.log(self.element("X", X))
+
+    def dexp_inv(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """dexp_x^-1 y (..., d)."""
+        return self._functions.dexp_inv(x, y)
+
+    def inverse(self, X: np.ndarray) -> np.ndarray:
+        """X^-1 (..., n, n)."""
+        return self._functions.inverse(X)
+
+    def Ad(self, X: ArrayLike) -> np.ndarray:
+        """The matrices (..., d, d) of y -> X y X^-1."""
+        X = checks.real_numbers("X", X, self.size, self.size)
+        return Ad_matrix(X) if self.size == 4 else X.astype(float)
+
+
+# ------------------------------------------------------------------------------------------------- groups
+def _largest(A):
+    """The largest absolute value in each matrix."""
+    return np.abs(A).max(axis=(-2, -1), initial=0.0)
+
+
+def _misses_rotations(R):
+    """By how much matrices miss R^T R = 1, det R = 1, (24)."""
+    return np.maximum(_largest(np.swapaxes(R, -1, -2) @ R - np.eye(R.shape[-1])), np.abs(np.linalg.det(R) - 1.0))
+
+
+def _misses_motions(X):
+    """By how much matrices miss [[R, p], [0, 1]]."""
+    n = X.shape[-1] - 1
+    return np.maximum(_misses_rotations(X[..., :n, :n]), np.abs(X[..., n, :] - np.eye(n + 1)[n]).max(axis=-1))
+
+
+def _motions(rotations):
+    """The basis of se(n) from that of so(n): rotations first."""
+    n = rotations.shape[-1]
+    basis = np.zeros((len(rotations) + n, n + 1, n + 1))
+    basis[:len(rotations), :n, :n] = rotations
+    basis[len(rotations):, :n, n] = np.eye(n)
+    return basis
+
+
+SO3 = _ClosedForm("SO(3)", tilde(np.eye(3)), _misses_rotations, so3)
+SE3 = _ClosedForm("SE(3)", _motions(tilde(np.eye(3))), _misses_motions, se3)
+
+
+def general_linear(n: int) -> MatrixGroup:
+    """GL(n): all real matrices (n, n) that have an inverse."""
+    n = checks.whole("n", n, 1)
+    return MatrixGroup(f"GL({n})", np.eye(n * n).reshape(-1, n, n), lambda X: 1.0 * (np.linalg.det(X) == 0.0))
+
+
+def special_linear(n: int) -> MatrixGroup:
+    """SL(n): those of determinant 1; sl(n) has the trace 0."""
+    n = checks.whole("n", n, 2)
+    units = np.eye(n * n).reshape(n, n, n, n)                                               # units[i, j] is E_ij
+    basis = [units[i, j] for i in range(n) for j in range(n) if i != j]
+    basis += [units[i, i] - units[i + 1, i + 1] for i in range(n - 1)]
+    return MatrixGroup(f"SL({n})", basis, lambda X: np.abs(np.linalg.det(X) - 1.0))
+
+
+def special_orthogonal(n: int) -> MatrixGroup:
+    """SO(n), (24); SO3 for n = 3."""
+    n = checks.whole("n", n, 2)
+    return SO3 if n == 3 else MatrixGroup(f"SO({n})", _skew(n), _misses_rotations)
+
+
+def special_euclidean(n: int) -> MatrixGroup:
+    """SE(n), rotations and displacements of n dimensions, matrices (n + 1, n + 1); SE3 for n = 3."""
+    n = checks.whole("n", n, 2)
+    return SE3 if n == 3 else MatrixGroup(f"SE({n})", _motions(_skew(n)), _misses_motions)
+
+
+def _skew(n):
+    """The basis E_ji - E_ij, i < j, of so(n)."""
+    units = np.eye(n * n).reshape(n, n, n, n)
+    return np.array([units[j, i] - units[i, j] for i in range(n) for j in range(i + 1, n)])

@@ -1,0 +1,39 @@
+"""Curves on SE(3) for metrics that keep turning and displacement apart: Q = diag(Q_R, b 1), as the inertia of a body
+about its centre of mass.
+
+Geodesics are geodesics of Q_R on SO(3) beside straight lines, curves of minimum covariant acceleration those on SO(3)
+beside cubic splines: with p the position, R^T p'' is the linear part of the covariant acceleration."""
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from .curves import Curve, Motion
+from .groups import SE3
+
+
+def rotational(Q: np.ndarray) -> np.ndarray | None:
+    """Q_R (3, 3) of a metric on SE(3) that is split so; None for others."""
+    b, size = Q[5, 5], np.abs(Q).max()
+    apart = np.abs(Q[:3, 3:]).max() <= 1e-14 * size and np.abs(Q[3:, 3:] - b * np.eye(3)).max() <= 1e-14 * size
+    return Q[:3, :3] if apart else None
+
+
+class SplitCurve(Curve):
+    """A curve on SO(3) beside positions, a piecewise polynomial of time.
+
+    mass: b; order: that of the derivative whose square the cost of `rotation` has too, 1 or 2."""
+
+    def __init__(self, rotation: Curve, position: CubicSpline, mass: float, order: int, side: str):
+        self.group, self.rotation, self.position = SE3, rotation, position
+        self.times, self.side = rotation.times, side
+        points, weights = np.polynomial.legendre.leggauss(3)                    # exact for squares of cubics' rates
+        h = np.diff(self.times)
+        t = self.times[:-1, None] + 0.5 * h[:, None] * (1.0 + points)
+        squares = (position(t, order) ** 2).sum(axis=-1)
+        self.cost = rotation.cost + 0.25 * mass * float(h @ squares @ weights)
+
+    def _motion(self, t):
+        R, omega, alpha = self.rotation._motion(t)
+        v, a = ((self.position(t, order)[:, None] @ R)[:, 0] for order in (1, 2))             # R^T p', R^T p''
+        X = np.tile(np.eye(4), (len(t), 1, 1))
+        X[:, :3, :3], X[:, :3, 3] = R, self.position(t)
+        return Motion(X, np.hstack((omega, v)), np.hstack((alpha, a - np.cross(omega, v))))

@@ -1,0 +1,175 @@
+"""Derivatives of dynamics with closed loops, against differences of order 8 along closed, admissible states."""
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, Gear
+from screw_dynamics.closed_loops.differentials import differentials
+from support.differences import slopes
+from support.linkages import bennett, delta, four_bar, stewart
+
+BALLS = [f"ball_{k}" for k in range(6)]
+SLOW = pytest.mark.slow
+MECHANISMS = {
+    "four-bar": lambda: four_bar(0.4).closed(("C",)),                           # three of its rows are redundant
+    "Bennett's linkage": bennett,
+    "geared arm": lambda: ClosedLoopRobot(four_bar().closed(("D",)).robot, [Gear("G", {"A": 1, "B": -0.5})]),
+    "Stewart platform": lambda: stewart().closed(BALLS[1:]), "delta robot": delta}
+CHEAP = "four-bar", "geared arm"
+NAMES = [name if name in CHEAP else pytest.param(name, marks=SLOW) for name in MECHANISMS]
+H = 1e-2                            # of differences; what a projection leaves open, some 1e-15, is divided by it
+
+
+def moving(loops, rng):
+    """A closed configuration and admissible velocities of it."""
+    robot = loops.robot
+    q = loops.project(robot.integrate(robot.neutral(), 0.2 * rng.normal(size=robot.n)), tolerance=1e-14)
+    return q, loops.project_velocity(q, rng.normal(size=robot.n))
+
+
+def deviated(loops, q, qd, dq, dqd):
+    """The closed state near a deviated one; at admissible deviations it differs from that by their squares."""
+    here = loops.project(loops.robot.integrate(q, dq), tolerance=1e-14)
+    return here, loops.project_velocity(here, qd + dqd)
+
+
+def along(loops, q, qd, deviations, f):
+    """The derivatives of f(q, qd, x) at x = 0 along the columns of deviations, by differences."""
+
+    def of(x):
+        dq, dqd = np.split(deviations @ x, 2)
+        return f(*deviated(loops, q, qd, dq, dqd))
+    return slopes(of, deviations.shape[1], H)
+
+
+def close(found, expected, tolerance=1e-9):
+    return np.abs(found - expected).max() < tolerance * max(1.0, np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_differentials_of_the_constraints_are_their_slopes(name, rng):
+    """Anywhere, also where no loop is closed."""
+    loops = MECHANISMS[name]()
+    robot = loops.robot
+    q, qd = robot.integrate(robot.neutral(), 0.3 * rng.normal(size=robot.n)), rng.normal(size=robot.n)
+    d = differentials(loops.constraints, q, qd)
+    assert close(d.J_by_q, slopes(lambda x: loops.jacobian(robot.integrate(q, x)), robot.n), 1e-10)
+    assert close(d.drift_by_q, slopes(lambda x: loops.drift(robot.integrate(q, x), qd), robot.n), 1e-10)
+    assert close(d.drift_by_qd, slopes(lambda x: loops.drift(q, qd + x), robot.n), 1e-10)
+    assert close(np.einsum("kij,i,j->k", d.J_by_q, qd, qd), loops.drift(q, qd), 1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_admissible_deviations_stay_among_closed_states(name, rng):
+    loops = MECHANISMS[name]()
+    robot, (q, qd) = loops.robot, moving(loops, rng)
+    basis = loops.admissible_deviations(q, qd)
+    assert basis.shape == (2 * robot.n, 2 * loops.mobility(q).degrees)
+    assert np.linalg.matrix_rank(basis) == basis.shape[1]
+
+    def off(x):
+        here = robot.integrate(q, (basis @ x)[:robot.n])
+        return np.r_[loops.residual(here), loops.jacobian(here) @ (qd + (basis @ x)[robot.n:])]
+    assert np.abs(slopes(off, basis.shape[1])).max() < 1e-10
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("wrench", [False, pytest.param(True, marks=SLOW)])
+def test_derivatives_of_accelerations_along_closed_states(name, wrench, rng):
+    loops = MECHANISMS[name]()
+    robot, (q, qd) = loops.robot, moving(loops, rng)
+    tau, basis = rng.normal(size=robot.n), loops.admissible_deviations(q, qd)
+    external = {robot.link_names[-1]: rng.normal(size=6)} if wrench else None
+    by = loops.forward_dynamics_derivatives(q, qd, tau, external)
+    expected = along(loops, q, qd, basis, lambda q, qd: loops.forward_dynamics(q, qd, tau, external).qdd)
+    assert close(np.hstack((by.by_q, by.by_qd)) @ basis, expected)
+    of_tau = slopes(lambda x: loops.forward_dynamics(q, qd, tau + x, external).qdd, robot.n)
+    assert close(by.by_tau, of_tau, 1e-10)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("all_joints", [True, False])
+def test_derivatives_of_efforts_along_closed_states(name, all_joints, rng):
+    """Of the accelerations that given efforts cause, so that every motion on the way is possible; the rest by qdd."""
+    loops = MECHANISMS[name]()
+    robot, (q, qd) = loops.robot, moving(loops, rng)
+    actuated = None if all_joints else _enough(loops, q)
+    options = dict(actuated=actuated, weights=rng.uniform(0.5, 2.0, robot.n), preferred=rng.normal(size=robot.n))
+    tau, basis = rng.normal(size=robot.n), loops.admissible_deviations(q, qd)
+    qdd = loops.forward_dynamics(q, qd, tau).qdd
+    by = loops.inverse_dynamics_derivatives(q, qd, qdd, **options)
+    of_qdd = loops.forward_dynamics_derivatives(q, qd, tau)
+    moved = along(loops, q, qd, basis, lambda q, qd: loops.inverse_dynamics(
+        q, qd, loops.forward_dynamics(q, qd, tau).qdd, **options).tau)
+    through = by.by_qdd @ (np.hstack((of_qdd.by_q, of_qdd.by_qd)) @ basis)
+    assert close(np.hstack((by.by_q, by.by_qd)) @ basis + through, moved)
+    assert close(by.by_qdd, slopes(lambda x: loops.inverse_dynamics(q, qd, qdd + x, **options).tau, robot.n), 1e-10)
+
+
+def _enough(loops, q):
+    """Joints whose locking leaves no degree of freedom, as few as the first ones allow."""
+    names = [*loops.robot.v_slices]
+    return next(names[:k] for k in range(1, len(names) + 1) if loops.mobility(q, locked=names[:k]).degrees == 0)
+
+
+def test_efforts_cause_the_accelerations_whose_derivatives_they_have(rng):
+    """Forward dynamics undoes inverse dynamics, and so do their derivatives."""
+    loops = MECHANISMS["four-bar"]()
+    q, qd = moving(loops, rng)
+    basis, n = loops.admissible_deviations(q, qd), loops.robot.n
+    tau = rng.normal(size=n) * (np.arange(n) == 0)
+    actuated = [next(iter(loops.robot.v_slices))]
+    forward = loops.forward_dynamics_derivatives(q, qd, tau)
+    back = loops.inverse_dynamics_derivatives(q, qd, loops.forward_dynamics(q, qd, tau).qdd, actuated)
+    state = np.hstack((forward.by_q, forward.by_qd)) @ basis
+    assert np.abs(np.hstack((back.by_q, back.by_qd)) @ basis + back.by_qdd @ state).max() < 1e-9
+    assert abs((back.by_qdd @ forward.by_tau)[0, 0] - 1.0) < 1e-12
+
+
+@pytest.mark.slow
+def test_derivatives_of_batches_are_those_of_their_states(rng):
+    loops = MECHANISMS["four-bar"]()
+    states = [moving(loops, rng) for _ in range(3)]
+    q, qd = (np.array(x) for x in zip(*states, strict=True))
+    tau, h = rng.normal(size=loops.robot.n), 1e-3
+    by = loops.forward_dynamics_derivatives(q, qd, tau)
+    assert by.by_q.shape == (3, 3, 3)
+    turn = [loops.forward_dynamics(q, qd, tau + h * e).qdd - loops.forward_dynamics(q, qd, tau - h * e).qdd
+            for e in np.eye(3)]
+    assert close(by.by_tau, np.stack(turn, -1) / (2.0 * h))
+
+
+def test_efforts_that_are_not_determined_have_no_derivatives():
+    """Without gravity no effort is needed at rest, and none at all is enough, here alone."""
+    loops = four_bar(0.4).closed(("C",), gravity=(0.0, 0.0, 0.0))
+    at_rest = loops.project(loops.robot.neutral()), np.zeros(3), np.zeros(3)
+    assert np.abs(loops.inverse_dynamics(*at_rest, actuated=[]).tau).max() == 0.0
+    with pytest.raises(ValueError, match="the 0 actuated velocities do not determine every motion of the mechanism, "
+                                         "which has 1 degrees"):
+        loops.inverse_dynamics_derivatives(*at_rest, actuated=[])
+
+
+@pytest.mark.slow
+def test_joints_that_share_a_coordinate_and_mechanisms_that_have_no_loop_or_cannot_move(rng):
+    """A mimic joint in the loop; no constraint, with the tree's derivatives; and as many as there are coordinates."""
+    builder, solid = sd.ModelBuilder("ground"), 0.01 * np.eye(3)
+    for name, parent, axis, point in (("A", "ground", (0, 1, 0), (0, 0, 0)), ("B", "A", (0, 0.6, 0.8), (0, 0, 0.3)),
+                                      ("C", "B", (1, 0, 0), (0.8, 0, 0.5))):
+        builder.add_screw(name, name, parent, axis, point, mass=1.0, com=(0.4, 0, 0.4), inertia=solid)
+    builder.add_screw("M", "M", "C", (0, 1, 0), (0.8, 0, 0.2), mass=1.0, com=(0.8, 0, 0.1), inertia=solid,
+                      mimic=sd.Mimic("A", 0.5, 0.1))
+    robot = sd.Robot(builder.build())
+    loops = ClosedLoopRobot(robot, [Distance("rod", "M", None, (0.8, 0, 0), (1.0, 0.1, 0.2))])
+    q, qd = moving(loops, rng)
+    tau, basis = rng.normal(size=3), loops.admissible_deviations(q, qd)
+    by = loops.forward_dynamics_derivatives(q, qd, tau)
+    expected = along(loops, q, qd, basis, lambda q, qd: loops.forward_dynamics(q, qd, tau).qdd)
+    assert close(np.hstack((by.by_q, by.by_qd)) @ basis, expected)
+
+    free = ClosedLoopRobot(robot).forward_dynamics_derivatives(q, qd, tau)
+    for ours, theirs in zip(free, robot.forward_dynamics_derivatives(q, qd, tau), strict=True):
+        assert close(ours, theirs, 1e-12)
+
+    rigid = ClosedLoopRobot(robot, [Gear(joint, {joint: 1.0}, x) for joint, x in zip("ABC", q.tolist(), strict=True)])
+    assert rigid.admissible_deviations(q, 0.0 * qd).shape == (6, 0)
+    assert np.abs(rigid.forward_dynamics_derivatives(q, 0.0 * qd, tau).by_tau).max() == 0.0
