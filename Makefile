@@ -85,6 +85,7 @@ docs:
 drift:
 	@tools/setup bench
 	$(BIN)/python -m studies.drift $(OPTIONS)
+	$(BIN)/python -m studies.drift_loops $(OPTIONS)
 
 lint: setup
 	$(BIN)/ruff check .

@@ -9,6 +9,8 @@
   system          MultibodySystem: Newton-Euler in twists and in mixed velocities      [MT] (16), (20)-(24)
   integrators     Munthe-Kaas for any Butcher tableau, commutator-free                 [MT] (83)
   generalised_alpha  implicit steps for stiff systems
+  energy_momentum implicit steps that keep energy and momentum to rounding
+  discrete_gradient  gradients of a step's two ends, for these
   motion          simulate
   reconstruction  screw coordinates, Euler parameters, dual quaternions, angles   [MT] (12b), (15b), (59)
   quaternions     (dual) quaternions and what leads to velocities                  [MT] (70)-(80)

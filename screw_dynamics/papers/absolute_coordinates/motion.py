@@ -10,11 +10,12 @@ from screw_dynamics import checks
 from screw_dynamics.simulation.runge_kutta import Tableau
 
 from .conservation import energy_balance, momentum_balance
+from .energy_momentum import EnergyMomentum
 from .generalised_alpha import GeneralisedAlpha, damping_radius
 from .integrators import TABLEAUS, commutator_free, munthe_kaas
 from .system import MultibodySystem, State
 
-METHODS = (*TABLEAUS, "commutator_free", "generalised_alpha")
+METHODS = (*TABLEAUS, "commutator_free", "generalised_alpha", "energy_momentum")
 PROJECTIONS = None, "velocities", "poses and velocities"
 SHORTEST = 1e-14        # of the duration: shorter steps are given up
 SLACK = 1e-6            # of a step: what is left of the duration is added to the last one, not a step of its own
@@ -39,12 +40,12 @@ def simulate(system: MultibodySystem, duration: float, dt: float, method: str | 
     """The motion from the system's initial state with closed velocities, or from another, for `duration` seconds.
 
     method: "euler", "heun", "rk4", "rk45" (Munthe-Kaas; rk45 with steps of adaptive length, dt being the first, to rtol
-    and atol) or the tableau of another explicit Runge-Kutta method; "commutator_free"; or "generalised_alpha"
-    (implicit, of order 2; rho as in GeneralisedAlpha). every: which steps are kept, the last always; projection: what
-    is brought back to the constraints after each step, one of PROJECTIONS; dexp_order: as in munthe_kaas; record:
-    {name: function of poses and velocities}; or, as in Robot.rollout, names of RECORDS: "energy", an EnergyBalance,
-    "momentum", a MomentumBalance, and "residual", the largest of all constraints. Their quadratures are over what is
-    kept: every = 1 is best."""
+    and atol) or the tableau of another explicit Runge-Kutta method; "commutator_free"; or of the implicit ones of order
+    2 "generalised_alpha" (rho as in GeneralisedAlpha) or "energy_momentum". every: which steps are kept, the last
+    always; projection: what is brought back to the constraints after each step, one of PROJECTIONS; dexp_order: as in
+    munthe_kaas; record: {name: function of poses and velocities}; or, as in Robot.rollout, names of RECORDS: "energy",
+    an EnergyBalance, "momentum", a MomentumBalance, and "residual", the largest of all constraints. Their quadratures
+    are over what is kept: every = 1 is best."""
     record, names = (record or {}, ()) if record is None or isinstance(record, Mapping) else ({}, named(system, record))
     rho = damping_radius(rho)
     step, adaptive = _checked_step(system, method, dexp_order, rho), _estimates(method)
@@ -109,6 +110,8 @@ def _checked_step(system, method, dexp_order, rho):
         return partial(commutator_free, system.group, system.accelerations)
     if method == "generalised_alpha":
         return GeneralisedAlpha(system, rho)
+    if method == "energy_momentum":
+        return EnergyMomentum(system)
     raise ValueError(f"the method {method!r} must be one of {', '.join(METHODS)}, or a Tableau")
 
 
