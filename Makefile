@@ -76,6 +76,7 @@ comparison:
 figures:
 	@tools/setup plot
 	$(BIN)/python -m studies $(OPTIONS)
+	$(BIN)/python -m studies.any_order
 
 docs:
 	@tools/setup docs
