@@ -42,10 +42,10 @@ def simulate(system: MultibodySystem, duration: float, dt: float, method: str | 
     method: "euler", "heun", "rk4", "rk45" (Munthe-Kaas; rk45 with steps of adaptive length, dt being the first, to rtol
     and atol) or the tableau of another explicit Runge-Kutta method; "commutator_free"; or of the implicit ones of order
     2 "generalised_alpha" (rho as in GeneralisedAlpha) or "energy_momentum". every: which steps are kept, the last
-    always; projection: what is brought back to the constraints after each step, one of PROJECTIONS; dexp_order: as in
-    munthe_kaas; record: {name: function of poses and velocities}; or, as in Robot.rollout, names of RECORDS: "energy",
-    an EnergyBalance, "momentum", a MomentumBalance, and "residual", the largest of all constraints. Their quadratures
-    are over what is kept: every = 1 is best."""
+    always; projection: what is brought back to the constraints after each step, one of PROJECTIONS, with
+    "energy_momentum" at the same kinetic energy; dexp_order: as in munthe_kaas; record: {name: function of poses and
+    velocities}; or, as in Robot.rollout, names of RECORDS: "energy", an EnergyBalance, "momentum", a MomentumBalance,
+    and "residual", the largest of all constraints. Their quadratures are over what is kept: every = 1 is best."""
     record, names = (record or {}, ()) if record is None or isinstance(record, Mapping) else ({}, named(system, record))
     rho = damping_radius(rho)
     step, adaptive = _checked_step(system, method, dexp_order, rho), _estimates(method)
@@ -73,7 +73,7 @@ def simulate(system: MultibodySystem, duration: float, dt: float, method: str | 
                 refused += 1
                 continue
         t, steps = duration if last else t + length, steps + 1
-        poses, velocities = _projected(system, taken, projection)
+        poses, velocities = _projected(system, taken, projection, method == "energy_momentum")
         if steps % every == 0 or last:
             keep()
     t, g, V, *recorded = (np.array(column) for column in zip(*kept, strict=True))
@@ -121,12 +121,15 @@ def _estimates(method):
     return tableau is not None and tableau.error is not None
 
 
-def _projected(system, taken, projection):
+def _projected(system, taken, projection, with_energy):
+    """What the projection leaves of a step; with_energy: velocities as long as before, in kinetic energy's metric."""
     poses, velocities = taken.poses, taken.velocities
     if projection == "poses and velocities":
         poses = system.closed_poses(poses)
     if projection:
-        velocities = system.closed_velocities(poses, velocities)
+        velocities, lost = system.closed_velocities(poses, velocities), velocities
+        if with_energy and (left := system.kinetic_energy(poses, velocities)) > 0.0:
+            velocities = velocities * np.sqrt(system.kinetic_energy(poses, lost) / left)
     return poses, velocities
 
 

@@ -84,6 +84,18 @@ def test_velocities_satisfy_the_constraints_to_order_2():
     assert abs(np.log2(found[0] / found[1]) - 2.0) < 0.3
 
 
+def test_projected_velocities_keep_the_energy_and_the_order():
+    system, errors = SYSTEMS["four_bar"], []
+    expected = simulate(system, 0.1, 1e-3).poses[-1]
+    for dt in (4e-3, 2e-3):
+        motion = simulate(system, 0.1, dt, "energy_momentum", projection="velocities")
+        states = list(zip(motion.poses, motion.velocities, strict=True))
+        assert max(np.abs(system.velocity_residuals(*state)).max() for state in states) < 1e-13
+        assert energies(system, motion) < 1e-13 and open_by(system, motion) < 1e-14
+        errors.append(np.abs(motion.poses[-1] - expected).max())
+    assert abs(np.log2(errors[0] / errors[1]) - 2.0) < 0.15
+
+
 def test_dampers_and_wrenches_do_the_work_that_is_missed(rng):
     def push(t, poses, twists):
         return np.array([(0.3, 0.1, -0.2, np.sin(5.0 * t), 2.0, 0.5)]) - 0.1 * twists
