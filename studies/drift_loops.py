@@ -22,7 +22,9 @@ from studies.drift import BUILD, DT, PAGE, renewed
 BEGIN, END = "<!-- numbers: make drift, closed loops -->", "<!-- end of closed loops -->"
 STEPS, SAMPLES = 100_000, 1000
 # In absolute coordinates method and projection, in those of joints the integrator.
-ABSOLUTE = ("energy_momentum", None), ("rk4", None), ("rk4", "poses and velocities")
+ABSOLUTE = (("energy_momentum", None), ("energy_momentum", "velocities"), ("rk4", None),
+            ("rk4", "poses and velocities"))
+PROJECTED = {None: "", "velocities": ", velocities projected", "poses and velocities": ", projected"}
 RELATIVE = "rk4", "implicit_midpoint"
 
 
@@ -43,8 +45,8 @@ def in_absolute_coordinates(method, projection, steps):
     started = time.thread_time()
     motion = simulate(system, steps * DT, DT, method, every=max(1, steps // SAMPLES), projection=projection)
     seconds, states = time.thread_time() - started, list(zip(motion.poses, motion.velocities, strict=True))
-    name = f"`{method}`" + (", projected" if projection else "")
-    return outcome("poses of bodies", name, steps, seconds, [system.energy(*state) for state in states],
+    return outcome("poses of bodies", f"`{method}`{PROJECTED[projection]}", steps, seconds,
+                   [system.energy(*state) for state in states],
                    [np.abs(system.residuals(poses)).max() for poses, _ in states],
                    max(system.kinetic_energy(*state) for state in states))
 
@@ -64,8 +66,8 @@ def in_joint_coordinates(method, _, steps):
 def outcome(coordinates, name, steps, seconds, energy, residuals, kinetic):
     """A row of the table."""
     error = np.abs(np.asarray(energy) - energy[0]) / kinetic
-    return {"coordinates": coordinates, "method": name, "cost": 1e6 * seconds / steps, "largest": float(error.max()),
-            "end": float(error[-1]), "residual": float(np.max(residuals))}
+    return {"coordinates": coordinates, "method": name, "steps": steps, "cost": 1e6 * seconds / steps,
+            "largest": float(error.max()), "end": float(error[-1]), "residual": float(np.max(residuals))}
 
 
 def run(job):
@@ -73,7 +75,11 @@ def run(job):
     where, method, projection, steps = job
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sd.LimitsWarning)
-        return (in_absolute_coordinates if where == "poses" else in_joint_coordinates)(method, projection, steps)
+        try:
+            return (in_absolute_coordinates if where == "poses" else in_joint_coordinates)(method, projection, steps)
+        except (ArithmeticError, np.linalg.LinAlgError):        # the mechanism came apart
+            return {"coordinates": "poses of bodies" if where == "poses" else "joints",
+                    "method": f"`{method}`{PROJECTED[projection]}", "steps": steps}
 
 
 def jobs(steps):
@@ -84,13 +90,14 @@ def jobs(steps):
 def table(results):
     """A row a motion."""
     facts = results["machine"]
-    lines = [f"{results['steps']:,} steps of {1e3 * DT:g} ms each, on {facts['processor']}, {facts['date']}, load "
-             f"{facts['load']}; energy errors relative to the largest kinetic energy.", "",
-             "| coordinates | integrator | us a step | largest energy error | at the end | largest residual [m] |",
-             "|---" * 6 + "|"]
+    lines = [f"Steps of {1e3 * DT:g} ms, on {facts['processor']}, {facts['date']}, load {facts['load']}; energy errors "
+             "relative to the largest kinetic energy.", "",
+             "| coordinates | integrator | steps | us a step | largest energy error | at the end | residual [m] |",
+             "|---" * 7 + "|"]
     for row in results["motions"]:
-        lines.append(f"| {row['coordinates']} | {row['method']} | {row['cost']:.3g} | {row['largest']:.1e} | "
-                     f"{row['end']:.1e} | {row['residual']:.1e} |")
+        what = f"| {row['coordinates']} | {row['method']} | {row['steps']:,} |"
+        lines.append(f"{what} - | lost | lost | lost |" if "cost" not in row else
+                     f"{what} {row['cost']:.3g} | {row['largest']:.1e} | {row['end']:.1e} | {row['residual']:.1e} |")
     return "\n".join(lines)
 
 

@@ -57,10 +57,12 @@ def test_the_table_says_what_came_out(tmp_path):
 
 
 def test_closed_loops_have_a_row_of_each_motion():
+    lost = {"coordinates": "poses of bodies", "method": "`rk4`", "steps": 100}
     ended = drift_loops.outcome("poses of bodies", "`rk4`", 100, 0.5, [2.0, 2.5, 2.25], [0.0, 1e-9], 4.0)
     text = drift.renewed(f"{drift_loops.BEGIN}\nold\n{drift_loops.END}", drift_loops.BEGIN, drift_loops.END,
-                         drift_loops.table({"machine": FACTS, "steps": 100, "motions": [ended]}))
-    assert "| poses of bodies | `rk4` | 5e+03 | 1.2e-01 | 6.2e-02 | 1.0e-09 |" in text and "old" not in text
+                         drift_loops.table({"machine": FACTS, "steps": 100, "motions": [ended, lost]}))
+    assert "| poses of bodies | `rk4` | 100 | 5e+03 | 1.2e-01 | 6.2e-02 | 1.0e-09 |" in text and "old" not in text
+    assert "| poses of bodies | `rk4` | 100 | - | lost | lost | lost |" in text
     page = (ROOT / "docs" / "integration.md").read_text(encoding="utf-8")
     rows = page.split(drift_loops.BEGIN)[1].split(drift_loops.END)[0]
     assert all(row in rows for row in ("| poses of bodies | `energy_momentum` |", "| joints | `implicit_midpoint`"))
