@@ -115,7 +115,7 @@ class Derivatives(Dynamics):
         return AccelerationDerivatives(*np.moveaxis(by, -3, 0))
 
     def kinematic_hessian(self, q: ArrayLike, link: str, representation: str = "body", reference: str | None = None,
-                          out: Out = None, threads: Threads = None, *, point: Point = None) -> np.ndarray:
+                          out: Out = None, threads: Threads = None, point: Point = None) -> np.ndarray:
         """The derivatives (..., 6, n, n) of the Jacobian of `jacobian`: [..., :, i, j] of its column i by q_j.
 
         point: as in `jacobian`, fixed to the link."""

@@ -28,7 +28,7 @@ class Kinematics(Evaluation):
         self._jacobians: dict = {}          # by link, representation and reference: entry point, and packed target
 
     def forward_kinematics(self, q: ArrayLike, link: str, reference: str | None = None, out: Out = None,
-                           threads: Threads = None, *, point: Point = None) -> np.ndarray:
+                           threads: Threads = None, point: Point = None) -> np.ndarray:
         """The pose (..., 4, 4) of a link in the frame of a reference link, the root unless named; [MK] (8).
 
         point (..., 3): the pose of a frame with the link's orientation at this point of it, in m in the link's frame;
@@ -53,7 +53,7 @@ class Kinematics(Evaluation):
         return self._evaluate(self._of(forms[checks.one_of("form", form, forms)]), {"q": q}, out, threads, target)
 
     def jacobian(self, q: ArrayLike, link: str, representation: str = "body", reference: str | None = None,
-                 out: Out = None, threads: Threads = None, *, point: Point = None) -> np.ndarray:
+                 out: Out = None, threads: Threads = None, point: Point = None) -> np.ndarray:
         """The Jacobian J (..., 6, n) of a link, angular rows first: J qd is its twist relative to a reference link.
 
         representation: "body" (measured and resolved in the link's frame), "spatial" (in the reference frame), "hybrid"
@@ -72,7 +72,7 @@ class Kinematics(Evaluation):
         return self._evaluate(jacobian, {"q": q}, out, threads, target)
 
     def jacobian_derivative(self, q: ArrayLike, qd: ArrayLike, link: str, representation: str = "body",
-                            reference: str | None = None, out: Out = None, threads: Threads = None, *,
+                            reference: str | None = None, out: Out = None, threads: Threads = None,
                             point: Point = None) -> np.ndarray:
         """The time derivative (..., 6, n) of the Jacobian of `jacobian` along qd; [MD] (5), (16), (25).
 

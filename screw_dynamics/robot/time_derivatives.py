@@ -68,7 +68,7 @@ class TimeDerivatives(Dynamics):
         return total
 
     def link_acceleration(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, link: str, representation: str = "body",
-                          reference: str | None = None, out: Out = None, threads: Threads = None, *,
+                          reference: str | None = None, out: Out = None, threads: Threads = None,
                           point: Point = None) -> np.ndarray:
         """The time derivative (..., 6) of the twist J qd of a link relative to a reference link, J the Jacobian of
         `jacobian` in the same representation: J qdd + J' qd, O(n).
@@ -81,7 +81,7 @@ class TimeDerivatives(Dynamics):
 
     def link_jerk(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, link: str,
                   representation: str = "body", reference: str | None = None, out: Out = None,
-                  threads: Threads = None, *, point: Point = None) -> np.ndarray:
+                  threads: Threads = None, point: Point = None) -> np.ndarray:
         """The second time derivative (..., 6) of the twist of a link; else as link_acceleration."""
         given, one = (q, qd, qdd, qddd), empty(6) if out is None else out
         return self._of_link(self._link_derivatives[2], given, one, link, representation, reference, out, threads,
@@ -89,7 +89,7 @@ class TimeDerivatives(Dynamics):
 
     def link_snap(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, qdddd: ArrayLike, link: str,
                   representation: str = "body", reference: str | None = None, out: Out = None,
-                  threads: Threads = None, *, point: Point = None) -> np.ndarray:
+                  threads: Threads = None, point: Point = None) -> np.ndarray:
         """The third time derivative (..., 6) of the twist of a link; else as link_acceleration."""
         given, one = (q, qd, qdd, qddd, qdddd), empty(6) if out is None else out
         return self._of_link(self._link_derivatives[3], given, one, link, representation, reference, out, threads,
@@ -97,7 +97,7 @@ class TimeDerivatives(Dynamics):
 
     def jacobian_second_derivative(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, link: str,
                                    representation: str = "body", reference: str | None = None, out: Out = None,
-                                   threads: Threads = None, *, point: Point = None) -> np.ndarray:
+                                   threads: Threads = None, point: Point = None) -> np.ndarray:
         """The second time derivative (..., 6, n) of the Jacobian of `jacobian` along a motion with qd and qdd.
 
         point: as in `jacobian`, fixed to the link."""
