@@ -76,6 +76,7 @@ comparison:
 figures:
 	@tools/setup plot
 	$(BIN)/python -m studies $(OPTIONS)
+	$(BIN)/python -m studies.any_order
 
 docs:
 	@tools/setup docs
@@ -85,6 +86,7 @@ docs:
 drift:
 	@tools/setup bench
 	$(BIN)/python -m studies.drift $(OPTIONS)
+	$(BIN)/python -m studies.drift_loops $(OPTIONS)
 
 lint: setup
 	$(BIN)/ruff check .

@@ -138,9 +138,14 @@ def reference(results, name):
 
 def with_table(text, results):
     """The page with its table renewed."""
-    if BEGIN not in text or END not in text:
-        raise ValueError(f"the page lacks the lines {BEGIN!r} and {END!r}")
-    return re.sub(f"{BEGIN}.*{END}", lambda _: f"{BEGIN}\n{table(results)}\n{END}", text, flags=re.DOTALL)
+    return renewed(text, BEGIN, END, table(results))
+
+
+def renewed(text, begin, end, between):
+    """A page with what is between two lines renewed."""
+    if begin not in text or end not in text:
+        raise ValueError(f"the page lacks the lines {begin!r} and {end!r}")
+    return re.sub(f"{begin}.*{end}", lambda _: f"{begin}\n{between}\n{end}", text, flags=re.DOTALL)
 
 
 # ------------------------------------------------------------------------------------------------- picture

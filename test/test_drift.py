@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from screw_dynamics.simulation.integrators import INTEGRATORS
-from studies import drift
+from studies import drift, drift_loops
 from support.paths import ROOT
 
 COSTS = {"double pendulum": {name: 1.0 + k for k, name in enumerate(INTEGRATORS)}}
@@ -54,3 +54,16 @@ def test_the_table_says_what_came_out(tmp_path):
     assert (tmp_path / "drift.png").stat().st_size > 5000
     with pytest.raises(ValueError, match="lacks the lines"):
         drift.with_table("", results(lost))
+
+
+def test_closed_loops_have_a_row_of_each_motion():
+    lost = {"coordinates": "poses of bodies", "method": "`rk4`", "steps": 100}
+    ended = drift_loops.outcome("poses of bodies", "`rk4`", 100, 0.5, [2.0, 2.5, 2.25], [0.0, 1e-9], 4.0)
+    text = drift.renewed(f"{drift_loops.BEGIN}\nold\n{drift_loops.END}", drift_loops.BEGIN, drift_loops.END,
+                         drift_loops.table({"machine": FACTS, "steps": 100, "motions": [ended, lost]}))
+    assert "| poses of bodies | `rk4` | 100 | 5e+03 | 1.2e-01 | 6.2e-02 | 1.0e-09 |" in text and "old" not in text
+    assert "| poses of bodies | `rk4` | 100 | - | lost | lost | lost |" in text
+    page = (ROOT / "docs" / "integration.md").read_text(encoding="utf-8")
+    rows = page.split(drift_loops.BEGIN)[1].split(drift_loops.END)[0]
+    assert all(row in rows for row in ("| poses of bodies | `energy_momentum` |", "| joints | `implicit_midpoint`"))
+    assert len(drift_loops.jobs(10)) == sum(line.startswith(("| poses", "| joints")) for line in rows.splitlines())

@@ -25,6 +25,7 @@ from screw_dynamics.screws.arrays import Ad_matrix
 
 from .dynamics import Dynamics
 from .evaluation import Out, Threads, Wrenches
+from .points import Moved, Point, stored
 
 empty = np.empty
 
@@ -146,8 +147,12 @@ class Derivatives(Dynamics):
         return SecondAccelerationDerivatives(*np.moveaxis(by, -4, 0))
 
     def kinematic_hessian(self, q: ArrayLike, link: str, representation: str = "body", reference: str | None = None,
-                          out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The derivatives (..., 6, n, n) of the Jacobian of `jacobian`: [..., :, i, j] of its column i by q_j."""
+                          out: Out = None, threads: Threads = None, point: Point = None) -> np.ndarray:
+        """The derivatives (..., 6, n, n) of the Jacobian of `jacobian`: [..., :, i, j] of its column i by q_j.
+
+        point: as in `jacobian`, fixed to the link."""
+        if point is not None:
+            return stored(Moved(self, link, representation, reference, point, threads).hessian(q), out)
         target = self._target(link, reference, representation).packed
         return self._evaluate(self._of(HESSIAN), {"q": q}, out, threads, target)
 

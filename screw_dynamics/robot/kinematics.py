@@ -13,6 +13,7 @@ from screw_dynamics.compiled.entry import Target
 from screw_dynamics.model.model import Model
 
 from .evaluation import Evaluation, Out, Threads
+from .points import Moved, Point, stored
 
 empty = np.empty
 
@@ -27,15 +28,20 @@ class Kinematics(Evaluation):
         self._jacobians: dict = {}          # by link, representation and reference: entry point, and packed target
 
     def forward_kinematics(self, q: ArrayLike, link: str, reference: str | None = None, out: Out = None,
-                           threads: Threads = None) -> np.ndarray:
-        """The pose (..., 4, 4) of a link in the frame of a reference link, the root unless named; [MK] (8)."""
+                           threads: Threads = None, point: Point = None) -> np.ndarray:
+        """The pose (..., 4, 4) of a link in the frame of a reference link, the root unless named; [MK] (8).
+
+        point (..., 3): the pose of a frame with the link's orientation at this point of it, in m in the link's frame;
+        leading axes broadcast with those of q."""
         try:
             _, target = self._jacobians[link]["body"][reference]
         except (KeyError, TypeError):
             _, target = self._keep_jacobian(link, reference, "body")
         C = empty((4, 4)) if out is None else out
-        if threads is None and self._forward_kinematics.one(self._memory, target, q, C):
+        if threads is None and point is None and self._forward_kinematics.one(self._memory, target, q, C):
             return C
+        if point is not None:
+            return stored(Moved(self, link, "body", reference, point, threads).pose(q), out)
         return self._evaluate(self._forward_kinematics, {"q": q}, out, threads, target)
 
     def body_poses(self, q: ArrayLike, form: str = "body_fixed", reference: str | None = None, out: Out = None,
@@ -47,31 +53,39 @@ class Kinematics(Evaluation):
         return self._evaluate(self._of(forms[checks.one_of("form", form, forms)]), {"q": q}, out, threads, target)
 
     def jacobian(self, q: ArrayLike, link: str, representation: str = "body", reference: str | None = None,
-                 out: Out = None, threads: Threads = None) -> np.ndarray:
+                 out: Out = None, threads: Threads = None, point: Point = None) -> np.ndarray:
         """The Jacobian J (..., 6, n) of a link, angular rows first: J qd is its twist relative to a reference link.
 
         representation: "body" (measured and resolved in the link's frame), "spatial" (in the reference frame), "hybrid"
         (velocity of the link's origin, resolved in the reference frame) or "mixed" (angular rows resolved in the link's
-        frame, linear ones in the reference frame); [MK] (16), (28), (40), (50). reference: the root by default."""
+        frame, linear ones in the reference frame); [MK] (16), (28), (40), (50). reference: the root by default. point
+        (..., 3): that of a frame with the link's orientation at this point of the link, as in forward_kinematics."""
         try:
             jacobian, target = self._jacobians[link][representation][reference]
         except (KeyError, TypeError):           # a first call, or no valid name
             jacobian, target = self._keep_jacobian(link, reference, representation)
         J = empty(self._twists) if out is None else out
-        if threads is None and jacobian.one(self._memory, target, q, J):
+        if threads is None and point is None and jacobian.one(self._memory, target, q, J):
             return J
+        if point is not None:
+            return stored(Moved(self, link, representation, reference, point, threads).jacobian(q), out)
         return self._evaluate(jacobian, {"q": q}, out, threads, target)
 
     def jacobian_derivative(self, q: ArrayLike, qd: ArrayLike, link: str, representation: str = "body",
-                            reference: str | None = None, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The time derivative (..., 6, n) of the Jacobian of `jacobian` along qd; [MD] (5), (16), (25)."""
+                            reference: str | None = None, out: Out = None, threads: Threads = None,
+                            point: Point = None) -> np.ndarray:
+        """The time derivative (..., 6, n) of the Jacobian of `jacobian` along qd; [MD] (5), (16), (25).
+
+        point: as in `jacobian`, fixed to the link."""
         try:
             _, target = self._jacobians[link][representation][reference]
         except (KeyError, TypeError):
             _, target = self._keep_jacobian(link, reference, representation)
         Jd = empty(self._twists) if out is None else out
-        if threads is None and self._jacobian_derivative.one(self._memory, target, q, qd, Jd):
+        if threads is None and point is None and self._jacobian_derivative.one(self._memory, target, q, qd, Jd):
             return Jd
+        if point is not None:
+            return stored(Moved(self, link, representation, reference, point, threads).jacobian(q, qd), out)
         return self._evaluate(self._jacobian_derivative, {"q": q, "qd": qd}, out, threads, target)
 
     def body_twists(self, q: ArrayLike, qd: ArrayLike, representation: str = "body", out: Out = None,

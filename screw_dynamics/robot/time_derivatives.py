@@ -14,9 +14,9 @@ from screw_dynamics.model.model import Model
 
 from .dynamics import Dynamics
 from .evaluation import Out, Threads, Wrenches
+from .points import STATES, Moved, Point, stored
 
 empty = np.empty
-RATES = "q", "qd", "qdd", "qddd", "qdddd"
 
 
 class TimeDerivatives(Dynamics):
@@ -46,7 +46,7 @@ class TimeDerivatives(Dynamics):
             tau = empty((order + 1, self.n)) if out is None else out
             if threads is None and entry.one(self._memory, *given, tau):
                 return tuple(tau)
-        named = dict(zip(RATES, given, strict=False))
+        named = dict(zip(STATES, given, strict=False))
         if external is None or not checks.wrenches(external, self.link_names):
             return tuple(np.moveaxis(self._evaluate(entry, named, out, threads), -2, 0))
         load = self._external_in_time(q, qd, qdd, external, order, threads)
@@ -68,42 +68,53 @@ class TimeDerivatives(Dynamics):
         return total
 
     def link_acceleration(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, link: str, representation: str = "body",
-                          reference: str | None = None, out: Out = None, threads: Threads = None) -> np.ndarray:
+                          reference: str | None = None, out: Out = None, threads: Threads = None,
+                          point: Point = None) -> np.ndarray:
         """The time derivative (..., 6) of the twist J qd of a link relative to a reference link, J the Jacobian of
         `jacobian` in the same representation: J qdd + J' qd, O(n).
 
-        In "hybrid" and "mixed" the linear part is the acceleration of the link's origin; gravity does not enter."""
+        In "hybrid" and "mixed" the linear part is the acceleration of the link's origin; gravity does not enter. point:
+        as in `jacobian`, fixed to the link, in place of its origin."""
         given, one = (q, qd, qdd), empty(6) if out is None else out
-        return self._of_link(self._link_derivatives[1], given, one, link, representation, reference, out, threads)
+        return self._of_link(self._link_derivatives[1], given, one, link, representation, reference, out, threads,
+                             point)
 
     def link_jerk(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, link: str,
                   representation: str = "body", reference: str | None = None, out: Out = None,
-                  threads: Threads = None) -> np.ndarray:
+                  threads: Threads = None, point: Point = None) -> np.ndarray:
         """The second time derivative (..., 6) of the twist of a link; else as link_acceleration."""
         given, one = (q, qd, qdd, qddd), empty(6) if out is None else out
-        return self._of_link(self._link_derivatives[2], given, one, link, representation, reference, out, threads)
+        return self._of_link(self._link_derivatives[2], given, one, link, representation, reference, out, threads,
+                             point)
 
     def link_snap(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, qdddd: ArrayLike, link: str,
                   representation: str = "body", reference: str | None = None, out: Out = None,
-                  threads: Threads = None) -> np.ndarray:
+                  threads: Threads = None, point: Point = None) -> np.ndarray:
         """The third time derivative (..., 6) of the twist of a link; else as link_acceleration."""
         given, one = (q, qd, qdd, qddd, qdddd), empty(6) if out is None else out
-        return self._of_link(self._link_derivatives[3], given, one, link, representation, reference, out, threads)
+        return self._of_link(self._link_derivatives[3], given, one, link, representation, reference, out, threads,
+                             point)
 
     def jacobian_second_derivative(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, link: str,
                                    representation: str = "body", reference: str | None = None, out: Out = None,
-                                   threads: Threads = None) -> np.ndarray:
-        """The second time derivative (..., 6, n) of the Jacobian of `jacobian` along a motion with qd and qdd."""
+                                   threads: Threads = None, point: Point = None) -> np.ndarray:
+        """The second time derivative (..., 6, n) of the Jacobian of `jacobian` along a motion with qd and qdd.
+
+        point: as in `jacobian`, fixed to the link."""
         given, one = (q, qd, qdd), empty(self._twists) if out is None else out
         return self._of_link(self._jacobian_second_derivative, given, one, link, representation, reference, out,
-                             threads)
+                             threads, point)
 
-    def _of_link(self, entry, given, one, link, representation, reference, out, threads):
+    def _of_link(self, entry, given, one, link, representation, reference, out, threads, point):
         """Evaluate an algorithm for a link: into `one` if that is a result for what is given, else by way of checks."""
         try:
             _, target = self._jacobians[link][representation][reference]
         except (KeyError, TypeError):
             _, target = self._keep_jacobian(link, reference, representation)
-        if threads is None and entry.one(self._memory, target, *given, one):
+        if threads is None and point is None and entry.one(self._memory, target, *given, one):
             return one
-        return self._evaluate(entry, dict(zip(RATES, given, strict=False)), out, threads, target)
+        if point is not None:
+            moved = Moved(self, link, representation, reference, point, threads)
+            evaluate = moved.jacobian if entry is self._jacobian_second_derivative else moved.twist_derivative
+            return stored(evaluate(*given), out)
+        return self._evaluate(entry, dict(zip(STATES, given, strict=False)), out, threads, target)

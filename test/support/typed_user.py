@@ -116,7 +116,7 @@ def kinematics(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     bodies: list[np.ndarray] = [robot.body_poses(q, "spatial"), robot.body_twists(q, qd, "spatial"),
                                 robot.body_jacobians(q)]
     assert J.shape == rate.shape == (6, robot.n) and all(len(body) == len(robot.model.parents) for body in bodies)
-    pose: np.ndarray = robot.forward_kinematics(q, tip, root)
+    pose: np.ndarray = robot.forward_kinematics(q, tip, root, point=(0.0, 0.0, 0.0))
     there: np.ndarray = robot.inverse_kinematics(pose, tip, q, parts="position", reference=root, seed=1).q
     assert there.shape == np.shape(q)
     return pose

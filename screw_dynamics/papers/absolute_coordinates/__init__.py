@@ -10,6 +10,8 @@
   system          MultibodySystem: Newton-Euler in twists and in mixed velocities      [MT] (16), (20)-(24)
   integrators     Munthe-Kaas for any Butcher tableau, commutator-free                 [MT] (83)
   generalised_alpha  implicit steps for stiff systems
+  energy_momentum implicit steps that keep energy and momentum to rounding
+  discrete_gradient  gradients of a step's two ends, for these
   motion          simulate
   spatial_twists  simulate_spatial, in spatial twists or momenta, by updates from the left  [MD] (88), (89)
   reconstruction  screw coordinates, Euler parameters, dual quaternions, angles   [MT] (12b), (15b), (59), (69)

@@ -10,11 +10,12 @@ from screw_dynamics import checks
 from screw_dynamics.simulation.runge_kutta import Tableau
 
 from .conservation import energy_balance, momentum_balance
+from .energy_momentum import EnergyMomentum
 from .generalised_alpha import GeneralisedAlpha, damping_radius
 from .integrators import TABLEAUS, commutator_free, munthe_kaas
 from .system import MultibodySystem, State
 
-METHODS = (*TABLEAUS, "commutator_free", "generalised_alpha")
+METHODS = (*TABLEAUS, "commutator_free", "generalised_alpha", "energy_momentum")
 PROJECTIONS = None, "velocities", "poses and velocities"
 SHORTEST = 1e-14        # of the duration: shorter steps are given up
 SLACK = 1e-6            # of a step: what is left of the duration is added to the last one, not a step of its own
@@ -39,12 +40,12 @@ def simulate(system: MultibodySystem, duration: float, dt: float, method: str | 
     """The motion from the system's initial state with closed velocities, or from another, for `duration` seconds.
 
     method: "euler", "heun", "rk4", "rk45" (Munthe-Kaas; rk45 with steps of adaptive length, dt being the first, to rtol
-    and atol) or the tableau of another explicit Runge-Kutta method; "commutator_free"; or "generalised_alpha"
-    (implicit, of order 2; rho as in GeneralisedAlpha). every: which steps are kept, the last always; projection: what
-    is brought back to the constraints after each step, one of PROJECTIONS; dexp_order: as in munthe_kaas; record:
-    {name: function of poses and velocities}; or, as in Robot.rollout, names of RECORDS: "energy", an EnergyBalance,
-    "momentum", a MomentumBalance, and "residual", the largest of all constraints. Their quadratures are over what is
-    kept: every = 1 is best."""
+    and atol) or the tableau of another explicit Runge-Kutta method; "commutator_free"; or of the implicit ones of order
+    2 "generalised_alpha" (rho as in GeneralisedAlpha) or "energy_momentum". every: which steps are kept, the last
+    always; projection: what is brought back to the constraints after each step, one of PROJECTIONS, with
+    "energy_momentum" at the same kinetic energy; dexp_order: as in munthe_kaas; record: {name: function of poses and
+    velocities}; or, as in Robot.rollout, names of RECORDS: "energy", an EnergyBalance, "momentum", a MomentumBalance,
+    and "residual", the largest of all constraints. Their quadratures are over what is kept: every = 1 is best."""
     record, names = (record or {}, ()) if record is None or isinstance(record, Mapping) else ({}, named(system, record))
     rho = damping_radius(rho)
     step, adaptive = _checked_step(system, method, dexp_order, rho), _estimates(method)
@@ -73,7 +74,7 @@ def simulate(system: MultibodySystem, duration: float, dt: float, method: str | 
                 continue
         steps += 1
         t = duration if last else t + length if adaptive else steps * dt      # a sum of 1e5 steps is off by 1e-11
-        poses, velocities = _projected(system, taken, projection)
+        poses, velocities = _projected(system, taken, projection, method == "energy_momentum")
         if steps % every == 0 or last:
             keep()
     t, g, V, *recorded = (np.array(column) for column in zip(*kept, strict=True))
@@ -110,6 +111,8 @@ def _checked_step(system, method, dexp_order, rho):
         return partial(commutator_free, system.group, system.accelerations)
     if method == "generalised_alpha":
         return GeneralisedAlpha(system, rho)
+    if method == "energy_momentum":
+        return EnergyMomentum(system)
     raise ValueError(f"the method {method!r} must be one of {', '.join(METHODS)}, or a Tableau")
 
 
@@ -119,12 +122,15 @@ def _estimates(method):
     return tableau is not None and tableau.error is not None
 
 
-def _projected(system, taken, projection):
+def _projected(system, taken, projection, with_energy):
+    """What the projection leaves of a step; with_energy: velocities as long as before, in kinetic energy's metric."""
     poses, velocities = taken.poses, taken.velocities
     if projection == "poses and velocities":
         poses = system.closed_poses(poses)
     if projection:
-        velocities = system.closed_velocities(poses, velocities)
+        velocities, lost = system.closed_velocities(poses, velocities), velocities
+        if with_energy and (left := system.kinetic_energy(poses, velocities)) > 0.0:
+            velocities = velocities * np.sqrt(system.kinetic_energy(poses, lost) / left)
     return poses, velocities
 
 

@@ -12,6 +12,7 @@ a batch in the leading axes, results are new arrays. docs/formulations.md leads 
   newton_euler        the wrench that a body's motion takes, in any frame                   [MD] (34)-(64)
   recursions          all forms of the accelerations, applied wrenches, reactions of joints [MD] (65)-(76)
   reference_frames    the same robot with other body frames, or with A_i = I                [MD] 4.4
+  any_order           inverse and forward dynamics with derivatives of any order            [MD] 6.1, 6.3
   closed_form         Euler-Jourdain, momentum form, Lagrange, Christoffel, linearised      [MD] (77)-(87), 6.1
   screw_coordinates   axes of twists and wrenches, reciprocal product, rates of screws      [MD] B, (117)
 
@@ -21,6 +22,7 @@ The fast ones are compiled, and methods of Robot: twists and Jacobians of all bo
 
 May import robot and all packages below it, and no package beside it."""
 from . import (
+    any_order,
     closed_form,
     configuration,
     geometric_jacobian,
@@ -34,5 +36,6 @@ from . import (
     trivialization,
 )
 
-__all__ = ["closed_form", "configuration", "geometric_jacobian", "inverse_velocity", "newton_euler", "recursions",
-           "reference_frames", "screw_coordinates", "screw_derivatives", "system_jacobian", "trivialization"]
+__all__ = ["any_order", "closed_form", "configuration", "geometric_jacobian", "inverse_velocity", "newton_euler",
+           "recursions", "reference_frames", "screw_coordinates", "screw_derivatives", "system_jacobian",
+           "trivialization"]
