@@ -56,7 +56,7 @@ def of_forward_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray,
 
 def _solved(M, at, efforts, drifts):
     """x with J x = drifts and M x = efforts in the admissible directions, for the columns of both."""
-    N, x = _admissible(at), _held(at, drifts)
+    N, x = _admissible(at), held(at, drifts)
     return x + N @ np.linalg.solve(N.T @ M @ N, N.T @ (efforts - M @ x))
 
 
@@ -102,7 +102,7 @@ def admissible_deviations(constraints: Constraints, q: np.ndarray, qd: np.ndarra
     constraints: (N, T) and (0, N), with J T = -d(J qd) along N."""
     at = directions(constraints.jacobian(q))
     N = _admissible(at)
-    T = -_held(at, np.einsum("kij,i->kj", differentials(constraints, q, qd).J_by_q, qd) @ N)
+    T = -held(at, np.einsum("kij,i->kj", differentials(constraints, q, qd).J_by_q, qd) @ N)
     return np.block([[N, np.zeros_like(N)], [T, N]])
 
 
@@ -110,7 +110,7 @@ def _rate_of_directions(at: Directions, N: np.ndarray, d: Differentials) -> np.n
     """The derivatives (n, degrees, n) of N along the joint twists: J dN = -dJ N, with no share in N."""
     n, degrees = N.shape
     change = np.einsum("kij,ia->kaj", d.J_by_q, N).reshape(len(d.J_by_q), degrees * n)
-    return -_held(at, change).reshape(n, degrees, n)
+    return -held(at, change).reshape(n, degrees, n)
 
 
 def _admissible(at):
@@ -118,6 +118,6 @@ def _admissible(at):
     return at.V[:, ~at.held]
 
 
-def _held(at, x):
+def held(at, x):
     """J^+ x."""
     return at.acting @ (at.inverse[:, None] * (at.U.T @ x))

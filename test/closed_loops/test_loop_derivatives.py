@@ -5,32 +5,14 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, Gear
 from screw_dynamics.closed_loops.differentials import differentials
+from support.closed_states import MECHANISMS, close, deviated, moving
 from support.differences import slopes
-from support.linkages import bennett, delta, four_bar, stewart
+from support.linkages import four_bar
 
-BALLS = [f"ball_{k}" for k in range(6)]
 SLOW = pytest.mark.slow
-MECHANISMS = {
-    "four-bar": lambda: four_bar(0.4).closed(("C",)),                           # three of its rows are redundant
-    "Bennett's linkage": bennett,
-    "geared arm": lambda: ClosedLoopRobot(four_bar().closed(("D",)).robot, [Gear("G", {"A": 1, "B": -0.5})]),
-    "Stewart platform": lambda: stewart().closed(BALLS[1:]), "delta robot": delta}
 CHEAP = "four-bar", "geared arm"
 NAMES = [name if name in CHEAP else pytest.param(name, marks=SLOW) for name in MECHANISMS]
 H = 1e-2                            # of differences; what a projection leaves open, some 1e-15, is divided by it
-
-
-def moving(loops, rng):
-    """A closed configuration and admissible velocities of it."""
-    robot = loops.robot
-    q = loops.project(robot.integrate(robot.neutral(), 0.2 * rng.normal(size=robot.n)), tolerance=1e-14)
-    return q, loops.project_velocity(q, rng.normal(size=robot.n))
-
-
-def deviated(loops, q, qd, dq, dqd):
-    """The closed state near a deviated one; at admissible deviations it differs from that by their squares."""
-    here = loops.project(loops.robot.integrate(q, dq), tolerance=1e-14)
-    return here, loops.project_velocity(here, qd + dqd)
 
 
 def along(loops, q, qd, deviations, f):
@@ -40,10 +22,6 @@ def along(loops, q, qd, deviations, f):
         dq, dqd = np.split(deviations @ x, 2)
         return f(*deviated(loops, q, qd, dq, dqd))
     return slopes(of, deviations.shape[1], H)
-
-
-def close(found, expected, tolerance=1e-9):
-    return np.abs(found - expected).max() < tolerance * max(1.0, np.abs(expected).max())
 
 
 @pytest.mark.parametrize("name", NAMES)
