@@ -25,7 +25,7 @@ from .derivatives import LoopAccelerationDerivatives, LoopEffortDerivatives
 from .dynamics import LoopAccelerations, LoopEfforts
 from .mobility import Mobility, mobility
 from .motion import LoopMotion
-from .second_derivatives import LoopSecondAccelerationDerivatives
+from .second_derivatives import LoopSecondAccelerationDerivatives, LoopSecondEffortDerivatives
 
 Effort = ArrayLike | Callable
 
@@ -180,6 +180,18 @@ class ClosedLoopRobot:
         states = self._states(q=q, qd=qd, qdd=qdd)
         return derivatives.of_inverse_dynamics(self.constraints, *states,
                                                *self._actuation(actuated, weights, preferred), external)
+
+    def inverse_dynamics_second_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
+                                            actuated: Iterable[str] | None = None, weights: ArrayLike = 1.0,
+                                            preferred: ArrayLike = 0.0, external: Wrenches | None = None
+                                            ) -> LoopSecondEffortDerivatives:
+        """The second derivatives of the efforts of inverse_dynamics, whose arguments these are: d2tau/dqdq,
+        d2tau/dqdqd, d2tau/dqddqd and d2tau/dqdqdd, (..., n, n, n) each, exact; by q along the joint twists. Others are
+        zero. For curves of closed states, as forward_dynamics_second_derivatives; ValueError as
+        inverse_dynamics_derivatives."""
+        states = self._states(q=q, qd=qd, qdd=qdd)
+        return second_derivatives.of_inverse_dynamics(self.constraints, *states,
+                                                      *self._actuation(actuated, weights, preferred), external)
 
     def admissible_deviations(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
         """Columns (2n, 2 degrees of freedom) that span the deviations (dq, dqd) of one state, closed and admissible, to

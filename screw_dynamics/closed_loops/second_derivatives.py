@@ -1,13 +1,16 @@
-"""Second derivatives of forward dynamics with constraints, the Hessians that [PK] needs for motion optimization with
-closed loops (docs/geometric_algorithms.md).
+"""Second derivatives of forward and inverse dynamics with constraints, the Hessians that [PK] needs for motion
+optimization with closed loops (docs/geometric_algorithms.md).
 
-What defines z = (qdd, lambda), [MD] (77), is linear in it,
+Both solve an equation F(x, z) = 0 that is linear in z = (v, w), with a matrix of q alone:
 
-    F(x, z) = (M qdd + h - tau - J^T lambda, J qdd + J' qd) = 0,    K = F_z = [[M, -J^T], [J, 0]],    x = (q, qd, tau),
+    K z = (A v + J^T w, J v),   K = [[A, J^T], [J, 0]],   K z_xx = -(F_xx + K_x z_x + (K_x z_x)^T),
 
-and is differentiated twice as it stands: K z_xx = -(F_xx + K_x z_x + (K_x z_x)^T), where ^T exchanges the two
-derivatives. Of redundant rows combinations U^T J that are independent at q take their place. Next to q they hold what
-all rows hold at closed states, so that z is the same there, and has derivatives beside them, too."""
+where ^T exchanges the two derivatives. Forward dynamics has v = qdd, w = -lambda and A = M, as in [MD] (77). Inverse
+dynamics has S^2 v = tau - preferred, w = lambda and A = S^2 = actuated / weights; J v = 0 makes the sum of squares
+least.
+
+Of redundant rows combinations U^T J that are independent at q take their place. They hold what all rows hold at closed
+states nearby, so that z is the same there, and it has derivatives beside these, too."""
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +19,7 @@ from screw_dynamics.robot.evaluation import Wrenches
 
 from . import dynamics
 from .constraints import Constraints
-from .derivatives import admissible_deviations, held
+from .derivatives import admissible, admissible_deviations, check_determined, held
 from .differentials import differentials, second_differentials
 from .projection import directions
 
@@ -35,45 +38,93 @@ class LoopSecondAccelerationDerivatives(NamedTuple):
     by_q_tau: np.ndarray
 
 
+class LoopSecondEffortDerivatives(NamedTuple):
+    """Of the efforts of inverse dynamics, as LoopSecondAccelerationDerivatives; for curves of closed states and of
+    accelerations that belong to them."""
+
+    by_q_q: np.ndarray
+    by_q_qd: np.ndarray
+    by_qd_qd: np.ndarray
+    by_q_qdd: np.ndarray
+
+
+class _Rows(NamedTuple):
+    """Independent rows of one state: J (k, n), its derivatives (k, n, n) and (k, n, n, n), and those of the drift, the
+    first (3, k, n) by q, qd and what is given beside them, the second (4, k, n, n) as the others are."""
+
+    J: np.ndarray
+    by_q: np.ndarray
+    by_q_q: np.ndarray
+    drift_by: np.ndarray
+    drift_by_two: np.ndarray
+
+
 def of_forward_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: np.ndarray,
                         external: Wrenches | None = None) -> LoopSecondAccelerationDerivatives:
     """The LoopSecondAccelerationDerivatives at closed states (..., nq), (..., n) and efforts (..., n)."""
-    found, robot = dynamics.forward_dynamics(constraints, q, qd, tau, external), constraints.robot
-    first = np.stack(robot.inverse_dynamics_derivatives(q, qd, found.qdd, external), axis=-3)
-    second = np.stack(robot.inverse_dynamics_second_derivatives(q, qd, found.qdd, external), axis=-4)
+    found = dynamics.forward_dynamics(constraints, q, qd, tau, external)
+    first, second = _of_tree(constraints.robot, q, qd, found.qdd, external)
+    M, M_q = first[..., 2, :, :].copy(), second[..., 3, :, :, :].copy()
+    first[..., 2, :, :], second[..., 3, :, :, :] = -np.eye(qd.shape[-1]), 0.0
     by = np.empty_like(second)
-    for at in np.ndindex(qd.shape[:-1]):
-        J, state = constraints.jacobian(q[at]), (constraints, q[at], qd[at])
-        d, dd = differentials(*state), second_differentials(*state)
-        rows = _independent(J)
-        d, dd = (type(of)(*(np.tensordot(rows, x, axes=1) for x in of)) for of in (d, dd))
-        by[at] = _solved(rows @ J, d, dd, first[at], second[at], found.qdd[at], rows @ found.multipliers[at])
+    for k in np.ndindex(qd.shape[:-1]):
+        U, rows = _rows(constraints, q[k], qd[k])
+        F_x, F_xx = np.hstack((first[k], rows.drift_by)), np.hstack((second[k], rows.drift_by_two))
+        by[k] = _solved(M[k], M_q[k], rows, found.qdd[k], -U.T @ found.multipliers[k], F_x, F_xx)
     return LoopSecondAccelerationDerivatives(*np.moveaxis(by, -4, 0))
 
 
-def _independent(J):
-    """U^T (rank, m): orthonormal combinations of the rows of J that hold all that these do."""
+def of_inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray,
+                        actuated: np.ndarray, weights: np.ndarray, preferred: np.ndarray,
+                        external: Wrenches | None = None) -> LoopSecondEffortDerivatives:
+    """The LoopSecondEffortDerivatives of motions (..., nq), (..., n), (..., n) with the efforts of
+    dynamics.inverse_dynamics. ValueError as of derivatives.of_inverse_dynamics."""
+    f = constraints.robot.inverse_dynamics(q, qd, qdd, external)
+    first, second = _of_tree(constraints.robot, q, qd, qdd, external)
+    S2, by = actuated / weights, np.empty_like(second)
+    for k in np.ndindex(qd.shape[:-1]):
+        check_determined(admissible(directions(constraints.jacobian(q[k]))).T * np.sqrt(S2), actuated)
+        _, rows = _rows(constraints, q[k], qd[k])
+        missing = np.concatenate((f[k] - preferred * actuated, np.zeros(len(rows.J))))
+        v, w = np.split(np.linalg.solve(_matrix(np.diag(S2), rows.J), missing), [len(S2)])
+        F_x, F_xx = (np.hstack((-x, np.zeros_like(y))) for x, y in ((first[k], rows.drift_by),
+                                                                  (second[k], rows.drift_by_two)))
+        by[k] = S2[:, None, None] * _solved(np.diag(S2), 0.0, rows, v, w, F_x, F_xx)
+    return LoopSecondEffortDerivatives(*np.moveaxis(by, -4, 0))
+
+
+def _of_tree(robot, q, qd, qdd, external):
+    """First (..., 3, n, n) and second (..., 4, n, n, n) derivatives of the efforts of the tree."""
+    return (np.stack(robot.inverse_dynamics_derivatives(q, qd, qdd, external), axis=-3),
+            np.stack(robot.inverse_dynamics_second_derivatives(q, qd, qdd, external), axis=-4))
+
+
+def _rows(constraints, q, qd):
+    """U (m, k), orthonormal combinations of the rows of J that hold all that these do, and the _Rows U^T J."""
+    J, d, dd = constraints.jacobian(q), differentials(constraints, q, qd), second_differentials(constraints, q, qd)
     at = directions(J)
-    return at.U[:, at.held[:at.U.shape[1]]].T
+    U = at.U[:, at.held[:at.U.shape[1]]]
+    of_J = (np.tensordot(U.T, x, axes=1) for x in (J, d.J_by_q, dd.J_by_q_q))
+    of_drift = (np.einsum("mk,xm...->xk...", U, np.stack((*by, np.zeros_like(by[0])))) for by in (d[1:], dd[1:]))
+    return U, _Rows(*of_J, *of_drift)
 
 
-def _solved(J, d, dd, first, second, qdd, multipliers):
-    """(4, n, n, n): z_xx of qdd, for rows J (k, n) that are independent and their multipliers (k,)."""
-    ID_q, ID_qd, M = first
-    ID_qq, ID_qqd, ID_qdqd, M_q = second
-    n, k = M.shape[0], len(J)
-    K = np.block([[M, -J.T], [J, np.zeros((k, k))]])
-    load, pull = np.einsum("kij,k->ij", d.J_by_q, multipliers), np.einsum("kij,i->kj", d.J_by_q, qdd)
-    F_x = np.block([[ID_q - load, ID_qd, -np.eye(n)], [d.drift_by_q + pull, d.drift_by_qd, np.zeros((k, n))]])
-    z_q, z_qd, z_tau = np.split(-np.linalg.solve(K, F_x), 3, axis=1)
-    K_q = np.zeros((n + k, n, n + k))                                               # [., i, .]: along joint twist i
-    K_q[:n, :, :n], K_q[:n, :, n:], K_q[n:, :, :n] = M_q, -d.J_by_q.transpose(1, 2, 0), d.J_by_q.transpose(0, 2, 1)
-    F_qq = np.concatenate((ID_qq - np.einsum("kaij,k->aij", dd.J_by_q_q, multipliers),
-                           dd.drift_by_q_q + np.einsum("kaij,a->kij", dd.J_by_q_q, qdd)))
-    F_qqd, F_qdqd = np.concatenate((ID_qqd, dd.drift_by_q_qd)), np.concatenate((ID_qdqd, dd.drift_by_qd_qd))
-    along_q = K_q @ z_q
-    missing = np.stack((F_qq + along_q + along_q.swapaxes(1, 2), F_qqd + K_q @ z_qd, F_qdqd, K_q @ z_tau), axis=1)
-    return -np.linalg.solve(K, missing.reshape(n + k, -1))[:n].reshape(n, 4, n, n).swapaxes(0, 1)
+def _matrix(A, J):
+    """K."""
+    return np.block([[A, J.T], [J, np.zeros((len(J), len(J)))]])
+
+
+def _solved(A, A_q, rows, v, w, F_x, F_xx):
+    """(4, n, n, n): v_xx by q and q, q and qd, qd and qd, q and the third. F_x (3, n + k, n) and F_xx (4, n + k, n, n)
+    are those of F without what J changes, A_q [., i, .] the derivative of A along joint twist i."""
+    n, k = len(A), len(rows.J)
+    K, K_q = _matrix(A, rows.J), np.zeros((n + k, n, n + k))
+    K_q[:n, :, :n], K_q[:n, :, n:], K_q[n:, :, :n] = A_q, rows.by_q.transpose(1, 2, 0), rows.by_q.transpose(0, 2, 1)
+    F_x[0] += np.vstack((np.einsum("kaj,k->aj", rows.by_q, w), np.einsum("kaj,a->kj", rows.by_q, v)))
+    F_xx[0] += np.vstack((np.einsum("kaij,k->aij", rows.by_q_q, w), np.einsum("kaij,a->kij", rows.by_q_q, v)))
+    along_q, along_qd, along_third = K_q @ -np.linalg.solve(K, F_x)[:, None]
+    missing = F_xx + np.stack((along_q + along_q.swapaxes(1, 2), along_qd, np.zeros_like(along_q), along_third))
+    return -np.linalg.solve(K, missing.reshape(4, n + k, n * n))[:, :n].reshape(4, n, n, n)
 
 
 def admissible_curvature(constraints: Constraints, q: np.ndarray, qd: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, Gear
 from screw_dynamics.closed_loops.differentials import differentials
-from support.closed_states import MECHANISMS, close, deviated, moving
+from support.closed_states import MECHANISMS, close, deviated, enough, moving
 from support.differences import slopes
 from support.linkages import four_bar
 
@@ -71,7 +71,7 @@ def test_derivatives_of_efforts_along_closed_states(name, all_joints, rng):
     """Of the accelerations that given efforts cause, so that every motion on the way is possible; the rest by qdd."""
     loops = MECHANISMS[name]()
     robot, (q, qd) = loops.robot, moving(loops, rng)
-    actuated = None if all_joints else _enough(loops, q)
+    actuated = None if all_joints else enough(loops, q)
     options = dict(actuated=actuated, weights=rng.uniform(0.5, 2.0, robot.n), preferred=rng.normal(size=robot.n))
     tau, basis = rng.normal(size=robot.n), loops.admissible_deviations(q, qd)
     qdd = loops.forward_dynamics(q, qd, tau).qdd
@@ -82,12 +82,6 @@ def test_derivatives_of_efforts_along_closed_states(name, all_joints, rng):
     through = by.by_qdd @ (np.hstack((of_qdd.by_q, of_qdd.by_qd)) @ basis)
     assert close(np.hstack((by.by_q, by.by_qd)) @ basis + through, moved)
     assert close(by.by_qdd, slopes(lambda x: loops.inverse_dynamics(q, qd, qdd + x, **options).tau, robot.n), 1e-10)
-
-
-def _enough(loops, q):
-    """Joints whose locking leaves no degree of freedom, as few as the first ones allow."""
-    names = [*loops.robot.v_slices]
-    return next(names[:k] for k in range(1, len(names) + 1) if loops.mobility(q, locked=names[:k]).degrees == 0)
 
 
 def test_efforts_cause_the_accelerations_whose_derivatives_they_have(rng):

@@ -6,12 +6,14 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, LoopJoint
 from screw_dynamics.closed_loops.differentials import differentials, second_differentials
-from support.closed_states import MECHANISMS, close, deviated, moving
+from support.closed_states import MECHANISMS, close, deviated, enough, moving
 from support.differences import bend, slopes
 from support.linkages import four_bar
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 
-H = 1.5e-2                              # of second differences; what a projection leaves open is divided by its square
+# Of second differences: what a projection leaves open, some 1e-15, is divided by the square, and the rod's curves need
+# short ones.
+STEP, STEPS = 1.5e-2, {"rod": 7e-3}
 
 
 def rod():
@@ -30,9 +32,30 @@ def marked(names):
 
 
 def hessian(by):
-    """f_xx (n, 2n, 2n) of x = (q, qd)."""
-    return np.concatenate((np.concatenate((by.by_q_q, by.by_q_qd), axis=2),
-                           np.concatenate((by.by_q_qd.swapaxes(1, 2), by.by_qd_qd), axis=2)), axis=1)
+    """f_xx (n, 3n, 3n) of x = (q, qd, u), u being efforts of forward dynamics, or accelerations of inverse dynamics."""
+    q_q, q_qd, qd_qd, q_u = by
+    n, turned = len(q_q), (0, 2, 1)
+    found = np.zeros((n, 3 * n, 3 * n))
+    found[:, :n] = np.concatenate((q_q, q_qd, q_u), axis=2)
+    found[:, n:2 * n, :2 * n] = np.concatenate((q_qd.transpose(turned), qd_qd), axis=2)
+    found[:, 2 * n:, :n] = q_u.transpose(turned)
+    return found
+
+
+def check_curves(loops, q, qd, u, f, first, second, rng, h):
+    """Along curves x(s) of closed states with u(q, qd, s) f(q, qd, u) bends by f_xx[x', x'] + f_x x''. The curves are
+    projected, and their x' and x'' taken from them."""
+    f_x, f_xx, basis, n = np.hstack(first), hessian(second), loops.admissible_deviations(q, qd), loops.robot.n
+    for _ in range(3):
+        way = basis @ rng.normal(size=basis.shape[1])
+        way /= np.linalg.norm(way)
+
+        def at(s, way=way):
+            here, rate = deviated(loops, q, qd, *np.split(s * way, 2))
+            given = u(here, rate, s)
+            return np.r_[loops.robot.difference(q, here), rate - qd, given, f(here, rate, given)]
+        x_s, x_ss = slopes(lambda s: at(s[0]), 1, h)[:3 * n, 0], bend(at, h)
+        assert close(np.einsum("aij,i,j->a", f_xx, x_s, x_s) + f_x @ x_ss[:3 * n], x_ss[3 * n:], 1e-8)
 
 
 def by_twists(robot, f, q):
@@ -43,23 +66,37 @@ def by_twists(robot, f, q):
 @pytest.mark.parametrize("name", marked(ALL))
 @pytest.mark.parametrize("wrench", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_second_derivatives_of_accelerations_along_closed_states(name, wrench, rng):
-    """Along curves x(s) of closed states accelerations bend by f_xx[x', x'] + f_x x'', redundant rows or not. The
-    curves are projected, and their x' and x'' taken from them."""
+    """Of efforts that change, with redundant rows or without."""
     loops = ALL[name]()
     robot, (q, qd) = loops.robot, moving(loops, rng)
-    tau, basis = rng.normal(size=robot.n), loops.admissible_deviations(q, qd)
+    tau, more = rng.normal(size=(2, robot.n))
     external = {robot.link_names[-1]: rng.normal(size=6)} if wrench else None
-    state = q, qd, tau, external
-    first, second = loops.forward_dynamics_derivatives(*state), loops.forward_dynamics_second_derivatives(*state)
-    f_x, f_xx = np.hstack((first.by_q, first.by_qd)), hessian(second)
-    for _ in range(3):
-        way = basis @ rng.normal(size=basis.shape[1]) / np.sqrt(basis.shape[1])
+    first, second = (f(q, qd, tau, external) for f in (loops.forward_dynamics_derivatives,
+                                                       loops.forward_dynamics_second_derivatives))
+    check_curves(loops, q, qd, lambda q, qd, s: tau + s * more + s * s * tau,
+                 lambda *state: loops.forward_dynamics(*state, external).qdd, first, second, rng,
+                 STEPS.get(name, STEP))
 
-        def at(s, way=way):
-            here, rate = deviated(loops, q, qd, *np.split(s * way, 2))
-            return np.r_[robot.difference(q, here), rate - qd, loops.forward_dynamics(here, rate, tau, external).qdd]
-        x_s, x_ss = slopes(lambda s: at(s[0]), 1, H)[:2 * robot.n, 0], bend(at, H)
-        assert close(np.einsum("aij,i,j->a", f_xx, x_s, x_s) + f_x @ x_ss[:2 * robot.n], x_ss[2 * robot.n:], 1e-8)
+
+@pytest.mark.parametrize("name", marked(ALL))
+@pytest.mark.parametrize("all_joints", [True, False])
+@pytest.mark.parametrize("wrench", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_second_derivatives_of_efforts_along_closed_states(name, all_joints, wrench, rng):
+    """Of the accelerations that efforts cause, so that every motion on the way is possible."""
+    loops = ALL[name]()
+    robot, (q, qd) = loops.robot, moving(loops, rng)
+    tau, more = rng.normal(size=(2, robot.n))
+    options = dict(actuated=None if all_joints else enough(loops, q), weights=rng.uniform(0.5, 2.0, robot.n),
+                   preferred=rng.normal(size=robot.n))
+    if wrench:
+        options["external"] = {robot.link_names[-1]: rng.normal(size=6)}
+
+    def caused(q, qd, s):
+        return loops.forward_dynamics(q, qd, tau + s * more).qdd
+    first, second = (f(q, qd, caused(q, qd, 0.0), **options) for f in (loops.inverse_dynamics_derivatives,
+                                                                     loops.inverse_dynamics_second_derivatives))
+    check_curves(loops, q, qd, caused, lambda *motion: loops.inverse_dynamics(*motion, **options).tau, first, second,
+                 rng, STEPS.get(name, STEP))
 
 
 @pytest.mark.parametrize("name", marked(INDEPENDENT))

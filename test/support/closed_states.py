@@ -27,3 +27,9 @@ def deviated(loops, q, qd, dq, dqd):
 
 def close(found, expected, tolerance=1e-9):
     return np.abs(found - expected).max() < tolerance * max(1.0, np.abs(expected).max())
+
+
+def enough(loops, q):
+    """Joints whose locking leaves no degree of freedom, as few as the first ones allow."""
+    names = [*loops.robot.v_slices]
+    return next(names[:k] for k in range(1, len(names) + 1) if loops.mobility(q, locked=names[:k]).degrees == 0)
