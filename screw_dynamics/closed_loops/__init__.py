@@ -7,7 +7,7 @@ cut at one joint; names and arguments for the kernels of constraints.
   dynamics        motions of efforts and efforts of motions, constraint wrenches       [MD] (77)
   differentials   derivatives of the constraints' Jacobian and drift
   derivatives     those of forward and inverse dynamics                                of [MD] (77)
-  second_derivatives   and the curvature of closed states
+  second_derivatives   their second ones, and the curvature of closed states
   motion          simulation, with energy and residuals
   mechanism       ClosedLoopRobot, the facade
 

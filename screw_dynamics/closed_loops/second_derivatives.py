@@ -139,7 +139,7 @@ def admissible_curvature(constraints: Constraints, q: np.ndarray, qd: np.ndarray
 
     def solved(x):
         """The shortest solution of J C = -x, symmetrized, for x (m, p, p)."""
-        return -held(at, (0.5 * (x + x.swapaxes(1, 2))).reshape(-1, p * p)).reshape(n, p, p)
+        return -held(at, (0.5 * (x + x.swapaxes(1, 2))).reshape(len(x), p * p)).reshape(n, p, p)
     C_q = solved(np.einsum("kij,ia,jb->kab", dJ, dq, dq, optimize=True))
     bent = np.einsum("kxij,x,ia,jb->kab", ddJ, qd, dq, dq, optimize=True)
     turned = np.einsum("kxj,x,jab->kab", dJ, qd, C_q, optimize=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, LoopJoint
+from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, Gear, LoopJoint
 from screw_dynamics.closed_loops.differentials import differentials, second_differentials
 from support.closed_states import MECHANISMS, close, deviated, enough, moving
 from support.differences import bend, slopes
@@ -186,3 +186,16 @@ def test_without_constraints_they_are_those_of_the_tree_and_batches_those_of_the
     turned = [loops.forward_dynamics_derivatives(q, qd, tau + h * e).by_q
               - loops.forward_dynamics_derivatives(q, qd, tau - h * e).by_q for e in np.eye(3)]
     assert close(by.by_q_tau, np.stack(turned, -1) / (2.0 * h))
+
+
+def test_mechanisms_that_cannot_move_and_efforts_that_are_not_determined():
+    """As many constraints as coordinates leave neither deviations nor accelerations; and no joint is actuated."""
+    loops = four_bar(0.4).closed(("C",), gravity=(0.0, 0.0, 0.0))
+    q, rest = loops.project(loops.robot.neutral()), np.zeros(3)
+    rigid = ClosedLoopRobot(loops.robot, [Gear(joint, {joint: 1.0}, q[where][0])
+                                          for joint, where in loops.robot.q_slices.items()])
+    assert rigid.admissible_curvature(q, rest).shape == (6, 0, 0)
+    assert np.abs(rigid.forward_dynamics_second_derivatives(q, rest, np.ones(3))).max() < 1e-12
+    assert loops.inverse_dynamics(q, rest, rest, actuated=[]).tau.max() == 0.0
+    with pytest.raises(ValueError, match="the 0 actuated velocities do not determine every motion of the mechanism"):
+        loops.inverse_dynamics_second_derivatives(q, rest, rest, actuated=[])
