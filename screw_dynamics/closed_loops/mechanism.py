@@ -201,7 +201,8 @@ class ClosedLoopRobot:
 
     def admissible_curvature(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
         """C (2n, p, p) of one state, closed and admissible: with B y + C[y, y] / 2 for (dq, dqd), B (2n, p) being the
-        admissible_deviations, integrate(q, dq) and qd + dqd keep the constraints up to the third order in y."""
+        admissible_deviations, integrate(q, dq) and qd + dqd keep the constraints but for terms of the third order in
+        y."""
         return second_derivatives.admissible_curvature(self.constraints, checks.vector("q", q, self.robot.nq),
                                                        checks.vector("qd", qd, self.robot.n))
 

@@ -100,18 +100,20 @@ def test_second_derivatives_of_efforts_along_closed_states(name, all_joints, wre
 
 
 @pytest.mark.parametrize("name", marked(INDEPENDENT))
-def test_they_are_the_derivatives_of_the_first_where_rows_are_independent(name, rng):
-    """Entry by entry, beside closed states too, as the solution exists there."""
+@pytest.mark.parametrize("what", ["forward_dynamics", "inverse_dynamics"])
+def test_they_are_the_derivatives_of_the_first_where_rows_are_independent(name, what, rng):
+    """Entry by entry, beside closed states too, as the solution exists there. u: efforts, or accelerations."""
     loops = ALL[name]()
     robot, (q, qd) = loops.robot, moving(loops, rng)
-    q, tau = robot.integrate(q, 0.1 * rng.normal(size=robot.n)), rng.normal(size=robot.n)
-    found, first = loops.forward_dynamics_second_derivatives(q, qd, tau), loops.forward_dynamics_derivatives
-    by_q_q, by_qd_q, by_tau_q = by_twists(robot, lambda q: np.stack(first(q, qd, tau)), q)
-    assert close(found.by_q_q, by_q_q, 1e-10)
-    assert close(found.by_q_qd.swapaxes(1, 2), by_qd_q, 1e-10)
-    assert close(found.by_q_tau.swapaxes(1, 2), by_tau_q, 1e-10)
-    assert close(found.by_qd_qd, slopes(lambda x: first(q, qd + x, tau).by_qd, robot.n), 1e-10)
-    assert min(np.abs(block).max() for block in found) > 0.01
+    q, u = robot.integrate(q, 0.1 * rng.normal(size=robot.n)), rng.normal(size=robot.n)
+    first, second = (getattr(loops, f"{what}_{order}") for order in ("derivatives", "second_derivatives"))
+    by_q_q, by_q_qd, by_qd_qd, by_q_u = second(q, qd, u)
+    expected = by_twists(robot, lambda q: np.stack(first(q, qd, u)), q)
+    assert close(by_q_q, expected[0], 1e-10)
+    assert close(by_q_qd.swapaxes(1, 2), expected[1], 1e-10)
+    assert close(by_q_u.swapaxes(1, 2), expected[2], 1e-10)
+    assert close(by_qd_qd, slopes(lambda x: first(q, qd + x, u)[1], robot.n), 1e-10)
+    assert min(np.abs(block).max() for block in (by_q_q, by_q_qd, by_qd_qd, by_q_u)) > 0.01
 
 
 @pytest.mark.parametrize("name", marked(ALL))
