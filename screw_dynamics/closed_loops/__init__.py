@@ -7,6 +7,7 @@ cut at one joint; names and arguments for the kernels of constraints.
   dynamics        motions of efforts and efforts of motions, constraint wrenches       [MD] (77)
   differentials   derivatives of the constraints' Jacobian and drift
   derivatives     those of forward and inverse dynamics                                of [MD] (77)
+  second_derivatives   their second ones, and the curvature of closed states
   motion          simulation, with energy and residuals
   mechanism       ClosedLoopRobot, the facade
 
@@ -18,7 +19,8 @@ from .dynamics import LoopAccelerations, LoopEfforts
 from .mechanism import ClosedLoopRobot
 from .mobility import Mobility
 from .motion import LoopMotion
+from .second_derivatives import LoopSecondAccelerationDerivatives, LoopSecondEffortDerivatives
 
 __all__ = ["ClosedLoopRobot", "Distance", "Gear", "LoopAccelerationDerivatives",
            "LoopAccelerations", "LoopEffortDerivatives", "LoopEfforts", "LoopJoint", "LoopMotion",
-           "Mobility"]
+           "LoopSecondAccelerationDerivatives", "LoopSecondEffortDerivatives", "Mobility"]

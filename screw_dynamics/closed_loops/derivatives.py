@@ -56,7 +56,7 @@ def of_forward_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray,
 
 def _solved(M, at, efforts, drifts):
     """x with J x = drifts and M x = efforts in the admissible directions, for the columns of both."""
-    N, x = _admissible(at), _held(at, drifts)
+    N, x = admissible(at), held(at, drifts)
     return x + N @ np.linalg.solve(N.T @ M @ N, N.T @ (efforts - M @ x))
 
 
@@ -75,8 +75,8 @@ def of_inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray,
     S2, by = actuated / weights, np.empty((*qd.shape, 3 * qd.shape[-1]))
     for k in np.ndindex(qd.shape[:-1]):
         at = directions(constraints.jacobian(q[k]))
-        N = _admissible(at)
-        _check_determined(N.T * np.sqrt(S2), actuated)
+        N = admissible(at)
+        check_determined(N.T * np.sqrt(S2), actuated)
         G = N.T * S2 @ N
         y = np.linalg.solve(G, N.T @ (f[k] - preferred * actuated))
         dN = _rate_of_directions(at, N, differentials(constraints, q[k], qd[k]))
@@ -87,7 +87,7 @@ def of_inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray,
     return LoopEffortDerivatives(*np.split(by, 3, axis=-1))
 
 
-def _check_determined(B, actuated):
+def check_determined(B, actuated):
     """ValueError unless efforts of the actuated joints balance any along admissible velocities, of which B (degrees of
     freedom, n) has the actuated shares."""
     s = np.linalg.svd(B, compute_uv=False)
@@ -101,8 +101,8 @@ def admissible_deviations(constraints: Constraints, q: np.ndarray, qd: np.ndarra
     """Columns (2n, 2 degrees of freedom) that span the deviations (dq, dqd) of a state that keep J qd = 0 and the
     constraints: (N, T) and (0, N), with J T = -d(J qd) along N."""
     at = directions(constraints.jacobian(q))
-    N = _admissible(at)
-    T = -_held(at, np.einsum("kij,i->kj", differentials(constraints, q, qd).J_by_q, qd) @ N)
+    N = admissible(at)
+    T = -held(at, np.einsum("kij,i->kj", differentials(constraints, q, qd).J_by_q, qd) @ N)
     return np.block([[N, np.zeros_like(N)], [T, N]])
 
 
@@ -110,14 +110,14 @@ def _rate_of_directions(at: Directions, N: np.ndarray, d: Differentials) -> np.n
     """The derivatives (n, degrees, n) of N along the joint twists: J dN = -dJ N, with no share in N."""
     n, degrees = N.shape
     change = np.einsum("kij,ia->kaj", d.J_by_q, N).reshape(len(d.J_by_q), degrees * n)
-    return -_held(at, change).reshape(n, degrees, n)
+    return -held(at, change).reshape(n, degrees, n)
 
 
-def _admissible(at):
+def admissible(at):
     """N (n, degrees of freedom)."""
     return at.V[:, ~at.held]
 
 
-def _held(at, x):
+def held(at, x):
     """J^+ x."""
     return at.acting @ (at.inverse[:, None] * (at.U.T @ x))

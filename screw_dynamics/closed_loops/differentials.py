@@ -1,7 +1,7 @@
-"""Derivatives of the constraints' Jacobian and drift: exact, by the kernels of constraints on dual numbers.
+"""Derivatives of the constraints' Jacobian and drift: exact, by the kernels of constraints on dual numbers and jets.
 
-In plain Python kernels run on any numbers; here each is a Dual whose derivatives are an array, along all n joint
-twists and by all n velocities at once."""
+In plain Python kernels run on any numbers; here each is a Dual, or a Jet, whose derivatives are arrays, along all n
+joint twists and by all n velocities at once."""
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +13,10 @@ from screw_dynamics.constraints import rows
 from screw_dynamics.constraints.ends import compute_poses
 from screw_dynamics.constraints.kinematics import ConstraintKinematics, add_drift, fill_transpose
 from screw_dynamics.constraints.tables import constraints_in
-from screw_dynamics.model.configuration_space import rates
+from screw_dynamics.model.configuration_space import rates, second_rates
 from screw_dynamics.model.group_joints import PoseSource, configure
 from screw_dynamics.numbers.dual import Dual, slope
+from screw_dynamics.numbers.jet import Jet
 from screw_dynamics.numbers.tables import columns, table
 from screw_dynamics.numbers.values import null
 
@@ -31,6 +32,16 @@ class Differentials(NamedTuple):
     drift_by_qd: np.ndarray
 
 
+class SecondDifferentials(NamedTuple):
+    """Of one state: J_by_q_q (m, n, n, n), [k, a, i, j] the derivative along joint twist j of that of J[k, a] along i;
+    the drift J' qd by q and q, q and qd, qd and qd (m, n, n) each, alike."""
+
+    J_by_q_q: np.ndarray
+    drift_by_q_q: np.ndarray
+    drift_by_q_qd: np.ndarray
+    drift_by_qd_qd: np.ndarray
+
+
 def differentials(constraints: Constraints, q: np.ndarray, qd: np.ndarray) -> Differentials:
     """The Differentials at q (nq,), qd (n,), which need not fulfil the constraints."""
     robot, n = constraints.robot, constraints.robot.n
@@ -41,6 +52,23 @@ def differentials(constraints: Constraints, q: np.ndarray, qd: np.ndarray) -> Di
     of_J, of_drift = (np.array([np.broadcast_to(slope(x), 2 * n) for x in found.flat]).reshape(*found.shape, 2 * n)
                       for found in _jacobian_and_drift(constraints, Q, Qd))
     return Differentials(np.swapaxes(of_J, 0, 1)[..., :n], of_drift[:, :n], of_drift[:, n:])
+
+
+def second_differentials(constraints: Constraints, q: np.ndarray, qd: np.ndarray) -> SecondDifferentials:
+    """The SecondDifferentials at q (nq,), qd (n,), which need not fulfil the constraints."""
+    robot, n = constraints.robot, constraints.robot.n
+    twists, of_qd = np.eye(n), np.eye(n, 2 * n, n)
+    of_q, of_q_q = np.zeros((robot.nq, 2 * n)), np.zeros((robot.nq, 2 * n, 2 * n))
+    of_q[:, :n] = rates(robot.model, np.broadcast_to(q, (n, robot.nq)), twists).T
+    here = np.broadcast_to(q, (n, n, robot.nq))
+    of_q_q[:, :n, :n] = np.moveaxis(second_rates(robot.model, here, twists, twists[:, None]), -1, 0)
+    flat = np.zeros((2 * n, 2 * n))
+    Q = [Jet(*numbers) for numbers in zip(q.tolist(), of_q, of_q_q, strict=True)]
+    Qd = [Jet(x, d, flat) for x, d in zip(qd.tolist(), of_qd, strict=True)]
+    of_J, of_drift = (np.array([x.dd if isinstance(x, Jet) else flat for x in found.flat]).reshape(
+        *found.shape, 2 * n, 2 * n) for found in _jacobian_and_drift(constraints, Q, Qd))
+    return SecondDifferentials(np.swapaxes(of_J, 0, 1)[..., :n, :n], of_drift[:, :n, :n], of_drift[:, :n, n:],
+                               of_drift[:, n:, n:])
 
 
 def _jacobian_and_drift(constraints, Q, Qd):

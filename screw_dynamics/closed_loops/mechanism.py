@@ -19,12 +19,13 @@ from screw_dynamics.urdf import read_urdf
 from screw_dynamics.urdf.file import opened
 from screw_dynamics.urdf.source import Source, kept
 
-from . import derivatives, dynamics, motion, projection
+from . import derivatives, dynamics, motion, projection, second_derivatives
 from .constraints import Constraints
 from .derivatives import LoopAccelerationDerivatives, LoopEffortDerivatives
 from .dynamics import LoopAccelerations, LoopEfforts
 from .mobility import Mobility, mobility
 from .motion import LoopMotion
+from .second_derivatives import LoopSecondAccelerationDerivatives, LoopSecondEffortDerivatives
 
 Effort = ArrayLike | Callable
 
@@ -155,6 +156,18 @@ class ClosedLoopRobot:
         configuration singular, for the accelerations have no derivatives there."""
         return derivatives.of_forward_dynamics(self.constraints, *self._states(q=q, qd=qd, tau=tau), external)
 
+    def forward_dynamics_second_derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
+                                            external: Wrenches | None = None) -> LoopSecondAccelerationDerivatives:
+        """The second derivatives of the accelerations of forward_dynamics: d2qdd/dqdq, d2qdd/dqdqd, d2qdd/dqddqd and
+        d2qdd/dqdtau, (..., n, n, n) each, exact; by q along the joint twists. Others are zero.
+
+        external, and what states must be, as in forward_dynamics_derivatives. Along a curve of closed states with
+        deviations B y + C[y, y] / 2, B of admissible_deviations and C of admissible_curvature, accelerations have the
+        second derivative B^T f_xx B + f_x C by y, x being (q, qd). Where no constraint is redundant, derivatives are
+        those of the solution for any x."""
+        states = self._states(q=q, qd=qd, tau=tau)
+        return second_derivatives.of_forward_dynamics(self.constraints, *states, external)
+
     def inverse_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
                                      actuated: Iterable[str] | None = None, weights: ArrayLike = 1.0,
                                      preferred: ArrayLike = 0.0, external: Wrenches | None = None
@@ -168,11 +181,30 @@ class ClosedLoopRobot:
         return derivatives.of_inverse_dynamics(self.constraints, *states,
                                                *self._actuation(actuated, weights, preferred), external)
 
+    def inverse_dynamics_second_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
+                                            actuated: Iterable[str] | None = None, weights: ArrayLike = 1.0,
+                                            preferred: ArrayLike = 0.0, external: Wrenches | None = None
+                                            ) -> LoopSecondEffortDerivatives:
+        """The second derivatives of the efforts of inverse_dynamics, whose arguments these are: d2tau/dqdq,
+        d2tau/dqdqd, d2tau/dqddqd and d2tau/dqdqdd, (..., n, n, n) each, exact; by q along the joint twists. Others are
+        zero. For curves of closed states, as forward_dynamics_second_derivatives; ValueError as
+        inverse_dynamics_derivatives."""
+        states = self._states(q=q, qd=qd, qdd=qdd)
+        return second_derivatives.of_inverse_dynamics(self.constraints, *states,
+                                                      *self._actuation(actuated, weights, preferred), external)
+
     def admissible_deviations(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
         """Columns (2n, 2 degrees of freedom) that span the deviations (dq, dqd) of one state, closed and admissible, to
         neighbouring ones: J dq = 0 and J dqd + dJ qd = 0."""
         return derivatives.admissible_deviations(self.constraints, checks.vector("q", q, self.robot.nq),
                                                  checks.vector("qd", qd, self.robot.n))
+
+    def admissible_curvature(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
+        """C (2n, p, p) of one state, closed and admissible: with B y + C[y, y] / 2 for (dq, dqd), B (2n, p) being the
+        admissible_deviations, integrate(q, dq) and qd + dqd keep the constraints but for terms of the third order in
+        y."""
+        return second_derivatives.admissible_curvature(self.constraints, checks.vector("q", q, self.robot.nq),
+                                                       checks.vector("qd", qd, self.robot.n))
 
     def energy(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
         """Kinetic and potential energy (...) in J."""

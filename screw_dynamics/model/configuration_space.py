@@ -70,6 +70,14 @@ def rates(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     return found
 
 
+def second_rates(model: Model, q: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """The derivatives (..., nq) of rates(q, v) along velocities u (..., n), v being the same on the way."""
+    found = np.empty((*np.broadcast_shapes(q.shape[:-1], u.shape[:-1], v.shape[:-1]), model.nq))
+    for _, kind, numbers, of in _joints(model):
+        found[..., numbers] = _second_rates(kind, q[..., numbers], u[..., of], v[..., of])
+    return found
+
+
 def continuous(model: Model, q: np.ndarray) -> np.ndarray:
     """The configurations (samples, nq), each quaternion of the sign that is nearer to the one before."""
     q = np.array(q, dtype=float)
@@ -171,6 +179,20 @@ def _rates(kind, q, v):
         slide = _turned(q[..., 2:], v[..., 1:])
         return np.concatenate((slide, np.broadcast_to(v[..., :1], (*slide.shape[:-1], 1))), axis=-1)
     return v
+
+
+def _second_rates(kind, q, u, v):
+    """The numbers of g u^ v^, of which positions are turned by g from the velocity that u gives to v."""
+    if kind == "spherical":
+        return _rates(kind, _rates(kind, q, u), v)
+    if kind == "free":
+        turn = _second_rates("spherical", q[..., QUATERNION], u[..., :3], v[..., :3])
+        return np.concatenate((rotated(q[..., QUATERNION], np.cross(u[..., :3], v[..., 3:])), turn), axis=-1)
+    if kind == "planar":
+        across = np.concatenate((-v[..., 2:], v[..., 1:2]), axis=-1)
+        slide = _turned(q[..., 2:], u[..., :1] * across)
+        return np.concatenate((slide, np.zeros_like(slide[..., :1])), axis=-1)
+    return np.zeros_like(q)
 
 
 # ------------------------------------------------------------------------------------------------- the plane

@@ -5,7 +5,8 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.model import macro_joints
-from screw_dynamics.model.configuration_space import continuous, velocities
+from screw_dynamics.model.configuration_space import continuous, rates, second_rates, velocities
+from support.differences import slopes
 from support.random_trees import GROUPS, KINDS, model_of, random_pose, random_tree
 
 STEP = 1e-5     # of central differences
@@ -162,6 +163,12 @@ def test_integration_and_difference_are_inverse(robot, rng):
     assert np.allclose(robot.difference(q0, robot.integrate(q0, small)), small, atol=1e-13)
     assert np.allclose(robot.distance(q0, robot.interpolate(q0, q1, np.full(40, 0.25))), 0.25 * robot.distance(q0, q1))
     assert np.allclose(robot.integrate(q0, np.zeros(robot.n)), q0, atol=1e-15)
+
+
+def test_rates_of_numbers_change_along_velocities_by_second_rates(robot, rng):
+    q, (u, v) = robot.random_configuration(rng), rng.standard_normal((2, robot.n))
+    change = slopes(lambda x: rates(robot.model, robot.integrate(q, x[0] * u), v), 1)[:, 0]
+    assert np.abs(second_rates(robot.model, q, u, v) - change).max() < 1e-12 * np.abs(change).max()
 
 
 def test_velocities_of_a_curve_of_numbers_lead_along_it(robot, rng):

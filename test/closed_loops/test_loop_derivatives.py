@@ -5,32 +5,14 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, Gear
 from screw_dynamics.closed_loops.differentials import differentials
+from support.closed_states import MECHANISMS, close, deviated, enough, moving
 from support.differences import slopes
-from support.linkages import bennett, delta, four_bar, stewart
+from support.linkages import four_bar
 
-BALLS = [f"ball_{k}" for k in range(6)]
 SLOW = pytest.mark.slow
-MECHANISMS = {
-    "four-bar": lambda: four_bar(0.4).closed(("C",)),                           # three of its rows are redundant
-    "Bennett's linkage": bennett,
-    "geared arm": lambda: ClosedLoopRobot(four_bar().closed(("D",)).robot, [Gear("G", {"A": 1, "B": -0.5})]),
-    "Stewart platform": lambda: stewart().closed(BALLS[1:]), "delta robot": delta}
 CHEAP = "four-bar", "geared arm"
 NAMES = [name if name in CHEAP else pytest.param(name, marks=SLOW) for name in MECHANISMS]
 H = 1e-2                            # of differences; what a projection leaves open, some 1e-15, is divided by it
-
-
-def moving(loops, rng):
-    """A closed configuration and admissible velocities of it."""
-    robot = loops.robot
-    q = loops.project(robot.integrate(robot.neutral(), 0.2 * rng.normal(size=robot.n)), tolerance=1e-14)
-    return q, loops.project_velocity(q, rng.normal(size=robot.n))
-
-
-def deviated(loops, q, qd, dq, dqd):
-    """The closed state near a deviated one; at admissible deviations it differs from that by their squares."""
-    here = loops.project(loops.robot.integrate(q, dq), tolerance=1e-14)
-    return here, loops.project_velocity(here, qd + dqd)
 
 
 def along(loops, q, qd, deviations, f):
@@ -40,10 +22,6 @@ def along(loops, q, qd, deviations, f):
         dq, dqd = np.split(deviations @ x, 2)
         return f(*deviated(loops, q, qd, dq, dqd))
     return slopes(of, deviations.shape[1], H)
-
-
-def close(found, expected, tolerance=1e-9):
-    return np.abs(found - expected).max() < tolerance * max(1.0, np.abs(expected).max())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -93,7 +71,7 @@ def test_derivatives_of_efforts_along_closed_states(name, all_joints, rng):
     """Of the accelerations that given efforts cause, so that every motion on the way is possible; the rest by qdd."""
     loops = MECHANISMS[name]()
     robot, (q, qd) = loops.robot, moving(loops, rng)
-    actuated = None if all_joints else _enough(loops, q)
+    actuated = None if all_joints else enough(loops, q)
     options = dict(actuated=actuated, weights=rng.uniform(0.5, 2.0, robot.n), preferred=rng.normal(size=robot.n))
     tau, basis = rng.normal(size=robot.n), loops.admissible_deviations(q, qd)
     qdd = loops.forward_dynamics(q, qd, tau).qdd
@@ -104,12 +82,6 @@ def test_derivatives_of_efforts_along_closed_states(name, all_joints, rng):
     through = by.by_qdd @ (np.hstack((of_qdd.by_q, of_qdd.by_qd)) @ basis)
     assert close(np.hstack((by.by_q, by.by_qd)) @ basis + through, moved)
     assert close(by.by_qdd, slopes(lambda x: loops.inverse_dynamics(q, qd, qdd + x, **options).tau, robot.n), 1e-10)
-
-
-def _enough(loops, q):
-    """Joints whose locking leaves no degree of freedom, as few as the first ones allow."""
-    names = [*loops.robot.v_slices]
-    return next(names[:k] for k in range(1, len(names) + 1) if loops.mobility(q, locked=names[:k]).degrees == 0)
 
 
 def test_efforts_cause_the_accelerations_whose_derivatives_they_have(rng):

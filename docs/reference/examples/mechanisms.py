@@ -31,6 +31,11 @@ by = loops.forward_dynamics_derivatives(q, qd, (0.3, 0.0, 0.0))
 np.hstack((by.by_q, by.by_qd)) @ loops.admissible_deviations(q, qd)     # (3, 2): by a closed state with one degree
 loops.inverse_dynamics_derivatives(q, qd, qdd, actuated=("A",)).by_qdd
 
+# %% closed_loops.LoopSecondAccelerationDerivatives, closed_loops.LoopSecondEffortDerivatives
+loops.forward_dynamics_second_derivatives(q, qd, (0.3, 0.0, 0.0)).by_q_q    # (3, 3, 3), for curves of closed states
+loops.inverse_dynamics_second_derivatives(q, qd, qdd, actuated=("A",)).by_q_qdd
+loops.admissible_curvature(q, qd)                           # (6, 2, 2): how the closed states are curved
+
 # %% closed_loops.LoopMotion
 motion = loops.simulate(q, qd, dt=1e-3, steps=20)
 motion.energy, motion.residual                              # what is kept, and what is left open
