@@ -32,6 +32,7 @@ def test_so3_has_one_bi_invariant_metric_and_se3_none(rng):
     Klein, Killing = np.kron([[0, 1], [1, 0]], np.eye(3)), np.kron([[1, 0], [0, 0]], np.eye(3))
     assert len(forms) == 2
     assert np.linalg.matrix_rank(np.reshape([*forms, Klein, Killing], (4, -1)), 1e-12) == 2
+    assert np.abs(np.tensordot(forms, forms, ((1, 2), (1, 2))) - np.eye(2)).max() < 1e-14       # orthonormal
     assert np.abs(forms[:, 3:, 3:]).max() < 1e-14
     Ad = lg.SE3.Ad(lg.SE3.exp(rng.normal(size=6)))
     assert np.abs(np.swapaxes(Ad, 0, 1) @ forms @ Ad - forms).max() < 1e-13             # under a finite motion too

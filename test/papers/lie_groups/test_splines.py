@@ -148,6 +148,18 @@ def test_splines_are_left_invariant_or_right_invariant(rotations, rng):
     assert np.abs(right.velocity(t) - np.einsum("tij,tj->ti", rotations(t), rotations.velocity(t))).max() < 1e-6
 
 
+def test_velocities_at_the_ends_are_those_that_were_given():
+    """By differences of the curve too: X' = X V, or X' = V X of a right-invariant metric."""
+    X, ends = way(lg.SO3)
+    for side in ("left", "right"):
+        curve = lg.spline(lg.SO3, X[:2], TIMES[:2], None, tuple(ends), side=side)
+        for t, V, H in zip(TIMES[:2], ends, (1e-3, -1e-3), strict=True):
+            assert np.abs(curve.velocity(t) - V).max() < 1e-12
+            f0, f1, f2, f3 = curve(t + H * np.arange(4))
+            slope = (-11 * f0 + 18 * f1 - 9 * f2 + 2 * f3) / (6 * H)                # of order 3
+            assert np.abs(slope - (f0 @ lg.SO3.hat(V) if side == "left" else lg.SO3.hat(V) @ f0)).max() < 1e-7
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_splines_on_se3_for_any_metric(kind, rng):
