@@ -80,7 +80,7 @@ def test_the_robot_of_screws_is_what_the_comment_says(values):
 
 
 def test_formulations_agree(values):
-    code = block("from screw_dynamics.papers.formulations")
+    code = block("from screw_dynamics.papers.formulations import closed_form")
     assert code in README.split("## For researchers")[1].split("\n## ")[0]
     J, Vdd, tau, same, expected = values(code, "J", "Vdd", "tau", "same", "robot.inverse_dynamics(q, qd, qdd)")
     assert J.shape == (18, 3) and Vdd.shape == (3, 6)

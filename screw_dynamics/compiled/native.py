@@ -10,11 +10,10 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, overload
 
 from screw_dynamics.numba_internals import calls
-from screw_dynamics.numba_internals.arrays import make_array, new_array
+from screw_dynamics.numba_internals.arrays import borrowed, make_array, new_array
 from screw_dynamics.numbers.tables import view
 from screw_dynamics.numbers.values import INLINE, PLAIN, null
 
@@ -175,7 +174,7 @@ def _native_read_only(typing, x):
     result = x.copy(readonly=True)
 
     def build(context, builder, signature, args):
-        return impl_ret_borrowed(context, builder, result, args[0])
+        return borrowed(context, builder, result, args[0])
     return result(x), build
 
 

@@ -2,7 +2,8 @@
 from .tested import required
 
 with required("handle arrays"):
+    from numba.core.imputils import impl_ret_borrowed as borrowed
     from numba.np.arrayobj import _empty_nd_impl as new_array
     from numba.np.arrayobj import load_item, make_array, populate_array
 
-__all__ = "load_item", "make_array", "new_array", "populate_array"
+__all__ = "borrowed", "load_item", "make_array", "new_array", "populate_array"
