@@ -87,7 +87,7 @@ def of_inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray,
     return LoopEffortDerivatives(*np.split(by, 3, axis=-1))
 
 
-def check_determined(B, actuated):
+def check_determined(B: np.ndarray, actuated: np.ndarray) -> None:
     """ValueError unless efforts of the actuated joints balance any along admissible velocities, of which B (degrees of
     freedom, n) has the actuated shares."""
     s = np.linalg.svd(B, compute_uv=False)
@@ -113,11 +113,11 @@ def _rate_of_directions(at: Directions, N: np.ndarray, d: Differentials) -> np.n
     return -held(at, change).reshape(n, degrees, n)
 
 
-def admissible(at):
+def admissible(at: Directions) -> np.ndarray:
     """N (n, degrees of freedom)."""
     return at.V[:, ~at.held]
 
 
-def held(at, x):
+def held(at: Directions, x: np.ndarray) -> np.ndarray:
     """J^+ x."""
     return at.acting @ (at.inverse[:, None] * (at.U.T @ x))
