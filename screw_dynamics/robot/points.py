@@ -86,7 +86,7 @@ class Moved(NamedTuple):
         """The points over the leading axes of all arguments, in a list with those after q."""
         robot, named = self.robot, dict(zip(STATES, states, strict=False))
         arrays = {name: checks.real_numbers(name, x, robot.nq if name == "q" else robot.n) for name, x in named.items()}
-        return checks.broadcast({"point": checks.real_numbers("point", self.point, 3)} | arrays)[:1]
+        return checks.broadcast({"point": checks.finite_numbers("point", self.point, 3)} | arrays)[:1]
 
     def _of_link(self, method: Callable, states: Sequence, representation: str) -> np.ndarray:
         """What a method gives of the link."""

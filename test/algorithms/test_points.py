@@ -100,6 +100,10 @@ def test_arguments(rng):
     assert np.abs(out[0, 4] - robot.jacobian(q, link)[4] - robot.jacobian(q, link)[2]).max() < 1e-6     # v + w x e_x
     with pytest.raises(ValueError, match=r"point has shape \(2,\), but must end in 3"):
         robot.jacobian(q, link, point=(0.0, 1.0))
+    with pytest.raises(ValueError, match=r"point must be finite, but point\[1\] is nan"):
+        robot.forward_kinematics(q, link, point=(0.0, np.nan, 1.0))
+    with pytest.raises(ValueError, match=r"point must be finite, but point\[0, 2\] is inf"):
+        robot.jacobian(q, link, point=[(0.0, 0.0, np.inf)])
     with pytest.raises(ValueError, match=r"the leading axes do not broadcast: point \(2, 3\), q \(3, "):
         robot.forward_kinematics(np.zeros((3, robot.n)), link, point=np.zeros((2, 3)))
     with pytest.raises(ValueError, match="out must be a writable float64 array of shape"):
