@@ -26,7 +26,7 @@ from .controllers import CompiledController, compiled_controller, plain_controll
 from .divergence import warn_of_divergence
 from .integrators import FIXED_STEPS, INTEGRATORS, check_elements, momenta_address
 from .limits_left import warn_of_limits
-from .plant import CONTROLLER, ELEMENTS, FORCES, FORWARD, LEAST, MOMENTA, MOST, PROJECT, REST, SPRING
+from .plant import CONTROLLER, ELEMENTS, FORCES, FORWARD, LEAST, MOMENTA, MOST, PROJECT, REST, RESTORE, SPRING, TOUCHES
 from .robot_type import METHODS
 from .rollout_arguments import efforts, options, sampling
 from .rollout_kernels import KNOWN, entry_point, noted
@@ -56,12 +56,12 @@ class Samples(NamedTuple):
 class Rollouts:
     """The rollouts and steps of one robot, from the entry points of its algorithms, and workspaces.
 
-    projected: what is brought back after each step of a robot that keeps constraints, see constraints.py, whose
-    workspaces hold them; None for a tree."""
+    projected: what is brought back after each step of a robot that keeps constraints, see constraints/projection.py,
+    or that touches something, whose workspaces hold that; None for a tree. projects: "joints", "loops" or "contacts"."""
 
     def __init__(self, robot: Any, entries: Choice, workspaces: Workspaces,
-                 projected: int | None = None):
-        self._projected = projected
+                 projected: int | None = None, projects: str = "joints"):
+        self._projected, self._projects = projected, projects
         self._robot, self._model, self.entries, self._workspaces = robot, robot.model, entries, workspaces
         self._with_room = workspaces if projected is not None else Workspaces(with_room(robot.tables))
         self._checked: dict = {}            # by options: settings, and number of samples
@@ -122,8 +122,9 @@ class Rollouts:
         if INTEGRATORS[integrator].momenta:
             calls[MOMENTA] = momenta_address(self._model.structure, lanes)
         if self._projected is not None or acts_at_ends(settings[JOINTS:].reshape(OF_JOINT, -1)):
-            head.projected = NEEDED if self._projected is None else self._projected
-            calls[PROJECT] = projection_address(self._model.structure, self._projected is not None, lanes)
+            calls[RESTORE] = NEEDED if self._projected is None else self._projected
+            calls[PROJECT] = projection_address(self._model.structure, self._projects, lanes)
+            calls[TOUCHES] = self._projects == "contacts"
         return calls
 
     def _pool(self, words):
