@@ -23,7 +23,7 @@ from screw_dynamics.screws.vectors import Vec3
 
 from .cones import cone_numbers
 from .shortest import Problem
-from .tables import LOOP, ROW, TERM, COUNTS, work
+from .tables import COUNTS, LOOP, ROW, TERM, work
 
 
 class Settings(NamedTuple):
@@ -64,9 +64,12 @@ RESIDUALS, EXCESS = 3, 1
 OF_CONTACT = 11
 
 
+# Counts: contacts of the step before, of the report, those that are found, and more for which there is no room.
+LAST, REPORTED, FOUND, MISSED = range(4)
+
+
 class ContactTables(NamedTuple):
-    """Geometry and settings; the contacts that are found, those kept, and those of the step before, whose number is
-    counts[0], and in counts[1] how many are kept; wrenches F (6, 3 most); a Problem for m rows of constraints and up to
+    """Geometry and settings; the contacts that are found, those kept, and those of the step before; counts; wrenches F (6, 3 most); a Problem for m rows of constraints and up to
     n + 3 most further ones; where the memory of the solver begins; and the report of the step."""
 
     geometry: Geometry
@@ -92,7 +95,7 @@ def pack(settings: Settings, solids: Sequence[Solid], pairs: Sequence[Pair], dat
 
 def contact_work(n: int, m: int, most: int, solids: int, points: int) -> int:
     """How many numbers the memory of contacts has for one state, that of m constraints of n coordinates among it."""
-    return (work(n, m) + geometry_numbers(solids) + CONTACT * (most + points) + (KEPT + REMEMBERED + 18) * most + 2
+    return (work(n, m) + geometry_numbers(solids) + CONTACT * (most + points) + (KEPT + REMEMBERED + 18) * most + 4
             + _vectors(n, m, most) + cone_numbers(n, most) + report_numbers(most))
 
 
@@ -138,12 +141,12 @@ def contacts_in(memory: np.ndarray, like: Any) -> ContactTables:
     kept = contact + unit * CONTACT * contact_rows(geometry, most)
     before = kept + unit * KEPT * most
     counts = before + unit * REMEMBERED * most
-    F = counts + unit * 2
+    F = counts + unit * 4
     vectors = F + unit * 18 * most
     cones = vectors + unit * _vectors(n, m, most)
     report = cones + unit * cone_numbers(n, most)
     return ContactTables(
         geometry, settings, table(Contact, like, contact_rows(geometry, most), memory, contact),
         table(Kept, like, most, memory, kept), table(Remembered, like, most, memory, before),
-        block(0.0, (2,), memory, counts), block(like, (6, 3 * most), memory, F), memory, vectors, cones,
+        block(0.0, (4,), memory, counts), block(like, (6, 3 * most), memory, F), memory, vectors, cones,
         block(like, (report_numbers(most),), memory, report))

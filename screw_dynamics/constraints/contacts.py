@@ -13,21 +13,23 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.extending import overload
 
 from screw_dynamics.algorithms.columns import clear
 from screw_dynamics.compiled.across import at_once, put, taken
+from screw_dynamics.compiled.native import at, call
 from screw_dynamics.compiled.tiles import gather
-from screw_dynamics.contact.detection import detect
+from screw_dynamics.contact.detection import detect, locate
 from screw_dynamics.contact.solids import FAR
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
 from screw_dynamics.numbers.tables import extends
-from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, zero
+from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null, outlined, zero
 from screw_dynamics.screws.se3 import Pose, Wrench
 from screw_dynamics.screws.vectors import Vec3, cross
 
 from .cones import Cones, cones_in, solve_cones
-from .contact_tables import OF_CONTACT, RESIDUALS, ContactTables, contact_problem
+from .contact_tables import FOUND, LAST, MISSED, OF_CONTACT, REPORTED, RESIDUALS, ContactTables, contact_problem
 from .dynamics import LEAST, ask, put_rates
 from .ends import set_in_motion
 from .impulses import ADDED, LOWER, UPPER, joints_that_may_act
@@ -91,19 +93,42 @@ def relative(body: Any, given: ContactTables, k: int) -> Vec3:
 @kernel
 def forget(given: ContactTables) -> None:
     """Begin without impulses of a step before, and with an empty report."""
-    given.counts[0] = given.counts[1] = 0.0
+    given.counts[LAST] = given.counts[REPORTED] = 0.0
     for k in range(len(given.report)):
         given.report[k] = null(given.report[0])
     for k in range(given.settings.most[0]):
         given.report[RESIDUALS + 1 + OF_CONTACT * k] = null(given.report[0]) - 1.0
 
 
-@outlined
-def find(body: Any, given: ContactTables) -> int:
-    """Fill the contacts with gaps of less than the margin in some place, and their frames. Returns their number."""
+def list_touches(given: ContactTables, calls: np.ndarray) -> None:
+    """Fill the contacts with gaps of less than the margin in some place, and count them."""
+    given.counts[FOUND], given.counts[MISSED] = detect(given.geometry, given.settings.margin[0], given.contact,
+                                                       given.settings.most[0])
+
+
+def solve(given: ContactTables, cones: Cones, calls: np.ndarray, u: int, count: int) -> None:
+    """Solve for the impulses of u joints and a number of contacts."""
+    solve_cones(cones)
+
+
+@overload(list_touches, jit_options=INLINE)
+def _list_touches(given, calls):
+    return lambda given, calls: call(calls[0], (at(given.memory),))
+
+
+@overload(solve, jit_options=INLINE)
+def _solve(given, cones, calls, u, count):
+    return lambda given, cones, calls, u, count: call(calls[1], (at(given.memory), u, count))
+
+
+@kernel
+def find(body: Any, given: ContactTables, calls: np.ndarray) -> int:
+    """Fill the contacts, and their frames. Returns their number."""
     contact, kept, geometry = given.contact, given.kept, given.geometry
-    count, missed = detect(geometry, body.C, given.settings.margin[0], contact, given.settings.most[0])
-    given.report[RESIDUALS] = null(given.report[0]) + float(missed)
+    locate(geometry, body.C)
+    list_touches(given, calls)
+    count, missed = int(given.counts[FOUND]), given.counts[MISSED]
+    given.report[RESIDUALS] = null(given.report[0]) + missed
     for k in range(count):
         pair = contact.pair[k]
         i, j = geometry.solid.body[geometry.pair.first[pair]], geometry.solid.body[geometry.pair.second[pair]]
@@ -118,7 +143,7 @@ def find(body: Any, given: ContactTables) -> int:
 @kernel
 def recall(given: ContactTables, count: int) -> None:
     """Begin with the impulses that the same contacts had in the step before; both are in the order of their keys."""
-    j, last = 0, int(given.counts[0])
+    j, last = 0, int(given.counts[LAST])
     for k in range(count):
         while j < last and given.before.key[j] < given.contact.key[k]:
             j += 1
@@ -131,7 +156,7 @@ def remember(given: ContactTables, count: int) -> None:
     """Keep the impulses for the next step."""
     for k in range(count):
         given.before.key[k], given.before.x[k] = given.contact.key[k], given.kept.x[k]
-    given.counts[0] = float(count)
+    given.counts[LAST] = float(count)
 
 
 @kernel
@@ -241,6 +266,17 @@ def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: flo
 
 
 @kernel
+def hold_joints(links: Link, of: np.ndarray, acts: np.ndarray, cones: Cones) -> None:
+    """Let stops hold, but no friction, and begin without impulses."""
+    for j in range(len(of)):
+        k, none = links.coordinate[of[j]], null(cones.c[0])
+        cones.lower[j] = where(acts[LOWER, k] > -np.inf, none, acts[LOWER, k])
+        cones.upper[j] = where(acts[UPPER, k] < np.inf, none, acts[UPPER, k])
+    for i in range(len(cones.x)):
+        cones.x[i] = null(cones.x[i])
+
+
+@kernel
 def put_report(given: ContactTables, h: Scalar, cones: Cones, count: int) -> None:
     """Write residuals, and the contacts with their forces, in axes of the world."""
     report, contact, kept, most = given.report, given.contact, given.kept, given.settings.most[0]
@@ -255,24 +291,68 @@ def put_report(given: ContactTables, h: Scalar, cones: Cones, count: int) -> Non
         report[i + 2], report[i + 3], report[i + 4] = p.x, p.y, p.z
         report[i + 5], report[i + 6], report[i + 7] = n.x, n.y, n.z
         report[i + 8], report[i + 9], report[i + 10] = f.x, f.y, f.z
-    for k in range(count, min(most, int(given.counts[1]))):
+    for k in range(count, min(most, int(given.counts[REPORTED]))):
         report[RESIDUALS + 1 + OF_CONTACT * k] = null(h) - 1.0
-    given.counts[1] = float(count)
+    given.counts[REPORTED] = float(count)
 
 
-def of_contacts(by: ModuleType) -> Callable:
-    """The kernel `add_impulses_to` for robots that touch, and may keep constraints."""
-    factorize, add_half, add_opposite, finish = by.factorize, by.add_half, by.add_opposite, by.finish
-    add_constraints, add_joints = by.add_constraints, by.add_joints
+def taking_loops_out(by: ModuleType) -> Callable:
+    """A kernel that fills the rows of constraints, and takes their directions out of all columns. Returns the number of
+    directions."""
+    add_constraints = by.add_constraints
 
     @outlined
-    def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, touching: ContactTables, acts: np.ndarray,
-                        most: Scalar, h: Scalar, share: float, begin: np.ndarray, qd: np.ndarray, moved: np.ndarray
-                        ) -> None:
+    def take_loops_out(links, body, given, problem, largest, most):
+        set_in_motion(links, body)
+        put_rates(links, body, given, given.h)
+        ask(given, problem)
+        measure(problem)
+        return orthogonalize(problem, 0, 0, given.m, LEAST * largest, most)[0]
+    return add_constraints, take_loops_out
+
+
+@kernel
+def add_nothing(links: Link, body: tuple, given: ConstraintTables, Y: np.ndarray) -> None:
+    """Add no rows, of a robot that keeps no constraints."""
+
+
+@kernel
+def take_nothing_out(links: Link, body: tuple, given: ConstraintTables, problem: Problem, largest: Scalar, most: Scalar
+                     ) -> int:
+    """Take no directions out."""
+    return 0
+
+
+def of_contacts(by: ModuleType, loops: bool) -> Callable:
+    """The kernel `add_impulses_to` for robots that touch, and keep constraints if `loops`."""
+    factorize, add_half, add_opposite, finish, add_joints = (by.factorize, by.add_half, by.add_opposite, by.finish,
+                                                             by.add_joints)
+    add_constraints, take_loops_out = taking_loops_out(by) if loops else (add_nothing, take_nothing_out)
+
+    @kernel
+    def fill_columns(links: Link, body: tuple, given: ConstraintTables, touching: ContactTables, of: np.ndarray,
+                     Y: np.ndarray, count: int) -> None:
+        """Y becomes D^-1/2 L^-1 J^T for the rows of constraints, joints and contacts."""
+        geometry, u, m = touching.geometry, len(of), given.m
+        clear_matrix(Y)
+        add_constraints(links, body, given, Y)
+        add_joints(links, body, of, Y, m)
+        put_forces(touching, count)
+        for k in range(count):
+            pair, first = touching.contact.pair[k], m + u + 3 * k
+            i, j = geometry.solid.body[geometry.pair.first[pair]], geometry.solid.body[geometry.pair.second[pair]]
+            add_opposite(links, body, i, j, touching.kept.a[k], touching.kept.b[k], touching.F[:, 3 * k:3 * k + 3],
+                         Y[:, first:first + 3])
+        finish(body, Y)
+
+    @outlined
+    def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, touching: ContactTables, calls: np.ndarray,
+                        acts: np.ndarray, most: Scalar, h: Scalar, share: float, begin: np.ndarray, qd: np.ndarray,
+                        moved: np.ndarray) -> None:
         """Change qd (n), from velocities `begin` at the start of a step of length h, by impulses, for bodies in their
         places; and `moved` (n) by the displacement that corrects penetrations. share: of the displacement in the step
         that the velocities at its end have; those at its start have the rest."""
-        count = find(body, touching)
+        count = find(body, touching, calls)
         of, m = joints_that_may_act(links, acts, np.empty(len(qd), dtype=np.int64)), given.m
         u = len(of)
         if count > 0:
@@ -283,58 +363,32 @@ def of_contacts(by: ModuleType) -> Callable:
             put_motion(links, body, qd)
             count = keep_near(body, touching, h, count)
         recall(touching, count)
-        columns = u + 3 * count
         cones = cones_in(qd[0], u, count, touching.memory, touching.cones)
-        if columns == 0 and m == 0:
+        if u + count + m > 0:
+            problem = contact_problem(touching, qd[0], len(qd), m, u + 3 * count)
+            gather(links.coordinate, qd, body.qd)
+            clear(body.tau)
+            gather(links.coordinate, acts[ADDED], body.added)
+            largest = factorize(links, body, given)
+            fill_columns(links, body, given, touching, of, problem.Y, count)
+            for j in range(u):
+                problem.b[0, m + j] = -qd[links.coordinate[of[j]]]
+            ask_contacts(body, touching, problem, m + u, h, count)
+            combine(problem, take_loops_out(links, body, given, problem, largest, most))
+            put_operator(problem, m, cones)
+            put_cones(links, of, acts, touching, cones, count)
+            solve(touching, cones, calls, u, count)
+            take_impulses(touching, cones, u, count)
+            combine_all(problem, m, cones.x)
+            add_half(links, body, given, problem.x, qd)
+        else:
             for k in range(RESIDUALS):
                 cones.residual[k] = null(h)
-            put_report(touching, h, cones, count)
-            remember(touching, count)
-            return
-        problem = contact_problem(touching, qd[0], len(qd), m, columns)
-        gather(links.coordinate, qd, body.qd)
-        clear(body.tau)
-        gather(links.coordinate, acts[ADDED], body.added)
-        largest = factorize(links, body, given)
-        clear_matrix(problem.Y)
-        if m > 0:
-            set_in_motion(links, body)
-            put_rates(links, body, given, given.h)
-            add_constraints(links, body, given, problem.Y)
-            ask(given, problem)
-        add_joints(links, body, of, problem.Y, m)
-        put_forces(touching, count)
-        for k in range(count):
-            pair, first = touching.contact.pair[k], m + u + 3 * k
-            i, j = (touching.geometry.solid.body[touching.geometry.pair.first[pair]],
-                    touching.geometry.solid.body[touching.geometry.pair.second[pair]])
-            add_opposite(links, body, i, j, touching.kept.a[k], touching.kept.b[k],
-                         touching.F[:, 3 * k:3 * k + 3], problem.Y[:, first:first + 3])
-        finish(body, problem.Y)
-        for j in range(u):
-            problem.b[0, m + j] = -qd[links.coordinate[of[j]]]
-        ask_contacts(body, touching, problem, m + u, h, count)
-        measure(problem)
-        found = 0
-        if m > 0:
-            found, _ = orthogonalize(problem, 0, 0, m, LEAST * largest, most)
-        combine(problem, found)
-        put_operator(problem, m, cones)
-        put_cones(links, of, acts, touching, cones, count)
-        solve_cones(cones)
-        take_impulses(touching, cones, u, count)
-        combine_all(problem, m, cones.x)
-        add_half(links, body, given, problem.x, qd)
         put_report(touching, h, cones, count)
         remember(touching, count)
         if count > 0 and penetrates(touching, cones, u, h, share, count):
-            for j in range(u):
-                k = links.coordinate[of[j]]
-                cones.lower[j] = where(acts[LOWER, k] > -np.inf, null(h), acts[LOWER, k])
-                cones.upper[j] = where(acts[UPPER, k] < np.inf, null(h), acts[UPPER, k])
-            for i in range(columns):
-                cones.x[i] = null(h)
-            solve_cones(cones)
+            hold_joints(links, of, acts, cones)
+            solve(touching, cones, calls, u, count)
             for i in range(len(problem.x)):
                 problem.x[i] = null(h)
             combine_all(problem, m, cones.x)

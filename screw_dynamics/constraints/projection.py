@@ -4,7 +4,7 @@ that keep them so, and impulses of stops, brakes and dry friction.
 Loops close by Gauss and Newton's steps, damped by the square of the residual (Levenberg, Marquardt): the shortest step
 x with G x + |h| e = -h, G the gradient of the residual h and e whatever it takes, which vanishes as h does."""
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -114,7 +114,7 @@ def projecting_joints(by: ModuleType) -> Callable:
     add_impulses_to = of_joints(by)
 
     @kernel
-    def project(fill, tree, what, acts, start, begin, span, q, qd, moved, scratch):
+    def project(fill, tree, what, calls, acts, start, begin, span, q, qd, moved, scratch):
         """What stops, brakes and dry friction do at the end of a step."""
         links, body, given, memory, space = tree
         fill(links, memory, q, body.q)
@@ -136,7 +136,7 @@ def projecting_loops(by: ModuleType) -> Callable:
         return add_impulses_to(links, body, given, acts, most, qd)
 
     @kernel
-    def project(fill, tree, what, acts, start, begin, span, q, qd, moved, scratch):
+    def project(fill, tree, what, calls, acts, start, begin, span, q, qd, moved, scratch):
         """Bring back what a step of an integrator has moved off the constraints, and keep the rank that they have where
         they hold, for the next step; and what stops, brakes and dry friction do. Velocities become NaN where loops do
         not close."""
@@ -170,12 +170,17 @@ def projecting_loops(by: ModuleType) -> Callable:
     return project
 
 
-def projecting_contacts(by: ModuleType) -> Callable:
-    """The kernel `project` for robots that touch, and may keep constraints."""
-    add_impulses_to, project_loops = of_contacts(by), projecting_loops(by)
+@kernel
+def project_nothing(fill, tree, what, calls, acts, start, begin, span, q, qd, moved, scratch):
+    """Nothing is left to be brought back."""
+
+
+def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
+    """The kernel `project` for robots that touch, and keep constraints if `loops`."""
+    add_impulses_to, project_loops = of_contacts(by, loops), projecting_loops(by) if loops else project_nothing
 
     @kernel
-    def project(fill, tree, what, acts, start, begin, span, q, qd, moved, scratch):
+    def project(fill, tree, what, calls, acts, start, begin, span, q, qd, moved, scratch):
         """What contacts do, once in a step, with stops, brakes and dry friction: where it begins, if displacements are
         those of velocities at its end (PUSHED). Else at its end, by the contacts where it began: their forces are taken
         as constant in the step, by half of which bodies are displaced."""
@@ -191,7 +196,7 @@ def projecting_contacts(by: ModuleType) -> Callable:
             free = given.free
             for k in range(len(qd)):
                 free[k] = qd[k]
-            add_impulses_to(links, body, given, touching, acts, given.most[0], span[0], share, begin, qd, moved)
+            add_impulses_to(links, body, given, touching, calls, acts, given.most[0], span[0], share, begin, qd, moved)
             if what != PUSHED:
                 for k in range(len(qd)):
                     free[k] = moved[k] + 0.5 * span[0] * (qd[k] - free[k])
@@ -203,8 +208,8 @@ def projecting_contacts(by: ModuleType) -> Callable:
             for k in range(len(qd)):                            # they have acted
                 acts[LOWER, k] = where(acts[LOWER, k] > -np.inf, none, acts[LOWER, k])
                 acts[UPPER, k] = where(acts[UPPER, k] < np.inf, none, acts[UPPER, k])
-        if given.m > 0 and what != PUSHED:
-            project_loops(fill, tree, what, acts, start, begin, span, q, qd, moved, scratch)
+        if what != PUSHED:
+            project_loops(fill, tree, what, calls, acts, start, begin, span, q, qd, moved, scratch)
     return project
 
 
@@ -223,16 +228,17 @@ def tree_in(links_in: Callable, Table: type, space: Callable, like: Scalar, memo
 
 
 OF_STEPS = "q", "qd", "tau", "added"
-PROJECTING = {"joints": projecting_joints, "loops": projecting_loops, "contacts": projecting_contacts}
+PROJECTING = {"joints": projecting_joints, "loops": projecting_loops, "contacts": projecting_contacts,
+              "contacts and loops": partial(projecting_contacts, loops=True)}
 
 
 def form_of_projection(structure: Structure, of: str, lanes: bool) -> Form:
     """What is compiled of `project`, for calls from compiled code with addresses: of workspace, what is brought back,
-    acts (ACTS, n), configuration and velocities at the start of the step, its span (2), q and qd, and the displacement
-    of penetrations (n). of: "joints", for trees, "loops", for robots that keep constraints, or "contacts"."""
+    those that contact_calls.py compiles, acts (ACTS, n), configuration and velocities at the start of the step, its span (2), q and qd, and the displacement
+    of penetrations (n). of: "joints", for trees, "loops", for robots that keep constraints, "contacts", or "contacts and loops"."""
     by = mass_matrix if structure.shares_coordinates else articulated
     Table = taking(by.InverseFactors, OF_STEPS)
-    Table = with_motion(Table) if of == "contacts" else Table
+    Table = with_motion(Table) if of.startswith("contacts") else Table
     Table, fill, space = ((ws.placed(Table), fill_placements, groups) if structure.on_groups else
                          (Table, fill_coordinates, coordinates_alone))
     links_in = ws.geared_links_in if structure.geared else ws.links_in
@@ -241,15 +247,16 @@ def form_of_projection(structure: Structure, of: str, lanes: bool) -> Form:
             f"{'.groups' * structure.on_groups}{'.armature' * structure.geared}{BATCHES * lanes}")
 
     @compiled(name)
-    def native(where_, what, acts, start, begin, span, q, qd, moved):
+    def native(where_, what, calls, acts, start, begin, span, q, qd, moved):
         memory = ws.memory_at(where_)
         head = ws.header(memory)
         n, nq = head.coordinates, head.configuration
-        project(fill, tree_in(links_in, Table, space, like(), memory), what, array_at(like(), acts, (ACTS, n)),
+        project(fill, tree_in(links_in, Table, space, like(), memory), what, array_at(0, calls, (2,)),
+               array_at(like(), acts, (ACTS, n)),
                array_at(like(), start, (nq,)), array_at(like(), begin, (n,)), array_at(like(), span, (2,)),
                array_at(like(), q, (nq,)), array_at(like(), qd, (n,)), array_at(like(), moved, (n,)),
                scratch_in(like(), memory))
-    return Form(native, (types.intp,) * 9)
+    return Form(native, (types.intp,) * 10)
 
 
 for _by in (articulated, mass_matrix):

@@ -32,7 +32,7 @@ from .plant import (
     PROJECT,
     REST,
     RESTORE,
-    TOUCHES,
+    SOLVE,
     Plant,
     add_forces,
     arrive,
@@ -54,7 +54,7 @@ EFFORT, GRAVITY, SERVO, BRAKE = 0.0, 1.0, 2.0, 3.0      # what drives a joint
 POSITION, VELOCITY, ACCELERATION, ADDED = range(4)
 REFERENCE = 4
 PAST = 3
-HYBRID, STATICS = TOUCHES + 1, TOUCHES + 2               # addresses of functions, after those of a Plant
+HYBRID, STATICS = SOLVE + 1, SOLVE + 2               # addresses of functions, after those of a Plant
 
 
 class Work(NamedTuple):

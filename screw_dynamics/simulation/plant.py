@@ -15,8 +15,8 @@ from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
 
 # The first among the addresses of compiled functions; at ELEMENTS are the numbers of the elements of force, and
-# RESTORE says what PROJECT brings back after a step, TOUCHES whether it knows of contacts: projection.py.
-FORWARD, CONTROLLER, MOMENTA, FORCES, ELEMENTS, PROJECT, RESTORE, TOUCHES = range(8)
+# RESTORE says what PROJECT brings back after a step; DETECT and SOLVE are those of contacts, which PROJECT calls.
+FORWARD, CONTROLLER, MOMENTA, FORCES, ELEMENTS, PROJECT, RESTORE, DETECT, SOLVE = range(9)
 SPRING, REST, LEAST, MOST = range(PLACE + 1, PLACE + 5)     # rows of joints
 
 
@@ -205,7 +205,7 @@ def push(plant: Plant, h: Scalar, q: list, qd: list) -> list:
     for k in range(len(qd)):
         plant.acts[ADDED, k] = plant.added[k]
         plant.moved[k] = null(qd[k])
-    if put_bounds(plant, h, q, qd, False) or plant.calls[TOUCHES] != 0:
+    if put_bounds(plant, h, q, qd, False) or plant.calls[DETECT] != 0:
         project(plant, PUSHED, h, q, qd)
     for k in range(len(qd)):
         plant.dry[k] = plant.acts[ADDED, k] = null(qd[k])
@@ -233,5 +233,5 @@ def project(plant: Plant, what: int, h: Scalar, q: list, qd: list) -> None:
     """Bring the state back to the constraints of the robot, with what acts on its joints, in a step of length h."""
     if len(qd) > 0:
         plant.span[0] = over(h, qd[0])
-        call(plant.calls[PROJECT], (plant.memory, what, at(plant.acts), at(plant.start), at(plant.begin),
+        call(plant.calls[PROJECT], (plant.memory, what, at(plant.calls[DETECT:]), at(plant.acts), at(plant.start), at(plant.begin),
                                     at(plant.span), at(q), at(qd), at(plant.moved)))
