@@ -6,7 +6,7 @@ from numba import types
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number
 from screw_dynamics.compiled.native import address
-from screw_dynamics.contact.detection import detect
+from screw_dynamics.contact.detection import list_touches
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 
 from .cones import cones_in, solve_cones
@@ -14,13 +14,13 @@ from .contact_tables import FOUND, MISSED, contacts_in
 
 
 def form_of_detection(lanes: bool) -> Form:
-    """What is compiled of `detect`, for solids in their places in the workspace at an address."""
+    """What is compiled of `list_touches`, for solids in their places in the workspace at an address."""
     like = lane if lanes else number
 
     @compiled(f"contacts.detect{BATCHES * lanes}")
     def native(where):
         given = contacts_in(ws.memory_at(where), like())
-        count, missed = detect(given.geometry, given.settings.margin[0], given.contact, given.settings.most[0])
+        count, missed = list_touches(given.geometry, given.settings.margin[0], given.contact, given.settings.most[0])
         given.counts[FOUND], given.counts[MISSED] = float(count), float(missed)
     return Form(native, (types.intp,))
 

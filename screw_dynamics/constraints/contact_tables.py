@@ -28,14 +28,12 @@ from .tables import COUNTS, LOOP, ROW, TERM, work
 
 class Settings(NamedTuple):
     """How many contacts there are at most, also at once; gaps (m) up to which touches are looked for; the approach
-    (m/s) below which nothing rebounds; 1 if some pair does; the sweeps of the solver, and its tolerance."""
+    (m/s) below which nothing rebounds, and 1 if some pair does."""
 
     most: int
     margin: Scalar
     slow: Scalar
     rebounds: int
-    sweeps: int
-    tolerance: Scalar
 
 
 class Kept(NamedTuple):
@@ -69,8 +67,9 @@ LAST, REPORTED, FOUND, MISSED = range(4)
 
 
 class ContactTables(NamedTuple):
-    """Geometry and settings; the contacts that are found, those kept, and those of the step before; counts; wrenches F (6, 3 most); a Problem for m rows of constraints and up to
-    n + 3 most further ones; where the memory of the solver begins; and the report of the step."""
+    """Geometry and settings; the contacts that are found, those kept, and those of the step before; counts; wrenches
+    F (6, 3 most); memory of a Problem for m rows of constraints and up to n + 3 most further ones, and of the solver,
+    and where they begin; the report of the step, and where it begins."""
 
     geometry: Geometry
     settings: Settings
@@ -83,6 +82,7 @@ class ContactTables(NamedTuple):
     vectors: int
     cones: int
     report: np.ndarray
+    reports: int
 
 
 KEPT, REMEMBERED, SETTINGS = width(Kept), width(Remembered), width(Settings)
@@ -149,4 +149,4 @@ def contacts_in(memory: np.ndarray, like: Any) -> ContactTables:
         geometry, settings, table(Contact, like, contact_rows(geometry, most), memory, contact),
         table(Kept, like, most, memory, kept), table(Remembered, like, most, memory, before),
         block(0.0, (4,), memory, counts), block(like, (6, 3 * most), memory, F), memory, vectors, cones,
-        block(like, (report_numbers(most),), memory, report))
+        block(like, (report_numbers(most),), memory, report), report)

@@ -19,7 +19,7 @@ from screw_dynamics.algorithms.columns import clear
 from screw_dynamics.compiled.across import at_once, put, taken
 from screw_dynamics.compiled.native import at, call
 from screw_dynamics.compiled.tiles import gather
-from screw_dynamics.contact.detection import detect, locate
+from screw_dynamics.contact.detection import list_touches, locate
 from screw_dynamics.contact.solids import FAR
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
@@ -100,9 +100,9 @@ def forget(given: ContactTables) -> None:
         given.report[RESIDUALS + 1 + OF_CONTACT * k] = null(given.report[0]) - 1.0
 
 
-def list_touches(given: ContactTables, calls: np.ndarray) -> None:
+def find_touches(given: ContactTables, calls: np.ndarray) -> None:
     """Fill the contacts with gaps of less than the margin in some place, and count them."""
-    given.counts[FOUND], given.counts[MISSED] = detect(given.geometry, given.settings.margin[0], given.contact,
+    given.counts[FOUND], given.counts[MISSED] = list_touches(given.geometry, given.settings.margin[0], given.contact,
                                                        given.settings.most[0])
 
 
@@ -111,8 +111,8 @@ def solve(given: ContactTables, cones: Cones, calls: np.ndarray, u: int, count: 
     solve_cones(cones)
 
 
-@overload(list_touches, jit_options=INLINE)
-def _list_touches(given, calls):
+@overload(find_touches, jit_options=INLINE)
+def _find_touches(given, calls):
     return lambda given, calls: call(calls[0], (at(given.memory),))
 
 
@@ -126,7 +126,7 @@ def find(body: Any, given: ContactTables, calls: np.ndarray) -> int:
     """Fill the contacts, and their frames. Returns their number."""
     contact, kept, geometry = given.contact, given.kept, given.geometry
     locate(geometry, body.C)
-    list_touches(given, calls)
+    find_touches(given, calls)
     count, missed = int(given.counts[FOUND]), given.counts[MISSED]
     given.report[RESIDUALS] = null(given.report[0]) + missed
     for k in range(count):
@@ -277,21 +277,28 @@ def hold_joints(links: Link, of: np.ndarray, acts: np.ndarray, cones: Cones) -> 
 
 
 @kernel
+def put_touch(given: ContactTables, k: int, force: Vec3) -> None:
+    """Write contact k and its force to the report."""
+    report, contact, p, n, i = given.report, given.contact, given.contact.p[k], given.contact.n[k], OF_CONTACT * k
+    i += RESIDUALS + 1
+    none = null(report[0])
+    report[i] = where(contact.gap[k] < given.settings.margin[0], none + float(contact.key[k]), none - 1.0)
+    report[i + 1] = contact.gap[k]
+    report[i + 2], report[i + 3], report[i + 4] = p.x, p.y, p.z
+    report[i + 5], report[i + 6], report[i + 7] = n.x, n.y, n.z
+    report[i + 8], report[i + 9], report[i + 10] = force.x, force.y, force.z
+
+
+@kernel
 def put_report(given: ContactTables, h: Scalar, cones: Cones, count: int) -> None:
     """Write residuals, and the contacts with their forces, in axes of the world."""
-    report, contact, kept, most = given.report, given.contact, given.kept, given.settings.most[0]
+    report, kept = given.report, given.kept
     for k in range(RESIDUALS):
         report[k] = cones.residual[k]
     for k in range(count):
-        i, none, p, n = RESIDUALS + 1 + OF_CONTACT * k, null(h), contact.p[k], contact.n[k]
-        near, x = contact.gap[k] < given.settings.margin[0], kept.x[k]
-        f = (1.0 / h) * (x.x * kept.t[k] + x.y * kept.s[k] + x.z * n)
-        report[i] = where(near, none + float(contact.key[k]), none - 1.0)
-        report[i + 1] = contact.gap[k]
-        report[i + 2], report[i + 3], report[i + 4] = p.x, p.y, p.z
-        report[i + 5], report[i + 6], report[i + 7] = n.x, n.y, n.z
-        report[i + 8], report[i + 9], report[i + 10] = f.x, f.y, f.z
-    for k in range(count, min(most, int(given.counts[REPORTED]))):
+        x = kept.x[k]
+        put_touch(given, k, (1.0 / h) * (x.x * kept.t[k] + x.y * kept.s[k] + x.z * given.contact.n[k]))
+    for k in range(count, int(given.counts[REPORTED])):
         report[RESIDUALS + 1 + OF_CONTACT * k] = null(h) - 1.0
     given.counts[REPORTED] = float(count)
 

@@ -187,6 +187,7 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
         links, body, given, memory, space = tree
         touching, none = contacts_in(memory, q[0]), null(q[0])
         if what == BEGIN:
+            ws.header(memory).report = touching.reports
             forget(touching)
         elif what == PUSHED or not some(span[1] > 0.0):
             share = 1.0 if what == PUSHED else 0.5

@@ -26,12 +26,13 @@ from .runge_kutta import Tableau, dense, dense_weights, error_norm, first_step, 
 # there are as many as the robot needs: damping, friction and stops in the rollout, the model's damping and friction,
 # where in q its coordinate is, or -1, stiffness and rest of its spring, and limits that do not act: what leaves them is
 # noted. The record: steps, and of how many each sample is the last; tolerances; whether it takes long, and runs on the
-# main thread; the time at which it begins; and addresses of functions, see plant.py. Where stops or dry friction act,
+# main thread; the time at which it begins; for one state, where the reports of samples go, and how many numbers each
+# has; and addresses of functions, see plant.py. Where stops or dry friction act,
 # constraints or contacts, `project` of constraints/ is called with RESTORE after a step: NEEDED only where some joint
 # needs it, more for others, for which it is called with BEGIN before the first step.
 CALLS = 22
 SETTINGS = record("steps", "every", ("relative", float), ("absolute", float), "long", "main", ("start", float),
-                  ("calls", WORD, (CALLS,)))
+                  "report", "reported", ("calls", WORD, (CALLS,)))
 _settings_at = reader(SETTINGS)
 STAGES = 25         # rows of working memory before those of the stages
 JOINTS, OF_JOINT = SETTINGS.itemsize // 8, 11
@@ -43,7 +44,8 @@ class Rollout(NamedTuple):
 
     memory: a workspace; settings: see above; initial states q0 (N, 1, nq), qd0 (N, 1, n); effort (N, 1 or steps, n); q
     (N, samples, nq) and qd (N, samples, n): samples after the initial state, which may overlap with it; dt: length of a
-    step, s; stop (1,): other than 0 to end all rollouts that share it; notes (2,): become 1 where a last sample is not
+    step, s; report (N, samples, numbers): what the last step of each sample reports, see contact_tables.py, or no numbers;
+    stop (1,): other than 0 to end all rollouts that share it; notes (2,): become 1 where a last sample is not
     finite, and where a sample is beyond a limit that does not act, within which the state began."""
 
     memory: np.ndarray
@@ -54,6 +56,7 @@ class Rollout(NamedTuple):
     q: np.ndarray
     qd: np.ndarray
     dt: float
+    report: np.ndarray
     stop: np.ndarray
     notes: np.ndarray
 
@@ -124,12 +127,18 @@ def note_left(rollout: Rollout, plant: Plant, first: int, x: list) -> None:
 
 
 @kernel
+def reported(rollout: Rollout, like: Scalar, numbers: int) -> np.ndarray:
+    """What the last step has to report."""
+    return block(like, (numbers,), rollout.memory, header(rollout.memory).report)
+
+
+@kernel
 def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable, rollout: Rollout) -> None:
     """Steps of length dt; every `every`-th of them ends in a sample."""
     x, v, plant, stages = plant_of(tableau, like, space, rollout)
     settings = settings_in(rollout.settings)
     steps, every, projects = settings.steps, settings.every, plant.calls[PROJECT] != 0
-    watched = any_bounds(plant.joints, LEAST, MOST)
+    watched, numbers = any_bounds(plant.joints, LEAST, MOST), rollout.report.shape[2]
     for first in range(0, len(rollout.q0), places(like)):
         load_rows(rollout.q0, first, 0, x)
         load_rows(rollout.qd0, first, 0, v)
@@ -147,6 +156,8 @@ def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable,
                     note_left(rollout, plant, first, x)            # before results, which may be in the place of q0
                 store_rows(rollout.q, first, i // every, x)
                 store_rows(rollout.qd, first, i // every, v)
+                if numbers > 0:
+                    store_rows(rollout.report, first, i // every, reported(rollout, like, numbers))
             if ended(interrupt_at(plant.memory), rollout.stop):
                 return
         note_divergence(rollout, x, v)
