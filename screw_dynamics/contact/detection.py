@@ -44,14 +44,20 @@ def near(given: Geometry, a: int, b: int, margin: Scalar) -> Any:
     return d @ d < reach * reach
 
 
-@outlined
+@kernel
 def detect(given: Geometry, C: Sequence[Pose], margin: float, contact: Contact, most: int) -> tuple[int, int]:
-    """Write the touches with a gap < margin in some place to rows of `contact`, from the first on, in the order of their
-    keys. Returns how many there are, and how many more than `most` would have been.
-
-    C: the poses in the world of the bodies in all slots. The table has contact_rows(given, most) rows; those after the
-    contacts are memory. Where a touch of another place is not near, its gap is >= margin."""
+    """list_touches, of bodies with the poses C in the world, in all slots."""
     locate(given, C)
+    return list_touches(given, margin, contact, most)
+
+
+@outlined
+def list_touches(given: Geometry, margin: float, contact: Contact, most: int) -> tuple[int, int]:
+    """Write the touches of solids in their places with a gap < margin in some place to rows of `contact`, from the first
+    on, in the order of their keys. Returns how many there are, and how many more than `most` would have been.
+
+    The table has contact_rows(given, most) rows; those after the contacts are memory. Where a touch of another place is
+    not near, its gap is >= margin."""
     count, missed = 0, 0
     for k in range(given.pairs):
         a, b = given.pair.first[k], given.pair.second[k]
