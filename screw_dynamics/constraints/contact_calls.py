@@ -9,7 +9,7 @@ from screw_dynamics.compiled.native import address
 from screw_dynamics.contact.detection import list_touches
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 
-from .cones import cones_in, solve_cones
+from .cones import cones, solve_cones
 from .contact_tables import FOUND, MISSED, contacts_in
 
 
@@ -32,7 +32,7 @@ def form_of_solver(lanes: bool) -> Form:
     @compiled(f"contacts.solve{BATCHES * lanes}")
     def native(where, u, count):
         given = contacts_in(ws.memory_at(where), like())
-        solve_cones(cones_in(like(), u, count, given.memory, given.cones))
+        solve_cones(cones(like(), u, count, given.memory, given.cones))
     return Form(native, (types.intp,) * 3)
 
 

@@ -28,7 +28,8 @@ from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null, outlined
 from screw_dynamics.screws.se3 import Pose, Wrench
 from screw_dynamics.screws.vectors import Vec3, cross
 
-from .cones import Cones, cones_in, solve_cones
+from .cones import COMPLEMENTARITY, CONE, DISSIPATION, Cones, solve_cones
+from .cones import cones as cones_in
 from .contact_tables import FOUND, LAST, MISSED, OF_CONTACT, REPORTED, RESIDUALS, ContactTables, contact_problem
 from .dynamics import LEAST, ask, put_rates
 from .ends import set_in_motion
@@ -214,9 +215,12 @@ def put_operator(problem: Problem, first: int, cones: Cones) -> None:
 
 
 @kernel
-def put_cones(links: Link, of: np.ndarray, acts: np.ndarray, given: ContactTables, cones: Cones, count: int) -> None:
-    """Fill bounds, coefficients of friction and the impulses to begin with."""
+def put_cones(links: Link, of: np.ndarray, acts: np.ndarray, given: ContactTables, squares: np.ndarray, cones: Cones,
+              count: int) -> None:
+    """Fill inverse inertias that count, bounds, coefficients of friction and the impulses to begin with."""
     u = len(of)
+    for i in range(len(cones.size)):
+        cones.size[i] = squares[i]
     for j in range(u):
         k = links.coordinate[of[j]]
         cones.lower[j], cones.upper[j], cones.x[j] = acts[LOWER, k], acts[UPPER, k], null(acts[LOWER, k])
@@ -249,16 +253,11 @@ def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: flo
     """Set c to the gaps at the end of a step, of displacements `share` h times the mean of the velocities before and
     after it, and to 0 for tangents and joints. Returns whether some gap is below 0 there."""
     found = False
-    for i in range(len(cones.c)):
-        v = cones.c[i]
-        for j in range(len(cones.c)):
-            v += cones.G[i, j] * cones.x[j]
-        cones.velocity[i] = v
     for j in range(u):
         cones.c[j] = null(h)
     for k in range(count):
         gap, i = given.contact.gap[k], u + 3 * k
-        v = cones.velocity[i + 2] - where((gap > 0.0) & (gap < FAR), gap, null(gap)) / h
+        v = cones.v[i + 2] - where((gap > 0.0) & (gap < FAR), gap, null(gap)) / h
         end = gap + h * (share * v + (1.0 - share) * given.kept.before[k])
         cones.c[i], cones.c[i + 1], cones.c[i + 2] = null(gap), null(gap), end
         found = found or some((end < -TOUCHING) & (gap < given.settings.margin[0]))
@@ -293,8 +292,7 @@ def put_touch(given: ContactTables, k: int, force: Vec3) -> None:
 def put_report(given: ContactTables, h: Scalar, cones: Cones, count: int) -> None:
     """Write residuals, and the contacts with their forces, in axes of the world."""
     report, kept = given.report, given.kept
-    for k in range(RESIDUALS):
-        report[k] = cones.residual[k]
+    report[0], report[1], report[2] = cones.found[COMPLEMENTARITY], cones.found[CONE], cones.found[DISSIPATION]
     for k in range(count):
         x = kept.x[k]
         put_touch(given, k, (1.0 / h) * (x.x * kept.t[k] + x.y * kept.s[k] + x.z * given.contact.n[k]))
@@ -313,7 +311,6 @@ def taking_loops_out(by: ModuleType) -> Callable:
         set_in_motion(links, body)
         put_rates(links, body, given, given.h)
         ask(given, problem)
-        measure(problem)
         return orthogonalize(problem, 0, 0, given.m, LEAST * largest, most)[0]
     return add_constraints, take_loops_out
 
@@ -381,16 +378,17 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
             for j in range(u):
                 problem.b[0, m + j] = -qd[links.coordinate[of[j]]]
             ask_contacts(body, touching, problem, m + u, h, count)
+            measure(problem)
+            put_cones(links, of, acts, touching, problem.squares[0, m:], cones, count)
             combine(problem, take_loops_out(links, body, given, problem, largest, most))
             put_operator(problem, m, cones)
-            put_cones(links, of, acts, touching, cones, count)
             solve(touching, cones, calls, u, count)
             take_impulses(touching, cones, u, count)
             combine_all(problem, m, cones.x)
             add_half(links, body, given, problem.x, qd)
         else:
-            for k in range(RESIDUALS):
-                cones.residual[k] = null(h)
+            for k in (COMPLEMENTARITY, CONE, DISSIPATION):
+                cones.found[k] = null(h)
         put_report(touching, h, cones, count)
         remember(touching, count)
         if count > 0 and penetrates(touching, cones, u, h, share, count):
