@@ -38,6 +38,7 @@ from .kinematics import clear_matrix, put_wrench
 from .shortest import Problem, combine, measure, orthogonalize
 from .tables import ConstraintTables
 
+OF_STEPS = "q", "qd", "tau", "added"         # inputs of recursions in a step
 TOUCHING = 1e-12            # m: a penetration that is less is rounding
 
 
@@ -351,10 +352,10 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
 
     @outlined
     def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, touching: ContactTables, calls: np.ndarray,
-                        acts: np.ndarray, most: Scalar, h: Scalar, share: float, begin: np.ndarray, qd: np.ndarray,
-                        moved: np.ndarray) -> None:
+                        acts: np.ndarray, factors: bool, most: Scalar, h: Scalar, share: float, begin: np.ndarray,
+                        qd: np.ndarray, moved: np.ndarray) -> None:
         """Change qd (n), from velocities `begin` at the start of a step of length h, by impulses, for bodies in their
-        places; and `moved` (n) by the displacement that corrects penetrations. share: of the displacement in the step
+        places, with M^-1 if `factors`; and `moved` (n) by the displacement that corrects penetrations. share: of the displacement in the step
         that the velocities at its end have; those at its start have the rest."""
         count = find(body, touching, calls)
         of, m = joints_that_may_act(links, acts, np.empty(len(qd), dtype=np.int64)), given.m
@@ -370,10 +371,12 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
         cones = cones_in(qd[0], u, count, touching.memory, touching.cones)
         if u + count + m > 0:
             problem = contact_problem(touching, qd[0], len(qd), m, u + 3 * count)
-            gather(links.coordinate, qd, body.qd)
-            clear(body.tau)
-            gather(links.coordinate, acts[ADDED], body.added)
-            largest = factorize(links, body, given)
+            largest = null(h)
+            if not factors:
+                gather(links.coordinate, qd, body.qd)
+                clear(body.tau)
+                gather(links.coordinate, acts[ADDED], body.added)
+                largest = factorize(links, body, given)
             fill_columns(links, body, given, touching, of, problem.Y, count)
             for j in range(u):
                 problem.b[0, m + j] = -qd[links.coordinate[of[j]]]

@@ -7,6 +7,7 @@ import numpy as np
 from screw_dynamics.compiled.batch import Workspaces
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.constraints import contact_tables, tables
+from screw_dynamics.constraints.contact_calls import ACCELERATION
 from screw_dynamics.constraints.contact_tables import OF_CONTACT, RESIDUALS, Settings
 from screw_dynamics.constraints.projection import CONFIGURATIONS, NOTHING
 from screw_dynamics.constraints.touches import touches_entry
@@ -77,6 +78,8 @@ class Touching:
         entries = robot.rollouts.entries
         if constraints:
             entries = entries._replace(acceleration=constraints.acceleration)
+        elif not robot.model.shares_coordinates:
+            entries = entries._replace(acceleration=ACCELERATION.of(robot.model.structure))
         self.rollouts = Rollouts(robot, entries, self._workspaces, CONFIGURATIONS if constraints else NOTHING,
                                  "contacts and loops" if constraints else "contacts")
 
