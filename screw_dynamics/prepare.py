@@ -99,9 +99,9 @@ def forms(everything: bool = False, on_groups: bool = False, geared: bool = Fals
         *(entry.form_of_many if lanes else entry.form_of_one for entry in entries),
         *(form for entry in entries * lanes for form in entry.forms_of_rows),
         search.form(lanes, on_groups), *forces.forms(on_groups, lanes, everything),
-        *(projection.form_of_projection(structure, False, lanes) for structure in structures), *everything * (
+        *(projection.form_of_projection(structure, "joints", lanes) for structure in structures), *everything * (
             projection.form_of_closing(on_groups, lanes),
-            *(projection.form_of_projection(structure, True, lanes) for structure in structures))]
+            *(projection.form_of_projection(structure, "loops", lanes) for structure in structures))]
         for lanes in (False, True))
     batches.append(workers.form())
     single += [*(entry.form_of_one for entry in of_one),

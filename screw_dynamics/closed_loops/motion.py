@@ -34,7 +34,7 @@ def rollouts(constraints: Constraints, projection: str | None) -> Rollouts:
     """The rollouts of a robot that keeps constraints, with one of PROJECTIONS after each step."""
     robot = constraints.robot
     entries = robot.rollouts.entries._replace(acceleration=constraints.acceleration)
-    return Rollouts(robot, entries, constraints.on_lanes, PROJECTIONS[projection])
+    return Rollouts(robot, entries, constraints.on_lanes, PROJECTIONS[projection], "loops")
 
 
 def simulate(constraints: Constraints, rollouts: Rollouts, q: np.ndarray, qd: np.ndarray, effort: np.ndarray | Callable,

@@ -15,7 +15,7 @@ from screw_dynamics.numbers.values import Scalar, kernel, null
 from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_wrench
 from screw_dynamics.screws.vectors import Vec3
 
-from .kinematics import add_entry, clear_matrix, meet
+from .kinematics import add_entry, clear_matrix, meet, send
 from .rows import row
 from .tables import COUPLING, ConstraintTables
 
@@ -90,14 +90,32 @@ def fill_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray
 
 
 @kernel
-def fill_half(links: Link, body: InverseFactors, given: ConstraintTables, of: np.ndarray | None, Y: np.ndarray) -> None:
-    """Y (n, m + u) becomes D^-1/2 L^-1 J^T for the rows of the constraints, and then those of joints, if any."""
-    clear_matrix(Y)
+def add_opposite(links: Link, body: InverseFactors, i: int, j: int, a: Vec3, b: Vec3, F: np.ndarray, Y: np.ndarray
+                 ) -> None:
+    """Add rows of wrenches F (6, count) on body i, and of their opposites on body j, to Y (n, count); see `send`."""
+    send(links, body, i, j, a, b, F, at_joint, Y, to_root)
+
+
+@kernel
+def finish(body: InverseFactors, Y: np.ndarray) -> None:
+    """All rows are added."""
+
+
+@kernel
+def add_constraints(links: Link, body: InverseFactors, given: ConstraintTables, Y: np.ndarray) -> None:
+    """Add the rows of the constraints."""
     for c in range(given.loops):
         if given.loop.kind[c] != COUPLING:
             meet(links, body, given, c, row, at_joint, Y, to_root)
     for t in range(given.terms):
         push(links, body, given.term.slot[t], given.term.ratio[t] + null(body.d[0]), Y, given.term.row[t])
+
+
+@kernel
+def fill_half(links: Link, body: InverseFactors, given: ConstraintTables, of: np.ndarray | None, Y: np.ndarray) -> None:
+    """Y (n, m + u) becomes D^-1/2 L^-1 J^T for the rows of the constraints, and then those of joints, if any."""
+    clear_matrix(Y)
+    add_constraints(links, body, given, Y)
     if of is not None:
         add_joints(links, body, of, Y, given.m)
 

@@ -81,14 +81,25 @@ def meet(links: Link, body: Any, given: ConstraintTables, c: int, wrench: Callab
          arrive: Callable) -> None:
     """Send the rows wrench(given, c, k, D) of loop c, and their opposites, from both links to where the branches meet:
     through(links, body, i, W, Y, first) at each joint i, and then arrive(links, body, i, W, Y, first) at body i."""
-    at, parent, begin, count = ends(links, body, given.loop, c), links.parent, given.loop.first[c], given.loop.count[c]
+    at, begin, count = ends(links, body, given.loop, c), given.loop.first[c], given.loop.count[c]
     for k in range(count):
         P = wrench(given, c, k, at.D)
         put_wrench(given.F, begin + k, Wrench(at.R @ P.torque, at.R @ P.force))
-    F, out = given.F[:, begin:begin + count], Y[:, begin:begin + count]
-    for first in range(0, count, at_once(Y)):
-        P, i, j = wrenches(F, first), given.loop.link[c], given.loop.on[c]
-        W, opposite = shifted_wrench(at.a, P), -shifted_wrench(at.b, P)
+    columns = slice(begin, begin + count)
+    send(links, body, given.loop.link[c], given.loop.on[c], at.a, at.b, given.F[:, columns], through, Y[:, columns],
+         arrive)
+
+
+@kernel
+def send(links: Link, body: Any, link: int, on: int, a: Vec3, b: Vec3, F: np.ndarray, through: Callable,
+         out: np.ndarray, arrive: Callable) -> None:
+    """Send the wrenches F (6, count), in axes of the world, from body `link`, and their opposites from body `on`, to
+    where the branches meet, as `meet` does; a and b: from the origins of the bodies to the point that they are about.
+    """
+    parent = links.parent
+    for first in range(0, F.shape[1], at_once(out)):
+        P, i, j = wrenches(F, first), link, on
+        W, opposite = shifted_wrench(a, P), -shifted_wrench(b, P)
         while i != j:
             if i > j:
                 W = through(links, body, i, W, out, first)
@@ -109,6 +120,12 @@ def fill_transpose(links: Link, body: Any, given: ConstraintTables, wrench: Call
     """Y (n, m) becomes the transpose of the matrix whose rows are the powers of wrench(given, c, k, D) on the joint
     screws."""
     clear_matrix(Y)
+    add_transpose(links, body, given, wrench, Y)
+
+
+@kernel
+def add_transpose(links: Link, body: Any, given: ConstraintTables, wrench: Callable, Y: np.ndarray) -> None:
+    """Add it to Y."""
     for c in range(given.loops):
         if given.loop.kind[c] != COUPLING:
             meet(links, body, given, c, wrench, at_joint, Y, vanish)

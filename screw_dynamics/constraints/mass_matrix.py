@@ -13,7 +13,7 @@ from screw_dynamics.numbers.values import Scalar, kernel, null, zero
 from screw_dynamics.screws.se3 import Twist, shifted_twist
 from screw_dynamics.screws.vectors import Vec3
 
-from .kinematics import clear_matrix, fill_transpose
+from .kinematics import add_transpose, at_joint, clear_matrix, send, vanish
 from .rows import row
 from .tables import ConstraintTables
 
@@ -55,8 +55,8 @@ def add_free(links: Link, body: InverseFactors, given: ConstraintTables, qdd: np
 
 
 @kernel
-def halve(body: InverseFactors, Y: np.ndarray) -> None:
-    """D^-1/2 L^-1 Y, in place."""
+def finish(body: InverseFactors, Y: np.ndarray) -> None:
+    """All rows are added: D^-1/2 L^-1 Y, in place."""
     substitute_forward(body.H, Y)
     for i in range(len(Y)):
         for j in range(Y.shape[1]):
@@ -75,16 +75,30 @@ def fill_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray
     """Y (n, u) becomes D^-1/2 L^-1 J^T for the rows of joints alone."""
     clear_matrix(Y)
     add_joints(links, body, of, Y, 0)
-    halve(body, Y)
+    finish(body, Y)
+
+
+@kernel
+def add_opposite(links: Link, body: InverseFactors, i: int, j: int, a: Vec3, b: Vec3, F: np.ndarray, Y: np.ndarray
+                 ) -> None:
+    """Add rows of wrenches F (6, count) on body i, and of their opposites on body j, to Y (n, count); see `send`."""
+    send(links, body, i, j, a, b, F, at_joint, Y, vanish)
+
+
+@kernel
+def add_constraints(links: Link, body: InverseFactors, given: ConstraintTables, Y: np.ndarray) -> None:
+    """Add the rows of the constraints."""
+    add_transpose(links, body, given, row, Y)
 
 
 @kernel
 def fill_half(links: Link, body: InverseFactors, given: ConstraintTables, of: np.ndarray | None, Y: np.ndarray) -> None:
     """Y (n, m + u) becomes D^-1/2 L^-1 J^T for the rows of the constraints, and then those of joints, if any."""
-    fill_transpose(links, body, given, row, Y)
+    clear_matrix(Y)
+    add_constraints(links, body, given, Y)
     if of is not None:
         add_joints(links, body, of, Y, given.m)
-    halve(body, Y)
+    finish(body, Y)
 
 
 @kernel

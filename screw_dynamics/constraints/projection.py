@@ -4,7 +4,7 @@ that keep them so, and impulses of stops, brakes and dry friction.
 Loops close by Gauss and Newton's steps, damped by the square of the residual (Levenberg, Marquardt): the shortest step
 x with G x + |h| e = -h, G the gradient of the residual h and e whatever it takes, which vanishes as h does."""
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from numba import types
 
 from screw_dynamics.algorithms.space import coordinates_alone, displace, groups, put_back
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.entry import lane, number, per_joint
 from screw_dynamics.compiled.native import address, array_at
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.tiles import gather
@@ -25,6 +25,8 @@ from screw_dynamics.numbers.tables import block, taking
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
 from . import articulated, mass_matrix, rows
+from .contact_tables import contacts_in
+from .contacts import forget, of_contacts, put_poses, with_motion
 from .dynamics import LEAST
 from .ends import compute_poses
 from .entries import fill_coordinates, fill_placements
@@ -37,7 +39,7 @@ LONGEST = 0.5           # of a step of the projection, in rad and m alike: loops
 TOLERANCE, STEPS = 1e-12, 20        # of the projection after a step of an integrator
 # What is asked for: in a tree, impulses of joints, after a step if some joint needs one, and in the course of it. Of a
 # robot that keeps constraints the rank at the beginning, and what is brought back after each step: with NOTHING, ranks
-# are those at the beginning.
+# are those at the beginning. Robots that touch begin without contacts of a step before.
 NEEDED, PUSHED, BEGIN, NOTHING, VELOCITIES, CONFIGURATIONS = range(6)
 
 
@@ -112,7 +114,7 @@ def projecting_joints(by: ModuleType) -> Callable:
     add_impulses_to = of_joints(by)
 
     @kernel
-    def project(fill, tree, what, acts, start, q, qd, scratch):
+    def project(fill, tree, what, calls, acts, start, begin, span, q, qd, moved, scratch):
         """What stops, brakes and dry friction do at the end of a step."""
         links, body, given, memory, space = tree
         fill(links, memory, q, body.q)
@@ -134,7 +136,7 @@ def projecting_loops(by: ModuleType) -> Callable:
         return add_impulses_to(links, body, given, acts, most, qd)
 
     @kernel
-    def project(fill, tree, what, acts, start, q, qd, scratch):
+    def project(fill, tree, what, calls, acts, start, begin, span, q, qd, moved, scratch):
         """Bring back what a step of an integrator has moved off the constraints, and keep the rank that they have where
         they hold, for the next step; and what stops, brakes and dry friction do. Velocities become NaN where loops do
         not close."""
@@ -168,6 +170,50 @@ def projecting_loops(by: ModuleType) -> Callable:
     return project
 
 
+@kernel
+def project_nothing(fill, tree, what, calls, acts, start, begin, span, q, qd, moved, scratch):
+    """Nothing is left to be brought back."""
+
+
+def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
+    """The kernel `project` for robots that touch, and keep constraints if `loops`."""
+    add_impulses_to, project_loops = of_contacts(by, loops), projecting_loops(by) if loops else project_nothing
+
+    @kernel
+    def project(fill, tree, what, calls, acts, start, begin, span, q, qd, moved, scratch):
+        """What contacts do, once in a step, with stops, brakes and dry friction: where it begins, if displacements are
+        those of velocities at its end (PUSHED). Else at its end, by the contacts where it began: their forces are taken
+        as constant in the step, by half of which bodies are displaced."""
+        links, body, given, memory, space = tree
+        touching, none = contacts_in(memory, q[0]), null(q[0])
+        if what == BEGIN:
+            ws.header(memory).report = touching.reports
+            forget(touching)
+        elif what == PUSHED or not some(span[1] > 0.0):
+            share = 1.0 if what == PUSHED else 0.5
+            fill(links, memory, start, body.q)
+            compute_poses(links, body)
+            put_poses(links, body)
+            free = given.free
+            for k in range(len(qd)):
+                free[k] = qd[k]
+            add_impulses_to(links, body, given, touching, calls, acts, given.most[0], span[0], share, begin, qd, moved)
+            if what != PUSHED:
+                for k in range(len(qd)):
+                    free[k] = moved[k] + 0.5 * span[0] * (qd[k] - free[k])
+                    moved[k] = none
+                displace(space, q, 1.0, free, scratch)
+                for k in range(len(q)):
+                    q[k] = scratch[k]
+                put_stuck_back(space, acts, start, q, qd, free)
+            for k in range(len(qd)):                            # they have acted
+                acts[LOWER, k] = where(acts[LOWER, k] > -np.inf, none, acts[LOWER, k])
+                acts[UPPER, k] = where(acts[UPPER, k] < np.inf, none, acts[UPPER, k])
+        if what != PUSHED:
+            project_loops(fill, tree, what, calls, acts, start, begin, span, q, qd, moved, scratch)
+    return project
+
+
 # ------------------------------------------------------------------------------------------------- entry points
 @kernel
 def scratch_in(like: Scalar, memory: np.ndarray) -> np.ndarray:
@@ -182,33 +228,46 @@ def tree_in(links_in: Callable, Table: type, space: Callable, like: Scalar, memo
                 constraints_in(memory, like), memory, space(memory))
 
 
-def form_of_projection(structure: Structure, loops: bool, lanes: bool) -> Form:
+OF_STEPS = "q", "qd", "tau", "added"
+PROJECTING = {"joints": projecting_joints, "loops": projecting_loops, "contacts": projecting_contacts,
+              "contacts and loops": partial(projecting_contacts, loops=True)}
+
+
+def form_of_projection(structure: Structure, of: str, lanes: bool) -> Form:
     """What is compiled of `project`, for calls from compiled code with addresses: of workspace, what is brought back,
-    acts (ACTS, n), start (nq), q and qd. loops: for robots that keep constraints, else for trees."""
+    those that contact_calls.py compiles, acts (ACTS, n), configuration and velocities at the start of the step, its span (2), q and qd, and the displacement
+    of penetrations (n). of: "joints", for trees, "loops", for robots that keep constraints, "contacts", or "contacts and loops"."""
     by = mass_matrix if structure.shares_coordinates else articulated
-    Table = taking(by.InverseFactors, ("q", "qd", "tau", "added"))
+    Table = taking(by.InverseFactors, OF_STEPS)
+    Table = with_motion(Table) if of.startswith("contacts") else Table
     Table, fill, space = ((ws.placed(Table), fill_placements, groups) if structure.on_groups else
                          (Table, fill_coordinates, coordinates_alone))
     links_in = ws.geared_links_in if structure.geared else ws.links_in
-    project, like = (projecting_loops if loops else projecting_joints)(by), lane if lanes else number
-    name = (f"{'loops' if loops else 'joints'}.project.{by.__name__.rpartition('.')[2]}"
+    project, like = PROJECTING[of](by), lane if lanes else number
+    name = (f"{of}.project.{by.__name__.rpartition('.')[2]}"
             f"{'.groups' * structure.on_groups}{'.armature' * structure.geared}{BATCHES * lanes}")
 
     @compiled(name)
-    def native(where_, what, acts, start, q, qd):
+    def native(where_, what, calls, acts, start, begin, span, q, qd, moved):
         memory = ws.memory_at(where_)
         head = ws.header(memory)
         n, nq = head.coordinates, head.configuration
-        project(fill, tree_in(links_in, Table, space, like(), memory), what, array_at(like(), acts, (ACTS, n)),
-               array_at(like(), start, (nq,)), array_at(like(), q, (nq,)), array_at(like(), qd, (n,)),
+        project(fill, tree_in(links_in, Table, space, like(), memory), what, array_at(0, calls, (2,)),
+               array_at(like(), acts, (ACTS, n)),
+               array_at(like(), start, (nq,)), array_at(like(), begin, (n,)), array_at(like(), span, (2,)),
+               array_at(like(), q, (nq,)), array_at(like(), qd, (n,)), array_at(like(), moved, (n,)),
                scratch_in(like(), memory))
-    return Form(native, (types.intp,) * 6)
+    return Form(native, (types.intp,) * 10)
+
+
+for _by in (articulated, mass_matrix):
+    ws.reserve(with_motion(taking(_by.InverseFactors, OF_STEPS)), per_joint)
 
 
 @cache
-def projection_address(structure: Structure, loops: bool, lanes: bool) -> int:
+def projection_address(structure: Structure, of: str, lanes: bool) -> int:
     """The address of `project`."""
-    form = form_of_projection(structure, loops, lanes)
+    form = form_of_projection(structure, of, lanes)
     _kept.append(form)
     return address(prepare(*form))
 

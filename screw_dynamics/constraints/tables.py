@@ -87,6 +87,7 @@ def pack(loops: list[Loop], rows: list[Row], terms: list[Term]) -> np.ndarray:
     return np.concatenate([(len(loops), len(rows), len(terms)), *(packed(rows).ravel() for rows in tables)])
 
 
+@kernel
 def work(n: int, m: int) -> int:
     """How many numbers the memory of m constraints of n coordinates has for one state."""
     return 7 * m + 2 * n + 1 + _vectors(n, m) + _rows(n, m) + box_numbers(n)
@@ -104,7 +105,7 @@ def _rows(n: int, m: int) -> int:
     return max(numbers(m, m), numbers(n, n))
 
 
-LOOP, ROW = width(Loop), width(Row)
+LOOP, ROW, TERM = width(Loop), width(Row), width(Term)
 
 
 @kernel

@@ -24,7 +24,22 @@ from screw_dynamics.screws.se3 import Ad_dual, Wrench
 from screw_dynamics.screws.vectors import Vec3
 
 from .integrators import INTEGRATORS, momenta_address
-from .plant import ELEMENTS, FORCES, FORWARD, MOMENTA, PROJECT, REST, Plant, add_forces, arrive, depart, project, push
+from .plant import (
+    ELEMENTS,
+    FORCES,
+    FORWARD,
+    MOMENTA,
+    PROJECT,
+    REST,
+    RESTORE,
+    SOLVE,
+    Plant,
+    add_forces,
+    arrive,
+    depart,
+    project,
+    push,
+)
 from .steps import prepare_plant
 
 # Rows of a table of joints (ROWS, n), a column for each velocity, however many the robot has: friction, position stops,
@@ -39,7 +54,7 @@ EFFORT, GRAVITY, SERVO, BRAKE = 0.0, 1.0, 2.0, 3.0      # what drives a joint
 POSITION, VELOCITY, ACCELERATION, ADDED = range(4)
 REFERENCE = 4
 PAST = 3
-HYBRID, STATICS = PROJECT + 1, PROJECT + 2                # addresses of functions, after those of a Plant
+HYBRID, STATICS = SOLVE + 1, SOLVE + 2               # addresses of functions, after those of a Plant
 
 
 class Work(NamedTuple):
@@ -171,13 +186,13 @@ def finite(x: np.ndarray) -> bool:
 @kernel
 def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, memory: np.ndarray, calls: np.ndarray,
                  joints: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, start: float, h: float,
-                 what: int, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, clipped: np.ndarray, lost: np.ndarray,
+                 q: np.ndarray, qd: np.ndarray, tau: np.ndarray, clipped: np.ndarray, lost: np.ndarray,
                  past: np.ndarray) -> int:
     """Make steps of length h from the time `start` on, and from q (nq) and qd (n), which become the last finite state.
     Returns how many were made.
 
     space: as of prepare_plant; reference (1 or steps, REFERENCE, n); wrenches (slots, 6), in the frames of the bodies;
-    calls: see FORWARD; what: see PROJECTED in steps.py. tau (n) becomes the efforts in the last step, or without steps
+    calls: see FORWARD. tau (n) becomes the efforts in the last step, or without steps
     those at the state; clipped (n) counts the steps in which a command or an effort was; lost (2, n): the accelerations
     and the state, as a sum, that are not finite, if any; past (0 or steps, PAST, nq): q and the n numbers of qd at the
     start of each step, and the n efforts in it."""
@@ -186,10 +201,10 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
     x, v, plant, stages = prepare_plant(tableau, 0.0, space, calls, joints, memory)
     work = Work(np.empty((hybrid_dynamics.INPUTS, n)), np.empty((2, n)), np.empty(n), np.empty(n))
     beyond, pushes = np.zeros(n, dtype=np.bool_), pushing(wrenches)
-    if what > NEEDED:
+    if calls[RESTORE] > NEEDED:
         for k in range(nq):
             x[k] = q[k]
-        project(plant, BEGIN, x, qd)
+        project(plant, BEGIN, h, x, qd)
     for i in range(max(steps, 1)):
         row = reference[min(i, len(reference) - 1)]
         depart(plant, q, qd)
@@ -212,8 +227,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
         if implicit:
             for k in range(n):
                 v[k], plant.added[k] = v[k] + h * lost[0, k], work.inputs[3, k]
-            push(plant, h, q, v)
-            displace(plant.space, q, h, v, x)
+            displace(plant.space, q, h, push(plant, h, q, v), x)
         else:
             for k in range(n):
                 plant.tau[k] = tau[k]
@@ -221,7 +235,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
                 pushed(where_, calls, wrenches, q, work, plant.tau)
             step(tableau, plant, start + i * h, h, x, v, stages)
         if calls[PROJECT] != 0:
-            arrive(plant, what, h, x, v)
+            arrive(plant, h, x, v)
         sizes(plant.space, x, lost[1])
         for k in range(n):
             lost[1, k] = (lost[1, k] - lost[1, k]) + (v[k] - v[k])
@@ -241,7 +255,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
 
 # ------------------------------------------------------------------------------------------------- entry points
 _VECTOR, _ROWS, _WORDS = ws.numbers_type(1), ws.numbers_type(2), types.int64[::1]
-SIGNATURE = (_VECTOR, _WORDS, _ROWS, _ROWS, ws.numbers_type(3), types.int64, types.float64, types.float64, types.int64,
+SIGNATURE = (_VECTOR, _WORDS, _ROWS, _ROWS, ws.numbers_type(3), types.int64, types.float64, types.float64,
              _VECTOR, _VECTOR, _VECTOR, _WORDS, _ROWS, ws.numbers_type(3))
 
 
@@ -251,10 +265,10 @@ def form(integrator: str, on_groups: bool = False) -> Form:
     space = groups if on_groups else coordinates_alone
 
     @compiled(f"driven.{integrator}{'.groups' * on_groups}", nogil=True)
-    def run(memory, calls, joints, wrenches, reference, steps, start, h, what, q, qd, tau, clipped, lost, past):
+    def run(memory, calls, joints, wrenches, reference, steps, start, h, q, qd, tau, clipped, lost, past):
         begin(ws.interrupt_at(at(memory)), False)
         made = driven_steps(implicit, step, tableau, space, memory, calls, joints, wrenches, reference, steps, start, h,
-                            what, q, qd, tau, clipped, lost, past)
+                            q, qd, tau, clipped, lost, past)
         finish(ws.interrupt_at(at(memory)))
         return made
     return Form(run, SIGNATURE)
@@ -279,14 +293,15 @@ class Driven:
         statics = entries.gravity_torque.of(structure)
         if constraints:
             self._memory, acceleration = ws.workspace(constraints.in_workspaces), constraints.acceleration
-            hybrid, self._what = loops_hybrid_dynamics.entry(structure)[1], CONFIGURATIONS
+            hybrid, restored = loops_hybrid_dynamics.entry(structure)[1], CONFIGURATIONS
         else:
             self._memory, acceleration = ws.workspace(with_room(robot.tables)), entries.acceleration.of(structure)
-            hybrid, self._what = hybrid_dynamics.entry(structure)[1], NEEDED
+            hybrid, restored = hybrid_dynamics.entry(structure)[1], NEEDED
         self._calls = np.zeros(STATICS + 1, dtype=np.int64)
         self._calls[FORWARD], self._calls[STATICS] = acceleration.address(False), statics.address(False)
         self._calls[HYBRID] = hybrid
-        self._calls[PROJECT] = projection_address(structure, bool(constraints), False)
+        self._calls[PROJECT] = projection_address(structure, "loops" if constraints else "joints", False)
+        self._calls[RESTORE] = restored
         if self._total:
             self._calls[FORCES], self._calls[ELEMENTS] = self._total.address(False), self._total.where
         if INTEGRATORS[integrator].momenta:
@@ -306,6 +321,6 @@ class Driven:
         """Make steps, see `driven_steps`; q (nq), qd (n), clipped (n), int64, and past are changed. Returns how many
         were made, the efforts tau (n), and the mask (n,) of the velocities that ended the motion."""
         tau, self.lost[...] = np.zeros(len(qd)), 0.0
-        made = self._run(self._memory, self._calls, joints, wrenches, reference, steps, start, h, self._what, q, qd,
+        made = self._run(self._memory, self._calls, joints, wrenches, reference, steps, start, h, q, qd,
                          tau, clipped, self.lost, past)
         return made, tau, ~np.isfinite(self.lost.sum(axis=0))

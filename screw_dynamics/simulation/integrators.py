@@ -41,8 +41,7 @@ def semi_implicit_euler(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q:
     accelerate(plant, t, q, qd, h, qdd)
     for k in range(len(qd)):
         qd[k] += h * qdd[k]
-    push(plant, h, q, qd)
-    displace(plant.space, q, h, qd, stages.q)
+    displace(plant.space, q, h, push(plant, h, q, qd), stages.q)
     for k in range(len(q)):
         q[k] = stages.q[k]
 

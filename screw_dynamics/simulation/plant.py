@@ -14,8 +14,9 @@ from screw_dynamics.constraints.projection import NEEDED, PUSHED
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
 
-# The first among the addresses of compiled functions; at ELEMENTS are the numbers of the elements of force.
-FORWARD, CONTROLLER, MOMENTA, FORCES, ELEMENTS, PROJECT = range(6)
+# The first among the addresses of compiled functions; at ELEMENTS are the numbers of the elements of force, and
+# RESTORE says what PROJECT brings back after a step; DETECT and SOLVE are those of contacts, which PROJECT calls.
+FORWARD, CONTROLLER, MOMENTA, FORCES, ELEMENTS, PROJECT, RESTORE, DETECT, SOLVE = range(9)
 SPRING, REST, LEAST, MOST = range(PLACE + 1, PLACE + 5)     # rows of joints
 
 
@@ -28,7 +29,8 @@ class Plant(NamedTuple):
     the efforts, and memory for the inputs of forward dynamics and of the controller, whose time is the first entry of
     t; terms (3, n): memory for what elements of force add up to. begin (n): the velocities where a step starts, slip
     (n) their signs, by which dry friction resists in it, dry (n) its efforts, start (nq) the configuration there; acts
-    (ACTS, n): memory."""
+    (ACTS, n): memory. span (2): the length of the step, and 1 where its impulses have acted already; moved (n): the
+    velocities of its displacement, where they are not those at its end."""
 
     space: Any
     memory: int
@@ -46,6 +48,8 @@ class Plant(NamedTuple):
     dry: Any
     start: Any
     acts: Any
+    span: Any
+    moved: Any
 
 
 class Stages(NamedTuple):
@@ -161,6 +165,8 @@ def depart(plant: Plant, q: list, qd: list) -> None:
         plant.dry[k], plant.acts[STICKS, k], plant.acts[ADDED, k] = none + plant.joints[1, k], none, none
     for k in range(len(q)):
         plant.start[k] = q[k]
+    if len(qd) > 0:
+        plant.span[1] = null(qd[0])
 
 
 @outlined
@@ -190,33 +196,42 @@ def put_bounds(plant: Plant, h: Scalar, q: list, qd: list, turning: bool) -> boo
 
 
 @outlined
-def push(plant: Plant, h: Scalar, q: list, qd: list) -> None:
+def push(plant: Plant, h: Scalar, q: list, qd: list) -> list:
     """The impulses of a step of length h on the velocities qd, at its start q: Moreau's rule, for steps whose
-    displacement is that of the velocities at their end. No friction is left for the end then."""
-    if plant.calls[PROJECT] != 0:
-        for k in range(len(qd)):
-            plant.acts[ADDED, k] = plant.added[k]
-        if put_bounds(plant, h, q, qd, False):
-            project(plant, PUSHED, q, qd)
-        for k in range(len(qd)):
-            plant.dry[k] = plant.acts[ADDED, k] = null(qd[k])
+    displacement is that of the velocities at their end. No friction is left for the end then. Returns the velocities of
+    the displacement, which corrects penetrations of contacts, too."""
+    if plant.calls[PROJECT] == 0:
+        return qd
+    for k in range(len(qd)):
+        plant.acts[ADDED, k] = plant.added[k]
+        plant.moved[k] = null(qd[k])
+    if put_bounds(plant, h, q, qd, False) or plant.calls[DETECT] != 0:
+        project(plant, PUSHED, h, q, qd)
+    for k in range(len(qd)):
+        plant.dry[k] = plant.acts[ADDED, k] = null(qd[k])
+        plant.moved[k] += qd[k]
+    plant.span[1] = null(qd[0]) + 1.0
+    return plant.moved
 
 
 @outlined
-def arrive(plant: Plant, what: int, h: Scalar, q: list, qd: list) -> None:
+def arrive(plant: Plant, h: Scalar, q: list, qd: list) -> None:
     """The end of a step of length h: joints beyond their stops are set back to them, and impulses act.
 
-    A joint that friction holds is where the step began: it does not creep. what: see PROJECTED in steps.py."""
+    A joint that friction holds is where the step began: it does not creep."""
     joints = plant.joints
     for k in range(len(qd)):
         m, low, high = place_in_q(plant.space, joints, k), joints[2, k], joints[3, k]
         if m >= 0:
             q[m] = where(q[m] < low, over(low, q[m]), where(q[m] > high, over(high, q[m]), q[m]))
-    if put_bounds(plant, h, q, qd, True) or what > NEEDED:
-        project(plant, what, q, qd)
+    if put_bounds(plant, h, q, qd, True) or plant.calls[RESTORE] > NEEDED:
+        project(plant, plant.calls[RESTORE], h, q, qd)
 
 
 @kernel
-def project(plant: Plant, what: int, q: list, qd: list) -> None:
-    """Bring the state back to the constraints of the robot, with what acts on its joints."""
-    call(plant.calls[PROJECT], (plant.memory, what, at(plant.acts), at(plant.start), at(q), at(qd)))
+def project(plant: Plant, what: int, h: Scalar, q: list, qd: list) -> None:
+    """Bring the state back to the constraints of the robot, with what acts on its joints, in a step of length h."""
+    if len(qd) > 0:
+        plant.span[0] = over(h, qd[0])
+        call(plant.calls[PROJECT], (plant.memory, what, at(plant.calls[DETECT:]), at(plant.acts), at(plant.start), at(plant.begin),
+                                    at(plant.span), at(q), at(qd), at(plant.moved)))

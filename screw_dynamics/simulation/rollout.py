@@ -15,6 +15,7 @@ from screw_dynamics.checks import broadcast, number, one_of, positive, real_numb
 from screw_dynamics.compiled.batch import Workspaces
 from screw_dynamics.compiled.records import word_of
 from screw_dynamics.compiled.threads import on_threads, thread_count
+from screw_dynamics.constraints.contact_calls import contact_addresses
 from screw_dynamics.constraints.projection import NEEDED, acts_at_ends, projection_address, with_room
 from screw_dynamics.forces import Custom, Element, JointSprings, ModelDamping, ModelFriction, Total, elements_of
 from screw_dynamics.model.model import Model
@@ -26,7 +27,7 @@ from .controllers import CompiledController, compiled_controller, plain_controll
 from .divergence import warn_of_divergence
 from .integrators import FIXED_STEPS, INTEGRATORS, check_elements, momenta_address
 from .limits_left import warn_of_limits
-from .plant import CONTROLLER, ELEMENTS, FORCES, FORWARD, LEAST, MOMENTA, MOST, PROJECT, REST, SPRING
+from .plant import CONTROLLER, DETECT, ELEMENTS, FORCES, FORWARD, LEAST, MOMENTA, MOST, PROJECT, REST, RESTORE, SOLVE, SPRING
 from .robot_type import METHODS
 from .rollout_arguments import efforts, options, sampling
 from .rollout_kernels import KNOWN, entry_point, noted
@@ -38,30 +39,32 @@ OTHER_METHODS = {"kinetic_energy": KINETIC_ENERGY, "potential_energy": POTENTIAL
                  "jacobian_derivative": JACOBIAN_DERIVATIVE}
 empty = np.empty
 SMALLEST = float(100 * np.finfo(float).eps)       # relative tolerance
-CALLS_AT, LONG, MAIN = (word_of(SETTINGS, name) for name in ("calls", "long", "main"))   # as records.word_of says
+# As records.word_of says.
+CALLS_AT, LONG, MAIN, REPORTED = (word_of(SETTINGS, name) for name in ("calls", "long", "main", "reported"))
 BRIEF = 100             # steps times joints up to which a rollout of one state keeps the GIL
 
 
 class Samples(NamedTuple):
     """Times (samples + 1,), configurations (..., samples + 1, nq) and velocities (..., samples + 1, n); whether a state
-    ceased to be finite; and whether one left limits that do not act."""
+    ceased to be finite; whether one left limits that do not act; and reports (..., samples, k), if asked for."""
 
     t: np.ndarray
     q: np.ndarray
     qd: np.ndarray
     diverged: bool
     left: bool
+    report: np.ndarray | None = None
 
 
 class Rollouts:
     """The rollouts and steps of one robot, from the entry points of its algorithms, and workspaces.
 
-    projected: what is brought back after each step of a robot that keeps constraints, see constraints.py, whose
-    workspaces hold them; None for a tree."""
+    projected: what is brought back after each step of a robot that keeps constraints, see constraints/projection.py,
+    or that touches something, whose workspaces hold that; None for a tree. projects: "joints", "loops" or "contacts"."""
 
     def __init__(self, robot: Any, entries: Choice, workspaces: Workspaces,
-                 projected: int | None = None):
-        self._projected = projected
+                 projected: int | None = None, projects: str = "joints"):
+        self._projected, self._projects = projected, projects
         self._robot, self._model, self.entries, self._workspaces = robot, robot.model, entries, workspaces
         self._with_room = workspaces if projected is not None else Workspaces(with_room(robot.tables))
         self._checked: dict = {}            # by options: settings, and number of samples
@@ -122,8 +125,10 @@ class Rollouts:
         if INTEGRATORS[integrator].momenta:
             calls[MOMENTA] = momenta_address(self._model.structure, lanes)
         if self._projected is not None or acts_at_ends(settings[JOINTS:].reshape(OF_JOINT, -1)):
-            head.projected = NEEDED if self._projected is None else self._projected
-            calls[PROJECT] = projection_address(self._model.structure, self._projected is not None, lanes)
+            calls[RESTORE] = NEEDED if self._projected is None else self._projected
+            calls[PROJECT] = projection_address(self._model.structure, self._projects, lanes)
+            if self._projects == "contacts":
+                calls[DETECT], calls[SOLVE] = contact_addresses(lanes)
         return calls
 
     def _pool(self, words):
@@ -198,7 +203,7 @@ class Rollouts:
                 threads: int | None, springs: Any = None, forces: Any = None
                 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Times and samples of a simulation, as Robot.rollout describes."""
-        t, q, qd, diverged, left = self.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol,
+        t, q, qd, diverged, left, _ = self.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol,
                                                 atol, threads, springs, forces)
         if diverged:
             warn_of_divergence(t, q, qd, dt, integrator)
@@ -209,9 +214,9 @@ class Rollouts:
     def samples(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None, dt: float, steps: int,
                 integrator: str, friction: bool, limits: bool | None, every: int = 1, rtol: float = 1e-6,
                 atol: float = 1e-9, threads: int | None = None, springs: Any = None, forces: Any = None,
-                start: float = 0.0) -> Samples:
+                start: float = 0.0, reported: int = 0) -> Samples:
         """The same without a warning. start: the time, s, at which steps of fixed length begin, for forces and
-        controllers."""
+        controllers. reported: so many numbers of what the last step before a sample reports, where steps do."""
         friction, limits = options(friction, limits)
         controller, total = None, self.total(forces)
         key = (dt, steps, integrator, friction, limits, every, rtol, atol, checked_springs(self._model, springs),
@@ -223,6 +228,9 @@ class Rollouts:
         if start != 0.0:
             settings = settings.copy()
             _head(settings).start = start
+        if reported:
+            settings = settings.copy()
+            _head(settings).reported = reported
         if threads is not None:
             thread_count(threads)
         if callable(effort) or isinstance(effort, CompiledController):
@@ -262,7 +270,11 @@ class Rollouts:
             settings.view(np.int64)[MAIN] = get_ident() == main_thread().ident
         n, pool = self._model.n, self._pool(words)
         memory = pool.take()
-        t, q, qd = empty(samples + 1), empty((samples + 1, self._model.nq)), empty((samples + 1, n))
+        t, q, qd, report = empty(samples + 1), empty((samples + 1, self._model.nq)), empty((samples + 1, n)), None
+        if reported := words.item(REPORTED):
+            report = empty((samples, reported))
+            settings = settings.copy()
+            _head(settings).report = report.ctypes.data
         try:
             done = entry_point(integrator, False, self._on_groups)(
                 memory, settings, q0, qd0, self._no_effort if effort is None else effort, t, q, qd, dt)
@@ -272,7 +284,7 @@ class Rollouts:
             raise
         finally:
             pool.give_back(memory)
-        return Samples(t, q, qd, *noted(done)) if done else None
+        return Samples(t, q, qd, *noted(done), report) if done else None
 
     def _from_any(self, integrator, settings, q0, qd0, effort, total, controller, dt, samples, threads):
         """The same of array-likes of one state or many."""
@@ -290,9 +302,11 @@ class Rollouts:
         q[..., 0, :], qd[..., 0, :] = q0, qd0
         rows, rates = q.reshape(count, samples + 1, self._model.nq), qd.reshape(count, samples + 1, n)
         effort = effort.reshape(count, *effort.shape[-2:])
+        report = np.empty((*lead, samples, int(head.reported)))
         notes = self._many(integrator, settings, rows[:, :1], rates[:, :1], effort, rows[:, 1:], rates[:, 1:], dt,
-                           threads, total, controller)
-        return Samples(every * dt * np.arange(samples + 1), q, qd, *(notes != 0).tolist())
+                           threads, total, controller, report.reshape(count, *report.shape[-2:]))
+        return Samples(every * dt * np.arange(samples + 1), q, qd, *(notes != 0).tolist(),
+                       report if head.reported else None)
 
     def _tell_line(self, error, controller, memory, lanes):
         """Raise what a controller raised again, with the line, if it is known."""
@@ -302,13 +316,14 @@ class Rollouts:
             if found is not error:
                 raise found from None
 
-    def _many(self, integrator, settings, q0, qd0, effort, q, qd, dt, threads, total, controller=None):
+    def _many(self, integrator, settings, q0, qd0, effort, q, qd, dt, threads, total, controller=None, report=None):
         """Fill q and qd (N, samples, n) from the states (N, 1, n) on, WIDTH at a time, in pieces on threads. Returns
         the notes of a Rollout."""
         count, run = len(q), entry_point(integrator, True, self._on_groups)
         shares = max(1, min(thread_count(threads), -(-count // WIDTH)))
         size = -(-count // (shares if shares == 1 else 4 * shares))     # small pieces: a slow core delays no other
         size += -size % WIDTH
+        report = np.empty((count, 0, 0)) if report is None else report
         stop, notes = np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int64)
 
         def work(starts):
@@ -318,7 +333,7 @@ class Rollouts:
                     for start in starts:
                         piece = slice(start, start + size)
                         arrays = (x[piece] for x in (q0, qd0, effort, q, qd))
-                        run(memory, settings, *arrays, dt, stop, notes, main)
+                        run(memory, settings, *arrays, dt, report[piece], stop, notes, main)
                 except Exception as error:
                     self._tell_line(error, controller, memory, WIDTH)
                     name_force(error, total)

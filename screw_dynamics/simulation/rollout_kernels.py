@@ -82,7 +82,7 @@ def roll_one(advance: Callable, step: Callable, tableau: Any, space: Callable, w
               borrowed(effort, (1, 1 if constant else steps, n)),
               array_at(0.0, at(borrowed(q, (nq,))) + skipped * nq, (1, samples, nq)),
               array_at(0.0, at(borrowed(qd, (n,))) + skipped * n, (1, samples, n)), dt,
-              interrupt.stop, interrupt.notes)
+              array_at(0.0, settings.report, (1, samples, settings.reported)), interrupt.stop, interrupt.notes)
     released = release_gil(settings.long != 0)
     advance(step, tableau, 0.0, space, rollout)
     retake_gil(released)
@@ -92,8 +92,8 @@ def roll_one(advance: Callable, step: Callable, tableau: Any, space: Callable, w
 
 STATES, NUMBERS, FLAG = ws.numbers_type(3, "A", readonly=True), ws.numbers_type(3, "A"), types.int64[::1]
 ONE = *(BORROWED,) * 8, types.float64
-MANY = (ws.numbers_type(1), ws.numbers_type(1), STATES, STATES, STATES, NUMBERS, NUMBERS, types.float64, FLAG, FLAG,
-        types.boolean)
+MANY = (ws.numbers_type(1), ws.numbers_type(1), STATES, STATES, STATES, NUMBERS, NUMBERS, types.float64, NUMBERS, FLAG,
+        FLAG, types.boolean)
 
 
 def form_of(integrator: str, lanes: bool, on_groups: bool = False) -> Form:
@@ -107,10 +107,11 @@ def form_of(integrator: str, lanes: bool, on_groups: bool = False) -> Form:
         return roll_one(advance, step, tableau, space, workspace, settings, q0, qd0, effort, t, q, qd, dt)
 
     @compiled(f"{name}{BATCHES}", nogil=True)
-    def many(memory, settings, q0, qd0, effort, q, qd, dt, stop, notes, main):
+    def many(memory, settings, q0, qd0, effort, q, qd, dt, report, stop, notes, main):
         interrupt = ws.interrupt_at(at(memory))
         begin(interrupt, main)
-        advance(step, tableau, splat(0.0), space, Rollout(memory, settings, q0, qd0, effort, q, qd, dt, stop, notes))
+        advance(step, tableau, splat(0.0), space, Rollout(
+            memory, settings, q0, qd0, effort, q, qd, dt, report, stop, notes))
         finish(interrupt)
     return Form(many, MANY) if lanes else Form(one, ONE)
 

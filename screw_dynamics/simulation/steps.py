@@ -19,21 +19,22 @@ from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
 
-from .plant import LEAST, MOST, PROJECT, Plant, Stages, any_bounds, arrive, beyond, depart, project
+from .plant import LEAST, MOST, PROJECT, RESTORE, Plant, Stages, any_bounds, arrive, beyond, depart, project
 from .runge_kutta import Tableau, dense, dense_weights, error_norm, first_step, next_step, runge_kutta_stages
 
 # The settings of a rollout are a float64 array: a record, and for each velocity eleven numbers (OF_JOINT, n), of which
 # there are as many as the robot needs: damping, friction and stops in the rollout, the model's damping and friction,
 # where in q its coordinate is, or -1, stiffness and rest of its spring, and limits that do not act: what leaves them is
 # noted. The record: steps, and of how many each sample is the last; tolerances; whether it takes long, and runs on the
-# main thread; the time at which it begins; and addresses of functions, see plant.py. Where stops or dry friction act,
-# or constraints, project in constraints.py is called with `projected` after a step: NEEDED only where some joint needs
-# it, more for a robot that keeps constraints, which is called with BEGIN before the first step.
-CALLS = 18
-SETTINGS = record("steps", "every", ("relative", float), ("absolute", float), "long", "main", "projected",
-                  ("start", float), ("calls", WORD, (CALLS,)))
+# main thread; the time at which it begins; for one state, where the reports of samples go, and how many numbers each
+# has; and addresses of functions, see plant.py. Where stops or dry friction act,
+# constraints or contacts, `project` of constraints/ is called with RESTORE after a step: NEEDED only where some joint
+# needs it, more for others, for which it is called with BEGIN before the first step.
+CALLS = 22
+SETTINGS = record("steps", "every", ("relative", float), ("absolute", float), "long", "main", ("start", float),
+                  "report", "reported", ("calls", WORD, (CALLS,)))
 _settings_at = reader(SETTINGS)
-STAGES = 22         # rows of working memory before those of the stages
+STAGES = 25         # rows of working memory before those of the stages
 JOINTS, OF_JOINT = SETTINGS.itemsize // 8, 11
 DIVERGED, LEFT = 0, 1       # of a rollout's notes
 
@@ -43,7 +44,8 @@ class Rollout(NamedTuple):
 
     memory: a workspace; settings: see above; initial states q0 (N, 1, nq), qd0 (N, 1, n); effort (N, 1 or steps, n); q
     (N, samples, nq) and qd (N, samples, n): samples after the initial state, which may overlap with it; dt: length of a
-    step, s; stop (1,): other than 0 to end all rollouts that share it; notes (2,): become 1 where a last sample is not
+    step, s; report (N, samples, numbers): what the last step of each sample reports, see contact_tables.py, or no numbers;
+    stop (1,): other than 0 to end all rollouts that share it; notes (2,): become 1 where a last sample is not
     finite, and where a sample is beyond a limit that does not act, within which the state began."""
 
     memory: np.ndarray
@@ -54,6 +56,7 @@ class Rollout(NamedTuple):
     q: np.ndarray
     qd: np.ndarray
     dt: float
+    report: np.ndarray
     stop: np.ndarray
     notes: np.ndarray
 
@@ -82,7 +85,8 @@ def prepare_plant(tableau: Tableau, like: Scalar, space: Callable, calls: Any, j
     rows, middle = block(like, (count, nq), memory, head.result), (STAGES + count) // 2
     plant = Plant(space(memory), at(memory), calls, joints, rows[2][:n], rows[3][:n], rows[4][:n], rows[5],
                     rows[6][:n], rows[7], array_at(like, at(rows[11]), (3, n)), rows[21][:n], rows[14][:n],
-                    rows[20][:n], rows[15], array_at(like, at(rows[16]), (ACTS, n)))
+                    rows[20][:n], rows[15], array_at(like, at(rows[16]), (ACTS, n)), array_at(like, at(rows[22]), (2,)),
+                    rows[24][:n])
     for k in range(ACTS):
         for i in range(n):
             plant.acts[k, i] = null(like)
@@ -123,29 +127,37 @@ def note_left(rollout: Rollout, plant: Plant, first: int, x: list) -> None:
 
 
 @kernel
+def reported(rollout: Rollout, like: Scalar, numbers: int) -> np.ndarray:
+    """What the last step has to report."""
+    return block(like, (numbers,), rollout.memory, header(rollout.memory).report)
+
+
+@kernel
 def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable, rollout: Rollout) -> None:
     """Steps of length dt; every `every`-th of them ends in a sample."""
     x, v, plant, stages = plant_of(tableau, like, space, rollout)
     settings = settings_in(rollout.settings)
-    steps, every, what = settings.steps, settings.every, settings.projected
-    watched, projects = any_bounds(plant.joints, LEAST, MOST), plant.calls[PROJECT] != 0
+    steps, every, projects = settings.steps, settings.every, plant.calls[PROJECT] != 0
+    watched, numbers = any_bounds(plant.joints, LEAST, MOST), rollout.report.shape[2]
     for first in range(0, len(rollout.q0), places(like)):
         load_rows(rollout.q0, first, 0, x)
         load_rows(rollout.qd0, first, 0, v)
-        if what > NEEDED:
-            project(plant, BEGIN, x, v)
+        if plant.calls[RESTORE] > NEEDED:
+            project(plant, BEGIN, null(like) + rollout.dt, x, v)
         for i in range(steps):
             if i == 0 or rollout.effort.shape[1] > 1:
                 load_rows(rollout.effort, first, i, plant.tau)
             depart(plant, x, v)
             step(tableau, plant, settings.start + i * rollout.dt, rollout.dt, x, v, stages)
             if projects:
-                arrive(plant, what, null(like) + rollout.dt, x, v)
+                arrive(plant, null(like) + rollout.dt, x, v)
             if (i + 1) % every == 0:
                 if watched and rollout.notes[LEFT] == 0 and some(beyond(plant, x)):
                     note_left(rollout, plant, first, x)            # before results, which may be in the place of q0
                 store_rows(rollout.q, first, i // every, x)
                 store_rows(rollout.qd, first, i // every, v)
+                if numbers > 0:
+                    store_rows(rollout.report, first, i // every, reported(rollout, like, numbers))
             if ended(interrupt_at(plant.memory), rollout.stop):
                 return
         note_divergence(rollout, x, v)
@@ -177,7 +189,7 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
     where its step size underflows or its numbers cease to be finite."""
     x, v, plant, stages = plant_of(tableau, like, space, rollout)
     settings, dt, effort, q, qd = settings_in(rollout.settings), rollout.dt, rollout.effort, rollout.q, rollout.qd
-    every, relative, tolerance, what = settings.every, settings.relative, settings.absolute, settings.projected
+    every, relative, tolerance = settings.every, settings.relative, settings.absolute
     projects = plant.calls[PROJECT] != 0
     watched = any_bounds(plant.joints, LEAST, MOST)
     varying, weights, start, u = effort.shape[1] > 1, np.empty(len(tableau.c)), np.empty(len(x)), np.empty(len(v))
@@ -188,8 +200,8 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
         load_rows(rollout.qd0, first, 0, v)
         load_rows(effort, first, 0, plant.tau)
         t = null(like)
-        if what > NEEDED:
-            project(plant, BEGIN, x, v)
+        if plant.calls[RESTORE] > NEEDED:
+            project(plant, BEGIN, null(like) + rollout.dt, x, v)
         depart(plant, x, v)
         horizon = t + (dt if varying or projects else end)
         sample, interval = t + 1.0, t                       # of each place: next sample, and interval dt
@@ -221,7 +233,7 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
             retried = active & (error >= 1.0)
             t = arrival
             if projects:
-                arrive(plant, what, where(accepted, length, null(like)), x, v)
+                arrive(plant, where(accepted, length, null(like)), x, v)
             for place in range(places(like)):               # past the last state too, or those places would never end
                 if (varying or projects) and extract(accepted & (t >= horizon), place):
                     i, number = int(extract(interval, place)) + 1, int(extract(sample, place)) - 1

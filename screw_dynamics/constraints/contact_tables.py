@@ -1,0 +1,152 @@
+"""What a step reads of contacts, in the tables of a workspace behind those of constraints, and the memory it needs."""
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.contact.solids import (
+    CONTACT,
+    Contact,
+    Geometry,
+    Pair,
+    Solid,
+    contact_rows,
+    geometry_in,
+    geometry_numbers,
+)
+from screw_dynamics.contact.solids import pack as packed_geometry
+from screw_dynamics.numbers.lanes import places
+from screw_dynamics.numbers.tables import block, packed, table, width
+from screw_dynamics.numbers.values import Scalar, kernel
+from screw_dynamics.screws.vectors import Vec3
+
+from .cones import cone_numbers
+from .shortest import Problem
+from .tables import COUNTS, LOOP, ROW, TERM, work
+
+
+class Settings(NamedTuple):
+    """How many contacts there are at most, also at once; gaps (m) up to which touches are looked for; the approach
+    (m/s) below which nothing rebounds, and 1 if some pair does."""
+
+    most: int
+    margin: Scalar
+    slow: Scalar
+    rebounds: int
+
+
+class Kept(NamedTuple):
+    """Of a contact that a step solves: the axes t and s that make a frame with the normal, from the first solid to the
+    second the vectors from the origins of their bodies to the point, the normal velocity at the begin of the step, and
+    the impulse along t, s and the normal."""
+
+    t: Vec3
+    s: Vec3
+    a: Vec3
+    b: Vec3
+    before: Scalar
+    x: Vec3
+
+
+class Remembered(NamedTuple):
+    """The number of a contact of the step before, and its impulse."""
+
+    key: int
+    x: Vec3
+
+
+# Numbers of a report: residuals (complementarity, cone, dissipation), how many contacts there were more than there is
+# room for, and of each contact its key, or -1, gap, point, normal and force.
+RESIDUALS, EXCESS = 3, 1
+OF_CONTACT = 11
+
+
+# Counts: contacts of the step before, of the report, those that are found, and more for which there is no room.
+LAST, REPORTED, FOUND, MISSED = range(4)
+
+
+class ContactTables(NamedTuple):
+    """Geometry and settings; the contacts that are found, those kept, and those of the step before; counts; wrenches
+    F (6, 3 most); memory of a Problem for m rows of constraints and up to n + 3 most further ones, and of the solver,
+    and where they begin; the report of the step, and where it begins."""
+
+    geometry: Geometry
+    settings: Settings
+    contact: Contact
+    kept: Kept
+    before: Remembered
+    counts: np.ndarray
+    F: np.ndarray
+    memory: np.ndarray
+    vectors: int
+    cones: int
+    report: np.ndarray
+    reports: int
+
+
+KEPT, REMEMBERED, SETTINGS = width(Kept), width(Remembered), width(Settings)
+
+
+def pack(settings: Settings, solids: Sequence[Solid], pairs: Sequence[Pair], data: np.ndarray) -> np.ndarray:
+    """The numbers of the tables, for ws.Tables.tables, behind those of tables.pack."""
+    return np.concatenate([packed([settings]).ravel(), packed_geometry(solids, pairs, data)])
+
+
+def contact_work(n: int, m: int, most: int, solids: int, points: int) -> int:
+    """How many numbers the memory of contacts has for one state, that of m constraints of n coordinates among it."""
+    return (work(n, m) + geometry_numbers(solids) + CONTACT * (most + points) + (KEPT + REMEMBERED + 18) * most + 4
+            + _vectors(n, m, most) + cone_numbers(n, most) + report_numbers(most))
+
+
+@kernel
+def report_numbers(most: int) -> int:
+    """How many numbers a report has."""
+    return RESIDUALS + EXCESS + OF_CONTACT * most
+
+
+@kernel
+def _vectors(n: int, m: int, most: int) -> int:
+    """How many numbers a Problem of m rows and of n + 3 most further ones has."""
+    columns = m + n + 3 * most
+    return (n + 2 + m) * columns + m * n + m + n
+
+
+@kernel
+def contact_problem(given: ContactTables, like: Any, n: int, m: int, count: int) -> Problem:
+    """The Problem of m rows of constraints, which are taken out of all columns, and of `count` further ones."""
+    memory, unit, columns, start = given.memory, places(like), m + count, given.vectors
+    b = start + unit * n * columns
+    squares = b + unit * columns
+    Q = squares + unit * columns
+    R = Q + unit * m * n
+    w = R + unit * m * columns
+    return Problem(block(like, (n, columns), memory, start), block(like, (1, columns), memory, b),
+                   block(like, (1, columns), memory, squares), block(like, (m, n), memory, Q),
+                   block(like, (m, columns), memory, R), block(like, (m,), memory, w),
+                   block(like, (n,), memory, w + unit * m))
+
+
+@kernel
+def contacts_in(memory: np.ndarray, like: Any) -> ContactTables:
+    """The contacts in a workspace, with memory for scalars of the kind of `like`."""
+    head, unit = ws.header(memory), places(like)
+    first, n = head.tables, head.coordinates
+    loops, m, terms = int(memory[first]), int(memory[first + 1]), int(memory[first + 2])
+    first += COUNTS + LOOP * max(1, loops) + ROW * max(1, m) + TERM * max(1, terms)
+    settings = table(Settings, 0.0, 1, memory, first)
+    most, placements = settings.most[0], head.work + unit * work(n, m)
+    geometry = geometry_in(memory, first + SETTINGS, like, placements)
+    contact = placements + unit * geometry_numbers(geometry.solids)
+    kept = contact + unit * CONTACT * contact_rows(geometry, most)
+    before = kept + unit * KEPT * most
+    counts = before + unit * REMEMBERED * most
+    F = counts + unit * 4
+    vectors = F + unit * 18 * most
+    cones = vectors + unit * _vectors(n, m, most)
+    report = cones + unit * cone_numbers(n, most)
+    return ContactTables(
+        geometry, settings, table(Contact, like, contact_rows(geometry, most), memory, contact),
+        table(Kept, like, most, memory, kept), table(Remembered, like, most, memory, before),
+        block(0.0, (4,), memory, counts), block(like, (6, 3 * most), memory, F), memory, vectors, cones,
+        block(like, (report_numbers(most),), memory, report), report)

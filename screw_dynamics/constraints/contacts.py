@@ -1,0 +1,403 @@
+"""Impulses of contacts, of stops and dry friction, and of closed loops, as one problem a step.
+
+A contact is three rows of J: the velocity of the first solid's point less that of the second's, along two tangents and
+the normal. On Y = D^-1/2 L^-1 J^T, as in impulses.py, the directions of loops are taken out of all columns, and Y^T Y of
+what is left is the Delassus operator. Moreau's rule: the normal velocity at the end of a step of length h, times h, may
+be as low as minus the gap, so that what falls lands within its step.
+
+What is penetrated all the same, or was at the start, is corrected by a second problem, on displacements: velocities do
+not know of it, and no energy is added."""
+from collections.abc import Callable
+from functools import cache
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import overload
+
+from screw_dynamics.algorithms.columns import clear
+from screw_dynamics.compiled.across import at_once, put, taken
+from screw_dynamics.compiled.native import at, call
+from screw_dynamics.compiled.tiles import gather
+from screw_dynamics.contact.detection import list_touches, locate
+from screw_dynamics.contact.solids import FAR
+from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
+from screw_dynamics.numbers.tables import extends
+from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null, outlined, zero
+from screw_dynamics.screws.se3 import Pose, Wrench
+from screw_dynamics.screws.vectors import Vec3, cross
+
+from .cones import Cones, cones_in, solve_cones
+from .contact_tables import FOUND, LAST, MISSED, OF_CONTACT, REPORTED, RESIDUALS, ContactTables, contact_problem
+from .dynamics import LEAST, ask, put_rates
+from .ends import set_in_motion
+from .impulses import ADDED, LOWER, UPPER, joints_that_may_act
+from .kinematics import clear_matrix, put_wrench
+from .shortest import Problem, combine, measure, orthogonalize
+from .tables import ConstraintTables
+
+TOUCHING = 1e-12            # m: a penetration that is less is rounding
+
+
+@cache
+def with_motion(Table: type) -> type:
+    """A table that has, besides its own columns, of each body the pose in the world, and in some motion its angular
+    velocity and the velocity of its origin."""
+    return extends(Table)(NamedTuple(f"{Table.__name__}InMotion", [("C", Pose), ("turn", Vec3), ("slide", Vec3)]))
+
+
+@kernel
+def put_poses(links: Link, body: Any) -> None:
+    """Fill the column C, from R and r."""
+    body.C[0] = Pose(body.R[0], zero(Vec3, body.q[0]))
+    for i in range(1, len(links.parent)):
+        body.C[i] = Pose(body.R[i], body.C[links.parent[i]].p + body.r[i])
+
+
+@kernel
+def put_motion(links: Link, body: Any, qd: np.ndarray) -> None:
+    """Fill the columns turn and slide for velocities qd (n)."""
+    turn, slide, parent = body.turn, body.slide, links.parent
+    turn[0], slide[0] = zero(Vec3, body.q[0]), zero(Vec3, body.q[0])
+    for i in range(1, len(parent)):
+        rate = qd[links.coordinate[i]]
+        turn[i] = turn[parent[i]] + rate * body.J[i].angular
+        slide[i] = slide[parent[i]] + cross(turn[parent[i]], body.r[i]) + rate * body.J[i].linear
+
+
+@kernel
+def tangent(n: Vec3) -> Vec3:
+    """A unit vector perpendicular to the unit vector n, the same for the same n: from the axis n is farthest from."""
+    x, y, z = absolute(n.x), absolute(n.y), absolute(n.z)
+    along_x, along_y = (x <= y) & (x <= z), (y < x) & (y <= z)
+    none, one = null(n.x), null(n.x) + 1.0
+    e = Vec3(where(along_x, one, none), where(along_y, one, none), where(along_x | along_y, none, one))
+    t = e - (e @ n) * n
+    return (1.0 / sqrt(t @ t)) * t
+
+
+@kernel
+def relative(body: Any, given: ContactTables, k: int) -> Vec3:
+    """The velocity of contact k along t, s and the normal, in the motion of the columns turn and slide, and of belts."""
+    geometry, pair = given.geometry, given.contact.pair[k]
+    first, second = geometry.pair.first[pair], geometry.pair.second[pair]
+    i, j = geometry.solid.body[first], geometry.solid.body[second]
+    belts = (geometry.place.C[first].R @ geometry.solid.belt[first]
+             - geometry.place.C[second].R @ geometry.solid.belt[second])
+    v = (body.slide[i] + cross(body.turn[i], given.kept.a[k])
+         - body.slide[j] - cross(body.turn[j], given.kept.b[k]) + belts)
+    return Vec3(v @ given.kept.t[k], v @ given.kept.s[k], v @ given.contact.n[k])
+
+
+@kernel
+def forget(given: ContactTables) -> None:
+    """Begin without impulses of a step before, and with an empty report."""
+    given.counts[LAST] = given.counts[REPORTED] = 0.0
+    for k in range(len(given.report)):
+        given.report[k] = null(given.report[0])
+    for k in range(given.settings.most[0]):
+        given.report[RESIDUALS + 1 + OF_CONTACT * k] = null(given.report[0]) - 1.0
+
+
+def find_touches(given: ContactTables, calls: np.ndarray) -> None:
+    """Fill the contacts with gaps of less than the margin in some place, and count them."""
+    given.counts[FOUND], given.counts[MISSED] = list_touches(given.geometry, given.settings.margin[0], given.contact,
+                                                       given.settings.most[0])
+
+
+def solve(given: ContactTables, cones: Cones, calls: np.ndarray, u: int, count: int) -> None:
+    """Solve for the impulses of u joints and a number of contacts."""
+    solve_cones(cones)
+
+
+@overload(find_touches, jit_options=INLINE)
+def _find_touches(given, calls):
+    return lambda given, calls: call(calls[0], (at(given.memory),))
+
+
+@overload(solve, jit_options=INLINE)
+def _solve(given, cones, calls, u, count):
+    return lambda given, cones, calls, u, count: call(calls[1], (at(given.memory), u, count))
+
+
+@kernel
+def find(body: Any, given: ContactTables, calls: np.ndarray) -> int:
+    """Fill the contacts, and their frames. Returns their number."""
+    contact, kept, geometry = given.contact, given.kept, given.geometry
+    locate(geometry, body.C)
+    find_touches(given, calls)
+    count, missed = int(given.counts[FOUND]), given.counts[MISSED]
+    given.report[RESIDUALS] = null(given.report[0]) + missed
+    for k in range(count):
+        pair = contact.pair[k]
+        i, j = geometry.solid.body[geometry.pair.first[pair]], geometry.solid.body[geometry.pair.second[pair]]
+        kept.t[k] = tangent(contact.n[k])
+        kept.s[k] = cross(contact.n[k], kept.t[k])
+        kept.a[k], kept.b[k] = contact.p[k] - body.C[i].p, contact.p[k] - body.C[j].p
+        kept.x[k] = zero(Vec3, body.q[0])
+        kept.before[k] = null(body.q[0])
+    return count
+
+
+@kernel
+def recall(given: ContactTables, count: int) -> None:
+    """Begin with the impulses that the same contacts had in the step before; both are in the order of their keys."""
+    j, last = 0, int(given.counts[LAST])
+    for k in range(count):
+        while j < last and given.before.key[j] < given.contact.key[k]:
+            j += 1
+        if j < last and given.before.key[j] == given.contact.key[k]:
+            given.kept.x[k] = given.before.x[j]
+
+
+@kernel
+def remember(given: ContactTables, count: int) -> None:
+    """Keep the impulses for the next step."""
+    for k in range(count):
+        given.before.key[k], given.before.x[k] = given.contact.key[k], given.kept.x[k]
+    given.counts[LAST] = float(count)
+
+
+@kernel
+def keep_near(body: Any, given: ContactTables, h: Scalar, count: int) -> int:
+    """Leave out contacts that do not close to within half the margin in a step of length h, in no place. Returns how
+    many are kept."""
+    slack = 0.5 * given.settings.margin[0]
+    contact, kept, near = given.contact, given.kept, 0
+    for k in range(count):
+        c = relative(body, given, k)
+        if some(contact.gap[k] + h * where(c.z < 0.0, c.z, null(c.z)) < slack):
+            contact.gap[near], contact.p[near], contact.n[near] = contact.gap[k], contact.p[k], contact.n[k]
+            contact.pair[near], contact.key[near] = contact.pair[k], contact.key[k]
+            kept.t[near], kept.s[near], kept.a[near], kept.b[near] = kept.t[k], kept.s[k], kept.a[k], kept.b[k]
+            kept.before[near], kept.x[near] = kept.before[k], kept.x[k]
+            near += 1
+    return near
+
+
+@kernel
+def put_forces(given: ContactTables, count: int) -> None:
+    """F becomes unit forces along t, s and the normal of each contact."""
+    for k in range(count):
+        none = zero(Vec3, given.F[0, 0])
+        put_wrench(given.F, 3 * k, Wrench(none, given.kept.t[k]))
+        put_wrench(given.F, 3 * k + 1, Wrench(none, given.kept.s[k]))
+        put_wrench(given.F, 3 * k + 2, Wrench(none, given.contact.n[k]))
+
+
+@kernel
+def ask_contacts(body: Any, given: ContactTables, problem: Problem, first: int, h: Scalar, count: int) -> None:
+    """Ask the columns of contacts for products that take their velocities away, but for what gaps allow."""
+    for k in range(count):
+        c, gap = relative(body, given, k), given.contact.gap[k]
+        open_ = where((gap > 0.0) & (gap < FAR), gap, null(gap))
+        problem.b[0, first + 3 * k], problem.b[0, first + 3 * k + 1] = -c.x, -c.y
+        problem.b[0, first + 3 * k + 2] = -(c.z + open_ / h)
+
+
+@outlined
+def put_operator(problem: Problem, first: int, cones: Cones) -> None:
+    """Fill G = Y^T Y of the columns from `first` on, and c, what the products lack."""
+    Y, N = problem.Y, len(cones.c)
+    columns = Y[:, first:]
+    for i in range(N):
+        cones.c[i] = -problem.b[0, first + i]
+        for j in range(i - i % at_once(columns), N, at_once(columns)):
+            g = null(taken(columns, 0, j))
+            for k in range(len(Y)):
+                g += columns[k, i] * taken(columns, k, j)
+            put(cones.G, i, j, g)
+    for i in range(N):
+        for j in range(i):
+            cones.G[i, j] = cones.G[j, i]
+
+
+@kernel
+def put_cones(links: Link, of: np.ndarray, acts: np.ndarray, given: ContactTables, cones: Cones, count: int) -> None:
+    """Fill bounds, coefficients of friction and the impulses to begin with."""
+    u = len(of)
+    for j in range(u):
+        k = links.coordinate[of[j]]
+        cones.lower[j], cones.upper[j], cones.x[j] = acts[LOWER, k], acts[UPPER, k], null(acts[LOWER, k])
+    for k in range(count):
+        none, x, i = null(given.report[0]), given.kept.x[k], u + 3 * k
+        cones.mu[k] = none + given.geometry.pair.mu[given.contact.pair[k]]
+        cones.active[k] = where(given.contact.gap[k] < given.settings.margin[0], none + 1.0, none)
+        cones.x[i], cones.x[i + 1], cones.x[i + 2] = x.x, x.y, x.z
+
+
+@kernel
+def take_impulses(given: ContactTables, cones: Cones, u: int, count: int) -> None:
+    """Keep the impulses of the contacts."""
+    for k in range(count):
+        i = u + 3 * k
+        given.kept.x[k] = Vec3(cones.x[i], cones.x[i + 1], cones.x[i + 2])
+
+
+@kernel
+def combine_all(problem: Problem, first: int, x: np.ndarray) -> None:
+    """Add Y x, of the columns from `first` on, to problem.x."""
+    Y = problem.Y
+    for i in range(len(Y)):
+        for j in range(len(x)):
+            problem.x[i] += Y[i, first + j] * x[j]
+
+
+@kernel
+def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: float, count: int) -> bool:
+    """Set c to the gaps at the end of a step, of displacements `share` h times the mean of the velocities before and
+    after it, and to 0 for tangents and joints. Returns whether some gap is below 0 there."""
+    found = False
+    for i in range(len(cones.c)):
+        v = cones.c[i]
+        for j in range(len(cones.c)):
+            v += cones.G[i, j] * cones.x[j]
+        cones.velocity[i] = v
+    for j in range(u):
+        cones.c[j] = null(h)
+    for k in range(count):
+        gap, i = given.contact.gap[k], u + 3 * k
+        v = cones.velocity[i + 2] - where((gap > 0.0) & (gap < FAR), gap, null(gap)) / h
+        end = gap + h * (share * v + (1.0 - share) * given.kept.before[k])
+        cones.c[i], cones.c[i + 1], cones.c[i + 2] = null(gap), null(gap), end
+        found = found or some((end < -TOUCHING) & (gap < given.settings.margin[0]))
+    return found
+
+
+@kernel
+def hold_joints(links: Link, of: np.ndarray, acts: np.ndarray, cones: Cones) -> None:
+    """Let stops hold, but no friction, and begin without impulses."""
+    for j in range(len(of)):
+        k, none = links.coordinate[of[j]], null(cones.c[0])
+        cones.lower[j] = where(acts[LOWER, k] > -np.inf, none, acts[LOWER, k])
+        cones.upper[j] = where(acts[UPPER, k] < np.inf, none, acts[UPPER, k])
+    for i in range(len(cones.x)):
+        cones.x[i] = null(cones.x[i])
+
+
+@kernel
+def put_touch(given: ContactTables, k: int, force: Vec3) -> None:
+    """Write contact k and its force to the report."""
+    report, contact, p, n, i = given.report, given.contact, given.contact.p[k], given.contact.n[k], OF_CONTACT * k
+    i += RESIDUALS + 1
+    none = null(report[0])
+    report[i] = where(contact.gap[k] < given.settings.margin[0], none + float(contact.key[k]), none - 1.0)
+    report[i + 1] = contact.gap[k]
+    report[i + 2], report[i + 3], report[i + 4] = p.x, p.y, p.z
+    report[i + 5], report[i + 6], report[i + 7] = n.x, n.y, n.z
+    report[i + 8], report[i + 9], report[i + 10] = force.x, force.y, force.z
+
+
+@kernel
+def put_report(given: ContactTables, h: Scalar, cones: Cones, count: int) -> None:
+    """Write residuals, and the contacts with their forces, in axes of the world."""
+    report, kept = given.report, given.kept
+    for k in range(RESIDUALS):
+        report[k] = cones.residual[k]
+    for k in range(count):
+        x = kept.x[k]
+        put_touch(given, k, (1.0 / h) * (x.x * kept.t[k] + x.y * kept.s[k] + x.z * given.contact.n[k]))
+    for k in range(count, int(given.counts[REPORTED])):
+        report[RESIDUALS + 1 + OF_CONTACT * k] = null(h) - 1.0
+    given.counts[REPORTED] = float(count)
+
+
+def taking_loops_out(by: ModuleType) -> Callable:
+    """A kernel that fills the rows of constraints, and takes their directions out of all columns. Returns the number of
+    directions."""
+    add_constraints = by.add_constraints
+
+    @outlined
+    def take_loops_out(links, body, given, problem, largest, most):
+        set_in_motion(links, body)
+        put_rates(links, body, given, given.h)
+        ask(given, problem)
+        measure(problem)
+        return orthogonalize(problem, 0, 0, given.m, LEAST * largest, most)[0]
+    return add_constraints, take_loops_out
+
+
+@kernel
+def add_nothing(links: Link, body: tuple, given: ConstraintTables, Y: np.ndarray) -> None:
+    """Add no rows, of a robot that keeps no constraints."""
+
+
+@kernel
+def take_nothing_out(links: Link, body: tuple, given: ConstraintTables, problem: Problem, largest: Scalar, most: Scalar
+                     ) -> int:
+    """Take no directions out."""
+    return 0
+
+
+def of_contacts(by: ModuleType, loops: bool) -> Callable:
+    """The kernel `add_impulses_to` for robots that touch, and keep constraints if `loops`."""
+    factorize, add_half, add_opposite, finish, add_joints = (by.factorize, by.add_half, by.add_opposite, by.finish,
+                                                             by.add_joints)
+    add_constraints, take_loops_out = taking_loops_out(by) if loops else (add_nothing, take_nothing_out)
+
+    @kernel
+    def fill_columns(links: Link, body: tuple, given: ConstraintTables, touching: ContactTables, of: np.ndarray,
+                     Y: np.ndarray, count: int) -> None:
+        """Y becomes D^-1/2 L^-1 J^T for the rows of constraints, joints and contacts."""
+        geometry, u, m = touching.geometry, len(of), given.m
+        clear_matrix(Y)
+        add_constraints(links, body, given, Y)
+        add_joints(links, body, of, Y, m)
+        put_forces(touching, count)
+        for k in range(count):
+            pair, first = touching.contact.pair[k], m + u + 3 * k
+            i, j = geometry.solid.body[geometry.pair.first[pair]], geometry.solid.body[geometry.pair.second[pair]]
+            add_opposite(links, body, i, j, touching.kept.a[k], touching.kept.b[k], touching.F[:, 3 * k:3 * k + 3],
+                         Y[:, first:first + 3])
+        finish(body, Y)
+
+    @outlined
+    def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, touching: ContactTables, calls: np.ndarray,
+                        acts: np.ndarray, most: Scalar, h: Scalar, share: float, begin: np.ndarray, qd: np.ndarray,
+                        moved: np.ndarray) -> None:
+        """Change qd (n), from velocities `begin` at the start of a step of length h, by impulses, for bodies in their
+        places; and `moved` (n) by the displacement that corrects penetrations. share: of the displacement in the step
+        that the velocities at its end have; those at its start have the rest."""
+        count = find(body, touching, calls)
+        of, m = joints_that_may_act(links, acts, np.empty(len(qd), dtype=np.int64)), given.m
+        u = len(of)
+        if count > 0:
+            if share < 1.0 or touching.settings.rebounds[0] != 0:
+                put_motion(links, body, begin)
+                for k in range(count):
+                    touching.kept.before[k] = relative(body, touching, k).z
+            put_motion(links, body, qd)
+            count = keep_near(body, touching, h, count)
+        recall(touching, count)
+        cones = cones_in(qd[0], u, count, touching.memory, touching.cones)
+        if u + count + m > 0:
+            problem = contact_problem(touching, qd[0], len(qd), m, u + 3 * count)
+            gather(links.coordinate, qd, body.qd)
+            clear(body.tau)
+            gather(links.coordinate, acts[ADDED], body.added)
+            largest = factorize(links, body, given)
+            fill_columns(links, body, given, touching, of, problem.Y, count)
+            for j in range(u):
+                problem.b[0, m + j] = -qd[links.coordinate[of[j]]]
+            ask_contacts(body, touching, problem, m + u, h, count)
+            combine(problem, take_loops_out(links, body, given, problem, largest, most))
+            put_operator(problem, m, cones)
+            put_cones(links, of, acts, touching, cones, count)
+            solve(touching, cones, calls, u, count)
+            take_impulses(touching, cones, u, count)
+            combine_all(problem, m, cones.x)
+            add_half(links, body, given, problem.x, qd)
+        else:
+            for k in range(RESIDUALS):
+                cones.residual[k] = null(h)
+        put_report(touching, h, cones, count)
+        remember(touching, count)
+        if count > 0 and penetrates(touching, cones, u, h, share, count):
+            hold_joints(links, of, acts, cones)
+            solve(touching, cones, calls, u, count)
+            for i in range(len(problem.x)):
+                problem.x[i] = null(h)
+            combine_all(problem, m, cones.x)
+            add_half(links, body, given, problem.x, moved)
+    return add_impulses_to

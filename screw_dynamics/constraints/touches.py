@@ -1,0 +1,58 @@
+"""Entry point for what touches where, without motion: for queries of one configuration or of many."""
+from collections.abc import Callable
+from functools import cache
+
+from numba import types
+
+from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.compiled.entry import lane, number, per_joint
+from screw_dynamics.compiled.samples import load_rows, store_rows
+from screw_dynamics.contact.detection import list_touches, locate
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.numbers.lanes import places
+from screw_dynamics.numbers.tables import block
+from screw_dynamics.numbers.values import null, zero
+from screw_dynamics.screws.vectors import Vec3
+
+from .contact_tables import RESIDUALS, contacts_in
+from .contacts import forget, put_poses, put_touch, with_motion
+from .ends import compute_poses
+from .entries import fill_coordinates, fill_placements
+from .kinematics import ConstraintKinematics
+
+
+def form_of_touches(on_groups: bool, lanes: bool) -> Form:
+    """What is compiled of `list_touches` for calls from Python: of workspace, configurations (N, 1, nq), and reports (N, 1,
+    numbers) as of contact_tables.py, without residuals and forces."""
+    Table = with_motion(ConstraintKinematics)
+    Table, fill = (ws.placed(Table), fill_placements) if on_groups else (Table, fill_coordinates)
+    like = lane if lanes else number
+
+    @compiled(f"contacts.touches{'.groups' * on_groups}{BATCHES * lanes}", nogil=True)
+    def touches(memory, configurations, reports):
+        links, body, given = ws.links_in(memory), ws.body_on_lanes(Table, memory, like()), contacts_in(memory, like())
+        q = block(like(), (configurations.shape[2],), memory, ws.header(memory).lanes)
+        for first in range(0, len(configurations), places(like())):
+            load_rows(configurations, first, 0, q)
+            fill(links, memory, q, body.q)
+            compute_poses(links, body)
+            put_poses(links, body)
+            forget(given)
+            locate(given.geometry, body.C)
+            count, missed = list_touches(given.geometry, given.settings.margin[0], given.contact, given.settings.most[0])
+            given.report[RESIDUALS] = null(given.report[0]) + float(missed)
+            for k in range(count):
+                put_touch(given, k, zero(Vec3, q[0]))
+            store_rows(reports, first, 0, given.report)
+    numbers = ws.numbers_type(3)
+    return Form(touches, (ws.numbers_type(1), numbers, numbers))
+
+
+for _Table in (with_motion(ConstraintKinematics),):
+    ws.reserve(_Table, per_joint)
+
+
+@cache
+def touches_entry(on_groups: bool, lanes: bool) -> Callable:
+    """The entry point touches(memory, configurations, reports)."""
+    return prepare(*form_of_touches(on_groups, lanes)).entry_point

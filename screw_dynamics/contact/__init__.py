@@ -1,0 +1,1 @@
+"""Shapes of bodies, and where they touch: geometry alone."""

@@ -1,0 +1,79 @@
+"""Shapes on a plane: points of the shape that are lowest, each with its height. Corners have their numbers."""
+from screw_dynamics.numbers.scalars import where
+from screw_dynamics.numbers.values import kernel, null, outlined
+from screw_dynamics.screws.so3 import Rotation
+from screw_dynamics.screws.vectors import Vec3, cross
+
+from .solids import Geometry, Touch
+from .writing import axis_x, axis_z, direction, write
+
+UPRIGHT = 1e-9          # a cylinder tilted by less stands: the points of its rim are those of its frame
+CYLINDER_POINTS = 5
+
+
+@kernel
+def write_height(touch: Touch, row: int, point: Vec3, origin: Vec3, n: Vec3) -> None:
+    """Write the touch of a point of the first with the plane through `origin`."""
+    write(touch, row, point, n @ (point - origin), n)
+
+
+@outlined
+def sphere_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+    """The lowest point."""
+    A, B, r = given.place.C[a], given.place.C[b], given.solid.size[a].x
+    n = axis_z(B.R)
+    write(touch, row, A.p - r * n, n @ (A.p - B.p) - r, n)
+
+
+@outlined
+def capsule_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+    """The lowest points of the balls at its ends."""
+    A, B, size = given.place.C[a], given.place.C[b], given.solid.size[a]
+    n, half = axis_z(B.R), size.z * axis_z(A.R)
+    write(touch, row, A.p - half - size.x * n, n @ (A.p - half - B.p) - size.x, n)
+    write(touch, row + 1, A.p + half - size.x * n, n @ (A.p + half - B.p) - size.x, n)
+
+
+@outlined
+def box_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+    """The eight corners: of number k, bit 0 is set where x is positive, bit 1 for y, bit 2 for z."""
+    A, B, h = given.place.C[a], given.place.C[b], given.solid.size[a]
+    n = axis_z(B.R)
+    for k in range(8):
+        corner = Vec3(h.x if k & 1 else -h.x, h.y if k & 2 else -h.y, h.z if k & 4 else -h.z)
+        write_height(touch, row + k, A @ corner, B.p, n)
+
+
+@kernel
+def lowest_direction(R: Rotation, n: Vec3) -> Vec3:
+    """From the axis of a cylinder to the lowest point of a rim, a unit vector; upright that of its x axis."""
+    u = axis_z(R)
+    tilt, down = direction((n @ u) * u - n, axis_x(R))
+    upright, x = tilt < UPRIGHT, axis_x(R)
+    return Vec3(where(upright, x.x, down.x), where(upright, x.y, down.y), where(upright, x.z, down.z))
+
+
+@outlined
+def cylinder_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+    """The lowest points of the rims at the lower and upper end of its z axis, between which it lies; and the three others
+    of the lower rim, a quarter turn apart, on which it stands."""
+    A, B, size = given.place.C[a], given.place.C[b], given.solid.size[a]
+    n, u = axis_z(B.R), axis_z(A.R)
+    out = size.x * lowest_direction(A.R, n)
+    across, half = cross(u, out), size.z * u
+    lower = A.p + where(n @ u < 0.0, null(n.x) + size.z, null(n.x) - size.z) * u
+    write_height(touch, row, A.p - half + out, B.p, n)
+    write_height(touch, row + 1, A.p + half + out, B.p, n)
+    write_height(touch, row + 2, lower - out, B.p, n)
+    write_height(touch, row + 3, lower + across, B.p, n)
+    write_height(touch, row + 4, lower - across, B.p, n)
+
+
+@outlined
+def hull_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+    """All vertices."""
+    A, B, first, data = given.place.C[a], given.place.C[b], given.solid.first[a], given.data
+    n = axis_z(B.R)
+    for k in range(given.solid.count[a]):
+        i = first + 3 * k
+        write_height(touch, row + k, A @ Vec3(data[i], data[i + 1], data[i + 2]), B.p, n)

@@ -1,0 +1,65 @@
+"""Which kernel finds the touches of two kinds of shapes, and how many these can be."""
+from collections.abc import Callable
+from typing import NamedTuple
+
+from screw_dynamics.numbers.values import kernel
+
+from . import on_plane, spheres
+from .solids import BOX, CAPSULE, CONVEX_HULL, CYLINDER, NUMBERS, PLANE, SPHERE, Solid
+
+KINDS = len(NUMBERS)
+OF_VERTICES = 0         # points of a pair that has one for each vertex of its first
+
+
+class Touching(NamedTuple):
+    """touches(given, a, b, touch, row) writes the touches of solid a with b from a row on, `points` of them: each one
+    with a place of its own among them, FAR where it does not exist."""
+
+    touches: Callable
+    points: int
+
+
+TOUCHING = {
+    (SPHERE, SPHERE): Touching(spheres.sphere_sphere, 1),
+    (SPHERE, CAPSULE): Touching(spheres.sphere_capsule, 1),
+    (SPHERE, BOX): Touching(spheres.sphere_box, 1),
+    (SPHERE, CYLINDER): Touching(spheres.sphere_cylinder, 1),
+    (SPHERE, PLANE): Touching(on_plane.sphere_on_plane, 1),
+    (CAPSULE, PLANE): Touching(on_plane.capsule_on_plane, 2),
+    (BOX, PLANE): Touching(on_plane.box_on_plane, 8),
+    (CYLINDER, PLANE): Touching(on_plane.cylinder_on_plane, on_plane.CYLINDER_POINTS),
+    (CONVEX_HULL, PLANE): Touching(on_plane.hull_on_plane, OF_VERTICES),
+}
+
+
+def most_points(a: Solid, b: Solid) -> int:
+    """How many points two solids have at most, the first of the lower kind; ValueError if no kernel knows them."""
+    if (a.kind, b.kind) not in TOUCHING:
+        names = {number: name.replace("_", " ") for name, number in NUMBERS.items()}
+        raise ValueError(f"no compiled contacts between a {names[a.kind]} and a {names[b.kind]}: such pairs are for "
+                         "screw_dynamics.contact.coal")
+    return TOUCHING[a.kind, b.kind].points or a.count
+
+
+def _dispatch(cases):
+    """The kernel (number, ...) that calls the function of a number, of those [(number, function)]."""
+    (number, function), *others = cases
+    if not others:
+        return kernel(lambda case, given, a, b, touch, row: function(given, a, b, touch, row))
+    rest = _dispatch(others)
+
+    def call(case, given, a, b, touch, row):
+        if case == number:
+            function(given, a, b, touch, row)
+        else:
+            rest(case, given, a, b, touch, row)
+    return kernel(call)
+
+
+_by_kinds = _dispatch([(KINDS * a + b, case.touches) for (a, b), case in TOUCHING.items()])
+
+
+@kernel
+def write_touches(given, a, b, touch, row):
+    """Write the touches of solid a with b, the first of the lower kind, from a row on."""
+    _by_kinds(KINDS * given.solid.kind[a] + given.solid.kind[b], given, a, b, touch, row)

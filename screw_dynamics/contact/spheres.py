@@ -1,0 +1,78 @@
+"""A sphere against shapes whose nearest point to its centre has a closed form."""
+from screw_dynamics.numbers.scalars import absolute, sqrt, where
+from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+from screw_dynamics.screws.vectors import Vec3
+
+from .solids import Geometry, Touch
+from .writing import TINY, axis_x, axis_z, choose, clamped, direction, write, write_spheres
+
+
+@outlined
+def sphere_sphere(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+    """Along the line through the centres; along z of the second where these coincide."""
+    A, B, solid = given.place.C[a], given.place.C[b], given.solid
+    write_spheres(touch, row, A.p, solid.size[a].x, B.p, solid.size[b].x, axis_z(B.R))
+
+
+@outlined
+def sphere_capsule(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+    """From the nearest point of the axis; along x of the capsule where the centre is on the axis."""
+    A, B, r, size = given.place.C[a], given.place.C[b], given.solid.size[a].x, given.solid.size[b]
+    u = axis_z(B.R)
+    nearest = B.p + clamped(u @ (A.p - B.p), size.z) * u
+    write_spheres(touch, row, A.p, r, nearest, size.x, axis_x(B.R))
+
+
+@kernel
+def from_box(x: Vec3, h: Vec3) -> tuple[Scalar, Vec3]:
+    """The distance of a point x from a box of half lengths h, in the box's frame, negative inside, and its gradient:
+    inside, and on the surface, the normal of the nearest face, the first of those at the same distance."""
+    e = Vec3(x.x - clamped(x.x, h.x), x.y - clamped(x.y, h.y), x.z - clamped(x.z, h.z))
+    outside = sqrt(e @ e)
+    dx, dy, dz = absolute(x.x) - h.x, absolute(x.y) - h.y, absolute(x.z) - h.z
+    none = null(x.x)
+    one = none + 1.0
+    sx, sy, sz = where(x.x < 0.0, -one, one), where(x.y < 0.0, -one, one), where(x.z < 0.0, -one, one)
+    along_x, along_y = (dx >= dy) & (dx >= dz), dy >= dz
+    inside = where(along_x, dx, where(along_y, dy, dz))
+    face = Vec3(where(along_x, sx, none), where(along_x, none, where(along_y, sy, none)),
+                where(along_x, none, where(along_y, none, sz)))
+    apart = outside > TINY
+    return where(apart, outside, inside), choose(apart, (1.0 / where(apart, outside, one)) * e, face)
+
+
+@kernel
+def from_cylinder(x: Vec3, r: Scalar, half: Scalar) -> tuple[Scalar, Vec3]:
+    """The distance of a point x from a cylinder, in its frame, negative inside, and its gradient: inside that of the
+    nearest surface, and on the axis along x."""
+    none = null(x.x)
+    one = none + 1.0
+    radius, out = direction(Vec3(x.x, x.y, none), Vec3(one, none, none))
+    side, above = radius - r, absolute(x.z) - half
+    up = where(x.z < 0.0, -one, one)
+    beside, beyond = where(side > 0.0, side, none), where(above > 0.0, above, none)
+    outside = sqrt(beside * beside + beyond * beyond)
+    apart = outside > TINY
+    to_side = side >= above
+    per_length = 1.0 / where(apart, outside, one)
+    radial = where(apart, per_length * beside, where(to_side, one, none))
+    axial = where(apart, per_length * beyond, where(to_side, none, one))
+    return (where(apart, outside, where(to_side, side, above)), Vec3(radial * out.x, radial * out.y, axial * up))
+
+
+@outlined
+def sphere_box(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+    """From the nearest point of the box; out of the nearest face where the centre is inside."""
+    A, B, r = given.place.C[a], given.place.C[b], given.solid.size[a].x
+    distance, n = from_box((A.p - B.p) @ B.R, given.solid.size[b])
+    n = B.R @ n
+    write(touch, row, A.p - r * n, distance - r, n)
+
+
+@outlined
+def sphere_cylinder(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+    """From the nearest point of the cylinder; out of the nearest surface where the centre is inside."""
+    A, B, r, size = given.place.C[a], given.place.C[b], given.solid.size[a].x, given.solid.size[b]
+    distance, n = from_cylinder((A.p - B.p) @ B.R, size.x, size.z)
+    n = B.R @ n
+    write(touch, row, A.p - r * n, distance - r, n)

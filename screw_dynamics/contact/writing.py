@@ -1,0 +1,71 @@
+"""How kernels write touches, and what they share: axes of frames, spheres about points."""
+from screw_dynamics.numbers.scalars import sqrt, where
+from screw_dynamics.numbers.values import Scalar, kernel, null, zero
+from screw_dynamics.screws.so3 import Rotation
+from screw_dynamics.screws.vectors import Vec3
+
+from .solids import FAR, Touch
+
+TINY = 1e-30            # m: points so close have no direction from one to the other
+
+
+@kernel
+def write(touch: Touch, row: int, on_first: Vec3, gap: Scalar, n: Vec3) -> None:
+    """Write a touch, by the point on the surface of the first."""
+    touch.gap[row] = gap
+    touch.p[row] = on_first - (0.5 * gap) * n
+    touch.n[row] = n
+
+
+@kernel
+def write_far(touch: Touch, row: int, like: Scalar) -> None:
+    """Write that there is no touch."""
+    zeros = zero(Vec3, like)
+    touch.gap[row] = null(like) + FAR
+    touch.p[row] = zeros
+    touch.n[row] = Vec3(zeros.x, zeros.y, zeros.z + 1.0)
+
+
+@kernel
+def axis_x(R: Rotation) -> Vec3:
+    """The x axis of the frame, in world axes."""
+    return Vec3(R.x.x, R.y.x, R.z.x)
+
+
+@kernel
+def axis_y(R: Rotation) -> Vec3:
+    """The y axis of the frame, in world axes."""
+    return Vec3(R.x.y, R.y.y, R.z.y)
+
+
+@kernel
+def axis_z(R: Rotation) -> Vec3:
+    """The z axis of the frame, in world axes."""
+    return Vec3(R.x.z, R.y.z, R.z.z)
+
+
+@kernel
+def choose(condition: bool, a: Vec3, b: Vec3) -> Vec3:
+    """a where the condition holds, else b."""
+    return Vec3(where(condition, a.x, b.x), where(condition, a.y, b.y), where(condition, a.z, b.z))
+
+
+@kernel
+def clamped(x: Scalar, limit: Scalar) -> Scalar:
+    """x within [-limit, limit]."""
+    return where(x > limit, limit, where(x < -limit, -limit, x))
+
+
+@kernel
+def direction(d: Vec3, otherwise: Vec3) -> tuple[Scalar, Vec3]:
+    """|d|, and d / |d|, or otherwise this unit vector where d is 0."""
+    length = sqrt(d @ d)
+    some_length = length > TINY
+    return length, choose(some_length, (1.0 / where(some_length, length, null(length) + 1.0)) * d, otherwise)
+
+
+@kernel
+def write_spheres(touch: Touch, row: int, a: Vec3, r_a: Scalar, b: Vec3, r_b: Scalar, otherwise: Vec3) -> None:
+    """Write the touch of spheres about two points, with this normal where they coincide."""
+    distance, n = direction(a - b, otherwise)
+    write(touch, row, a - r_a * n, distance - (r_a + r_b), n)

@@ -1,0 +1,150 @@
+"""A robot whose links, and what is fixed to them, touch: tables for compiled code, rollouts, and what they report."""
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from screw_dynamics.compiled.batch import Workspaces
+from screw_dynamics.compiled.threads import on_threads, thread_count
+from screw_dynamics.constraints import contact_tables, tables
+from screw_dynamics.constraints.contact_tables import OF_CONTACT, RESIDUALS, Settings
+from screw_dynamics.constraints.projection import CONFIGURATIONS, NOTHING
+from screw_dynamics.constraints.touches import touches_entry
+from screw_dynamics.contact.detection import pair_rows
+from screw_dynamics.contact.shapes import Shape
+from screw_dynamics.contact.solids import Attached, rows
+from screw_dynamics.numbers.lanes import WIDTH
+from screw_dynamics.robot import Robot
+from screw_dynamics.screws.arrays import pose, pose_matrix
+from screw_dynamics.screws.se3 import compose
+from screw_dynamics.simulation.divergence import warn_of_divergence
+from screw_dynamics.simulation.limits_left import warn_of_limits
+from screw_dynamics.simulation.rollout import Rollouts, Samples
+
+KEY, GAP, POINT, NORMAL, FORCE = 0, 1, slice(2, 5), slice(5, 8), slice(8, 11)      # of what a contact reports
+
+
+class Contacts(NamedTuple):
+    """Places for contacts (..., k): which pair touches there, an index of scene.pairs, or -1 where nothing does; gap in
+    m, negative inside; point and unit normal (..., k, 3), which points from the second of the pair to the first; and the
+    force on the first (..., k, 3) in N. In the root link's frame."""
+
+    pair: np.ndarray
+    gap: np.ndarray
+    point: np.ndarray
+    normal: np.ndarray
+    force: np.ndarray
+
+
+class Residuals(NamedTuple):
+    """How far a step's impulses are from the conditions of contact, (...) each: complementarity, cone and dissipation,
+    as constraints/cones.py defines them."""
+
+    complementarity: np.ndarray
+    cone: np.ndarray
+    dissipation: np.ndarray
+
+
+class Solid(NamedTuple):
+    """A shape on a link, at a pose (4, 4) there, whose surface moves by `belt` (3,) in m/s in the shape's frame."""
+
+    name: str
+    link: str
+    shape: Shape
+    pose: np.ndarray
+    belt: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+class Touching:
+    """Solids on the links of a robot, and pairs of them (i, j) with (friction, restitution, torsion, rolling).
+
+    most: contacts at once; margin: gaps in m up to which contacts are looked for; constraints: closed loops of the
+    robot, closed_loops.Constraints."""
+
+    def __init__(self, robot: Robot, solids: Sequence[Solid], pairs: Sequence[tuple[int, int]],
+                 materials: Sequence[tuple[float, float, float, float]], most: int | None = None, margin: float = 0.02,
+                 slow: float = 0.01, constraints: Any = None):
+        self.robot, self.solids = robot, tuple(solids)
+        self._rows, self._data = rows([self._attached(solid) for solid in solids])
+        self.pairs = [pair._replace(mu=mu, restitution=e, torsion=torsion, rolling=rolling) for pair, (
+            mu, e, torsion, rolling) in zip(pair_rows(self._rows, pairs), materials, strict=True)]
+        points = sum(pair.points for pair in self.pairs)
+        self.most, self.margin = min(points, MOST) if most is None else most, margin
+        self._pair_of = np.repeat(np.arange(len(self.pairs)), [pair.points for pair in self.pairs])
+        self._constraints, self._slow = constraints, slow
+        self._workspaces = Workspaces(self._tables(self.most, margin))
+        self._far = Workspaces(self._tables(points, FARTHEST)) if points else None
+        entries = robot.rollouts.entries
+        if constraints:
+            entries = entries._replace(acceleration=constraints.acceleration)
+        self.rollouts = Rollouts(robot, entries, self._workspaces, CONFIGURATIONS if constraints else NOTHING,
+                                 "contacts and loops" if constraints else "contacts")
+
+    def _attached(self, solid):
+        frame = self.robot.tables.frames[self.robot.tables.names[solid.link]]
+        return Attached(solid.shape, frame.body, pose_matrix(compose(frame.C, pose(solid.pose))), solid.belt)
+
+    def _tables(self, most, margin):
+        """The robot's tables with those of contacts."""
+        robot, m = self.robot, self._constraints.m if self._constraints else 0
+        loops = self._constraints.in_workspaces.tables if self._constraints else tables.pack([], [], [])
+        rebounds = any(pair.restitution > 0.0 for pair in self.pairs)
+        points = max((pair.points for pair in self.pairs), default=0)
+        given = contact_tables.pack(Settings(most, margin, self._slow, int(rebounds)), self._rows, self.pairs,
+                                    self._data)
+        return robot.tables._replace(tables=np.concatenate([loops, given]), work=contact_tables.contact_work(
+            robot.n, m, most, len(self.solids), points))
+
+    def touches(self, q: np.ndarray, far: bool = False, threads: int | None = None) -> Contacts:
+        """The Contacts at configurations q (..., nq), without forces; far: of all points of all pairs."""
+        lead, pool = q.shape[:-1], self._far if far else self._workspaces
+        states = np.ascontiguousarray(q, dtype=float).reshape(-1, 1, q.shape[-1])
+        most = len(self._pair_of) if far else self.most
+        reports = np.empty((len(states), 1, contact_tables.report_numbers(most)))
+        entry = touches_entry(self.robot.model.on_groups, bool(lead))
+        size = max(WIDTH, -(-len(states) // (4 * WIDTH)) * WIDTH)
+
+        def work(starts):
+            with pool.borrowed() as memory:
+                for start in starts:
+                    entry(memory, states[start:start + size], reports[start:start + size])
+        on_threads(work, range(0, len(states), size), thread_count(threads))
+        return self.contacts(reports[:, 0].reshape(*lead, -1))
+
+    def reported(self, contacts: int) -> int:
+        """How many numbers the reports of so many contacts have."""
+        return contact_tables.report_numbers(min(contacts, self.most))
+
+    def residuals(self, report: np.ndarray) -> Residuals:
+        """The Residuals of reports (..., numbers)."""
+        return Residuals(*np.moveaxis(report[..., :RESIDUALS], -1, 0))
+
+    def warn(self, found: Samples, dt: float, integrator: str) -> None:
+        """Refuse a rollout in which more touched than there is room for, and warn where it diverged or left limits."""
+        crowded = np.argwhere(found.report[..., RESIDUALS] > 0.0)
+        if len(crowded):
+            at = tuple(crowded[0])
+            raise ValueError(f"max_contacts {self.most} are {found.report[(*at, RESIDUALS)]:g} too few at t = "
+                             f"{found.t[at[-1] + 1]:g} s")
+        if found.diverged:
+            warn_of_divergence(found.t, found.q, found.qd, dt, integrator)
+        if found.left:
+            warn_of_limits(self.robot.model, "the rollout", found.q, found.q[..., :1, :], found.t)
+
+    def contacts(self, report: np.ndarray) -> Contacts:
+        """The Contacts of reports (..., numbers), in axes of the root link."""
+        found = report[..., RESIDUALS + 1:].reshape(*report.shape[:-1], -1, OF_CONTACT)
+        there, root = found[..., KEY] >= 0.0, self.robot.tables.frames[self.robot.tables.names[self.robot.model.root]].C
+        to_root = pose_matrix(root)
+        pair = np.full(there.shape, -1)
+        pair[there] = self._pair_of[found[..., KEY][there].astype(int)]
+        gap, (point, normal, force) = found[..., GAP].copy(), (found[..., s] @ to_root[:3, :3] for s in (
+            POINT, NORMAL, FORCE))
+        point -= to_root[:3, 3] @ to_root[:3, :3]
+        for x in (gap, point, normal, force):
+            x[~there] = np.nan if x is not force else 0.0
+        return Contacts(pair, gap, point, normal, force)
+
+
+MOST = 64               # contacts at once, unless more are asked for
+FARTHEST = 1e8          # m: gaps that distances know of

@@ -1,0 +1,92 @@
+"""Contacts of shapes at poses, by `detect`: compiled for one state and for lanes, and in plain Python."""
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from screw_dynamics.contact.detection import detect, pair_rows
+from screw_dynamics.contact.solids import (
+    CONTACT, Attached, Contact, Located, contact_rows, geometry_in, geometry_numbers, pack, rows)
+from screw_dynamics.numbers.lanes import WIDTH, splat
+from screw_dynamics.numbers.tables import table, width
+from screw_dynamics.numbers.values import FLAGS
+
+POSE = width(Located)
+
+
+class Found(NamedTuple):
+    """Contacts in the order of their keys, and how many more there would have been."""
+
+    pair: np.ndarray
+    key: np.ndarray
+    gap: np.ndarray
+    p: np.ndarray
+    n: np.ndarray
+    missed: int
+
+
+@njit(**FLAGS)
+def _one(memory, start, poses, slots, margin, most, found, repeat):
+    given = geometry_in(memory, 0, 0.0, start)
+    contact = table(Contact, 0.0, contact_rows(given, most), found, 0)
+    C = table(Located, 0.0, slots, poses, 0).C
+    for _ in range(repeat):
+        count, missed = detect(given, C, margin, contact, most)
+    return count, missed
+
+
+@njit(**FLAGS)
+def _lanes(memory, start, poses, slots, margin, most, found, repeat):
+    like = splat(0.0)
+    given = geometry_in(memory, 0, like, start)
+    contact = table(Contact, like, contact_rows(given, most), found, 0)
+    C = table(Located, like, slots, poses, 0).C
+    for _ in range(repeat):
+        count, missed = detect(given, C, margin, contact, most)
+    return count, missed
+
+
+def pose_numbers(C):
+    """The numbers (..., 12) of poses (..., 4, 4): rotation by rows, and origin."""
+    C = np.asarray(C, dtype=float)
+    return np.concatenate([C[..., :3, :3].reshape(*C.shape[:-2], 9), C[..., :3, 3]], axis=-1)
+
+
+class Shapes:
+    """Shapes, each on a body of its own, in slots from 1 on; of all pairs those whose numbers are given."""
+
+    def __init__(self, shapes, pairs=((0, 1),), most=64):
+        solids, data = rows([Attached(shape, i + 1, np.eye(4)) for i, shape in enumerate(shapes)])
+        self.pairs = pair_rows(solids, pairs)
+        self.tables = pack(solids, self.pairs, data)
+        self.slots, self.most = len(solids) + 1, most
+        self.numbers, self.rows = geometry_numbers(len(solids)), most + max(pair.points for pair in self.pairs)
+
+    def memory(self, places):
+        return np.concatenate([self.tables, np.zeros(places * self.numbers)])
+
+    def one(self, poses, margin=np.inf, repeat=1):
+        """Contacts at the poses (shapes, 4, 4)."""
+        poses = pose_numbers([np.eye(4), *poses])
+        found = np.zeros((self.rows, CONTACT))
+        count, missed = _one(self.memory(1), len(self.tables), poses.ravel(), self.slots, margin, self.most,
+                             found.ravel(), repeat)
+        return _read(found[:count], missed)
+
+    def lanes(self, poses, margin=np.inf, repeat=1):
+        """Contacts at poses (WIDTH, shapes, 4, 4): of each state, with masked ones, as `gap` (count, WIDTH)."""
+        poses = pose_numbers([[np.eye(4), *each] for each in poses])           # (WIDTH, slots, 12)
+        found = np.zeros((self.rows, 7 * WIDTH + 2))
+        count, missed = _lanes(self.memory(WIDTH), len(self.tables), np.ascontiguousarray(poses.transpose(1, 2, 0)).ravel(),
+                               self.slots, margin, self.most, found.ravel(), repeat)
+        return _read(found[:count], missed, WIDTH)
+
+
+def _read(found, missed, places=1):
+    numbers = found[:, :7 * places].reshape(len(found), 7, places)
+    whole = np.ascontiguousarray(found[:, 7 * places:]).view(np.int64)
+    if places == 1:
+        numbers = numbers[..., 0]
+        return Found(whole[:, 0], whole[:, 1], numbers[:, 0], numbers[:, 1:4], numbers[:, 4:], missed)
+    return Found(whole[:, 0], whole[:, 1], numbers[:, 0], numbers[:, 1:4].transpose(2, 0, 1),
+                 numbers[:, 4:].transpose(2, 0, 1), missed)
