@@ -1,0 +1,149 @@
+"""What stands in a scene besides robots: an object of one shape or several, fixed or free."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.contact.materials import Material
+from screw_dynamics.contact.on_links import CollisionShape
+from screw_dynamics.contact.shapes import Shape
+from screw_dynamics.model import checks as poses
+from screw_dynamics.model.configuration_space import quaternion
+from screw_dynamics.model.joining import FreeBody
+from screw_dynamics.screws import arrays
+
+
+@dataclass(frozen=True, eq=False)
+class SceneObject:
+    """An object in a scene: a body that moves freely if it has a mass (kg), else fixed to the world.
+
+    shapes: a shape, (shape, pose (4, 4) in the object's frame), or several of these, which move as one. The mass is of
+    one density; or inertia (6, 6), about the origin of the object's frame, is given in its place. pose (4, 4): in the
+    world; of a free body, where it starts. friction, restitution, torsion and rolling as in Material, None: the
+    scene's. belt (3,): the velocity in m/s of its surface, in the object's frame, as of a conveyor.
+
+    ValueError names the object and what is wrong: no shape, a mass that is not positive, a free plane."""
+
+    name: str
+    shapes: Any
+    mass: float | None = None
+    pose: ArrayLike | None = None
+    friction: float | None = None
+    restitution: float | None = None
+    torsion: float | None = None
+    rolling: float | None = None
+    belt: ArrayLike = (0.0, 0.0, 0.0)
+    inertia: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        poses.new_name("scene object", self.name, ())
+        name = f"object {self.name!r}"
+        self._set(shapes=placed(name, self.shapes), pose=_kept(poses.pose(name, self.pose)),
+                  belt=_kept(checks.vector(f"{name}: belt", self.belt, 3)))
+        self.material(Material())
+        for shape, _ in self.shapes:
+            if shape.kind in ("plane", "height_field") and (self.mass, self.inertia) != (None, None):
+                raise ValueError(f"{name}: a {shape.kind.replace('_', ' ')} is fixed: it must have no mass")
+        if self.inertia is not None:
+            self._set(inertia=_kept(poses.inertia(name, self.inertia)))
+            if self.mass is not None and self.mass != self.inertia[5, 5]:
+                raise ValueError(f"{name}: mass {self.mass!r} is not that of its inertia, {self.inertia[5, 5]:g}")
+            self._set(mass=checks.positive(f"{name}: mass", self.inertia[5, 5]))
+        elif self.mass is not None:
+            self._set(mass=checks.positive(f"{name}: mass", self.mass))
+            self._set(inertia=_kept(poses.named(name, _inertia, self.shapes, self.mass)))
+
+    def _set(self, **values: Any) -> None:
+        for field, value in values.items():
+            object.__setattr__(self, field, value)
+
+    @property
+    def free(self) -> bool:
+        """Whether it moves."""
+        return self.mass is not None
+
+    @property
+    def body(self) -> FreeBody:
+        """It as a body of a model, if it is free; q has its pose in the world."""
+        return FreeBody(self.name, self.inertia)
+
+    @property
+    def coordinates(self) -> np.ndarray:
+        """Its pose as the numbers (7,) of a free joint: x y z, and quaternion x y z w."""
+        return coordinates_of(np.asarray(self.pose))
+
+    def material(self, of_scene: Material) -> Material:
+        """Its material, where that of the scene counts for what it has not."""
+        given = of_scene.but(self.friction, self.restitution, self.torsion, self.rolling)
+        return given.checked(f"object {self.name!r}")
+
+    def on(self, link: str, of_scene: Material) -> list[CollisionShape]:
+        """Its shapes on a link: those of a free body on its own, at their poses in it, those of a fixed one on the
+        root, at their poses in the world."""
+        C = np.eye(4) if self.free else np.asarray(self.pose)
+        return [CollisionShape(link, shape, C @ pose, self.material(of_scene), self.name) for shape, pose in self.shapes]
+
+
+def placed(name: str, given: Any) -> tuple[tuple[Shape, np.ndarray], ...]:
+    """Shapes with their poses (4, 4), from a shape, a (shape, pose), or several of these; ValueError with a name."""
+    if isinstance(given, Shape):
+        return ((given, _kept(np.eye(4))),)
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        raise ValueError(f"{name}: a shape, a (shape, pose) or several of these are expected, not "
+                         f"{checks.described(given)}")
+    items = list(given)
+    if len(items) == 2 and isinstance(items[0], Shape) and not _has_shape(items[1]):
+        return ((items[0], _kept(poses.pose(f"{name}: {items[0].kind}", items[1]))),)
+    found = tuple(pair for item in items for pair in placed(name, item))
+    if not found:
+        raise ValueError(f"{name} has no shape")
+    return found
+
+
+def _has_shape(item):
+    return isinstance(item, Shape) or isinstance(item, Sequence) and len(item) > 0 and isinstance(item[0], Shape)
+
+
+def on_links(shapes: Mapping[str, Any], links: Iterable[str]) -> list[CollisionShape]:
+    """The CollisionShapes of {link: shape, (shape, pose), or several of these}; ValueError for an unknown link."""
+    known = set(links)
+    return [CollisionShape(checks.known_link(link, known), shape, pose) for link, given in shapes.items()
+            for shape, pose in placed(f"link {link!r}", given)]
+
+
+def with_materials(shapes: Iterable[CollisionShape], materials: Mapping[str, Material],
+                   links: Iterable[str]) -> list[CollisionShape]:
+    """The shapes with other materials by {link: Material}, or a number, its friction; ValueError for an unknown link."""
+    if not isinstance(materials, Mapping):
+        raise ValueError(f"materials must be {{link: Material}}, not {checks.described(materials)}")
+    known, found = set(links), {}
+    for link, given in materials.items():
+        checks.known_link(link, known)
+        material = given if isinstance(given, Material) else Material(given)
+        found[link] = material.checked(f"material of link {link!r}")
+    return [each._replace(material=found.get(each.link, each.material)) for each in shapes]
+
+
+def coordinates_of(pose: np.ndarray) -> np.ndarray:
+    """The numbers (7,) in q of a free joint at a pose (4, 4)."""
+    return np.concatenate((pose[:3, 3], quaternion(pose[:3, :3])))
+
+
+def _inertia(shapes, mass):
+    """(6, 6) about the origin of the object's frame: shapes share the mass by their volumes."""
+    volumes = [shape.volume for shape, _ in shapes]
+    total = np.zeros((6, 6))
+    for (shape, pose), volume in zip(shapes, volumes, strict=True):
+        to_shape = arrays.Ad_matrix(arrays.inverse_pose(pose))
+        total += to_shape.T @ shape.inertia(mass * volume / sum(volumes)) @ to_shape
+    return total
+
+
+def _kept(a):
+    a.setflags(write=False)
+    return a

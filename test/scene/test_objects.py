@@ -1,0 +1,143 @@
+"""What stands in a scene: shapes that share a mass, materials, and what is refused."""
+import numpy as np
+import pytest
+from scipy.integrate import tplquad
+
+import screw_dynamics as sd
+from screw_dynamics.contact.materials import RULES, Combination, Material
+from screw_dynamics.contact.shapes import Box, Plane, Sphere
+from screw_dynamics.model.joining import join
+from screw_dynamics.scene.objects import SceneObject, coordinates_of, on_links, with_materials
+from support.matrices import error
+from support.random_trees import random_pose
+
+RNG = np.random.default_rng(4)
+
+
+def shifted(x, y, z):
+    C = np.eye(4)
+    C[:3, 3] = x, y, z
+    return C
+
+
+# ------------------------------------------------------------------------------------------------- bodies
+def test_two_halves_of_a_box_are_the_box():
+    """The inertia of a body does not depend on how it is cut; halves share the mass by their volumes."""
+    whole = SceneObject("whole", Box((0.4, 0.2, 0.1)), 3.0)
+    parts = [(Box((0.1, 0.2, 0.1)), shifted(-0.15, 0, 0)), (Box((0.3, 0.2, 0.1)), shifted(0.05, 0, 0))]
+    assert error(SceneObject("cut", parts, 3.0).inertia, whole.inertia) < 1e-14
+
+
+def test_moments_are_the_integrals_over_the_shapes():
+    dumbbell = SceneObject("dumbbell", [(Box((0.2, 0.1, 0.3)), shifted(0.4, 0.1, 0)),
+                                        (Box((0.1, 0.1, 0.1)), shifted(-0.2, 0, 0.3))], 2.0)
+    volume = 0.2 * 0.1 * 0.3 + 0.001
+    def over(f):
+        return 2.0 / volume * (tplquad(lambda z, y, x: f(x, y, z), 0.3, 0.5, 0.05, 0.15, -0.15, 0.15)[0]
+                               + tplquad(lambda z, y, x: f(x, y, z), -0.25, -0.15, -0.05, 0.05, 0.25, 0.35)[0])
+    Theta = dumbbell.inertia[:3, :3]
+    assert Theta[0, 0] == pytest.approx(over(lambda x, y, z: y * y + z * z), rel=1e-10)
+    assert Theta[0, 2] == pytest.approx(over(lambda x, y, z: -x * z), rel=1e-10)
+    assert dumbbell.inertia[1, 5] == pytest.approx(over(lambda x, y, z: -x), rel=1e-10)     # -m d_x of m d~
+
+
+def test_a_free_body_is_where_its_coordinates_say():
+    C = random_pose(RNG)
+    thing = SceneObject("thing", Sphere(0.1), 1.0, C)
+    robot = sd.Robot(join(sd.ModelBuilder("world").build(), bodies=[thing.body]))
+    assert error(robot.forward_kinematics(thing.coordinates, "thing"), C) < 1e-14
+    assert np.array_equal(thing.coordinates, coordinates_of(C)) and thing.free
+
+
+def test_shapes_of_a_fixed_object_are_in_the_world_those_of_a_free_one_in_itself():
+    C, D = random_pose(RNG), random_pose(RNG)
+    wall, = SceneObject("wall", (Sphere(0.1), D), None, C).on("world", Material())
+    stone, = SceneObject("stone", (Sphere(0.1), D), 1.0, C).on("stone", Material())
+    assert error(wall.pose, C @ D) < 1e-15 and wall.link == "world"
+    assert np.array_equal(stone.pose, D) and stone.link == "stone"
+
+
+def test_an_inertia_counts_in_place_of_that_of_the_shape():
+    inertia = sd.inertia_matrix(2.0, (0.01, 0, 0), np.diag([0.1, 0.1, 0.1]))
+    thing = SceneObject("thing", Sphere(0.1), inertia=inertia)
+    assert thing.mass == 2.0 and np.array_equal(thing.inertia, inertia)
+
+
+@pytest.mark.parametrize("given, says", [
+    (dict(name=""), "name of a scene object must be"),
+    (dict(shapes=[]), "object 'thing' has no shape"),
+    (dict(shapes="box"), "object 'thing': a shape, a .* are expected, not 'box'"),
+    (dict(shapes=[Sphere(1), Sphere(1), 3]), "expected, not 3"),
+    (dict(shapes=(Sphere(1), np.eye(3))), r"object 'thing': sphere: pose has shape \(3, 3\)"),
+    (dict(mass=0), "object 'thing': mass 0 must be finite and > 0"),
+    (dict(mass=float("nan")), "mass nan must be finite"),
+    (dict(mass=-1), "mass -1 must be"),
+    (dict(mass="1"), "mass '1' must be"),
+    (dict(pose=np.zeros((4, 4))), "object 'thing': last row"),
+    (dict(pose=np.full((4, 4), np.inf)), "must be finite"),
+    (dict(friction=-0.1), "object 'thing': friction -0.1 must be"),
+    (dict(friction=1e9), r"friction 1e\+09 must be from 0 to"),
+    (dict(restitution=1.5), "restitution 1.5 must be from 0 to 1"),
+    (dict(rolling=float("inf")), "rolling inf must be finite"),
+    (dict(belt=(1, 2)), "object 'thing': belt"),
+    (dict(shapes=Plane(), mass=1.0), "a plane is fixed: it must have no mass"),
+    (dict(inertia=np.zeros((6, 6))), "mass 0.0 must be finite and > 0"),
+    (dict(inertia=np.eye(6), mass=2.0), "mass 2.0 is not that of its inertia, 1"),
+])
+def test_what_is_wrong_with_an_object_is_named(given, says):
+    with pytest.raises(ValueError, match=says):
+        SceneObject(**{"name": "thing", "shapes": Sphere(1.0)} | given)
+
+
+def test_an_object_is_immutable():
+    thing = SceneObject("thing", Sphere(1.0), 1.0)
+    for array in thing.pose, thing.inertia, thing.belt, thing.shapes[0][1]:
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0.0
+
+
+# ------------------------------------------------------------------------------------------------- materials
+def test_what_an_object_has_not_is_the_scenes():
+    thing = SceneObject("thing", Sphere(1.0), friction=0.1)
+    assert thing.material(Material(0.5, 0.2, 0.01, 0.02)) == Material(0.1, 0.2, 0.01, 0.02)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_is_symmetric_and_between_surfaces_of_one_kind_gives_theirs(rule):
+    a, b = Material(0.3, 0.2), Material(0.9, 0.6)
+    combination = Combination(rule, rule).checked("scene")
+    assert combination.of(a, b) == combination.of(b, a)
+    same = combination.of(a, a)
+    assert rule == "product" or (same.friction, same.restitution) == pytest.approx((0.3, 0.2), rel=1e-15)
+
+
+def test_rules_are_ordered_as_means_are():
+    values = {rule: Combination(rule).of(Material(0.2), Material(0.8)).friction for rule in RULES}
+    order = ["product", "smaller", "harmonic mean", "geometric mean", "mean", "larger"]
+    assert sorted(values, key=values.__getitem__) == order
+    assert values["geometric mean"] == pytest.approx(0.4, rel=1e-15)
+    assert values["harmonic mean"] == pytest.approx(0.32, rel=1e-15)
+
+
+def test_nothing_sticks_on_a_surface_without_friction():
+    assert Combination().of(Material(0.0), Material(1.0)).friction == 0.0
+    assert Combination("harmonic mean").of(Material(0.0), Material(0.0)).friction == 0.0
+
+
+def test_a_rule_that_does_not_exist_is_refused():
+    with pytest.raises(ValueError, match="scene: combination of friction 'max' must be one of geometric mean"):
+        Combination("max").checked("scene")
+
+
+def test_materials_go_by_links():
+    shapes = on_links({"foot": [Sphere(0.1), (Box((1, 1, 1)), shifted(1, 0, 0))], "hand": Sphere(0.2)}, ["foot", "hand"])
+    found = with_materials(shapes, {"foot": 0.2}, ["foot", "hand"])
+    assert [(each.link, each.material) for each in found] == [
+        ("foot", Material(0.2)), ("foot", Material(0.2)), ("hand", None)]
+    assert found[1].pose[0, 3] == 1.0
+    for materials, says in (({"leg": 0.2}, "'leg' does not exist"), ({"foot": -1}, "material of link 'foot': friction"),
+                            ([0.2], "materials must be")):
+        with pytest.raises(ValueError, match=says):
+            with_materials(shapes, materials, ["foot", "hand"])
+    with pytest.raises(ValueError, match="'leg' does not exist"):
+        on_links({"leg": Sphere(1.0)}, ["foot"])
