@@ -15,7 +15,8 @@ from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel
 
 from . import articulated
-from .cones import cones, solve_cones
+from .cone_tables import cones
+from .cones import solve_cones
 from .contact_tables import FOUND, MISSED, contacts_in
 from .contacts import OF_STEPS, with_motion
 

@@ -1,9 +1,9 @@
 """Impulses of contacts, of stops and dry friction, and of closed loops, as one problem a step.
 
-A contact is three rows of J: the velocity of the first solid's point less that of the second's, along two tangents and
-the normal. On Y = D^-1/2 L^-1 J^T, as in impulses.py, the directions of loops are taken out of all columns, and Y^T Y of
-what is left is the Delassus operator. Moreau's rule: the normal velocity at the end of a step of length h, times h, may
-be as low as minus the gap, so that what falls lands within its step.
+A contact is three rows of J: the velocity of the first solid's point less that of the second's, along two tangents
+and the normal. On Y = D^-1/2 L^-1 J^T, as in impulses.py, the directions of loops are taken out of all columns, and
+Y^T Y of what is left is the Delassus operator. Moreau's rule: the normal velocity at the end of a step of length h,
+times h, may be as low as minus the gap, so that what falls lands within its step.
 
 What is penetrated all the same, or was at the start, is corrected by a second problem, on displacements: velocities do
 not know of it, and no energy is added."""
@@ -28,8 +28,9 @@ from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null, outlined
 from screw_dynamics.screws.se3 import Pose, Wrench
 from screw_dynamics.screws.vectors import Vec3, cross
 
-from .cones import COMPLEMENTARITY, CONE, DISSIPATION, Cones, solve_cones
-from .cones import cones as cones_in
+from .cone_tables import COMPLEMENTARITY, CONE, DISSIPATION, Cones
+from .cone_tables import cones as cones_in
+from .cones import solve_cones
 from .contact_tables import FOUND, LAST, MISSED, OF_CONTACT, REPORTED, RESIDUALS, ContactTables, contact_problem
 from .dynamics import LEAST, ask, put_rates
 from .ends import set_in_motion
@@ -81,7 +82,7 @@ def tangent(n: Vec3) -> Vec3:
 
 @kernel
 def relative(body: Any, given: ContactTables, k: int) -> Vec3:
-    """The velocity of contact k along t, s and the normal, in the motion of the columns turn and slide, and of belts."""
+    """The velocity of contact k along t, s and the normal, in the motion of the columns turn and slide, with belts."""
     geometry, pair = given.geometry, given.contact.pair[k]
     first, second = geometry.pair.first[pair], geometry.pair.second[pair]
     i, j = geometry.solid.body[first], geometry.solid.body[second]
@@ -355,8 +356,8 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
                         acts: np.ndarray, factors: bool, most: Scalar, h: Scalar, share: float, begin: np.ndarray,
                         qd: np.ndarray, moved: np.ndarray) -> None:
         """Change qd (n), from velocities `begin` at the start of a step of length h, by impulses, for bodies in their
-        places, with M^-1 if `factors`; and `moved` (n) by the displacement that corrects penetrations. share: of the displacement in the step
-        that the velocities at its end have; those at its start have the rest."""
+        places, with M^-1 if `factors`; and `moved` (n) by the displacement that corrects penetrations. share: of the
+        displacement in the step that the velocities at its end have; those at its start have the rest."""
         count = find(body, touching, calls)
         of, m = joints_that_may_act(links, acts, np.empty(len(qd), dtype=np.int64)), given.m
         u = len(of)
