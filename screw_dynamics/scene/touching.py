@@ -92,11 +92,12 @@ class Touching:
         robot, m = self.robot, self._constraints.m if self._constraints else 0
         loops = self._constraints.in_workspaces.tables if self._constraints else tables.pack([], [], [])
         rebounds = any(pair.restitution > 0.0 for pair in self.pairs)
+        turning = int(any(pair.torsion > 0.0 or pair.rolling > 0.0 for pair in self.pairs))
         points = max((pair.points for pair in self.pairs), default=0)
-        given = contact_tables.pack(Settings(most, margin, self._slow, int(rebounds)), self._rows, self.pairs,
+        given = contact_tables.pack(Settings(most, margin, self._slow, int(rebounds), turning), self._rows, self.pairs,
                                     self._data)
         return robot.tables._replace(tables=np.concatenate([loops, given]), work=contact_tables.contact_work(
-            robot.n, m, most, len(self.solids), points))
+            robot.n, m, most, turning, len(self.solids), points))
 
     def touches(self, q: np.ndarray, far: bool = False, threads: int | None = None) -> Contacts:
         """The Contacts at configurations q (..., nq), without forces; far: of all points of all pairs."""
