@@ -6,6 +6,8 @@ others. Lanes converge each for itself, and are left alone then: their numbers d
 Residuals say how far the conditions hold, whatever happened."""
 from typing import Any
 
+import numpy as np
+
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
@@ -18,6 +20,7 @@ from .contact_sweeps import sweep
 __all__ = ["FOUND", "Cones", "cones", "numbers", "solve_cones"]
 
 SWEEPS = 200
+TRIES = 3               # steps of Newton's method without gain before they are undone
 FIRST = 3               # sweeps before Newton's method is tried
 LEAST_ADDED, MOST_ADDED = 1e-10, 1.0        # to the diagonals of Newton's equations, of G_ii
 
@@ -77,26 +80,27 @@ def solve_cones(given: Cones) -> None:
     velocities(given, given.v)
     found[SPEED], found[SWEPT] = slowness(given), none
     slow, live = TOLERANCE * found[SPEED], one
-    added, wait, pause, tried, level = none + LEAST_ADDED, none + FIRST, one, none, none
+    added, wait, pause, tries, level = none + LEAST_ADDED, none + FIRST, one, none, none + np.inf
     for _ in range(SWEEPS):
         live = settle(given, live)
         if not some(live > 0.0):
             break
-        if some(tried > 0.0):
-            worse = (tried > 0.0) & (live > 0.0) & (worst(given) > level)
-            better = (tried > 0.0) & (worst(given) <= level)
-            if some(worse):
-                restore(given, worse)
-            added = where(worse, added * 1e3, where(better, added * 1e-3, added))
-            added = where(added > MOST_ADDED, none + MOST_ADDED, where(added < LEAST_ADDED, none + LEAST_ADDED, added))
-            pause = where(worse, 2.0 * pause, where(better, one, pause))
-            wait = where(worse, pause, wait)
-            tried = none
-        tries = (wait <= 0.0) & (live > 0.0)
-        if some(tries):
-            keep(given, tries)
-            level, tried = where(tries, worst(given), level), where(tries, one, none)
-            newton(given, added, tried)
+        now = worst(given)
+        better = (live > 0.0) & (wait <= 0.0) & (now < level)
+        if some(better):
+            keep(given, better)
+        added = where(better & (tries > 0.0), added * 1e-3, added)
+        pause, tries, level = where(better, one, pause), where(better, none, tries), where(better, now, level)
+        lost = (live > 0.0) & (tries >= TRIES)
+        if some(lost):
+            restore(given, lost)
+        pause, added = where(lost, 2.0 * pause, pause), where(lost, 1e3 * added, added)
+        added = where(added > MOST_ADDED, none + MOST_ADDED, where(added < LEAST_ADDED, none + LEAST_ADDED, added))
+        wait, tries, level = where(lost, pause, wait), where(lost, none, tries), where(lost, none + np.inf, level)
+        steps = where((wait <= 0.0) & (live > 0.0), one, none)
+        if some(steps > 0.0):
+            tries += steps
+            newton(given, added, steps)
         sweep(given, slow, live)
         wait, found[SWEPT] = wait - 1.0, found[SWEPT] + live
     if some(live > 0.0):
