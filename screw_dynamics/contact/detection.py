@@ -56,7 +56,7 @@ def detect(given: Geometry, C: Sequence[Pose], margin: float, contact: Contact, 
     for k in range(given.pairs):
         a, b = given.pair.first[k], given.pair.second[k]
         if some(near(given, a, b, margin)):
-            write_touches(given, a, b, contact, count)
+            write_touches(given, a, b, contact, count, margin)
             candidates = count
             for j in range(given.pair.points[k]):
                 row = candidates + j

@@ -1,6 +1,6 @@
 """Shapes on a plane: points of the shape that are lowest, each with its height. Corners have their numbers."""
 from screw_dynamics.numbers.scalars import where
-from screw_dynamics.numbers.values import kernel, null, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3, cross
 
@@ -18,7 +18,7 @@ def write_height(touch: Touch, row: int, point: Vec3, origin: Vec3, n: Vec3) -> 
 
 
 @outlined
-def sphere_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+def sphere_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """The lowest point."""
     A, B, r = given.place.C[a], given.place.C[b], given.solid.size[a].x
     n = axis_z(B.R)
@@ -26,7 +26,7 @@ def sphere_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int) -> 
 
 
 @outlined
-def capsule_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+def capsule_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """The lowest points of the balls at its ends."""
     A, B, size = given.place.C[a], given.place.C[b], given.solid.size[a]
     n, half = axis_z(B.R), size.z * axis_z(A.R)
@@ -35,7 +35,7 @@ def capsule_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int) ->
 
 
 @outlined
-def box_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+def box_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """The eight corners: of number k, bit 0 is set where x is positive, bit 1 for y, bit 2 for z."""
     A, B, h = given.place.C[a], given.place.C[b], given.solid.size[a]
     n = axis_z(B.R)
@@ -54,7 +54,7 @@ def lowest_direction(R: Rotation, n: Vec3) -> Vec3:
 
 
 @outlined
-def cylinder_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+def cylinder_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """The lowest points of the rims at the lower and upper end of its z axis, between which it lies; and the three others
     of the lower rim, a quarter turn apart, on which it stands."""
     A, B, size = given.place.C[a], given.place.C[b], given.solid.size[a]
@@ -70,7 +70,7 @@ def cylinder_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int) -
 
 
 @outlined
-def hull_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+def hull_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """All vertices."""
     A, B, first, data = given.place.C[a], given.place.C[b], given.solid.first[a], given.data
     n = axis_z(B.R)

@@ -8,14 +8,14 @@ from .writing import TINY, axis_x, axis_z, choose, clamped, direction, write, wr
 
 
 @outlined
-def sphere_sphere(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+def sphere_sphere(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """Along the line through the centres; along z of the second where these coincide."""
     A, B, solid = given.place.C[a], given.place.C[b], given.solid
     write_spheres(touch, row, A.p, solid.size[a].x, B.p, solid.size[b].x, axis_z(B.R))
 
 
 @outlined
-def sphere_capsule(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+def sphere_capsule(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """From the nearest point of the axis; along x of the capsule where the centre is on the axis."""
     A, B, r, size = given.place.C[a], given.place.C[b], given.solid.size[a].x, given.solid.size[b]
     u = axis_z(B.R)
@@ -61,7 +61,7 @@ def from_cylinder(x: Vec3, r: Scalar, half: Scalar) -> tuple[Scalar, Vec3]:
 
 
 @outlined
-def sphere_box(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+def sphere_box(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """From the nearest point of the box; out of the nearest face where the centre is inside."""
     A, B, r = given.place.C[a], given.place.C[b], given.solid.size[a].x
     distance, n = from_box((A.p - B.p) @ B.R, given.solid.size[b])
@@ -70,7 +70,7 @@ def sphere_box(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
 
 
 @outlined
-def sphere_cylinder(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+def sphere_cylinder(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """From the nearest point of the cylinder; out of the nearest surface where the centre is inside."""
     A, B, r, size = given.place.C[a], given.place.C[b], given.solid.size[a].x, given.solid.size[b]
     distance, n = from_cylinder((A.p - B.p) @ B.R, size.x, size.z)
