@@ -233,7 +233,7 @@ def write_boxes(touch: Touch, row: int, k: int, A: Pose, g: Vec3, B: Pose, h: Ve
         write_nearest(touch, row, k, A, g, B, h)
 
 
-@outlined
+@kernel
 def box_box(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """The points of a face, or one."""
     g, h, like = given.solid.size[a], given.solid.size[b], given.place.C[a].p.x

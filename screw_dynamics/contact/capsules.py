@@ -1,7 +1,7 @@
 """Capsules against capsules and boxes: at both ends of what they have beside each other, and where they cross."""
 from screw_dynamics.numbers.lanes import extract, places
 from screw_dynamics.numbers.scalars import absolute, sqrt, where
-from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, null
 from screw_dynamics.screws.se3 import Pose
 from screw_dynamics.screws.vectors import Vec3, cross
 
@@ -26,7 +26,7 @@ ALONG = 1e-6            # part of a distance by which its direction may differ f
 SHALLOW = 1e-12         # m: an axis nearer to a box is inside
 
 
-@outlined
+@kernel
 def capsule_capsule(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """Two ends, and the crossing; along x of the second where axes meet at an end."""
     A, B, p, q = given.place.C[a], given.place.C[b], given.solid.size[a], given.solid.size[b]
@@ -171,7 +171,7 @@ def write_capsule_on_box(touch: Touch, row: int, k: int, B: Pose, h: Vec3, of: S
     write_along_edge(touch, row, k, B, h, of, r, corner, edge)
 
 
-@outlined
+@kernel
 def capsule_box(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """On a face the ends of what is above it; on an edge, or a corner, as two capsules."""
     size, h, like = given.solid.size[a], given.solid.size[b], given.place.C[a].p.x

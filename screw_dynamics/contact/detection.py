@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from screw_dynamics.numbers.scalars import some
-from screw_dynamics.numbers.values import Scalar, kernel, outlined
+from screw_dynamics.numbers.values import Scalar, kernel
 from screw_dynamics.screws.se3 import Pose
 
 from .pairs import most_points, write_touches
@@ -44,7 +44,7 @@ def near(given: Geometry, a: int, b: int, margin: Scalar) -> Any:
     return d @ d < reach * reach
 
 
-@outlined
+@kernel
 def detect(given: Geometry, C: Sequence[Pose], margin: float, contact: Contact, most: int) -> tuple[int, int]:
     """Write the touches with a gap < margin in some place to rows of `contact`, from the first on, in the order of their
     keys. Returns how many there are, and how many more than `most` would have been.
