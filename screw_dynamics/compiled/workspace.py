@@ -31,8 +31,9 @@ MOST = 15       # inputs of a batch that direct_batches.py takes
 # workspaces, and the address of the first of these, in which is that of the next.
 BATCH = record("busy", "descriptor", "target", "rows", "results", "entries", "workers", "next",
                ("inputs", WORD, (MOST,)))
-# The header of a workspace: counts, where the parts begin, among them what a step reports of itself, addresses of NumPy's
-# and Python's types, and of the indices of frames by name; before all, on a line of the cache of its own, the counter of a batch's tiles.
+# The header of a workspace: counts, where the parts begin, among them what a step reports of itself, addresses of
+# NumPy's and Python's types, and of the indices of frames by name; before all, on a line of the cache of its own, the
+# counter of a batch's tiles.
 _HEADER = record(
     ("counter", WORD, (8,)), "length", "slots", "coordinates", "configuration", "wrenches", "frame_count",
     "frames", "pose_sources", "tables", "armature", "body", "result", "lanes", "work", "report",

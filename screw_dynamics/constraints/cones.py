@@ -1,84 +1,140 @@
-"""PLACEHOLDER of the lead until i29/cones is merged: disc-projected Gauss-Seidel."""
-from typing import Any, NamedTuple
+"""Impulses x of rows within bounds and of contacts with dry friction, on a Delassus operator G = J M^-1 J^T,
+v = c + G x.
+
+Block Gauss-Seidel: in the order of the rows, always, each row or contact is solved exactly with the impulses of the
+others. Lanes converge each for itself, and are left alone then: their numbers do not depend on the other lanes.
+Residuals say how far the conditions hold, whatever happened."""
+from typing import Any
 
 import numpy as np
 
-from screw_dynamics.numbers.lanes import places
-from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
-from screw_dynamics.numbers.tables import block
+from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
+from .cone_tables import DONE, FOUND, SPEED, SWEPT, Cones, cones, numbers, velocities
+from .contact_admm import alternate
+from .contact_blocks import factorize
+from .contact_newton import choose, newton
+from .contact_residuals import TOLERANCE, measure, slowness, worst
+from .contact_sweeps import sweep
 
-class Cones(NamedTuple):
-    u: int
-    m: int
-    G: np.ndarray
-    c: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    mu: np.ndarray
-    active: np.ndarray
-    x: np.ndarray
-    residual: np.ndarray
-    velocity: np.ndarray
+__all__ = ["FOUND", "Cones", "cones", "numbers", "solve_cones"]
 
-
-@kernel
-def cone_numbers(u: int, m: int) -> int:
-    N = u + 3 * m
-    return N * N + 3 * N + 2 * u + 2 * m + 3
+SWEEPS = 3              # before anything else
+STEPS = 10              # of Newton's method in a round
+ROUNDS = 7              # the first with sweeps between the steps, the second without, the others after ADMM
+FEWEST = 100            # steps of ADMM in the third
 
 
 @kernel
-def cones_in(like: Any, u: int, m: int, memory: np.ndarray, start: int) -> Cones:
-    unit, N = places(like), u + 3 * m
-    c = start + unit * N * N
-    lower = c + unit * N
-    upper = lower + unit * u
-    mu = upper + unit * u
-    active = mu + unit * m
-    x = active + unit * m
-    return Cones(u, m, block(like, (N, N), memory, start), block(like, (N,), memory, c), block(like, (u,), memory, lower),
-                 block(like, (u,), memory, upper), block(like, (m,), memory, mu), block(like, (m,), memory, active),
-                 block(like, (N,), memory, x), block(like, (3,), memory, x + unit * N), block(like, (N,), memory, x + unit * (N + 3)))
+def begin(given: Cones) -> None:
+    """Clear impulses of contacts that are not active, and put those of rows within their bounds."""
+    x, u, m = given.x, len(given.lower), len(given.mu)
+    for i in range(u):
+        x[i] = where(x[i] < given.lower[i], given.lower[i], where(x[i] > given.upper[i], given.upper[i], x[i]))
+    for b in range(m):
+        for i in range(u + 3 * b, u + 3 * b + 3):
+            x[i] = where(given.active[b] > 0.0, x[i], null(x[i]))
 
 
 @kernel
-def velocity(g: Cones, i: int) -> Scalar:
-    v = g.c[i]
-    for j in range(len(g.c)):
-        v += g.G[i, j] * g.x[j]
-    return v
+def refresh(given: Cones, chosen: Any) -> None:
+    """Velocities computed anew, on the lanes of a mask."""
+    velocities(given, given.fresh)
+    for k in range(len(given.v)):
+        given.v[k] = where(chosen, given.fresh[k], given.v[k])
 
 
 @outlined
-def solve_cones(g: Cones) -> None:
-    N = len(g.c)
-    for sweep in range(500):
-        change, most = null(g.c[0]), null(g.c[0])
-        for i in range(g.u):
-            old = g.x[i]
-            new = old - velocity(g, i) / g.G[i, i]
-            new = where(new < g.lower[i], g.lower[i], where(new > g.upper[i], g.upper[i], new))
-            g.x[i] = new
-            change = where(absolute(new - old) > change, absolute(new - old), change)
-            most = where(absolute(new) > most, absolute(new), most)
-        for k in range(g.m):
-            i = g.u + 3 * k
-            on = g.active[k] > 0.0
-            old = g.x[i + 2]
-            new = old - velocity(g, i + 2) / g.G[i + 2, i + 2]
-            new = where(on & (new > 0.0), new, null(new))
-            g.x[i + 2] = new
-            change = where(absolute(new - old) > change, absolute(new - old), change)
-            most = where(absolute(new) > most, absolute(new), most)
-            size = where(g.G[i, i] > g.G[i + 1, i + 1], g.G[i, i], g.G[i + 1, i + 1])
-            a, b = g.x[i] - velocity(g, i) / size, g.x[i + 1] - velocity(g, i + 1) / size
-            length, limit = sqrt(a * a + b * b), g.mu[k] * new
-            scale = where(length > limit, limit / where(length > limit, length, null(a) + 1.0), null(a) + 1.0)
-            old_a, old_b = g.x[i], g.x[i + 1]
-            g.x[i], g.x[i + 1] = scale * a, scale * b
-            change = where(absolute(g.x[i] - old_a) > change, absolute(g.x[i] - old_a), change)
-            change = where(absolute(g.x[i + 1] - old_b) > change, absolute(g.x[i + 1] - old_b), change)
-        if not some(change > 1e-15 * most):
+def settle(given: Cones, level: Scalar) -> Scalar:
+    """Put x into best where the residuals are the least so far; these, of velocities computed anew on lanes that seem
+    to be done. level: the least so far, or 0 on lanes that are done. Returns it as it is now."""
+    none, found, live = null(level), given.found, level > 0.0
+    done = (measure(given) > 0.0) & live
+    if some(done):
+        refresh(given, done)
+        done = (measure(given) > 0.0) & done
+    better = live & ((worst(given) < level) | done)
+    for i in range(len(given.x)):
+        given.best[i] = where(better, given.x[i], given.best[i])
+    found[DONE] = where(done, none + 1.0, found[DONE])
+    return where(done, none, where(better, worst(given), level))
+
+
+@kernel
+def put_best(given: Cones, level: Scalar) -> None:
+    """Go back to the best x, and its velocities."""
+    for i in range(len(given.x)):
+        given.x[i] = given.best[i]
+    velocities(given, given.v)
+
+
+@outlined
+def sweep_first(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
+    """Sweeps, as long as lanes are not done."""
+    one = null(slow) + 1.0
+    level = settle(given, level)
+    for _ in range(SWEEPS):
+        if not some(level > 0.0):
             break
+        live = where(level > 0.0, one, null(slow))
+        sweep(given, slow, live)
+        given.found[SWEPT] += live
+        level = settle(given, level)
+    return level
+
+
+@kernel
+def steps_of_round(given: Cones, slow: Scalar, level: Scalar, sweeps: bool) -> Scalar:
+    """Steps of Newton's method, and sweeps or choices between them."""
+    one = null(slow) + 1.0
+    for _ in range(STEPS):
+        if not some(level > 0.0):
+            break
+        if not sweeps:
+            choose(given)
+        newton(given)
+        if sweeps:
+            sweep(given, slow, one)
+        given.found[SWEPT] += where(level > 0.0, one, null(one))
+        level = settle(given, level)
+    return level
+
+
+@outlined
+def search(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
+    """Newton's method, and, where that is lost, ADMM before it."""
+    steps, y, z = FEWEST, given.y, given.z
+    for k in range(ROUNDS):
+        if not some(level > 0.0):
+            break
+        if k == 1:
+            put_best(given, level)
+        if k == 2:
+            for i in range(len(y)):
+                y[i], z[i] = null(slow), null(slow)
+        if k >= 2:
+            alternate(given, 0.1 if k % 2 == 0 else 1.0, steps)
+            for i in range(len(y)):
+                given.x[i] = y[i] * given.free[i]
+            velocities(given, given.v)
+            steps += FEWEST * (k % 2)
+            level = settle(given, level)
+        level = steps_of_round(given, slow, level, k == 0)
+    return level
+
+
+@outlined
+def solve_cones(given: Cones) -> None:
+    """Fill x, v and found from the others, beginning with x."""
+    found, none = given.found, null(given.x[0])
+    begin(given)
+    factorize(given)
+    velocities(given, given.v)
+    found[SPEED], found[SWEPT], found[DONE] = slowness(given), none, none
+    slow = TOLERANCE * found[SPEED]
+    level = sweep_first(given, slow, none + np.inf)
+    if some(level > 0.0):
+        level = search(given, slow, level)
+        put_best(given, level)
+    measure(given)

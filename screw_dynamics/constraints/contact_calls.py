@@ -1,16 +1,24 @@
-"""What steps with contacts call at addresses: detection and the solver, compiled once for all robots."""
+"""What steps with contacts call at addresses: detection and the solver, compiled once for all robots; and accelerations
+that leave M^-1 in the workspace, as contacts take it."""
 from functools import cache
 
+import numpy as np
 from numba import types
 
+from screw_dynamics.algorithms.group_rates import forward_on_groups
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.entry import Entry, lane, number, per_joint
 from screw_dynamics.compiled.native import address
 from screw_dynamics.contact.detection import list_touches
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.values import kernel
 
-from .cones import cones_in, solve_cones
+from . import articulated
+from .cone_tables import cones
+from .cones import solve_cones
 from .contact_tables import FOUND, MISSED, contacts_in
+from .contacts import OF_STEPS, with_motion
 
 
 def form_of_detection(lanes: bool) -> Form:
@@ -26,14 +34,14 @@ def form_of_detection(lanes: bool) -> Form:
 
 
 def form_of_solver(lanes: bool) -> Form:
-    """What is compiled of `solve_cones`, for u rows of joints and a number of contacts in the workspace."""
+    """What is compiled of `solve_cones`, for rows of joints, contacts, and torsional and rolling friction of some."""
     like = lane if lanes else number
 
     @compiled(f"contacts.solve{BATCHES * lanes}")
-    def native(where, u, count):
+    def native(where, u, count, spins, rolls):
         given = contacts_in(ws.memory_at(where), like())
-        solve_cones(cones_in(like(), u, count, given.memory, given.cones))
-    return Form(native, (types.intp,) * 3)
+        solve_cones(cones(like(), u, count, given.memory, given.cones, spins, rolls))
+    return Form(native, (types.intp,) * 5)
 
 
 @cache
@@ -46,4 +54,14 @@ def contact_addresses(lanes: bool) -> tuple[int, int]:
     return made[0], made[1]
 
 
+@kernel
+def factors_and_accelerations(links: Link, body: articulated.InverseFactors, qdd: np.ndarray) -> None:
+    """Add to qdd the joint accelerations, and fill the columns of InverseFactors."""
+    articulated.factorize(links, body, None)
+    articulated.add_free(links, body, None, qdd)
+
+
+LEAVES_FACTORS = "contacts.acceleration"        # begins the names of such entry points
+ACCELERATION = Entry(factors_and_accelerations, with_motion(articulated.InverseFactors), " ".join(OF_STEPS), per_joint,
+                     name=LEAVES_FACTORS, on_groups=forward_on_groups(factors_and_accelerations), reads_armature=True)
 _kept: list[Form] = []          # what holds the code

@@ -1,9 +1,9 @@
 """Impulses of contacts, of stops and dry friction, and of closed loops, as one problem a step.
 
-A contact is three rows of J: the velocity of the first solid's point less that of the second's, along two tangents and
-the normal. On Y = D^-1/2 L^-1 J^T, as in impulses.py, the directions of loops are taken out of all columns, and Y^T Y of
-what is left is the Delassus operator. Moreau's rule: the normal velocity at the end of a step of length h, times h, may
-be as low as minus the gap, so that what falls lands within its step.
+A contact is three rows of J: the velocity of the first solid's point less that of the second's, along two tangents
+and the normal. On Y = D^-1/2 L^-1 J^T, as in impulses.py, the directions of loops are taken out of all columns, and
+Y^T Y of what is left is the Delassus operator. Moreau's rule: the normal velocity at the end of a step of length h,
+times h, may be as low as minus the gap, so that what falls lands within its step.
 
 What is penetrated all the same, or was at the start, is corrected by a second problem, on displacements: velocities do
 not know of it, and no energy is added."""
@@ -16,6 +16,7 @@ import numpy as np
 from numba.extending import overload
 
 from screw_dynamics.algorithms.columns import clear
+from screw_dynamics.algorithms.space import put_vector, vector_at
 from screw_dynamics.compiled.across import at_once, put, taken
 from screw_dynamics.compiled.native import at, call
 from screw_dynamics.compiled.tiles import gather
@@ -28,7 +29,9 @@ from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null, outlined
 from screw_dynamics.screws.se3 import Pose, Wrench
 from screw_dynamics.screws.vectors import Vec3, cross
 
-from .cones import Cones, cones_in, solve_cones
+from .cone_tables import COMPLEMENTARITY, CONE, DISSIPATION, Cones
+from .cone_tables import cones as cones_in
+from .cones import solve_cones
 from .contact_tables import FOUND, LAST, MISSED, OF_CONTACT, REPORTED, RESIDUALS, ContactTables, contact_problem
 from .dynamics import LEAST, ask, put_rates
 from .ends import set_in_motion
@@ -37,6 +40,7 @@ from .kinematics import clear_matrix, put_wrench
 from .shortest import Problem, combine, measure, orthogonalize
 from .tables import ConstraintTables
 
+OF_STEPS = "q", "qd", "tau", "added"         # inputs of recursions in a step
 TOUCHING = 1e-12            # m: a penetration that is less is rounding
 
 
@@ -79,7 +83,7 @@ def tangent(n: Vec3) -> Vec3:
 
 @kernel
 def relative(body: Any, given: ContactTables, k: int) -> Vec3:
-    """The velocity of contact k along t, s and the normal, in the motion of the columns turn and slide, and of belts."""
+    """The velocity of contact k along t, s and the normal, in the motion of the columns turn and slide, with belts."""
     geometry, pair = given.geometry, given.contact.pair[k]
     first, second = geometry.pair.first[pair], geometry.pair.second[pair]
     i, j = geometry.solid.body[first], geometry.solid.body[second]
@@ -106,8 +110,8 @@ def find_touches(given: ContactTables, calls: np.ndarray) -> None:
                                                        given.settings.most[0])
 
 
-def solve(given: ContactTables, cones: Cones, calls: np.ndarray, u: int, count: int) -> None:
-    """Solve for the impulses of u joints and a number of contacts."""
+def solve(given: ContactTables, cones: Cones, calls: np.ndarray) -> None:
+    """Solve for the impulses."""
     solve_cones(cones)
 
 
@@ -117,8 +121,9 @@ def _find_touches(given, calls):
 
 
 @overload(solve, jit_options=INLINE)
-def _solve(given, cones, calls, u, count):
-    return lambda given, cones, calls, u, count: call(calls[1], (at(given.memory), u, count))
+def _solve(given, cones, calls):
+    return lambda given, cones, calls: call(calls[1], (at(given.memory), len(cones.lower), len(cones.mu),
+                                                       len(cones.spin_of), len(cones.roll_of)))
 
 
 @kernel
@@ -135,7 +140,7 @@ def find(body: Any, given: ContactTables, calls: np.ndarray) -> int:
         kept.t[k] = tangent(contact.n[k])
         kept.s[k] = cross(contact.n[k], kept.t[k])
         kept.a[k], kept.b[k] = contact.p[k] - body.C[i].p, contact.p[k] - body.C[j].p
-        kept.x[k] = zero(Vec3, body.q[0])
+        kept.x[k] = kept.y[k] = zero(Vec3, body.q[0])
         kept.before[k] = null(body.q[0])
     return count
 
@@ -148,14 +153,15 @@ def recall(given: ContactTables, count: int) -> None:
         while j < last and given.before.key[j] < given.contact.key[k]:
             j += 1
         if j < last and given.before.key[j] == given.contact.key[k]:
-            given.kept.x[k] = given.before.x[j]
+            given.kept.x[k], given.kept.y[k] = given.before.x[j], given.before.y[j]
 
 
 @kernel
 def remember(given: ContactTables, count: int) -> None:
     """Keep the impulses for the next step."""
     for k in range(count):
-        given.before.key[k], given.before.x[k] = given.contact.key[k], given.kept.x[k]
+        given.before.key[k] = given.contact.key[k]
+        given.before.x[k], given.before.y[k] = given.kept.x[k], given.kept.y[k]
     given.counts[LAST] = float(count)
 
 
@@ -171,29 +177,69 @@ def keep_near(body: Any, given: ContactTables, h: Scalar, count: int) -> int:
             contact.gap[near], contact.p[near], contact.n[near] = contact.gap[k], contact.p[k], contact.n[k]
             contact.pair[near], contact.key[near] = contact.pair[k], contact.key[k]
             kept.t[near], kept.s[near], kept.a[near], kept.b[near] = kept.t[k], kept.s[k], kept.a[k], kept.b[k]
-            kept.before[near], kept.x[near] = kept.before[k], kept.x[k]
+            kept.before[near] = kept.before[k]
             near += 1
     return near
 
 
 @kernel
 def put_forces(given: ContactTables, count: int) -> None:
-    """F becomes unit forces along t, s and the normal of each contact."""
+    """F becomes unit forces along t, s and the normal of each contact, then unit torques of torsional friction about
+    normals, and of rolling friction about t and s."""
+    F, none = given.F, zero(Vec3, given.F[0, 0])
     for k in range(count):
-        none = zero(Vec3, given.F[0, 0])
-        put_wrench(given.F, 3 * k, Wrench(none, given.kept.t[k]))
-        put_wrench(given.F, 3 * k + 1, Wrench(none, given.kept.s[k]))
-        put_wrench(given.F, 3 * k + 2, Wrench(none, given.contact.n[k]))
+        put_wrench(F, 3 * k, Wrench(none, given.kept.t[k]))
+        put_wrench(F, 3 * k + 1, Wrench(none, given.kept.s[k]))
+        put_wrench(F, 3 * k + 2, Wrench(none, given.contact.n[k]))
+    row = 3 * count
+    for k in range(count):
+        if given.geometry.pair.torsion[given.contact.pair[k]] > 0.0:
+            put_wrench(F, row, Wrench(given.contact.n[k], none))
+            row += 1
+    for k in range(count):
+        if given.geometry.pair.rolling[given.contact.pair[k]] > 0.0:
+            put_wrench(F, row, Wrench(given.kept.t[k], none))
+            put_wrench(F, row + 1, Wrench(given.kept.s[k], none))
+            row += 2
 
 
 @kernel
-def ask_contacts(body: Any, given: ContactTables, problem: Problem, first: int, h: Scalar, count: int) -> None:
+def turning(given: ContactTables, count: int) -> tuple[int, int]:
+    """How many of the contacts have torsional, and how many rolling friction."""
+    spins = rolls = 0
+    if given.settings.turning[0] != 0:
+        for k in range(count):
+            spins += given.geometry.pair.torsion[given.contact.pair[k]] > 0.0
+            rolls += given.geometry.pair.rolling[given.contact.pair[k]] > 0.0
+    return spins, rolls
+
+
+@kernel
+def relative_turn(body: Any, given: ContactTables, k: int) -> Vec3:
+    """The angular velocity of contact k about the normal, t and s."""
+    geometry, pair = given.geometry, given.contact.pair[k]
+    w = (body.turn[geometry.solid.body[geometry.pair.first[pair]]]
+         - body.turn[geometry.solid.body[geometry.pair.second[pair]]])
+    return Vec3(w @ given.contact.n[k], w @ given.kept.t[k], w @ given.kept.s[k])
+
+
+@kernel
+def ask_contacts(body: Any, given: ContactTables, problem: Problem, first: int, h: Scalar, cones: Cones) -> None:
     """Ask the columns of contacts for products that take their velocities away, but for what gaps allow."""
+    count = len(cones.mu)
     for k in range(count):
         c, gap = relative(body, given, k), given.contact.gap[k]
         open_ = where((gap > 0.0) & (gap < FAR), gap, null(gap))
         problem.b[0, first + 3 * k], problem.b[0, first + 3 * k + 1] = -c.x, -c.y
         problem.b[0, first + 3 * k + 2] = -(c.z + open_ / h)
+    row = first + 3 * count
+    for k in range(len(cones.spin_of)):
+        problem.b[0, row] = -relative_turn(body, given, int(cones.spin_of[k])).x
+        row += 1
+    for k in range(len(cones.roll_of)):
+        w = relative_turn(body, given, int(cones.roll_of[k]))
+        problem.b[0, row], problem.b[0, row + 1] = -w.y, -w.z
+        row += 2
 
 
 @outlined
@@ -214,25 +260,59 @@ def put_operator(problem: Problem, first: int, cones: Cones) -> None:
 
 
 @kernel
-def put_cones(links: Link, of: np.ndarray, acts: np.ndarray, given: ContactTables, cones: Cones, count: int) -> None:
-    """Fill bounds, coefficients of friction and the impulses to begin with."""
+def put_cones(links: Link, of: np.ndarray, acts: np.ndarray, given: ContactTables, squares: np.ndarray, cones: Cones,
+              ) -> None:
+    """Fill inverse inertias that count, bounds, and the impulses to begin with."""
     u = len(of)
+    for i in range(len(cones.size)):
+        cones.size[i] = squares[i]
     for j in range(u):
         k = links.coordinate[of[j]]
         cones.lower[j], cones.upper[j], cones.x[j] = acts[LOWER, k], acts[UPPER, k], null(acts[LOWER, k])
-    for k in range(count):
-        none, x, i = null(given.report[0]), given.kept.x[k], u + 3 * k
-        cones.mu[k] = none + given.geometry.pair.mu[given.contact.pair[k]]
-        cones.active[k] = where(given.contact.gap[k] < given.settings.margin[0], none + 1.0, none)
-        cones.x[i], cones.x[i + 1], cones.x[i + 2] = x.x, x.y, x.z
+    row = u
+    for k in range(len(cones.mu)):
+        put_vector(cones.x, row, given.kept.x[k])
+        row += 3
+    for k in range(len(cones.spin_of)):
+        cones.x[row] = given.kept.y[int(cones.spin_of[k])].x
+        row += 1
+    for k in range(len(cones.roll_of)):
+        y = given.kept.y[int(cones.roll_of[k])]
+        cones.x[row], cones.x[row + 1] = y.y, y.z
+        row += 2
 
 
 @kernel
-def take_impulses(given: ContactTables, cones: Cones, u: int, count: int) -> None:
+def put_friction(given: ContactTables, cones: Cones) -> None:
+    """Fill where contacts act, coefficients of friction, and which contacts have torsional and rolling friction."""
+    pair, none, spins, rolls = given.geometry.pair, null(given.report[0]), 0, 0
+    for k in range(len(cones.mu)):
+        which = given.contact.pair[k]
+        cones.mu[k] = none + pair.mu[which]
+        cones.active[k] = where(given.contact.gap[k] < given.settings.margin[0], none + 1.0, none)
+        if len(cones.spin_of) > 0 and pair.torsion[which] > 0.0:
+            cones.spin_of[spins], cones.spin_mu[spins] = float(k), none + pair.torsion[which]
+            spins += 1
+        if len(cones.roll_of) > 0 and pair.rolling[which] > 0.0:
+            cones.roll_of[rolls], cones.roll_mu[rolls] = float(k), none + pair.rolling[which]
+            rolls += 1
+
+
+@kernel
+def take_impulses(given: ContactTables, cones: Cones) -> None:
     """Keep the impulses of the contacts."""
-    for k in range(count):
-        i = u + 3 * k
-        given.kept.x[k] = Vec3(cones.x[i], cones.x[i + 1], cones.x[i + 2])
+    x, kept, row = cones.x, given.kept, len(cones.lower)
+    for k in range(len(cones.mu)):
+        kept.x[k], kept.y[k] = vector_at(x, row), zero(Vec3, x[row])
+        row += 3
+    for k in range(len(cones.spin_of)):
+        of = int(cones.spin_of[k])
+        kept.y[of] = Vec3(x[row], kept.y[of].y, kept.y[of].z)
+        row += 1
+    for k in range(len(cones.roll_of)):
+        of = int(cones.roll_of[k])
+        kept.y[of] = Vec3(kept.y[of].x, x[row], x[row + 1])
+        row += 2
 
 
 @kernel
@@ -249,18 +329,13 @@ def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: flo
     """Set c to the gaps at the end of a step, of displacements `share` h times the mean of the velocities before and
     after it, and to 0 for tangents and joints. Returns whether some gap is below 0 there."""
     found = False
-    for i in range(len(cones.c)):
-        v = cones.c[i]
-        for j in range(len(cones.c)):
-            v += cones.G[i, j] * cones.x[j]
-        cones.velocity[i] = v
-    for j in range(u):
+    for j in range(len(cones.c)):
         cones.c[j] = null(h)
     for k in range(count):
         gap, i = given.contact.gap[k], u + 3 * k
-        v = cones.velocity[i + 2] - where((gap > 0.0) & (gap < FAR), gap, null(gap)) / h
+        v = cones.v[i + 2] - where((gap > 0.0) & (gap < FAR), gap, null(gap)) / h
         end = gap + h * (share * v + (1.0 - share) * given.kept.before[k])
-        cones.c[i], cones.c[i + 1], cones.c[i + 2] = null(gap), null(gap), end
+        cones.c[i + 2] = end
         found = found or some((end < -TOUCHING) & (gap < given.settings.margin[0]))
     return found
 
@@ -293,8 +368,7 @@ def put_touch(given: ContactTables, k: int, force: Vec3) -> None:
 def put_report(given: ContactTables, h: Scalar, cones: Cones, count: int) -> None:
     """Write residuals, and the contacts with their forces, in axes of the world."""
     report, kept = given.report, given.kept
-    for k in range(RESIDUALS):
-        report[k] = cones.residual[k]
+    report[0], report[1], report[2] = cones.found[COMPLEMENTARITY], cones.found[CONE], cones.found[DISSIPATION]
     for k in range(count):
         x = kept.x[k]
         put_touch(given, k, (1.0 / h) * (x.x * kept.t[k] + x.y * kept.s[k] + x.z * given.contact.n[k]))
@@ -313,7 +387,6 @@ def taking_loops_out(by: ModuleType) -> Callable:
         set_in_motion(links, body)
         put_rates(links, body, given, given.h)
         ask(given, problem)
-        measure(problem)
         return orthogonalize(problem, 0, 0, given.m, LEAST * largest, most)[0]
     return add_constraints, take_loops_out
 
@@ -337,28 +410,41 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
     add_constraints, take_loops_out = taking_loops_out(by) if loops else (add_nothing, take_nothing_out)
 
     @kernel
+    def add_rows(links: Link, body: tuple, touching: ContactTables, k: int, row: int, count: int, Y: np.ndarray,
+                 first: int) -> None:
+        """Add rows of contact k, those of F from a row on, to Y, whose rows of contacts begin at `first`."""
+        geometry, pair, column = touching.geometry, touching.contact.pair[k], first + row
+        i, j = geometry.solid.body[geometry.pair.first[pair]], geometry.solid.body[geometry.pair.second[pair]]
+        add_opposite(links, body, i, j, touching.kept.a[k], touching.kept.b[k], touching.F[:, row:row + count],
+                     Y[:, column:column + count])
+
+    @kernel
     def fill_columns(links: Link, body: tuple, given: ConstraintTables, touching: ContactTables, of: np.ndarray,
-                     Y: np.ndarray, count: int) -> None:
+                     cones: Cones, Y: np.ndarray) -> None:
         """Y becomes D^-1/2 L^-1 J^T for the rows of constraints, joints and contacts."""
-        geometry, u, m = touching.geometry, len(of), given.m
+        count, first = len(cones.mu), given.m + len(of)
         clear_matrix(Y)
         add_constraints(links, body, given, Y)
-        add_joints(links, body, of, Y, m)
+        add_joints(links, body, of, Y, given.m)
         put_forces(touching, count)
-        for k in range(count):
-            pair, first = touching.contact.pair[k], m + u + 3 * k
-            i, j = geometry.solid.body[geometry.pair.first[pair]], geometry.solid.body[geometry.pair.second[pair]]
-            add_opposite(links, body, i, j, touching.kept.a[k], touching.kept.b[k], touching.F[:, 3 * k:3 * k + 3],
-                         Y[:, first:first + 3])
+        spins, row = len(cones.spin_of), 0
+        for b in range(count + spins + len(cones.roll_of)):
+            k, rows = b, 3
+            if b >= count + spins:
+                k, rows = int(cones.roll_of[b - count - spins]), 2
+            elif b >= count:
+                k, rows = int(cones.spin_of[b - count]), 1
+            add_rows(links, body, touching, k, row, rows, Y, first)
+            row += rows
         finish(body, Y)
 
-    @outlined
+    @kernel
     def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, touching: ContactTables, calls: np.ndarray,
-                        acts: np.ndarray, most: Scalar, h: Scalar, share: float, begin: np.ndarray, qd: np.ndarray,
-                        moved: np.ndarray) -> None:
+                        acts: np.ndarray, factors: bool, most: Scalar, h: Scalar, share: float, begin: np.ndarray,
+                        qd: np.ndarray, moved: np.ndarray) -> None:
         """Change qd (n), from velocities `begin` at the start of a step of length h, by impulses, for bodies in their
-        places; and `moved` (n) by the displacement that corrects penetrations. share: of the displacement in the step
-        that the velocities at its end have; those at its start have the rest."""
+        places, with M^-1 if `factors`; and `moved` (n) by the displacement that corrects penetrations. share: of the
+        displacement in the step that the velocities at its end have; those at its start have the rest."""
         count = find(body, touching, calls)
         of, m = joints_that_may_act(links, acts, np.empty(len(qd), dtype=np.int64)), given.m
         u = len(of)
@@ -370,32 +456,37 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
             put_motion(links, body, qd)
             count = keep_near(body, touching, h, count)
         recall(touching, count)
-        cones = cones_in(qd[0], u, count, touching.memory, touching.cones)
+        spins, rolls = turning(touching, count)
+        cones = cones_in(qd[0], u, count, touching.memory, touching.cones, spins, rolls)
+        problem = contact_problem(touching, qd[0], len(qd), m, len(cones.x))
         if u + count + m > 0:
-            problem = contact_problem(touching, qd[0], len(qd), m, u + 3 * count)
-            gather(links.coordinate, qd, body.qd)
-            clear(body.tau)
-            gather(links.coordinate, acts[ADDED], body.added)
-            largest = factorize(links, body, given)
-            fill_columns(links, body, given, touching, of, problem.Y, count)
+            put_friction(touching, cones)
+            largest = null(h)
+            if not factors:
+                gather(links.coordinate, qd, body.qd)
+                clear(body.tau)
+                gather(links.coordinate, acts[ADDED], body.added)
+                largest = factorize(links, body, given)
+            fill_columns(links, body, given, touching, of, cones, problem.Y)
             for j in range(u):
                 problem.b[0, m + j] = -qd[links.coordinate[of[j]]]
-            ask_contacts(body, touching, problem, m + u, h, count)
+            ask_contacts(body, touching, problem, m + u, h, cones)
+            measure(problem)
+            put_cones(links, of, acts, touching, problem.squares[0, m:], cones)
             combine(problem, take_loops_out(links, body, given, problem, largest, most))
             put_operator(problem, m, cones)
-            put_cones(links, of, acts, touching, cones, count)
-            solve(touching, cones, calls, u, count)
-            take_impulses(touching, cones, u, count)
+            solve(touching, cones, calls)
+            take_impulses(touching, cones)
             combine_all(problem, m, cones.x)
             add_half(links, body, given, problem.x, qd)
         else:
-            for k in range(RESIDUALS):
-                cones.residual[k] = null(h)
+            for k in (COMPLEMENTARITY, CONE, DISSIPATION):
+                cones.found[k] = null(h)
         put_report(touching, h, cones, count)
         remember(touching, count)
         if count > 0 and penetrates(touching, cones, u, h, share, count):
             hold_joints(links, of, acts, cones)
-            solve(touching, cones, calls, u, count)
+            solve(touching, cones, calls)
             for i in range(len(problem.x)):
                 problem.x[i] = null(h)
             combine_all(problem, m, cones.x)

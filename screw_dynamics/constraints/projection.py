@@ -26,7 +26,7 @@ from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
 from . import articulated, mass_matrix, rows
 from .contact_tables import contacts_in
-from .contacts import forget, of_contacts, put_poses, with_motion
+from .contacts import OF_STEPS, forget, of_contacts, put_poses, with_motion
 from .dynamics import LEAST
 from .ends import compute_poses
 from .entries import fill_coordinates, fill_placements
@@ -191,13 +191,16 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
             forget(touching)
         elif what == PUSHED or not some(span[1] > 0.0):
             share = 1.0 if what == PUSHED else 0.5
-            fill(links, memory, start, body.q)
-            compute_poses(links, body)
+            factors = what == PUSHED and calls[2] != 0
+            if not factors:
+                fill(links, memory, start, body.q)
+                compute_poses(links, body)
             put_poses(links, body)
             free = given.free
             for k in range(len(qd)):
                 free[k] = qd[k]
-            add_impulses_to(links, body, given, touching, calls, acts, given.most[0], span[0], share, begin, qd, moved)
+            add_impulses_to(links, body, given, touching, calls, acts, factors, given.most[0], span[0], share, begin,
+                            qd, moved)
             if what != PUSHED:
                 for k in range(len(qd)):
                     free[k] = moved[k] + 0.5 * span[0] * (qd[k] - free[k])
@@ -228,15 +231,15 @@ def tree_in(links_in: Callable, Table: type, space: Callable, like: Scalar, memo
                 constraints_in(memory, like), memory, space(memory))
 
 
-OF_STEPS = "q", "qd", "tau", "added"
 PROJECTING = {"joints": projecting_joints, "loops": projecting_loops, "contacts": projecting_contacts,
               "contacts and loops": partial(projecting_contacts, loops=True)}
 
 
 def form_of_projection(structure: Structure, of: str, lanes: bool) -> Form:
     """What is compiled of `project`, for calls from compiled code with addresses: of workspace, what is brought back,
-    those that contact_calls.py compiles, acts (ACTS, n), configuration and velocities at the start of the step, its span (2), q and qd, and the displacement
-    of penetrations (n). of: "joints", for trees, "loops", for robots that keep constraints, "contacts", or "contacts and loops"."""
+    those that contact_calls.py compiles, acts (ACTS, n), configuration and velocities at the start of the step, its
+    span (2), q and qd, and the displacement of penetrations (n). of: "joints", for trees, "loops", for robots that keep
+    constraints, "contacts", or "contacts and loops"."""
     by = mass_matrix if structure.shares_coordinates else articulated
     Table = taking(by.InverseFactors, OF_STEPS)
     Table = with_motion(Table) if of.startswith("contacts") else Table
@@ -252,7 +255,7 @@ def form_of_projection(structure: Structure, of: str, lanes: bool) -> Form:
         memory = ws.memory_at(where_)
         head = ws.header(memory)
         n, nq = head.coordinates, head.configuration
-        project(fill, tree_in(links_in, Table, space, like(), memory), what, array_at(0, calls, (2,)),
+        project(fill, tree_in(links_in, Table, space, like(), memory), what, array_at(0, calls, (3,)),
                array_at(like(), acts, (ACTS, n)),
                array_at(like(), start, (nq,)), array_at(like(), begin, (n,)), array_at(like(), span, (2,)),
                array_at(like(), q, (nq,)), array_at(like(), qd, (n,)), array_at(like(), moved, (n,)),

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from screw_dynamics.numbers.scalars import some
-from screw_dynamics.numbers.values import Scalar, kernel, outlined
+from screw_dynamics.numbers.values import Scalar, kernel
 from screw_dynamics.screws.se3 import Pose
 
 from .pairs import most_points, write_touches
@@ -51,7 +51,7 @@ def detect(given: Geometry, C: Sequence[Pose], margin: float, contact: Contact, 
     return list_touches(given, margin, contact, most)
 
 
-@outlined
+@kernel
 def list_touches(given: Geometry, margin: float, contact: Contact, most: int) -> tuple[int, int]:
     """Write the touches of solids in their places with a gap < margin in some place to rows of `contact`, from the first
     on, in the order of their keys. Returns how many there are, and how many more than `most` would have been.
@@ -62,7 +62,7 @@ def list_touches(given: Geometry, margin: float, contact: Contact, most: int) ->
     for k in range(given.pairs):
         a, b = given.pair.first[k], given.pair.second[k]
         if some(near(given, a, b, margin)):
-            write_touches(given, a, b, contact, count)
+            write_touches(given, a, b, contact, count, margin)
             candidates = count
             for j in range(given.pair.points[k]):
                 row = candidates + j

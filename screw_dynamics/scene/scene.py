@@ -1,20 +1,24 @@
 """Scene: robots, bodies and the ground, which touch."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, HeightField, Plane, Shape, Sphere
-from screw_dynamics.model import checks as poses
+from screw_dynamics.contact.materials import Combination, Material
+from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, HeightField, Plane, Sphere
+from screw_dynamics.model.builder import ModelBuilder
+from screw_dynamics.model.joining import Mounted, join
 from screw_dynamics.robot import Robot
 from screw_dynamics.robot.evaluation import Forces, Threads
 from screw_dynamics.simulation.integrators import FIXED_STEPS
+from screw_dynamics.urdf.collisions import read_collisions
 
-from .placeholder import join
+from .objects import SceneObject, on_links, with_materials
 from .touching import Contacts, Residuals, Solid, Touching
 
 
@@ -48,56 +52,50 @@ class Distances(NamedTuple):
     gradient: np.ndarray
 
 
-class Material(NamedTuple):
-    """Coefficients of friction and restitution of a surface, and of torsional and rolling friction, m."""
-
-    friction: float
-    restitution: float = 0.0
-    torsion: float = 0.0
-    rolling: float = 0.0
-
-
-class Object(NamedTuple):
-    """What stands in a scene: its shapes with their poses (4, 4) in its frame, its mass, or None if it is fixed, its
-    pose in the world, its material, and the velocity of its surface."""
-
-    name: str
-    shapes: tuple[tuple[Shape, np.ndarray], ...]
-    mass: float | None
-    pose: np.ndarray
-    material: Material
-    belt: tuple[float, float, float]
+Robots = Robot | Mapping[str, Robot]
 
 
 class Scene:
-    """A robot, bodies and the ground, which touch with friction: contacts that stick, slide, roll and rebound.
+    """Robots, bodies and the ground, which touch with friction: contacts that stick, slide, roll and rebound.
 
-    robot: its links touch with the shapes given by `shapes` {link: shape, or (shape, pose (4, 4) in the link), or a list
-    of these}. ground: the plane z = 0. friction, restitution, torsion and rolling: of all
-    surfaces without their own; two surfaces have the geometric mean of their frictions, and the larger restitution.
+    robot: a Robot, or several {name: Robot}, whose links and joints are called name/link then, fixed to one world at
+    `poses` {name: (4, 4)}. Their links touch with `shapes` {link: shape, (shape, pose (4, 4) in the link), or several
+    of these}; without it, with the collision shapes of the URDF that a robot was read from; two links of one robot only
+    if `self_collisions`, and if no joint connects them. ground: the plane z = 0. friction, restitution, torsion and
+    rolling: of all surfaces without their own; `materials` {link: Material, or its friction} are those of links; what
+    two surfaces have between them says `combination`, contact.materials.Combination.
 
-    Objects are added by add_box and others, then q is the robot's configuration and x y z and quaternion x y z w of each
-    free body, in the order in which they were added. `robot` is that of everything, with all its methods. max_contacts:
-    at once; margin: gaps in m up to which contacts are looked for; slow: approach in m/s below which nothing rebounds."""
+    Objects are added by add_box and others. q is that of the robots, followed by x y z and quaternion x y z w of each
+    free body, in the order in which they were added. `robot` is that of everything, with all its methods. disable:
+    pairs of links, or of objects, that do not touch. max_contacts: at once; margin: gaps in m up to which contacts are
+    looked for; slow: approach in m/s below which nothing rebounds."""
 
-    def __init__(self, robot: Robot, *, ground: bool = False, friction: float = 0.8, restitution: float = 0.0,
+    def __init__(self, robot: Robots, *, ground: bool = False, friction: float = 0.8, restitution: float = 0.0,
                  torsion: float = 0.0, rolling: float = 0.0, shapes: Mapping[str, Any] | None = None,
+                 materials: Mapping[str, Any] | None = None, self_collisions: bool = False,
+                 poses: Mapping[str, ArrayLike] | None = None,
+                 disable: Iterable[tuple[str, str]] = (), combination: Combination | None = None,
                  max_contacts: int | None = None, margin: float = 0.02, slow: float = 0.01):
-        self._alone, self._objects, self._made = robot, {}, None
-        self.material = _material("scene", friction, restitution, torsion, rolling)
-        self._options = max_contacts, checks.positive("margin", margin), checks.positive("slow", slow)
-        self._shapes = [Solid(f"{link}", link, shape, pose) for link, given in (shapes or {}).items()
-                        for shape, pose in _placed(given)]
-        for solid in self._shapes:
-            checks.known_link(solid.link, robot.link_names)
+        self._robots = _mounted(robot, poses or {})
+        self.material = Material(friction, restitution, torsion, rolling).checked("scene")
+        self.combination = (combination or Combination()).checked("scene")
+        self._objects: dict[str, SceneObject] = {}
+        self._made: Touching | None = None
+        self._options = (None if max_contacts is None else checks.whole("max_contacts", max_contacts, 1),
+                         checks.positive("margin", margin), checks.positive("slow", slow))
+        links = self._robots.link_names
+        found = _collisions(robot) if shapes is None else on_links(shapes, links)
+        self._shapes = with_materials(found, materials or {}, links)
+        self._self_collisions = checks.flag("self_collisions", self_collisions)
+        self._disabled = [frozenset(pair) for pair in disable]
         if checks.flag("ground", ground):
             self.add_plane("ground")
 
     # --------------------------------------------------------------------------------------------- what is in it
     def add_box(self, name: str, size: ArrayLike, mass: float | None = None, pose: ArrayLike | None = None,
                 **options: Any) -> None:
-        """Add a box of edges x y z in m; fixed without mass. pose (4, 4): of its centre. options: friction, restitution,
-        torsion, rolling, and belt (3,), the velocity of its surface in m/s, in its frame."""
+        """Add a box of edges x y z in m; fixed without mass. pose (4, 4): of its centre. options: friction,
+        restitution, torsion, rolling, and belt (3,), the velocity of its surface in m/s, in its frame."""
         self.add(name, Box(size), mass, pose, **options)
 
     def add_sphere(self, name: str, radius: float, mass: float | None = None, pose: ArrayLike | None = None,
@@ -130,60 +128,73 @@ class Scene:
         """
         self.add(name, HeightField(heights, size), None, pose, **options)
 
-    def add(self, name: str, shape: Any, mass: float | None = None, pose: ArrayLike | None = None, *,
-            friction: float | None = None, restitution: float | None = None, torsion: float | None = None,
-            rolling: float | None = None, belt: ArrayLike = (0.0, 0.0, 0.0)) -> None:
-        """Add an object of a shape, or of several [(shape, pose in it)]; arguments as of add_box."""
-        if name in self._objects or name in self._alone.link_names or name in self._alone.joint_names:
-            raise ValueError(f"object {name!r}: the name is taken")
-        C = np.eye(4) if pose is None else poses.pose(f"object '{name}'", pose)
-        given = (friction, restitution, torsion, rolling)
-        material = _material(f"object '{name}'", *(mine if x is None else x for x, mine in zip(
-            given, self.material, strict=True)))
-        mass = None if mass is None else checks.positive(f"object '{name}': mass", mass)
-        belt = tuple(checks.vector(f"object '{name}': belt", belt, 3).tolist())
-        self._objects[name] = Object(name, tuple(_placed(shape)), mass, C, material, belt)
+    def add(self, name: str, shape: Any, mass: float | None = None, pose: ArrayLike | None = None,
+            **options: Any) -> None:
+        """Add an object of a shape, or of several [(shape, pose in it)]; arguments as of SceneObject."""
+        self.add_object(SceneObject(name, shape, mass, pose, **options))
+
+    def add_object(self, given: SceneObject) -> None:
+        """Add a SceneObject."""
+        if given.name in (*self._objects, *self._robots.link_names, *self._robots.joint_names):
+            raise ValueError(f"object {given.name!r}: the name is taken")
+        self._objects[given.name] = given
         self._made = None
+
+    def remove(self, name: str) -> None:
+        """Take an object out."""
+        checks.one_of("object", name, self._objects)
+        del self._objects[name]
+        self._made = None
+
+    @property
+    def objects(self) -> Mapping[str, SceneObject]:
+        """What was added, by name."""
+        return MappingProxyType(self._objects)
 
     # --------------------------------------------------------------------------------------------- as one robot
     @property
     def robot(self) -> Robot:
-        """The robot of all that is in the scene: the joints of the robot, and a free joint for each free body."""
-        return self._touching.robot
+        """The robot of all that is in the scene: the joints of the robots, and a free joint for each free body."""
+        return self.touching.robot
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """The names of what may touch, link or object, by pairs."""
-        solids = self._touching.solids
-        return tuple((solids[pair.first].name, solids[pair.second].name) for pair in self._touching.pairs)
+        solids = self.touching.solids
+        return tuple((solids[pair.first].name, solids[pair.second].name) for pair in self.touching.pairs)
 
     @property
-    def _touching(self) -> Touching:
+    def touching(self) -> Touching:
+        """The scene as compiled code reads it, for packages that have kernels of their own."""
         if self._made is None:
             self._made = self._compile()
         return self._made
 
     def _compile(self):
-        alone = self._alone
-        free = [each for each in self._objects.values() if each.mass is not None]
-        bodies = [(each.name, _inertia(each)) for each in free]
-        robot = Robot(join(alone.model, bodies), alone.gravity) if bodies else alone
-        solids, materials = list(self._shapes), [self.material] * len(self._shapes)
-        for each in self._objects.values():
-            link, C = (alone.model.root, each.pose) if each.mass is None else (each.name, np.eye(4))
-            solids += [Solid(each.name, link, shape, C @ pose, each.belt) for shape, pose in each.shapes]
-            materials += [each.material] * len(each.shapes)
-        bodies = [robot.tables.frames[robot.tables.names[solid.link]].body for solid in solids]
-        pairs = [(i, j) for i in range(len(solids)) for j in range(i) if bodies[i] != bodies[j]
-                 and not self._ignored(robot, bodies[i], bodies[j])]
-        both = [_combined(materials[i], materials[j]) for i, j in pairs]
+        alone, free = self._robots, [each for each in self._objects.values() if each.free]
+        robot = Robot(join(alone.model, bodies=[each.body for each in free]), alone.gravity) if free else alone
+        shapes = [*self._shapes, *(shape for each in self._objects.values() for shape in each.on(
+            each.name if each.free else alone.model.root, self.material))]
+        belts = [(0.0, 0.0, 0.0)] * len(self._shapes) + [
+            pose[:3, :3].T @ each.belt for each in self._objects.values() for _, pose in each.shapes]
+        names = [shape.name if shape.name in self._objects else shape.link for shape in shapes]
+        solids = [Solid(name, shape.link, shape.shape, shape.pose, tuple(belt))
+                  for name, shape, belt in zip(names, shapes, belts, strict=True)]
+        materials = [shape.material or self.material for shape in shapes]
+        pairs = [(i, j) for i in range(len(solids)) for j in range(i) if self._may_touch(robot, solids[j], solids[i])]
+        both = [self.combination.of(materials[i], materials[j]) for i, j in pairs]
         most, margin, slow = self._options
         return Touching(robot, solids, pairs, both, most, margin, slow)
 
-    def _ignored(self, robot, i, j):
-        """Whether a joint connects two bodies of the robot."""
-        parent = [link.parent for link in robot.tables.links]
-        return min(i, j) > 0 and (parent[i] == j or parent[j] == i)
+    def _may_touch(self, robot, a, b):
+        """Whether two solids are on bodies that move against each other, with no joint between them."""
+        i, j = (robot.tables.frames[robot.tables.names[solid.link]].body for solid in (a, b))
+        if i == j or {frozenset((a.name, b.name)), frozenset((a.link, b.link))}.intersection(self._disabled):
+            return False
+        if a.name in self._objects or b.name in self._objects:
+            return True
+        links = robot.tables.links
+        return self._self_collisions and links[i].parent != j and links[j].parent != i
 
     @property
     def nq(self) -> int:
@@ -209,8 +220,8 @@ class Scene:
         """The configuration (nq,) in which the robot is neutral and each free body where it was added."""
         q = self.robot.neutral()
         for each in self._objects.values():
-            if each.mass is not None:
-                q[self.q_slices[each.name]] = _coordinates(each.pose)
+            if each.free:
+                q[self.q_slices[each.name]] = each.coordinates
         return q
 
     def integrate(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
@@ -224,16 +235,16 @@ class Scene:
     # --------------------------------------------------------------------------------------------- queries
     def contacts(self, q: ArrayLike, threads: Threads = None) -> Contacts:
         """The Contacts within the margin at configurations q (..., nq), without forces."""
-        return self._touching.touches(checks.finite_numbers("q", q, self.nq), threads=threads)
+        return self.touching.touches(checks.finite_numbers("q", q, self.nq), threads=threads)
 
     def distances(self, q: ArrayLike) -> Distances:
         """The Distances of all pairs at configurations q (..., nq)."""
         robot, q = self.robot, checks.finite_numbers("q", q, self.nq)
-        found, lead = self._touching.touches(q, far=True), q.shape[:-1]
-        count = len(self._touching.pairs)
+        found, lead = self.touching.touches(q, far=True), q.shape[:-1]
+        count = len(self.touching.pairs)
         gap, first, second = np.full((*lead, count), np.inf), *(np.full((*lead, count, 3), np.nan) for _ in range(2))
         gradient = np.zeros((*lead, count, self.n))
-        for k, pair in enumerate(self._touching.pairs):
+        for k, pair in enumerate(self.touching.pairs):
             mine = np.where(found.pair == k, found.gap, np.inf)
             if not mine.shape[-1]:
                 continue
@@ -243,7 +254,7 @@ class Scene:
             half = 0.5 * gap[..., k, None] * n
             first[..., k, :], second[..., k, :] = p + half, p - half
             for sign, solid in ((1.0, pair.first), (-1.0, pair.second)):
-                link = self._touching.solids[solid].link
+                link = self.touching.solids[solid].link
                 C, J = robot.forward_kinematics(q, link), robot.jacobian(q, link, "hybrid")
                 arm = p - C[..., :3, 3]
                 gradient[..., k, :] += sign * (np.einsum("...i,...ij->...j", n, J[..., 3:, :])
@@ -259,7 +270,7 @@ class Scene:
         and limits of joints among them. integrator: one of steps of fixed length. contacts: how many are recorded at
         each sample, by default all, or False. ValueError, with the time, where more touch than max_contacts."""
         checks.one_of("integrator", integrator, FIXED_STEPS)
-        touching = self._touching
+        touching = self.touching
         most = touching.most if contacts is True else checks.whole("contacts", int(contacts), 0)
         qd0 = np.zeros(self.n) if qd0 is None else qd0
         found = touching.rollouts.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every,
@@ -278,41 +289,27 @@ class Scene:
             for x in (motion.contacts, motion.residuals)))
 
 
-def _material(name, friction, restitution, torsion, rolling):
-    values = [checks.number(f"{name}: {what}", x) for what, x in (
-        ("friction", friction), ("restitution", restitution), ("torsion", torsion), ("rolling", rolling))]
-    for what, x in zip(Material._fields, values, strict=True):
-        if x < 0.0 or (what == "restitution" and x > 1.0):
-            raise ValueError(f"{name}: {what} {x:g} must be {'from 0 to 1' if what == 'restitution' else '>= 0'}")
-    return Material(*values)
+def _collisions(given):
+    """The CollisionShapes of one robot, or of several {name: Robot}, that were read from URDFs."""
+    if isinstance(given, Robot):
+        return [] if given.source is None else list(read_collisions(given.source, given.link_names))
+    return [shape._replace(link=f"{name}/{shape.link}") for name, each in given.items() for shape in _collisions(each)]
 
 
-def _combined(a, b):
-    """The material of two surfaces."""
-    return Material(float(np.sqrt(a.friction * b.friction)), max(a.restitution, b.restitution),
-                    max(a.torsion, b.torsion), max(a.rolling, b.rolling))
-
-
-def _placed(given):
-    """Shapes with poses, from one shape, or (shape, pose), or several of these."""
-    if isinstance(given, Shape):
-        return [(given, np.eye(4))]
-    if isinstance(given, Sequence) and len(given) == 2 and isinstance(given[0], Shape) and not isinstance(
-            given[1], (Shape, tuple)):
-        return [(given[0], poses.pose("shape", given[1]))]
-    return [each for some in given for each in _placed(some)]
-
-
-def _inertia(each):
-    """(6, 6) about the origin of its frame; several shapes share the mass by their volumes."""
-    from screw_dynamics.screws import arrays
-    total, whole = np.zeros((6, 6)), sum(shape.volume for shape, _ in each.shapes)
-    for shape, pose in each.shapes:
-        A = arrays.Ad_matrix(arrays.inverse_pose(pose))
-        total += A.T @ shape.inertia(each.mass * shape.volume / whole) @ A
-    return total
-
-
-def _coordinates(pose):
-    from scipy.spatial.transform import Rotation
-    return np.concatenate([pose[:3, 3], Rotation.from_matrix(pose[:3, :3]).as_quat()])
+def _mounted(given, poses):
+    """One Robot of those that are given."""
+    if isinstance(given, Robot):
+        if poses:
+            raise ValueError(f"poses {sorted(poses)} are for robots that are given as {{name: Robot}}")
+        return given
+    if not isinstance(given, Mapping) or not given or not all(isinstance(each, Robot) for each in given.values()):
+        raise ValueError(f"robot must be a Robot, or {{name: Robot}}, not {checks.described(given)}")
+    for name in poses:
+        checks.one_of("poses: robot", name, given)
+    first = next(iter(given.values()))
+    for name, each in given.items():
+        if not np.array_equal(each.gravity, first.gravity):
+            raise ValueError(f"robot {name!r} has gravity {each.gravity.tolist()}, not that of the first, "
+                             f"{first.gravity.tolist()}")
+    robots = [Mounted(each.model, f"{name}/", poses.get(name)) for name, each in given.items()]
+    return Robot(join(ModelBuilder("world").build(), robots), first.gravity)

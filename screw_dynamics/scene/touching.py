@@ -7,6 +7,7 @@ import numpy as np
 from screw_dynamics.compiled.batch import Workspaces
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.constraints import contact_tables, tables
+from screw_dynamics.constraints.contact_calls import ACCELERATION
 from screw_dynamics.constraints.contact_tables import OF_CONTACT, RESIDUALS, Settings
 from screw_dynamics.constraints.projection import CONFIGURATIONS, NOTHING
 from screw_dynamics.constraints.touches import touches_entry
@@ -26,8 +27,8 @@ KEY, GAP, POINT, NORMAL, FORCE = 0, 1, slice(2, 5), slice(5, 8), slice(8, 11)   
 
 class Contacts(NamedTuple):
     """Places for contacts (..., k): which pair touches there, an index of scene.pairs, or -1 where nothing does; gap in
-    m, negative inside; point and unit normal (..., k, 3), which points from the second of the pair to the first; and the
-    force on the first (..., k, 3) in N. In the root link's frame."""
+    m, negative inside; point and unit normal (..., k, 3), which points from the second of the pair to the first; and
+    the force on the first (..., k, 3) in N. In the root link's frame."""
 
     pair: np.ndarray
     gap: np.ndarray
@@ -77,6 +78,8 @@ class Touching:
         entries = robot.rollouts.entries
         if constraints:
             entries = entries._replace(acceleration=constraints.acceleration)
+        elif not robot.model.shares_coordinates:
+            entries = entries._replace(acceleration=ACCELERATION.of(robot.model.structure))
         self.rollouts = Rollouts(robot, entries, self._workspaces, CONFIGURATIONS if constraints else NOTHING,
                                  "contacts and loops" if constraints else "contacts")
 
@@ -89,11 +92,12 @@ class Touching:
         robot, m = self.robot, self._constraints.m if self._constraints else 0
         loops = self._constraints.in_workspaces.tables if self._constraints else tables.pack([], [], [])
         rebounds = any(pair.restitution > 0.0 for pair in self.pairs)
+        turning = int(any(pair.torsion > 0.0 or pair.rolling > 0.0 for pair in self.pairs))
         points = max((pair.points for pair in self.pairs), default=0)
-        given = contact_tables.pack(Settings(most, margin, self._slow, int(rebounds)), self._rows, self.pairs,
+        given = contact_tables.pack(Settings(most, margin, self._slow, int(rebounds), turning), self._rows, self.pairs,
                                     self._data)
         return robot.tables._replace(tables=np.concatenate([loops, given]), work=contact_tables.contact_work(
-            robot.n, m, most, len(self.solids), points))
+            robot.n, m, most, turning, len(self.solids), points))
 
     def touches(self, q: np.ndarray, far: bool = False, threads: int | None = None) -> Contacts:
         """The Contacts at configurations q (..., nq), without forces; far: of all points of all pairs."""

@@ -26,13 +26,13 @@ from screw_dynamics.screws.vectors import Vec3
 from .integrators import INTEGRATORS, momenta_address
 from .plant import (
     ELEMENTS,
+    FACTORS,
     FORCES,
     FORWARD,
     MOMENTA,
     PROJECT,
     REST,
     RESTORE,
-    SOLVE,
     Plant,
     add_forces,
     arrive,
@@ -54,7 +54,7 @@ EFFORT, GRAVITY, SERVO, BRAKE = 0.0, 1.0, 2.0, 3.0      # what drives a joint
 POSITION, VELOCITY, ACCELERATION, ADDED = range(4)
 REFERENCE = 4
 PAST = 3
-HYBRID, STATICS = SOLVE + 1, SOLVE + 2               # addresses of functions, after those of a Plant
+HYBRID, STATICS = FACTORS + 1, FACTORS + 2               # addresses of functions, after those of a Plant
 
 
 class Work(NamedTuple):

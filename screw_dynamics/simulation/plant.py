@@ -10,13 +10,14 @@ from screw_dynamics.algorithms.space import PLACE, place_in_q
 from screw_dynamics.compiled.native import at, attempt, call
 from screw_dynamics.compiled.workspace import interrupt_at
 from screw_dynamics.constraints.impulses import ADDED, LOWER, STICKS, UPPER
-from screw_dynamics.constraints.projection import NEEDED, PUSHED
+from screw_dynamics.constraints.projection import NEEDED, NOTHING, PUSHED
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
 
 # The first among the addresses of compiled functions; at ELEMENTS are the numbers of the elements of force, and
-# RESTORE says what PROJECT brings back after a step; DETECT and SOLVE are those of contacts, which PROJECT calls.
-FORWARD, CONTROLLER, MOMENTA, FORCES, ELEMENTS, PROJECT, RESTORE, DETECT, SOLVE = range(9)
+# RESTORE says what PROJECT brings back after a step; DETECT and SOLVE are those of contacts, which PROJECT calls, and
+# FACTORS is 1 where FORWARD leaves M^-1 in the workspace for them.
+FORWARD, CONTROLLER, MOMENTA, FORCES, ELEMENTS, PROJECT, RESTORE, DETECT, SOLVE, FACTORS = range(10)
 SPRING, REST, LEAST, MOST = range(PLACE + 1, PLACE + 5)     # rows of joints
 
 
@@ -224,8 +225,10 @@ def arrive(plant: Plant, h: Scalar, q: list, qd: list) -> None:
         m, low, high = place_in_q(plant.space, joints, k), joints[2, k], joints[3, k]
         if m >= 0:
             q[m] = where(q[m] < low, over(low, q[m]), where(q[m] > high, over(high, q[m]), q[m]))
-    if put_bounds(plant, h, q, qd, True) or plant.calls[RESTORE] > NEEDED:
-        project(plant, plant.calls[RESTORE], h, q, qd)
+    restore = plant.calls[RESTORE]
+    over_ = plant.calls[DETECT] != 0 and restore == NOTHING and not some(plant.span[1] == 0.0)     # contacts have acted
+    if put_bounds(plant, h, q, qd, True) or (restore > NEEDED and not over_):
+        project(plant, restore, h, q, qd)
 
 
 @kernel

@@ -17,11 +17,11 @@ from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.structs import member
 from screw_dynamics.numbers.values import CALLEE, kernel, null, over
 
-from .plant import SOLVE
+from .plant import FACTORS
 from .steps import CALLS, OF_JOINT
 
 # Positions of the methods among the addresses of settings.
-METHODS = {name: SOLVE + 1 + i for i, name in enumerate((
+METHODS = {name: FACTORS + 1 + i for i, name in enumerate((
     "gravity_torque", "coriolis_torque", "inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix",
     "kinetic_energy", "potential_energy", "forward_kinematics", "jacobian", "jacobian_derivative"))}
 OF_LINKS = "forward_kinematics", "jacobian", "jacobian_derivative"

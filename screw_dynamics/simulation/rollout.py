@@ -15,7 +15,7 @@ from screw_dynamics.checks import broadcast, number, one_of, positive, real_numb
 from screw_dynamics.compiled.batch import Workspaces
 from screw_dynamics.compiled.records import word_of
 from screw_dynamics.compiled.threads import on_threads, thread_count
-from screw_dynamics.constraints.contact_calls import contact_addresses
+from screw_dynamics.constraints.contact_calls import LEAVES_FACTORS, contact_addresses
 from screw_dynamics.constraints.projection import NEEDED, acts_at_ends, projection_address, with_room
 from screw_dynamics.forces import Custom, Element, JointSprings, ModelDamping, ModelFriction, Total, elements_of
 from screw_dynamics.model.model import Model
@@ -27,7 +27,22 @@ from .controllers import CompiledController, compiled_controller, plain_controll
 from .divergence import warn_of_divergence
 from .integrators import FIXED_STEPS, INTEGRATORS, check_elements, momenta_address
 from .limits_left import warn_of_limits
-from .plant import CONTROLLER, DETECT, ELEMENTS, FORCES, FORWARD, LEAST, MOMENTA, MOST, PROJECT, REST, RESTORE, SOLVE, SPRING
+from .plant import (
+    CONTROLLER,
+    DETECT,
+    ELEMENTS,
+    FACTORS,
+    FORCES,
+    FORWARD,
+    LEAST,
+    MOMENTA,
+    MOST,
+    PROJECT,
+    REST,
+    RESTORE,
+    SOLVE,
+    SPRING,
+)
 from .robot_type import METHODS
 from .rollout_arguments import efforts, options, sampling
 from .rollout_kernels import KNOWN, entry_point, noted
@@ -129,6 +144,7 @@ class Rollouts:
             calls[PROJECT] = projection_address(self._model.structure, self._projects, lanes)
             if self._projects == "contacts":
                 calls[DETECT], calls[SOLVE] = contact_addresses(lanes)
+                calls[FACTORS] = not PLAIN and self.entries.acceleration.name.startswith(LEAVES_FACTORS)
         return calls
 
     def _pool(self, words):

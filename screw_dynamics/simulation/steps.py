@@ -30,7 +30,7 @@ from .runge_kutta import Tableau, dense, dense_weights, error_norm, first_step, 
 # has; and addresses of functions, see plant.py. Where stops or dry friction act,
 # constraints or contacts, `project` of constraints/ is called with RESTORE after a step: NEEDED only where some joint
 # needs it, more for others, for which it is called with BEGIN before the first step.
-CALLS = 22
+CALLS = 23
 SETTINGS = record("steps", "every", ("relative", float), ("absolute", float), "long", "main", ("start", float),
                   "report", "reported", ("calls", WORD, (CALLS,)))
 _settings_at = reader(SETTINGS)

@@ -1,0 +1,120 @@
+"""Rows within bounds and contacts with friction on a Delassus operator: what is given and found, and their memory.
+
+Rows, in this order:
+  u rows within bounds    lower <= x <= upper, and v = 0, or >= 0 where x is at its lower bound, <= 0 at its upper one
+  m contacts (t1, t2, n)  x_n >= 0, v_n >= 0, x_n v_n = 0, |x_t| <= mu x_n, and v_t = 0 or x_t = -mu x_n v_t / |v_t|
+  spins (1 row each)      torsional friction of a contact about its normal: |x| <= mu x_n, against v
+  rolls (2 rows each)     rolling friction of a contact: |x| <= mu x_n, against v"""
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from screw_dynamics.numbers.lanes import places
+from screw_dynamics.numbers.scalars import some
+from screw_dynamics.numbers.tables import block
+from screw_dynamics.numbers.values import kernel, outlined
+
+COMPLEMENTARITY, CONE, DISSIPATION, SPEED, SWEPT, DONE, BOUND = range(7)        # in found
+FOUND = 8
+OWN, AXES = 9, 3    # numbers of an Own; of axes of sliding: e, and mu where it slides, else 0
+
+
+class Cones(NamedTuple):
+    """The rows, N = u + 3 m + spins + 2 rolls, in the order of the memory.
+
+    Given: G (N, N); c (N); size (N), inverse inertias that count, G_ii unless other constraints hold the row; bounds
+    lower, upper (u); mu (m), >= 0 and finite, and active (m), > 0 where a contact acts; coefficients of spins and
+    rolls. Given and found: impulses x (N), where to begin and where it ends. Found: v (N); found (8): the residuals
+    COMPLEMENTARITY, CONE and DISSIPATION, see `measure`; SPEED, the largest velocity without impulses that counts;
+    SWEPT, sweeps; DONE, 1 where the residuals are at most BOUND, else 0.
+    Memory: fresh, free, kept, best, y, z (N); A (N, N); of the m contacts and the rolls own (9 each), axes (3 each)
+    and rate, of sliding. Given, the same on all lanes: the numbers of the contacts of spins and rolls."""
+
+    G: np.ndarray
+    c: np.ndarray
+    size: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    mu: np.ndarray
+    active: np.ndarray
+    spin_mu: np.ndarray
+    roll_mu: np.ndarray
+    x: np.ndarray
+    v: np.ndarray
+    found: np.ndarray
+    fresh: np.ndarray
+    free: np.ndarray
+    kept: np.ndarray
+    best: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
+    A: np.ndarray
+    own: np.ndarray
+    axes: np.ndarray
+    rate: np.ndarray
+    spin_of: np.ndarray
+    roll_of: np.ndarray
+
+
+@kernel
+def rows(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
+    """How many rows there are."""
+    return u + 3 * m + spins + 2 * rolls
+
+
+@kernel
+def given_numbers(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
+    """How many numbers are given, from G to x."""
+    N = rows(u, m, spins, rolls)
+    return N * N + 3 * N + 2 * u + 2 * m + spins + rolls
+
+
+@kernel
+def numbers(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
+    """How many numbers a Cones has."""
+    N = rows(u, m, spins, rolls)
+    return given_numbers(u, m, spins, rolls) + 7 * N + FOUND + N * N + (OWN + AXES + 1) * (m + rolls) + spins + rolls
+
+
+@kernel
+def cones(like: Any, u: int, m: int, memory: np.ndarray, start: int, spins: int = 0, rolls: int = 0) -> Cones:
+    """The Cones in memory from a position on."""
+    N, unit, blocks = rows(u, m, spins, rolls), places(like), m + rolls
+    c = start + unit * N * N
+    lower = c + 2 * unit * N
+    mu = lower + 2 * unit * u
+    spin_mu = mu + 2 * unit * m
+    x = spin_mu + unit * (spins + rolls)
+    found = x + 2 * unit * N
+    fresh = found + unit * FOUND
+    A = fresh + 6 * unit * N
+    own = A + unit * N * N
+    axes = own + unit * OWN * blocks
+    rate = axes + unit * AXES * blocks
+    spin_of = rate + unit * blocks
+    return Cones(block(like, (N, N), memory, start), block(like, (N,), memory, c),
+                 block(like, (N,), memory, c + unit * N),
+                 block(like, (u,), memory, lower), block(like, (u,), memory, lower + unit * u),
+                 block(like, (m,), memory, mu), block(like, (m,), memory, mu + unit * m),
+                 block(like, (spins,), memory, spin_mu), block(like, (rolls,), memory, spin_mu + unit * spins),
+                 block(like, (N,), memory, x), block(like, (N,), memory, x + unit * N),
+                 block(like, (FOUND,), memory, found), block(like, (N,), memory, fresh),
+                 block(like, (N,), memory, fresh + unit * N), block(like, (N,), memory, fresh + 2 * unit * N),
+                 block(like, (N,), memory, fresh + 3 * unit * N), block(like, (N,), memory, fresh + 4 * unit * N),
+                 block(like, (N,), memory, fresh + 5 * unit * N),
+                 block(like, (N, N), memory, A), block(like, (blocks, OWN), memory, own),
+                 block(like, (blocks, AXES), memory, axes), block(like, (blocks,), memory, rate),
+                 block(0.0, (spins,), memory, spin_of), block(0.0, (rolls,), memory, spin_of + spins))
+
+
+@outlined
+def velocities(given: Cones, out: np.ndarray) -> None:
+    """Fill out with v = c + G x."""
+    G, x = given.G, given.x
+    for k in range(len(out)):
+        out[k] = given.c[k]
+    for i in range(len(x)):
+        xi = x[i]
+        if some(xi != 0.0):
+            for k in range(len(out)):
+                out[k] += xi * G[i, k]

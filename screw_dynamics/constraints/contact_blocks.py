@@ -1,0 +1,83 @@
+"""What each contact, and each pair of rows of rolling friction, needs of its own block of G, found once a problem."""
+from typing import NamedTuple
+
+from screw_dynamics.numbers.scalars import absolute, sqrt, where
+from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+
+from .cone_tables import Cones
+
+DEPENDENT = 1e-14       # of a row's inverse inertia: less is rounding, of a direction that others hold
+
+
+class Own(NamedTuple):
+    """What a contact needs of its 3 x 3 block: axes (c, s), (-s, c) along which G_tt - G_tn G_nt / G_nn is
+    diag(l1, l2); inverses w1, w2, wn of l1, l2, G_nn, 0 for directions that cannot move; k = G_tn / G_nn along
+    these axes."""
+
+    c: Scalar
+    s: Scalar
+    l1: Scalar
+    l2: Scalar
+    w1: Scalar
+    w2: Scalar
+    wn: Scalar
+    k1: Scalar
+    k2: Scalar
+
+
+@kernel
+def inverse_of(g: Scalar, size: Scalar) -> Scalar:
+    """1 / g, or 0 where g is rounding."""
+    moves = g > DEPENDENT * size
+    return where(moves, 1.0 / where(moves, g, null(g) + 1.0), null(g))
+
+
+@outlined
+def axes(given: Cones, b: int, xx: Scalar, xy: Scalar, yy: Scalar, size: Scalar) -> tuple[Scalar, Scalar]:
+    """Put the axes (c, s) along which a symmetric matrix is diagonal, its diagonal and the inverse of that in block b
+    of own. Returns c and s."""
+    own, none = given.own[b], null(size)
+    one, half = none + 1.0, 0.5 * (xx - yy)
+    width = sqrt(half * half + xy * xy)
+    turned = width > 1e-15 * size
+    double = 2.0 * where(turned, width, one)
+    large = sqrt((width + absolute(half)) / double)
+    small = xy / (double * where(turned, large, one))
+    c = where(turned, where(half >= 0.0, large, absolute(small)), one)
+    s = where(turned, where(half >= 0.0, small, where(xy >= 0.0, large, -large)), none)
+    l1 = 0.5 * (xx + yy) + width
+    l2 = where(l1 > DEPENDENT * size, (xx * yy - xy * xy) / where(l1 > DEPENDENT * size, l1, one), none)
+    own[0], own[1] = c, s
+    least = DEPENDENT * size
+    own[4], own[5] = inverse_of(l1, size), inverse_of(l2, size)
+    own[2], own[3] = where(l1 > least, l1, least), where(l2 > least, l2, least)
+    return c, s
+
+
+@kernel
+def factorize(given: Cones) -> None:
+    """Fill own, and forget how contacts slid."""
+    G, size, own, u = given.G, given.size, given.own, len(given.lower)
+    m, first = len(given.mu), len(given.x) - 2 * len(given.roll_of)
+    for b in range(m):
+        i = u + 3 * b
+        j, n = i + 1, i + 2
+        wn = inverse_of(G[n, n], size[n])
+        k1, k2 = G[n, i] * wn, G[n, j] * wn
+        c, s = axes(given, b, G[i, i] - k1 * G[n, i], G[i, j] - k1 * G[n, j], G[j, j] - k2 * G[n, j],
+                    0.5 * (size[i] + size[j]))
+        own[b, 6], own[b, 7], own[b, 8] = wn, c * k1 + s * k2, c * k2 - s * k1
+        given.rate[b] = null(wn)
+    for b in range(m, len(own)):
+        i = first + 2 * (b - m)
+        none = null(G[i, i])
+        axes(given, b, G[i, i], G[i, i + 1], G[i + 1, i + 1], 0.5 * (size[i] + size[i + 1]))
+        own[b, 6], own[b, 7], own[b, 8] = none, none, none
+        given.rate[b] = none
+
+
+@kernel
+def own_of(given: Cones, b: int) -> Own:
+    """What block b needs of its own."""
+    o = given.own[b]
+    return Own(o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8])

@@ -1,0 +1,114 @@
+"""Contact problems given as arrays, for tests and studies: `solve_contacts`."""
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.samples import load_rows, store_rows
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.numbers.lanes import WIDTH, places
+from screw_dynamics.numbers.tables import block
+
+from .cone_tables import COMPLEMENTARITY, DISSIPATION, DONE, FOUND, SWEPT, cones, given_numbers, numbers, rows
+from .cones import solve_cones
+
+
+class ContactSolution(NamedTuple):
+    """Impulses x (..., N) and velocities v (..., N) after them; residuals (..., 3): of complementarity, cones and
+    dissipation, velocities as `cones.measure` defines them; sweeps (...) and whether these residuals are rounding."""
+
+    x: np.ndarray
+    v: np.ndarray
+    residuals: np.ndarray
+    sweeps: np.ndarray
+    converged: np.ndarray
+
+
+def form_of_problems(lanes: bool) -> Form:
+    """What is compiled of `solve_contacts`: of numbers of rows within bounds, contacts, spins and rolls, the numbers of
+    the contacts of these, problems (B, 1, given_numbers), memory, and results (B, 1, 2 N + FOUND)."""
+    like = lane if lanes else number
+
+    @compiled(f"contacts.solve{BATCHES * lanes}", nogil=True)
+    def problems_of(u, m, spin_of, roll_of, problems, memory, results):
+        spins, rolls, unit = len(spin_of), len(roll_of), places(like())
+        given = cones(like(), u, m, memory, 0, spins, rolls)
+        many = given_numbers(u, m, spins, rolls)
+        inputs = block(like(), (many,), memory, 0)
+        found = block(like(), (2 * len(given.x) + FOUND,), memory, unit * (many - len(given.x)))
+        for k in range(spins):
+            given.spin_of[k] = spin_of[k]
+        for k in range(rolls):
+            given.roll_of[k] = roll_of[k]
+        for first in range(0, len(problems), unit):
+            load_rows(problems, first, 0, inputs)
+            solve_cones(given)
+            store_rows(results, first, 0, found)
+    line, cube = ws.numbers_type(1), ws.numbers_type(3)
+    return Form(problems_of, (types.int64, types.int64, line, line, cube, line, cube))
+
+
+@cache
+def entry_of_problems(lanes: bool) -> Callable:
+    """The entry point of form_of_problems."""
+    return prepare(*form_of_problems(lanes)).entry_point
+
+
+def contact_numbers(name: str, x: ArrayLike | None, m: int) -> np.ndarray:
+    """The contacts (k) of rows beside them; of none, an array of none."""
+    of = np.zeros(0) if x is None else checks.finite_numbers(name, x).astype(float).ravel()
+    if ((of < 0) | (of >= m) | (of % 1.0 != 0.0)).any():
+        raise ValueError(f"{name} must be numbers of contacts, 0 to {m - 1}, not {of.tolist()}")
+    return of
+
+
+def coefficients(name: str, x: ArrayLike | None, size: int) -> np.ndarray:
+    """Coefficients of friction (..., size)."""
+    found = checks.finite_numbers(name, np.zeros(0) if x is None else x, size)
+    if (found < 0.0).any():
+        raise ValueError(f"{name} must be >= 0, but the least is {found.min()}")
+    return found
+
+
+def solve_contacts(G: ArrayLike, c: ArrayLike, mu: ArrayLike, lower: ArrayLike | None = None,
+                   upper: ArrayLike | None = None, x0: ArrayLike | None = None, *, active: ArrayLike | None = None,
+                   spin_mu: ArrayLike | None = None, spin_of: ArrayLike | None = None,
+                   roll_mu: ArrayLike | None = None, roll_of: ArrayLike | None = None) -> ContactSolution:
+    """Impulses x (..., N) with velocities v = c + G x of rows within bounds, contacts and their rolling friction.
+
+    G (..., N, N): Delassus operator J M^-1 J^T, symmetric and positive semidefinite. c (..., N): velocities without
+    impulses; normal ones with gap / h added. Rows: u with lower <= x <= upper (..., u); three for each of m contacts,
+    t1, t2, n, with friction mu (..., m) and active (..., m), all unless given; one for each spin, torsional friction
+    spin_mu (..., spins), in m, of the contacts spin_of (spins); two for each roll, roll_mu and roll_of. x0 (..., N):
+    where to begin. Leading axes are problems, each of which is solved by itself. ValueError for what is not finite,
+    friction < 0, or upper < lower."""
+    m = np.shape(mu)[-1] if np.ndim(mu) else checks.whole("the number of contacts, of mu,", 0, 1)
+    spin_of, roll_of = contact_numbers("spin_of", spin_of, m), contact_numbers("roll_of", roll_of, m)
+    u = 0 if lower is None else np.shape(lower)[-1]
+    N = rows(u, m, len(spin_of), len(roll_of))
+    G, c = checks.finite_numbers("G", G, N, N), checks.finite_numbers("c", c, N)
+    low, high = (checks.real_numbers(name, np.zeros(0) if x is None else x, u)
+                 for name, x in (("lower", lower), ("upper", upper)))
+    if not (low <= high).all():
+        raise ValueError("lower must be <= upper in each row")
+    parts = dict(G=G.reshape(*G.shape[:-2], N * N), c=c, size=G.diagonal(axis1=-2, axis2=-1), lower=low, upper=high,
+                 mu=coefficients("mu", mu, m),
+                 active=checks.real_numbers("active", np.ones(m) if active is None else active, m),
+                 spin_mu=coefficients("spin_mu", spin_mu, len(spin_of)),
+                 roll_mu=coefficients("roll_mu", roll_mu, len(roll_of)),
+                 x0=np.zeros(N) if x0 is None else checks.finite_numbers("x0", x0, N))
+    together = np.concatenate(checks.broadcast(parts), axis=-1, dtype=float)
+    lead, many = together.shape[:-1], int(np.prod(together.shape[:-1]))
+    results = np.empty((many, 1, 2 * N + FOUND))
+    memory = np.zeros(WIDTH * numbers(u, m, len(spin_of), len(roll_of)))
+    entry_of_problems(bool(lead))(u, m, spin_of, roll_of, together.reshape(many, 1, -1), memory, results)
+    results = results.reshape(*lead, -1)
+    found = results[..., 2 * N:]
+    return ContactSolution(results[..., :N], results[..., N:2 * N], found[..., COMPLEMENTARITY:DISSIPATION + 1],
+                           found[..., SWEPT].astype(int), found[..., DONE] > 0.0)

@@ -1,0 +1,119 @@
+"""How far impulses and velocities are from what bounds and friction ask, as velocities."""
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
+from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+
+from .cone_tables import BOUND, COMPLEMENTARITY, CONE, DISSIPATION, SPEED, Cones
+
+TOLERANCE = 1e-12       # of the largest velocity: residuals at which a lane is done
+ROUNDING = 1e-14        # of the largest G_ii x_i: residuals that are rounding
+
+
+@kernel
+def slowness(given: Cones) -> Scalar:
+    """The largest velocity without impulses that counts: of a contact that opens its tangential ones alone."""
+    c, u, m = given.c, len(given.lower), len(given.mu)
+    fastest = null(c[0])
+    for i in range(len(c)):
+        speed = absolute(c[i])
+        if u <= i < u + 3 * m:
+            if (i - u) % 3 == 2:
+                speed = -c[i]
+            speed = where(given.active[(i - u) // 3] > 0.0, speed, null(speed))
+        fastest = where(speed > fastest, speed, fastest)
+    return fastest
+
+
+class Residual(NamedTuple):
+    """Squares of the largest of each kind, and the largest G_ii x_i."""
+
+    complementarity: Scalar
+    cone: Scalar
+    dissipation: Scalar
+    force: Scalar
+
+
+@kernel
+def larger(a: Scalar, b: Scalar) -> Scalar:
+    """The larger of two numbers."""
+    return where(a > b, a, b)
+
+
+@kernel
+def within(x: Scalar, v: Scalar, g: Scalar, lower: Scalar, upper: Scalar, so_far: Residual) -> Residual:
+    """The residual of a row within bounds: g (x - clip(x - v / g)), in the unit of v."""
+    at, z = g * x, g * x - v
+    low, high = g * lower, g * upper
+    miss = at - where(z < low, low, where(z > high, high, z))
+    return Residual(larger(so_far.complementarity, miss * miss), so_far.cone, so_far.dissipation,
+                    larger(so_far.force, absolute(at)))
+
+
+@outlined
+def on_cone(x1: Scalar, x2: Scalar, v1: Scalar, v2: Scalar, most: Scalar, g: Scalar, so_far: Residual) -> Residual:
+    """Residuals of friction with |x| <= most: by how much x is longer, and g (x - y), y the point of the disc next to
+    x - v / g, which is x where x sticks or opposes v; in the unit of v."""
+    one = null(g) + 1.0
+    z1, z2, radius = g * x1 - v1, g * x2 - v2, g * most
+    size = sqrt(z1 * z1 + z2 * z2)
+    short = where(size > radius, radius / where(size > 0.0, size, one), one)
+    d1, d2 = g * x1 - short * z1, g * x2 - short * z2
+    over = g * sqrt(x1 * x1 + x2 * x2) - radius
+    over = where(over > 0.0, over, null(over))
+    return Residual(so_far.complementarity, larger(so_far.cone, over * over),
+                    larger(so_far.dissipation, d1 * d1 + d2 * d2), so_far.force)
+
+
+@kernel
+def residual(given: Cones) -> Residual:
+    """The residuals of x and v."""
+    G, x, v, u, m = given.G, given.x, given.v, len(given.lower), len(given.mu)
+    none = null(x[0])
+    found = Residual(none, none, none, none)
+    for i in range(u):
+        found = within(x[i], v[i], G[i, i], given.lower[i], given.upper[i], found)
+    for b in range(m):
+        if some(given.active[b] > 0.0):
+            i = u + 3 * b
+            j, n = i + 1, i + 2
+            after = within(x[n], v[n], G[n, n], none, none + np.inf, found)
+            after = on_cone(x[i], x[j], v[i], v[j], given.mu[b] * x[n], 0.5 * (G[i, i] + G[j, j]), after)
+            acts = given.active[b] > 0.0
+            found = Residual(where(acts, after.complementarity, found.complementarity),
+                             where(acts, after.cone, found.cone), where(acts, after.dissipation, found.dissipation),
+                             where(acts, after.force, found.force))
+    for k in range(len(given.spin_of)):
+        i = u + 3 * m + k
+        most = given.spin_mu[k] * x[u + 3 * int(given.spin_of[k]) + 2]
+        found = on_cone(x[i], none, v[i], none, most, G[i, i], found)
+    for k in range(len(given.roll_of)):
+        i = u + 3 * m + len(given.spin_of) + 2 * k
+        most = given.roll_mu[k] * x[u + 3 * int(given.roll_of[k]) + 2]
+        found = on_cone(x[i], x[i + 1], v[i], v[i + 1], most, 0.5 * (G[i, i] + G[i + 1, i + 1]), found)
+    return found
+
+
+@outlined
+def measure(given: Cones) -> Scalar:
+    """Fill found, of x and v. Returns 1 where the residuals are at most the bound.
+
+    Each residual is a velocity, in m/s, or rad/s for rows of turns: COMPLEMENTARITY the largest |min(G_nn x_n, v_n)|,
+    of rows within bounds |G x - clip(G x - v)|; CONE the largest G_tt (|x_t| - mu x_n); DISSIPATION the largest
+    G_tt |x_t - y|, where y is the point of the disc |y| <= mu x_n next to x_t - v_t / G_tt: 0 where the contact sticks
+    or x_t opposes v_t."""
+    found, none = given.found, null(given.x[0])
+    now = residual(given)
+    bound = larger(TOLERANCE * found[SPEED], ROUNDING * now.force)
+    worst = sqrt(larger(now.complementarity, larger(now.cone, now.dissipation)))
+    found[COMPLEMENTARITY], found[CONE] = sqrt(now.complementarity), sqrt(now.cone)
+    found[DISSIPATION], found[BOUND] = sqrt(now.dissipation), bound
+    return where(worst <= bound, none + 1.0, none)
+
+
+@kernel
+def worst(given: Cones) -> Scalar:
+    """The largest residual."""
+    return larger(given.found[COMPLEMENTARITY], larger(given.found[CONE], given.found[DISSIPATION]))
