@@ -17,6 +17,7 @@ from screw_dynamics.robot import Robot
 from screw_dynamics.robot.evaluation import Forces, Threads
 from screw_dynamics.simulation.integrators import FIXED_STEPS
 
+from .derivatives import SceneLinearization
 from .objects import SceneObject, on_links, with_materials
 from .touching import Contacts, Residuals, Solid, Touching
 
@@ -54,7 +55,7 @@ class Distances(NamedTuple):
 Robots = Robot | Mapping[str, Robot]
 
 
-class Scene:
+class Scene(SceneLinearization):
     """Robots, bodies and the ground, which touch with friction: contacts that stick, slide, roll and rebound.
 
     robot: a Robot, or several {name: Robot}, whose links and joints are called name/link then, fixed to one world at
