@@ -111,3 +111,9 @@ def measure(given: Cones) -> Scalar:
     found[COMPLEMENTARITY], found[CONE] = sqrt(now.complementarity), sqrt(now.cone)
     found[DISSIPATION], found[BOUND] = sqrt(now.dissipation), bound
     return where(worst <= bound, none + 1.0, none)
+
+
+@kernel
+def worst(given: Cones) -> Scalar:
+    """The largest residual."""
+    return larger(given.found[COMPLEMENTARITY], larger(given.found[CONE], given.found[DISSIPATION]))

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from screw_dynamics.numbers.scalars import some
-from screw_dynamics.numbers.values import Scalar, kernel, outlined
+from screw_dynamics.numbers.values import Scalar, kernel
 from screw_dynamics.screws.se3 import Pose
 
 from .pairs import most_points, write_touches
@@ -62,7 +62,7 @@ def list_touches(given: Geometry, margin: float, contact: Contact, most: int) ->
     for k in range(given.pairs):
         a, b = given.pair.first[k], given.pair.second[k]
         if some(near(given, a, b, margin)):
-            write_touches(given, a, b, contact, count)
+            write_touches(given, a, b, contact, count, margin)
             candidates = count
             for j in range(given.pair.points[k]):
                 row = candidates + j

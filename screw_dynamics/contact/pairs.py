@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from screw_dynamics.numbers.values import kernel
 
-from . import on_plane, spheres
+from . import boxes, capsules, on_plane, spheres
 from .solids import BOX, CAPSULE, CONVEX_HULL, CYLINDER, NUMBERS, PLANE, SPHERE, Solid
 
 KINDS = len(NUMBERS)
@@ -25,6 +25,9 @@ TOUCHING = {
     (SPHERE, BOX): Touching(spheres.sphere_box, 1),
     (SPHERE, CYLINDER): Touching(spheres.sphere_cylinder, 1),
     (SPHERE, PLANE): Touching(on_plane.sphere_on_plane, 1),
+    (CAPSULE, CAPSULE): Touching(capsules.capsule_capsule, capsules.CAPSULE_POINTS),
+    (CAPSULE, BOX): Touching(capsules.capsule_box, capsules.CAPSULE_POINTS),
+    (BOX, BOX): Touching(boxes.box_box, boxes.BOX_POINTS),
     (CAPSULE, PLANE): Touching(on_plane.capsule_on_plane, 2),
     (BOX, PLANE): Touching(on_plane.box_on_plane, 8),
     (CYLINDER, PLANE): Touching(on_plane.cylinder_on_plane, on_plane.CYLINDER_POINTS),
@@ -45,14 +48,14 @@ def _dispatch(cases):
     """The kernel (number, ...) that calls the function of a number, of those [(number, function)]."""
     (number, function), *others = cases
     if not others:
-        return kernel(lambda case, given, a, b, touch, row: function(given, a, b, touch, row))
+        return kernel(lambda case, given, a, b, touch, row, margin: function(given, a, b, touch, row, margin))
     rest = _dispatch(others)
 
-    def call(case, given, a, b, touch, row):
+    def call(case, given, a, b, touch, row, margin):
         if case == number:
-            function(given, a, b, touch, row)
+            function(given, a, b, touch, row, margin)
         else:
-            rest(case, given, a, b, touch, row)
+            rest(case, given, a, b, touch, row, margin)
     return kernel(call)
 
 
@@ -60,6 +63,6 @@ _by_kinds = _dispatch([(KINDS * a + b, case.touches) for (a, b), case in TOUCHIN
 
 
 @kernel
-def write_touches(given, a, b, touch, row):
+def write_touches(given, a, b, touch, row, margin):
     """Write the touches of solid a with b, the first of the lower kind, from a row on."""
-    _by_kinds(KINDS * given.solid.kind[a] + given.solid.kind[b], given, a, b, touch, row)
+    _by_kinds(KINDS * given.solid.kind[a] + given.solid.kind[b], given, a, b, touch, row, margin)

@@ -86,7 +86,8 @@ class SceneObject:
         """Its shapes on a link: those of a free body on its own, at their poses in it, those of a fixed one on the
         root, at their poses in the world."""
         C = np.eye(4) if self.free else np.asarray(self.pose)
-        return [CollisionShape(link, shape, C @ pose, self.material(of_scene), self.name) for shape, pose in self.shapes]
+        material = self.material(of_scene)
+        return [CollisionShape(link, shape, C @ pose, material, self.name) for shape, pose in self.shapes]
 
 
 def placed(name: str, given: Any) -> tuple[tuple[Shape, np.ndarray], ...]:
@@ -118,7 +119,8 @@ def on_links(shapes: Mapping[str, Any], links: Iterable[str]) -> list[CollisionS
 
 def with_materials(shapes: Iterable[CollisionShape], materials: Mapping[str, Material],
                    links: Iterable[str]) -> list[CollisionShape]:
-    """The shapes with other materials by {link: Material}, or a number, its friction; ValueError for an unknown link."""
+    """The shapes with other materials by {link: Material}, or a number, its friction; ValueError for an unknown link.
+    """
     if not isinstance(materials, Mapping):
         raise ValueError(f"materials must be {{link: Material}}, not {checks.described(materials)}")
     known, found = set(links), {}

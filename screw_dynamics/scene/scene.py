@@ -16,6 +16,7 @@ from screw_dynamics.model.joining import Mounted, join
 from screw_dynamics.robot import Robot
 from screw_dynamics.robot.evaluation import Forces, Threads
 from screw_dynamics.simulation.integrators import FIXED_STEPS
+from screw_dynamics.urdf.collisions import read_collisions
 
 from .derivatives import SceneLinearization
 from .objects import SceneObject, on_links, with_materials
@@ -60,7 +61,8 @@ class Scene(SceneLinearization):
 
     robot: a Robot, or several {name: Robot}, whose links and joints are called name/link then, fixed to one world at
     `poses` {name: (4, 4)}. Their links touch with `shapes` {link: shape, (shape, pose (4, 4) in the link), or several
-    of these}. ground: the plane z = 0. friction, restitution, torsion and rolling: of all surfaces without their own;
+    of these}; without it, with the collision shapes of the URDF that a robot was read from; two links of one robot only
+    if `self_collisions`, and if no joint connects them. ground: the plane z = 0. friction, restitution, torsion and rolling: of all surfaces without their own;
     `materials` {link: Material, or its friction} are those of links; what two surfaces have between them says
     `combination`, contact.materials.Combination.
 
@@ -71,7 +73,8 @@ class Scene(SceneLinearization):
 
     def __init__(self, robot: Robots, *, ground: bool = False, friction: float = 0.8, restitution: float = 0.0,
                  torsion: float = 0.0, rolling: float = 0.0, shapes: Mapping[str, Any] | None = None,
-                 materials: Mapping[str, Any] | None = None, poses: Mapping[str, ArrayLike] | None = None,
+                 materials: Mapping[str, Any] | None = None, self_collisions: bool = False,
+                 poses: Mapping[str, ArrayLike] | None = None,
                  disable: Iterable[tuple[str, str]] = (), combination: Combination | None = None,
                  max_contacts: int | None = None, margin: float = 0.02, slow: float = 0.01):
         self._robots = _mounted(robot, poses or {})
@@ -82,7 +85,9 @@ class Scene(SceneLinearization):
         self._options = (None if max_contacts is None else checks.whole("max_contacts", max_contacts, 1),
                          checks.positive("margin", margin), checks.positive("slow", slow))
         links = self._robots.link_names
-        self._shapes = with_materials(on_links(shapes or {}, links), materials or {}, links)
+        found = _collisions(robot) if shapes is None else on_links(shapes, links)
+        self._shapes = with_materials(found, materials or {}, links)
+        self._self_collisions = checks.flag("self_collisions", self_collisions)
         self._disabled = [frozenset(pair) for pair in disable]
         if checks.flag("ground", ground):
             self.add_plane("ground")
@@ -173,7 +178,7 @@ class Scene(SceneLinearization):
             each.name if each.free else alone.model.root, self.material))]
         belts = [(0.0, 0.0, 0.0)] * len(self._shapes) + [
             pose[:3, :3].T @ each.belt for each in self._objects.values() for _, pose in each.shapes]
-        solids = [Solid(shape.name or shape.link, shape.link, shape.shape, shape.pose, tuple(belt))
+        solids = [Solid(shape.name if shape.name in self._objects else shape.link, shape.link, shape.shape, shape.pose, tuple(belt))
                   for shape, belt in zip(shapes, belts, strict=True)]
         materials = [shape.material or self.material for shape in shapes]
         pairs = [(i, j) for i in range(len(solids)) for j in range(i) if self._may_touch(robot, solids[j], solids[i])]
@@ -186,9 +191,10 @@ class Scene(SceneLinearization):
         i, j = (robot.tables.frames[robot.tables.names[solid.link]].body for solid in (a, b))
         if i == j or {frozenset((a.name, b.name)), frozenset((a.link, b.link))}.intersection(self._disabled):
             return False
+        if a.name in self._objects or b.name in self._objects:
+            return True
         links = robot.tables.links
-        joined = links[i].parent == j or links[j].parent == i
-        return not joined or a.name in self._objects or b.name in self._objects
+        return self._self_collisions and links[i].parent != j and links[j].parent != i
 
     @property
     def nq(self) -> int:
@@ -281,6 +287,13 @@ class Scene(SceneLinearization):
             type(x)(*(y[..., 0, :] if x is motion.contacts and y.ndim and i < 2 else y[..., 0, :, :] if
                       x is motion.contacts else y[..., 0] for i, y in enumerate(x)))
             for x in (motion.contacts, motion.residuals)))
+
+
+def _collisions(given):
+    """The CollisionShapes of one robot, or of several {name: Robot}, that were read from URDFs."""
+    if isinstance(given, Robot):
+        return [] if given.source is None else list(read_collisions(given.source, given.link_names))
+    return [shape._replace(link=f"{name}/{shape.link}") for name, each in given.items() for shape in _collisions(each)]
 
 
 def _mounted(given, poses):

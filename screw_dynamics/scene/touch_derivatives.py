@@ -57,7 +57,7 @@ class TouchRows:
 
     @cached_property
     def _tables(self):
-        rows, pairs, data = self.touching.shape_rows, self.touching.pairs, self.touching.shape_data
+        rows, pairs, data = self.touching.given
         return columns(SolidRow, rows), columns(PairRow, pairs), data.tolist()
 
     def at(self, q: np.ndarray, pair: Sequence[int], point: Sequence[int]) -> Rows:

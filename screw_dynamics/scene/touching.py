@@ -66,9 +66,9 @@ class Touching:
                  materials: Sequence[tuple[float, float, float, float]], most: int | None = None, margin: float = 0.02,
                  slow: float = 0.01, constraints: Any = None):
         self.robot, self.solids = robot, tuple(solids)
-        self.shape_rows, self.shape_data = rows([self._attached(solid) for solid in solids])
+        self._rows, self._data = rows([self._attached(solid) for solid in solids])
         self.pairs = [pair._replace(mu=mu, restitution=e, torsion=torsion, rolling=rolling) for pair, (
-            mu, e, torsion, rolling) in zip(pair_rows(self.shape_rows, pairs), materials, strict=True)]
+            mu, e, torsion, rolling) in zip(pair_rows(self._rows, pairs), materials, strict=True)]
         points = sum(pair.points for pair in self.pairs)
         self.most, self.margin = min(points, MOST) if most is None else most, margin
         self._pair_of = np.repeat(np.arange(len(self.pairs)), [pair.points for pair in self.pairs])
@@ -83,6 +83,11 @@ class Touching:
         self.rollouts = Rollouts(robot, entries, self._workspaces, CONFIGURATIONS if constraints else NOTHING,
                                  "contacts and loops" if constraints else "contacts")
 
+    @property
+    def given(self) -> tuple[list, list, np.ndarray]:
+        """The rows of solids and of pairs, and the numbers of their shapes, as kernels of contact/ read them."""
+        return self._rows, self.pairs, self._data
+
     def _attached(self, solid):
         frame = self.robot.tables.frames[self.robot.tables.names[solid.link]]
         return Attached(solid.shape, frame.body, pose_matrix(compose(frame.C, pose(solid.pose))), solid.belt)
@@ -92,11 +97,12 @@ class Touching:
         robot, m = self.robot, self._constraints.m if self._constraints else 0
         loops = self._constraints.in_workspaces.tables if self._constraints else tables.pack([], [], [])
         rebounds = any(pair.restitution > 0.0 for pair in self.pairs)
+        turning = int(any(pair.torsion > 0.0 or pair.rolling > 0.0 for pair in self.pairs))
         points = max((pair.points for pair in self.pairs), default=0)
-        given = contact_tables.pack(Settings(most, margin, self._slow, int(rebounds)), self.shape_rows, self.pairs,
-                                    self.shape_data)
+        given = contact_tables.pack(Settings(most, margin, self._slow, int(rebounds), turning), self._rows, self.pairs,
+                                    self._data)
         return robot.tables._replace(tables=np.concatenate([loops, given]), work=contact_tables.contact_work(
-            robot.n, m, most, len(self.solids), points))
+            robot.n, m, most, turning, len(self.solids), points))
 
     def touches(self, q: np.ndarray, far: bool = False, threads: int | None = None) -> Contacts:
         """The Contacts at configurations q (..., nq), without forces; far: of all points of all pairs."""

@@ -7,6 +7,7 @@ from numba import njit
 from screw_dynamics.contact.detection import detect, pair_rows
 from screw_dynamics.contact.solids import (
     CONTACT, Attached, Contact, Located, contact_rows, geometry_in, geometry_numbers, pack, rows)
+from screw_dynamics.numba_internals import pipelines
 from screw_dynamics.numbers.lanes import WIDTH, splat
 from screw_dynamics.numbers.tables import table, width
 from screw_dynamics.numbers.values import FLAGS
@@ -25,7 +26,7 @@ class Found(NamedTuple):
     missed: int
 
 
-@njit(**FLAGS)
+@njit(**FLAGS, **pipelines.ENTRY)
 def _one(memory, start, poses, slots, margin, most, found, repeat):
     given = geometry_in(memory, 0, 0.0, start)
     contact = table(Contact, 0.0, contact_rows(given, most), found, 0)
@@ -35,7 +36,7 @@ def _one(memory, start, poses, slots, margin, most, found, repeat):
     return count, missed
 
 
-@njit(**FLAGS)
+@njit(**FLAGS, **pipelines.ENTRY)
 def _lanes(memory, start, poses, slots, margin, most, found, repeat):
     like = splat(0.0)
     given = geometry_in(memory, 0, like, start)
