@@ -409,7 +409,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
                                                              by.add_joints)
     add_constraints, take_loops_out = taking_loops_out(by) if loops else (add_nothing, take_nothing_out)
 
-    @outlined
+    @kernel
     def add_rows(links: Link, body: tuple, touching: ContactTables, k: int, row: int, count: int, Y: np.ndarray,
                  first: int) -> None:
         """Add rows of contact k, those of F from a row on, to Y, whose rows of contacts begin at `first`."""
@@ -427,18 +427,18 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
         add_constraints(links, body, given, Y)
         add_joints(links, body, of, Y, given.m)
         put_forces(touching, count)
-        for k in range(count):
-            add_rows(links, body, touching, k, 3 * k, 3, Y, first)
-        row = 3 * count
-        for k in range(len(cones.spin_of)):
-            add_rows(links, body, touching, int(cones.spin_of[k]), row, 1, Y, first)
-            row += 1
-        for k in range(len(cones.roll_of)):
-            add_rows(links, body, touching, int(cones.roll_of[k]), row, 2, Y, first)
-            row += 2
+        spins, row = len(cones.spin_of), 0
+        for b in range(count + spins + len(cones.roll_of)):
+            k, rows = b, 3
+            if b >= count + spins:
+                k, rows = int(cones.roll_of[b - count - spins]), 2
+            elif b >= count:
+                k, rows = int(cones.spin_of[b - count]), 1
+            add_rows(links, body, touching, k, row, rows, Y, first)
+            row += rows
         finish(body, Y)
 
-    @outlined
+    @kernel
     def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, touching: ContactTables, calls: np.ndarray,
                         acts: np.ndarray, factors: bool, most: Scalar, h: Scalar, share: float, begin: np.ndarray,
                         qd: np.ndarray, moved: np.ndarray) -> None:

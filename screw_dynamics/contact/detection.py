@@ -51,7 +51,7 @@ def detect(given: Geometry, C: Sequence[Pose], margin: float, contact: Contact, 
     return list_touches(given, margin, contact, most)
 
 
-@outlined
+@kernel
 def list_touches(given: Geometry, margin: float, contact: Contact, most: int) -> tuple[int, int]:
     """Write the touches of solids in their places with a gap < margin in some place to rows of `contact`, from the first
     on, in the order of their keys. Returns how many there are, and how many more than `most` would have been.

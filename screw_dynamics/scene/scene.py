@@ -63,14 +63,14 @@ class Scene(SceneLinearization, ScenePlanning):
     robot: a Robot, or several {name: Robot}, whose links and joints are called name/link then, fixed to one world at
     `poses` {name: (4, 4)}. Their links touch with `shapes` {link: shape, (shape, pose (4, 4) in the link), or several
     of these}; without it, with the collision shapes of the URDF that a robot was read from; two links of one robot only
-    if `self_collisions`, and if no joint connects them. ground: the plane z = 0. friction, restitution, torsion and rolling: of all surfaces without their own;
-    `materials` {link: Material, or its friction} are those of links; what two surfaces have between them says
-    `combination`, contact.materials.Combination.
+    if `self_collisions`, and if no joint connects them. ground: the plane z = 0. friction, restitution, torsion and
+    rolling: of all surfaces without their own; `materials` {link: Material, or its friction} are those of links; what
+    two surfaces have between them says `combination`, contact.materials.Combination.
 
     Objects are added by add_box and others. q is that of the robots, followed by x y z and quaternion x y z w of each
     free body, in the order in which they were added. `robot` is that of everything, with all its methods. disable:
-    pairs of links, or of objects, that do not touch. max_contacts: at once; margin: gaps in m up to which contacts are looked
-    for; slow: approach in m/s below which nothing rebounds."""
+    pairs of links, or of objects, that do not touch. max_contacts: at once; margin: gaps in m up to which contacts are
+    looked for; slow: approach in m/s below which nothing rebounds."""
 
     def __init__(self, robot: Robots, *, ground: bool = False, friction: float = 0.8, restitution: float = 0.0,
                  torsion: float = 0.0, rolling: float = 0.0, shapes: Mapping[str, Any] | None = None,
@@ -179,8 +179,9 @@ class Scene(SceneLinearization, ScenePlanning):
             each.name if each.free else alone.model.root, self.material))]
         belts = [(0.0, 0.0, 0.0)] * len(self._shapes) + [
             pose[:3, :3].T @ each.belt for each in self._objects.values() for _, pose in each.shapes]
-        solids = [Solid(shape.name if shape.name in self._objects else shape.link, shape.link, shape.shape, shape.pose, tuple(belt))
-                  for shape, belt in zip(shapes, belts, strict=True)]
+        names = [shape.name if shape.name in self._objects else shape.link for shape in shapes]
+        solids = [Solid(name, shape.link, shape.shape, shape.pose, tuple(belt))
+                  for name, shape, belt in zip(names, shapes, belts, strict=True)]
         materials = [shape.material or self.material for shape in shapes]
         pairs = [(i, j) for i in range(len(solids)) for j in range(i) if self._may_touch(robot, solids[j], solids[i])]
         both = [self.combination.of(materials[i], materials[j]) for i, j in pairs]

@@ -27,8 +27,8 @@ KEY, GAP, POINT, NORMAL, FORCE = 0, 1, slice(2, 5), slice(5, 8), slice(8, 11)   
 
 class Contacts(NamedTuple):
     """Places for contacts (..., k): which pair touches there, an index of scene.pairs, or -1 where nothing does; gap in
-    m, negative inside; point and unit normal (..., k, 3), which points from the second of the pair to the first; and the
-    force on the first (..., k, 3) in N. In the root link's frame."""
+    m, negative inside; point and unit normal (..., k, 3), which points from the second of the pair to the first; and
+    the force on the first (..., k, 3) in N. In the root link's frame."""
 
     pair: np.ndarray
     gap: np.ndarray
