@@ -18,7 +18,9 @@ from screw_dynamics.robot.evaluation import Forces, Threads
 from screw_dynamics.simulation.integrators import FIXED_STEPS
 from screw_dynamics.urdf.collisions import read_collisions
 
+from .derivatives import SceneLinearization
 from .objects import SceneObject, on_links, with_materials
+from .planning import ScenePlanning
 from .touching import Contacts, Residuals, Solid, Touching
 
 
@@ -55,7 +57,7 @@ class Distances(NamedTuple):
 Robots = Robot | Mapping[str, Robot]
 
 
-class Scene:
+class Scene(SceneLinearization, ScenePlanning):
     """Robots, bodies and the ground, which touch with friction: contacts that stick, slide, roll and rebound.
 
     robot: a Robot, or several {name: Robot}, whose links and joints are called name/link then, fixed to one world at

@@ -83,6 +83,11 @@ class Touching:
         self.rollouts = Rollouts(robot, entries, self._workspaces, CONFIGURATIONS if constraints else NOTHING,
                                  "contacts and loops" if constraints else "contacts")
 
+    @property
+    def given(self) -> tuple[list, list, np.ndarray]:
+        """The rows of solids and of pairs, and the numbers of their shapes, as kernels of contact/ read them."""
+        return self._rows, self.pairs, self._data
+
     def _attached(self, solid):
         frame = self.robot.tables.frames[self.robot.tables.names[solid.link]]
         return Attached(solid.shape, frame.body, pose_matrix(compose(frame.C, pose(solid.pose))), solid.belt)
