@@ -32,8 +32,8 @@ class ContactSolution(NamedTuple):
 
 def form_of_problems(lanes: bool) -> Form:
     """What is compiled: of the solver's address, numbers of rows within bounds, and of contacts, the numbers of the
-    contacts of spins and rolls, whether they are impacts, the threshold of these, problems (B, 1, given_numbers), memory, and results
-    (B, 1, 2 N + FOUND)."""
+    contacts of spins and rolls, whether they are impacts, the threshold of these, problems (B, 1, given_numbers),
+    memory, and results (B, 1, 2 N + FOUND)."""
     like = lane if lanes else number
 
     @compiled(f"contacts.arrays{BATCHES * lanes}", nogil=True)
@@ -55,7 +55,8 @@ def form_of_problems(lanes: bool) -> Form:
                 solve_contacts_at(solver, given)
             store_rows(results, first, 0, found)
     line, cube = ws.numbers_type(1), ws.numbers_type(3)
-    return Form(problems_of, (types.intp, types.int64, types.int64, line, line, types.boolean, types.float64, cube, line, cube))
+    return Form(problems_of, (types.intp, types.int64, types.int64, line, line, types.boolean, types.float64, cube, line,
+                              cube))
 
 
 @cache
@@ -120,7 +121,8 @@ def solved(impacts: bool, G: ArrayLike, c: ArrayLike, mu: ArrayLike, rest: Conta
     results = np.empty((many, 1, 2 * N + FOUND))
     memory = np.zeros(WIDTH * numbers(u, m, len(spin_of), len(roll_of)))
     entry = entry_of_problems(bool(lead))
-    entry(solver_address(bool(lead)), u, m, spin_of, roll_of, impacts, float(threshold), together.reshape(many, 1, -1), memory, results)
+    entry(solver_address(bool(lead)), u, m, spin_of, roll_of, impacts, float(threshold), together.reshape(many, 1, -1),
+          memory, results)
     results = results.reshape(*lead, -1)
     found = results[..., 2 * N:]
     return ContactSolution(results[..., :N], results[..., N:2 * N], found[..., COMPLEMENTARITY:DISSIPATION + 1],
