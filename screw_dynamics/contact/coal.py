@@ -37,8 +37,8 @@ class Body:
 
 
 def nearest(a: Body, A: np.ndarray, b: Body, B: np.ndarray) -> Touch:
-    """The touch of shapes at poses (4, 4) where they are nearest, or deepest; p and n are arrays (3,). NaN for the gap of
-    two surfaces of triangles that intersect."""
+    """The touch of shapes at poses (4, 4) where they are nearest, or deepest; p and n are arrays (3,). ValueError
+    for two surfaces of triangles that intersect, which have no distance."""
     coal = _library()
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     request.enable_signed_distance = True
@@ -46,8 +46,9 @@ def nearest(a: Body, A: np.ndarray, b: Body, B: np.ndarray) -> Touch:
     request.gjk_tolerance = request.epa_tolerance = TOLERANCE
     gap = coal.distance(a.geometry, a._at(A), b.geometry, b._at(B), request, result)
     p = 0.5 * (np.array(result.getNearestPoint1()) + np.array(result.getNearestPoint2()))
-    if gap < 0.0 and isinstance(a.shape, (Mesh, HeightField)) and isinstance(b.shape, (Mesh, HeightField)):
-        gap = np.nan
+    if gap <= 0.0 and isinstance(a.shape, (Mesh, HeightField)) and isinstance(b.shape, (Mesh, HeightField)):
+        names = (body.shape.kind.replace("_", " ") for body in (a, b))
+        raise ValueError(f"a {' and a '.join(names)} that intersect have no distance: take their touches, or convex hulls")
     return Touch(float(gap), p, -np.array(result.normal))
 
 
@@ -59,10 +60,8 @@ def touches(a: Body, A: np.ndarray, b: Body, B: np.ndarray, margin: float = 0.0)
     request.gjk_max_iterations = request.epa_max_iterations = ITERATIONS
     request.gjk_tolerance = request.epa_tolerance = TOLERANCE
     coal.collide(a.geometry, a._at(A), b.geometry, b._at(B), request, result)
-    found = []
-    for contact in result.getContacts():
-        found.append(Touch(float(contact.penetration_depth), np.array(contact.pos), -np.array(contact.normal)))
-    return found
+    return [Touch(float(contact.penetration_depth), np.array(contact.pos), -np.array(contact.normal))
+            for contact in result.getContacts()]
 
 
 def _geometry(coal: Any, shape: Shape) -> Any:
