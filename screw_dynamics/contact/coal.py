@@ -19,8 +19,8 @@ def _library():
     try:
         import coal
     except ImportError as error:
-        raise ImportError("contacts of meshes, and of cylinders and hulls among each other, are found by coal, which is "
-                          "not installed: pip install coal, or screw_dynamics[contact]") from error
+        raise ImportError("contacts of meshes, and of cylinders and hulls among each other, are found by coal, which "
+                          "is not installed: pip install coal, or screw_dynamics[contact]") from error
     return coal
 
 
@@ -48,7 +48,8 @@ def nearest(a: Body, A: np.ndarray, b: Body, B: np.ndarray) -> Touch:
     p = 0.5 * (np.array(result.getNearestPoint1()) + np.array(result.getNearestPoint2()))
     if gap <= 0.0 and isinstance(a.shape, (Mesh, HeightField)) and isinstance(b.shape, (Mesh, HeightField)):
         names = (body.shape.kind.replace("_", " ") for body in (a, b))
-        raise ValueError(f"a {' and a '.join(names)} that intersect have no distance: take their touches, or convex hulls")
+        raise ValueError(f"a {' and a '.join(names)} that intersect have no distance: take their touches, or "
+                         "convex hulls")
     return Touch(float(gap), p, -np.array(result.normal))
 
 
@@ -88,7 +89,8 @@ def _geometry(coal: Any, shape: Shape) -> Any:
 def surface(field: HeightField) -> tuple[np.ndarray, np.ndarray]:
     """The vertices and triangles of the surface of a height field."""
     rows, columns = field.heights.shape
-    x, y = (np.linspace(-0.5 * size, 0.5 * size, count) for size, count in zip(field.size, (columns, rows), strict=True))
+    x, y = (np.linspace(-0.5 * size, 0.5 * size, count)
+            for size, count in zip(field.size, (columns, rows), strict=True))
     vertices = np.column_stack([np.tile(x, rows), np.repeat(y, columns), field.heights.ravel()])
     first = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).ravel()
     right, up, across = first + 1, first + columns, first + columns + 1

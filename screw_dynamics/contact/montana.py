@@ -13,8 +13,8 @@ from screw_dynamics import checks
 
 
 class Chart(NamedTuple):
-    """An orthogonal chart of a surface, at coordinates (u, v): point (3,), its frame's axes as columns (3, 3): x along u,
-    y along v, z = x x y the outward normal; the square root of the metric (2, 2) in m per unit of u and v; curvature
+    """An orthogonal chart of a surface, at coordinates (u, v): point (3,), its frame's axes as columns (3, 3): x along
+    u, y along v, z = x x y the outward normal; the square root of the metric (2, 2) in m per unit of u and v; curvature
     (2, 2) in 1/m, x and y times the rate of z along x and y, positive for a ball; and torsion form (2,) in 1/m, y times
     the rate of x along x and y."""
 
@@ -60,8 +60,8 @@ def cylinder(radius: float) -> Surface:
 
 
 def ellipsoid(half_axes: ArrayLike) -> Surface:
-    """The ellipsoid with half axes (a, a, c) along x, y and z, with longitude u and latitude v, |v| < pi/2, of the sphere
-    that it is a stretched one of. ValueError if the first two differ: u and v would not be orthogonal."""
+    """The ellipsoid with half axes (a, a, c) along x, y and z, with longitude u and latitude v, |v| < pi/2, of the
+    sphere that it is a stretched one of. ValueError if the first two differ: u and v would not be orthogonal."""
     a, b, c = checks.vector("half_axes", half_axes, 3)
     if not (a == b and min(a, c) > 0.0):
         raise ValueError(f"half_axes {[float(a), float(b), float(c)]} must be positive, the first two the same: others "
@@ -81,8 +81,8 @@ def ellipsoid(half_axes: ArrayLike) -> Surface:
 
 
 def of_parametrisation(point: Callable, first: Callable, second: Callable) -> Surface:
-    """The surface of a parametrisation by orthogonal coordinates: point(u, v) (3,); first(u, v), its derivatives by u and
-    v, whose cross product points outwards; second(u, v), those by uu, uv and vv.
+    """The surface of a parametrisation by orthogonal coordinates: point(u, v) (3,); first(u, v), its derivatives by u
+    and v, whose cross product points outwards; second(u, v), those by uu, uv and vv.
 
     The chart's ValueError says where the derivatives are not orthogonal, or vanish."""
     def chart(coordinates: ArrayLike) -> Chart:
@@ -109,8 +109,8 @@ def contact_rates(first: Chart, second: Chart, psi: float, V: ArrayLike) -> Rate
     the other are [[cos, -sin, 0], [-sin, -cos, 0], [0, 0, -1]]. V (6,): the twist of the first surface relative to the
     second, angular first (rad/s, m/s), about the point of contact, in axes of the second's contact frame.
 
-    ValueError if the surfaces part, which V says by its last number, or if their curvatures cancel. [MLS] (5.28): there V
-    is in axes of the other frame, whose z is the opposite."""
+    ValueError if the surfaces part, which V says by its last number, or if their curvatures cancel. [MLS] (5.28): there
+    V is in axes of the other frame, whose z is the opposite."""
     V, psi = checks.vector("V", V, 6), checks.number("psi", psi)
     wx, wy, wz, vx, vy, vz = V
     if abs(vz) > 1e-9 * max(1.0, np.abs(V).max()):

@@ -65,8 +65,8 @@ def write_probe(given: Geometry, b: int, touch: Touch, row: int, k: int, B: Pose
 
 @kernel
 def offer(touch: Touch, first: int, most: int, count: int, k: int, on_first: Vec3, gap: float, n: Vec3) -> int:
-    """Write one more touch in place k, in place of the farthest where there are `most`; one of the same point and normal as
-    another is not written again. Returns how many there are."""
+    """Write one more touch in place k, in place of the farthest where there are `most`; one of the same point and
+    normal as another is not written again. Returns how many there are."""
     row, p = first + count, on_first - (0.5 * gap) * n
     farthest = first
     for i in range(first, first + count):
@@ -139,7 +139,8 @@ def opposite(given: Geometry, b: int, i: int, j: int, outwards: Vec3, a: Vec3) -
 
 
 @outlined
-def write_ball(given: Geometry, b: int, touch: Touch, row: int, k: int, B: Pose, x: Vec3, r: float, margin: float) -> None:
+def write_ball(given: Geometry, b: int, touch: Touch, row: int, k: int, B: Pose, x: Vec3, r: float,
+               margin: float) -> None:
     """Write the touches of a ball about x, in the field's frame: where the field is nearer than all around."""
     there, gap, n = below(given, b, x)
     if there and gap < 0.0:                         # the centre is below the surface

@@ -32,8 +32,8 @@ def test_touches_of_what_overlaps():
     assert len(found) == 1 and found[0].gap == pytest.approx(-0.01, abs=1e-8)
     np.testing.assert_allclose(found[0].n, (0.0, 0.0, 1.0), atol=1e-6)
     assert not coal.touches(coal.Body(Cylinder(0.2, 0.4)), at(0.0, 0.0, 0.71), coal.Body(CUBE), np.eye(4))
-    assert coal.touches(coal.Body(CUBE), at(0.0, 0.0, 0.51), coal.Body(Plane()), np.eye(4), 0.02)[0].gap == pytest.approx(
-        0.01, abs=1e-8)
+    above = coal.touches(coal.Body(CUBE), at(0.0, 0.0, 0.51), coal.Body(Plane()), np.eye(4), 0.02)
+    assert above[0].gap == pytest.approx(0.01, abs=1e-8)
 
 
 def test_triangles_of_a_field_have_its_heights():

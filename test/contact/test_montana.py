@@ -7,8 +7,10 @@ from screw_dynamics.contact import montana
 from screw_dynamics.screws.arrays import tilde
 
 BALL, LARGE, ROUND = montana.sphere(0.3), montana.sphere(1.1), montana.ellipsoid((0.5, 0.5, 0.8))
-PAIRS = {"ball on plane": (BALL, montana.plane), "ball on ball": (BALL, LARGE), "ball on cylinder": (BALL, montana.cylinder(0.7)),
-         "ellipsoid on ellipsoid": (ROUND, montana.ellipsoid((0.9, 0.9, 0.6))), "ellipsoid on plane": (ROUND, montana.plane)}
+PAIRS = {"ball on plane": (BALL, montana.plane), "ball on ball": (BALL, LARGE),
+         "ball on cylinder": (BALL, montana.cylinder(0.7)),
+         "ellipsoid on ellipsoid": (ROUND, montana.ellipsoid((0.9, 0.9, 0.6))),
+         "ellipsoid on plane": (ROUND, montana.plane)}
 
 
 def turned(psi):

@@ -44,7 +44,8 @@ def cases(rng, kinds, count):
 
 @pytest.mark.parametrize("kinds", PAIRS, ids="-".join)
 def test_gap_and_normal_are_those_of_coal(rng, kinds):
-    """Where a round shape's axis is inside another, coal does not find the shortest way out: there ours is no longer."""
+    """Where a round shape's axis is inside another, coal does not find the shortest way out: there ours is no
+    longer."""
     compared = 0
     for a, A, b, B, found in cases(rng, kinds, 60):
         k = np.argmin(found.gap)
@@ -208,7 +209,8 @@ def test_centres_that_coincide_have_a_normal():
 
 def test_capsules_that_cross_touch_where_they_cross():
     a = Capsule(0.1, 1.0)
-    found = Shapes([a, a]).one([at(0.0, 0.0, 0.19, turn=(0.0, np.pi / 2, 0.0)), at(0, 0, 0, turn=(np.pi / 2, 0, 0))], 0.0)
+    poses = [at(0.0, 0.0, 0.19, turn=(0.0, np.pi / 2, 0.0)), at(0.0, 0.0, 0.0, turn=(np.pi / 2, 0.0, 0.0))]
+    found = Shapes([a, a]).one(poses, 0.0)
     assert found.key.tolist() == [2] and found.gap[0] == pytest.approx(-0.01, abs=1e-15)
     np.testing.assert_allclose(found.p[0], (0.0, 0.0, 0.095), atol=1e-15)
 

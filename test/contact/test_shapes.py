@@ -9,7 +9,8 @@ from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, He
 CORNERS = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
 SOLID = {
     "sphere": (Sphere(0.5), lambda x: np.linalg.norm(x, axis=1) < 0.5),
-    "capsule": (Capsule(0.3, 0.8), lambda x: np.hypot(np.hypot(x[:, 0], x[:, 1]), np.abs(x[:, 2]).clip(0.4) - 0.4) < 0.3),
+    "capsule": (Capsule(0.3, 0.8),
+                lambda x: np.hypot(np.hypot(x[:, 0], x[:, 1]), np.abs(x[:, 2]).clip(0.4) - 0.4) < 0.3),
     "box": (Box((0.4, 0.8, 1.2)), lambda x: (np.abs(x) < (0.2, 0.4, 0.6)).all(axis=1)),
     "cylinder": (Cylinder(0.4, 0.7), lambda x: (np.hypot(x[:, 0], x[:, 1]) < 0.4) & (np.abs(x[:, 2]) < 0.35)),
     "hull": (ConvexHull(0.6 * CORNERS), lambda x: ((x > 0.0) & (x < 0.6)).all(axis=1)),
@@ -36,7 +37,8 @@ def test_volume_and_inertia_are_integrals_over_the_shape(name):
 def test_a_hull_and_a_mesh_of_a_box_have_its_inertia(rng):
     R, shift = Rotation.random(random_state=1).as_matrix(), np.array((0.3, -0.2, 0.1))
     points = ((CORNERS - 0.5) * (0.4, 0.8, 1.2)) @ R.T + shift
-    box, hull = Box((0.4, 0.8, 1.2)), ConvexHull(np.concatenate([points, points.mean(axis=0) + 0.05 * rng.normal(size=(9, 3))]))
+    within = points.mean(axis=0) + 0.05 * rng.normal(size=(9, 3))
+    box, hull = Box((0.4, 0.8, 1.2)), ConvexHull(np.concatenate([points, within]))
     assert hull.points.shape == (8, 3) and hull.faces.shape == (12, 3)
     mesh = Mesh(hull.points, hull.faces)
     X = np.zeros((6, 6))

@@ -80,12 +80,15 @@ class Shapes:
     def memory(self, places):
         return np.concatenate([self.tables, np.zeros(places * self.numbers)])
 
+    def _run(self, places, poses, margin, found, repeat):
+        return compiled(self.kinds, places > 1)(self.memory(places), len(self.tables), poses.ravel(), self.slots,
+                                                float(margin), self.most, found.ravel(), repeat)
+
     def one(self, poses, margin=1e3, repeat=1):
         """Contacts at the poses (shapes, 4, 4)."""
         poses = pose_numbers([np.eye(4), *poses])
         found = np.zeros((self.rows, CONTACT))
-        count, missed = compiled(self.kinds, False)(self.memory(1), len(self.tables), poses.ravel(), self.slots, margin, self.most,
-                             found.ravel(), repeat)
+        count, missed = self._run(1, poses, margin, found, repeat)
         return _read(found[:count], missed)
 
     def plain(self, poses, margin=1e3):
@@ -100,8 +103,8 @@ class Shapes:
         """Contacts at poses (WIDTH, shapes, 4, 4): of each state, with masked ones, as `gap` (count, WIDTH)."""
         poses = pose_numbers([[np.eye(4), *each] for each in poses])           # (WIDTH, slots, 12)
         found = np.zeros((self.rows, 7 * WIDTH + 2))
-        count, missed = compiled(self.kinds, True)(self.memory(WIDTH), len(self.tables), np.ascontiguousarray(poses.transpose(1, 2, 0)).ravel(),
-                               self.slots, margin, self.most, found.ravel(), repeat)
+        poses = np.ascontiguousarray(poses.transpose(1, 2, 0))
+        count, missed = self._run(WIDTH, poses, margin, found, repeat)
         return _read(found[:count], missed, WIDTH)
 
 
