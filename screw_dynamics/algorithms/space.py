@@ -154,6 +154,24 @@ def turned_on_groups(space: Groups, h: Scalar, w: list, v: list, out: list) -> N
 
 
 @kernel
+def without_turning_on_groups(space: Groups, h: Scalar, begin: list, v: list, out: list) -> None:
+    """out (n) becomes velocities v, which were `begin` a time h ago, in the axes of then: v less what the rates of
+    components owe to axes that turn, - h w x v of `begin`. Exactly so, else bodies that turn would gain speed."""
+    for i in range(1, len(space.kind)):
+        kind, j = space.kind[i], space.velocity[i]
+        if kind == COORDINATE:
+            out[j] = v[j]
+        elif kind == SPHERICAL:
+            put_vector(out, j, vector_at(v, j))
+        elif kind == FREE:
+            put_vector(out, j, vector_at(v, j))
+            put_vector(out, j + 3, vector_at(v, j + 3) + h * cross(vector_at(begin, j), vector_at(begin, j + 3)))
+        elif kind == PLANAR:
+            turn = h * begin[j]
+            out[j], out[j + 1], out[j + 2] = v[j], v[j + 1] - turn * begin[j + 2], v[j + 2] + turn * begin[j + 1]
+
+
+@kernel
 def straight_on_groups(space: Groups, h: Scalar, v: list, out: list) -> None:
     """out (n) becomes u, for which q exp(h u) is turned as by v, and slides straight on by h v in the axes of q."""
     for i in range(1, len(space.kind)):
@@ -318,6 +336,7 @@ pull = in_either(copied, efforts_on_groups(so3.dexp, se3.dexp))          # out (
 push = in_either(copied, efforts_on_groups(so3.dexp_inv, se3.dexp_inv))  # out (n) becomes dexp_u^-T w
 in_axes = in_either(same_in_axes, in_axes_on_groups)    # out (n) becomes v at q, in the axes of another configuration
 turned = in_either(same_turned, turned_on_groups)       # out (n) becomes v, turned by exp(h w)
+without_turning = in_either(same_turned, without_turning_on_groups)     # out (n) becomes v, in the axes of the start
 straight = in_either(same_straight, straight_on_groups)  # out (n) becomes u, q exp(h u) being straight on by h v
 sizes = in_either(sizes_of_coordinates, sizes_on_groups)                 # out (n) becomes the sizes of what changes
 put_back = in_either(put_coordinates_back, put_back_on_groups)           # out (nq) becomes q where joints are held

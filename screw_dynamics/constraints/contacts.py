@@ -327,7 +327,7 @@ def combine_all(problem: Problem, first: int, x: np.ndarray) -> None:
 @kernel
 def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: float, count: int) -> bool:
     """Set c to the gaps at the end of a step, of displacements `share` h times the mean of the velocities before and
-    after it, and to 0 for tangents and joints. Returns whether some gap is below 0 there."""
+    after it, over h, and to 0 for tangents and joints. Returns whether some gap is below 0 there."""
     found = False
     for j in range(len(cones.c)):
         cones.c[j] = null(h)
@@ -335,7 +335,7 @@ def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: flo
         gap, i = given.contact.gap[k], u + 3 * k
         v = cones.v[i + 2] - where((gap > 0.0) & (gap < FAR), gap, null(gap)) / h
         end = gap + h * (share * v + (1.0 - share) * given.kept.before[k])
-        cones.c[i + 2] = end
+        cones.c[i + 2] = end / h
         found = found or some((end < -TOUCHING) & (gap < given.settings.margin[0]))
     return found
 
@@ -409,7 +409,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
                                                              by.add_joints)
     add_constraints, take_loops_out = taking_loops_out(by) if loops else (add_nothing, take_nothing_out)
 
-    @outlined
+    @kernel
     def add_rows(links: Link, body: tuple, touching: ContactTables, k: int, row: int, count: int, Y: np.ndarray,
                  first: int) -> None:
         """Add rows of contact k, those of F from a row on, to Y, whose rows of contacts begin at `first`."""
@@ -427,23 +427,23 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
         add_constraints(links, body, given, Y)
         add_joints(links, body, of, Y, given.m)
         put_forces(touching, count)
-        for k in range(count):
-            add_rows(links, body, touching, k, 3 * k, 3, Y, first)
-        row = 3 * count
-        for k in range(len(cones.spin_of)):
-            add_rows(links, body, touching, int(cones.spin_of[k]), row, 1, Y, first)
-            row += 1
-        for k in range(len(cones.roll_of)):
-            add_rows(links, body, touching, int(cones.roll_of[k]), row, 2, Y, first)
-            row += 2
+        spins, row = len(cones.spin_of), 0
+        for b in range(count + spins + len(cones.roll_of)):
+            k, rows = b, 3
+            if b >= count + spins:
+                k, rows = int(cones.roll_of[b - count - spins]), 2
+            elif b >= count:
+                k, rows = int(cones.spin_of[b - count]), 1
+            add_rows(links, body, touching, k, row, rows, Y, first)
+            row += rows
         finish(body, Y)
 
-    @outlined
+    @kernel
     def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, touching: ContactTables, calls: np.ndarray,
                         acts: np.ndarray, factors: bool, most: Scalar, h: Scalar, share: float, begin: np.ndarray,
                         qd: np.ndarray, moved: np.ndarray) -> None:
         """Change qd (n), from velocities `begin` at the start of a step of length h, by impulses, for bodies in their
-        places, with M^-1 if `factors`; and `moved` (n) by the displacement that corrects penetrations. share: of the
+        places, with M^-1 if `factors`; and `moved` (n) by the velocities that correct penetrations in it. share: of the
         displacement in the step that the velocities at its end have; those at its start have the rest."""
         count = find(body, touching, calls)
         of, m = joints_that_may_act(links, acts, np.empty(len(qd), dtype=np.int64)), given.m

@@ -19,6 +19,7 @@ from screw_dynamics.algorithms.space import (
     put_back,
     straight,
     turned,
+    without_turning,
 )
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number, per_joint
@@ -209,7 +210,7 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
             put_poses(links, body)
             free, after = given.free, scratch[:len(qd)]
             if what == PUSHED:
-                turned(space, span[0], qd, qd, after)
+                without_turning(space, span[0], begin, qd, after)
             else:
                 in_axes(space, q, start, qd, after)
             for k in range(len(qd)):
@@ -218,12 +219,12 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
                             after, moved)
             if what == PUSHED:
                 for k in range(len(qd)):
-                    free[k] = moved[k] / span[0] + after[k]
+                    free[k] = moved[k] + after[k]
                 straight(space, span[0], free, moved)
                 turned(space, -span[0], free, after, qd)
             else:
                 for k in range(len(qd)):
-                    moved[k] += 0.5 * span[0] * (after[k] - free[k])
+                    moved[k] = span[0] * (moved[k] + 0.5 * (after[k] - free[k]))
                     free[k] = after[k]
                 in_axes(space, start, q, moved, qd)
                 displace(space, q, 1.0, qd, scratch)
