@@ -1,4 +1,4 @@
-"""Contact problems given as arrays, for tests and studies: `solve_contacts`."""
+"""Contact problems given as arrays, for tests and studies: `solve_contacts`, and `solve_impacts`."""
 from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
@@ -14,9 +14,11 @@ from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.numbers.lanes import WIDTH, places
 from screw_dynamics.numbers.tables import block
+from screw_dynamics.numbers.values import kernel, null
 
-from .cone_tables import COMPLEMENTARITY, DISSIPATION, DONE, FOUND, SWEPT, cones, given_numbers, numbers, rows
+from .cone_tables import COMPLEMENTARITY, DISSIPATION, DONE, FOUND, SWEPT, Cones, cones, given_numbers, numbers, rows
 from .cones import solve_cones
+from .impacts import solve_impacts as rounds_of_impacts
 
 
 class ContactSolution(NamedTuple):
@@ -30,13 +32,26 @@ class ContactSolution(NamedTuple):
     converged: np.ndarray
 
 
-def form_of_problems(lanes: bool) -> Form:
-    """What is compiled of `solve_contacts`: of numbers of rows within bounds, contacts, spins and rolls, the numbers of
-    the contacts of these, problems (B, 1, given_numbers), memory, and results (B, 1, 2 N + FOUND)."""
+@kernel
+def contacts(given: Cones, threshold: float) -> None:
+    """Solve a contact problem."""
+    solve_cones(given)
+
+
+@kernel
+def impacts(given: Cones, threshold: float) -> None:
+    """Solve impacts."""
+    rounds_of_impacts(given, null(given.c[0]) + threshold)
+
+
+def form_of_problems(solve: Callable, lanes: bool) -> Form:
+    """What is compiled of a kernel solve(given, threshold): of numbers of rows within bounds, and of contacts, the
+    numbers of the contacts of spins and rolls, the threshold, problems (B, 1, given_numbers), memory, and results
+    (B, 1, 2 N + FOUND)."""
     like = lane if lanes else number
 
-    @compiled(f"contacts.solve{BATCHES * lanes}", nogil=True)
-    def problems_of(u, m, spin_of, roll_of, problems, memory, results):
+    @compiled(f"contacts.{solve.__name__}{BATCHES * lanes}", nogil=True)
+    def problems_of(u, m, spin_of, roll_of, threshold, problems, memory, results):
         spins, rolls, unit = len(spin_of), len(roll_of), places(like())
         given = cones(like(), u, m, memory, 0, spins, rolls)
         many = given_numbers(u, m, spins, rolls)
@@ -48,16 +63,16 @@ def form_of_problems(lanes: bool) -> Form:
             given.roll_of[k] = roll_of[k]
         for first in range(0, len(problems), unit):
             load_rows(problems, first, 0, inputs)
-            solve_cones(given)
+            solve(given, threshold)
             store_rows(results, first, 0, found)
     line, cube = ws.numbers_type(1), ws.numbers_type(3)
-    return Form(problems_of, (types.int64, types.int64, line, line, cube, line, cube))
+    return Form(problems_of, (types.int64, types.int64, line, line, types.float64, cube, line, cube))
 
 
 @cache
-def entry_of_problems(lanes: bool) -> Callable:
+def entry_of_problems(solve: Callable, lanes: bool) -> Callable:
     """The entry point of form_of_problems."""
-    return prepare(*form_of_problems(lanes)).entry_point
+    return prepare(*form_of_problems(solve, lanes)).entry_point
 
 
 def contact_numbers(name: str, x: ArrayLike | None, m: int) -> np.ndarray:
@@ -76,6 +91,53 @@ def coefficients(name: str, x: ArrayLike | None, size: int) -> np.ndarray:
     return found
 
 
+class Contacts(NamedTuple):
+    """Rows beside those of contacts, and which contacts act; as `solve_contacts` takes them."""
+
+    lower: ArrayLike | None = None
+    upper: ArrayLike | None = None
+    active: ArrayLike | None = None
+    spin_mu: ArrayLike | None = None
+    spin_of: ArrayLike | None = None
+    roll_mu: ArrayLike | None = None
+    roll_of: ArrayLike | None = None
+
+
+def solved(solve: Callable, G: ArrayLike, c: ArrayLike, mu: ArrayLike, rest: Contacts, x0: ArrayLike | None = None,
+           restitution: ArrayLike = 0.0, threshold: float = 0.0) -> ContactSolution:
+    """What a kernel makes of problems given as arrays."""
+    m = np.shape(mu)[-1] if np.ndim(mu) else 0
+    if np.ndim(mu) == 0:
+        raise ValueError(f"mu must have a number for each contact, (..., m), not {checks.described(mu)}")
+    spin_of, roll_of = contact_numbers("spin_of", rest.spin_of, m), contact_numbers("roll_of", rest.roll_of, m)
+    u = 0 if rest.lower is None else np.shape(rest.lower)[-1]
+    N = rows(u, m, len(spin_of), len(roll_of))
+    G, c = checks.finite_numbers("G", G, N, N), checks.finite_numbers("c", c, N)
+    lower, upper = (checks.real_numbers(name, np.zeros(0) if x is None else x, u)
+                    for name, x in (("lower", rest.lower), ("upper", rest.upper)))
+    if not (lower <= upper).all():
+        raise ValueError("lower must be <= upper in each row")
+    bounce = np.broadcast_to(restitution, np.broadcast_shapes(np.shape(restitution), (m,)))
+    if not ((bounce >= 0.0) & (bounce <= 1.0)).all():
+        raise ValueError(f"restitution must be in [0, 1], not {checks.described(restitution)}")
+    parts = dict(G=G.reshape(*G.shape[:-2], N * N), c=c, size=G.diagonal(axis1=-2, axis2=-1), lower=lower, upper=upper,
+                 mu=coefficients("mu", mu, m),
+                 active=checks.real_numbers("active", np.ones(m) if rest.active is None else rest.active, m),
+                 restitution=bounce, spin_mu=coefficients("spin_mu", rest.spin_mu, len(spin_of)),
+                 roll_mu=coefficients("roll_mu", rest.roll_mu, len(roll_of)),
+                 x0=checks.finite_numbers("x0", np.zeros(N) if x0 is None else x0, N))
+    together = np.concatenate(checks.broadcast(parts), axis=-1, dtype=float)
+    lead, many = together.shape[:-1], int(np.prod(together.shape[:-1]))
+    results = np.empty((many, 1, 2 * N + FOUND))
+    memory = np.zeros(WIDTH * numbers(u, m, len(spin_of), len(roll_of)))
+    entry = entry_of_problems(solve, bool(lead))
+    entry(u, m, spin_of, roll_of, float(threshold), together.reshape(many, 1, -1), memory, results)
+    results = results.reshape(*lead, -1)
+    found = results[..., 2 * N:]
+    return ContactSolution(results[..., :N], results[..., N:2 * N], found[..., COMPLEMENTARITY:DISSIPATION + 1],
+                           found[..., SWEPT].astype(int), found[..., DONE] > 0.0)
+
+
 def solve_contacts(G: ArrayLike, c: ArrayLike, mu: ArrayLike, lower: ArrayLike | None = None,
                    upper: ArrayLike | None = None, x0: ArrayLike | None = None, *, active: ArrayLike | None = None,
                    spin_mu: ArrayLike | None = None, spin_of: ArrayLike | None = None,
@@ -88,27 +150,16 @@ def solve_contacts(G: ArrayLike, c: ArrayLike, mu: ArrayLike, lower: ArrayLike |
     spin_mu (..., spins), in m, of the contacts spin_of (spins); two for each roll, roll_mu and roll_of. x0 (..., N):
     where to begin. Leading axes are problems, each of which is solved by itself. ValueError for what is not finite,
     friction < 0, or upper < lower."""
-    m = np.shape(mu)[-1] if np.ndim(mu) else checks.whole("the number of contacts, of mu,", 0, 1)
-    spin_of, roll_of = contact_numbers("spin_of", spin_of, m), contact_numbers("roll_of", roll_of, m)
-    u = 0 if lower is None else np.shape(lower)[-1]
-    N = rows(u, m, len(spin_of), len(roll_of))
-    G, c = checks.finite_numbers("G", G, N, N), checks.finite_numbers("c", c, N)
-    low, high = (checks.real_numbers(name, np.zeros(0) if x is None else x, u)
-                 for name, x in (("lower", lower), ("upper", upper)))
-    if not (low <= high).all():
-        raise ValueError("lower must be <= upper in each row")
-    parts = dict(G=G.reshape(*G.shape[:-2], N * N), c=c, size=G.diagonal(axis1=-2, axis2=-1), lower=low, upper=high,
-                 mu=coefficients("mu", mu, m),
-                 active=checks.real_numbers("active", np.ones(m) if active is None else active, m),
-                 spin_mu=coefficients("spin_mu", spin_mu, len(spin_of)),
-                 roll_mu=coefficients("roll_mu", roll_mu, len(roll_of)),
-                 x0=np.zeros(N) if x0 is None else checks.finite_numbers("x0", x0, N))
-    together = np.concatenate(checks.broadcast(parts), axis=-1, dtype=float)
-    lead, many = together.shape[:-1], int(np.prod(together.shape[:-1]))
-    results = np.empty((many, 1, 2 * N + FOUND))
-    memory = np.zeros(WIDTH * numbers(u, m, len(spin_of), len(roll_of)))
-    entry_of_problems(bool(lead))(u, m, spin_of, roll_of, together.reshape(many, 1, -1), memory, results)
-    results = results.reshape(*lead, -1)
-    found = results[..., 2 * N:]
-    return ContactSolution(results[..., :N], results[..., N:2 * N], found[..., COMPLEMENTARITY:DISSIPATION + 1],
-                           found[..., SWEPT].astype(int), found[..., DONE] > 0.0)
+    return solved(contacts, G, c, mu, Contacts(lower, upper, active, spin_mu, spin_of, roll_mu, roll_of), x0)
+
+
+def solve_impacts(G: ArrayLike, c: ArrayLike, mu: ArrayLike, restitution: ArrayLike, threshold: float = 0.0,
+                  lower: ArrayLike | None = None, upper: ArrayLike | None = None, *, active: ArrayLike | None = None,
+                  spin_mu: ArrayLike | None = None, spin_of: ArrayLike | None = None,
+                  roll_mu: ArrayLike | None = None, roll_of: ArrayLike | None = None) -> ContactSolution:
+    """Impulses x and velocities v after impacts, of true velocities c before them, as `solve_contacts` has them.
+
+    restitution (..., m) in [0, 1]: of contacts that approach faster than a threshold (m/s). They strike in rounds, see
+    constraints.impacts; `sweeps` counts these, and `converged` is False if after the last some still approach."""
+    return solved(impacts, G, c, mu, Contacts(lower, upper, active, spin_mu, spin_of, roll_mu, roll_of),
+                  restitution=restitution, threshold=threshold)
