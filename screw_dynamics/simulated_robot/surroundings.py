@@ -91,8 +91,8 @@ class Surroundings:
             for name, friction in self._slippery.items():
                 if name in known:                       # it may be deleted
                     scene.change(name, friction=friction)
-            links = scene.robots.link_names
-            scene.keep_apart((name, link) for name in self._dropped for link in links)
+            moving = [link for link in scene.robots.link_names if link != scene.robots.model.root]  # which has the ground
+            scene.keep_apart((name, link) for name in self._dropped for link in moving)
         self.touching: Touching = scene.touching
         self.bodies = tuple(name for name, each in self.objects.items() if each.free)
         self._at = {name: k for k, name in enumerate(self.bodies)}
