@@ -12,11 +12,11 @@ import numpy as np
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.scalars import some
 from screw_dynamics.numbers.tables import block
-from screw_dynamics.numbers.values import kernel
+from screw_dynamics.numbers.values import kernel, outlined
 
 COMPLEMENTARITY, CONE, DISSIPATION, SPEED, SWEPT, DONE, BOUND = range(7)        # in found
 FOUND = 8
-OWN = 9             # numbers of an Own
+OWN, AXES = 9, 3    # numbers of an Own; of axes of sliding: e, and mu where it slides, else 0
 
 
 class Cones(NamedTuple):
@@ -27,8 +27,8 @@ class Cones(NamedTuple):
     rolls. Given and found: impulses x (N), where to begin and where it ends. Found: v (N); found (8): the residuals
     COMPLEMENTARITY, CONE and DISSIPATION, see `measure`; SPEED, the largest velocity without impulses that counts;
     SWEPT, sweeps; DONE, 1 where the residuals are at most BOUND, else 0.
-    Memory: fresh (N), A (N, N), own (m + rolls, 9), rate (m + rolls) of sliding. Given, the same on all lanes: the
-    numbers of the contacts of spins and rolls."""
+    Memory: fresh, free, kept, best, y, z (N); A (N, N); of the m contacts and the rolls own (9 each), axes (3 each)
+    and rate, of sliding. Given, the same on all lanes: the numbers of the contacts of spins and rolls."""
 
     G: np.ndarray
     c: np.ndarray
@@ -43,8 +43,14 @@ class Cones(NamedTuple):
     v: np.ndarray
     found: np.ndarray
     fresh: np.ndarray
+    free: np.ndarray
+    kept: np.ndarray
+    best: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
     A: np.ndarray
     own: np.ndarray
+    axes: np.ndarray
     rate: np.ndarray
     spin_of: np.ndarray
     roll_of: np.ndarray
@@ -67,7 +73,7 @@ def given_numbers(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
 def numbers(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
     """How many numbers a Cones has."""
     N = rows(u, m, spins, rolls)
-    return given_numbers(u, m, spins, rolls) + 2 * N + FOUND + N * N + (OWN + 1) * (m + rolls) + spins + rolls
+    return given_numbers(u, m, spins, rolls) + 7 * N + FOUND + N * N + (OWN + AXES + 1) * (m + rolls) + spins + rolls
 
 
 @kernel
@@ -81,9 +87,10 @@ def cones(like: Any, u: int, m: int, memory: np.ndarray, start: int, spins: int 
     x = spin_mu + unit * (spins + rolls)
     found = x + 2 * unit * N
     fresh = found + unit * FOUND
-    A = fresh + unit * N
+    A = fresh + 6 * unit * N
     own = A + unit * N * N
-    rate = own + unit * OWN * blocks
+    axes = own + unit * OWN * blocks
+    rate = axes + unit * AXES * blocks
     spin_of = rate + unit * blocks
     return Cones(block(like, (N, N), memory, start), block(like, (N,), memory, c),
                  block(like, (N,), memory, c + unit * N),
@@ -92,12 +99,15 @@ def cones(like: Any, u: int, m: int, memory: np.ndarray, start: int, spins: int 
                  block(like, (spins,), memory, spin_mu), block(like, (rolls,), memory, spin_mu + unit * spins),
                  block(like, (N,), memory, x), block(like, (N,), memory, x + unit * N),
                  block(like, (FOUND,), memory, found), block(like, (N,), memory, fresh),
+                 block(like, (N,), memory, fresh + unit * N), block(like, (N,), memory, fresh + 2 * unit * N),
+                 block(like, (N,), memory, fresh + 3 * unit * N), block(like, (N,), memory, fresh + 4 * unit * N),
+                 block(like, (N,), memory, fresh + 5 * unit * N),
                  block(like, (N, N), memory, A), block(like, (blocks, OWN), memory, own),
-                 block(like, (blocks,), memory, rate),
+                 block(like, (blocks, AXES), memory, axes), block(like, (blocks,), memory, rate),
                  block(0.0, (spins,), memory, spin_of), block(0.0, (rolls,), memory, spin_of + spins))
 
 
-@kernel
+@outlined
 def velocities(given: Cones, out: np.ndarray) -> None:
     """Fill out with v = c + G x."""
     G, x = given.G, given.x

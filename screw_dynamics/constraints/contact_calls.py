@@ -34,14 +34,14 @@ def form_of_detection(lanes: bool) -> Form:
 
 
 def form_of_solver(lanes: bool) -> Form:
-    """What is compiled of `solve_cones`, for u rows of joints and a number of contacts in the workspace."""
+    """What is compiled of `solve_cones`, for rows of joints, contacts, and torsional and rolling friction of some."""
     like = lane if lanes else number
 
     @compiled(f"contacts.solve{BATCHES * lanes}")
-    def native(where, u, count):
+    def native(where, u, count, spins, rolls):
         given = contacts_in(ws.memory_at(where), like())
-        solve_cones(cones(like(), u, count, given.memory, given.cones))
-    return Form(native, (types.intp,) * 3)
+        solve_cones(cones(like(), u, count, given.memory, given.cones, spins, rolls))
+    return Form(native, (types.intp,) * 5)
 
 
 @cache

@@ -16,6 +16,7 @@ import numpy as np
 from numba.extending import overload
 
 from screw_dynamics.algorithms.columns import clear
+from screw_dynamics.algorithms.space import put_vector, vector_at
 from screw_dynamics.compiled.across import at_once, put, taken
 from screw_dynamics.compiled.native import at, call
 from screw_dynamics.compiled.tiles import gather
@@ -109,8 +110,8 @@ def find_touches(given: ContactTables, calls: np.ndarray) -> None:
                                                        given.settings.most[0])
 
 
-def solve(given: ContactTables, cones: Cones, calls: np.ndarray, u: int, count: int) -> None:
-    """Solve for the impulses of u joints and a number of contacts."""
+def solve(given: ContactTables, cones: Cones, calls: np.ndarray) -> None:
+    """Solve for the impulses."""
     solve_cones(cones)
 
 
@@ -120,8 +121,9 @@ def _find_touches(given, calls):
 
 
 @overload(solve, jit_options=INLINE)
-def _solve(given, cones, calls, u, count):
-    return lambda given, cones, calls, u, count: call(calls[1], (at(given.memory), u, count))
+def _solve(given, cones, calls):
+    return lambda given, cones, calls: call(calls[1], (at(given.memory), len(cones.lower), len(cones.mu),
+                                                       len(cones.spin_of), len(cones.roll_of)))
 
 
 @kernel
@@ -138,7 +140,7 @@ def find(body: Any, given: ContactTables, calls: np.ndarray) -> int:
         kept.t[k] = tangent(contact.n[k])
         kept.s[k] = cross(contact.n[k], kept.t[k])
         kept.a[k], kept.b[k] = contact.p[k] - body.C[i].p, contact.p[k] - body.C[j].p
-        kept.x[k] = zero(Vec3, body.q[0])
+        kept.x[k] = kept.y[k] = zero(Vec3, body.q[0])
         kept.before[k] = null(body.q[0])
     return count
 
@@ -151,14 +153,15 @@ def recall(given: ContactTables, count: int) -> None:
         while j < last and given.before.key[j] < given.contact.key[k]:
             j += 1
         if j < last and given.before.key[j] == given.contact.key[k]:
-            given.kept.x[k] = given.before.x[j]
+            given.kept.x[k], given.kept.y[k] = given.before.x[j], given.before.y[j]
 
 
 @kernel
 def remember(given: ContactTables, count: int) -> None:
     """Keep the impulses for the next step."""
     for k in range(count):
-        given.before.key[k], given.before.x[k] = given.contact.key[k], given.kept.x[k]
+        given.before.key[k] = given.contact.key[k]
+        given.before.x[k], given.before.y[k] = given.kept.x[k], given.kept.y[k]
     given.counts[LAST] = float(count)
 
 
@@ -174,29 +177,69 @@ def keep_near(body: Any, given: ContactTables, h: Scalar, count: int) -> int:
             contact.gap[near], contact.p[near], contact.n[near] = contact.gap[k], contact.p[k], contact.n[k]
             contact.pair[near], contact.key[near] = contact.pair[k], contact.key[k]
             kept.t[near], kept.s[near], kept.a[near], kept.b[near] = kept.t[k], kept.s[k], kept.a[k], kept.b[k]
-            kept.before[near], kept.x[near] = kept.before[k], kept.x[k]
+            kept.before[near] = kept.before[k]
             near += 1
     return near
 
 
 @kernel
 def put_forces(given: ContactTables, count: int) -> None:
-    """F becomes unit forces along t, s and the normal of each contact."""
+    """F becomes unit forces along t, s and the normal of each contact, then unit torques of torsional friction about
+    normals, and of rolling friction about t and s."""
+    F, none = given.F, zero(Vec3, given.F[0, 0])
     for k in range(count):
-        none = zero(Vec3, given.F[0, 0])
-        put_wrench(given.F, 3 * k, Wrench(none, given.kept.t[k]))
-        put_wrench(given.F, 3 * k + 1, Wrench(none, given.kept.s[k]))
-        put_wrench(given.F, 3 * k + 2, Wrench(none, given.contact.n[k]))
+        put_wrench(F, 3 * k, Wrench(none, given.kept.t[k]))
+        put_wrench(F, 3 * k + 1, Wrench(none, given.kept.s[k]))
+        put_wrench(F, 3 * k + 2, Wrench(none, given.contact.n[k]))
+    row = 3 * count
+    for k in range(count):
+        if given.geometry.pair.torsion[given.contact.pair[k]] > 0.0:
+            put_wrench(F, row, Wrench(given.contact.n[k], none))
+            row += 1
+    for k in range(count):
+        if given.geometry.pair.rolling[given.contact.pair[k]] > 0.0:
+            put_wrench(F, row, Wrench(given.kept.t[k], none))
+            put_wrench(F, row + 1, Wrench(given.kept.s[k], none))
+            row += 2
 
 
 @kernel
-def ask_contacts(body: Any, given: ContactTables, problem: Problem, first: int, h: Scalar, count: int) -> None:
+def turning(given: ContactTables, count: int) -> tuple[int, int]:
+    """How many of the contacts have torsional, and how many rolling friction."""
+    spins = rolls = 0
+    if given.settings.turning[0] != 0:
+        for k in range(count):
+            spins += given.geometry.pair.torsion[given.contact.pair[k]] > 0.0
+            rolls += given.geometry.pair.rolling[given.contact.pair[k]] > 0.0
+    return spins, rolls
+
+
+@kernel
+def relative_turn(body: Any, given: ContactTables, k: int) -> Vec3:
+    """The angular velocity of contact k about the normal, t and s."""
+    geometry, pair = given.geometry, given.contact.pair[k]
+    w = (body.turn[geometry.solid.body[geometry.pair.first[pair]]]
+         - body.turn[geometry.solid.body[geometry.pair.second[pair]]])
+    return Vec3(w @ given.contact.n[k], w @ given.kept.t[k], w @ given.kept.s[k])
+
+
+@kernel
+def ask_contacts(body: Any, given: ContactTables, problem: Problem, first: int, h: Scalar, cones: Cones) -> None:
     """Ask the columns of contacts for products that take their velocities away, but for what gaps allow."""
+    count = len(cones.mu)
     for k in range(count):
         c, gap = relative(body, given, k), given.contact.gap[k]
         open_ = where((gap > 0.0) & (gap < FAR), gap, null(gap))
         problem.b[0, first + 3 * k], problem.b[0, first + 3 * k + 1] = -c.x, -c.y
         problem.b[0, first + 3 * k + 2] = -(c.z + open_ / h)
+    row = first + 3 * count
+    for k in range(len(cones.spin_of)):
+        problem.b[0, row] = -relative_turn(body, given, int(cones.spin_of[k])).x
+        row += 1
+    for k in range(len(cones.roll_of)):
+        w = relative_turn(body, given, int(cones.roll_of[k]))
+        problem.b[0, row], problem.b[0, row + 1] = -w.y, -w.z
+        row += 2
 
 
 @outlined
@@ -218,27 +261,58 @@ def put_operator(problem: Problem, first: int, cones: Cones) -> None:
 
 @kernel
 def put_cones(links: Link, of: np.ndarray, acts: np.ndarray, given: ContactTables, squares: np.ndarray, cones: Cones,
-              count: int) -> None:
-    """Fill inverse inertias that count, bounds, coefficients of friction and the impulses to begin with."""
+              ) -> None:
+    """Fill inverse inertias that count, bounds, and the impulses to begin with."""
     u = len(of)
     for i in range(len(cones.size)):
         cones.size[i] = squares[i]
     for j in range(u):
         k = links.coordinate[of[j]]
         cones.lower[j], cones.upper[j], cones.x[j] = acts[LOWER, k], acts[UPPER, k], null(acts[LOWER, k])
-    for k in range(count):
-        none, x, i = null(given.report[0]), given.kept.x[k], u + 3 * k
-        cones.mu[k] = none + given.geometry.pair.mu[given.contact.pair[k]]
-        cones.active[k] = where(given.contact.gap[k] < given.settings.margin[0], none + 1.0, none)
-        cones.x[i], cones.x[i + 1], cones.x[i + 2] = x.x, x.y, x.z
+    row = u
+    for k in range(len(cones.mu)):
+        put_vector(cones.x, row, given.kept.x[k])
+        row += 3
+    for k in range(len(cones.spin_of)):
+        cones.x[row] = given.kept.y[int(cones.spin_of[k])].x
+        row += 1
+    for k in range(len(cones.roll_of)):
+        y = given.kept.y[int(cones.roll_of[k])]
+        cones.x[row], cones.x[row + 1] = y.y, y.z
+        row += 2
 
 
 @kernel
-def take_impulses(given: ContactTables, cones: Cones, u: int, count: int) -> None:
+def put_friction(given: ContactTables, cones: Cones) -> None:
+    """Fill where contacts act, coefficients of friction, and which contacts have torsional and rolling friction."""
+    pair, none, spins, rolls = given.geometry.pair, null(given.report[0]), 0, 0
+    for k in range(len(cones.mu)):
+        which = given.contact.pair[k]
+        cones.mu[k] = none + pair.mu[which]
+        cones.active[k] = where(given.contact.gap[k] < given.settings.margin[0], none + 1.0, none)
+        if len(cones.spin_of) > 0 and pair.torsion[which] > 0.0:
+            cones.spin_of[spins], cones.spin_mu[spins] = float(k), none + pair.torsion[which]
+            spins += 1
+        if len(cones.roll_of) > 0 and pair.rolling[which] > 0.0:
+            cones.roll_of[rolls], cones.roll_mu[rolls] = float(k), none + pair.rolling[which]
+            rolls += 1
+
+
+@kernel
+def take_impulses(given: ContactTables, cones: Cones) -> None:
     """Keep the impulses of the contacts."""
-    for k in range(count):
-        i = u + 3 * k
-        given.kept.x[k] = Vec3(cones.x[i], cones.x[i + 1], cones.x[i + 2])
+    x, kept, row = cones.x, given.kept, len(cones.lower)
+    for k in range(len(cones.mu)):
+        kept.x[k], kept.y[k] = vector_at(x, row), zero(Vec3, x[row])
+        row += 3
+    for k in range(len(cones.spin_of)):
+        of = int(cones.spin_of[k])
+        kept.y[of] = Vec3(x[row], kept.y[of].y, kept.y[of].z)
+        row += 1
+    for k in range(len(cones.roll_of)):
+        of = int(cones.roll_of[k])
+        kept.y[of] = Vec3(kept.y[of].x, x[row], x[row + 1])
+        row += 2
 
 
 @kernel
@@ -253,15 +327,15 @@ def combine_all(problem: Problem, first: int, x: np.ndarray) -> None:
 @kernel
 def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: float, count: int) -> bool:
     """Set c to the gaps at the end of a step, of displacements `share` h times the mean of the velocities before and
-    after it, and to 0 for tangents and joints. Returns whether some gap is below 0 there."""
+    after it, over h, and to 0 for tangents and joints. Returns whether some gap is below 0 there."""
     found = False
-    for j in range(u):
+    for j in range(len(cones.c)):
         cones.c[j] = null(h)
     for k in range(count):
         gap, i = given.contact.gap[k], u + 3 * k
         v = cones.v[i + 2] - where((gap > 0.0) & (gap < FAR), gap, null(gap)) / h
         end = gap + h * (share * v + (1.0 - share) * given.kept.before[k])
-        cones.c[i], cones.c[i + 1], cones.c[i + 2] = null(gap), null(gap), end
+        cones.c[i + 2] = end / h
         found = found or some((end < -TOUCHING) & (gap < given.settings.margin[0]))
     return found
 
@@ -336,27 +410,40 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
     add_constraints, take_loops_out = taking_loops_out(by) if loops else (add_nothing, take_nothing_out)
 
     @kernel
+    def add_rows(links: Link, body: tuple, touching: ContactTables, k: int, row: int, count: int, Y: np.ndarray,
+                 first: int) -> None:
+        """Add rows of contact k, those of F from a row on, to Y, whose rows of contacts begin at `first`."""
+        geometry, pair, column = touching.geometry, touching.contact.pair[k], first + row
+        i, j = geometry.solid.body[geometry.pair.first[pair]], geometry.solid.body[geometry.pair.second[pair]]
+        add_opposite(links, body, i, j, touching.kept.a[k], touching.kept.b[k], touching.F[:, row:row + count],
+                     Y[:, column:column + count])
+
+    @kernel
     def fill_columns(links: Link, body: tuple, given: ConstraintTables, touching: ContactTables, of: np.ndarray,
-                     Y: np.ndarray, count: int) -> None:
+                     cones: Cones, Y: np.ndarray) -> None:
         """Y becomes D^-1/2 L^-1 J^T for the rows of constraints, joints and contacts."""
-        geometry, u, m = touching.geometry, len(of), given.m
+        count, first = len(cones.mu), given.m + len(of)
         clear_matrix(Y)
         add_constraints(links, body, given, Y)
-        add_joints(links, body, of, Y, m)
+        add_joints(links, body, of, Y, given.m)
         put_forces(touching, count)
-        for k in range(count):
-            pair, first = touching.contact.pair[k], m + u + 3 * k
-            i, j = geometry.solid.body[geometry.pair.first[pair]], geometry.solid.body[geometry.pair.second[pair]]
-            add_opposite(links, body, i, j, touching.kept.a[k], touching.kept.b[k], touching.F[:, 3 * k:3 * k + 3],
-                         Y[:, first:first + 3])
+        spins, row = len(cones.spin_of), 0
+        for b in range(count + spins + len(cones.roll_of)):
+            k, rows = b, 3
+            if b >= count + spins:
+                k, rows = int(cones.roll_of[b - count - spins]), 2
+            elif b >= count:
+                k, rows = int(cones.spin_of[b - count]), 1
+            add_rows(links, body, touching, k, row, rows, Y, first)
+            row += rows
         finish(body, Y)
 
-    @outlined
+    @kernel
     def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, touching: ContactTables, calls: np.ndarray,
                         acts: np.ndarray, factors: bool, most: Scalar, h: Scalar, share: float, begin: np.ndarray,
                         qd: np.ndarray, moved: np.ndarray) -> None:
         """Change qd (n), from velocities `begin` at the start of a step of length h, by impulses, for bodies in their
-        places, with M^-1 if `factors`; and `moved` (n) by the displacement that corrects penetrations. share: of the
+        places, with M^-1 if `factors`; and `moved` (n) by the velocities that correct penetrations in it. share: of the
         displacement in the step that the velocities at its end have; those at its start have the rest."""
         count = find(body, touching, calls)
         of, m = joints_that_may_act(links, acts, np.empty(len(qd), dtype=np.int64)), given.m
@@ -369,25 +456,27 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
             put_motion(links, body, qd)
             count = keep_near(body, touching, h, count)
         recall(touching, count)
-        cones = cones_in(qd[0], u, count, touching.memory, touching.cones)
+        spins, rolls = turning(touching, count)
+        cones = cones_in(qd[0], u, count, touching.memory, touching.cones, spins, rolls)
+        problem = contact_problem(touching, qd[0], len(qd), m, len(cones.x))
         if u + count + m > 0:
-            problem = contact_problem(touching, qd[0], len(qd), m, u + 3 * count)
+            put_friction(touching, cones)
             largest = null(h)
             if not factors:
                 gather(links.coordinate, qd, body.qd)
                 clear(body.tau)
                 gather(links.coordinate, acts[ADDED], body.added)
                 largest = factorize(links, body, given)
-            fill_columns(links, body, given, touching, of, problem.Y, count)
+            fill_columns(links, body, given, touching, of, cones, problem.Y)
             for j in range(u):
                 problem.b[0, m + j] = -qd[links.coordinate[of[j]]]
-            ask_contacts(body, touching, problem, m + u, h, count)
+            ask_contacts(body, touching, problem, m + u, h, cones)
             measure(problem)
-            put_cones(links, of, acts, touching, problem.squares[0, m:], cones, count)
+            put_cones(links, of, acts, touching, problem.squares[0, m:], cones)
             combine(problem, take_loops_out(links, body, given, problem, largest, most))
             put_operator(problem, m, cones)
-            solve(touching, cones, calls, u, count)
-            take_impulses(touching, cones, u, count)
+            solve(touching, cones, calls)
+            take_impulses(touching, cones)
             combine_all(problem, m, cones.x)
             add_half(links, body, given, problem.x, qd)
         else:
@@ -397,7 +486,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
         remember(touching, count)
         if count > 0 and penetrates(touching, cones, u, h, share, count):
             hold_joints(links, of, acts, cones)
-            solve(touching, cones, calls, u, count)
+            solve(touching, cones, calls)
             for i in range(len(problem.x)):
                 problem.x[i] = null(h)
             combine_all(problem, m, cones.x)

@@ -200,10 +200,11 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
             free = given.free
             for k in range(len(qd)):
                 free[k] = qd[k]
-            add_impulses_to(links, body, given, touching, calls, acts, factors, given.most[0], span[0], share, begin, qd, moved)
+            add_impulses_to(links, body, given, touching, calls, acts, factors, given.most[0], span[0], share, begin,
+                            qd, moved)
             if what != PUSHED:
                 for k in range(len(qd)):
-                    free[k] = moved[k] + 0.5 * span[0] * (qd[k] - free[k])
+                    free[k] = span[0] * (moved[k] + 0.5 * (qd[k] - free[k]))
                     moved[k] = none
                 displace(space, q, 1.0, free, scratch)
                 for k in range(len(q)):
@@ -237,8 +238,9 @@ PROJECTING = {"joints": projecting_joints, "loops": projecting_loops, "contacts"
 
 def form_of_projection(structure: Structure, of: str, lanes: bool) -> Form:
     """What is compiled of `project`, for calls from compiled code with addresses: of workspace, what is brought back,
-    those that contact_calls.py compiles, acts (ACTS, n), configuration and velocities at the start of the step, its span (2), q and qd, and the displacement
-    of penetrations (n). of: "joints", for trees, "loops", for robots that keep constraints, "contacts", or "contacts and loops"."""
+    those that contact_calls.py compiles, acts (ACTS, n), configuration and velocities at the start of the step, its
+    span (2), q and qd, and the displacement of penetrations (n). of: "joints", for trees, "loops", for robots that keep
+    constraints, "contacts", or "contacts and loops"."""
     by = mass_matrix if structure.shares_coordinates else articulated
     Table = taking(by.InverseFactors, OF_STEPS)
     Table = with_motion(Table) if of.startswith("contacts") else Table
