@@ -13,8 +13,8 @@ from screw_dynamics.model.model import Model
 from screw_dynamics.urdf.source import Source
 from screw_dynamics.urdf.srdf import Disabled, ordered, read_srdf
 
-ALWAYS = 0.95           # of the samples: two links that touch in so many are made to, as MoveIt's setup assistant has it
-AT_ONCE = 500           # samples whose gaps are asked for at once
+ALWAYS = 0.95       # of the samples: two links that touch in so many are made to, as MoveIt's setup assistant has it
+AT_ONCE = 500       # samples whose gaps are asked for at once
 
 Pair = tuple[int, int]
 # gaps(q, pairs): the gap in m (k, len(pairs)), negative inside, of pairs of shapes at configurations q (k, nq).
@@ -34,9 +34,9 @@ def self_collision(model: Model, shapes: Sequence[CollisionShape], gaps: Gaps | 
                    seed: int = 0) -> SelfCollision:
     """The pairs of a robot's shapes that may touch.
 
-    Never those of one body, nor of two that a joint connects (a free joint does not). disable [(link, link)]: nor these;
-    groups: nor those of two links in one group, of a hand, say. srdf: nor those that it disables. enable [(link, link)]:
-    whatever comes after this, these are looked at.
+    Never those of one body. disable [(link, link)]: nor these. enable [(link, link)]: these are looked at, whatever is
+    said below. Nor those of two bodies that a joint connects (a free joint does not); groups: nor those of two links in
+    one group, of a hand, say; srdf: nor those that it disables.
 
     Without an SRDF, where gaps are given: nor those of two links that touch in the neutral configuration, that touch in
     none of `samples` configurations within limits, or in ALWAYS of them; of loops, samples know nothing. The same seed
@@ -109,8 +109,8 @@ def _touching(gaps, q, pairs, group, count):
 
 
 def _joined(model, with_shapes):
-    """Bodies (i, j), i < j, -1 for the root, with one joint between them. Bodies in between that have neither shapes nor
-    inertia, of a joint of several degrees of freedom, belong to it."""
+    """Bodies (i, j), i < j, -1 for the root, with one joint between them. Bodies in between that have neither shapes
+    nor inertia, of a joint of several degrees of freedom, belong to it."""
     found = set()
     for body in range(len(model.parents)):
         parent, kinds = int(model.parents[body]), {model.kind_of(model.body_joints[body])}

@@ -4,7 +4,8 @@ from typing import Any
 
 LARGEST_TEXT = 16 * 2**20       # characters
 DEEPEST = 20                    # lists and mappings in each other; those of a scene are five deep
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")      # 1e-3 too, which YAML 1.1 has not
+# 1e-3 too, which is text in YAML 1.1.
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
 def parsed(text: str) -> Any:

@@ -130,7 +130,8 @@ def test_a_rule_that_does_not_exist_is_refused():
 
 
 def test_materials_go_by_links():
-    shapes = on_links({"foot": [Sphere(0.1), (Box((1, 1, 1)), shifted(1, 0, 0))], "hand": Sphere(0.2)}, ["foot", "hand"])
+    given = {"foot": [Sphere(0.1), (Box((1, 1, 1)), shifted(1, 0, 0))], "hand": Sphere(0.2)}
+    shapes = on_links(given, ["foot", "hand"])
     found = with_materials(shapes, {"foot": 0.2}, ["foot", "hand"])
     assert [(each.link, each.material) for each in found] == [
         ("foot", Material(0.2)), ("foot", Material(0.2)), ("hand", None)]

@@ -26,8 +26,8 @@ def chain(count, limits=None, root="base"):
         builder.add_joint(f"joint {k}", f"link {k}", parent, (0, 0, 1, 0, 0, 0), at, np.eye(6), limits=limits)
     end = np.eye(4)
     end[0, 3] = 0.5
-    shapes = [CollisionShape(root, Sphere(0.1), AT), *(CollisionShape(f"link {k}", Sphere(0.1), end) for k in range(count))]
-    return builder.build(), shapes
+    moving = [CollisionShape(f"link {k}", Sphere(0.1), end) for k in range(count)]
+    return builder.build(), [CollisionShape(root, Sphere(0.1), AT), *moving]
 
 
 def gaps_of(model, shapes):
@@ -84,7 +84,8 @@ def test_links_without_inertia_inside_a_joint_belong_to_it():
 
 def test_users_disable_and_enable_pairs_and_groups():
     model, shapes = chain(4)
-    found = self_collision(model, shapes, disable=[("link 3", "base")], groups=[("link 0", "link 2", "link 3"), ["base"]],
+    groups = [("link 0", "link 2", "link 3"), ["base"]]
+    found = self_collision(model, shapes, disable=[("link 3", "base")], groups=groups,
                            enable=[("link 1", "link 0"), ("link 3", "link 0")])
     assert links_of(found, shapes) == {("base", "link 1"), ("base", "link 2"), ("link 0", "link 1"),
                                        ("link 0", "link 3"), ("link 1", "link 3")}
@@ -158,8 +159,9 @@ def test_pairs_of_links_are_those_of_pinocchio(urdf, srdf):
 
 
 def test_an_srdf_disables_links_but_for_pairs_that_it_enables():
-    found = read_srdf("""<robot><group name="arm"/><disable_default_collisions link="a"/>
-        <enable_collisions link1="b" link2="a"/><disable_collisions link1="c" link2="b" reason="Never"/></robot>""", "abcd")
+    text = """<robot><group name="arm"/><disable_default_collisions link="a"/>
+        <enable_collisions link1="b" link2="a"/><disable_collisions link1="c" link2="b" reason="Never"/></robot>"""
+    found = read_srdf(text, "abcd")
     assert [found.holds(*pair) for pair in ("ab", "ba", "ac", "bc", "bd")] == [False, False, True, True, False]
 
 
