@@ -142,3 +142,8 @@ def test_materials_go_by_links():
             with_materials(shapes, materials, ["foot", "hand"])
     with pytest.raises(ValueError, match="'leg' does not exist"):
         on_links({"leg": Sphere(1.0)}, ["foot"])
+
+
+def test_friction_and_restitution_have_rules_of_their_own():
+    found = Combination("smaller", "mean").of(Material(0.2, 0.2, 0.01, 0.02), Material(0.8, 0.6, 0.03, 0.0))
+    assert found == pytest.approx(Material(0.2, 0.4, 0.03, 0.02), rel=1e-15)
