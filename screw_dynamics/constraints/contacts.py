@@ -327,7 +327,7 @@ def combine_all(problem: Problem, first: int, x: np.ndarray) -> None:
 @kernel
 def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: float, count: int) -> bool:
     """Set c to the gaps at the end of a step, of displacements `share` h times the mean of the velocities before and
-    after it, and to 0 for tangents and joints. Returns whether some gap is below 0 there."""
+    after it, over h, and to 0 for tangents and joints. Returns whether some gap is below 0 there."""
     found = False
     for j in range(len(cones.c)):
         cones.c[j] = null(h)
@@ -335,7 +335,7 @@ def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: flo
         gap, i = given.contact.gap[k], u + 3 * k
         v = cones.v[i + 2] - where((gap > 0.0) & (gap < FAR), gap, null(gap)) / h
         end = gap + h * (share * v + (1.0 - share) * given.kept.before[k])
-        cones.c[i + 2] = end
+        cones.c[i + 2] = end / h
         found = found or some((end < -TOUCHING) & (gap < given.settings.margin[0]))
     return found
 
@@ -443,7 +443,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
                         acts: np.ndarray, factors: bool, most: Scalar, h: Scalar, share: float, begin: np.ndarray,
                         qd: np.ndarray, moved: np.ndarray) -> None:
         """Change qd (n), from velocities `begin` at the start of a step of length h, by impulses, for bodies in their
-        places, with M^-1 if `factors`; and `moved` (n) by the displacement that corrects penetrations. share: of the
+        places, with M^-1 if `factors`; and `moved` (n) by the velocities that correct penetrations in it. share: of the
         displacement in the step that the velocities at its end have; those at its start have the rest."""
         count = find(body, touching, calls)
         of, m = joints_that_may_act(links, acts, np.empty(len(qd), dtype=np.int64)), given.m

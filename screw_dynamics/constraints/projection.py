@@ -203,7 +203,7 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
                             qd, moved)
             if what != PUSHED:
                 for k in range(len(qd)):
-                    free[k] = moved[k] + 0.5 * span[0] * (qd[k] - free[k])
+                    free[k] = span[0] * (moved[k] + 0.5 * (qd[k] - free[k]))
                     moved[k] = none
                 displace(space, q, 1.0, free, scratch)
                 for k in range(len(q)):

@@ -83,6 +83,11 @@ class Touching:
         self.rollouts = Rollouts(robot, entries, self._workspaces, CONFIGURATIONS if constraints else NOTHING,
                                  "contacts and loops" if constraints else "contacts")
 
+    @property
+    def given(self) -> tuple[list, list, np.ndarray]:
+        """The rows of solids and of pairs, and the numbers of their shapes, as kernels of contact/ read them."""
+        return self._rows, self.pairs, self._data
+
     def _attached(self, solid):
         frame = self.robot.tables.frames[self.robot.tables.names[solid.link]]
         return Attached(solid.shape, frame.body, pose_matrix(compose(frame.C, pose(solid.pose))), solid.belt)
@@ -134,6 +139,13 @@ class Touching:
             warn_of_divergence(found.t, found.q, found.qd, dt, integrator)
         if found.left:
             warn_of_limits(self.robot.model, "the rollout", found.q, found.q[..., :1, :], found.t)
+
+    def least_gaps(self, q: np.ndarray) -> np.ndarray:
+        """The least gap in m (..., pairs) of each pair at configurations q (..., nq)."""
+        found, least = self.touches(q, far=True), np.full((*q.shape[:-1], len(self.pairs)), np.inf)
+        for k in range(len(self.pairs)):
+            least[..., k] = np.where(found.pair == k, found.gap, np.inf).min(axis=-1, initial=np.inf)
+        return least
 
     def contacts(self, report: np.ndarray) -> Contacts:
         """The Contacts of reports (..., numbers), in axes of the root link."""
