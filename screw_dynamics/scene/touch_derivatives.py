@@ -93,7 +93,8 @@ class TouchRows:
             C[solid] = _dual_pose(motion.pose(given.link) @ given.pose, start)
         points = pairs.points[of]
         touch = Touch(*([None] * points for _ in Touch._fields))
-        write_touches(Geometry(solids, pairs, len(C), len(pairs.first), points, data, Located(C)), a, b, touch, 0)
+        write_touches(Geometry(solids, pairs, len(C), len(pairs.first), points, data, Located(C)), a, b, touch, 0,
+                      self.touching.margin)
         belts = C[a].R @ solids.belt[a] - C[b].R @ solids.belt[b]
         return touch, belts
 
