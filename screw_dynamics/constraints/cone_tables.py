@@ -12,7 +12,7 @@ import numpy as np
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.scalars import some
 from screw_dynamics.numbers.tables import block
-from screw_dynamics.numbers.values import kernel
+from screw_dynamics.numbers.values import kernel, outlined
 
 COMPLEMENTARITY, CONE, DISSIPATION, SPEED, SWEPT, DONE, BOUND = range(7)        # in found
 FOUND = 8
@@ -27,8 +27,8 @@ class Cones(NamedTuple):
     rolls. Given and found: impulses x (N), where to begin and where it ends. Found: v (N); found (8): the residuals
     COMPLEMENTARITY, CONE and DISSIPATION, see `measure`; SPEED, the largest velocity without impulses that counts;
     SWEPT, sweeps; DONE, 1 where the residuals are at most BOUND, else 0.
-    Memory: fresh, free, kept (N); A (N, N); of the m contacts and the rolls own (9 each), axes (3 each) and rate, of
-    sliding. Given, the same on all lanes: the numbers of the contacts of spins and rolls."""
+    Memory: fresh, free, kept, best, y, z (N); A (N, N); of the m contacts and the rolls own (9 each), axes (3 each)
+    and rate, of sliding. Given, the same on all lanes: the numbers of the contacts of spins and rolls."""
 
     G: np.ndarray
     c: np.ndarray
@@ -45,6 +45,9 @@ class Cones(NamedTuple):
     fresh: np.ndarray
     free: np.ndarray
     kept: np.ndarray
+    best: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
     A: np.ndarray
     own: np.ndarray
     axes: np.ndarray
@@ -70,7 +73,7 @@ def given_numbers(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
 def numbers(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
     """How many numbers a Cones has."""
     N = rows(u, m, spins, rolls)
-    return given_numbers(u, m, spins, rolls) + 4 * N + FOUND + N * N + (OWN + AXES + 1) * (m + rolls) + spins + rolls
+    return given_numbers(u, m, spins, rolls) + 7 * N + FOUND + N * N + (OWN + AXES + 1) * (m + rolls) + spins + rolls
 
 
 @kernel
@@ -84,7 +87,7 @@ def cones(like: Any, u: int, m: int, memory: np.ndarray, start: int, spins: int 
     x = spin_mu + unit * (spins + rolls)
     found = x + 2 * unit * N
     fresh = found + unit * FOUND
-    A = fresh + 3 * unit * N
+    A = fresh + 6 * unit * N
     own = A + unit * N * N
     axes = own + unit * OWN * blocks
     rate = axes + unit * AXES * blocks
@@ -97,12 +100,14 @@ def cones(like: Any, u: int, m: int, memory: np.ndarray, start: int, spins: int 
                  block(like, (N,), memory, x), block(like, (N,), memory, x + unit * N),
                  block(like, (FOUND,), memory, found), block(like, (N,), memory, fresh),
                  block(like, (N,), memory, fresh + unit * N), block(like, (N,), memory, fresh + 2 * unit * N),
+                 block(like, (N,), memory, fresh + 3 * unit * N), block(like, (N,), memory, fresh + 4 * unit * N),
+                 block(like, (N,), memory, fresh + 5 * unit * N),
                  block(like, (N, N), memory, A), block(like, (blocks, OWN), memory, own),
                  block(like, (blocks, AXES), memory, axes), block(like, (blocks,), memory, rate),
                  block(0.0, (spins,), memory, spin_of), block(0.0, (rolls,), memory, spin_of + spins))
 
 
-@kernel
+@outlined
 def velocities(given: Cones, out: np.ndarray) -> None:
     """Fill out with v = c + G x."""
     G, x = given.G, given.x

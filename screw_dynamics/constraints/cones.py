@@ -12,17 +12,18 @@ from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
 from .cone_tables import DONE, FOUND, SPEED, SWEPT, Cones, cones, numbers, velocities
+from .contact_admm import alternate
 from .contact_blocks import factorize
-from .contact_newton import newton
+from .contact_newton import choose, newton
 from .contact_residuals import TOLERANCE, measure, slowness, worst
 from .contact_sweeps import sweep
 
 __all__ = ["FOUND", "Cones", "cones", "numbers", "solve_cones"]
 
-SWEEPS = 200
-TRIES = 3               # steps of Newton's method without gain before they are undone
-FIRST = 3               # sweeps before Newton's method is tried
-LEAST_ADDED, MOST_ADDED = 1e-10, 1.0        # to the diagonals of Newton's equations, of G_ii
+SWEEPS = 3              # before anything else
+STEPS = 10              # of Newton's method in a round
+ROUNDS = 7              # the first with sweeps between the steps, the second without, the others after ADMM
+FEWEST = 100            # steps of ADMM in the third
 
 
 @kernel
@@ -44,66 +45,96 @@ def refresh(given: Cones, chosen: Any) -> None:
         given.v[k] = where(chosen, given.fresh[k], given.v[k])
 
 
-@kernel
-def settle(given: Cones, live: Scalar) -> Scalar:
-    """Measure; on lanes that seem to be done, of velocities computed anew. Returns what is still live."""
-    none = null(live)
-    done = where(live > 0.0, measure(given), none)
-    if some(done > 0.0):
-        refresh(given, done > 0.0)
-        done = where(done > 0.0, measure(given), none)
-    return where(done > 0.0, none, live)
-
-
-@kernel
-def keep(given: Cones, chosen: Any) -> None:
-    """Keep the impulses of the lanes of a mask."""
+@outlined
+def settle(given: Cones, level: Scalar) -> Scalar:
+    """Put x into best where the residuals are the least so far; these, of velocities computed anew on lanes that seem
+    to be done. level: the least so far, or 0 on lanes that are done. Returns it as it is now."""
+    none, found, live = null(level), given.found, level > 0.0
+    done = (measure(given) > 0.0) & live
+    if some(done):
+        refresh(given, done)
+        done = (measure(given) > 0.0) & done
+    better = live & ((worst(given) < level) | done)
     for i in range(len(given.x)):
-        given.kept[i] = where(chosen, given.x[i], given.kept[i])
+        given.best[i] = where(better, given.x[i], given.best[i])
+    found[DONE] = where(done, none + 1.0, found[DONE])
+    return where(done, none, where(better, worst(given), level))
 
 
 @kernel
-def restore(given: Cones, chosen: Any) -> None:
-    """Go back to the impulses that were kept, on the lanes of a mask."""
+def put_best(given: Cones, level: Scalar) -> None:
+    """Go back to the best x, and its velocities."""
     for i in range(len(given.x)):
-        given.x[i] = where(chosen, given.kept[i], given.x[i])
-    refresh(given, chosen)
+        given.x[i] = given.best[i]
+    velocities(given, given.v)
+
+
+@outlined
+def sweep_first(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
+    """Sweeps, as long as lanes are not done."""
+    one = null(slow) + 1.0
+    level = settle(given, level)
+    for _ in range(SWEEPS):
+        if not some(level > 0.0):
+            break
+        live = where(level > 0.0, one, null(slow))
+        sweep(given, slow, live)
+        given.found[SWEPT] += live
+        level = settle(given, level)
+    return level
+
+
+@kernel
+def steps_of_round(given: Cones, slow: Scalar, level: Scalar, sweeps: bool) -> Scalar:
+    """Steps of Newton's method, and sweeps or choices between them."""
+    one = null(slow) + 1.0
+    for _ in range(STEPS):
+        if not some(level > 0.0):
+            break
+        if not sweeps:
+            choose(given)
+        newton(given)
+        if sweeps:
+            sweep(given, slow, one)
+        given.found[SWEPT] += where(level > 0.0, one, null(one))
+        level = settle(given, level)
+    return level
+
+
+@outlined
+def search(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
+    """Newton's method, and, where that is lost, ADMM before it."""
+    steps, y, z = FEWEST, given.y, given.z
+    for k in range(ROUNDS):
+        if not some(level > 0.0):
+            break
+        if k == 1:
+            put_best(given, level)
+        if k == 2:
+            for i in range(len(y)):
+                y[i], z[i] = null(slow), null(slow)
+        if k >= 2:
+            alternate(given, 0.1 if k % 2 == 0 else 1.0, steps)
+            for i in range(len(y)):
+                given.x[i] = y[i] * given.free[i]
+            velocities(given, given.v)
+            steps += FEWEST * (k % 2)
+            level = settle(given, level)
+        level = steps_of_round(given, slow, level, k == 0)
+    return level
 
 
 @outlined
 def solve_cones(given: Cones) -> None:
     """Fill x, v and found from the others, beginning with x."""
     found, none = given.found, null(given.x[0])
-    one = none + 1.0
     begin(given)
     factorize(given)
     velocities(given, given.v)
-    found[SPEED], found[SWEPT] = slowness(given), none
-    slow, live = TOLERANCE * found[SPEED], one
-    added, wait, pause, tries, level = none + LEAST_ADDED, none + FIRST, one, none, none + np.inf
-    for _ in range(SWEEPS):
-        live = settle(given, live)
-        if not some(live > 0.0):
-            break
-        now = worst(given)
-        better = (live > 0.0) & (wait <= 0.0) & (now < level)
-        if some(better):
-            keep(given, better)
-        added = where(better & (tries > 0.0), added * 1e-3, added)
-        pause, tries, level = where(better, one, pause), where(better, none, tries), where(better, now, level)
-        lost = (live > 0.0) & (tries >= TRIES)
-        if some(lost):
-            restore(given, lost)
-        pause, added = where(lost, 2.0 * pause, pause), where(lost, 1e3 * added, added)
-        added = where(added > MOST_ADDED, none + MOST_ADDED, where(added < LEAST_ADDED, none + LEAST_ADDED, added))
-        wait, tries, level = where(lost, pause, wait), where(lost, none, tries), where(lost, none + np.inf, level)
-        steps = where((wait <= 0.0) & (live > 0.0), one, none)
-        if some(steps > 0.0):
-            tries += steps
-            newton(given, added, steps)
-        sweep(given, slow, live)
-        wait, found[SWEPT] = wait - 1.0, found[SWEPT] + live
-    if some(live > 0.0):
-        refresh(given, live > 0.0)
-        measure(given)
-    found[DONE] = where(live > 0.0, none, one)
+    found[SPEED], found[SWEPT], found[DONE] = slowness(given), none, none
+    slow = TOLERANCE * found[SPEED]
+    level = sweep_first(given, slow, none + np.inf)
+    if some(level > 0.0):
+        level = search(given, slow, level)
+        put_best(given, level)
+    measure(given)

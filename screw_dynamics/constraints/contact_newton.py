@@ -1,16 +1,21 @@
 """Newton's method on the contacts that stick, slide and are open as the last sweep left them.
 
 In axes (e, f, n) of each contact that slides, e along its impulse x_t: v_n = 0, v_f + s x_f = 0 and x_e = mu x_n, where
-s x_t = -v_t; the term s is what a turn of e costs, so that this is Newton's method on the angle. A contact that sticks has
-v = 0. Rows at a bound and open contacts keep what they have. Dependent contacts leave the equations singular: a small
-part of G_ii is added on the diagonal, so that impulses change no more than they have to."""
+s x_t = -v_t; the term s is what a turn of e costs, so that this is Newton's method on the angle. A contact that sticks
+has v = 0. Rows at a bound and open contacts keep what they have. Dependent contacts leave the equations singular: a
+small part of G_ii is added on the diagonal, so that impulses change no more than they have to."""
+from typing import Any
+
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
 from .cone_tables import Cones, velocities
+from .contact_blocks import inverse_of
+
+ADDED = 1e-10           # of G_ii, to the diagonal
 
 
-@kernel
+@outlined
 def turn(given: Cones, i: int, e1: Scalar, e2: Scalar) -> None:
     """Turn rows and columns i and i + 1 of A, and the right-hand side, to the axes e and f."""
     A, b, N = given.A, given.fresh, len(given.x)
@@ -23,7 +28,7 @@ def turn(given: Cones, i: int, e1: Scalar, e2: Scalar) -> None:
     b[i], b[i + 1] = e1 * b[i] + e2 * b[i + 1], e1 * b[i + 1] - e2 * b[i]
 
 
-@kernel
+@outlined
 def tie(given: Cones, i: int, n: int, factor: Scalar) -> None:
     """Impulse i is `factor` times the normal impulse n."""
     A = given.A
@@ -32,7 +37,7 @@ def tie(given: Cones, i: int, n: int, factor: Scalar) -> None:
             A[k, n] += factor * A[k, i]
 
 
-@kernel
+@outlined
 def put_disc(given: Cones, b: int, i: int, n: int, mu: Scalar) -> None:
     """Equations of the friction of rows i and i + 1, of block b, of a contact with normal row n."""
     x, free, none, one = given.x, given.free, null(mu), null(mu) + 1.0
@@ -48,7 +53,7 @@ def put_disc(given: Cones, b: int, i: int, n: int, mu: Scalar) -> None:
     given.A[i + 1, i + 1] += where(slides, given.rate[b], none)
 
 
-@kernel
+@outlined
 def put_equations(given: Cones) -> None:
     """Fill A and fresh with the equations A dx = fresh of the free rows."""
     G, A, x, v, free, b = given.G, given.A, given.x, given.v, given.free, given.fresh
@@ -93,14 +98,14 @@ def sign_of_spin(given: Cones, k: int) -> Scalar:
     return where(given.free[i] > 0.0, none, where(given.x[i] > 0.0, most, -most))
 
 
-@kernel
-def eliminate(given: Cones, added: Scalar) -> None:
+@outlined
+def eliminate(given: Cones) -> None:
     """Solve A dx = fresh of the free rows by A = L U: fresh becomes dx, 0 of the others."""
     A, b, free, N = given.A, given.fresh, given.free, len(given.x)
     for i in range(N):
         none = null(b[i])
         b[i] = where(free[i] > 0.0, b[i], none)
-        A[i, i] += added * given.G[i, i]
+        A[i, i] += ADDED * given.G[i, i]
         for k in range(N):
             A[i, k] = where((free[i] > 0.0) & (free[k] > 0.0), A[i, k], none)
         A[i, i] = where(absolute(A[i, i]) > 0.0, A[i, i], none + 1.0)
@@ -135,7 +140,7 @@ def put_back(given: Cones) -> None:
         back(given, m + k, first + spins + 2 * k, b[u + 3 * int(given.roll_of[k]) + 2])
 
 
-@kernel
+@outlined
 def back(given: Cones, b: int, i: int, dn: Scalar) -> None:
     """The same of a pair of rows of block b."""
     e1, e2, dx = given.axes[b, 0], given.axes[b, 1], given.fresh
@@ -144,15 +149,54 @@ def back(given: Cones, b: int, i: int, dn: Scalar) -> None:
 
 
 @outlined
-def newton(given: Cones, added: Scalar, live: Scalar) -> None:
-    """A step of x, and its velocities, on lanes that are live > 0. added: of G_ii, to the diagonal."""
+def choose_disc(given: Cones, b: int, i: int, most: Scalar, on: Any) -> None:
+    """Whether the friction of rows i and i + 1, at most so much, slides, and where to; 0 where not on."""
+    G, x, v = given.G, given.x, given.v
+    none, g = null(most), 0.5 * (G[i, i] + G[i + 1, i + 1])
+    one = none + 1.0
+    g = where(g > 0.0, g, one)
+    z1, z2 = x[i] - v[i] / g, x[i + 1] - v[i + 1] / g
+    size = sqrt(z1 * z1 + z2 * z2)
+    slides = on & (size > most) & (most > 0.0)
+    short = most / where(slides, size, one)
+    on = on & (most > 0.0)
+    x[i] = where(slides, short * z1, where(on, x[i], none))
+    x[i + 1] = where(slides, short * z2, where(on, x[i + 1], none))
+    given.rate[b] = where(slides, g * (size / where(slides, most, one) - 1.0), none)
+
+
+@outlined
+def choose(given: Cones) -> None:
+    """Let each row and contact stick, slide or open as x - v / G_ii says, all at once."""
+    G, x, v, u, m, spins = given.G, given.x, given.v, len(given.lower), len(given.mu), len(given.spin_of)
+    first = u + 3 * m
+    for i in range(u):
+        z = x[i] - v[i] * inverse_of(G[i, i], given.size[i])
+        x[i] = where(z <= given.lower[i], given.lower[i], where(z >= given.upper[i], given.upper[i], x[i]))
+    for b in range(m):
+        n = u + 3 * b + 2
+        z = x[n] - v[n] * inverse_of(G[n, n], given.size[n])
+        on = (z > 0.0) & (given.active[b] > 0.0)
+        x[n] = where(on, where(x[n] > 0.0, x[n], z), null(z))
+        choose_disc(given, b, n - 2, given.mu[b] * x[n], on)
+    for k in range(spins):
+        i, most = first + k, given.spin_mu[k] * x[u + 3 * int(given.spin_of[k]) + 2]
+        z = x[i] - v[i] * inverse_of(G[i, i], given.size[i])
+        x[i] = where(z <= -most, -most, where(z >= most, most, x[i]))
+    for k in range(len(given.roll_of)):
+        most = given.roll_mu[k] * x[u + 3 * int(given.roll_of[k]) + 2]
+        choose_disc(given, m + k, first + spins + 2 * k, most, most > 0.0)
+    velocities(given, v)
+
+
+@outlined
+def newton(given: Cones) -> None:
+    """A step of x, and its velocities."""
     put_equations(given)
     put_ties(given)
-    eliminate(given, added)
+    eliminate(given)
     put_back(given)
     x, dx = given.x, given.fresh
     for i in range(len(x)):
-        x[i] += where((live > 0.0) & (absolute(dx[i]) < 1e300), dx[i], null(x[i]))
-    velocities(given, given.fresh)
-    for i in range(len(x)):
-        given.v[i] = where(live > 0.0, given.fresh[i], given.v[i])
+        x[i] += where(absolute(dx[i]) < 1e300, dx[i], null(x[i]))
+    velocities(given, given.v)

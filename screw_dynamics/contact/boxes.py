@@ -221,12 +221,11 @@ def write_boxes(touch: Touch, row: int, k: int, A: Pose, g: Vec3, B: Pose, h: Ve
     axis = most_separating(A, g, B, h, margin)
     if axis.gap >= margin:
         return
-    if axis.number < 3:
-        least = write_face(touch, row, k, A, g, axis.number, B, h, -1.0 * axis.n, True)
+    if axis.number < 6:
+        first = axis.number < 3
+        least = write_face(touch, row, k, A if first else B, g if first else h, axis.number % 3, B if first else A,
+                           h if first else g, -1.0 * axis.n if first else axis.n, first)
         found = least <= axis.gap + ON_EDGE * (g.x + g.y + g.z)
-    elif axis.number < 6:
-        least = write_face(touch, row, k, B, h, axis.number - 3, A, g, axis.n, False)
-        found = least <= axis.gap + ON_EDGE * (h.x + h.y + h.z)
     else:
         found = write_edges(touch, row, k, A, g, B, h, axis)
     if not found and axis.gap > 0.0:

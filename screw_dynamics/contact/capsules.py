@@ -1,5 +1,5 @@
 """Capsules against capsules and boxes: at both ends of what they have beside each other, and where they cross."""
-from screw_dynamics.numbers.lanes import extract, places
+from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.scalars import absolute, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null
 from screw_dynamics.screws.se3 import Pose
@@ -8,18 +8,7 @@ from screw_dynamics.screws.vectors import Vec3, cross
 from .segments import Segment, beside, crossing, point
 from .solids import FAR, Geometry, Touch
 from .spheres import from_box
-from .writing import (
-    axis_x,
-    axis_z,
-    clamped,
-    component,
-    direction,
-    pose_at,
-    unit,
-    write_far,
-    write_place,
-    write_spheres,
-)
+from .writing import axis_x, axis_z, clamped, component, direction, pose_at, unit, write_far, write_place, write_spheres
 
 CAPSULE_POINTS = 3
 ALONG = 1e-6            # part of a distance by which its direction may differ from the normal of a face

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull as Hull
 from scipy.spatial import QhullError
 

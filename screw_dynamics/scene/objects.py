@@ -51,7 +51,8 @@ class SceneObject:
                 raise ValueError(f"{name}: a {shape.kind.replace('_', ' ')} is fixed: it must have no mass")
         if self.inertia is not None:
             self._set(inertia=_kept(poses.inertia(name, self.inertia)))
-            if self.mass is not None and self.mass != self.inertia[5, 5]:
+            if self.mass is not None and not np.isclose(checks.positive(f"{name}: mass", self.mass),
+                                                        self.inertia[5, 5], rtol=1e-9, atol=0.0):
                 raise ValueError(f"{name}: mass {self.mass!r} is not that of its inertia, {self.inertia[5, 5]:g}")
             self._set(mass=checks.positive(f"{name}: mass", self.inertia[5, 5]))
         elif self.mass is not None:
@@ -66,6 +67,14 @@ class SceneObject:
     def free(self) -> bool:
         """Whether it moves."""
         return self.mass is not None
+
+    @property
+    def of_one_density(self) -> bool:
+        """Whether its inertia is that of its shapes."""
+        try:
+            return np.allclose(self.inertia, _inertia(self.shapes, self.mass), rtol=1e-12, atol=1e-12 * self.mass)
+        except ValueError:              # an open mesh
+            return False
 
     @property
     def body(self) -> FreeBody:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.constraints.contacts import tangent
-from screw_dynamics.contact.pairs import write_touches
-from screw_dynamics.contact.solids import Geometry, Located, Touch
+from screw_dynamics.contact.pairs import TOUCHING, writer
+from screw_dynamics.contact.solids import FAR, Geometry, Located, Touch
 from screw_dynamics.contact.solids import Pair as PairRow
 from screw_dynamics.contact.solids import Solid as SolidRow
 from screw_dynamics.numbers.dual import Dual, slope, value_of
@@ -93,8 +93,9 @@ class TouchRows:
             C[solid] = _dual_pose(motion.pose(given.link) @ given.pose, start)
         points = pairs.points[of]
         touch = Touch(*([None] * points for _ in Touch._fields))
-        write_touches(Geometry(solids, pairs, len(C), len(pairs.first), points, data, Located(C)), a, b, touch, 0,
-                      self.touching.margin)
+        write = writer(frozenset(TOUCHING))
+        write(Geometry(solids, pairs, len(C), len(pairs.first), points, data, Located(C)), a, b, touch, 0,
+              self.touching.margin)
         belts = C[a].R @ solids.belt[a] - C[b].R @ solids.belt[b]
         return touch, belts
 

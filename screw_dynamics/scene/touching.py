@@ -140,6 +140,13 @@ class Touching:
         if found.left:
             warn_of_limits(self.robot.model, "the rollout", found.q, found.q[..., :1, :], found.t)
 
+    def least_gaps(self, q: np.ndarray) -> np.ndarray:
+        """The least gap in m (..., pairs) of each pair at configurations q (..., nq)."""
+        found, least = self.touches(q, far=True), np.full((*q.shape[:-1], len(self.pairs)), np.inf)
+        for k in range(len(self.pairs)):
+            least[..., k] = np.where(found.pair == k, found.gap, np.inf).min(axis=-1, initial=np.inf)
+        return least
+
     def contacts(self, report: np.ndarray) -> Contacts:
         """The Contacts of reports (..., numbers), in axes of the root link."""
         found = report[..., RESIDUALS + 1:].reshape(*report.shape[:-1], -1, OF_CONTACT)

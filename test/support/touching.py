@@ -1,16 +1,26 @@
 """Contacts of shapes at poses, by `detect`: compiled for one state and for lanes, and in plain Python."""
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from screw_dynamics.contact.detection import detect, pair_rows
+from screw_dynamics.contact.detection import detector, kinds_of, pair_rows
 from screw_dynamics.contact.solids import (
-    CONTACT, Attached, Contact, Located, contact_rows, geometry_in, geometry_numbers, pack, rows)
+    CONTACT,
+    Attached,
+    Contact,
+    Located,
+    contact_rows,
+    geometry_in,
+    geometry_numbers,
+    pack,
+    rows,
+)
 from screw_dynamics.numba_internals import pipelines
 from screw_dynamics.numbers.lanes import WIDTH, splat
 from screw_dynamics.numbers.tables import table, width
-from screw_dynamics.numbers.values import FLAGS
+from screw_dynamics.numbers.values import FLAGS, kernel
 
 POSE = width(Located)
 
@@ -26,25 +36,27 @@ class Found(NamedTuple):
     missed: int
 
 
-@njit(**FLAGS, **pipelines.ENTRY)
-def _one(memory, start, poses, slots, margin, most, found, repeat):
-    given = geometry_in(memory, 0, 0.0, start)
-    contact = table(Contact, 0.0, contact_rows(given, most), found, 0)
-    C = table(Located, 0.0, slots, poses, 0).C
-    for _ in range(repeat):
-        count, missed = detect(given, C, margin, contact, most)
-    return count, missed
+@cache
+def compiled(kinds, lanes):
+    """The function that finds contacts of pairs of these kinds, compiled for one state or for lanes."""
+    detect = detector(kinds)
 
+    def one(memory, start, poses, slots, margin, most, found, repeat):
+        return run(0.0, memory, start, poses, slots, margin, most, found, repeat)
 
-@njit(**FLAGS, **pipelines.ENTRY)
-def _lanes(memory, start, poses, slots, margin, most, found, repeat):
-    like = splat(0.0)
-    given = geometry_in(memory, 0, like, start)
-    contact = table(Contact, like, contact_rows(given, most), found, 0)
-    C = table(Located, like, slots, poses, 0).C
-    for _ in range(repeat):
-        count, missed = detect(given, C, margin, contact, most)
-    return count, missed
+    def many(memory, start, poses, slots, margin, most, found, repeat):
+        return run(splat(0.0), memory, start, poses, slots, margin, most, found, repeat)
+
+    @kernel
+    def run(like, memory, start, poses, slots, margin, most, found, repeat):
+        given = geometry_in(memory, 0, like, start)
+        contact = table(Contact, like, contact_rows(given, most), found, 0)
+        C = table(Located, like, slots, poses, 0).C
+        count, missed = 0, 0
+        for _ in range(repeat):
+            count, missed = detect(given, C, margin, contact, most)
+        return count, missed
+    return njit(**FLAGS, **pipelines.ENTRY)(many if lanes else one)
 
 
 def pose_numbers(C):
@@ -59,6 +71,7 @@ class Shapes:
     def __init__(self, shapes, pairs=((0, 1),), most=64):
         solids, data = rows([Attached(shape, i + 1, np.eye(4)) for i, shape in enumerate(shapes)])
         self.pairs = pair_rows(solids, pairs)
+        self.kinds = kinds_of(solids, self.pairs)
         self.tables = pack(solids, self.pairs, data)
         self.slots, self.most = len(solids) + 1, most
         self.numbers, self.rows = geometry_numbers(len(solids)), most + max(pair.points for pair in self.pairs)
@@ -70,7 +83,7 @@ class Shapes:
         """Contacts at the poses (shapes, 4, 4)."""
         poses = pose_numbers([np.eye(4), *poses])
         found = np.zeros((self.rows, CONTACT))
-        count, missed = _one(self.memory(1), len(self.tables), poses.ravel(), self.slots, margin, self.most,
+        count, missed = compiled(self.kinds, False)(self.memory(1), len(self.tables), poses.ravel(), self.slots, margin, self.most,
                              found.ravel(), repeat)
         return _read(found[:count], missed)
 
@@ -78,7 +91,7 @@ class Shapes:
         """Contacts at poses (WIDTH, shapes, 4, 4): of each state, with masked ones, as `gap` (count, WIDTH)."""
         poses = pose_numbers([[np.eye(4), *each] for each in poses])           # (WIDTH, slots, 12)
         found = np.zeros((self.rows, 7 * WIDTH + 2))
-        count, missed = _lanes(self.memory(WIDTH), len(self.tables), np.ascontiguousarray(poses.transpose(1, 2, 0)).ravel(),
+        count, missed = compiled(self.kinds, True)(self.memory(WIDTH), len(self.tables), np.ascontiguousarray(poses.transpose(1, 2, 0)).ravel(),
                                self.slots, margin, self.most, found.ravel(), repeat)
         return _read(found[:count], missed, WIDTH)
 
