@@ -14,11 +14,9 @@ from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.numbers.lanes import WIDTH, places
 from screw_dynamics.numbers.tables import block
-from screw_dynamics.numbers.values import kernel, null
 
-from .cone_tables import COMPLEMENTARITY, DISSIPATION, DONE, FOUND, SWEPT, Cones, cones, given_numbers, numbers, rows
-from .cones import solve_cones
-from .impacts import solve_impacts as rounds_of_impacts
+from .cone_tables import COMPLEMENTARITY, DISSIPATION, DONE, FOUND, SWEPT, cones, given_numbers, numbers, rows
+from .contact_solver import solve_contacts_at, solve_impacts_at, solver_address
 
 
 class ContactSolution(NamedTuple):
@@ -32,26 +30,14 @@ class ContactSolution(NamedTuple):
     converged: np.ndarray
 
 
-@kernel
-def contacts(given: Cones, threshold: float) -> None:
-    """Solve a contact problem."""
-    solve_cones(given)
-
-
-@kernel
-def impacts(given: Cones, threshold: float) -> None:
-    """Solve impacts."""
-    rounds_of_impacts(given, null(given.c[0]) + threshold)
-
-
-def form_of_problems(solve: Callable, lanes: bool) -> Form:
-    """What is compiled of a kernel solve(given, threshold): of numbers of rows within bounds, and of contacts, the
-    numbers of the contacts of spins and rolls, the threshold, problems (B, 1, given_numbers), memory, and results
-    (B, 1, 2 N + FOUND)."""
+def form_of_problems(lanes: bool) -> Form:
+    """What is compiled: of the solver's address, numbers of rows within bounds, and of contacts, the numbers of the
+    contacts of spins and rolls, whether they are impacts, the threshold of these, problems (B, 1, given_numbers),
+    memory, and results (B, 1, 2 N + FOUND)."""
     like = lane if lanes else number
 
-    @compiled(f"contacts.{solve.__name__}{BATCHES * lanes}", nogil=True)
-    def problems_of(u, m, spin_of, roll_of, threshold, problems, memory, results):
+    @compiled(f"contacts.arrays{BATCHES * lanes}", nogil=True)
+    def problems_of(solver, u, m, spin_of, roll_of, impacts, threshold, problems, memory, results):
         spins, rolls, unit = len(spin_of), len(roll_of), places(like())
         given = cones(like(), u, m, memory, 0, spins, rolls)
         many = given_numbers(u, m, spins, rolls)
@@ -63,16 +49,20 @@ def form_of_problems(solve: Callable, lanes: bool) -> Form:
             given.roll_of[k] = roll_of[k]
         for first in range(0, len(problems), unit):
             load_rows(problems, first, 0, inputs)
-            solve(given, threshold)
+            if impacts:
+                solve_impacts_at(solver, given, threshold)
+            else:
+                solve_contacts_at(solver, given)
             store_rows(results, first, 0, found)
     line, cube = ws.numbers_type(1), ws.numbers_type(3)
-    return Form(problems_of, (types.int64, types.int64, line, line, types.float64, cube, line, cube))
+    return Form(problems_of, (types.intp, types.int64, types.int64, line, line, types.boolean, types.float64, cube, line,
+                              cube))
 
 
 @cache
-def entry_of_problems(solve: Callable, lanes: bool) -> Callable:
+def entry_of_problems(lanes: bool) -> Callable:
     """The entry point of form_of_problems."""
-    return prepare(*form_of_problems(solve, lanes)).entry_point
+    return prepare(*form_of_problems(lanes)).entry_point
 
 
 def contact_numbers(name: str, x: ArrayLike | None, m: int) -> np.ndarray:
@@ -103,9 +93,9 @@ class Contacts(NamedTuple):
     roll_of: ArrayLike | None = None
 
 
-def solved(solve: Callable, G: ArrayLike, c: ArrayLike, mu: ArrayLike, rest: Contacts, x0: ArrayLike | None = None,
+def solved(impacts: bool, G: ArrayLike, c: ArrayLike, mu: ArrayLike, rest: Contacts, x0: ArrayLike | None = None,
            restitution: ArrayLike = 0.0, threshold: float = 0.0) -> ContactSolution:
-    """What a kernel makes of problems given as arrays."""
+    """Impulses of contact problems, or of impacts."""
     m = np.shape(mu)[-1] if np.ndim(mu) else 0
     if np.ndim(mu) == 0:
         raise ValueError(f"mu must have a number for each contact, (..., m), not {checks.described(mu)}")
@@ -130,8 +120,9 @@ def solved(solve: Callable, G: ArrayLike, c: ArrayLike, mu: ArrayLike, rest: Con
     lead, many = together.shape[:-1], int(np.prod(together.shape[:-1]))
     results = np.empty((many, 1, 2 * N + FOUND))
     memory = np.zeros(WIDTH * numbers(u, m, len(spin_of), len(roll_of)))
-    entry = entry_of_problems(solve, bool(lead))
-    entry(u, m, spin_of, roll_of, float(threshold), together.reshape(many, 1, -1), memory, results)
+    entry = entry_of_problems(bool(lead))
+    entry(solver_address(bool(lead)), u, m, spin_of, roll_of, impacts, float(threshold), together.reshape(many, 1, -1),
+          memory, results)
     results = results.reshape(*lead, -1)
     found = results[..., 2 * N:]
     return ContactSolution(results[..., :N], results[..., N:2 * N], found[..., COMPLEMENTARITY:DISSIPATION + 1],
@@ -150,7 +141,7 @@ def solve_contacts(G: ArrayLike, c: ArrayLike, mu: ArrayLike, lower: ArrayLike |
     spin_mu (..., spins), in m, of the contacts spin_of (spins); two for each roll, roll_mu and roll_of. x0 (..., N):
     where to begin. Leading axes are problems, each of which is solved by itself. ValueError for what is not finite,
     friction < 0, or upper < lower."""
-    return solved(contacts, G, c, mu, Contacts(lower, upper, active, spin_mu, spin_of, roll_mu, roll_of), x0)
+    return solved(False, G, c, mu, Contacts(lower, upper, active, spin_mu, spin_of, roll_mu, roll_of), x0)
 
 
 def solve_impacts(G: ArrayLike, c: ArrayLike, mu: ArrayLike, restitution: ArrayLike, threshold: float = 0.0,
@@ -161,5 +152,5 @@ def solve_impacts(G: ArrayLike, c: ArrayLike, mu: ArrayLike, restitution: ArrayL
 
     restitution (..., m) in [0, 1]: of contacts that approach faster than a threshold (m/s). They strike in rounds, see
     constraints.impacts; `sweeps` counts these, and `converged` is False if after the last some still approach."""
-    return solved(impacts, G, c, mu, Contacts(lower, upper, active, spin_mu, spin_of, roll_mu, roll_of),
+    return solved(True, G, c, mu, Contacts(lower, upper, active, spin_mu, spin_of, roll_mu, roll_of),
                   restitution=restitution, threshold=threshold)

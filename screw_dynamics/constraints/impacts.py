@@ -11,8 +11,10 @@ from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
 from .cone_tables import DONE, SWEPT, Cones, velocities
 from .cones import solve_cones
+from .contact_residuals import slowness
 
 ROUNDS = 8              # and so many more for each contact
+ROUNDING = 1e-10        # of the largest velocity: what approaches slower does not
 
 
 @kernel
@@ -113,6 +115,8 @@ def solve_impacts(given: Cones, threshold: Scalar) -> None:
     none = null(given.c[0])
     one = none + 1.0
     save(given, True)
+    slow = ROUNDING * slowness(given)
+    threshold = where(threshold > slow, threshold, slow)
     rounds, live = none, approaching(given, threshold)
     for _ in range(ROUNDS + len(given.mu)):
         if not some(live > 0.0):

@@ -48,8 +48,8 @@ LONGEST = 0.5           # of a step of the projection, in rad and m alike: loops
 TOLERANCE, STEPS = 1e-12, 20        # of the projection after a step of an integrator
 # What is asked for: in a tree, impulses of joints, after a step if some joint needs one, and in the course of it. Of a
 # robot that keeps constraints the rank at the beginning, and what is brought back after each step: with NOTHING, ranks
-# are those at the beginning. Robots that touch begin without contacts of a step before.
-NEEDED, PUSHED, BEGIN, NOTHING, VELOCITIES, CONFIGURATIONS = range(6)
+# are those at the beginning. Robots that touch begin without contacts of a step before, but RESUME with those.
+NEEDED, PUSHED, BEGIN, NOTHING, VELOCITIES, CONFIGURATIONS, RESUME = range(7)
 
 
 class Tree(NamedTuple):
@@ -151,7 +151,7 @@ def projecting_loops(by: ModuleType) -> Callable:
         not close."""
         links, body, given, memory, space = tree
         failed, free, moved = null(q[0]) > 0.0, given.free, acting(acts)
-        if what == BEGIN:                                       # the rank alone is asked for
+        if what == BEGIN or what == RESUME:                     # the rank alone is asked for
             for k in range(len(qd)):
                 scratch[k] = qd[k]
             given.most[0] = impulses_at(fill, tree, acts, null(q[0]) + np.inf, q, scratch)
@@ -198,9 +198,10 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
         into the ground."""
         links, body, given, memory, space = tree
         touching, none = contacts_in(memory, q[0]), null(q[0])
-        if what == BEGIN:
+        if what == BEGIN or what == RESUME:
             ws.header(memory).report = touching.reports
-            forget(touching)
+            if what == BEGIN:
+                forget(touching)
         elif what == PUSHED or not some(span[1] > 0.0):
             share = 1.0 if what == PUSHED else 0.5
             factors = what == PUSHED and calls[2] != 0

@@ -13,7 +13,7 @@ from screw_dynamics.simulation.linearization.linear_model import Actuation
 from screw_dynamics.simulation.linearization.rollout_derivatives import Cost, Piece, RolloutDerivatives, RolloutGradient
 from screw_dynamics.simulation.rollout_arguments import efforts
 
-from .linearization import ContactModes, Step, StepModel, differentiate
+from .linearization import SLIDING, ContactModes, Step, StepModel, differentiate
 from .touch_derivatives import TouchRows
 
 LANDED = 1e-9           # m: gaps up to this are none, unless another bound is given
@@ -65,29 +65,30 @@ class SceneLinearization:
         Exact while contacts keep their modes, in which the StepModel names them with their margins: open, sticking, or
         sliding along their velocity. landed: a contact with a gap up to this (m) is in touch, and its normal velocity 0
         whatever deviations do to its gap; one that lands from farther off has the velocity -gap / dt. strict:
-        ValueError, with pair and margin, if some margin is 0 but for rounding. Contacts that rebound, or have torsional
+        ValueError, with pair and margin, if some margin is 0 but for rounding, or if the modes leave derivatives open. Contacts that rebound, or have torsional
         or rolling friction, are refused. docs/contact_derivatives.md."""
         touching, total = self.touching, self.robot.rollouts.smooth(forces, friction)
         checks.one_of("integrator", integrator, DERIVED)
         tau = np.zeros(self.n) if tau is None else tau
         states = checks.broadcast({"q": checks.finite_numbers("q", q, self.nq), "qd": checks.finite_numbers(
             "qd", qd, self.n), "tau": checks.finite_numbers("tau", tau, self.n)})
-        q, qd, tau = (np.asarray(x, dtype=float) for x in states)
+        q, qd, tau = (np.ascontiguousarray(x, dtype=float) for x in states)
         h, lead, rows = checks.positive("dt", dt), q.shape[:-1], TouchRows(touching)
-        q, qd, tau = (np.ascontiguousarray(x.reshape(-1, x.shape[-1])) for x in (q, qd, tau))
         found = touching.rollouts.samples(
-            q, qd, tau[:, None], h, 1, integrator, friction, limits, threads=threads, forces=forces, start=t,
+            q, qd, tau[..., None, :], h, 1, integrator, friction, limits, threads=threads, forces=forces, start=t,
             reported=touching.reported(touching.most))
         touching.warn(found, h, integrator)
+        ends = (x[..., -1, :].reshape(-1, x.shape[-1]) for x in (found.q, found.qd, found.report))
+        starts = (x.reshape(-1, x.shape[-1]) for x in (q, qd, tau))
         models = [differentiate(touching, Step(
-            q[i], qd[i], Actuation(tau[i], None, total, limits, None, t, friction), h, found.q[i, -1], found.qd[i, -1],
-            found.report[i, -1]), rows, landed) for i in range(len(q))]
+            q, qd, Actuation(tau, None, total, limits, None, t, friction), h, *after), rows, landed)
+            for q, qd, tau, *after in zip(*starts, *ends, strict=True)]
         if strict:
             for model in models:
-                _refuse_ambiguous(self.pairs, model.contacts)
+                _refuse(self.pairs, model)
         if not lead:
             return models[0]
-        return StepModel(*(np.array(x).reshape(*lead, *x[0].shape) for x in list(zip(*models, strict=True))[:4]),
+        return StepModel(*(np.array(x).reshape(*lead, *np.shape(x[0])) for x in list(zip(*models, strict=True))[:5]),
                          [model.contacts for model in models])
 
     def rollout_derivatives(self, q0: ArrayLike, qd0: ArrayLike | None = None, effort: ArrayLike | None = None,
@@ -110,9 +111,14 @@ class SceneLinearization:
                                         forces=forces, landed=landed).gradient(cost)
 
 
-def _refuse_ambiguous(pairs, contacts):
-    """ValueError for the first contact whose mode is ambiguous."""
+def _refuse(pairs, model):
+    """ValueError for the first contact whose mode is ambiguous, and where modes do not determine derivatives."""
+    contacts = model.contacts
     for k in np.flatnonzero(contacts.ambiguous):
         first, second = pairs[contacts.pair[k]]
         raise ValueError(f"contact of {first!r} and {second!r}: {contacts.mode[k]} by a margin of "
                          f"{min(contacts.opening[k], contacts.slipping[k]):g} alone, where derivatives change")
+    if not model.determined:
+        names = sorted({pairs[k] for k in contacts.pair[contacts.mode == SLIDING]})
+        raise ValueError(f"contacts of {names} slide in different directions under a load that they share in a way "
+                         "which no law determines: the step has no derivative")

@@ -19,7 +19,9 @@ from .touch_derivatives import Rows, TouchRows
 OPEN, STICKING, SLIDING = "open", "sticking", "sliding"
 STILL = 1e-9            # of the largest velocity of a contact without impulses: less is none
 NEAR = 1e-7             # of that, and of the largest impulse: margins that are less are said to be ambiguous
+AT_REST = 1e-13         # of the largest velocity: that of a joint which is held
 DEPENDENT = 1e-11       # of singular values: rows that others hold
+SHARED = 1e-7           # of the largest of rows: what impulses that others undo may add up to
 CORRECTED = 1e-11       # m: a correction of penetrations that is less is none
 
 
@@ -48,12 +50,17 @@ class ContactModes(NamedTuple):
 
 class StepModel(NamedTuple):
     """A (..., 2n, 2n) and B (..., 2n, n) of a step, of deviations (dq, dqd) along the joint twists and dtau; the state
-    q, qd after it; and the ContactModes that are held, of several states a list."""
+    q, qd after it; determined (...): whether the modes determine these derivatives; and the ContactModes that are held,
+    of several states a list.
+
+    They do not where contacts share a load in a way that no law determines, and slide in different directions, as the
+    four feet of a table that turns: then A and B are those of the least change of the impulses."""
 
     A: np.ndarray
     B: np.ndarray
     q: np.ndarray
     qd: np.ndarray
+    determined: Any
     contacts: Any
 
 
@@ -99,7 +106,7 @@ def differentiate(touching: Any, step: Step, rows: TouchRows, landed: float) -> 
     x = h * np.einsum("kri,ki->kr", given.axes, force)
     held, modes = _modes(touching, step, given, _Held(step.qd_after, x, given.J @ step.qd_after + a, mu, _still(
         robot, step)), mu, given.J @ free + a, (pair, gap, point, force))
-    dv = _respond(inertia, given, mu, held, step.qd_after - free, dv0, da)
+    dv, determined = _respond(inertia, given, mu, held, step.qd_after - free, dv0, da)
 
     # what corrects penetrations: velocities of the displacement alone
     moved = robot.difference(step.q, step.q_after) / h - step.qd_after
@@ -110,14 +117,14 @@ def differentiate(touching: Any, step: Step, rows: TouchRows, landed: float) -> 
     da[:, 2] += given.J[:, 2] @ dv
     ends = gap / h + given.J[:, 2] @ step.qd_after + given.belt[:, 2]
     corrections = _corrections(inertia, given, mu, held, moved, ends, h)
-    shift = _respond(inertia, given, mu, corrections, moved, np.zeros((n, 3 * n)), da)
+    shift, also = _respond(inertia, given, mu, corrections, moved, np.zeros((n, 3 * n)), da)
 
     after = np.zeros((2 * n, 3 * n))
     after[n:] = dv
     T, E = displacement(robot.model, h * (step.qd_after + moved))
     after[:n] = E @ (h * (dv + shift))
     after[:n, :n] += T
-    return StepModel(after[:, :2 * n], after[:, 2 * n:], step.q_after, step.qd_after, modes)
+    return StepModel(after[:, :2 * n], after[:, 2 * n:], step.q_after, step.qd_after, determined and also, modes)
 
 
 def _read(touching, report):
@@ -137,7 +144,7 @@ def _still(robot, step):
         single = model.places_in_q >= 0
         x = step.q[model.places_in_q]
         acts = acts | single & ((x <= model.lower) | (x >= model.upper))
-    return np.flatnonzero(acts & (step.qd_after == 0.0))
+    return np.flatnonzero(acts & (np.abs(step.qd_after) <= AT_REST * np.abs(step.qd_after).max()))
 
 
 # ------------------------------------------------------------------------------------------------- modes
@@ -243,7 +250,7 @@ class _Inertia:
 
 def _respond(inertia, given: Rows, mu, held: _Held, w, dz, da):
     """The derivatives (n, 3n) of z, whose change by impulses is w, from those that it would have without, dz, and those
-    of a (k, 3, 3n).
+    of a (k, 3, 3n); and whether the modes determine them.
 
     A contact that slides has x = x_n (n - mu d), d its direction, which turns with its velocity: across d
     dx = -mu x_n dc / |c|."""
@@ -278,9 +285,13 @@ def _respond(inertia, given: Rows, mu, held: _Held, w, dz, da):
         rates.append(np.zeros(3 * n))
         yields.append(0.0)
     if not forces:
-        return dz
+        return dz, True
     D, E = np.array(forces), np.array(velocities)
     S = E @ inertia.inverse @ D.T + np.diag(yields)
     size = 1.0 / np.sqrt(np.einsum("ri,ij,rj->r", E, inertia.inverse, E) + np.array(yields))
-    y = np.linalg.lstsq(size[:, None] * S * size, size[:, None] * (E @ dz + np.array(rates)), rcond=DEPENDENT)[0]
-    return dz - inertia.inverse @ D.T @ (size[:, None] * y)
+    U, values, Vt = np.linalg.svd(size[:, None] * S * size)
+    rank = int((values > DEPENDENT * values[0]).sum())
+    y = Vt[:rank].T @ (U[:, :rank].T @ (size[:, None] * (E @ dz + np.array(rates))) / values[:rank, None])
+    scaled = size[:, None] * D                      # by impulses that contacts share as they like nothing may change
+    idle = np.abs(Vt[rank:] @ scaled).max(initial=0.0) <= SHARED * np.abs(scaled).max()
+    return dz - inertia.inverse @ scaled.T @ y, bool(idle)

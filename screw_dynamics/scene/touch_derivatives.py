@@ -94,7 +94,8 @@ class TouchRows:
         points = pairs.points[of]
         touch = Touch(*([None] * points for _ in Touch._fields))
         write = writer(frozenset(TOUCHING))
-        write(Geometry(solids, pairs, len(C), len(pairs.first), points, data, Located(C)), a, b, touch, 0, FAR)
+        write(Geometry(solids, pairs, len(C), len(pairs.first), points, data, Located(C)), a, b, touch, 0,
+              self.touching.margin)
         belts = C[a].R @ solids.belt[a] - C[b].R @ solids.belt[b]
         return touch, belts
 
