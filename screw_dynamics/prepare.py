@@ -101,7 +101,10 @@ def forms(everything: bool = False, on_groups: bool = False, geared: bool = Fals
         search.form(lanes, on_groups), *forces.forms(on_groups, lanes, everything),
         *(projection.form_of_projection(structure, "joints", lanes) for structure in structures), *everything * (
             projection.form_of_closing(on_groups, lanes),
-            *(projection.form_of_projection(structure, "loops", lanes) for structure in structures))]
+            *(projection.form_of_projection(structure, of, lanes) for structure in structures
+              for of in ("loops", "contacts")),
+            *(contact_calls.ACCELERATION.of(structures[0]).form_of_native(lanes), touches.form_of_touches(on_groups, lanes)),
+            *contact_calls.forms(lanes))]
         for lanes in (False, True))
     batches.append(workers.form())
     single += [*(entry.form_of_one for entry in of_one),

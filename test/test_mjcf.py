@@ -11,6 +11,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot, Distance
+from support.paths import ROOT
 
 LARGE = Path(mujoco.__file__).parent / "testdata" / "model.xml"
 BODY = '<inertial pos="0.05 -0.02 0.1" quat="0.9 0.1 -0.2 0.3" mass="{}" diaginertia="0.03 0.02 0.04"/>'
@@ -116,6 +117,14 @@ def test_a_model_of_43_degrees_of_freedom_that_comes_with_mujoco(rng):
     np.testing.assert_allclose(T.T @ robot.gravity_torque(q), data.qfrc_bias, atol=1e-12 * np.abs(M).max())
 
 
+def test_equalities_hold_in_plain_python_what_they_hold_in_mujoco():
+    """The same kernels, not compiled: those of loops in trees with joints on groups are of no other fast test."""
+    subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", "-m", "slow", "-p", "no:cacheprovider", "-k",
+                    test_equalities_hold_what_they_hold_in_mujoco.__name__, __file__], cwd=ROOT, check=True,
+                   env=os.environ | {"NUMBA_DISABLE_JIT": "1"})
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EQUALITIES)
 def test_equalities_hold_what_they_hold_in_mujoco(name, rng):
     model, data, loops = models(EQUALITIES[name])

@@ -3,11 +3,15 @@
 Options are told by their annotations, so that one that is added is tried too."""
 import inspect
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from support.calls import calls, label
+from support.paths import ROOT
 
 NAN = math.nan
 WRONG = {
@@ -52,11 +56,29 @@ NAMES = {"reference": "link", "on": "link", "base_link": "base_link", "parent": 
          "root": "name of a link"}
 
 
-@pytest.mark.parametrize("function, given", [*{id(f): (f, g) for f, g, *_ in CASES}.values()],
-                         ids=lambda x: label(x) if callable(x) else "")
+HEAVY = "ClosedLoopRobot.simulate"          # kernels that no other fast test needs, half a minute of them
+IN_PLAIN_PYTHON = f"""
+from support.calls import calls, label
+for function, given in calls():
+    if label(function) == {HEAVY!r}:
+        function(**given)
+        print("right")
+"""
+
+
+@pytest.mark.parametrize("function, given", [
+    pytest.param(f, g, marks=[pytest.mark.slow] * (label(f) == HEAVY))
+    for f, g in {id(f): (f, g) for f, g, *_ in CASES}.values()], ids=lambda x: label(x) if callable(x) else "")
 def test_the_arguments_of_the_calls_are_right(function, given):
     """Else they would be refused for another reason."""
     try:
         function(**given)
     except ValueError as error:
         assert "samples" in str(error) or "equations" in str(error)     # recordings that are too short to fit
+
+
+def test_the_arguments_of_heavy_calls_are_right_in_plain_python():
+    """The same kernels, not compiled: in two seconds."""
+    done = subprocess.run([sys.executable, "-c", IN_PLAIN_PYTHON], cwd=ROOT / "test", capture_output=True, text=True,
+                          env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)})
+    assert done.returncode == 0 and "right" in done.stdout, done.stderr

@@ -3,6 +3,7 @@ import ast
 import importlib.util
 import inspect
 import json
+import os
 import re
 import subprocess
 import sys
@@ -24,9 +25,14 @@ PAGES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
 README, MODELS, SPEED = (PAGES[page] for page in ("README.md", "docs/models.md", "docs/speed.md"))
 BLOCKS = [(page, language, text) for page in sorted(PAGES)
           for language, text in re.findall(r"^```(\w*)\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE)]
+# What programs have whose kernels no other fast test needs, more than a minute of them.
+HEAVY = "loops.simulate(", "delta = ClosedLoopRobot(", "def magnet("
 WITHOUT_JAX = [pytest.mark.skip(reason="JAX is not installed")] * (importlib.util.find_spec("jax") is None)
-PROGRAMS = [pytest.param(text, id=f"{page}, {k}", marks=WITHOUT_JAX * ("import jax" in text))
+PROGRAMS = [pytest.param(text, id=f"{page}, {k}", marks=[
+                *WITHOUT_JAX * ("import jax" in text), *[pytest.mark.slow] * any(call in text for call in HEAVY)])
             for k, (page, language, text) in enumerate(BLOCKS) if language == "python"]
+IN_PLAIN_PYTHON = [pytest.param(program.values[0], id=program.id) for program in PROGRAMS
+                   if any(call in program.values[0] for call in HEAVY)]
 
 
 def block(start):
@@ -56,6 +62,14 @@ def values(run):
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_each_program_runs_by_itself(run, program):
     run(program)
+
+
+@pytest.mark.parametrize("program", IN_PLAIN_PYTHON)
+def test_heavy_programs_run_in_plain_python(program):
+    """The same kernels, not compiled."""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True,
+                          env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)})
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_first_program_computes_what_it_says(values):

@@ -94,7 +94,7 @@ def velocities(robot: Robot, q: ArrayLike, tasks: Sequence[Task], dt: float, qd:
     hard as its acceleration limit lets it, or moves back as fast as its velocity limit. Joints on groups have limits of
     velocity and acceleration alone. ValueError names what has a wrong shape or is not finite; ImportError without
     daqp."""
-    daqp = _solver()
+    daqp = solver()
     q, dt = checks.vector("q", q, robot.nq), checks.positive("dt", dt)
     H, f = checks.positive("damping", damping) * np.eye(robot.n), np.zeros(robot.n)
     for task in _all_of(tasks):
@@ -153,7 +153,7 @@ def _leading(distance, dt, acceleration):
     return np.where(distance < 0.0, distance / dt, distance / (k * dt) + 0.5 * acceleration * dt * (k - 1.0))
 
 
-def _solver():
+def solver():
     try:
         import daqp  # when it is called: an extra
     except ImportError as error:

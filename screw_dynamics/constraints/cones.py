@@ -4,17 +4,26 @@ v = c + G x.
 Block Gauss-Seidel: in the order of the rows, always, each row or contact is solved exactly with the impulses of the
 others. Lanes converge each for itself, and are left alone then: their numbers do not depend on the other lanes.
 Residuals say how far the conditions hold, whatever happened."""
+from typing import Any
+
+import numpy as np
+
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
 from .cone_tables import DONE, FOUND, SPEED, SWEPT, Cones, cones, numbers, velocities
+from .contact_admm import alternate
 from .contact_blocks import factorize
-from .contact_residuals import TOLERANCE, measure, slowness
+from .contact_newton import choose, newton
+from .contact_residuals import TOLERANCE, measure, slowness, worst
 from .contact_sweeps import sweep
 
 __all__ = ["FOUND", "Cones", "cones", "numbers", "solve_cones"]
 
-SWEEPS = 200
+SWEEPS = 3              # before anything else
+STEPS = 10              # of Newton's method in a round
+ROUNDS = 7              # the first with sweeps between the steps, the second without, the others after ADMM
+FEWEST = 100            # steps of ADMM in the third
 
 
 @kernel
@@ -29,37 +38,103 @@ def begin(given: Cones) -> None:
 
 
 @kernel
-def settle(given: Cones, live: Scalar) -> Scalar:
-    """Measure; on lanes that seem to be done, of velocities computed anew. Returns what is still live."""
-    none = null(live)
-    done = where(live > 0.0, measure(given), none)
-    if some(done > 0.0):
-        velocities(given, given.fresh)
-        for k in range(len(given.v)):
-            given.v[k] = where(done > 0.0, given.fresh[k], given.v[k])
-        done = where(done > 0.0, measure(given), none)
-    return where(done > 0.0, none, live)
+def refresh(given: Cones, chosen: Any) -> None:
+    """Velocities computed anew, on the lanes of a mask."""
+    velocities(given, given.fresh)
+    for k in range(len(given.v)):
+        given.v[k] = where(chosen, given.fresh[k], given.v[k])
+
+
+@outlined
+def settle(given: Cones, level: Scalar) -> Scalar:
+    """Put x into best where the residuals are the least so far; these, of velocities computed anew on lanes that seem
+    to be done. level: the least so far, or 0 on lanes that are done. Returns it as it is now."""
+    none, found, live = null(level), given.found, level > 0.0
+    done = (measure(given) > 0.0) & live
+    if some(done):
+        refresh(given, done)
+        done = (measure(given) > 0.0) & done
+    better = live & ((worst(given) < level) | done)
+    for i in range(len(given.x)):
+        given.best[i] = where(better, given.x[i], given.best[i])
+    found[DONE] = where(done, none + 1.0, found[DONE])
+    return where(done, none, where(better, worst(given), level))
+
+
+@kernel
+def put_best(given: Cones, level: Scalar) -> None:
+    """Go back to the best x, and its velocities."""
+    for i in range(len(given.x)):
+        given.x[i] = given.best[i]
+    velocities(given, given.v)
+
+
+@outlined
+def sweep_first(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
+    """Sweeps, as long as lanes are not done."""
+    one = null(slow) + 1.0
+    level = settle(given, level)
+    for _ in range(SWEEPS):
+        if not some(level > 0.0):
+            break
+        live = where(level > 0.0, one, null(slow))
+        sweep(given, slow, live)
+        given.found[SWEPT] += live
+        level = settle(given, level)
+    return level
+
+
+@kernel
+def steps_of_round(given: Cones, slow: Scalar, level: Scalar, sweeps: bool) -> Scalar:
+    """Steps of Newton's method, and sweeps or choices between them."""
+    one = null(slow) + 1.0
+    for _ in range(STEPS):
+        if not some(level > 0.0):
+            break
+        if not sweeps:
+            choose(given)
+        newton(given)
+        if sweeps:
+            sweep(given, slow, one)
+        given.found[SWEPT] += where(level > 0.0, one, null(one))
+        level = settle(given, level)
+    return level
+
+
+@outlined
+def search(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
+    """Newton's method, and, where that is lost, ADMM before it."""
+    steps, y, z = FEWEST, given.y, given.z
+    for k in range(ROUNDS):
+        if not some(level > 0.0):
+            break
+        if k == 1:
+            put_best(given, level)
+        if k == 2:
+            for i in range(len(y)):
+                y[i], z[i] = null(slow), null(slow)
+        if k >= 2:
+            alternate(given, 0.1 if k % 2 == 0 else 1.0, steps)
+            for i in range(len(y)):
+                given.x[i] = y[i] * given.free[i]
+            velocities(given, given.v)
+            steps += FEWEST * (k % 2)
+            level = settle(given, level)
+        level = steps_of_round(given, slow, level, k == 0)
+    return level
 
 
 @outlined
 def solve_cones(given: Cones) -> None:
     """Fill x, v and found from the others, beginning with x."""
-    none = null(given.x[0])
-    one = none + 1.0
+    found, none = given.found, null(given.x[0])
     begin(given)
     factorize(given)
     velocities(given, given.v)
-    given.found[SPEED], given.found[SWEPT] = slowness(given), none
-    slow, live = TOLERANCE * given.found[SPEED], one
-    for _ in range(SWEEPS):
-        live = settle(given, live)
-        if not some(live > 0.0):
-            break
-        sweep(given, slow, live)
-        given.found[SWEPT] += live
-    if some(live > 0.0):
-        velocities(given, given.fresh)
-        for k in range(len(given.v)):
-            given.v[k] = where(live > 0.0, given.fresh[k], given.v[k])
+    found[SPEED], found[SWEPT], found[DONE] = slowness(given), none, none
+    slow = TOLERANCE * found[SPEED]
+    level = sweep_first(given, slow, none + np.inf)
+    if some(level > 0.0):
+        level = search(given, slow, level)
+        put_best(given, level)
     measure(given)
-    given.found[DONE] = where(live > 0.0, none, one)

@@ -12,13 +12,14 @@ from screw_dynamics.compiled.native import address
 from screw_dynamics.contact.detection import list_touches
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.values import kernel
+from screw_dynamics.numbers.values import kernel, null
 
 from . import articulated
 from .cone_tables import cones
 from .cones import solve_cones
 from .contact_tables import FOUND, MISSED, contacts_in
 from .contacts import OF_STEPS, with_motion
+from .impacts import solve_impacts
 
 
 def form_of_detection(lanes: bool) -> Form:
@@ -34,14 +35,19 @@ def form_of_detection(lanes: bool) -> Form:
 
 
 def form_of_solver(lanes: bool) -> Form:
-    """What is compiled of `solve_cones`, for u rows of joints and a number of contacts in the workspace."""
+    """What is compiled of `solve_cones`, or for impacts of `solve_impacts`, for rows of joints, contacts, and torsional
+    and rolling friction of some."""
     like = lane if lanes else number
 
     @compiled(f"contacts.solve{BATCHES * lanes}")
-    def native(where, u, count):
+    def native(where, u, count, spins, rolls, impacts):
         given = contacts_in(ws.memory_at(where), like())
-        solve_cones(cones(like(), u, count, given.memory, given.cones))
-    return Form(native, (types.intp,) * 3)
+        problem = cones(like(), u, count, given.memory, given.cones, spins, rolls)
+        if impacts != 0:
+            solve_impacts(problem, null(like()) + given.settings.slow[0])
+        else:
+            solve_cones(problem)
+    return Form(native, (types.intp,) * 6)
 
 
 @cache

@@ -52,7 +52,7 @@ def within(x: Scalar, v: Scalar, g: Scalar, lower: Scalar, upper: Scalar, so_far
                     larger(so_far.force, absolute(at)))
 
 
-@kernel
+@outlined
 def on_cone(x1: Scalar, x2: Scalar, v1: Scalar, v2: Scalar, most: Scalar, g: Scalar, so_far: Residual) -> Residual:
     """Residuals of friction with |x| <= most: by how much x is longer, and g (x - y), y the point of the disc next to
     x - v / g, which is x where x sticks or opposes v; in the unit of v."""
@@ -111,3 +111,9 @@ def measure(given: Cones) -> Scalar:
     found[COMPLEMENTARITY], found[CONE] = sqrt(now.complementarity), sqrt(now.cone)
     found[DISSIPATION], found[BOUND] = sqrt(now.dissipation), bound
     return where(worst <= bound, none + 1.0, none)
+
+
+@kernel
+def worst(given: Cones) -> Scalar:
+    """The largest residual."""
+    return larger(given.found[COMPLEMENTARITY], larger(given.found[CONE], given.found[DISSIPATION]))

@@ -18,7 +18,7 @@ def change(given: Cones, i: int, dx: Scalar) -> None:
             v[k] += dx * G[i, k]
 
 
-@kernel
+@outlined
 def on_disc(given: Cones, b: int, i: int, n: Scalar, mu: Scalar, v1: Scalar, v2: Scalar, slow: Scalar,
             on: Scalar) -> tuple[Scalar, Scalar]:
     """The impulses of rows i and i + 1 that stick, or slide with |y| = mu (n - k . y), where velocities v1 and v2 are

@@ -27,33 +27,40 @@ from .tables import COUNTS, LOOP, ROW, TERM, work
 
 
 class Settings(NamedTuple):
-    """How many contacts there are at most, also at once; gaps (m) up to which touches are looked for; the approach
-    (m/s) below which nothing rebounds, and 1 if some pair does."""
+    """How many contacts there are at most at once; gaps (m) up to which touches are looked for; the approach (m/s)
+    below which nothing rebounds, and 1 if some pair does; 1 if some pair has torsional or rolling friction."""
 
     most: int
     margin: Scalar
     slow: Scalar
     rebounds: int
+    turning: int
 
 
 class Kept(NamedTuple):
     """Of a contact that a step solves: the axes t and s that make a frame with the normal, from the first solid to the
-    second the vectors from the origins of their bodies to the point, the normal velocity at the begin of the step, and
-    the impulse along t, s and the normal."""
+    second the vectors from the origins of their bodies to the point, the normal velocity at the begin of the step, when
+    in the step it closes, from 0 to 1, or later, and by how much the normal velocity that is asked for differs from that
+    before an impact then; the impulse along t, s and the normal, and that of torsional and rolling friction about these
+    axes."""
 
     t: Vec3
     s: Vec3
     a: Vec3
     b: Vec3
     before: Scalar
+    closes: Scalar
+    differs: Scalar
     x: Vec3
+    y: Vec3
 
 
 class Remembered(NamedTuple):
-    """The number of a contact of the step before, and its impulse."""
+    """The number of a contact of the step before, and its impulses."""
 
     key: int
     x: Vec3
+    y: Vec3
 
 
 # Numbers of a report: residuals (complementarity, cone, dissipation), how many contacts there were more than there is
@@ -68,8 +75,8 @@ LAST, REPORTED, FOUND, MISSED = range(4)
 
 class ContactTables(NamedTuple):
     """Geometry and settings; the contacts that are found, those kept, and those of the step before; counts; wrenches
-    F (6, 3 most); memory of a Problem for m rows of constraints and up to n + 3 most further ones, and of the solver,
-    and where they begin; the report of the step, and where it begins."""
+    F (6, rows) of all rows of contacts; memory of a Problem for m rows of constraints and up to n + rows further ones,
+    and of the solver, and where they begin; the report of the step, and where it begins."""
 
     geometry: Geometry
     settings: Settings
@@ -93,10 +100,17 @@ def pack(settings: Settings, solids: Sequence[Solid], pairs: Sequence[Pair], dat
     return np.concatenate([packed([settings]).ravel(), packed_geometry(solids, pairs, data)])
 
 
-def contact_work(n: int, m: int, most: int, solids: int, points: int) -> int:
+def contact_work(n: int, m: int, most: int, turning: int, solids: int, points: int) -> int:
     """How many numbers the memory of contacts has for one state, that of m constraints of n coordinates among it."""
-    return (work(n, m) + geometry_numbers(solids) + CONTACT * (most + points) + (KEPT + REMEMBERED + 18) * most + 4
-            + _vectors(n, m, most) + cone_numbers(n, most) + report_numbers(most))
+    return (work(n, m) + geometry_numbers(solids) + CONTACT * (most + points) + (KEPT + REMEMBERED) * most + 4
+            + 6 * _rows(most, turning) + _vectors(n, m, _rows(most, turning))
+            + cone_numbers(n, most, turning * most, turning * most) + report_numbers(most))
+
+
+@kernel
+def _rows(most: int, turning: int) -> int:
+    """How many rows contacts have at most."""
+    return 3 * most * (1 + turning)
 
 
 @kernel
@@ -106,9 +120,9 @@ def report_numbers(most: int) -> int:
 
 
 @kernel
-def _vectors(n: int, m: int, most: int) -> int:
-    """How many numbers a Problem of m rows and of n + 3 most further ones has."""
-    columns = m + n + 3 * most
+def _vectors(n: int, m: int, rows: int) -> int:
+    """How many numbers a Problem of m rows and of n + rows further ones has."""
+    columns = m + n + rows
     return (n + 2 + m) * columns + m * n + m + n
 
 
@@ -135,18 +149,19 @@ def contacts_in(memory: np.ndarray, like: Any) -> ContactTables:
     loops, m, terms = int(memory[first]), int(memory[first + 1]), int(memory[first + 2])
     first += COUNTS + LOOP * max(1, loops) + ROW * max(1, m) + TERM * max(1, terms)
     settings = table(Settings, 0.0, 1, memory, first)
-    most, placements = settings.most[0], head.work + unit * work(n, m)
+    most, turning, placements = settings.most[0], settings.turning[0], head.work + unit * work(n, m)
+    rows = _rows(most, turning)
     geometry = geometry_in(memory, first + SETTINGS, like, placements)
     contact = placements + unit * geometry_numbers(geometry.solids)
     kept = contact + unit * CONTACT * contact_rows(geometry, most)
     before = kept + unit * KEPT * most
     counts = before + unit * REMEMBERED * most
     F = counts + unit * 4
-    vectors = F + unit * 18 * most
-    cones = vectors + unit * _vectors(n, m, most)
-    report = cones + unit * cone_numbers(n, most)
+    vectors = F + unit * 6 * rows
+    cones = vectors + unit * _vectors(n, m, rows)
+    report = cones + unit * cone_numbers(n, most, turning * most, turning * most)
     return ContactTables(
         geometry, settings, table(Contact, like, contact_rows(geometry, most), memory, contact),
         table(Kept, like, most, memory, kept), table(Remembered, like, most, memory, before),
-        block(0.0, (4,), memory, counts), block(like, (6, 3 * most), memory, F), memory, vectors, cones,
+        block(0.0, (4,), memory, counts), block(like, (6, rows), memory, F), memory, vectors, cones,
         block(like, (report_numbers(most),), memory, report), report)

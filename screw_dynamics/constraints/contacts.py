@@ -16,6 +16,7 @@ import numpy as np
 from numba.extending import overload
 
 from screw_dynamics.algorithms.columns import clear
+from screw_dynamics.algorithms.space import put_vector, vector_at
 from screw_dynamics.compiled.across import at_once, put, taken
 from screw_dynamics.compiled.native import at, call
 from screw_dynamics.compiled.tiles import gather
@@ -31,6 +32,7 @@ from screw_dynamics.screws.vectors import Vec3, cross
 from .cone_tables import COMPLEMENTARITY, CONE, DISSIPATION, Cones
 from .cone_tables import cones as cones_in
 from .cones import solve_cones
+from .impacts import solve_impacts
 from .contact_tables import FOUND, LAST, MISSED, OF_CONTACT, REPORTED, RESIDUALS, ContactTables, contact_problem
 from .dynamics import LEAST, ask, put_rates
 from .ends import set_in_motion
@@ -109,9 +111,12 @@ def find_touches(given: ContactTables, calls: np.ndarray) -> None:
                                                        given.settings.most[0])
 
 
-def solve(given: ContactTables, cones: Cones, calls: np.ndarray, u: int, count: int) -> None:
-    """Solve for the impulses of u joints and a number of contacts."""
-    solve_cones(cones)
+def solve(given: ContactTables, cones: Cones, calls: np.ndarray, impacts: bool) -> None:
+    """Solve for the impulses, or for those of impacts."""
+    if impacts:
+        solve_impacts(cones, null(given.report[0]) + given.settings.slow[0])
+    else:
+        solve_cones(cones)
 
 
 @overload(find_touches, jit_options=INLINE)
@@ -120,8 +125,9 @@ def _find_touches(given, calls):
 
 
 @overload(solve, jit_options=INLINE)
-def _solve(given, cones, calls, u, count):
-    return lambda given, cones, calls, u, count: call(calls[1], (at(given.memory), u, count))
+def _solve(given, cones, calls, impacts):
+    return lambda given, cones, calls, impacts: call(calls[1], (
+        at(given.memory), len(cones.lower), len(cones.mu), len(cones.spin_of), len(cones.roll_of), impacts))
 
 
 @kernel
@@ -138,7 +144,7 @@ def find(body: Any, given: ContactTables, calls: np.ndarray) -> int:
         kept.t[k] = tangent(contact.n[k])
         kept.s[k] = cross(contact.n[k], kept.t[k])
         kept.a[k], kept.b[k] = contact.p[k] - body.C[i].p, contact.p[k] - body.C[j].p
-        kept.x[k] = zero(Vec3, body.q[0])
+        kept.x[k] = kept.y[k] = zero(Vec3, body.q[0])
         kept.before[k] = null(body.q[0])
     return count
 
@@ -151,14 +157,15 @@ def recall(given: ContactTables, count: int) -> None:
         while j < last and given.before.key[j] < given.contact.key[k]:
             j += 1
         if j < last and given.before.key[j] == given.contact.key[k]:
-            given.kept.x[k] = given.before.x[j]
+            given.kept.x[k], given.kept.y[k] = given.before.x[j], given.before.y[j]
 
 
 @kernel
 def remember(given: ContactTables, count: int) -> None:
     """Keep the impulses for the next step."""
     for k in range(count):
-        given.before.key[k], given.before.x[k] = given.contact.key[k], given.kept.x[k]
+        given.before.key[k] = given.contact.key[k]
+        given.before.x[k], given.before.y[k] = given.kept.x[k], given.kept.y[k]
     given.counts[LAST] = float(count)
 
 
@@ -174,29 +181,68 @@ def keep_near(body: Any, given: ContactTables, h: Scalar, count: int) -> int:
             contact.gap[near], contact.p[near], contact.n[near] = contact.gap[k], contact.p[k], contact.n[k]
             contact.pair[near], contact.key[near] = contact.pair[k], contact.key[k]
             kept.t[near], kept.s[near], kept.a[near], kept.b[near] = kept.t[k], kept.s[k], kept.a[k], kept.b[k]
-            kept.before[near], kept.x[near] = kept.before[k], kept.x[k]
+            kept.before[near] = kept.before[k]
             near += 1
     return near
 
 
 @kernel
 def put_forces(given: ContactTables, count: int) -> None:
-    """F becomes unit forces along t, s and the normal of each contact."""
+    """F becomes unit forces along t, s and the normal of each contact, then unit torques of torsional friction about
+    normals, and of rolling friction about t and s."""
+    F, none = given.F, zero(Vec3, given.F[0, 0])
     for k in range(count):
-        none = zero(Vec3, given.F[0, 0])
-        put_wrench(given.F, 3 * k, Wrench(none, given.kept.t[k]))
-        put_wrench(given.F, 3 * k + 1, Wrench(none, given.kept.s[k]))
-        put_wrench(given.F, 3 * k + 2, Wrench(none, given.contact.n[k]))
+        put_wrench(F, 3 * k, Wrench(none, given.kept.t[k]))
+        put_wrench(F, 3 * k + 1, Wrench(none, given.kept.s[k]))
+        put_wrench(F, 3 * k + 2, Wrench(none, given.contact.n[k]))
+    row = 3 * count
+    for k in range(count):
+        if given.geometry.pair.torsion[given.contact.pair[k]] > 0.0:
+            put_wrench(F, row, Wrench(given.contact.n[k], none))
+            row += 1
+    for k in range(count):
+        if given.geometry.pair.rolling[given.contact.pair[k]] > 0.0:
+            put_wrench(F, row, Wrench(given.kept.t[k], none))
+            put_wrench(F, row + 1, Wrench(given.kept.s[k], none))
+            row += 2
 
 
 @kernel
-def ask_contacts(body: Any, given: ContactTables, problem: Problem, first: int, h: Scalar, count: int) -> None:
+def turning(given: ContactTables, count: int) -> tuple[int, int]:
+    """How many of the contacts have torsional, and how many rolling friction."""
+    spins = rolls = 0
+    if given.settings.turning[0] != 0:
+        for k in range(count):
+            spins += given.geometry.pair.torsion[given.contact.pair[k]] > 0.0
+            rolls += given.geometry.pair.rolling[given.contact.pair[k]] > 0.0
+    return spins, rolls
+
+
+@kernel
+def relative_turn(body: Any, given: ContactTables, k: int) -> Vec3:
+    """The angular velocity of contact k about the normal, t and s."""
+    geometry, pair = given.geometry, given.contact.pair[k]
+    w = (body.turn[geometry.solid.body[geometry.pair.first[pair]]]
+         - body.turn[geometry.solid.body[geometry.pair.second[pair]]])
+    return Vec3(w @ given.contact.n[k], w @ given.kept.t[k], w @ given.kept.s[k])
+
+
+@kernel
+def ask_contacts(body: Any, given: ContactTables, problem: Problem, first: int, h: Scalar, cones: Cones) -> None:
     """Ask the columns of contacts for products that take their velocities away, but for what gaps allow."""
+    count = len(cones.mu)
     for k in range(count):
-        c, gap = relative(body, given, k), given.contact.gap[k]
-        open_ = where((gap > 0.0) & (gap < FAR), gap, null(gap))
+        c = relative(body, given, k)
         problem.b[0, first + 3 * k], problem.b[0, first + 3 * k + 1] = -c.x, -c.y
-        problem.b[0, first + 3 * k + 2] = -(c.z + open_ / h)
+        problem.b[0, first + 3 * k + 2] = -(c.z + opening(given, k) / h)
+    row = first + 3 * count
+    for k in range(len(cones.spin_of)):
+        problem.b[0, row] = -relative_turn(body, given, int(cones.spin_of[k])).x
+        row += 1
+    for k in range(len(cones.roll_of)):
+        w = relative_turn(body, given, int(cones.roll_of[k]))
+        problem.b[0, row], problem.b[0, row + 1] = -w.y, -w.z
+        row += 2
 
 
 @outlined
@@ -218,27 +264,162 @@ def put_operator(problem: Problem, first: int, cones: Cones) -> None:
 
 @kernel
 def put_cones(links: Link, of: np.ndarray, acts: np.ndarray, given: ContactTables, squares: np.ndarray, cones: Cones,
-              count: int) -> None:
-    """Fill inverse inertias that count, bounds, coefficients of friction and the impulses to begin with."""
+              ) -> None:
+    """Fill inverse inertias that count, bounds, and the impulses to begin with."""
     u = len(of)
     for i in range(len(cones.size)):
         cones.size[i] = squares[i]
     for j in range(u):
         k = links.coordinate[of[j]]
-        cones.lower[j], cones.upper[j], cones.x[j] = acts[LOWER, k], acts[UPPER, k], null(acts[LOWER, k])
-    for k in range(count):
-        none, x, i = null(given.report[0]), given.kept.x[k], u + 3 * k
-        cones.mu[k] = none + given.geometry.pair.mu[given.contact.pair[k]]
-        cones.active[k] = where(given.contact.gap[k] < given.settings.margin[0], none + 1.0, none)
-        cones.x[i], cones.x[i + 1], cones.x[i + 2] = x.x, x.y, x.z
+        cones.lower[j], cones.upper[j] = acts[LOWER, k], acts[UPPER, k]
+    put_impulses(given, cones)
 
 
 @kernel
-def take_impulses(given: ContactTables, cones: Cones, u: int, count: int) -> None:
-    """Keep the impulses of the contacts."""
-    for k in range(count):
+def put_impulses(given: ContactTables, cones: Cones) -> None:
+    """Begin with impulses of contacts that are kept, and none of joints."""
+    row = len(cones.lower)
+    for j in range(row):
+        cones.x[j] = null(cones.x[j])
+    for k in range(len(cones.mu)):
+        put_vector(cones.x, row, given.kept.x[k])
+        row += 3
+    for k in range(len(cones.spin_of)):
+        cones.x[row] = given.kept.y[int(cones.spin_of[k])].x
+        row += 1
+    for k in range(len(cones.roll_of)):
+        y = given.kept.y[int(cones.roll_of[k])]
+        cones.x[row], cones.x[row + 1] = y.y, y.z
+        row += 2
+
+
+@kernel
+def opening(given: ContactTables, k: int) -> Scalar:
+    """The gap of contact k, 0 where it is closed."""
+    gap = given.contact.gap[k]
+    return where((gap > 0.0) & (gap < FAR), gap, null(gap))
+
+
+@kernel
+def before_impacts(given: ContactTables, problem: Problem, first: int, h: Scalar, share: float, cones: Cones) -> None:
+    """Let normal velocities in c be those with which contacts close in the step, or else those at its begin, and keep
+    when that is. No impulses of impacts: problem.b from `first` on. share: as of add_impulses_to; for 1 bodies move
+    through the step as at its end, else with constant acceleration."""
+    for i in range(len(cones.c)):
+        problem.b[0, first + i] = null(h)
+    for k in range(len(cones.mu)):
+        n, gap, before = len(cones.lower) + 3 * k + 2, opening(given, k), given.kept.before[k]
+        none = null(gap)
+        end = cones.c[n] - gap / h
+        v, a = before, (end - before) / h
+        if share == 1.0:
+            v, a = end, none
+        square = v * v - 2.0 * a * gap
+        speed = sqrt(where(square > 0.0, square, none)) - v                 # gap + v t + a t^2 / 2 = 0, without cancelling
+        reaches = (square >= 0.0) & (speed > 0.0)
+        closes = where(gap > 0.0, where(reaches, 2.0 * gap / where(reaches, h * speed, none + 1.0), none + 2.0), none)
+        velocity = where(closes <= 1.0, before + closes * (end - before), before)
+        given.kept.closes[k], given.kept.differs[k] = closes, cones.c[n] - velocity
+        cones.c[n] = velocity
+
+
+@kernel
+def approach(given: ContactTables, h: Scalar, reach: Scalar, cones: Cones) -> tuple[Scalar, Scalar]:
+    """Let contacts be active that close in the step: as they move, or after the last impact, at the time `reach`.
+    Returns 1 where some rebound, and the time of the last of these."""
+    any_of, last = null(h), reach
+    for k in range(len(cones.mu)):
+        gap, v, time = opening(given, k), cones.c[len(cones.lower) + 3 * k + 2], given.kept.closes[k]
+        one = null(gap) + 1.0
+        near = given.contact.gap[k] < given.settings.margin[0]
+        closing = near & ((time <= 1.0) | (gap + (1.0 - reach) * h * v < 0.0))
+        cones.active[k] = where(closing, one, null(one))
+        rebounds = closing & (v < -given.settings.slow[0]) & (cones.restitution[k] > 0.0)
+        after = reach + gap / where(rebounds, -h * v, one)
+        time = where(rebounds & (time > 1.0), where(after < 1.0, after, one), time)
+        given.kept.closes[k] = time
+        last = where(rebounds & (time > last), time, last)
+        any_of = where(rebounds, one, any_of)
+    for k in range(len(cones.mu)):                              # what others push is not struck before them
+        time, v = given.kept.closes[k], cones.c[len(cones.lower) + 3 * k + 2]
+        given.kept.closes[k] = where((time < last) & (v >= -given.settings.slow[0]), last, time)
+    return any_of, last
+
+
+@kernel
+def strike(given: ContactTables, problem: Problem, first: int, calls: np.ndarray, h: Scalar, share: float,
+           cones: Cones) -> bool:
+    """Impacts with restitution: their impulses become problem.b from `first` on, and c and bounds what they leave to be
+    solved. Returns whether there are any.
+
+    A contact takes part that closes within the step, with the velocity which it has then; one that is closed, with that
+    at the begin, for what gravity does in a step is no approach."""
+    before_impacts(given, problem, first, h, share, cones)
+    reach, struck, impulses = null(h), False, problem.b[0, first:]
+    for _ in range(len(cones.mu) + 1):
+        any_of, reach = approach(given, h, reach, cones)
+        if not some(any_of > 0.0):
+            break
+        struck = True
+        solve(given, cones, calls, True)
+        for i in range(len(cones.c)):
+            impulses[i] += where(any_of > 0.0, cones.x[i], null(h))
+            cones.c[i] = where(any_of > 0.0, cones.v[i], cones.c[i])
+    for k in range(len(cones.mu)):
+        cones.c[len(cones.lower) + 3 * k + 2] += given.kept.differs[k]
+        near = given.contact.gap[k] < given.settings.margin[0]
+        cones.active[k] = where(near, null(h) + 1.0, null(h))
+    for j in range(len(cones.lower)):
+        cones.lower[j], cones.upper[j] = cones.lower[j] - impulses[j], cones.upper[j] - impulses[j]
+    put_impulses(given, cones)
+    return struck
+
+
+@kernel
+def after_impacts(given: ContactTables, impulses: np.ndarray, share: float, cones: Cones) -> None:
+    """Add the impulses of impacts to those of the contacts, and put into cones.first what the displacement in the step
+    has of them beyond `share`: an impulse counts from when it acts."""
+    u = len(cones.lower)
+    for i in range(len(cones.first)):
+        cones.first[i] = null(impulses[i])
+    for k in range(len(cones.mu)):
         i = u + 3 * k
-        given.kept.x[k] = Vec3(cones.x[i], cones.x[i + 1], cones.x[i + 2])
+        x, time = vector_at(impulses, i), given.kept.closes[k]
+        given.kept.x[k] = given.kept.x[k] + x
+        put_vector(cones.first, i, where(time < 1.0, 1.0 - share - time, null(time) - share) * x)
+
+
+@kernel
+def put_friction(given: ContactTables, cones: Cones) -> None:
+    """Fill where contacts act, coefficients of friction, and which contacts have torsional and rolling friction."""
+    pair, none, spins, rolls = given.geometry.pair, null(given.report[0]), 0, 0
+    for k in range(len(cones.mu)):
+        which = given.contact.pair[k]
+        cones.mu[k], cones.restitution[k] = none + pair.mu[which], none + pair.restitution[which]
+        cones.active[k] = where(given.contact.gap[k] < given.settings.margin[0], none + 1.0, none)
+        if len(cones.spin_of) > 0 and pair.torsion[which] > 0.0:
+            cones.spin_of[spins], cones.spin_mu[spins] = float(k), none + pair.torsion[which]
+            spins += 1
+        if len(cones.roll_of) > 0 and pair.rolling[which] > 0.0:
+            cones.roll_of[rolls], cones.roll_mu[rolls] = float(k), none + pair.rolling[which]
+            rolls += 1
+
+
+@kernel
+def take_impulses(given: ContactTables, cones: Cones) -> None:
+    """Keep the impulses of the contacts."""
+    x, kept, row = cones.x, given.kept, len(cones.lower)
+    for k in range(len(cones.mu)):
+        kept.x[k], kept.y[k] = vector_at(x, row), zero(Vec3, x[row])
+        row += 3
+    for k in range(len(cones.spin_of)):
+        of = int(cones.spin_of[k])
+        kept.y[of] = Vec3(x[row], kept.y[of].y, kept.y[of].z)
+        row += 1
+    for k in range(len(cones.roll_of)):
+        of = int(cones.roll_of[k])
+        kept.y[of] = Vec3(kept.y[of].x, x[row], x[row + 1])
+        row += 2
 
 
 @kernel
@@ -251,17 +432,21 @@ def combine_all(problem: Problem, first: int, x: np.ndarray) -> None:
 
 
 @kernel
-def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: float, count: int) -> bool:
+def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: float, struck: bool, count: int) -> bool:
     """Set c to the gaps at the end of a step, of displacements `share` h times the mean of the velocities before and
-    after it, and to 0 for tangents and joints. Returns whether some gap is below 0 there."""
+    after it, over h, with those of cones.first if `struck`, and to 0 for tangents and joints. Returns whether some gap
+    is below 0 there."""
     found = False
-    for j in range(u):
+    for j in range(len(cones.c)):
         cones.c[j] = null(h)
     for k in range(count):
         gap, i = given.contact.gap[k], u + 3 * k
-        v = cones.v[i + 2] - where((gap > 0.0) & (gap < FAR), gap, null(gap)) / h
+        v = cones.v[i + 2] - opening(given, k) / h
         end = gap + h * (share * v + (1.0 - share) * given.kept.before[k])
-        cones.c[i], cones.c[i + 1], cones.c[i + 2] = null(gap), null(gap), end
+        if struck:
+            for j in range(len(cones.first)):
+                end += h * (cones.G[i + 2, j] * cones.first[j])
+        cones.c[i + 2] = end / h
         found = found or some((end < -TOUCHING) & (gap < given.settings.margin[0]))
     return found
 
@@ -336,31 +521,44 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
     add_constraints, take_loops_out = taking_loops_out(by) if loops else (add_nothing, take_nothing_out)
 
     @kernel
+    def add_rows(links: Link, body: tuple, touching: ContactTables, k: int, row: int, count: int, Y: np.ndarray,
+                 first: int) -> None:
+        """Add rows of contact k, those of F from a row on, to Y, whose rows of contacts begin at `first`."""
+        geometry, pair, column = touching.geometry, touching.contact.pair[k], first + row
+        i, j = geometry.solid.body[geometry.pair.first[pair]], geometry.solid.body[geometry.pair.second[pair]]
+        add_opposite(links, body, i, j, touching.kept.a[k], touching.kept.b[k], touching.F[:, row:row + count],
+                     Y[:, column:column + count])
+
+    @kernel
     def fill_columns(links: Link, body: tuple, given: ConstraintTables, touching: ContactTables, of: np.ndarray,
-                     Y: np.ndarray, count: int) -> None:
+                     cones: Cones, Y: np.ndarray) -> None:
         """Y becomes D^-1/2 L^-1 J^T for the rows of constraints, joints and contacts."""
-        geometry, u, m = touching.geometry, len(of), given.m
+        count, first = len(cones.mu), given.m + len(of)
         clear_matrix(Y)
         add_constraints(links, body, given, Y)
-        add_joints(links, body, of, Y, m)
+        add_joints(links, body, of, Y, given.m)
         put_forces(touching, count)
-        for k in range(count):
-            pair, first = touching.contact.pair[k], m + u + 3 * k
-            i, j = geometry.solid.body[geometry.pair.first[pair]], geometry.solid.body[geometry.pair.second[pair]]
-            add_opposite(links, body, i, j, touching.kept.a[k], touching.kept.b[k], touching.F[:, 3 * k:3 * k + 3],
-                         Y[:, first:first + 3])
+        spins, row = len(cones.spin_of), 0
+        for b in range(count + spins + len(cones.roll_of)):
+            k, rows = b, 3
+            if b >= count + spins:
+                k, rows = int(cones.roll_of[b - count - spins]), 2
+            elif b >= count:
+                k, rows = int(cones.spin_of[b - count]), 1
+            add_rows(links, body, touching, k, row, rows, Y, first)
+            row += rows
         finish(body, Y)
 
-    @outlined
+    @kernel
     def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, touching: ContactTables, calls: np.ndarray,
                         acts: np.ndarray, factors: bool, most: Scalar, h: Scalar, share: float, begin: np.ndarray,
                         qd: np.ndarray, moved: np.ndarray) -> None:
         """Change qd (n), from velocities `begin` at the start of a step of length h, by impulses, for bodies in their
-        places, with M^-1 if `factors`; and `moved` (n) by the displacement that corrects penetrations. share: of the
+        places, with M^-1 if `factors`; and `moved` (n) by the velocities that correct penetrations in it. share: of the
         displacement in the step that the velocities at its end have; those at its start have the rest."""
         count = find(body, touching, calls)
         of, m = joints_that_may_act(links, acts, np.empty(len(qd), dtype=np.int64)), given.m
-        u = len(of)
+        u, struck = len(of), False
         if count > 0:
             if share < 1.0 or touching.settings.rebounds[0] != 0:
                 put_motion(links, body, begin)
@@ -369,37 +567,50 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
             put_motion(links, body, qd)
             count = keep_near(body, touching, h, count)
         recall(touching, count)
-        cones = cones_in(qd[0], u, count, touching.memory, touching.cones)
+        spins, rolls = turning(touching, count)
+        cones = cones_in(qd[0], u, count, touching.memory, touching.cones, spins, rolls)
+        problem = contact_problem(touching, qd[0], len(qd), m, len(cones.x))
         if u + count + m > 0:
-            problem = contact_problem(touching, qd[0], len(qd), m, u + 3 * count)
+            put_friction(touching, cones)
             largest = null(h)
             if not factors:
                 gather(links.coordinate, qd, body.qd)
                 clear(body.tau)
                 gather(links.coordinate, acts[ADDED], body.added)
                 largest = factorize(links, body, given)
-            fill_columns(links, body, given, touching, of, problem.Y, count)
+            fill_columns(links, body, given, touching, of, cones, problem.Y)
             for j in range(u):
                 problem.b[0, m + j] = -qd[links.coordinate[of[j]]]
-            ask_contacts(body, touching, problem, m + u, h, count)
+            ask_contacts(body, touching, problem, m + u, h, cones)
             measure(problem)
-            put_cones(links, of, acts, touching, problem.squares[0, m:], cones, count)
+            put_cones(links, of, acts, touching, problem.squares[0, m:], cones)
             combine(problem, take_loops_out(links, body, given, problem, largest, most))
             put_operator(problem, m, cones)
-            solve(touching, cones, calls, u, count)
-            take_impulses(touching, cones, u, count)
+            if count > 0 and touching.settings.rebounds[0] != 0:
+                struck = strike(touching, problem, m, calls, h, share, cones)
+            solve(touching, cones, calls, False)
+            take_impulses(touching, cones)
             combine_all(problem, m, cones.x)
+            if struck:
+                combine_all(problem, m, problem.b[0, m:])
             add_half(links, body, given, problem.x, qd)
         else:
             for k in (COMPLEMENTARITY, CONE, DISSIPATION):
                 cones.found[k] = null(h)
-        put_report(touching, h, cones, count)
         remember(touching, count)
-        if count > 0 and penetrates(touching, cones, u, h, share, count):
+        if struck:
+            after_impacts(touching, problem.b[0, m:], share, cones)
+        put_report(touching, h, cones, count)
+        corrects = count > 0 and penetrates(touching, cones, u, h, share, struck, count)
+        if corrects:
             hold_joints(links, of, acts, cones)
-            solve(touching, cones, calls, u, count)
+            solve(touching, cones, calls, False)
+        if corrects or struck:
             for i in range(len(problem.x)):
                 problem.x[i] = null(h)
-            combine_all(problem, m, cones.x)
+            if corrects:
+                combine_all(problem, m, cones.x)
+            if struck:
+                combine_all(problem, m, cones.first)
             add_half(links, body, given, problem.x, moved)
     return add_impulses_to

@@ -2,8 +2,6 @@
 from collections.abc import Callable
 from functools import cache
 
-from numba import types
-
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number, per_joint
 from screw_dynamics.compiled.samples import load_rows, store_rows
@@ -22,8 +20,8 @@ from .kinematics import ConstraintKinematics
 
 
 def form_of_touches(on_groups: bool, lanes: bool) -> Form:
-    """What is compiled of `list_touches` for calls from Python: of workspace, configurations (N, 1, nq), and reports (N, 1,
-    numbers) as of contact_tables.py, without residuals and forces."""
+    """What is compiled of `list_touches` for calls from Python: of workspace, configurations (N, 1, nq), and reports
+    (N, 1, numbers) as of contact_tables.py, without residuals and forces."""
     Table = with_motion(ConstraintKinematics)
     Table, fill = (ws.placed(Table), fill_placements) if on_groups else (Table, fill_coordinates)
     like = lane if lanes else number
@@ -39,7 +37,8 @@ def form_of_touches(on_groups: bool, lanes: bool) -> Form:
             put_poses(links, body)
             forget(given)
             locate(given.geometry, body.C)
-            count, missed = list_touches(given.geometry, given.settings.margin[0], given.contact, given.settings.most[0])
+            margin, most = given.settings.margin[0], given.settings.most[0]
+            count, missed = list_touches(given.geometry, margin, given.contact, most)
             given.report[RESIDUALS] = null(given.report[0]) + float(missed)
             for k in range(count):
                 put_touch(given, k, zero(Vec3, q[0]))

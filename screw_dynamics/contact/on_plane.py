@@ -1,6 +1,6 @@
 """Shapes on a plane: points of the shape that are lowest, each with its height. Corners have their numbers."""
 from screw_dynamics.numbers.scalars import where
-from screw_dynamics.numbers.values import kernel, null, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, null
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3, cross
 
@@ -17,16 +17,16 @@ def write_height(touch: Touch, row: int, point: Vec3, origin: Vec3, n: Vec3) -> 
     write(touch, row, point, n @ (point - origin), n)
 
 
-@outlined
-def sphere_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+@kernel
+def sphere_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """The lowest point."""
     A, B, r = given.place.C[a], given.place.C[b], given.solid.size[a].x
     n = axis_z(B.R)
     write(touch, row, A.p - r * n, n @ (A.p - B.p) - r, n)
 
 
-@outlined
-def capsule_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+@kernel
+def capsule_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """The lowest points of the balls at its ends."""
     A, B, size = given.place.C[a], given.place.C[b], given.solid.size[a]
     n, half = axis_z(B.R), size.z * axis_z(A.R)
@@ -34,8 +34,8 @@ def capsule_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int) ->
     write(touch, row + 1, A.p + half - size.x * n, n @ (A.p + half - B.p) - size.x, n)
 
 
-@outlined
-def box_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+@kernel
+def box_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """The eight corners: of number k, bit 0 is set where x is positive, bit 1 for y, bit 2 for z."""
     A, B, h = given.place.C[a], given.place.C[b], given.solid.size[a]
     n = axis_z(B.R)
@@ -53,10 +53,10 @@ def lowest_direction(R: Rotation, n: Vec3) -> Vec3:
     return Vec3(where(upright, x.x, down.x), where(upright, x.y, down.y), where(upright, x.z, down.z))
 
 
-@outlined
-def cylinder_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
-    """The lowest points of the rims at the lower and upper end of its z axis, between which it lies; and the three others
-    of the lower rim, a quarter turn apart, on which it stands."""
+@kernel
+def cylinder_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
+    """The lowest points of the rims at the lower and upper end of its z axis, between which it lies; and the three
+    others of the lower rim, a quarter turn apart, on which it stands."""
     A, B, size = given.place.C[a], given.place.C[b], given.solid.size[a]
     n, u = axis_z(B.R), axis_z(A.R)
     out = size.x * lowest_direction(A.R, n)
@@ -69,8 +69,8 @@ def cylinder_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int) -
     write_height(touch, row + 4, lower - across, B.p, n)
 
 
-@outlined
-def hull_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int) -> None:
+@kernel
+def hull_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """All vertices."""
     A, B, first, data = given.place.C[a], given.place.C[b], given.solid.first[a], given.data
     n = axis_z(B.R)

@@ -1,11 +1,12 @@
 """Which kernel finds the touches of two kinds of shapes, and how many these can be."""
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 from screw_dynamics.numbers.values import kernel
 
-from . import on_plane, spheres
-from .solids import BOX, CAPSULE, CONVEX_HULL, CYLINDER, NUMBERS, PLANE, SPHERE, Solid
+from . import boxes, capsules, on_height_field, on_plane, spheres
+from .solids import BOX, CAPSULE, CONVEX_HULL, CYLINDER, HEIGHT_FIELD, NUMBERS, PLANE, SPHERE, Solid
 
 KINDS = len(NUMBERS)
 OF_VERTICES = 0         # points of a pair that has one for each vertex of its first
@@ -25,10 +26,18 @@ TOUCHING = {
     (SPHERE, BOX): Touching(spheres.sphere_box, 1),
     (SPHERE, CYLINDER): Touching(spheres.sphere_cylinder, 1),
     (SPHERE, PLANE): Touching(on_plane.sphere_on_plane, 1),
+    (CAPSULE, CAPSULE): Touching(capsules.capsule_capsule, capsules.CAPSULE_POINTS),
+    (CAPSULE, BOX): Touching(capsules.capsule_box, capsules.CAPSULE_POINTS),
+    (BOX, BOX): Touching(boxes.box_box, boxes.BOX_POINTS),
     (CAPSULE, PLANE): Touching(on_plane.capsule_on_plane, 2),
     (BOX, PLANE): Touching(on_plane.box_on_plane, 8),
     (CYLINDER, PLANE): Touching(on_plane.cylinder_on_plane, on_plane.CYLINDER_POINTS),
     (CONVEX_HULL, PLANE): Touching(on_plane.hull_on_plane, OF_VERTICES),
+    (SPHERE, HEIGHT_FIELD): Touching(on_height_field.sphere_on_height_field, on_height_field.BALL),
+    (CAPSULE, HEIGHT_FIELD): Touching(on_height_field.capsule_on_height_field, on_height_field.CAPSULE_POINTS),
+    (BOX, HEIGHT_FIELD): Touching(on_height_field.box_on_height_field, on_height_field.BOX_POINTS),
+    (CYLINDER, HEIGHT_FIELD): Touching(on_height_field.cylinder_on_height_field, on_height_field.CYLINDER_POINTS),
+    (CONVEX_HULL, HEIGHT_FIELD): Touching(on_height_field.hull_on_height_field, OF_VERTICES),
 }
 
 
@@ -45,21 +54,24 @@ def _dispatch(cases):
     """The kernel (number, ...) that calls the function of a number, of those [(number, function)]."""
     (number, function), *others = cases
     if not others:
-        return kernel(lambda case, given, a, b, touch, row: function(given, a, b, touch, row))
+        return kernel(lambda case, given, a, b, touch, row, margin: function(given, a, b, touch, row, margin))
     rest = _dispatch(others)
 
-    def call(case, given, a, b, touch, row):
+    def call(case, given, a, b, touch, row, margin):
         if case == number:
-            function(given, a, b, touch, row)
+            function(given, a, b, touch, row, margin)
         else:
-            rest(case, given, a, b, touch, row)
+            rest(case, given, a, b, touch, row, margin)
     return kernel(call)
 
 
-_by_kinds = _dispatch([(KINDS * a + b, case.touches) for (a, b), case in TOUCHING.items()])
+@cache
+def writer(kinds: frozenset[tuple[int, int]]) -> Callable:
+    """The kernel (given, a, b, touch, row, margin) that writes the touches of solid a with b from a row on, for pairs
+    of these kinds, each with the lower first: what is left out takes no time to compile."""
+    chosen = [(KINDS * a + b, case.touches) for (a, b), case in TOUCHING.items() if (a, b) in kinds]
+    by_kinds = _dispatch(chosen)
 
-
-@kernel
-def write_touches(given, a, b, touch, row):
-    """Write the touches of solid a with b, the first of the lower kind, from a row on."""
-    _by_kinds(KINDS * given.solid.kind[a] + given.solid.kind[b], given, a, b, touch, row)
+    def write(given, a, b, touch, row, margin):
+        by_kinds(KINDS * given.solid.kind[a] + given.solid.kind[b], given, a, b, touch, row, margin)
+    return kernel(write)

@@ -1,6 +1,8 @@
 """How kernels write touches, and what they share: axes of frames, spheres about points."""
+from screw_dynamics.numbers.lanes import extract, insert
 from screw_dynamics.numbers.scalars import sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, zero
+from screw_dynamics.screws.se3 import Pose
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3
 
@@ -69,3 +71,48 @@ def write_spheres(touch: Touch, row: int, a: Vec3, r_a: Scalar, b: Vec3, r_b: Sc
     """Write the touch of spheres about two points, with this normal where they coincide."""
     distance, n = direction(a - b, otherwise)
     write(touch, row, a - r_a * n, distance - (r_a + r_b), n)
+
+
+# ------------------------------------------------------------------------------------------------- one place of lanes
+@kernel
+def vector_at(a: Vec3, k: int) -> Vec3:
+    """The vector in place k, of float64."""
+    return Vec3(extract(a.x, k), extract(a.y, k), extract(a.z, k))
+
+
+@kernel
+def pose_at(C: Pose, k: int) -> Pose:
+    """The pose in place k, of float64."""
+    return Pose(Rotation(vector_at(C.R.x, k), vector_at(C.R.y, k), vector_at(C.R.z, k)), vector_at(C.p, k))
+
+
+@kernel
+def replaced(a: Vec3, k: int, b: Vec3) -> Vec3:
+    """The vector a with b in place k."""
+    return Vec3(insert(a.x, k, b.x), insert(a.y, k, b.y), insert(a.z, k, b.z))
+
+
+@kernel
+def write_place(touch: Touch, row: int, k: int, on_first: Vec3, gap: float, n: Vec3) -> None:
+    """Write the touch of one state in place k; the row has been written before."""
+    touch.gap[row] = insert(touch.gap[row], k, gap)
+    touch.p[row] = replaced(touch.p[row], k, on_first - (0.5 * gap) * n)
+    touch.n[row] = replaced(touch.n[row], k, n)
+
+
+@kernel
+def component(a: Vec3, i: int) -> Scalar:
+    """Component i of a vector."""
+    return a.x if i == 0 else a.y if i == 1 else a.z
+
+
+@kernel
+def column(R: Rotation, i: int) -> Vec3:
+    """Axis i of the frame, in world axes."""
+    return Vec3(component(R.x, i), component(R.y, i), component(R.z, i))
+
+
+@kernel
+def unit(i: int, length: float) -> Vec3:
+    """A vector of float64 along axis i."""
+    return Vec3(length if i == 0 else 0.0, length if i == 1 else 0.0, length if i == 2 else 0.0)

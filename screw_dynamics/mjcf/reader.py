@@ -1,9 +1,11 @@
 """From an MjModel to a Model, element by element."""
 import os
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from screw_dynamics.model.builder import Limits, ModelBuilder
 from screw_dynamics.model.model import Model
@@ -67,28 +69,28 @@ def _reading(mujoco, source, folder):
     return partial(mujoco.MjModel.from_xml_path, checked_file(source, folder))
 
 
-def model_of(mj: Any) -> Model:
-    """The Model of an MjModel, with what is left out in its warnings."""
-    bodies, joints = _names(mj.nbody, mj.body, "body"), _names(mj.njnt, mj.joint, "joint")
+def model_of(mj: Any, touching: bool = False) -> Model:
+    """The Model of an MjModel, with what is left out in its warnings; touching: contacts are not, a scene has them."""
+    bodies, joints = names_of(mj.nbody, mj.body, "body"), names_of(mj.njnt, mj.joint, "joint")
     builder = ModelBuilder(bodies[0], _inertia(mj, 0))
     for body in range(1, mj.nbody):
         _add_body(builder, mj, body, bodies, joints)
     for site in map(mj.site, range(mj.nsite)):
         if site.name and site.name not in bodies:
-            builder.add_fixed(site.name, bodies[int(mj.site_bodyid[site.id])], _pose(site.pos, site.quat))
+            builder.add_fixed(site.name, bodies[int(mj.site_bodyid[site.id])], pose_of(site.pos, site.quat))
     others = [_add_equality(builder, mj, k, bodies, joints) for k in range(mj.neq)]
-    _note_left_out(builder, mj, bodies, joints, [name for name in others if name])
+    _note_left_out(builder, mj, bodies, joints, [name for name in others if name], touching)
     return builder.build()
 
 
-def _names(count, entry, kind):
+def names_of(count: int, entry: Callable[[int], Any], kind: str) -> list[str]:
     """A name for each; those without one are called by their number."""
     given = [entry(k).name for k in range(count)]
     return [name or next(f"{kind}_{k}{more}" for more in ("", "_", "__") if f"{kind}_{k}{more}" not in given)
             for k, name in enumerate(given)]
 
 
-def _pose(position, quaternion=(1.0, 0.0, 0.0, 0.0)):
+def pose_of(position: ArrayLike, quaternion: ArrayLike = (1.0, 0.0, 0.0, 0.0)) -> np.ndarray:
     """The pose (4, 4) of a position and a quaternion w x y z of any length."""
     w, *v = np.asarray(quaternion, dtype=float) / np.linalg.norm(quaternion)
     C, V = np.eye(4), tilde(np.array(v))
@@ -98,7 +100,7 @@ def _pose(position, quaternion=(1.0, 0.0, 0.0, 0.0)):
 
 
 def _inertia(mj, body):
-    C = _pose(mj.body_ipos[body], mj.body_iquat[body])
+    C = pose_of(mj.body_ipos[body], mj.body_iquat[body])
     R = C[:3, :3]
     return inertia_matrix(mj.body_mass[body], C[:3, 3], R @ np.diag(mj.body_inertia[body]) @ R.T)
 
@@ -106,7 +108,7 @@ def _inertia(mj, body):
 def _add_body(builder, mj, body, bodies, joints):
     """A link for each joint of a body, in MuJoCo's order, all but the last massless."""
     parent, inertia = bodies[mj.body_parentid[body]], _inertia(mj, body)
-    placement = _pose(mj.body_pos[body], mj.body_quat[body])
+    placement = pose_of(mj.body_pos[body], mj.body_quat[body])
     first, count = int(mj.body_jntadr[body]), int(mj.body_jntnum[body])
     if count == 0:
         builder.add_fixed(bodies[body], parent, placement, inertia)
@@ -118,7 +120,7 @@ def _add_body(builder, mj, body, bodies, joints):
 
 
 def _add_joint(builder, mj, joint, name, link, parent, placement, inertia):
-    kind, at, dof = mj.jnt_type[joint], _pose(mj.jnt_pos[joint]), mj.jnt_dofadr[joint]
+    kind, at, dof = mj.jnt_type[joint], pose_of(mj.jnt_pos[joint]), mj.jnt_dofadr[joint]
     options = {"damping": mj.dof_damping[dof], "friction": mj.dof_frictionloss[dof]}
     if kind == FREE:
         builder.add_group_joint("free", name, link, parent, np.eye(4), inertia, **options)
@@ -146,28 +148,28 @@ def _add_equality(builder, mj, k, bodies, joints):
         builder.add_gear(name, {joints[ends[0]]: 1.0, **others}, at + data[0] - (slope * on if others else 0.0))
         return None
     if mj.eq_objtype[k] == SITE:
-        frames = [_pose(mj.site_pos[site], mj.site_quat[site]) for site in ends]
+        frames = [pose_of(mj.site_pos[site], mj.site_quat[site]) for site in ends]
         ends = tuple(int(mj.site_bodyid[site]) for site in ends)
     elif kind == CONNECT:
-        frames = [_pose(data[:3]), _pose(data[3:6])]
+        frames = [pose_of(data[:3]), pose_of(data[3:6])]
     else:
-        frames = [_pose(data[3:6], data[6:10]), _pose(data[:3])]
+        frames = [pose_of(data[3:6], data[6:10]), pose_of(data[:3])]
     builder.add_loop_joint(name, "spherical" if kind == CONNECT else "fixed", bodies[ends[0]], bodies[ends[1]], *frames)
     return None
 
 
-def _note_left_out(builder, mj, bodies, joints, equalities):
+def _note_left_out(builder, mj, bodies, joints, equalities, touching):
     named = {
         "armature of ball and free joints": dict.fromkeys(
             joints[k] for k in mj.dof_jntid[mj.dof_armature != 0.0] if mj.jnt_type[k] in (FREE, BALL)),
         "springs of joints": [joints[k] for k in np.flatnonzero(mj.jnt_stiffness)],
         "gravity compensation of bodies": [bodies[k] for k in np.flatnonzero(mj.body_gravcomp)],
-        "actuators": _names(mj.nu, mj.actuator, "actuator"),
-        "tendons": _names(mj.ntendon, mj.tendon, "tendon"),
+        "actuators": names_of(mj.nu, mj.actuator, "actuator"),
+        "tendons": names_of(mj.ntendon, mj.tendon, "tendon"),
         "equalities": equalities,
     }
     left = [f"{what} {listed(names)}" for what, names in named.items() if names]
-    if mj.npair or (mj.geom_contype.any() and mj.geom_conaffinity.any()):
+    if not touching and (mj.npair or (mj.geom_contype.any() and mj.geom_conaffinity.any())):
         left.append("contacts")
     if left:
         builder.warn(f"left out of the model of MuJoCo: {'; '.join(left)}")

@@ -51,7 +51,8 @@ class SceneObject:
                 raise ValueError(f"{name}: a {shape.kind.replace('_', ' ')} is fixed: it must have no mass")
         if self.inertia is not None:
             self._set(inertia=_kept(poses.inertia(name, self.inertia)))
-            if self.mass is not None and self.mass != self.inertia[5, 5]:
+            if self.mass is not None and not np.isclose(checks.positive(f"{name}: mass", self.mass),
+                                                        self.inertia[5, 5], rtol=1e-9, atol=0.0):
                 raise ValueError(f"{name}: mass {self.mass!r} is not that of its inertia, {self.inertia[5, 5]:g}")
             self._set(mass=checks.positive(f"{name}: mass", self.inertia[5, 5]))
         elif self.mass is not None:
@@ -66,6 +67,14 @@ class SceneObject:
     def free(self) -> bool:
         """Whether it moves."""
         return self.mass is not None
+
+    @property
+    def of_one_density(self) -> bool:
+        """Whether its inertia is that of its shapes."""
+        try:
+            return np.allclose(self.inertia, _inertia(self.shapes, self.mass), rtol=1e-12, atol=1e-12 * self.mass)
+        except ValueError:              # an open mesh
+            return False
 
     @property
     def body(self) -> FreeBody:
@@ -86,7 +95,8 @@ class SceneObject:
         """Its shapes on a link: those of a free body on its own, at their poses in it, those of a fixed one on the
         root, at their poses in the world."""
         C = np.eye(4) if self.free else np.asarray(self.pose)
-        return [CollisionShape(link, shape, C @ pose, self.material(of_scene), self.name) for shape, pose in self.shapes]
+        material = self.material(of_scene)
+        return [CollisionShape(link, shape, C @ pose, material, self.name) for shape, pose in self.shapes]
 
 
 def placed(name: str, given: Any) -> tuple[tuple[Shape, np.ndarray], ...]:
@@ -118,7 +128,8 @@ def on_links(shapes: Mapping[str, Any], links: Iterable[str]) -> list[CollisionS
 
 def with_materials(shapes: Iterable[CollisionShape], materials: Mapping[str, Material],
                    links: Iterable[str]) -> list[CollisionShape]:
-    """The shapes with other materials by {link: Material}, or a number, its friction; ValueError for an unknown link."""
+    """The shapes with other materials by {link: Material}, or a number, its friction; ValueError for an unknown link.
+    """
     if not isinstance(materials, Mapping):
         raise ValueError(f"materials must be {{link: Material}}, not {checks.described(materials)}")
     known, found = set(links), {}
@@ -144,6 +155,6 @@ def _inertia(shapes, mass):
     return total
 
 
-def _kept(a):
-    a.setflags(write=False)
-    return a
+def _kept(array):
+    array.setflags(write=False)
+    return array

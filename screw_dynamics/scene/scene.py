@@ -1,7 +1,10 @@
 """Scene: robots, bodies and the ground, which touch."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -10,14 +13,22 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.contact.materials import Combination, Material
+from screw_dynamics.contact.on_links import CollisionShape
 from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, HeightField, Plane, Sphere
 from screw_dynamics.model.builder import ModelBuilder
-from screw_dynamics.model.joining import Mounted, join
+from screw_dynamics.model.joining import join
 from screw_dynamics.robot import Robot
 from screw_dynamics.robot.evaluation import Forces, Threads
 from screw_dynamics.simulation.integrators import FIXED_STEPS
+from screw_dynamics.urdf.source import Source
 
+from .derivatives import SceneLinearization
+from .file import read_scene
+from .mjcf import read_mjcf_scene
 from .objects import SceneObject, on_links, with_materials
+from .planning import ScenePlanning
+from .robots import collisions, mounted, of_robot
+from .self_collision import self_collision
 from .touching import Contacts, Residuals, Solid, Touching
 
 
@@ -52,28 +63,32 @@ class Distances(NamedTuple):
 
 
 Robots = Robot | Mapping[str, Robot]
+Shapes = Mapping[str, Any] | Sequence[CollisionShape] | None
 
 
-class Scene:
+class Scene(SceneLinearization, ScenePlanning):
     """Robots, bodies and the ground, which touch with friction: contacts that stick, slide, roll and rebound.
 
-    robot: a Robot, or several {name: Robot}, whose links and joints are called name/link then, fixed to one world at
-    `poses` {name: (4, 4)}. Their links touch with `shapes` {link: shape, (shape, pose (4, 4) in the link), or several
-    of these}. ground: the plane z = 0. friction, restitution, torsion and rolling: of all surfaces without their own;
-    `materials` {link: Material, or its friction} are those of links; what two surfaces have between them says
-    `combination`, contact.materials.Combination.
+    robot: a Robot, or several {prefix: Robot}, "left/" say, whose links and joints get it before their names, fixed to
+    one world at `poses` {prefix: (4, 4)}. Their links touch with `shapes` {link: shape, (shape, pose (4, 4) in the link), or several
+    of these}, or with those of a list of CollisionShapes; without it, with the collision shapes of the URDF that a robot
+    was read from. self_collisions: links of robots touch each other, too, as scene.self_collision has it: without srdf,
+    a path or text, those are left out that samples of configurations find in contact always or never. ground: the plane z = 0. friction, restitution, torsion and
+    rolling: of all surfaces without their own; `materials` {link: Material, or its friction} are those of links; what
+    two surfaces have between them says `combination`, contact.materials.Combination.
 
     Objects are added by add_box and others. q is that of the robots, followed by x y z and quaternion x y z w of each
     free body, in the order in which they were added. `robot` is that of everything, with all its methods. disable:
-    pairs of links, or of objects, that do not touch. max_contacts: at once; margin: gaps in m up to which contacts are looked
-    for; slow: approach in m/s below which nothing rebounds."""
+    pairs of links, or of objects, that do not touch. max_contacts: at once; margin: gaps in m up to which contacts are
+    looked for; slow: approach in m/s below which nothing rebounds."""
 
     def __init__(self, robot: Robots, *, ground: bool = False, friction: float = 0.8, restitution: float = 0.0,
-                 torsion: float = 0.0, rolling: float = 0.0, shapes: Mapping[str, Any] | None = None,
-                 materials: Mapping[str, Any] | None = None, poses: Mapping[str, ArrayLike] | None = None,
+                 torsion: float = 0.0, rolling: float = 0.0, shapes: Shapes = None,
+                 materials: Mapping[str, Any] | None = None, self_collisions: bool = False,
+                 srdf: Source | None = None, poses: Mapping[str, ArrayLike] | None = None,
                  disable: Iterable[tuple[str, str]] = (), combination: Combination | None = None,
                  max_contacts: int | None = None, margin: float = 0.02, slow: float = 0.01):
-        self._robots = _mounted(robot, poses or {})
+        self._robots = mounted(robot, poses or {})
         self.material = Material(friction, restitution, torsion, rolling).checked("scene")
         self.combination = (combination or Combination()).checked("scene")
         self._objects: dict[str, SceneObject] = {}
@@ -81,10 +96,43 @@ class Scene:
         self._options = (None if max_contacts is None else checks.whole("max_contacts", max_contacts, 1),
                          checks.positive("margin", margin), checks.positive("slow", slow))
         links = self._robots.link_names
-        self._shapes = with_materials(on_links(shapes or {}, links), materials or {}, links)
+        found = collisions(robot) if shapes is None else (
+            on_links(shapes, links) if isinstance(shapes, Mapping) else list(shapes))
+        self._shapes = with_materials(found, materials or {}, links)
         self._disabled = [frozenset(pair) for pair in disable]
+        self._self_pairs = (self._find_self_pairs(srdf)
+                            if checks.flag("self_collisions", self_collisions) or srdf is not None else {})
         if checks.flag("ground", ground):
             self.add_plane("ground")
+
+    @classmethod
+    def from_file(cls, source: str | os.PathLike, **options: Any) -> Scene:
+        """The scene of a YAML file, or of its text, docs/scenes.md; options as of Scene, which count for more than the
+        file. ValueError names file, element and value."""
+        given = read_scene(source)
+        robots = {each.prefix: Robot.from_urdf(each.urdf, each.base_link, gravity=given.gravity,
+                                               floating_base=each.floating_base) for each in given.robots}
+        shapes = [shape for each in given.robots for shape in of_robot(each, robots[each.prefix])]
+        disable = [(each.prefix + a, each.prefix + b) for each in given.robots for a, b in each.disable]
+        srdf = [each.srdf for each in given.robots if each.srdf is not None]
+        if srdf and len(given.robots) > 1:
+            raise ValueError("an SRDF is taken with one robot alone, not with several")
+        poses = {each.prefix: each.pose for each in given.robots}
+        scene = cls(robots or Robot(ModelBuilder("world").build(), given.gravity), **{
+            **given.material._asdict(), "ground": given.ground, "combination": given.combination, "shapes": shapes,
+            "poses": poses, "disable": disable, "srdf": srdf[0] if srdf else None, **options})
+        for each in given.objects:
+            scene.add_object(each)
+        return scene
+
+    @classmethod
+    def from_mjcf(cls, source: Any, **options: Any) -> Scene:
+        """The scene of a model of MuJoCo, a path, text, MjSpec or MjModel: its bodies, geoms and pairs, as rigid ones;
+        options as of Scene. An MjcfWarning names what is left out."""
+        given = read_mjcf_scene(source)
+        scene = cls(Robot(given.model, given.gravity), shapes=given.shapes, **options)
+        scene._self_pairs = dict(zip(given.pairs, given.materials, strict=True))
+        return scene
 
     # --------------------------------------------------------------------------------------------- what is in it
     def add_box(self, name: str, size: ArrayLike, mass: float | None = None, pose: ArrayLike | None = None,
@@ -141,6 +189,39 @@ class Scene:
         del self._objects[name]
         self._made = None
 
+    def change(self, name: str, **fields: Any) -> None:
+        """Give an object other fields of SceneObject, its pose, friction ..., or a link another material."""
+        if name not in self._objects and name not in {shape.link for shape in self._shapes}:
+            raise ValueError(f"nothing called {name!r} touches, the scene has "
+                             f"{', '.join(dict.fromkeys([*self._objects, *(shape.link for shape in self._shapes)]))}")
+        if name in self._objects:
+            given = self._objects[name]
+            kept = {} if given.inertia is None else {"mass": None}      # its inertia has it
+            self._objects[name] = replace(given, **{**kept, **fields})
+        else:
+            self._shapes = [shape if shape.link != name else shape._replace(
+                material=(shape.material or self.material).but(**fields).checked(f"material of link {name!r}"))
+                for shape in self._shapes]
+        self._made = None
+
+    def keep_apart(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Let more pairs of links, or of objects, not touch."""
+        self._disabled = [*self._disabled, *(frozenset(pair) for pair in pairs)]
+        self._made = None
+
+    def copy(self, robot: Robot | None = None) -> Scene:
+        """The same scene, of its own, also around another robot of the same links."""
+        other = copy(self)
+        other._objects = dict(self._objects)
+        if robot is not None:
+            other._robots, other._made = robot, None
+        return other
+
+    @property
+    def robots(self) -> Robot:
+        """The robots alone, as one."""
+        return self._robots
+
     @property
     def objects(self) -> Mapping[str, SceneObject]:
         """What was added, by name."""
@@ -172,22 +253,35 @@ class Scene:
             each.name if each.free else alone.model.root, self.material))]
         belts = [(0.0, 0.0, 0.0)] * len(self._shapes) + [
             pose[:3, :3].T @ each.belt for each in self._objects.values() for _, pose in each.shapes]
-        solids = [Solid(shape.name or shape.link, shape.link, shape.shape, shape.pose, tuple(belt))
-                  for shape, belt in zip(shapes, belts, strict=True)]
-        materials = [shape.material or self.material for shape in shapes]
-        pairs = [(i, j) for i in range(len(solids)) for j in range(i) if self._may_touch(robot, solids[j], solids[i])]
-        both = [self.combination.of(materials[i], materials[j]) for i, j in pairs]
+        names = [shape.name if shape.name in self._objects else shape.link for shape in shapes]
+        solids = [Solid(name, shape.link, shape.shape, shape.pose, tuple(belt))
+                  for name, shape, belt in zip(names, shapes, belts, strict=True)]
+        materials, of_robots = [shape.material or self.material for shape in shapes], len(self._shapes)
+        pairs = {pair: between or self.combination.of(*(materials[i] for i in pair))
+                 for pair, between in self._self_pairs.items()}
+        for i in range(of_robots, len(solids)):
+            for j in range(i):
+                if self._may_touch(robot, solids[j], solids[i]):
+                    pairs[j, i] = self.combination.of(materials[j], materials[i])
         most, margin, slow = self._options
-        return Touching(robot, solids, pairs, both, most, margin, slow)
+        return Touching(robot, solids, list(pairs), list(pairs.values()), most, margin, slow)
+
+    def _find_self_pairs(self, srdf):
+        """The pairs of shapes of robots that touch each other: {(i, j): None}."""
+        robot, shapes = self._robots, self._shapes
+        solids = [Solid(shape.link, shape.link, shape.shape, shape.pose) for shape in shapes]
+
+        def gaps(q, pairs):
+            touching = Touching(robot, solids, pairs, [self.material] * len(pairs))
+            return touching.least_gaps(q)
+        return dict.fromkeys(self_collision(robot.model, shapes, gaps, srdf=srdf, disable=[
+            tuple(pair) for pair in self._disabled if pair <= set(robot.link_names)]).pairs)
 
     def _may_touch(self, robot, a, b):
-        """Whether two solids are on bodies that move against each other, with no joint between them."""
+        """Whether two solids, one of them an object's, are on bodies that move against each other."""
         i, j = (robot.tables.frames[robot.tables.names[solid.link]].body for solid in (a, b))
-        if i == j or {frozenset((a.name, b.name)), frozenset((a.link, b.link))}.intersection(self._disabled):
-            return False
-        links = robot.tables.links
-        joined = links[i].parent == j or links[j].parent == i
-        return not joined or a.name in self._objects or b.name in self._objects
+        names = {frozenset((a.name, b.name)), frozenset((a.link, b.link))}
+        return i != j and not names.intersection(self._disabled)
 
     @property
     def nq(self) -> int:
@@ -280,22 +374,3 @@ class Scene:
             type(x)(*(y[..., 0, :] if x is motion.contacts and y.ndim and i < 2 else y[..., 0, :, :] if
                       x is motion.contacts else y[..., 0] for i, y in enumerate(x)))
             for x in (motion.contacts, motion.residuals)))
-
-
-def _mounted(given, poses):
-    """One Robot of those that are given."""
-    if isinstance(given, Robot):
-        if poses:
-            raise ValueError(f"poses {sorted(poses)} are for robots that are given as {{name: Robot}}")
-        return given
-    if not isinstance(given, Mapping) or not given or not all(isinstance(each, Robot) for each in given.values()):
-        raise ValueError(f"robot must be a Robot, or {{name: Robot}}, not {checks.described(given)}")
-    for name in poses:
-        checks.one_of("poses: robot", name, given)
-    first = next(iter(given.values()))
-    for name, each in given.items():
-        if not np.array_equal(each.gravity, first.gravity):
-            raise ValueError(f"robot {name!r} has gravity {each.gravity.tolist()}, not that of the first, "
-                             f"{first.gravity.tolist()}")
-    robots = [Mounted(each.model, f"{name}/", poses.get(name)) for name, each in given.items()]
-    return Robot(join(ModelBuilder("world").build(), robots), first.gravity)

@@ -27,8 +27,8 @@ KEY, GAP, POINT, NORMAL, FORCE = 0, 1, slice(2, 5), slice(5, 8), slice(8, 11)   
 
 class Contacts(NamedTuple):
     """Places for contacts (..., k): which pair touches there, an index of scene.pairs, or -1 where nothing does; gap in
-    m, negative inside; point and unit normal (..., k, 3), which points from the second of the pair to the first; and the
-    force on the first (..., k, 3) in N. In the root link's frame."""
+    m, negative inside; point and unit normal (..., k, 3), which points from the second of the pair to the first; and
+    the force on the first (..., k, 3) in N. In the root link's frame."""
 
     pair: np.ndarray
     gap: np.ndarray
@@ -72,8 +72,9 @@ class Touching:
         points = sum(pair.points for pair in self.pairs)
         self.most, self.margin = min(points, MOST) if most is None else most, margin
         self._pair_of = np.repeat(np.arange(len(self.pairs)), [pair.points for pair in self.pairs])
-        self._constraints, self._slow = constraints, slow
-        self._workspaces = Workspaces(self._tables(self.most, margin))
+        self.constraints, self._slow = constraints, slow
+        self.tables = self._tables(self.most, margin)
+        self._workspaces = Workspaces(self.tables)
         self._far = Workspaces(self._tables(points, FARTHEST)) if points else None
         entries = robot.rollouts.entries
         if constraints:
@@ -83,20 +84,26 @@ class Touching:
         self.rollouts = Rollouts(robot, entries, self._workspaces, CONFIGURATIONS if constraints else NOTHING,
                                  "contacts and loops" if constraints else "contacts")
 
+    @property
+    def given(self) -> tuple[list, list, np.ndarray]:
+        """The rows of solids and of pairs, and the numbers of their shapes, as kernels of contact/ read them."""
+        return self._rows, self.pairs, self._data
+
     def _attached(self, solid):
         frame = self.robot.tables.frames[self.robot.tables.names[solid.link]]
         return Attached(solid.shape, frame.body, pose_matrix(compose(frame.C, pose(solid.pose))), solid.belt)
 
     def _tables(self, most, margin):
         """The robot's tables with those of contacts."""
-        robot, m = self.robot, self._constraints.m if self._constraints else 0
-        loops = self._constraints.in_workspaces.tables if self._constraints else tables.pack([], [], [])
+        robot, m = self.robot, self.constraints.m if self.constraints else 0
+        loops = self.constraints.in_workspaces.tables if self.constraints else tables.pack([], [], [])
         rebounds = any(pair.restitution > 0.0 for pair in self.pairs)
+        turning = int(any(pair.torsion > 0.0 or pair.rolling > 0.0 for pair in self.pairs))
         points = max((pair.points for pair in self.pairs), default=0)
-        given = contact_tables.pack(Settings(most, margin, self._slow, int(rebounds)), self._rows, self.pairs,
+        given = contact_tables.pack(Settings(most, margin, self._slow, int(rebounds), turning), self._rows, self.pairs,
                                     self._data)
         return robot.tables._replace(tables=np.concatenate([loops, given]), work=contact_tables.contact_work(
-            robot.n, m, most, len(self.solids), points))
+            robot.n, m, most, turning, len(self.solids), points))
 
     def touches(self, q: np.ndarray, far: bool = False, threads: int | None = None) -> Contacts:
         """The Contacts at configurations q (..., nq), without forces; far: of all points of all pairs."""
@@ -133,6 +140,13 @@ class Touching:
             warn_of_divergence(found.t, found.q, found.qd, dt, integrator)
         if found.left:
             warn_of_limits(self.robot.model, "the rollout", found.q, found.q[..., :1, :], found.t)
+
+    def least_gaps(self, q: np.ndarray) -> np.ndarray:
+        """The least gap in m (..., pairs) of each pair at configurations q (..., nq)."""
+        found, least = self.touches(q, far=True), np.full((*q.shape[:-1], len(self.pairs)), np.inf)
+        for k in range(len(self.pairs)):
+            least[..., k] = np.where(found.pair == k, found.gap, np.inf).min(axis=-1, initial=np.inf)
+        return least
 
     def contacts(self, report: np.ndarray) -> Contacts:
         """The Contacts of reports (..., numbers), in axes of the root link."""

@@ -27,7 +27,22 @@ from .controllers import CompiledController, compiled_controller, plain_controll
 from .divergence import warn_of_divergence
 from .integrators import FIXED_STEPS, INTEGRATORS, check_elements, momenta_address
 from .limits_left import warn_of_limits
-from .plant import CONTROLLER, DETECT, ELEMENTS, FACTORS, FORCES, FORWARD, LEAST, MOMENTA, MOST, PROJECT, REST, RESTORE, SOLVE, SPRING
+from .plant import (
+    CONTROLLER,
+    DETECT,
+    ELEMENTS,
+    FACTORS,
+    FORCES,
+    FORWARD,
+    LEAST,
+    MOMENTA,
+    MOST,
+    PROJECT,
+    REST,
+    RESTORE,
+    SOLVE,
+    SPRING,
+)
 from .robot_type import METHODS
 from .rollout_arguments import efforts, options, sampling
 from .rollout_kernels import KNOWN, entry_point, noted

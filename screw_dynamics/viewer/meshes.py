@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from screw_dynamics.urdf.meshes import meshes_of
+
 from . import glyphs
 from .glyphs import Mesh
 from .shapes import GREY, Shape
 
-LARGEST_FILE = 200e6        # bytes
 MOST_FACES = 300_000        # of a file whose edges are looked for: beyond, that takes seconds
 EDGE = np.radians(35.0)     # between faces; a sharper one is seen as an edge
 
@@ -35,37 +36,16 @@ def parts_of(shape: Shape, find: Callable[[str], Path]) -> list[Part]:
 @lru_cache(maxsize=256)
 def _file(path: str) -> list[Part]:
     """The parts of a file, a few for each material; ValueError with the reason if it cannot be read."""
-    import trimesh
-
-    if Path(path).stat().st_size > LARGEST_FILE:
-        raise ValueError(f"larger than {LARGEST_FILE / 1e6:g} MB")
-    try:
-        scene = trimesh.load_scene(path)
-    except Exception as error:  # noqa: BLE001  whatever a file or the library for it does
-        raise ValueError(_reason(path, error)) from None
-    parts = [_part(mesh, colour) for colour, mesh in _by_colour(scene).items()]
-    if not parts:
-        raise ValueError("it contains no triangles")
-    return parts
+    return [_part(mesh, colour) for colour, mesh in _by_colour(meshes_of(path)).items()]
 
 
-def _reason(path, error):
-    if Path(path).suffix.lower() == ".dae":
-        try:
-            import collada  # noqa: F401
-        except ImportError:
-            return "COLLADA needs pycollada, which is not installed: pip install pycollada"
-    return f"{type(error).__name__}: {str(error)[:120]}"
-
-
-def _by_colour(scene):
-    """One mesh for each colour of a scene, in the scene's frame: a robot's file may have hundreds of parts."""
+def _by_colour(meshes):
+    """One mesh for each colour: a robot's file may have hundreds of parts."""
     import trimesh
 
     groups: dict = {}
-    for mesh in scene.dump():
-        if isinstance(mesh, trimesh.Trimesh) and len(mesh.faces) and np.isfinite(mesh.vertices).all():
-            groups.setdefault(_colour(mesh), []).append(trimesh.Trimesh(mesh.vertices, mesh.faces))
+    for mesh in meshes:
+        groups.setdefault(_colour(mesh), []).append(trimesh.Trimesh(mesh.vertices, mesh.faces))
     return {colour: trimesh.util.concatenate(meshes) for colour, meshes in groups.items()}
 
 

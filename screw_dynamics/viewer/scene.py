@@ -11,10 +11,11 @@ from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws import arrays
 from screw_dynamics.urdf.error import UrdfError, listed
+from screw_dynamics.urdf.meshes import locate
 
 from . import glyphs
 from .meshes import Part, parts_of
-from .shapes import Shape, Shapes, locate, read_shapes
+from .shapes import Shape, Shapes, read_shapes
 
 SCREWS = {"turns": (22, 104, 189), "slides": (226, 120, 18), "helical": (140, 60, 170)}
 EFFORT, CENTRE, TOTAL, BOX, GHOST = (214, 39, 40), (245, 190, 20), (30, 30, 30), (160, 176, 190), (120, 150, 185)

@@ -42,9 +42,6 @@ class Tree:
 
 
 # On groups all of this needs kernels of its own, of lanes and dual numbers, a minute of them.
-ON_GROUPS_TOO = pytest.mark.parametrize("tree", TREES, indirect=True)
-
-
 @pytest.fixture(scope="module", params=["tree", pytest.param("groups", marks=pytest.mark.slow)])
 def tree(request):
     return Tree(TREES[request.param])
@@ -66,7 +63,6 @@ def test_power_is_what_is_given_less_what_is_lost_and_stored(tree):
     assert abs(power - (account.given - account.lost - stored)) <= 1e-9 * (abs(power) + account.lost)
 
 
-@ON_GROUPS_TOO
 def test_derivatives_are_those_of_differences(tree):
     robot, q, qd, n = tree.robot, tree.q, tree.qd, tree.robot.n
     total = robot.total_force(tree.all)
@@ -165,7 +161,10 @@ def test_energy_balances_close_with_the_order_of_the_integrator(tree, integrator
     assert fine < {1: 0.3, 2: 0.02, 4: 1e-5}[order]
 
 
-@WITH_INTEGRATORS
+@pytest.mark.parametrize("tree, integrator", [
+    pytest.param(kinds, integrator, id=f"{kinds}-{integrator}",
+                 marks=[pytest.mark.slow] * (kinds == "groups" or integrator in ("sdirk2", "variational")))
+    for kinds in TREES for integrator in INTEGRATORS], indirect=["tree"])       # others implicit have lanes like these
 def test_a_state_moves_alone_as_in_a_batch_and_as_by_single_steps(tree, integrator):
     robot = tree.robot
     elements = [x for x in tree.all if INTEGRATORS[integrator].dry_friction or not x.is_dry]
@@ -258,7 +257,7 @@ def floating(rng, gravity=(0.0, 0.0, -9.81)):
         part._replace(parent=first.link) if part.parent == "root" else part for part in others)]), gravity)
 
 
-@pytest.mark.parametrize("integrator", ["rk4", "variational"])
+@pytest.mark.parametrize("integrator", ["rk4", pytest.param("variational", marks=pytest.mark.slow)])
 def test_springs_within_a_floating_robot_leave_its_momentum_alone(integrator):
     rng = np.random.default_rng(7)
     robot = floating(rng, (0.0, 0.0, 0.0))

@@ -114,6 +114,7 @@ def test_linear_models_and_derivatives_of_rollouts(tree, integrator):
     tree.near(final, 1e-9)
 
 
+@pytest.mark.slow
 def test_derivatives_of_rollouts_by_the_parameters_of_links(tree):
     robot, rng = tree.geared, np.random.default_rng(6)
     p = robot.inertial_parameters

@@ -1,15 +1,27 @@
 """Contacts of shapes at poses, by `detect`: compiled for one state and for lanes, and in plain Python."""
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from screw_dynamics.contact.detection import detect, pair_rows
+from screw_dynamics.contact.detection import detector, kinds_of, pair_rows
 from screw_dynamics.contact.solids import (
-    CONTACT, Attached, Contact, Located, contact_rows, geometry_in, geometry_numbers, pack, rows)
+    CONTACT,
+    Attached,
+    Contact,
+    Located,
+    contact_rows,
+    geometry_in,
+    geometry_numbers,
+    pack,
+    rows,
+)
+from screw_dynamics.numba_internals import pipelines
 from screw_dynamics.numbers.lanes import WIDTH, splat
 from screw_dynamics.numbers.tables import table, width
-from screw_dynamics.numbers.values import FLAGS
+from screw_dynamics.numbers.values import FLAGS, kernel
+from screw_dynamics.screws.arrays import pose
 
 POSE = width(Located)
 
@@ -25,25 +37,27 @@ class Found(NamedTuple):
     missed: int
 
 
-@njit(**FLAGS)
-def _one(memory, start, poses, slots, margin, most, found, repeat):
-    given = geometry_in(memory, 0, 0.0, start)
-    contact = table(Contact, 0.0, contact_rows(given, most), found, 0)
-    C = table(Located, 0.0, slots, poses, 0).C
-    for _ in range(repeat):
-        count, missed = detect(given, C, margin, contact, most)
-    return count, missed
+@cache
+def compiled(kinds, lanes):
+    """The function that finds contacts of pairs of these kinds, compiled for one state or for lanes."""
+    detect = detector(kinds)
 
+    def one(memory, start, poses, slots, margin, most, found, repeat):
+        return run(0.0, memory, start, poses, slots, margin, most, found, repeat)
 
-@njit(**FLAGS)
-def _lanes(memory, start, poses, slots, margin, most, found, repeat):
-    like = splat(0.0)
-    given = geometry_in(memory, 0, like, start)
-    contact = table(Contact, like, contact_rows(given, most), found, 0)
-    C = table(Located, like, slots, poses, 0).C
-    for _ in range(repeat):
-        count, missed = detect(given, C, margin, contact, most)
-    return count, missed
+    def many(memory, start, poses, slots, margin, most, found, repeat):
+        return run(splat(0.0), memory, start, poses, slots, margin, most, found, repeat)
+
+    @kernel
+    def run(like, memory, start, poses, slots, margin, most, found, repeat):
+        given = geometry_in(memory, 0, like, start)
+        contact = table(Contact, like, contact_rows(given, most), found, 0)
+        C = table(Located, like, slots, poses, 0).C
+        count, missed = 0, 0
+        for _ in range(repeat):
+            count, missed = detect(given, C, margin, contact, most)
+        return count, missed
+    return njit(**FLAGS, **pipelines.ENTRY)(many if lanes else one)
 
 
 def pose_numbers(C):
@@ -58,6 +72,7 @@ class Shapes:
     def __init__(self, shapes, pairs=((0, 1),), most=64):
         solids, data = rows([Attached(shape, i + 1, np.eye(4)) for i, shape in enumerate(shapes)])
         self.pairs = pair_rows(solids, pairs)
+        self.kinds = kinds_of(solids, self.pairs)
         self.tables = pack(solids, self.pairs, data)
         self.slots, self.most = len(solids) + 1, most
         self.numbers, self.rows = geometry_numbers(len(solids)), most + max(pair.points for pair in self.pairs)
@@ -65,20 +80,31 @@ class Shapes:
     def memory(self, places):
         return np.concatenate([self.tables, np.zeros(places * self.numbers)])
 
-    def one(self, poses, margin=np.inf, repeat=1):
+    def _run(self, places, poses, margin, found, repeat):
+        return compiled(self.kinds, places > 1)(self.memory(places), len(self.tables), poses.ravel(), self.slots,
+                                                float(margin), self.most, found.ravel(), repeat)
+
+    def one(self, poses, margin=1e3, repeat=1):
         """Contacts at the poses (shapes, 4, 4)."""
         poses = pose_numbers([np.eye(4), *poses])
         found = np.zeros((self.rows, CONTACT))
-        count, missed = _one(self.memory(1), len(self.tables), poses.ravel(), self.slots, margin, self.most,
-                             found.ravel(), repeat)
+        count, missed = self._run(1, poses, margin, found, repeat)
         return _read(found[:count], missed)
 
-    def lanes(self, poses, margin=np.inf, repeat=1):
+    def plain(self, poses, margin=1e3):
+        """Contacts at the poses (shapes, 4, 4), in plain Python."""
+        given = geometry_in(self.memory(1), 0, 0.0, len(self.tables))
+        contact = table(Contact, 0.0, self.rows)
+        count, missed = detector(self.kinds)(given, [pose(C) for C in (np.eye(4), *poses)], margin, contact, self.most)
+        gap, p, n, pair, key = (np.array(column[:count]) for column in contact)
+        return Found(pair, key, gap, p, n, missed)
+
+    def lanes(self, poses, margin=1e3, repeat=1):
         """Contacts at poses (WIDTH, shapes, 4, 4): of each state, with masked ones, as `gap` (count, WIDTH)."""
         poses = pose_numbers([[np.eye(4), *each] for each in poses])           # (WIDTH, slots, 12)
         found = np.zeros((self.rows, 7 * WIDTH + 2))
-        count, missed = _lanes(self.memory(WIDTH), len(self.tables), np.ascontiguousarray(poses.transpose(1, 2, 0)).ravel(),
-                               self.slots, margin, self.most, found.ravel(), repeat)
+        poses = np.ascontiguousarray(poses.transpose(1, 2, 0))
+        count, missed = self._run(WIDTH, poses, margin, found, repeat)
         return _read(found[:count], missed, WIDTH)
 
 

@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 
 from screw_dynamics.urdf.error import UrdfError
-from screw_dynamics.viewer.shapes import GREY, locate, read_shapes
+from screw_dynamics.urdf.meshes import locate
+from screw_dynamics.viewer.shapes import GREY, read_shapes
 from support.real_robots import PATHS
 
 ROBOT = """<robot name="r">

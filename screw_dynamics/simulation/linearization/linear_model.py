@@ -96,7 +96,7 @@ def _without_impulses(robot, apart, before, after):
 
 def _semi_implicit_euler(robot, tableau, q, qd, actuation, h, apart):
     """The derivatives (..., 2n, 3n) of the state after a step, its stage, and displacement and velocity at its end."""
-    n, (qdd, *by), added = robot.n, *_implicit(robot, q, qd, actuation, h)
+    n, (qdd, *by), added = robot.n, *implicit(robot, q, qd, actuation, h)
     v = qd + h * qdd
     after, each = np.empty((*qd.shape[:-1], 2 * n, 3 * n)), np.arange(n)
     dq, dv = after[..., :n, :], after[..., n:, :]
@@ -188,7 +188,7 @@ def _efforts(found):
     return (x[..., EFFORT, :] if x is found.terms else x[..., EFFORT, :, :] for x in found)
 
 
-def _implicit(robot, q, qd, actuation, h):
+def implicit(robot, q, qd, actuation, h):
     """The same where force elements are taken at the end of a step h, and the added inertia (..., n) by which they are,
     with its derivatives (..., n, 3n), or None.
 

@@ -42,7 +42,7 @@ class FinalDerivatives(NamedTuple):
     by_parameters: np.ndarray | None = None
 
 
-class _Piece(NamedTuple):
+class Piece(NamedTuple):
     """Some steps of a rollout, and with the time as their first axis A (c, ..., 2n, 2n), B (c, ..., 2n, n), and P (c,
     ..., 2n, p) or None."""
 
@@ -141,7 +141,7 @@ class RolloutDerivatives:
         return FinalDerivatives(after, np.moveaxis(by_effort, 0, -3), self._parameters(by_parameters, (*lead, 2 * n)))
 
     # --------------------------------------------------------------------------------------------- models of steps
-    def _pieces(self, backward: bool = False) -> Iterator[_Piece]:
+    def _pieces(self, backward: bool = False) -> Iterator[Piece]:
         """The steps, in pieces, from the first to the last or the other way."""
         steps, batch = len(self.t) - 1, max(1, int(np.prod(self.qd.shape[:-2])))
         size = max(1, AT_ONCE // batch)
@@ -156,7 +156,7 @@ class RolloutDerivatives:
                 B = B.reshape(*B.shape[:-1], len(stages), self._robot.n)
                 P = -sum(B[..., s, :] @ self._robot.torque_regressor(*stage) for s, stage in enumerate(stages))
                 B = B.sum(axis=-2)
-            yield _Piece(some, *(x if x is None else np.moveaxis(x, -3, 0) for x in (A, B, P)))
+            yield Piece(some, *(x if x is None else np.moveaxis(x, -3, 0) for x in (A, B, P)))
 
     def _parameters(self, total, lead):
         """A sum over no steps has no shape."""

@@ -1,0 +1,202 @@
+"""Newton's method on the contacts that stick, slide and are open as the last sweep left them.
+
+In axes (e, f, n) of each contact that slides, e along its impulse x_t: v_n = 0, v_f + s x_f = 0 and x_e = mu x_n, where
+s x_t = -v_t; the term s is what a turn of e costs, so that this is Newton's method on the angle. A contact that sticks
+has v = 0. Rows at a bound and open contacts keep what they have. Dependent contacts leave the equations singular: a
+small part of G_ii is added on the diagonal, so that impulses change no more than they have to."""
+from typing import Any
+
+from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
+from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+
+from .cone_tables import Cones, velocities
+from .contact_blocks import inverse_of
+
+ADDED = 1e-10           # of G_ii, to the diagonal
+
+
+@outlined
+def turn(given: Cones, i: int, e1: Scalar, e2: Scalar) -> None:
+    """Turn rows and columns i and i + 1 of A, and the right-hand side, to the axes e and f."""
+    A, b, N = given.A, given.fresh, len(given.x)
+    for k in range(N):
+        first, second = A[k, i], A[k, i + 1]
+        A[k, i], A[k, i + 1] = e1 * first + e2 * second, e1 * second - e2 * first
+    for k in range(N):
+        first, second = A[i, k], A[i + 1, k]
+        A[i, k], A[i + 1, k] = e1 * first + e2 * second, e1 * second - e2 * first
+    b[i], b[i + 1] = e1 * b[i] + e2 * b[i + 1], e1 * b[i + 1] - e2 * b[i]
+
+
+@outlined
+def tie(given: Cones, i: int, n: int, factor: Scalar) -> None:
+    """Impulse i is `factor` times the normal impulse n."""
+    A = given.A
+    if some(factor != 0.0):
+        for k in range(len(A)):
+            A[k, n] += factor * A[k, i]
+
+
+@outlined
+def put_disc(given: Cones, b: int, i: int, n: int, mu: Scalar) -> None:
+    """Equations of the friction of rows i and i + 1, of block b, of a contact with normal row n."""
+    x, free, none, one = given.x, given.free, null(mu), null(mu) + 1.0
+    slides, held = given.rate[b] > 0.0, mu * x[n] > 0.0
+    length = sqrt(x[i] * x[i] + x[i + 1] * x[i + 1])
+    slides = slides & (length > 0.0)
+    length = where(slides, length, one)
+    e1, e2 = where(slides, x[i] / length, one), where(slides, x[i + 1] / length, none)
+    given.axes[b, 0], given.axes[b, 1], given.axes[b, 2] = e1, e2, where(slides, mu, none)
+    if some(slides):
+        turn(given, i, e1, e2)
+    free[i], free[i + 1] = where(slides, none, where(held, one, none)), where(held, one, none)
+    given.A[i + 1, i + 1] += where(slides, given.rate[b], none)
+
+
+@outlined
+def put_equations(given: Cones) -> None:
+    """Fill A and fresh with the equations A dx = fresh of the free rows."""
+    G, A, x, v, free, b = given.G, given.A, given.x, given.v, given.free, given.fresh
+    u, m, spins = len(given.lower), len(given.mu), len(given.spin_of)
+    first = u + 3 * m
+    for i in range(len(x)):
+        b[i] = -v[i]
+        for k in range(len(x)):
+            A[i, k] = G[i, k]
+    for i in range(u):
+        inside = (x[i] > given.lower[i]) & (x[i] < given.upper[i])
+        free[i] = where(inside, null(x[i]) + 1.0, null(x[i]))
+    for c in range(m):
+        n = u + 3 * c + 2
+        free[n] = where(x[n] > 0.0, null(x[n]) + 1.0, null(x[n]))
+        put_disc(given, c, n - 2, n, given.mu[c])
+    for k in range(spins):
+        i, n = first + k, u + 3 * int(given.spin_of[k]) + 2
+        free[i] = where(absolute(x[i]) < given.spin_mu[k] * x[n], null(x[i]) + 1.0, null(x[i]))
+    for k in range(len(given.roll_of)):
+        put_disc(given, m + k, first + spins + 2 * k, u + 3 * int(given.roll_of[k]) + 2, given.roll_mu[k])
+
+
+@kernel
+def put_ties(given: Cones) -> None:
+    """Let impulses that slide grow with the normal ones."""
+    u, m, spins = len(given.lower), len(given.mu), len(given.spin_of)
+    first = u + 3 * m
+    for c in range(m):
+        tie(given, u + 3 * c, u + 3 * c + 2, given.axes[c, 2])
+    for k in range(spins):
+        tie(given, first + k, u + 3 * int(given.spin_of[k]) + 2, sign_of_spin(given, k))
+    for k in range(len(given.roll_of)):
+        tie(given, first + spins + 2 * k, u + 3 * int(given.roll_of[k]) + 2, given.axes[m + k, 2])
+
+
+@kernel
+def sign_of_spin(given: Cones, k: int) -> Scalar:
+    """The coefficient of a spin that slides, with its sign; 0 for one that sticks."""
+    i = len(given.lower) + 3 * len(given.mu) + k
+    none, most = null(given.x[i]), given.spin_mu[k]
+    return where(given.free[i] > 0.0, none, where(given.x[i] > 0.0, most, -most))
+
+
+@outlined
+def eliminate(given: Cones) -> None:
+    """Solve A dx = fresh of the free rows by A = L U: fresh becomes dx, 0 of the others."""
+    A, b, free, N = given.A, given.fresh, given.free, len(given.x)
+    for i in range(N):
+        none = null(b[i])
+        b[i] = where(free[i] > 0.0, b[i], none)
+        A[i, i] += ADDED * given.G[i, i]
+        for k in range(N):
+            A[i, k] = where((free[i] > 0.0) & (free[k] > 0.0), A[i, k], none)
+        A[i, i] = where(absolute(A[i, i]) > 0.0, A[i, i], none + 1.0)
+    for j in range(N):
+        if some(free[j] > 0.0):
+            one = null(b[j]) + 1.0
+            inverse = 1.0 / where(absolute(A[j, j]) > 0.0, A[j, j], one)
+            for i in range(j + 1, N):
+                factor = A[i, j] * inverse
+                if some(factor != 0.0):
+                    b[i] -= factor * b[j]
+                    for k in range(j + 1, N):
+                        A[i, k] -= factor * A[j, k]
+            A[j, j] = inverse
+    for j in range(N - 1, -1, -1):
+        if some(free[j] > 0.0):
+            for k in range(j + 1, N):
+                b[j] -= A[j, k] * b[k]
+            b[j] *= A[j, j]
+
+
+@kernel
+def put_back(given: Cones) -> None:
+    """Give impulses that slide their part in dx, in the axes of the rows."""
+    b, u, m, spins = given.fresh, len(given.lower), len(given.mu), len(given.spin_of)
+    first = u + 3 * m
+    for c in range(m):
+        back(given, c, u + 3 * c, b[u + 3 * c + 2])
+    for k in range(spins):
+        b[first + k] += sign_of_spin(given, k) * b[u + 3 * int(given.spin_of[k]) + 2]
+    for k in range(len(given.roll_of)):
+        back(given, m + k, first + spins + 2 * k, b[u + 3 * int(given.roll_of[k]) + 2])
+
+
+@outlined
+def back(given: Cones, b: int, i: int, dn: Scalar) -> None:
+    """The same of a pair of rows of block b."""
+    e1, e2, dx = given.axes[b, 0], given.axes[b, 1], given.fresh
+    along, across = dx[i] + given.axes[b, 2] * dn, dx[i + 1]
+    dx[i], dx[i + 1] = e1 * along - e2 * across, e2 * along + e1 * across
+
+
+@outlined
+def choose_disc(given: Cones, b: int, i: int, most: Scalar, on: Any) -> None:
+    """Whether the friction of rows i and i + 1, at most so much, slides, and where to; 0 where not on."""
+    G, x, v = given.G, given.x, given.v
+    none, g = null(most), 0.5 * (G[i, i] + G[i + 1, i + 1])
+    one = none + 1.0
+    g = where(g > 0.0, g, one)
+    z1, z2 = x[i] - v[i] / g, x[i + 1] - v[i + 1] / g
+    size = sqrt(z1 * z1 + z2 * z2)
+    slides = on & (size > most) & (most > 0.0)
+    short = most / where(slides, size, one)
+    on = on & (most > 0.0)
+    x[i] = where(slides, short * z1, where(on, x[i], none))
+    x[i + 1] = where(slides, short * z2, where(on, x[i + 1], none))
+    given.rate[b] = where(slides, g * (size / where(slides, most, one) - 1.0), none)
+
+
+@outlined
+def choose(given: Cones) -> None:
+    """Let each row and contact stick, slide or open as x - v / G_ii says, all at once."""
+    G, x, v, u, m, spins = given.G, given.x, given.v, len(given.lower), len(given.mu), len(given.spin_of)
+    first = u + 3 * m
+    for i in range(u):
+        z = x[i] - v[i] * inverse_of(G[i, i], given.size[i])
+        x[i] = where(z <= given.lower[i], given.lower[i], where(z >= given.upper[i], given.upper[i], x[i]))
+    for b in range(m):
+        n = u + 3 * b + 2
+        z = x[n] - v[n] * inverse_of(G[n, n], given.size[n])
+        on = (z > 0.0) & (given.active[b] > 0.0)
+        x[n] = where(on, where(x[n] > 0.0, x[n], z), null(z))
+        choose_disc(given, b, n - 2, given.mu[b] * x[n], on)
+    for k in range(spins):
+        i, most = first + k, given.spin_mu[k] * x[u + 3 * int(given.spin_of[k]) + 2]
+        z = x[i] - v[i] * inverse_of(G[i, i], given.size[i])
+        x[i] = where(z <= -most, -most, where(z >= most, most, x[i]))
+    for k in range(len(given.roll_of)):
+        most = given.roll_mu[k] * x[u + 3 * int(given.roll_of[k]) + 2]
+        choose_disc(given, m + k, first + spins + 2 * k, most, most > 0.0)
+    velocities(given, v)
+
+
+@outlined
+def newton(given: Cones) -> None:
+    """A step of x, and its velocities."""
+    put_equations(given)
+    put_ties(given)
+    eliminate(given)
+    put_back(given)
+    x, dx = given.x, given.fresh
+    for i in range(len(x)):
+        x[i] += where(absolute(dx[i]) < 1e300, dx[i], null(x[i]))
+    velocities(given, given.v)

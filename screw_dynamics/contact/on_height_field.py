@@ -1,0 +1,304 @@
+"""Shapes on a height field: balls touch its faces, ridges and peaks where these are nearest; other shapes with their
+corners, each above the triangle below it, and with its peaks and ridges' corners that are under the shape.
+
+One state at a time: each place of a lane is above other triangles. Edges of boxes across ridges are left out between
+the corners of these, and peaks under hulls, of which the corners alone are compared."""
+from collections.abc import Callable
+
+from screw_dynamics.numbers.lanes import extract, places
+from screw_dynamics.numbers.scalars import floor, sqrt
+from screw_dynamics.numbers.values import Scalar, kernel, outlined
+from screw_dynamics.screws.se3 import Pose
+from screw_dynamics.screws.vectors import Vec3, cross
+
+from .on_plane import lowest_direction
+from .segments import Segment, point
+from .solids import Geometry, Touch
+from .spheres import from_box, from_cylinder
+from .writing import axis_z, clamped, direction, pose_at, vector_at, write_far, write_place
+
+BALL, PEAKS = 4, 4              # touches of a ball, and of peaks under a shape, at most: of more those that are nearest
+FLAT = 1e-9                     # sine of the angle between triangles that make no ridge
+SAME = 1e-9                     # touches whose normals and points (m) differ by less are one, of two triangles
+UPWARDS = 0.1                   # the least height of the normal of a peak that holds a shape
+
+
+@kernel
+def vertex(given: Geometry, b: int, i: int, j: int) -> Vec3:
+    """The vertex in row i and column j, in the frame of the field."""
+    solid = given.solid
+    size, rows, columns = solid.size[b], solid.count[b], solid.columns[b]
+    return Vec3(size.x * (j / (columns - 1.0) - 0.5), size.y * (i / (rows - 1.0) - 0.5),
+                given.data[solid.first[b] + i * columns + j])
+
+
+@kernel
+def cell(x: float, size: float, count: int) -> int:
+    """In which of count - 1 cells of a line of this size, centred, x is; the first or last where it is beyond."""
+    at = floor((x / size + 0.5) * (count - 1.0))
+    return int(max(0.0, min(at, count - 2.0)))
+
+
+@kernel
+def below(given: Geometry, b: int, x: Vec3) -> tuple[bool, float, Vec3]:
+    """Of the triangle above or below a point x of the field's frame: whether there is one, the distance of x from its
+    plane, and its upward normal."""
+    solid = given.solid
+    size = solid.size[b]
+    i, j = cell(x.y, size.y, solid.count[b]), cell(x.x, size.x, solid.columns[b])
+    low, high = vertex(given, b, i, j), vertex(given, b, i + 1, j + 1)
+    right = (x.x - low.x) * (high.y - low.y) >= (x.y - low.y) * (high.x - low.x)
+    third = vertex(given, b, i if right else i + 1, j + 1 if right else j)
+    w = cross(third - low, high - low) if right else cross(high - low, third - low)
+    n = (1.0 / sqrt(w @ w)) * w
+    there = -0.5 * size.x <= x.x <= 0.5 * size.x and -0.5 * size.y <= x.y <= 0.5 * size.y
+    return there, n @ (x - low), n
+
+
+@kernel
+def write_probe(given: Geometry, b: int, touch: Touch, row: int, k: int, B: Pose, x: Vec3) -> None:
+    """Write the height of a corner x, in the field's frame, above the triangle below it, in place k."""
+    there, gap, n = below(given, b, x)
+    if there:
+        write_place(touch, row, k, B @ x, gap, B.R @ n)
+
+
+@kernel
+def offer(touch: Touch, first: int, most: int, count: int, k: int, on_first: Vec3, gap: float, n: Vec3) -> int:
+    """Write one more touch in place k, in place of the farthest where there are `most`; one of the same point and
+    normal as another is not written again. Returns how many there are."""
+    row, p = first + count, on_first - (0.5 * gap) * n
+    farthest = first
+    for i in range(first, first + count):
+        m, d = vector_at(touch.n[i], k) - n, vector_at(touch.p[i], k) - p
+        if m @ m < SAME * SAME and d @ d < SAME * SAME:
+            return count
+        if extract(touch.gap[i], k) > extract(touch.gap[farthest], k):
+            farthest = i
+    if count < most:
+        write_place(touch, row, k, on_first, gap, n)
+        return count + 1
+    if gap < extract(touch.gap[farthest], k):
+        write_place(touch, farthest, k, on_first, gap, n)
+    return count
+
+
+@kernel
+def window(x: float, reach: float, size: float, count: int) -> tuple[int, int]:
+    """The first and last of `count` vertices of a line that are corners of cells within reach of x."""
+    reach = min(reach, 2.0 * (size + abs(x)))
+    return cell(x - reach, size, count), cell(x + reach, size, count) + 1
+
+
+# ------------------------------------------------------------------------------------------------- balls
+@kernel
+def on_triangle(x: Vec3, a: Vec3, b: Vec3, c: Vec3) -> tuple[bool, float, Vec3]:
+    """Whether the foot of x on the plane of a triangle is in it, the distance of x, and the normal."""
+    w = cross(b - a, c - a)
+    ww = w @ w
+    n = (1.0 / sqrt(ww)) * w
+    v = x - a
+    s, t = (cross(b - a, v) @ w) / ww, (cross(v, c - a) @ w) / ww
+    return s >= -SAME and t >= -SAME and s + t <= 1.0 + SAME, n @ v, n
+
+
+@kernel
+def over_ridge(x: Vec3, a: Vec3, b: Vec3, left: Vec3, right: Vec3) -> tuple[bool, Vec3]:
+    """Whether an edge ab between triangles with corners left and right is nearer to x than these, and the way to x."""
+    u = b - a
+    s = (u @ (x - a)) / (u @ u)
+    e = x - (a + s * u)
+    length = sqrt(e @ e)
+    over = (0.0 < s < 1.0 and e @ (left - a) < -FLAT * length * sqrt((left - a) @ (left - a))
+            and e @ (right - a) < -FLAT * length * sqrt((right - a) @ (right - a)))
+    return over and e.z > 0.0, e
+
+
+@kernel
+def over_peak(given: Geometry, b: int, i: int, j: int, x: Vec3) -> tuple[bool, Vec3]:
+    """Whether a vertex is nearer to x than all triangles that meet there, and the way to x."""
+    v = vertex(given, b, i, j)
+    e, rows, columns, over = x - v, given.solid.count[b], given.solid.columns[b], True
+    length = sqrt(e @ e)
+    for k in range(6):
+        p = i + (-1 if k == 0 or k == 1 else 1 if k == 3 or k == 4 else 0)
+        q = j + (-1 if k == 1 or k == 2 else 1 if k == 4 or k == 5 else 0)
+        if 0 <= p < rows and 0 <= q < columns:
+            u = vertex(given, b, p, q) - v
+            if e @ u >= -FLAT * length * sqrt(u @ u):
+                over = False
+    return over and e.z > 0.0, e
+
+
+@kernel
+def opposite(given: Geometry, b: int, i: int, j: int, outwards: Vec3, a: Vec3) -> Vec3:
+    """The vertex (i, j), or where the field ends beside an edge through a the point `outwards` beyond it, far below."""
+    if 0 <= i < given.solid.count[b] and 0 <= j < given.solid.columns[b]:
+        return vertex(given, b, i, j)
+    return a + outwards
+
+
+@outlined
+def write_ball(given: Geometry, b: int, touch: Touch, row: int, k: int, B: Pose, x: Vec3, r: float,
+               margin: float) -> None:
+    """Write the touches of a ball about x, in the field's frame: where the field is nearer than all around."""
+    there, gap, n = below(given, b, x)
+    if there and gap < 0.0:                         # the centre is below the surface
+        write_place(touch, row, k, B @ (x - r * n), gap - r, B.R @ n)
+        return
+    solid = given.solid
+    size, rows, columns, count = solid.size[b], solid.count[b], solid.columns[b], 0
+    top, bottom = window(x.y, r + margin, size.y, rows)
+    left, right = window(x.x, r + margin, size.x, columns)
+    down = Vec3(0.0, 0.0, -1.0)
+    for i in range(top, bottom + 1):
+        for j in range(left, right + 1):
+            a = vertex(given, b, i, j)
+            is_peak, e = over_peak(given, b, i, j, x)
+            if is_peak:
+                distance, n = direction(e, Vec3(0.0, 0.0, 1.0))
+                count = offer(touch, row, BALL, count, k, B @ (x - r * n), distance - r, B.R @ n)
+            for edge in range(3):                   # to the right, upwards, and across
+                p, q = i + (1 if edge > 0 else 0), j + (0 if edge == 1 else 1)
+                if p < rows and q < columns:
+                    # The other corners of the triangles on both sides.
+                    one = opposite(given, b, i if edge == 2 else i + 1, j + 1, down, a)
+                    other = opposite(given, b, i - 1 if edge == 0 else i + 1 if edge == 2 else i,
+                                     j - 1 if edge == 1 else j, down, a)
+                    is_ridge, e = over_ridge(x, a, vertex(given, b, p, q), one, other)
+                    if is_ridge:
+                        distance, n = direction(e, Vec3(0.0, 0.0, 1.0))
+                        count = offer(touch, row, BALL, count, k, B @ (x - r * n), distance - r, B.R @ n)
+            if i + 1 < rows and j + 1 < columns:
+                across = vertex(given, b, i + 1, j + 1)
+                for half in range(2):
+                    third = vertex(given, b, i + half, j + 1 - half)
+                    over, gap, n = on_triangle(x, a, across if half else third, third if half else across)
+                    if over and gap >= 0.0:
+                        count = offer(touch, row, BALL, count, k, B @ (x - r * n), gap - r, B.R @ n)
+
+
+@kernel
+def sphere_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
+    """Up to BALL touches."""
+    like, r = given.place.C[a].p.x, given.solid.size[a].x
+    for j in range(BALL):
+        write_far(touch, row + j, like)
+    for k in range(places(like)):
+        B = pose_at(given.place.C[b], k)
+        x = (pose_at(given.place.C[a], k).p - B.p) @ B.R
+        write_ball(given, b, touch, row, k, B, x, r, margin)
+
+
+# ------------------------------------------------------------------------------------------------- other shapes
+@kernel
+def is_peak(given: Geometry, b: int, i: int, j: int) -> bool:
+    """Whether a vertex is higher than the line through its neighbours in some direction, or on the rim."""
+    rows, columns = given.solid.count[b], given.solid.columns[b]
+    if i == 0 or j == 0 or i == rows - 1 or j == columns - 1:
+        return True
+    height = vertex(given, b, i, j).z
+    for k in range(3):
+        p, q = 1 if k > 0 else 0, 0 if k == 1 else 1
+        a, c = vertex(given, b, i - p, j - q), vertex(given, b, i + p, j + q)
+        d = c - a
+        if height - 0.5 * (a.z + c.z) > FLAT * sqrt(d @ d):
+            return True
+    return False
+
+
+@kernel
+def from_capsule(x: Vec3, r: float, half: float) -> tuple[float, Vec3]:
+    """The distance of a point x from a capsule, in its frame, and its gradient."""
+    distance, n = direction(Vec3(x.x, x.y, x.z - clamped(x.z, half)), Vec3(1.0, 0.0, 0.0))
+    return distance - r, n
+
+
+def peaks_under(distance: Callable) -> Callable:
+    """The kernel (given, a, b, touch, row, k, A, B, margin) that writes up to PEAKS touches of peaks in place k, by the
+    distance(x, size) of a point from the shape, with its gradient."""
+    def write(given, a, b, touch, row, k, A, B, margin):
+        solid, count = given.solid, 0
+        size, h, reach = solid.size[b], solid.size[a], solid.radius[a] + margin
+        x = (A.p - B.p) @ B.R
+        top, bottom = window(x.y, reach, size.y, solid.count[b])
+        left, right = window(x.x, reach, size.x, solid.columns[b])
+        up = axis_z(B.R)
+        for i in range(top, bottom + 1):
+            for j in range(left, right + 1):
+                if is_peak(given, b, i, j):
+                    v = B @ vertex(given, b, i, j)
+                    gap, gradient = distance((v - A.p) @ A.R, h)
+                    n = -1.0 * (A.R @ gradient)
+                    if n @ up > UPWARDS and gap < margin:
+                        count = offer(touch, row, PEAKS, count, k, v + gap * n, gap, n)
+    return outlined(write)
+
+
+_under_capsule = peaks_under(kernel(lambda x, h: from_capsule(x, h.x, h.z)))
+_under_box = peaks_under(kernel(lambda x, h: from_box(x, h)))
+_under_cylinder = peaks_under(kernel(lambda x, h: from_cylinder(x, h.x, h.z)))
+CAPSULE_POINTS, BOX_POINTS, CYLINDER_POINTS = 2 * BALL + PEAKS, 8 + PEAKS, 5 + PEAKS
+
+
+@kernel
+def capsule_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
+    """Touches of the balls at its ends, and of peaks under it."""
+    like, h = given.place.C[a].p.x, given.solid.size[a]
+    for j in range(CAPSULE_POINTS):
+        write_far(touch, row + j, like)
+    for k in range(places(like)):
+        A, B = pose_at(given.place.C[a], k), pose_at(given.place.C[b], k)
+        of = Segment((A.p - B.p) @ B.R, axis_z(A.R) @ B.R, h.z)
+        write_ball(given, b, touch, row, k, B, point(of, -h.z), h.x, margin)
+        write_ball(given, b, touch, row + BALL, k, B, point(of, h.z), h.x, margin)
+        _under_capsule(given, a, b, touch, row + 2 * BALL, k, A, B, margin)
+
+
+@kernel
+def box_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
+    """Its eight corners, numbered as on a plane, and peaks under it."""
+    like, h = given.place.C[a].p.x, given.solid.size[a]
+    for j in range(BOX_POINTS):
+        write_far(touch, row + j, like)
+    for k in range(places(like)):
+        A, B = pose_at(given.place.C[a], k), pose_at(given.place.C[b], k)
+        for j in range(8):
+            corner = Vec3(h.x if j & 1 else -h.x, h.y if j & 2 else -h.y, h.z if j & 4 else -h.z)
+            write_probe(given, b, touch, row + j, k, B, (A @ corner - B.p) @ B.R)
+        _under_box(given, a, b, touch, row + 8, k, A, B, margin)
+
+
+@kernel
+def cylinder_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
+    """The points of its rims as on the plane of the triangle below its centre, and peaks under it."""
+    like, h = given.place.C[a].p.x, given.solid.size[a]
+    for j in range(CYLINDER_POINTS):
+        write_far(touch, row + j, like)
+    for k in range(places(like)):
+        A, B = pose_at(given.place.C[a], k), pose_at(given.place.C[b], k)
+        _, _, n = below(given, b, (A.p - B.p) @ B.R)
+        n, u = B.R @ n, axis_z(A.R)
+        out = h.x * lowest_direction(A.R, n)
+        lower = A.p + (h.z if n @ u < 0.0 else -h.z) * u
+        across = cross(u, out)
+        write_probe(given, b, touch, row, k, B, (A.p - h.z * u + out - B.p) @ B.R)
+        write_probe(given, b, touch, row + 1, k, B, (A.p + h.z * u + out - B.p) @ B.R)
+        write_probe(given, b, touch, row + 2, k, B, (lower - out - B.p) @ B.R)
+        write_probe(given, b, touch, row + 3, k, B, (lower + across - B.p) @ B.R)
+        write_probe(given, b, touch, row + 4, k, B, (lower - across - B.p) @ B.R)
+        _under_cylinder(given, a, b, touch, row + 5, k, A, B, margin)
+
+
+@kernel
+def hull_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
+    """All vertices."""
+    like, first, data = given.place.C[a].p.x, given.solid.first[a], given.data
+    for j in range(given.solid.count[a]):
+        write_far(touch, row + j, like)
+    for k in range(places(like)):
+        A, B = pose_at(given.place.C[a], k), pose_at(given.place.C[b], k)
+        for j in range(given.solid.count[a]):
+            i = first + 3 * j
+            x = A @ Vec3(data[i], data[i + 1], data[i + 2])
+            write_probe(given, b, touch, row + j, k, B, (x - B.p) @ B.R)

@@ -1,0 +1,160 @@
+"""Inverse kinematics with clearance: a pose of a link at which distances are kept, by quadratic programs in sequence.
+
+From a solution of Robot.inverse_kinematics each step v minimises |J v - r|^2, r the screw that leads to the pose, with
+gap + (d gap/dq) v >= clearance for all pairs that are near, within joint limits; these rows are soft, so that a step
+exists where there is no way yet. The solver is that of analysis/differential_inverse_kinematics.py."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.analysis import differential_inverse_kinematics as differential
+from screw_dynamics.model import checks as model_checks
+from screw_dynamics.robot import Robot
+
+REACH = 0.3             # m: pairs farther than this beyond the clearance do not act on a step
+LONGEST = 0.3           # rad and m: of a joint in a step
+SPARE = 1e-6            # m: what steps ask for beyond the clearance, since soft rows yield by some 1e-7
+SLOW = 1e-10            # rad and m: a step that is less is the last of an attempt
+SOFT = 8                # of daqp: a row that may yield
+DAMPING = 1e-9, 1e-2    # of steps, and of each square of the distance from the pose
+
+
+class AvoidanceResult(NamedTuple):
+    """The configuration q (nq,), the best that was found; success: the pose is reached and the clearance kept there;
+    errors of the pose in m and rad; the least gap in m of the pairs that count; the names of the pair that is nearer than
+    the clearance, or None; and how many starts were tried."""
+
+    q: np.ndarray
+    success: bool
+    position_error: float
+    orientation_error: float
+    gap: float
+    pair: tuple[str, str] | None
+    attempts: int
+
+
+class Problem(NamedTuple):
+    """What is asked for: the pose of a link, in the frame of the root; the clearance; the numbers of pairs that count;
+    the velocities (n,) that may move, 1.0 or 0.0; least and largest q."""
+
+    task: differential.FrameTask
+    clearance: float
+    pairs: np.ndarray
+    free: np.ndarray
+    limits: bool
+    tolerances: tuple[float, float]
+
+
+def solve(scene: Any, pose: ArrayLike, link: str, q0: ArrayLike | None, clearance: float,
+          pairs: Iterable[Sequence[str]] | None, joints: Iterable[str] | None, limits: bool, position_tolerance: float,
+          orientation_tolerance: float, attempts: int, steps: int, seed: int) -> AvoidanceResult:
+    """Scene.inverse_kinematics."""
+    robot = scene.robot
+    C, start = model_checks.pose("pose", pose), scene.neutral() if q0 is None else checks.vector("q0", q0, robot.nq)
+    checks.one_of("link", link, robot.link_names)
+    clearance = checks.number("clearance", clearance)
+    tolerances = (checks.positive("position_tolerance", position_tolerance),
+                  checks.positive("orientation_tolerance", orientation_tolerance))
+    free, joints = _free(robot, joints)
+    counted = _counted(scene, start, free, pairs)
+    given = Problem(differential.FrameTask(link, C, gain=1.0), clearance, counted, free, checks.flag("limits", limits),
+                    tolerances)
+    rng, best = np.random.default_rng(seed), None
+    for attempt in range(1, checks.whole("attempts", attempts, 1) + 1):
+        found = robot.inverse_kinematics(C, link, start, joints=joints, limits=limits, position_tolerance=tolerances[0],
+                                         orientation_tolerance=tolerances[1], seed=seed + attempt)
+        result = _descend(scene, given, found.q, checks.whole("steps", steps, 0), attempt)
+        if best is None or _order(result, given) < _order(best, given):
+            best = result
+        if best.success or not (found.success or attempt > 1):
+            break
+        start = np.where(_places(robot, free), robot.random_configuration(rng), start)
+    return best._replace(attempts=attempt)
+
+
+def _free(robot: Robot, joints):
+    """Which velocities may move, and the names of their joints: no joints on groups, as of Robot.inverse_kinematics."""
+    single = [name for name, where in robot.q_slices.items() if robot.model.places_in_q[robot.v_slices[name]].min() >= 0]
+    if joints is not None:
+        joints = list(joints)
+        for name in joints:
+            checks.one_of("joint", name, robot.joint_names)
+        single = [name for name in single if name in joints]
+    free = np.zeros(robot.n)
+    for name in single:
+        free[robot.v_slices[name]] = 1.0
+    return free, single
+
+
+def _places(robot, free):
+    """Which numbers of q may move."""
+    found = np.zeros(robot.nq, dtype=bool)
+    found[robot.model.places_in_q[free > 0.0]] = True
+    return found
+
+
+def _counted(scene, q, free, pairs):
+    """The numbers of the pairs that are named, by default of those whose distance the joints that may move change."""
+    names = scene.pairs
+    if pairs is not None:
+        wanted = {frozenset(map(str, pair)) for pair in pairs}
+        for pair in wanted - {frozenset(pair) for pair in names}:
+            raise ValueError(f"pair {tuple(sorted(pair))} is not among the pairs of the scene")
+        return np.array([k for k, pair in enumerate(names) if frozenset(pair) in wanted], dtype=int)
+    moved = {}
+    for solid in scene.touching.solids:
+        if solid.link not in moved:
+            moved[solid.link] = np.abs(scene.robot.jacobian(q, solid.link, "spatial")).max(axis=0) * free > 0.0
+    solids = scene.touching.solids
+    return np.array([k for k, pair in enumerate(scene.touching.pairs) if (
+        moved[solids[pair.first].link] != moved[solids[pair.second].link]).any()], dtype=int)
+
+
+def _order(result, given):
+    """Results are better that are nearer the pose beyond its tolerances, then those with less missing clearance."""
+    return (max(0.0, result.position_error - given.tolerances[0])
+            + max(0.0, result.orientation_error - given.tolerances[1]) + max(0.0, given.clearance - result.gap))
+
+
+def _state(scene, given, q):
+    """The result at a configuration, and rows and rates of its task, gaps and their gradients."""
+    J, r = given.task.at(scene.robot, q)
+    found = scene.distances(q)
+    gap = found.gap[given.pairs]
+    errors = float(np.linalg.norm(r[3:])), float(np.linalg.norm(r[:3]))
+    nearest = int(gap.argmin()) if len(gap) else -1
+    least = float(gap[nearest]) if len(gap) else np.inf
+    near = len(gap) > 0 and least < given.clearance
+    result = AvoidanceResult(q, errors[0] <= given.tolerances[0] and errors[1] <= given.tolerances[1] and not near,
+                             *errors, least, scene.pairs[given.pairs[nearest]] if near else None, 0)
+    return result, J * given.free, r, gap, found.gradient[given.pairs] * given.free
+
+
+def _descend(scene, given, q, steps, attempt):
+    """The best of the configurations to which steps lead from q."""
+    robot, daqp, best = scene.robot, None, None
+    for taken in range(steps + 1):
+        result, J, r, gap, gradient = _state(scene, given, q)
+        if best is None or _order(result, given) < _order(best, given):
+            best = result
+        if result.success or taken == steps:
+            break
+        daqp = daqp or differential.solver()
+        near = gap < given.clearance + REACH
+        lower, upper = differential.bounds(robot, q, 1.0, None, None, given.limits)
+        lower, upper = (np.clip(x, -LONGEST, LONGEST) for x in (lower, upper))
+        lower, upper = np.minimum(lower, upper) * given.free, np.maximum(lower, upper) * given.free
+        H = J.T @ J + (DAMPING[0] + DAMPING[1] * float(r @ r)) * np.eye(robot.n)
+        v, _, status, _ = daqp.solve(
+            H, -J.T @ r, np.ascontiguousarray(gradient[near]), np.concatenate([upper, np.full(near.sum(), 1e30)]),
+            np.concatenate([lower, given.clearance + SPARE - gap[near]]),
+            np.concatenate([np.zeros(robot.n), np.full(near.sum(), SOFT)]).astype(np.int32))
+        if status < 1 or np.abs(v).max(initial=0.0) < SLOW:
+            break
+        q = robot.integrate(q, np.clip(v, lower, upper))
+    return best

@@ -1,0 +1,55 @@
+"""The robots of a scene: one Robot of all, and the shapes that their links touch with."""
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.contact.on_links import CollisionShape
+from screw_dynamics.model.builder import ModelBuilder
+from screw_dynamics.model.joining import Mounted, join
+from screw_dynamics.robot import Robot
+from screw_dynamics.urdf.collisions import read_collisions
+
+from .file import RobotInScene
+from .objects import with_materials
+
+
+def mounted(given: Robot | Mapping[str, Robot], poses: Mapping[str, ArrayLike]) -> Robot:
+    """One Robot of a robot, or of several {prefix: Robot} that are fixed to one world at poses {prefix: (4, 4)}."""
+    if isinstance(given, Robot):
+        if poses:
+            raise ValueError(f"poses {sorted(poses)} are for robots that are given as {{prefix: Robot}}")
+        return given
+    if not isinstance(given, Mapping) or not given or not all(isinstance(each, Robot) for each in given.values()):
+        raise ValueError(f"robot must be a Robot, or {{prefix: Robot}}, not {checks.described(given)}")
+    for prefix in poses:
+        checks.one_of("poses: prefix", prefix, given)
+    first, alone = next(iter(given.values())), given.get("")
+    if alone is not None and len(given) == 1 and np.array_equal(poses.get("", np.eye(4)), np.eye(4)):
+        return alone
+    for prefix, each in given.items():
+        if not np.array_equal(each.gravity, first.gravity):
+            raise ValueError(f"robot {prefix!r} has gravity {each.gravity.tolist()}, not that of the first, "
+                             f"{first.gravity.tolist()}")
+    root = "world" if alone is None or "world" not in alone.link_names else "scene"
+    robots = [Mounted(each.model, prefix, poses.get(prefix)) for prefix, each in given.items()]
+    return Robot(join(ModelBuilder(root).build(), robots), first.gravity)
+
+
+def collisions(given: Robot | Mapping[str, Robot]) -> list[CollisionShape]:
+    """The collision shapes of one robot, or of several {prefix: Robot}, in the URDFs that they were read from."""
+    if isinstance(given, Robot):
+        return [] if given.source is None else list(read_collisions(given.source, given.link_names))
+    return [with_prefix(prefix, shape) for prefix, each in given.items() for shape in collisions(each)]
+
+
+def with_prefix(prefix: str, shape: CollisionShape) -> CollisionShape:
+    """The shape on the link of a robot that has a prefix."""
+    return shape._replace(link=prefix + shape.link)
+
+
+def of_robot(given: RobotInScene, robot: Robot) -> list[CollisionShape]:
+    """The collision shapes of a robot of a scene file, with its materials."""
+    shapes = with_materials(collisions(robot), given.materials, robot.link_names)
+    return [with_prefix(given.prefix, shape) for shape in shapes]

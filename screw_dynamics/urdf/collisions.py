@@ -1,0 +1,115 @@
+"""From the <collision> elements of a URDF to the shapes that its links touch with."""
+from collections.abc import Collection
+from functools import lru_cache
+
+import numpy as np
+
+from screw_dynamics.checks import whole
+from screw_dynamics.contact.hulls import simplified
+from screw_dynamics.contact.on_links import CollisionShape
+from screw_dynamics.contact.shapes import LARGEST, Box, Capsule, ConvexHull, Cylinder, Shape, Sphere
+
+from .error import LONGEST_LIST, UrdfError, fault, issue, quote
+from .file import opened
+from .meshes import locate, meshes_of
+from .shapes import Geometry, UnknownShape, elements, geometry_of
+from .source import Source, path_of, read_source
+from .xml import parse_xml
+
+VERTICES = 64       # of a hull, unless more are asked for
+
+
+def read_collisions(source: Source, links: Collection[str] | None = None,
+                    vertices: int = VERTICES) -> tuple[CollisionShape, ...]:
+    """The collision shapes of a URDF, a path, XML text or an open file, in its order; links: of these alone, those of a
+    model that is part of it, say.
+
+    Boxes, spheres, cylinders and capsules (length without the caps) are these. A mesh is the convex hull of its
+    vertices, in its scale, which may mirror it, with at most so many vertices (contact/hulls.py). Meshes are found as
+    Robot.view finds them.
+
+    UrdfError names line, link and value of what is no number, not finite, negative, or more than 1e5 m. What is left
+    out, since nothing could touch it, is a UrdfWarning: sizes of 0, flat meshes, files that do not exist or cannot be
+    read, shapes that URDF does not know."""
+    shapes, texts = collisions_of(source, links, vertices)
+    path = path_of(source)
+    issue(texts if path is None else [f"{path}: {text}" for text in texts])
+    return shapes
+
+
+def collisions_of(source: Source, links: Collection[str] | None = None,
+                  vertices: int = VERTICES) -> tuple[tuple[CollisionShape, ...], list[str]]:
+    """The shapes of read_collisions, and the texts of its warnings."""
+    whole("vertices", vertices, 4)
+    path = path_of(source)
+    try:
+        return _read(opened(source), path, links, vertices)
+    except UrdfError as error:
+        raise UrdfError(f"{path}: {error}") from None if path is not None else error
+
+
+def _read(source, path, links, vertices):
+    found: list[CollisionShape] = []
+    left_out: list[str] = []
+    for link, element in elements(parse_xml(read_source(source)), "collision"):
+        if links is not None and link not in links:
+            continue
+        geometry = _geometry(link, element, left_out)
+        if geometry is None:
+            continue
+        try:
+            shape = _shape(geometry, path, vertices)
+        except (ValueError, OSError) as error:
+            left_out.append(f"{quote(link)} ({geometry.kind}{geometry.file and ' ' + geometry.file}: {error})")
+        else:
+            found.append(CollisionShape(link, shape, geometry.pose, name=element.get("name", "")))
+    more = len(left_out) - LONGEST_LIST
+    text = "collision shapes that are left out: " + ", ".join(left_out[:LONGEST_LIST])
+    return tuple(found), [text + (f" and {more} more" if more > 0 else "")] if left_out else []
+
+
+def _geometry(link, element, left_out):
+    """What an element says, checked; None for what has no shape, or one that is noted as left out."""
+    try:
+        geometry = geometry_of(link, element)
+        if geometry is not None:
+            _check(geometry)
+        return geometry
+    except UnknownShape as error:
+        left_out.append(f"{quote(link)} ({error})")
+        return None
+    except ValueError as error:
+        raise fault(f"collision of link {quote(link)}: {error}", element.sourceline) from None
+
+
+def _check(geometry: Geometry) -> None:
+    """ValueError for what no shape can be."""
+    if max(map(abs, geometry.pose[:3, 3])) > LARGEST:
+        raise ValueError(f"{geometry.kind} at {geometry.pose[:3, 3].tolist()} is farther than {LARGEST:g} m")
+    if geometry.kind == "mesh":
+        if len(geometry.size) != 3:
+            raise ValueError(f"scale of {len(geometry.size)} numbers, not 3, of mesh {quote(geometry.file)}")
+        return
+    for x in geometry.size:
+        if x < 0.0:
+            raise ValueError(f"{geometry.kind} of size {' '.join(f'{x:g}' for x in geometry.size)}: {x:g} is negative")
+        if x > LARGEST:
+            raise ValueError(f"{geometry.kind} of size {' '.join(f'{x:g}' for x in geometry.size)}: {x:g} is more than "
+                             f"{LARGEST:g} m")
+
+
+def _shape(geometry: Geometry, source: str | None, vertices: int) -> Shape:
+    if geometry.kind == "mesh":
+        path = locate(geometry.file, source)
+        points = _points(str(path), path.stat().st_mtime_ns)
+        return ConvexHull(simplified(points * np.array(geometry.size), vertices))
+    if geometry.kind == "box":
+        x, y, z = geometry.size
+        return Box((x, y, z))
+    return {"sphere": Sphere, "cylinder": Cylinder, "capsule": Capsule}[geometry.kind](*geometry.size)
+
+
+@lru_cache(maxsize=64)
+def _points(path: str, changed: int) -> np.ndarray:
+    """The vertices (N, 3) of all meshes of a file, which last changed then."""
+    return np.concatenate([mesh.vertices for mesh in meshes_of(path)])
