@@ -31,8 +31,7 @@ from screw_dynamics.screws.vectors import Vec3, cross
 
 from .cone_tables import COMPLEMENTARITY, CONE, DISSIPATION, Cones
 from .cone_tables import cones as cones_in
-from .cones import solve_cones
-from .impacts import solve_impacts
+from .contact_solver import solve_contacts_at, solve_impacts_at
 from .contact_tables import FOUND, LAST, MISSED, OF_CONTACT, REPORTED, RESIDUALS, ContactTables, contact_problem
 from .dynamics import LEAST, ask, put_rates
 from .ends import set_in_motion
@@ -111,23 +110,18 @@ def find_touches(given: ContactTables, calls: np.ndarray) -> None:
                                                        given.settings.most[0])
 
 
+@kernel
 def solve(given: ContactTables, cones: Cones, calls: np.ndarray, impacts: bool) -> None:
     """Solve for the impulses, or for those of impacts."""
     if impacts:
-        solve_impacts(cones, null(given.report[0]) + given.settings.slow[0])
+        solve_impacts_at(calls[1], cones, given.settings.slow[0])
     else:
-        solve_cones(cones)
+        solve_contacts_at(calls[1], cones)
 
 
 @overload(find_touches, jit_options=INLINE)
 def _find_touches(given, calls):
     return lambda given, calls: call(calls[0], (at(given.memory),))
-
-
-@overload(solve, jit_options=INLINE)
-def _solve(given, cones, calls, impacts):
-    return lambda given, cones, calls, impacts: call(calls[1], (
-        at(given.memory), len(cones.lower), len(cones.mu), len(cones.spin_of), len(cones.roll_of), impacts))
 
 
 @kernel
