@@ -77,6 +77,7 @@ IK = ["daqp>=0.7"]          # quadratic programs of differential inverse kinemat
 JAX = ["jax>=0.4.34"]
 CASADI = ["casadi>=3.6"]
 MJCF = ["mujoco>=3.2"]
+CONTACT = ["coal>=3.0"]     # contacts of meshes, and of what no kernel of ours knows
 ROBOTS = ["example-robot-data", "xacro"]
 BENCH = ["pin", "mpmath", *MJCF, *PLOT, *ROBOTS]
 PYTEST = ["pytest>=8", "pytest-timeout>=2.3", "pytest-xdist>=3.5"]
@@ -85,7 +86,8 @@ TOOLS_OF_ROS = [      # to which the tests show a release, and the sources
     *(name + WHEELS for name in ("ros-ament-flake8==0.19.*", "ros-ament-pep257==0.19.*"))]
 DOCS = ["sphinx>=8", "furo", "myst-nb>=1.2", "sphinx-copybutton", "ziamath>=0.12", *PYTEST, *PLOT, *SYMBOLIC, *ROBOTS]
 TEST = [*PYTEST, "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "pyyaml", "setuptools>=68",
-        "hypothesis>=6.100", *TOOLS_OF_ROS, *PLOT, *RECORD, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF, *ROBOTS, *VIEW, *DOCS]
+        "hypothesis>=6.100", *TOOLS_OF_ROS, *PLOT, *RECORD, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF, *CONTACT, *ROBOTS,
+        *VIEW, *DOCS]
 
 
 class BuildWithKernels(build_py):
@@ -162,6 +164,7 @@ setup(
         "jax": JAX,
         "casadi": CASADI,
         "mjcf": MJCF,
+        "contact": CONTACT,
         "demo": [*ROS, *PLOT, *ROBOTS],
         "ci": [*ROS, *PYTEST, *PLOT],
         "test": [*ROS, *TEST],
