@@ -55,8 +55,8 @@ def lowest_direction(R: Rotation, n: Vec3) -> Vec3:
 
 @kernel
 def cylinder_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """The lowest points of the rims at the lower and upper end of its z axis, between which it lies; and the three others
-    of the lower rim, a quarter turn apart, on which it stands."""
+    """The lowest points of the rims at the lower and upper end of its z axis, between which it lies; and the three
+    others of the lower rim, a quarter turn apart, on which it stands."""
     A, B, size = given.place.C[a], given.place.C[b], given.solid.size[a]
     n, u = axis_z(B.R), axis_z(A.R)
     out = size.x * lowest_direction(A.R, n)

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -186,6 +188,39 @@ class Scene(SceneLinearization, ScenePlanning):
         checks.one_of("object", name, self._objects)
         del self._objects[name]
         self._made = None
+
+    def change(self, name: str, **fields: Any) -> None:
+        """Give an object other fields of SceneObject, its pose, friction ..., or a link another material."""
+        if name not in self._objects and name not in {shape.link for shape in self._shapes}:
+            raise ValueError(f"nothing called {name!r} touches, the scene has "
+                             f"{', '.join(dict.fromkeys([*self._objects, *(shape.link for shape in self._shapes)]))}")
+        if name in self._objects:
+            given = self._objects[name]
+            kept = {} if given.inertia is None else {"mass": None}      # its inertia has it
+            self._objects[name] = replace(given, **{**kept, **fields})
+        else:
+            self._shapes = [shape if shape.link != name else shape._replace(
+                material=(shape.material or self.material).but(**fields).checked(f"material of link {name!r}"))
+                for shape in self._shapes]
+        self._made = None
+
+    def keep_apart(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Let more pairs of links, or of objects, not touch."""
+        self._disabled = [*self._disabled, *(frozenset(pair) for pair in pairs)]
+        self._made = None
+
+    def copy(self, robot: Robot | None = None) -> Scene:
+        """The same scene, of its own, also around another robot of the same links."""
+        other = copy(self)
+        other._objects = dict(self._objects)
+        if robot is not None:
+            other._robots, other._made = robot, None
+        return other
+
+    @property
+    def robots(self) -> Robot:
+        """The robots alone, as one."""
+        return self._robots
 
     @property
     def objects(self) -> Mapping[str, SceneObject]:

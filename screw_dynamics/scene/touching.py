@@ -72,8 +72,9 @@ class Touching:
         points = sum(pair.points for pair in self.pairs)
         self.most, self.margin = min(points, MOST) if most is None else most, margin
         self._pair_of = np.repeat(np.arange(len(self.pairs)), [pair.points for pair in self.pairs])
-        self._constraints, self._slow = constraints, slow
-        self._workspaces = Workspaces(self._tables(self.most, margin))
+        self.constraints, self._slow = constraints, slow
+        self.tables = self._tables(self.most, margin)
+        self._workspaces = Workspaces(self.tables)
         self._far = Workspaces(self._tables(points, FARTHEST)) if points else None
         entries = robot.rollouts.entries
         if constraints:
@@ -94,8 +95,8 @@ class Touching:
 
     def _tables(self, most, margin):
         """The robot's tables with those of contacts."""
-        robot, m = self.robot, self._constraints.m if self._constraints else 0
-        loops = self._constraints.in_workspaces.tables if self._constraints else tables.pack([], [], [])
+        robot, m = self.robot, self.constraints.m if self.constraints else 0
+        loops = self.constraints.in_workspaces.tables if self.constraints else tables.pack([], [], [])
         rebounds = any(pair.restitution > 0.0 for pair in self.pairs)
         turning = int(any(pair.torsion > 0.0 or pair.rolling > 0.0 for pair in self.pairs))
         points = max((pair.points for pair in self.pairs), default=0)

@@ -7,9 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from screw_dynamics.closed_loops import ClosedLoopRobot
+from screw_dynamics.constraints.contact_tables import RESIDUALS
 from screw_dynamics.forces import Element
 from screw_dynamics.model.floating_base import coordinates
 from screw_dynamics.robot import Robot
+from screw_dynamics.scene import Contacts
 from screw_dynamics.simulation import driven as rows
 from screw_dynamics.simulation.driven import BRAKE, EFFORT, GRAVITY, PAST, REFERENCE, SERVO, Driven
 
@@ -18,6 +20,7 @@ from .limits import EnforcedLimits
 from .loops import why_open
 from .reference import Sample
 from .settings import Settings
+from .surroundings import Touching
 
 STOPPING = 1e12   # N m s/rad or N s/m: damping that stops any joint within a step
 Wrenches = Mapping[str, np.ndarray]     # {link: (6,)}, (torque, force), in the link's frame
@@ -27,32 +30,54 @@ class Actuators:
     """Motors, servos and brakes, one a joint. The effort of motors and servos is limited, that of brakes is not.
 
     Servos and brakes compensate wrenches on links, friction, and the elements of force `forces`. A weakened servo gives
-    a share of what it would; nothing compensates that. t: simulated time, s."""
+    a share of what it would; nothing compensates that. t: simulated time, s.
+
+    touching: the robot and what surrounds it, of which q and qd are then those of everything, as are past states; None
+    for a robot alone. Efforts, accelerations, and all else (n,), are the robot's."""
 
     def __init__(self, limits: EnforcedLimits, settings: Settings, forces: Sequence[Element] = ()):
         self._limits, self._settings, self.forces = limits, settings, forces
         self._robot: Robot | None = None
+        self._touching: Touching | None = None
         self._loops: ClosedLoopRobot | None = None
         self._drives: Drives | None = None
+        self._measured: Touching | None = None
+        self.restart()
+
+    def restart(self) -> None:
+        """The state that the next steps begin from does not follow those before."""
+        self._resumed = False
 
     def effort(self, robot: Robot, drives: Drives, sample: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
-               wrenches: Wrenches) -> np.ndarray:
+               wrenches: Wrenches, touching: Touching | None = None) -> np.ndarray:
         """The efforts (n,) at a state q (nq,), qd (n,), under wrenches {link: (6,)}.
 
         sample: the reference, if any, rows (1, n)."""
-        clipped = np.zeros(len(qd), dtype=np.int64)
-        return self._run(robot, drives, sample, t, q.copy(), qd.copy(), wrenches, 0, clipped)[1]
+        clipped = np.zeros(robot.n, dtype=np.int64)
+        return self._run(robot, drives, sample, t, q.copy(), qd.copy(), wrenches, 0, clipped, None, touching)[1]
 
     def acceleration(self, robot: Robot, drives: Drives, sample: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
                      wrenches: Wrenches) -> np.ndarray:
         """The accelerations (n,) of a step from a state, (qd' - qd) / dt; 0 of a step that cannot be made."""
-        end, clipped = qd.copy(), np.zeros(len(qd), dtype=np.int64)
-        made, _, _ = self._run(robot, drives, sample, t, q.copy(), end, wrenches, 1, clipped)
-        return (end - qd) / self._settings.step if made else np.zeros(len(qd))
+        return self.step(robot, drives, sample, t, q, qd, wrenches)[0]
+
+    def step(self, robot: Robot, drives: Drives, sample: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
+             wrenches: Wrenches, touching: Touching | None = None) -> tuple[np.ndarray, Contacts | None]:
+        """The same, and the contacts in that step, of a robot that may touch something."""
+        end, clipped = qd.copy(), np.zeros(robot.n, dtype=np.int64)
+        made, *_ = self._run(robot, drives, sample, t, q.copy(), end, wrenches, 1, clipped, None, touching)
+        qdd = (end - qd)[:robot.n] / self._settings.step if made else np.zeros(robot.n)
+        if touching is None or not made:
+            return qdd, None
+        return qdd, touching.contacts(self._measuring.report(touching.reported(touching.most)))
+
+    def crowded(self) -> int:
+        """How many contacts there were more than there is room for, in the last step."""
+        return 0 if self._touching is None else int(self._driven.report(RESIDUALS + 1)[RESIDUALS])
 
     def reason(self, robot: Robot, q: np.ndarray, qd: np.ndarray) -> str:
         """Why the last motion ended early at a state, if more is known than the joints whose numbers are not finite."""
-        return why_open(robot, q, qd, self._driven.lost[0], self._settings.step)
+        return why_open(robot, q, qd, self._driven.lost[0], self._settings.step) if self._touching is None else ""
 
     def loops(self, robot: Robot) -> ClosedLoopRobot:
         """A robot with closed loops, and what keeps them."""
@@ -61,30 +86,59 @@ class Actuators:
         return self._loops
 
     def move(self, robot: Robot, drives: Drives, samples: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
-             wrenches: Wrenches, steps: int, clipped: np.ndarray,
-             past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+             wrenches: Wrenches, steps: int, clipped: np.ndarray, past: np.ndarray, touching: Touching | None = None
+             ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
         """Make steps with new efforts at the start of each. samples: the reference, if any, rows (steps, n).
 
-        Returns how many were made, q (nq,) and qd (n,) after them, and the mask (n,) of the joints whose numbers ceased
+        Returns how many were made, q (nq,) and qd (n,) after them, and the mask of the velocities whose numbers ceased
         to be finite if these were fewer. clipped (n,) counts the steps in which a command or an effort was clipped;
         past (0 or steps, PAST, nq) becomes q, and the n numbers of qd, at the start of the steps, and the n efforts."""
         q, qd = q.copy(), qd.copy()
-        made, _, failing = self._run(robot, drives, samples, t, q, qd, wrenches, steps, clipped, past)
+        made, _, failing = self._run(robot, drives, samples, t, q, qd, wrenches, steps, clipped, past, touching)
         return made, q, qd, failing
 
-    def _run(self, robot, drives, samples, t, q, qd, wrenches, steps, clipped, past=None):
-        if robot is not self._robot:
-            self._robot, self._drives = robot, None
-            self._driven = driven(robot, self._settings.integrator, self.forces)
-            self._unpushed = self._driven.wrenches({})
+    def _run(self, robot, drives, samples, t, q, qd, wrenches, steps, clipped, past=None, touching=None):
+        """past: None of steps that are not those of the motion, in which impulses of contacts begin with none."""
+        by, resumed = self._measured_by(robot, touching) if past is None else None, False
+        if by is None:
+            by, resumed = self._moved_by(robot, touching), self._resumed and past is not None
         if drives is not self._drives:      # brakes stay where they are as long as the same drives the joints
-            self._drives, self._table = drives, self._joints(robot, drives, coordinates(q, robot.n))
+            position = coordinates(q[:robot.nq], robot.n)
+            self._drives, self._table = drives, self._joints(robot, drives, position)
             self._constant = _reference(drives, Sample(drives.kind, *np.zeros((4, 1, robot.n))))
         reference = self._constant if samples is None else _reference(drives, samples)
+        moving = past is not None
         past = np.empty((0, PAST, len(q))) if past is None else past
         with np.errstate(all="ignore"):     # what overflows becomes a fault
-            on_bodies = self._driven.wrenches(wrenches) if wrenches else self._unpushed
-        return self._driven.run(self._table, on_bodies, reference, steps, t, self._settings.step, q, qd, clipped, past)
+            on_bodies = by.wrenches(wrenches) if wrenches or by is not self._driven else self._unpushed
+        table = self._table
+        if touching is not None:
+            table, reference = with_bodies(table, touching), _padded(reference, len(qd))
+            more, clipped = clipped, np.zeros(len(qd), dtype=np.int64)
+        made, tau, failing = by.run(table, on_bodies, reference, steps, t, self._settings.step, q, qd, clipped, past,
+                                    resumed)
+        if touching is not None:
+            more += clipped[:robot.n]
+        self._resumed = self._resumed or (moving and made > 0)
+        return made, tau[:robot.n], failing
+
+    def _moved_by(self, robot, touching):
+        """What moves a robot."""
+        if robot is not self._robot or touching is not self._touching:
+            self._robot, self._touching, self._drives = robot, touching, None
+            self._driven = driven(robot, self._settings.integrator, self.forces, touching)
+            self._unpushed, self._resumed = self._driven.wrenches({}), False
+        return self._driven
+
+    def _measured_by(self, robot, touching):
+        """What sensors of one that touches something make steps by, with memory of its own, so that the motion does not
+        depend on when they measure; None of a robot alone."""
+        if touching is None:
+            return None
+        if touching is not self._measured:
+            self._measured = touching
+            self._measuring = driven(robot, self._settings.integrator, self.forces, touching)
+        return self._measuring
 
     def _joints(self, robot: Robot, drives: Drives, q: np.ndarray) -> np.ndarray:
         """The table of the joints at positions q (n,), see simulation/driven.py.
@@ -110,10 +164,26 @@ class Actuators:
 _DRIVES = np.array([EFFORT, GRAVITY, SERVO, SERVO, SERVO, BRAKE])       # by Drive
 
 
-def driven(robot: Robot, integrator: str, forces: Sequence[Element]) -> Driven:
-    """The driven motion of a robot, with the constraints of its model."""
+def driven(robot: Robot, integrator: str, forces: Sequence[Element], touching: Touching | None = None) -> Driven:
+    """The driven motion of a robot, with the constraints of its model, or with all that surrounds it."""
+    if touching is not None:
+        return Driven(touching.robot, integrator, forces, touching.constraints, touching)
     constraints = ClosedLoopRobot(robot).constraints if robot.model.constraints else None
     return Driven(robot, integrator, forces, constraints)
+
+
+def with_bodies(table: np.ndarray, touching: Touching) -> np.ndarray:
+    """The table of a robot's joints, with those of free bodies, which nothing drives, behind them."""
+    n = table.shape[1]
+    whole = _padded(table, touching.robot.n)
+    whole[rows.LOWER, n:], whole[[rows.UPPER, rows.LIMIT], n:] = -np.inf, np.inf
+    whole[rows.STRENGTH, n:], whole[rows.PLACE] = 1.0, touching.robot.model.places_in_q
+    return whole
+
+
+def _padded(x: np.ndarray, n: int) -> np.ndarray:
+    """An array (..., k), followed by zeros up to (..., n)."""
+    return np.concatenate((x, np.zeros((*x.shape[:-1], n - x.shape[-1]))), axis=-1)
 
 
 def _reference(drives: Drives, samples: Sample) -> np.ndarray:

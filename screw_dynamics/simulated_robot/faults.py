@@ -5,7 +5,7 @@ Each has a first step and a last one, so that a run under the same schedule, see
 import math
 import shlex
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -16,11 +16,12 @@ from .settings import Settings
 
 MOST = 1000             # faults that are active or waiting at a time
 JOINT_STATES = "joint_states"
-JOINT, SENSOR = "joint", "sensor"
+JOINT, SENSOR, SURFACE, OBJECT = "joint", "sensor", "surface", "object"
 
 
 class Kind(NamedTuple):
-    """What a kind of fault acts on (a joint, a sensor, or "" for all commands), and what its value is."""
+    """What a kind of fault acts on (a joint, a sensor, a surface: of a link or an object; an object that moves, or "" for
+    all commands), and what its value is."""
 
     target: str
     value: str = ""                 # "": it has none
@@ -37,6 +38,8 @@ KINDS = {
     "sensor_dropped": Kind(SENSOR, "the share of samples that is lost", most=1.0),
     "commands_late": Kind("", "seconds", most=10.0),        # as many commands are kept
     "commands_dropped": Kind("", "the share of commands that is lost", most=1.0),
+    "surface_slippery": Kind(SURFACE, "its coefficient of friction", most=1e6),
+    "object_dropped": Kind(OBJECT),         # no link of the robot holds it
 }
 
 
@@ -97,13 +100,17 @@ class Faults:
 
     sensors: what "sensor" faults may name beside joints; "joint_states" stands for all joints. The schedule of the
     settings is armed by `reset`. Steps are those since then. base: how many velocities of a floating base come before
-    the joints in arrays (n,). ValueError names what a fault cannot act on."""
+    the joints in arrays (n,). around: functions that name the surfaces that may touch, and the objects that move.
+    ValueError names what a fault cannot act on."""
 
-    def __init__(self, settings: Settings, joint_names: Sequence[str], sensors: Iterable[str] = (), base: int = 0):
+    def __init__(self, settings: Settings, joint_names: Sequence[str], sensors: Iterable[str] = (), base: int = 0,
+                 around: Sequence[Callable[[], Sequence[str]]] = (tuple, tuple)):
         self._settings, self._joints = settings, tuple(joint_names)
         self._index = {name: base + i for i, name in enumerate(joint_names)}
         self._n = base + len(self._joints)
         self._sensors = (*joint_names, JOINT_STATES, *sensors)
+        self._names: dict[str, Callable[[], Sequence[str]]] = {
+            JOINT: lambda: self._joints, SENSOR: lambda: self._sensors, SURFACE: around[0], OBJECT: around[1]}
         self.active: tuple[Fault, ...] = ()
         self._mechanical = False            # whether a joint is stuck, weak or lost
         self._schedule = [scheduled(line) for line in settings.fault_schedule if line]
@@ -137,9 +144,10 @@ class Faults:
         known = _kind(kind)
         if known.target == "" and target:
             raise ValueError(f"{kind} has no target, but '{target}' is given")
-        names = self._sensors if known.target == SENSOR else self._joints
+        names = self._names[known.target]() if known.target else ()
         if known.target and target not in names:
-            raise ValueError(f"{kind}: unknown {known.target} '{target}', the robot has {', '.join(names)}")
+            there = "the robot has" if known.target in (JOINT, SENSOR) else "there are"
+            raise ValueError(f"{kind}: unknown {known.target} '{target}', {there} {', '.join(names) or 'none'}")
         if known.value and not (math.isfinite(value) and known.least <= value <= known.most):
             raise ValueError(f"{kind}: value {value} must be {known.value}, from {known.least:g} to {known.most:g}")
         for name, seconds in (("delay", delay), ("duration", duration)):
@@ -188,6 +196,16 @@ class Faults:
         value = np.where(kind == Drive.EFFORT, self._strength * drives.value, drives.value)
         kind[self._stuck] = Drive.LOCKED
         return drives._replace(kind=kind, value=value, strength=self._strength)
+
+    @property
+    def slippery(self) -> dict[str, float]:
+        """{surface: its coefficient of friction}; the fault that began last counts."""
+        return {fault.target: fault.value for fault in self.active if fault.kind == "surface_slippery"}
+
+    @property
+    def released(self) -> list[str]:
+        """The objects that no link of the robot holds."""
+        return [fault.target for fault in self.active if fault.kind == "object_dropped"]
 
     def send(self, command: np.ndarray, step: int) -> None:
         """Send a command on its way, where it may be lost or late; it never overtakes, but earlier ones hurry then."""

@@ -1,6 +1,6 @@
 """The wrenches that are applied to links, for a while or until a reset."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,16 +25,17 @@ def total(pushes: Iterable[Push]) -> dict[str, np.ndarray]:
 
 
 class Pushes:
-    """The pushes on the links of a robot: `active`, and the step `until` which these do not change."""
+    """The pushes on links, those that there are when they are added: `active`, and the step `until` which these do not
+    change."""
 
-    def __init__(self, links: Sequence[str]):
+    def __init__(self, links: Callable[[], Sequence[str]]):
         self._links = links
         self.active: list[Push] = []
 
     def add(self, link: str, wrench: Sequence[float], first: int, steps: int) -> None:
         """Apply a wrench from a step on, for so many steps: they add up; 0: until a reset, in place of the one on this
         link that was to last until a reset. A zero wrench ends that one. ValueError names what cannot be applied."""
-        if link not in self._links:
+        if link not in self._links():
             raise ValueError(f"unknown link '{link}'")
         wrench = np.array(wrench, dtype=float)
         if wrench.shape != (6,) or not np.isfinite(wrench).all():
@@ -43,6 +44,10 @@ class Pushes:
             self.active = [push for push in self.active if (push.link, push.until) != (link, NEVER)]
         if wrench.any():
             self.active.append(Push(link, wrench, first + steps if steps else NEVER))
+
+    def forget(self, link: str) -> None:
+        """End those on a link."""
+        self.active = [push for push in self.active if push.link != link]
 
     def expire(self, step: int) -> None:
         """End those that are over at a step."""

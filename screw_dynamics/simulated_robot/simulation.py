@@ -19,6 +19,8 @@ from screw_dynamics.model.floating_base import (
     velocity_names,
 )
 from screw_dynamics.robot import Robot
+from screw_dynamics.scene import Scene
+from screw_dynamics.scene.objects import SceneObject
 from screw_dynamics.simulation.conservation import beyond_limits
 from screw_dynamics.simulation.driven import PAST
 from screw_dynamics.simulation.integrators import FIXED_STEPS, WITH_CONSTRAINTS, check_elements
@@ -37,6 +39,7 @@ from .sensors.odometry import OdometrySample
 from .sensors.sensors import FORCE_TORQUE, IMU, ODOMETRY, JointState, Sensors
 from .settings import JOINT_MODES, Settings
 from .snapshot import Acting, Past, Snapshot, Stretch
+from .surroundings import Entity, Surroundings, Touch
 
 AT_COMMAND = 1e-3   # rad, m, N m, ...: a hundred times ros2_control's trigger_joint_command_threshold
 CHUNK = 512   # steps of one rollout: many, so that the compiled loop takes most of the time, but few enough to store
@@ -61,7 +64,10 @@ class Simulation:
     screw_dynamics.forces, which act beside the model's friction; their time is simulated time. ValueError names a
     joint without inertia, or that would start outside its limits, and a link or joint that the robot does not have.
 
-    A robot whose model has constraints starts, and stays, where its loops are closed."""
+    A robot whose model has constraints starts, and stays, where its loops are closed.
+
+    scene: an sd.Scene around this robot, whose links touch then what is there and each other. `surroundings`, None of a
+    robot alone, has its objects, which move by themselves; all else is the robot's."""
 
     def __init__(
         self,
@@ -73,7 +79,9 @@ class Simulation:
         joint_sensors: Mapping[str, Mapping[str, float]] | None = None,
         instrumented: Robot | None = None,
         forces: Sequence[Element] = (),
+        scene: Scene | None = None,
     ):
+        self.surroundings = None if scene is None else Surroundings(scene.copy(robot))
         self._robot, self.base = robot, floating_base(robot.model)
         self.names, self.joint_names = velocity_names(robot.model), coordinate_joints(robot.model)
         self._rates = robot.n - len(self.joint_names)
@@ -83,12 +91,16 @@ class Simulation:
         self.home.change(initial_positions or {})
         self._check_inertia()
         self._check_constraints()
+        self._check_scene()
         self.forces = elements_of(forces)
         check_elements(self.settings.integrator, robot.total_force(self.forces).elements)
         self._actuators = Actuators(self.limits, self.settings, self.forces)
         self._commands = Commands(self.settings, self.limits, self._modes(modes or {}), self._rates)
         self.sensors = Sensors(self.settings, robot, joint_sensors, instrumented)
-        self.faults = Faults(self.settings, self.joint_names, self.sensors.names, self._rates)
+        around = self.surroundings
+        self.faults = Faults(self.settings, self.joint_names, self.sensors.names, self._rates,
+                             (lambda: (), lambda: ()) if around is None else
+                             (lambda: around.surfaces, lambda: around.bodies))
         self._tracking = Tracking(robot.n)
         self.residuals: dict[str, Callable[[np.ndarray], float]] = residuals(robot)
         self._past = Past(self.settings.steps(self.settings.sensor_delay))
@@ -109,6 +121,8 @@ class Simulation:
     @robot.setter
     def robot(self, robot: Robot) -> None:
         self._robot, self._integrated = robot, None
+        if self.surroundings is not None:
+            self.surroundings.use(robot)
         self._restart_balance()
 
     def carry(self, robot: Robot, loaded: Callable[[Robot], Robot]) -> None:
@@ -151,6 +165,18 @@ class Simulation:
             raise ValueError(f"integrator is {self.settings.integrator}, must be one of {', '.join(known)} for a robot "
                              "with closed loops")
 
+    def _check_scene(self) -> None:
+        """Refuse what robots have alone."""
+        if self.surroundings is not None and self.robot.model.constraints:
+            names = ", ".join(f"'{each.name}'" for each in self.robot.model.constraints)
+            raise ValueError(f"a robot with closed loops ({names}) cannot be in a scene yet")
+        if self.surroundings is not None and self.settings.energy_balance:
+            raise ValueError("energy_balance is of a robot alone: it must be false in a scene")
+
+    def _pushed_links(self) -> tuple[str, ...]:
+        """The links, and the objects that move."""
+        return (*self.robot.link_names, *(() if self.surroundings is None else self.surroundings.bodies))
+
     def restart_clock(self) -> None:
         """Let simulated time restart at zero; nothing else changes. A reference has to be of the new time."""
         self._origin_ns = -self.steps * self.settings.dt_ns
@@ -182,7 +208,11 @@ class Simulation:
         self._origin_ns = 0 if restart_clock else self.time_ns
         self.q, self.qd, self.steps, self.fault = q, qd, 0, None
         self._integrated: Robot | None = None
-        self._pushes = Pushes(self.robot.link_names)
+        self._actuators.restart()
+        if self.surroundings is not None:
+            self.surroundings.fail({}, ())
+            self.surroundings.reset()
+        self._pushes = Pushes(lambda: self._pushed_links())
         self._commands.clear(coordinates(q, len(qd)))
         if qd.any():
             self._commands.release()
@@ -261,6 +291,43 @@ class Simulation:
             raise ValueError(f"duration: {duration} s, must be finite and >= 0")
         self._pushes.add(link, wrench, self.steps, self.settings.steps(duration))
 
+    # --------------------------------------------------------------------------------------------- objects
+    def _around(self) -> Surroundings:
+        if self.surroundings is None:
+            raise ValueError("the robot is alone: there is no scene (parameters ground, scene)")
+        return self.surroundings
+
+    def entity(self, name: str) -> Entity:
+        """Where an object of the scene is, and how it moves. ValueError, as of all that follow, names what is wrong;
+        nothing is changed then."""
+        return self._around().entity(name)
+
+    def place(self, name: str, pose: np.ndarray | None = None, twist: np.ndarray | None = None) -> None:
+        """Set the pose x y z, quaternion x y z w (7,) of an object, and its twist (6,) in its own frame, angular part
+        first; None: as they are."""
+        self._around().place(name, pose, twist)
+        self._changed()
+
+    def spawn(self, given: SceneObject) -> None:
+        """Add an object, from now on, resets included; all else goes on."""
+        self._around().spawn(given)
+        self._changed()
+
+    def delete(self, name: str) -> None:
+        """Take an object out, with the pushes on it; all else goes on."""
+        self._around().delete(name)
+        self._pushes.forget(name)
+        self._changed()
+
+    def set_friction(self, name: str, friction: float) -> None:
+        """Let a link or an object have another coefficient of friction, from now on, resets included."""
+        self._around().set_friction(name, friction)
+        self._changed()
+
+    def _changed(self) -> None:
+        """The next step does not follow the last one."""
+        self._actuators.restart()
+
     def _update_drives(self) -> None:
         """Determine what acts from the present step on."""
         self.faults.update(self.steps)
@@ -270,6 +337,8 @@ class Simulation:
         kind = np.where(self._tracking.mask, Drive.REFERENCE, drives.kind)
         self._drives = self.faults.drives(drives._replace(
             kind=kind, beyond=drives.beyond & ~self._tracking.mask, limit=self._tracking.limit))
+        if self.surroundings is not None:
+            self.surroundings.fail(self.faults.slippery, self.faults.released)
         self._pushes.expire(self.steps)
         given_up = self._commands.given_up(self.steps) & ~self._tracking.mask
         if (given_up & ~self.given_up).any():
@@ -295,7 +364,9 @@ class Simulation:
     def _run(self, steps: int) -> None:
         """Make steps in which nothing but the state changes."""
         first, efforts = self.steps, (self._drives.kind == Drive.EFFORT) & ~self._locked
-        if self._locked.all():
+        if self.surroundings is not None:
+            self._move(steps)
+        elif self._locked.all():
             before, self.qd = self.qd, np.zeros(self.robot.n)
             self._record(self.q[None], self.qd[None])
             if before.any():
@@ -309,21 +380,27 @@ class Simulation:
 
     def _move(self, steps: int) -> None:
         """Make steps with servos, gravity compensation and pushes, up to the last finite state."""
-        wanted = self._past.depth or self._balance is not None
-        past = np.empty((steps if wanted else 0, PAST, self.robot.nq))
+        wanted, around, robot = self._past.depth or self._balance is not None, self.surroundings, self.robot
+        q, qd = (self.q, self.qd) if around is None else around.with_robot(self.q, self.qd)
+        past = np.empty((steps if wanted else 0, PAST, len(q)))
         samples = self._tracking.samples(self.time_ns, self.settings.dt_ns, steps)
         wrenches = total(self._pushes.active)
         made, q, qd, failing = self._actuators.move(
-            self.robot, self._drives, samples, self._time, self.q, self.qd, wrenches, steps, self.saturated, past)
+            robot, self._drives, samples, self._time, q, qd, wrenches, steps, self.saturated, past,
+            None if around is None else around.touching)
         if made:
-            n, done = self.robot.n, past[:made]
+            n, done = len(qd), past[:made]
             self._record(done[:, 0], done[:, 1, :n])
             if self._balance is not None:
                 self._count(np.vstack([done[:, 0], q]), np.vstack([done[:, 1, :n], qd]), done[:, 2, :n], wrenches)
-        self.q, self.qd, self.steps = q, qd, self.steps + made
+        if around is not None:
+            around.q, around.qd = q[robot.nq:], qd[robot.n:]
+        self.q, self.qd, self.steps = q[:robot.nq], qd[:robot.n], self.steps + made
         if made < steps:
             not_finite = f"the effort on, or the state of, {self._names(failing)} is not finite"
-            self._stop(self._actuators.reason(self.robot, q, qd) or not_finite)
+            self._stop(self._actuators.reason(robot, self.q, self.qd) or not_finite)
+        elif missed := self._actuators.crowded():
+            self._stop(f"{missed} contacts more than max_contacts, {around.touching.most}")
 
     def _integrate(self, effort: np.ndarray, steps: int) -> None:
         """Make steps under joint efforts, up to the last finite state; braked joints stay exactly where they were."""
@@ -354,7 +431,9 @@ class Simulation:
         return self._integrated
 
     def _names(self, mask: np.ndarray) -> str:
-        return ", ".join(f"'{self.names[i]}'" for i in np.flatnonzero(mask))
+        bodies = () if self.surroundings is None else self.surroundings.bodies
+        names = (*self.names, *(name for name in bodies for _ in range(RATES)))
+        return ", ".join(dict.fromkeys(f"'{names[i]}'" for i in np.flatnonzero(mask)))
 
     def _stop(self, reason: str) -> None:
         self.fault = f"stopped after {self.steps} steps, until a reset: {reason}"
@@ -389,14 +468,24 @@ class Simulation:
         """Pose and twist of a floating base, as reported; None when the sample of this step is lost."""
         return None if self.sensors.lost(ODOMETRY, self.steps) else self.sensors.odometry(self.snapshot())
 
+    def touches(self) -> list[Touch]:
+        """The contacts, and their forces, as sensors measure them; none of a robot alone."""
+        return [] if self.surroundings is None else self.snapshot().touches
+
     def snapshot(self) -> Snapshot:
         """What sensors measure now: the state as it was `sensor_delay` ago, at the start if that is later."""
         step = max(0, self.steps - self._past.depth)
-        q, qd, acting = self._past.at(step) if step < self.steps else (self.q, self.qd, self._acting())
+        if step < self.steps:
+            q, qd, acting = self._past.at(step)
+        else:
+            around = self.surroundings
+            q, qd = (self.q, self.qd) if around is None else around.with_robot(self.q, self.qd)
+            acting = self._acting()
         time_ns = self._origin_ns + step * self.settings.dt_ns
         return Snapshot(step, time_ns, q, qd, acting, self._actuators, self.settings)
 
     def _acting(self) -> Acting:
         integrated = None if self._locked.all() else self._with_brakes()
         return Acting(self.robot, self._drives, tuple(self._pushes.active), self._tracking.reference, self._locked,
-                      integrated, self.fault is not None)
+                      integrated, self.fault is not None,
+                      None if self.surroundings is None else self.surroundings.touching)

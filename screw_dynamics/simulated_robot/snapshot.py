@@ -8,6 +8,7 @@ import numpy as np
 
 from screw_dynamics.lazy import lazy
 from screw_dynamics.robot import Robot
+from screw_dynamics.scene import Contacts
 
 from .actuators import Actuators
 from .commands import Drives
@@ -15,11 +16,13 @@ from .loops import loads
 from .pushes import Push, total
 from .reference import Reference, Sample
 from .settings import Settings
+from .surroundings import Surroundings, Touch, Touching
 
 
 class Acting(NamedTuple):
     """What acts on a robot in a step. locked (n,): the joints that brakes hold;
-    integrated: the robot with its friction, brakes and stops, None where all are locked; stopped: until a reset."""
+    integrated: the robot with its friction, brakes and stops, None where all are locked; stopped: until a reset;
+    touching: the robot and what surrounds it, None of one alone."""
 
     robot: Robot
     drives: Drives
@@ -28,17 +31,22 @@ class Acting(NamedTuple):
     locked: np.ndarray
     integrated: Robot | None
     stopped: bool
+    touching: Touching | None = None
 
 
 class Snapshot:
     """What sensors can measure at a step, with simulated time time_ns: robot, q, qd, and what follows from what acts.
 
-    wrenches: the pushes {link: (6,)}, (torque, force) in each link's frame."""
+    whole: q and qd, with those of the bodies around the robot behind them, as it is given. wrenches: the pushes {link:
+    (6,)}, (torque, force) in each link's frame, on the robot's links."""
 
     def __init__(self, step: int, time_ns: int, q: np.ndarray, qd: np.ndarray, acting: Acting, actuators: Actuators,
                  settings: Settings):
-        self.step, self.time_ns, self.robot, self.q, self.qd = step, time_ns, acting.robot, q, qd
-        self.wrenches = total(acting.pushes)
+        self.step, self.time_ns, self.robot, self.whole = step, time_ns, acting.robot, (q, qd)
+        self.q, self.qd = (q, qd) if acting.touching is None else (q[:self.robot.nq], qd[:self.robot.n])
+        self.wrenches = self._pushes = total(acting.pushes)
+        if acting.touching is not None:
+            self.wrenches = {link: wrench for link, wrench in self._pushes.items() if link in self.robot.link_names}
         self._acting, self._actuators, self._settings = acting, actuators, settings
 
     @lazy
@@ -47,14 +55,16 @@ class Snapshot:
         acting = self._acting
         if acting.stopped:
             return np.zeros(self.robot.n)
-        return self._actuators.effort(self.robot, acting.drives, self._sample, self._time, self.q, self.qd,
-                                      self.wrenches)
+        return self._actuators.effort(self.robot, acting.drives, self._sample, self._time, *self.whole, self._pushes,
+                                      acting.touching)
 
     @lazy
     def qdd(self) -> np.ndarray:
         """The accelerations (n,) of the step that follows, (qd' - qd) / dt: with friction, brakes and position stops as
         the integrator takes them, so that a joint that meets its stop is seen to stop. 0 while stopped by a fault."""
         acting, dt = self._acting, self._settings.step
+        if acting.touching is not None:
+            return self._touching_step[0]
         if acting.stopped or acting.integrated is None:
             return np.zeros(self.robot.n)
         if self.robot.model.constraints:
@@ -66,11 +76,31 @@ class Snapshot:
         return np.where(np.isfinite(end), (end - self.qd) / dt, 0.0)
 
     @lazy
+    def _touching_step(self) -> tuple[np.ndarray, Contacts | None]:
+        """The accelerations and the contacts of the step that follows."""
+        acting = self._acting
+        if acting.stopped:
+            return np.zeros(self.robot.n), None
+        return self._actuators.step(self.robot, acting.drives, self._sample, self._time, *self.whole, self._pushes,
+                                    acting.touching)
+
+    @lazy
+    def touches(self) -> list[Touch]:
+        """The contacts in the step that follows; none while stopped by a fault, and of a robot alone."""
+        touching = self._acting.touching
+        found = None if touching is None else self._touching_step[1]
+        return [] if found is None else Surroundings.touches(touching, found)
+
+    @lazy
     def loads(self) -> Mapping[str, np.ndarray]:
-        """The wrenches {link: (6,)} on links, as `wrenches`, with those of force elements and of closed loops."""
+        """The wrenches {link: (6,)} on links, as `wrenches`, with those of force elements, of contacts and of closed
+        loops."""
         robot, forces = self.robot, self._actuators.forces
         found = dict(robot.total_force(forces).link_wrenches(self.q, self.qd, self._time)) if forces else {}
         others = [*self.wrenches.items()]
+        touching = self._acting.touching
+        if touching is not None and self._touching_step[1] is not None:
+            others += Surroundings.wrenches(touching, robot, self.q, self._touching_step[1]).items()
         if robot.model.constraints:
             passive = robot.total_force(forces, friction=self._settings.joint_friction)
             net = self.effort + (passive.efforts(self.q, self.qd, self._time) if passive else 0.0)

@@ -16,7 +16,16 @@ from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.interrupt import begin, failed, finish
 from screw_dynamics.compiled.native import at, call
 from screw_dynamics.constraints import hybrid_dynamics as loops_hybrid_dynamics
-from screw_dynamics.constraints.projection import BEGIN, CONFIGURATIONS, NEEDED, projection_address, with_room
+from screw_dynamics.constraints.contact_calls import contact_addresses
+from screw_dynamics.constraints.projection import (
+    BEGIN,
+    CONFIGURATIONS,
+    NEEDED,
+    NOTHING,
+    RESUME,
+    projection_address,
+    with_room,
+)
 from screw_dynamics.forces import Element
 from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 from screw_dynamics.numbers.values import kernel, outlined
@@ -25,6 +34,7 @@ from screw_dynamics.screws.vectors import Vec3
 
 from .integrators import INTEGRATORS, momenta_address
 from .plant import (
+    DETECT,
     ELEMENTS,
     FACTORS,
     FORCES,
@@ -33,6 +43,7 @@ from .plant import (
     PROJECT,
     REST,
     RESTORE,
+    SOLVE,
     Plant,
     add_forces,
     arrive,
@@ -54,7 +65,8 @@ EFFORT, GRAVITY, SERVO, BRAKE = 0.0, 1.0, 2.0, 3.0      # what drives a joint
 POSITION, VELOCITY, ACCELERATION, ADDED = range(4)
 REFERENCE = 4
 PAST = 3
-HYBRID, STATICS = FACTORS + 1, FACTORS + 2               # addresses of functions, after those of a Plant
+HYBRID, STATICS = FACTORS + 1, FACTORS + 2           # addresses of functions, after those of a Plant
+START = STATICS + 1                                 # what PROJECT is called with before the first step: BEGIN or RESUME
 
 
 class Work(NamedTuple):
@@ -204,7 +216,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
     if calls[RESTORE] > NEEDED:
         for k in range(nq):
             x[k] = q[k]
-        project(plant, BEGIN, h, x, qd)
+        project(plant, calls[START], h, x, qd)
     for i in range(max(steps, 1)):
         row = reference[min(i, len(reference) - 1)]
         depart(plant, q, qd)
@@ -282,30 +294,42 @@ def _entry_point(integrator, on_groups):
 class Driven:
     """The driven motion of one robot, by an integrator with steps of fixed length. Not for several threads at once.
 
-    constraints: those of a robot that keeps them, closed_loops.Constraints."""
+    constraints: those of a robot that keeps them, closed_loops.Constraints. touching: what links and bodies touch, a
+    scene's Touching, whose robot this one is."""
 
-    def __init__(self, robot: Any, integrator: str, forces: Sequence[Element] = (), constraints: Any = None):
+    def __init__(self, robot: Any, integrator: str, forces: Sequence[Element] = (), constraints: Any = None,
+                 touching: Any = None):
         model, structure, self._total = robot.model, robot.model.structure, robot.total_force(forces)
         self._links, self._frames = model.links(robot.gravity), model.frame_rows(robot.gravity)
         self._place = {name: i for i, name in enumerate(model.frame_names) if name is not None}
         self._run = _entry_point(integrator, model.on_groups)
         entries, self.lost = choice(None, model.shares_coordinates), np.zeros((2, model.n))
-        statics = entries.gravity_torque.of(structure)
+        statics, acceleration = entries.gravity_torque.of(structure), entries.acceleration.of(structure)
+        hybrid, restored, tables, projects = hybrid_dynamics.entry(structure)[1], NEEDED, robot.tables, "joints"
         if constraints:
-            self._memory, acceleration = ws.workspace(constraints.in_workspaces), constraints.acceleration
-            hybrid, restored = loops_hybrid_dynamics.entry(structure)[1], CONFIGURATIONS
-        else:
-            self._memory, acceleration = ws.workspace(with_room(robot.tables)), entries.acceleration.of(structure)
-            hybrid, restored = hybrid_dynamics.entry(structure)[1], NEEDED
-        self._calls = np.zeros(STATICS + 1, dtype=np.int64)
+            hybrid, acceleration = loops_hybrid_dynamics.entry(structure)[1], constraints.acceleration
+            restored, tables, projects = CONFIGURATIONS, constraints.in_workspaces, "loops"
+        if touching is not None:
+            restored, tables = restored if constraints else NOTHING, touching.tables
+            projects = "contacts and loops" if constraints else "contacts"
+        self._memory = ws.workspace(with_room(tables) if projects == "joints" else tables)
+        self._calls = np.zeros(START + 1, dtype=np.int64)
         self._calls[FORWARD], self._calls[STATICS] = acceleration.address(False), statics.address(False)
         self._calls[HYBRID] = hybrid
-        self._calls[PROJECT] = projection_address(structure, "loops" if constraints else "joints", False)
-        self._calls[RESTORE] = restored
+        self._calls[PROJECT] = projection_address(structure, projects, False)
+        self._calls[RESTORE], self._calls[START] = restored, BEGIN
+        if touching is not None:
+            self._calls[DETECT], self._calls[SOLVE] = contact_addresses(False)
         if self._total:
             self._calls[FORCES], self._calls[ELEMENTS] = self._total.address(False), self._total.where
         if INTEGRATORS[integrator].momenta:
             self._calls[MOMENTA] = momenta_address(structure, False)
+
+    def report(self, numbers: int) -> np.ndarray:
+        """A copy of so many numbers of what the last step reports of its contacts; see constraints/contact_tables.py.
+        """
+        first = ws.header(self._memory).report
+        return self._memory[first:first + numbers].copy()
 
     def wrenches(self, external: Mapping[str, np.ndarray]) -> np.ndarray:
         """Wrenches {link: (6,)} as those on the bodies (slots, 6), in their frames."""
@@ -317,9 +341,12 @@ class Driven:
         return on_bodies
 
     def run(self, joints: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, start: float, h: float,
-            q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+            q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray, resumed: bool = False
+            ) -> tuple[int, np.ndarray, np.ndarray]:
         """Make steps, see `driven_steps`; q (nq), qd (n), clipped (n), int64, and past are changed. Returns how many
-        were made, the efforts tau (n), and the mask (n,) of the velocities that ended the motion."""
+        were made, the efforts tau (n), and the mask (n,) of the velocities that ended the motion. resumed: they follow
+        the last ones, so that impulses of contacts begin with those."""
+        self._calls[START] = RESUME if resumed else BEGIN
         tau, self.lost[...] = np.zeros(len(qd)), 0.0
         made = self._run(self._memory, self._calls, joints, wrenches, reference, steps, start, h, q, qd,
                          tau, clipped, self.lost, past)

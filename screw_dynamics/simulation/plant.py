@@ -210,7 +210,8 @@ def push(plant: Plant, h: Scalar, q: list, qd: list) -> list:
         project(plant, PUSHED, h, q, qd)
     for k in range(len(qd)):
         plant.dry[k] = plant.acts[ADDED, k] = null(qd[k])
-        plant.moved[k] += qd[k]
+        if plant.calls[DETECT] == 0:
+            plant.moved[k] = qd[k]
     plant.span[1] = null(qd[0]) + 1.0
     return plant.moved
 

@@ -3,6 +3,7 @@
 from ..node.interface import DESCRIPTION, DIAGNOSTICS, ODOMETRY, PUBLISHED_DESCRIPTION, Endpoint, Interface
 
 STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
+MSG, SCENE = "screw_dynamics_interfaces/msg", "a scene (`ground` or `scene`)"
 SRV, STANDARD, TRIGGER = "screw_dynamics_interfaces/srv", "simulation_interfaces/srv", "std_srvs/srv/Trigger"
 BASE, GROUP, INSTALLED = "a floating base", "a group of `trajectory_groups`", "simulation_interfaces installed"
 GRIPPER = "a gripper of `gripper_groups`,"
@@ -19,6 +20,12 @@ INTERFACE = Interface(
                  "a link of `imus`"),
         Endpoint("force_torque/<joint>", WRENCH, "the wrench that the child link exerts on its parent, in the child "
                  "link's frame, at `force_torque_rate`", "a joint of `force_torques`"),
+        Endpoint("contacts", f"{MSG}/Contacts", "what touches, where, and with which force, as of the step that follows "
+                 "the state", SCENE),
+        Endpoint("objects", f"{MSG}/ObjectStates", "pose and twist of all objects", SCENE),
+        Endpoint("objects/<object>/pose", "geometry_msgs/msg/PoseStamped", "the pose of an object that moves", SCENE),
+        Endpoint("bumper/<link>", "std_msgs/msg/Bool", "whether something touches the link", f"{SCENE}, a link of "
+                 "`bumpers`"),
         PUBLISHED_DESCRIPTION,
         DIAGNOSTICS,
     ),
@@ -41,6 +48,10 @@ INTERFACE = Interface(
                  "mass 0"),
         Endpoint("~/inject_fault", f"{SRV}/InjectFault", "let a joint, a sensor or commands fail"),
         Endpoint("~/clear_faults", TRIGGER, "end all faults"),
+        Endpoint("~/set_object", f"{SRV}/SetObject", "put an object of the scene somewhere"),
+        Endpoint("~/spawn_object", f"{SRV}/SpawnObject", "add an object to the scene"),
+        Endpoint("~/delete_object", f"{SRV}/DeleteObject", "take an object out of the scene"),
+        Endpoint("~/set_friction", f"{SRV}/SetFriction", "let a link or an object have another friction"),
         Endpoint("~/connected", TRIGGER, "answers when the nodes on its topics have found each other"),
         Endpoint("~/get_simulator_features", f"{STANDARD}/GetSimulatorFeatures", "what of that package is offered",
                  INSTALLED),

@@ -43,6 +43,7 @@ from .gripper_settings import GripperParameters
 from .health import SimulationHealth
 from .interface import INTERFACE
 from .outputs import Outputs
+from .scene_services import SceneServices
 from .services import SimulatorServices
 from .settings import COMMAND_INTERFACES, INITIAL_POSITIONS, SETTINGS
 from .simulation_control import SimulationControl
@@ -75,6 +76,7 @@ class SimulatorNode(ManagedNode):
         self.steps = {
             "simulation": lambda robot, q, v, link: robot.rollout(q, v, v, steps=1, integrator=integrator),
             "driven motion": lambda robot, q, v, link: driven(robot, integrator, self._simulation_parameters.forces),
+            "scene": lambda robot, q, v, link: self._simulation_parameters.prepare_scene(robot),
             "closed loops": lambda robot, q, v, link: robot.model.constraints and prepare_loops(robot, q, v),
             **self.steps}
         self._group_parameters = GroupParameters(self, self.settings.trajectory_groups)
@@ -157,6 +159,7 @@ class SimulatorNode(ManagedNode):
         self._health = SimulationHealth(self, self._lockstep, self._complaints)
         self._commands = self.subscribe_hot("joint_commands", self._on_command, STREAM, self._work)
         SimulatorServices(self)
+        SceneServices(self)
         SimulationControl(self)
         self._trajectories = TrajectoryGroups(self, self._group_parameters)
         GripperActions(self, self._gripper_parameters, self._trajectories)

@@ -1,4 +1,4 @@
-"""What simulator_node publishes: joint_states, /clock, and the topics of its sensors."""
+"""What simulator_node publishes: joint_states, /clock, and the topics of its sensors and of its scene."""
 
 from functools import partial
 
@@ -15,6 +15,7 @@ from ..node import messages
 from ..node.cdr import joint_state_template
 from ..node.managed_node import ManagedNode
 from .base_endpoints import BaseEndpoints
+from .scene_outputs import SceneOutputs
 from .sensor_outputs import SensorOutputs
 
 STATE_FIELDS = ("position", "velocity", "effort")
@@ -34,6 +35,7 @@ class Outputs:
         clock = node.settings.publish_clock and keeps_clock
         self._clock = node.publisher("/clock") if clock else None
         self._sensors = SensorOutputs(node, settings)
+        self._scene = SceneOutputs(node) if node.settings.ground or node.settings.scene else None
         self.every = settings.every(node.settings.publish_rate)
         self.stamp = Time()
 
@@ -62,6 +64,8 @@ class Outputs:
         lost = state.lost[self._order]
         if self.base is not None:
             self.base.publish(self._simulation, self.stamp)
+        if self._scene is not None:
+            self._scene.publish(self._simulation, self.stamp)
         topics = [self._publish_clock, partial(self._publish_state, state, lost)]
         for publish in reversed(topics) if self._lockstep.trigger == "clock" else topics:
             publish()

@@ -1,10 +1,13 @@
 """How a simulation of a robot is made of the parameters of simulator_node."""
 
+from contextlib import suppress
 from dataclasses import fields
 
+from screw_dynamics.contact.shapes import Sphere
 from screw_dynamics.model.floating_base import coordinate_joints
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
+from screw_dynamics.scene.objects import SceneObject
 from screw_dynamics.simulated_robot.home import default_modes
 from screw_dynamics.simulated_robot.settings import Settings
 from screw_dynamics.simulated_robot.simulation import Simulation
@@ -13,6 +16,7 @@ from screw_dynamics.urdf.reader import model_of
 from ..node.joint_state import listed
 from .force_elements import elements
 from .joint_parameters import JointParameters, JointSensorParameters
+from .scenes import SceneParameters
 from .settings import COMMAND_INTERFACES, INITIAL_POSITIONS, SETTINGS
 
 
@@ -30,6 +34,7 @@ class SimulationParameters:
         self.interfaces = JointParameters(node, COMMAND_INTERFACES)
         self._sensors = JointSensorParameters(node, SETTINGS)
         self.forces = elements(node.settings.forces)
+        self.scenes = SceneParameters(node)
 
     def simulation(self, robot: Robot, time_ns: int) -> Simulation:
         """A new simulation, whose time starts at time_ns; the joints' parameters become those of this robot.
@@ -37,12 +42,25 @@ class SimulationParameters:
         ValueError when a parameter does not fit the robot, or the robot cannot be simulated."""
         names = coordinate_joints(robot.model)
         own = {"joint_sensors": self._sensors.by_joint(names), "instrumented": self._instrumented(robot),
-               "forces": self.forces}
+               "forces": self.forces, "scene": self.scenes.around(robot)}
         at_defaults = Simulation(robot, self.settings, **own)
         middle = at_defaults.limits.middle()[robot.n - len(names):]
         self.homes.declare(robot.model, middle.tolist(), at_defaults.home.check)
         self.interfaces.declare(robot.model, list(default_modes(robot.model, self.settings.command_mode).values()))
         return Simulation(robot, self.settings, self.homes.by_joint(), time_ns, self.interfaces.by_joint(), **own)
+
+    def prepare_scene(self, robot: Robot) -> None:
+        """Make a step in the scene, if there is one, and in one with a body that moves, so that what it takes is loaded,
+        or compiled, before it is needed; what refuses the scene does so in `simulation`."""
+        if not self.scenes.asked:
+            return
+        with suppress(ValueError):
+            simulation = Simulation(robot, self.settings, forces=self.forces, scene=self.scenes.around(robot))
+            for body in (None, SceneObject("screw_dynamics: prepared", Sphere(1e-3), 1e-3)):
+                if body is not None:
+                    simulation.spawn(body)
+                simulation.advance(1)
+                simulation.touches()
 
     def unused(self, model: Model) -> list[str]:
         """A line on each parameter of a joint that the model, that of the robot seen last, does not have."""

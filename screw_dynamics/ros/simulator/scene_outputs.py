@@ -1,0 +1,77 @@
+"""What simulator_node publishes of a scene: contacts, bumpers, and where objects are."""
+
+import re
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Point, PoseStamped
+from std_msgs.msg import Bool
+
+from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulated_robot.surroundings import Surroundings, Touch
+from screw_dynamics_interfaces.msg import Contacts, ObjectStates
+
+from ..node import messages
+from ..node.managed_node import ManagedNode
+
+
+class SceneOutputs:
+    """Publishes `contacts`, `objects`, `bumper/<link>` of the links that the parameter bumpers names, and
+    `objects/<object>/pose` of each object that moves, for a node. ValueError when two would publish on one topic."""
+
+    def __init__(self, node: ManagedNode):
+        self._node = node
+        self._contacts, self._objects = node.publisher("contacts"), node.publisher("objects")
+        self._bumpers = {}
+        for link in filter(None, node.settings.bumpers):
+            if token(link) in map(token, self._bumpers):
+                raise ValueError(f"bumpers: two of them would publish on bumper/{token(link)}")
+            self._bumpers[link] = node.publisher("bumper/<link>", link=token(link))
+        self._poses = {}        # by token: a publisher stays, also for an object that comes again
+
+    def publish(self, simulation: Simulation, stamp: Time) -> None:
+        """Publish the scene of a state."""
+        around = simulation.surroundings
+        if around is None:
+            return
+        frame_id = self._node.settings.frame_id or simulation.robot.model.root
+        touches = simulation.touches()
+        contacts = contacts_message(touches)
+        contacts.header.frame_id, contacts.header.stamp = frame_id, stamp
+        self._contacts.publish(contacts)
+        pressed = {name for touch in touches for name in touch[:2]}
+        for link, publisher in self._bumpers.items():
+            publisher.publish(Bool(data=link in pressed))
+        states = states_message(around)
+        states.header = contacts.header
+        self._objects.publish(states)
+        for name, pose, fixed in zip(states.names, states.poses, states.fixed, strict=True):
+            if not fixed:
+                if token(name) not in self._poses:
+                    self._poses[token(name)] = self._node.publisher("objects/<object>/pose", object=token(name))
+                self._poses[token(name)].publish(PoseStamped(header=states.header, pose=pose))
+
+
+def token(name: str) -> str:
+    """A name with _ for what the name of a topic cannot contain."""
+    found = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return f"{'_' if found[:1].isdigit() else ''}{found}"
+
+
+def contacts_message(touches: list[Touch]) -> Contacts:
+    """Contacts of the touches of a state."""
+    return Contacts(
+        first=[touch.first for touch in touches], second=[touch.second for touch in touches],
+        points=[Point(x=float(p[0]), y=float(p[1]), z=float(p[2])) for p in (touch.point for touch in touches)],
+        normals=[messages.vector_message(touch.normal) for touch in touches],
+        forces=[messages.vector_message(touch.force) for touch in touches],
+        depths=messages.floats(np.array([-touch.gap for touch in touches])))
+
+
+def states_message(around: Surroundings) -> ObjectStates:
+    """ObjectStates of all objects."""
+    entities = [around.entity(name) for name in around.objects]
+    return ObjectStates(
+        names=list(around.objects), poses=[messages.placement_message(each.pose) for each in entities],
+        twists=[messages.twist_message(each.twist) for each in entities],
+        fixed=[not each.free for each in around.objects.values()])

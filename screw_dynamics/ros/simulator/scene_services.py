@@ -1,0 +1,66 @@
+"""The services of simulator_node for the objects of its scene: each decodes its request, makes one call, and counts in
+the diagnostics what is refused.
+
+The comments of the .srv files in screw_dynamics_interfaces are the specification."""
+
+from collections.abc import Callable
+from typing import Any
+
+from screw_dynamics.simulated_robot.runner import Runner
+from screw_dynamics.simulated_robot.surroundings import checked_pose, matrix
+
+from ..node import messages
+from ..node.joint_state import Fault
+from ..node.services import Service, serve
+from .scenes import LONGEST, object_of
+
+
+class SceneServices:
+    """Serves `node`, which offers `runner() -> Runner`, `diagnostics`, and what `serve` needs."""
+
+    def __init__(self, node):
+        self._node = node
+        serve(node, node.runner, [Service(name, self._counted(name, handler), most=LONGEST) for name, handler in (
+            ("set_object", set_object), ("spawn_object", spawn_object), ("delete_object", delete_object),
+            ("set_friction", set_friction))])
+
+    def _counted(self, name: str, handler: Callable[[Runner, Any, Any], None]) -> Callable[[Runner, Any, Any], None]:
+        def handle(runner, request, response):
+            try:
+                runner.catch_up()
+                handler(runner, request, response)
+            except ValueError as error:
+                refuse(self._node, f"~/{name}", error)
+                raise
+        return handle
+
+
+def refuse(node, source: str, error: Exception) -> None:
+    """Count a request that is refused."""
+    node.diagnostics.notice(source, Fault("request refused", str(error)))
+
+
+def set_object(runner: Runner, request, response) -> None:
+    """Place an object."""
+    runner.simulation.place(request.name, messages.placement(request.pose), messages.twist(request.twist))
+
+
+def spawn_object(runner: Runner, request, response) -> None:
+    """Add an object."""
+    spawn(runner, request.name, request.description, request.pose)
+
+
+def spawn(runner: Runner, name: str, description: str, pose) -> None:
+    """Add the object of a description at a Pose."""
+    C = matrix(checked_pose(f"object '{name}'", messages.placement(pose)))
+    runner.simulation.spawn(object_of(name, description, C))
+
+
+def delete_object(runner: Runner, request, response) -> None:
+    """Take an object out."""
+    runner.simulation.delete(request.name)
+
+
+def set_friction(runner: Runner, request, response) -> None:
+    """Change the friction of a surface."""
+    runner.simulation.set_friction(request.name, request.friction)

@@ -1,0 +1,82 @@
+"""The scene of simulator_node, from its parameters and a scene file, and objects from text."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from screw_dynamics.robot import Robot
+from screw_dynamics.scene import Scene
+from screw_dynamics.scene.file import SceneFile, read_scene
+from screw_dynamics.scene.objects import SceneObject
+from screw_dynamics.scene.yaml_text import dumped, parsed
+from screw_dynamics.urdf.collisions import collisions_of
+
+LONGEST = 1_000_000     # characters of a description
+PLACED = "name", "xyz", "rpy", "quaternion"     # what a request says apart
+
+
+class SceneParameters:
+    """The parameters of a node that make scenes: ground, scene, friction, self_collisions. ValueError when a scene file
+    does not fit. The node offers `settings` and `log`."""
+
+    def __init__(self, node):
+        self._node, settings = node, node.settings
+        self.asked = bool(settings.ground or settings.scene)
+        self._file = _read(settings.scene) if settings.scene else SceneFile()
+
+    def around(self, robot: Robot) -> Scene | None:
+        """The scene around a robot; None if none is asked for."""
+        if not self.asked:
+            return None
+        settings = self._node.settings
+        return scene_around(robot, self._file, bool(settings.ground), settings.friction, settings.self_collisions,
+                            self._node.log.warning)
+
+
+def scene_around(robot: Robot, given: SceneFile, ground: bool = False, friction: float = -1.0,
+                 self_collisions: bool = False, warn: Callable[[str], object] = lambda text: None) -> Scene:
+    """The scene of a file around a robot, which touches with the collision shapes of its description.
+
+    friction: of all surfaces without their own; below 0, that of the file. warn: gets what is left out. ValueError says
+    what is wrong."""
+    material = given.material._asdict() | ({"friction": friction} if friction >= 0.0 else {})
+    shapes, texts = ((), []) if robot.source is None else collisions_of(robot.source, robot.link_names)
+    for text in texts:
+        warn(text)
+    if not shapes:
+        warn("the robot touches nothing: its description has no <collision>")
+    scene = Scene(robot, ground=ground or given.ground, combination=given.combination, shapes=shapes,
+                  self_collisions=self_collisions, **material)
+    for each in given.objects:
+        scene.add_object(each)
+    scene.touching                                      # what cannot touch is refused here
+    return scene
+
+
+def _read(source: str) -> SceneFile:
+    try:
+        given = read_scene(source)
+    except ValueError as error:
+        raise ValueError(f"parameter scene: {error}") from None
+    if given.robots:
+        raise ValueError(f"parameter scene: robots: {given.robots[0].urdf}: the robot is that of robot_description, the "
+                         "scene of simulator_node must have none")
+    return given
+
+
+def object_of(name: str, description: str, pose: np.ndarray) -> SceneObject:
+    """The object of YAML text, as a scene file has it, with a name and a pose (4, 4). ValueError says what is wrong."""
+    if len(description) > LONGEST:
+        raise ValueError(f"description has {len(description)} characters, at most {LONGEST} are taken")
+    try:
+        given = parsed(description)
+        if not isinstance(given, dict):
+            raise ValueError("it must be what a scene file says of an object, 'shape: sphere' and so on")
+        for key in PLACED:
+            if key in given:
+                raise ValueError(f"{key} is what the request says, and must not be here")
+        found, = read_scene("\n" + dumped({"objects": [{**given, "name": name}]})).objects
+    except ValueError as error:
+        raise ValueError(f"description: {error}") from None
+    return replace(found, mass=None, pose=pose)         # a free one has its inertia

@@ -1,0 +1,232 @@
+"""What is around a simulated robot: objects, where they are and how they move, and what they touch."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.model import checks as poses
+from screw_dynamics.model.configuration_space import rotated
+from screw_dynamics.model.floating_base import NUMBERS, RATES
+from screw_dynamics.robot import Robot
+from screw_dynamics.scene import Contacts, Scene
+from screw_dynamics.scene.objects import SceneObject
+from screw_dynamics.scene.touching import Touching
+
+LARGEST = 1e5       # m, m/s, rad/s: an object that is told to be further away, or faster, is a mistake
+
+
+class Entity(NamedTuple):
+    """An object: its pose x y z, quaternion x y z w (7,) in the root link, and its twist (6,) in its own frame, angular
+    part first; 0 of one that is fixed."""
+
+    pose: np.ndarray
+    twist: np.ndarray
+
+
+class Touch(NamedTuple):
+    """A contact: the names, link or object, of what touches; gap in m, negative inside; point and unit normal (3,),
+    which points from the second to the first; and the force (3,) on the first in N. In the root link's frame."""
+
+    first: str
+    second: str
+    gap: float
+    point: np.ndarray
+    normal: np.ndarray
+    force: np.ndarray
+
+
+class Surroundings:
+    """The objects of a scene, as they move, and the scene as it is now, with what was spawned, deleted and changed.
+
+    * q (7 k,), qd (6 k,): pose and twist of the k bodies that move, `bodies`, in their order; replaced, never changed in
+      place.
+    * touching: the robot and the objects in one, as compiled code reads them; another one whenever the scene changes.
+    * spawned: names of the objects that were not there at the start.
+
+    scene: around the simulated robot; it is copied. ValueError, of all methods, names the object, and changes nothing.
+    """
+
+    def __init__(self, scene: Scene):
+        self._scene = scene.copy()
+        self._slippery: dict[str, float] = {}
+        self._dropped: frozenset[str] = frozenset()
+        self.spawned: set[str] = set()
+        self.reset()
+
+    # --------------------------------------------------------------------------------------------- what is there
+    @property
+    def objects(self) -> Mapping[str, SceneObject]:
+        """All objects, by name; their poses are those at the start."""
+        return self._scene.objects
+
+    @property
+    def surfaces(self) -> tuple[str, ...]:
+        """What may touch: links with shapes, and objects."""
+        return tuple(dict.fromkeys(solid.name for solid in self._scene.touching.solids))
+
+    def use(self, robot: Robot) -> None:
+        """Be around another robot of the same links, under another gravity, say, or with payloads."""
+        self._scene = self._scene.copy(robot)
+        self._rebuild()
+
+    def reset(self) -> None:
+        """All objects to where they were at the start, or spawned, at rest."""
+        self._moved: dict[str, np.ndarray] = {}         # poses (4, 4) of fixed objects that were set
+        self._rebuild()
+        free = [self.objects[name] for name in self.bodies]
+        self.q = np.concatenate([each.coordinates for each in free]) if free else np.zeros(0)
+        self.qd = np.zeros(RATES * len(free))
+
+    def _rebuild(self) -> None:
+        """Compile the scene with what was changed. Keeps the state of all bodies: `bodies` must not have changed."""
+        scene = self._scene
+        if self._moved or self._slippery or self._dropped:
+            scene = scene.copy()
+            for name, pose in self._moved.items():
+                scene.change(name, pose=pose)
+            known = {*scene.objects, *(solid.link for solid in scene.touching.solids)}
+            for name, friction in self._slippery.items():
+                if name in known:                       # it may be deleted
+                    scene.change(name, friction=friction)
+            moving = [link for link in scene.robots.link_names if link != scene.robots.model.root]  # which has the ground
+            scene.keep_apart((name, link) for name in self._dropped for link in moving)
+        self.touching: Touching = scene.touching
+        self.bodies = tuple(name for name, each in self.objects.items() if each.free)
+        self._at = {name: k for k, name in enumerate(self.bodies)}
+
+    # --------------------------------------------------------------------------------------------- state
+    def with_robot(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Configuration and velocities of the robot, and of all bodies behind them."""
+        return np.concatenate((q, self.q)), np.concatenate((qd, self.qd))
+
+    def entity(self, name: str) -> Entity:
+        """Where an object is, and how it moves."""
+        checks.one_of("object", name, tuple(self.objects))
+        if name in self._at:
+            k = self._at[name]
+            return Entity(self.q[NUMBERS * k:NUMBERS * (k + 1)], self.qd[RATES * k:RATES * (k + 1)])
+        given = self.objects[name]
+        if name in self._moved:
+            given = SceneObject(name, given.shapes, pose=self._moved[name])
+        return Entity(given.coordinates, np.zeros(RATES))
+
+    def place(self, name: str, pose: ArrayLike | None = None, twist: ArrayLike | None = None) -> None:
+        """Set the pose (7,) and the twist (6,) of an object from now on; None: as they are. ValueError for numbers that
+        are not finite or absurd, and a fixed object that shall move."""
+        checks.one_of("object", name, tuple(self.objects))
+        pose = None if pose is None else checked_pose(f"object '{name}'", pose)
+        if twist is not None:
+            twist = _within(f"object '{name}': twist", twist, RATES)
+        if name in self._at:
+            k, q, qd = self._at[name], self.q.copy(), self.qd.copy()
+            if pose is not None:
+                q[NUMBERS * k:NUMBERS * (k + 1)] = pose
+            if twist is not None:
+                qd[RATES * k:RATES * (k + 1)] = twist
+            self.q, self.qd = q, qd
+            return
+        if twist is not None and np.any(twist):
+            raise ValueError(f"object '{name}' is fixed: its twist {np.asarray(twist).tolist()} must be 0")
+        if pose is not None:
+            self._moved[name] = matrix(pose)
+            self._rebuild()
+
+    # --------------------------------------------------------------------------------------------- changes
+    def spawn(self, given: SceneObject) -> None:
+        """Add an object; all others go on."""
+        q, qd = self.q, self.qd
+        self._scene.add_object(given)
+        try:
+            self._rebuild()
+        except ValueError:
+            self._scene.remove(given.name)
+            self._rebuild()
+            raise
+        self.spawned.add(given.name)
+        if given.free:
+            self.q, self.qd = np.concatenate((q, given.coordinates)), np.concatenate((qd, np.zeros(RATES)))
+
+    def delete(self, name: str) -> None:
+        """Take an object out; all others go on."""
+        self._scene.remove(name)
+        if name in self._at:
+            k = self._at[name]
+            self.q = np.delete(self.q, np.s_[NUMBERS * k:NUMBERS * (k + 1)])
+            self.qd = np.delete(self.qd, np.s_[RATES * k:RATES * (k + 1)])
+        self.spawned.discard(name)
+        self._moved.pop(name, None)
+        self._slippery.pop(name, None)
+        self._dropped -= {name}
+        self._rebuild()
+
+    def set_friction(self, name: str, friction: float) -> None:
+        """Let a surface, of an object or a link, have another coefficient of friction from now on."""
+        scene = self._scene.copy()
+        scene.change(name, friction=friction)
+        scene.touching                                  # what cannot be is refused before anything changes
+        self._scene = scene
+        self._rebuild()
+
+    def fail(self, slippery: Mapping[str, float], dropped: Iterable[str]) -> None:
+        """Let surfaces have other coefficients of friction, and objects touch no link of the robot, in place of those
+        before."""
+        slippery, dropped = dict(slippery), frozenset(dropped)
+        if (slippery, dropped) != (self._slippery, self._dropped):
+            self._slippery, self._dropped = slippery, dropped
+            self._rebuild()
+
+    # --------------------------------------------------------------------------------------------- contacts
+    @staticmethod
+    def touches(touching: Touching, found: Contacts) -> list[Touch]:
+        """The contacts of one state, those that press, or whose gap is closed."""
+        names = [solid.name for solid in touching.solids]
+        return [Touch(names[touching.pairs[pair].first], names[touching.pairs[pair].second], float(found.gap[k]),
+                      found.point[k], found.normal[k], found.force[k])
+                for k, pair in enumerate(found.pair) if pair >= 0 and (found.gap[k] <= 0.0 or found.force[k].any())]
+
+    @staticmethod
+    def wrenches(touching: Touching, robot: Robot, q: np.ndarray, found: Contacts) -> dict[str, np.ndarray]:
+        """The sum of the wrenches {link: (6,)} of contacts on the links of a robot at q (nq,), in the links' frames."""
+        at: dict[str, np.ndarray] = {}
+        total: dict[str, np.ndarray] = {}
+        for k, index in enumerate(found.pair):
+            if index < 0 or not found.force[k].any():
+                continue
+            pair = touching.pairs[index]
+            for solid, force in ((pair.first, found.force[k]), (pair.second, -found.force[k])):
+                link = touching.solids[solid].link
+                if link not in robot.link_names:
+                    continue
+                if link not in at:
+                    at[link] = robot.forward_kinematics(q, link)
+                R, p = at[link][:3, :3], at[link][:3, 3]
+                wrench = np.concatenate((np.cross(found.point[k] - p, force) @ R, force @ R))
+                total[link] = total.get(link, 0.0) + wrench
+        return total
+
+
+def checked_pose(name: str, pose: ArrayLike) -> np.ndarray:
+    """A pose x y z, quaternion x y z w (7,), with a quaternion of length 1. ValueError with a name and the value."""
+    given = _within(f"{name}: pose", pose, NUMBERS)
+    length = np.linalg.norm(given[3:])
+    if length == 0.0:
+        raise ValueError(f"{name}: pose {given.tolist()}: the quaternion must not be 0")
+    return np.concatenate((given[:3], given[3:] / length))
+
+
+def matrix(pose: np.ndarray) -> np.ndarray:
+    """The pose (4, 4) of numbers (7,)."""
+    C = np.eye(4)
+    C[:3, :3], C[:3, 3] = np.stack([rotated(pose[3:], e) for e in np.eye(3)], axis=1), pose[:3]
+    return poses.pose("pose", C)
+
+
+def _within(name: str, x: ArrayLike, length: int) -> np.ndarray:
+    """An array (length,) of numbers that are not absurd."""
+    given = checks.vector(name, x, length)
+    if np.abs(given).max() > LARGEST:
+        raise ValueError(f"{name} {given.tolist()} must be within {LARGEST:g} in m, m/s and rad/s")
+    return given

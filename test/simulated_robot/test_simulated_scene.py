@@ -1,0 +1,202 @@
+"""A simulated robot in a scene: it holds, presses and drops, its sensors feel it, and objects move by themselves."""
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.contact.shapes import Box, Sphere
+from screw_dynamics.scene.objects import SceneObject
+from screw_dynamics.simulated_robot.settings import Settings
+from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.urdf.reader import model_of
+from support.simulations import NAN
+from support.touching_robots import GRIPPER, at, gripper, gripper_scene, press_scene
+
+G = 9.81
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return gripper()
+
+
+def simulate(robot, scene, initial=None, modes=None, instrumented=None, **settings):
+    settings = {"command_timeout": 0.0, **settings}
+    return Simulation(robot, Settings(**settings), initial, modes=modes, scene=scene, instrumented=instrumented)
+
+
+def hold(simulation, grip=20.0):
+    """Close the fingers on the ball, by forces of `grip` N, and hold the lift where it is."""
+    simulation.set_modes({"lift": "position"})
+    simulation.command(np.array([0.0, -grip, grip]))
+    return simulation
+
+
+def touching(simulation, name):
+    """The names of what touches an object or a link."""
+    return [other for touch in simulation.touches() if name in touch[:2] for other in touch[:2] if other != name]
+
+
+def state(simulation):
+    return np.concatenate((simulation.q, simulation.qd, simulation.surroundings.q, simulation.surroundings.qd))
+
+
+def test_objects_move_as_in_a_rollout_of_the_scene_while_the_robot_is_held(robot):
+    scene = gripper_scene(robot)
+    simulation = simulate(robot, scene)
+    simulation.advance(400)
+    alone = sd.Scene(sd.Robot(sd.ModelBuilder("world").build()), ground=True)
+    alone.add_sphere("ball", 0.05, 0.3, at(z=0.3))
+    motion = alone.rollout(alone.neutral(), steps=400)
+    np.testing.assert_array_equal(simulation.q, np.zeros(3))
+    np.testing.assert_allclose(simulation.entity("ball").pose, motion.q[-1], atol=1e-9)
+    assert simulation.entity("ball").pose[2] == pytest.approx(0.05, abs=1e-6)
+
+
+def test_the_same_bits_however_many_steps_are_made_at_a_time_and_whoever_measures(robot):
+    simulations = [hold(simulate(robot, gripper_scene(robot))) for _ in range(2)]
+    simulations[0].advance(120)
+    for _ in range(60):
+        simulations[1].advance(2)
+        simulations[1].touches(), simulations[1].joint_state()
+    np.testing.assert_array_equal(state(simulations[0]), state(simulations[1]))
+    simulations[0].reset()
+    hold(simulations[0]).advance(120)
+    np.testing.assert_array_equal(state(simulations[0]), state(simulations[1]))
+
+
+def test_a_gripper_holds_its_ball_by_friction_and_carries_its_weight(robot):
+    simulation = hold(simulate(robot, gripper_scene(robot)))
+    simulation.advance(300)
+    before = simulation.entity("ball").pose
+    simulation.advance(500)
+    assert np.abs(simulation.entity("ball").pose - before).max() < 1e-6          # it does not creep
+    touches = simulation.touches()
+    assert {frozenset((touch.first, touch.second)) for touch in touches} == {
+        frozenset(("ball", "left")), frozenset(("ball", "right"))}
+    on_box = sum(touch.force if touch.first == "ball" else -touch.force for touch in touches)
+    np.testing.assert_allclose(on_box, (0.0, 0.0, 0.3 * G), atol=1e-6)
+    grip, = (touch.force[1] for touch in touches if "left" in touch[:2])
+    assert abs(grip) == pytest.approx(20.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "value"), [("object_dropped", 0.0), ("surface_slippery", 0.0)])
+def test_a_ball_that_is_dropped_or_slippery_falls_out_of_the_gripper(robot, kind, value):
+    simulation = hold(simulate(robot, gripper_scene(robot)))
+    simulation.advance(200)
+    assert simulation.entity("ball").pose[2] > 0.29
+    simulation.inject(kind, "ball", value, delay=0.01, duration=0.5)
+    simulation.advance(400)
+    assert simulation.entity("ball").pose[2] < 0.06
+    assert {*touching(simulation, "ball")} == {"ground"}
+    simulation.reset()
+    hold(simulation).advance(200)
+    assert simulation.entity("ball").pose[2] > 0.29
+
+
+def test_a_force_torque_sensor_feels_the_contact_and_efforts_balance_it(robot):
+    """The lift presses down with 30 N: the ground pushes with this and all weights, the wrist feels 30 N and what
+    is above it."""
+    scene = press_scene(robot)
+    instrumented = sd.Robot(model_of(GRIPPER, apart=["wrist"]))
+    simulation = simulate(robot, scene, {"lift": -0.349}, instrumented=instrumented, force_torques=("wrist",),
+                          hold_until_first_command=False)
+    simulation.set_modes({"left_finger": "position", "right_finger": "position"})
+    simulation.command(np.array([-30.0, 0.0, 0.0]))
+    simulation.advance(600)
+    touch, = simulation.touches()
+    assert {touch.first, touch.second} == {"hand", "ground"}
+    force = touch.force if touch.first == "hand" else -touch.force
+    np.testing.assert_allclose(force, (0.0, 0.0, 2.9 * G + 30.0), atol=1e-6)
+    assert touch.point == pytest.approx([0.0, 0.0, 0.0], abs=1e-6)
+    wrench = simulation.force_torque("wrist")
+    np.testing.assert_allclose(wrench, (0.0, 0.0, 0.0, 0.0, 0.0, 2.0 * G + 30.0), atol=1e-6)
+
+
+def test_spawning_and_deleting_leave_all_others_as_they_are(robot):
+    simulation = hold(simulate(robot, gripper_scene(robot)))
+    simulation.advance(200)
+    before = simulation.q, simulation.qd, simulation.entity("ball")
+    simulation.spawn(SceneObject("brick", Sphere(0.05), 1.0, at(x=0.5, z=0.05)))
+    assert simulation.surroundings.spawned == {"brick"}
+    np.testing.assert_array_equal(simulation.entity("ball").pose, before[2].pose)
+    simulation.advance(300)
+    np.testing.assert_allclose(simulation.entity("ball").pose, before[2].pose, atol=1e-6)
+    np.testing.assert_allclose(simulation.entity("brick").pose[:3], (0.5, 0.0, 0.05), atol=1e-6)
+    simulation.push("brick", (0.0, 0.0, 0.0, 5.0, 0.0, 0.0))
+    simulation.delete("ball")
+    brick = simulation.entity("brick")
+    np.testing.assert_allclose(brick.pose[:3], (0.5, 0.0, 0.05), atol=1e-6)
+    simulation.delete("brick")
+    simulation.advance(10)                          # nothing but the ground is left
+    with pytest.raises(ValueError, match="object 'brick' must be one of ground"):
+        simulation.entity("brick")
+
+
+def test_objects_are_placed_and_moved_and_a_reset_brings_them_back(robot):
+    scene = gripper_scene(robot)
+    scene.add_plane("table", at(z=0.1))
+    simulation = simulate(robot, scene)
+    simulation.place("ball", (1.0, 0.0, 0.3, 0.0, 0.0, 0.0, 2.0), (0.0,) * 6)
+    simulation.advance(400)
+    np.testing.assert_allclose(simulation.entity("ball").pose[:3], (1.0, 0.0, 0.15), atol=1e-6)
+    simulation.place("table", (0.0, 0.0, -0.5, 0.0, 0.0, 0.0, 1.0))
+    simulation.advance(400)                         # it stood on the table, which is gone
+    np.testing.assert_allclose(simulation.entity("ball").pose[2], 0.05, atol=1e-6)
+    simulation.reset()
+    np.testing.assert_array_equal(simulation.entity("ball").pose[:3], (0.0, 0.0, 0.3))
+    np.testing.assert_array_equal(simulation.entity("table").pose[:3], (0.0, 0.0, 0.1))
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    (lambda s: s.place("ball", (NAN, 0, 0, 0, 0, 0, 1)), "object 'ball': pose must be 7 finite numbers"),
+    (lambda s: s.place("ball", (0, 0, 0, 0, 0, 0, 0)), "the quaternion must not be 0"),
+    (lambda s: s.place("ball", (1e9, 0, 0, 0, 0, 0, 1)), "must be within 100000"),
+    (lambda s: s.place("ball", None, (NAN,) * 6), "object 'ball': twist must be 6 finite numbers"),
+    (lambda s: s.place("ground", None, (1.0,) * 6), "object 'ground' is fixed"),
+    (lambda s: s.place("bok", (0, 0, 0, 0, 0, 0, 1)), "object 'bok' must be one of ground, ball"),
+    (lambda s: s.delete("left"), "object 'left' must be one of ground, ball"),
+    (lambda s: s.spawn(SceneObject("ball", Box((1, 1, 1)))), "object 'ball': the name is taken"),
+    (lambda s: s.spawn(SceneObject("left", Box((1, 1, 1)))), "object 'left': the name is taken"),
+    (lambda s: s.set_friction("ball", -0.1), "friction"),
+    (lambda s: s.set_friction("nothing", 0.1), "nothing called 'nothing' touches"),
+    (lambda s: s.inject("surface_slippery", "nothing", 0.1), "unknown surface 'nothing'"),
+    (lambda s: s.inject("object_dropped", "ground"), "unknown object 'ground', there are ball"),
+])
+def test_what_cannot_be_is_refused_by_name_and_changes_nothing(robot, change, message):
+    simulation = simulate(robot, gripper_scene(robot))
+    before, touching = state(simulation), simulation.surroundings.touching
+    with pytest.raises(ValueError, match=message):
+        change(simulation)
+    np.testing.assert_array_equal(state(simulation), before)
+    assert simulation.surroundings.touching is touching and "ball" in simulation.surroundings.objects
+
+
+def test_friction_that_changes_at_run_time_acts_from_then_on(robot):
+    """A box on the ground, pushed with 1 N: it sticks, and slides at F / m - mu g when the ground is icy."""
+    scene = sd.Scene(robot, ground=True)
+    scene.add_box("ball", (0.1, 0.1, 0.05), 0.3, at(x=0.5, z=0.025))
+    simulation = simulate(robot, scene)
+    simulation.advance(50)
+    simulation.push("ball", (0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
+    simulation.advance(100)
+    assert abs(simulation.entity("ball").pose[0] - 0.5) < 1e-9
+    simulation.set_friction("ground", 0.0)
+    simulation.advance(100)
+    assert simulation.entity("ball").twist[3] == pytest.approx(0.1 / 0.3, rel=1e-6)
+
+
+def test_gravity_and_payload_of_the_robot_may_change_in_a_scene(robot):
+    simulation = hold(simulate(robot, gripper_scene(robot)))
+    simulation.advance(100)
+    simulation.robot = robot.with_gravity((0.0, 0.0, 0.0))
+    start = simulation.entity("ball").twist[5]
+    simulation.inject("object_dropped", "ball")
+    simulation.advance(100)
+    assert simulation.entity("ball").twist[5] == pytest.approx(start, abs=1e-9)
+
+
+def test_robots_alone_refuse_what_is_of_scenes(robot):
+    simulation = Simulation(robot)
+    with pytest.raises(ValueError, match="the robot is alone"):
+        simulation.spawn(SceneObject("brick", Box((0.1, 0.1, 0.1)), 1.0))
+    assert simulation.touches() == []

@@ -1,0 +1,50 @@
+"""Robots that touch something: a gripper on a lift, a base on two wheels and a caster, and scenes around them."""
+import numpy as np
+
+import screw_dynamics as sd
+from screw_dynamics.contact.shapes import Sphere
+
+INERTIA = '<inertial><mass value="{m}"/><inertia ixx="{i}" iyy="{i}" izz="{i}" ixy="0" ixz="0" iyz="0"/></inertial>'
+
+
+def _link(name, mass=0.0, inertia=1e-3):
+    return f'<link name="{name}">{INERTIA.format(m=mass, i=inertia) if mass else ""}</link>'
+
+
+def _joint(name, kind, parent, child, xyz="0 0 0", axis="0 0 1", limit='effort="500" velocity="10"'):
+    limits = f'<axis xyz="{axis}"/><limit lower="-2" upper="2" {limit}/>' if kind != "fixed" else ""
+    return (f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+            f'<origin xyz="{xyz}"/>{limits}</joint>')
+
+
+GRIPPER = "".join([
+    '<robot name="gripper">', _link("world"), _link("carriage", 2.0), _link("hand", 0.5), _link("left", 0.2),
+    _link("right", 0.2), _joint("lift", "prismatic", "world", "carriage", "0 0 0.5"),
+    _joint("wrist", "fixed", "carriage", "hand", "0 0 -0.1"),
+    _joint("left_finger", "prismatic", "hand", "left", "0 0.1 -0.1", "0 1 0"),
+    _joint("right_finger", "prismatic", "hand", "right", "0 -0.1 -0.1", "0 1 0"), "</robot>"])
+FINGERS = {"left": Sphere(0.02), "right": Sphere(0.02)}
+
+
+def at(x=0.0, y=0.0, z=0.0):
+    """The pose (4, 4) of a point."""
+    C = np.eye(4)
+    C[:3, 3] = x, y, z
+    return C
+
+
+def gripper():
+    """A robot whose joints are lift, left_finger and right_finger."""
+    return sd.Robot.from_urdf(GRIPPER)
+
+
+def gripper_scene(robot=None, **options):
+    """The gripper above the ground, with a ball of 0.3 kg between its fingers, 0.3 m above the ground."""
+    scene = sd.Scene(robot or gripper(), ground=True, shapes=FINGERS, **{"friction": 0.8, **options})
+    scene.add_sphere("ball", 0.05, 0.3, at(z=0.3))
+    return scene
+
+
+def press_scene(robot=None, **options):
+    """The same robot with a ball of radius 0.05 under its hand, and nothing else but the ground."""
+    return sd.Scene(robot or gripper(), ground=True, shapes={"hand": Sphere(0.05)}, **options)
