@@ -65,8 +65,8 @@ class SceneLinearization:
         Exact while contacts keep their modes, in which the StepModel names them with their margins: open, sticking, or
         sliding along their velocity. landed: a contact with a gap up to this (m) is in touch, and its normal velocity 0
         whatever deviations do to its gap; one that lands from farther off has the velocity -gap / dt. strict:
-        ValueError, with pair and margin, if some margin is 0 but for rounding, or if the modes leave derivatives open. Contacts that rebound, or have torsional
-        or rolling friction, are refused. docs/contact_derivatives.md."""
+        ValueError, with pair and margin, if some margin is 0 but for rounding, or if the modes leave derivatives open.
+        Contacts that rebound, or have torsional or rolling friction, are refused. docs/contact_derivatives.md."""
         touching, total = self.touching, self.robot.rollouts.smooth(forces, friction)
         checks.one_of("integrator", integrator, DERIVED)
         tau = np.zeros(self.n) if tau is None else tau

@@ -11,7 +11,7 @@ import numpy as np
 
 from screw_dynamics.constraints.contacts import tangent
 from screw_dynamics.contact.pairs import TOUCHING, writer
-from screw_dynamics.contact.solids import FAR, Geometry, Located, Touch
+from screw_dynamics.contact.solids import Geometry, Located, Touch
 from screw_dynamics.contact.solids import Pair as PairRow
 from screw_dynamics.contact.solids import Solid as SolidRow
 from screw_dynamics.numbers.dual import Dual, slope, value_of
