@@ -20,7 +20,7 @@ from .contact_sweeps import sweep
 
 __all__ = ["FOUND", "Cones", "cones", "numbers", "solve_cones"]
 
-SWEEPS = 3              # before anything else
+SWEEPS = 2              # before anything else
 STEPS = 10              # of Newton's method in a round, and one more for two contacts
 ROUNDS = 7              # the first with sweeps between the steps, the second without, the others after ADMM
 FEWEST = 100            # steps of ADMM in the third
