@@ -293,7 +293,7 @@ class RobotSimulator:
                 + "\n".join(f"--- {process}\n{process.tail()}" for process in self.processes[1:]))
 
     # --------------------------------------------------------------------------------------------- services
-    def call(self, kind: type, name: str, **fields: Any) -> Any:
+    def call(self, kind: type, name: str, /, **fields: Any) -> Any:
         """The answer of any service; LockstepError when it has a field `success` that is false."""
         answer = self._driver.call(kind, name, **fields)
         if not getattr(answer, "success", True):
