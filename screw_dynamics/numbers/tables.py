@@ -79,6 +79,7 @@ def nothing(kind: type) -> type:
     return form_of(kind)(NamedTuple(f"No{kind.__name__}", parts))           # type: ignore[misc]
 
 
+@cache
 def width(cls: type) -> int:
     """The number of scalars in a slot of a table `cls`, without matrices."""
     return sum(leaf not in (Nil, *MATRICES) for leaf in leaves(cls))

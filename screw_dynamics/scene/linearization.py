@@ -2,8 +2,8 @@
 
 A step solves M w = J^T x for the change w of velocities by impulses x, with J (v0 + w) + a = 0 along the directions
 that a contact holds, a of moving surfaces and gaps. Its derivative is that of these equations, M dw + dM w = J^T dx +
-dJ^T x, at the x of the step; twice, since penetrations are corrected by a second problem of the same form. dM is that of
-inverse dynamics, dJ that of touch_derivatives.py."""
+dJ^T x, at the x of the step; twice, since penetrations are corrected by a second problem of the same form. dM is that
+of inverse dynamics, dJ that of touch_derivatives.py."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -185,7 +185,8 @@ def _corrections(inertia, given, mu, held, moved, ends, h):
     """What holds contacts in the second problem, whose unknown is `moved` (n); ends (k,): gaps at the end of the step
     without it, over h.
 
-    Where nothing is corrected, contacts that are closed stay where they are, in all directions if they have friction."""
+    Where nothing is corrected, contacts that are closed stay where they are, in all directions if they have friction.
+    """
     c = given.J @ moved
     c[:, 2] += ends
     closed = held.mode != OPEN
