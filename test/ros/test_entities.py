@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion, Twist, Vector3
 
-from support import planar_arm as arm
+from support.touching_robots import GRIPPER, with_collisions
 from support.graph import NodeProcess
 from support.simulator_driver import MODULE, Simulator
 
@@ -18,7 +18,7 @@ BALL = "{shape: sphere, radius: 0.05, mass: 0.3}"
 
 @pytest.fixture(scope="module")
 def node(tmp_path_factory, ros):
-    parameters = {"robot_description": f"'{arm.urdf()}'", "start_paused": "true", "publish_clock": "true", "ground": "true"}
+    parameters = {"robot_description": f"'{with_collisions(GRIPPER)}'", "start_paused": "true", "publish_clock": "true", "ground": "true"}
     with NodeProcess(MODULE, "entities", tmp_path_factory.mktemp("entities") / "log", parameters):
         node = Simulator("entities")
         node.wait(lambda: node.states, "the first state")
@@ -51,6 +51,12 @@ def state(node, name):
     return answer.state
 
 
+def flagged(state):
+    """The fields of SetEntityState that set pose and twist, whatever the version of the package."""
+    flags = srv.SetEntityState.Request.get_fields_and_field_types()
+    return {"state": state, **{flag: True for flag in ("set_pose", "set_twist") if flag in flags}}
+
+
 def test_what_is_spawned_is_found_falls_and_is_deleted(node):
     before = names(node)
     assert before[1:] == ["ground"]
@@ -77,8 +83,7 @@ def test_a_state_is_set_in_axes_of_the_world(node):
     half = np.sqrt(0.5)
     target = msg.EntityState(pose=Pose(position=Point(z=3.0), orientation=Quaternion(z=half, w=half)),
                              twist=Twist(linear=Vector3(x=2.0)))
-    answer = node.call(srv.SetEntityState, "~/set_entity_state", entity="ball", state=target, set_pose=True,
-                       set_twist=True)
+    answer = node.call(srv.SetEntityState, "~/set_entity_state", entity="ball", **flagged(target))
     assert answer.result.result == R.RESULT_OK
     found = state(node, "ball")
     assert found.twist.linear.x == pytest.approx(2.0, rel=1e-12) and abs(found.twist.linear.y) < 1e-12
@@ -103,9 +108,9 @@ def test_requests_that_cannot_be_have_their_result_codes(node):
     assert of(node.call(srv.DeleteEntity, "~/delete_entity", entity="nobody")) == R.RESULT_NOT_FOUND
     assert of(node.call(srv.DeleteEntity, "~/delete_entity", entity=names(node)[0])) == R.RESULT_FEATURE_UNSUPPORTED
     bad = msg.EntityState(pose=Pose(orientation=Quaternion(w=0.0)))
-    assert of(node.call(srv.SetEntityState, "~/set_entity_state", entity="ball", state=bad, set_pose=True)
+    assert of(node.call(srv.SetEntityState, "~/set_entity_state", entity="ball", **flagged(bad))
               ) == E.INVALID_POSE
     bad = msg.EntityState(twist=Twist(linear=Vector3(x=1.0)))
-    assert of(node.call(srv.SetEntityState, "~/set_entity_state", entity="ground", state=bad, set_twist=True)
+    assert of(node.call(srv.SetEntityState, "~/set_entity_state", entity="ground", **flagged(bad))
               ) == R.RESULT_OPERATION_FAILED
     assert names(node)[1:] == ["ground", "ball"]

@@ -1,7 +1,8 @@
 """The entities of the package simulation_interfaces: the robot and the objects of a scene.
 
 The comments of that package are the specification. Versions of it differ: 1.x has uri and resource_string in
-SpawnEntity, 2.x an entity_resource with both."""
+SpawnEntity, 2.x an entity_resource with both; and in SetEntityState 2.x has flags for what is set, 1.x sets pose and
+twist."""
 
 import re
 from types import ModuleType
@@ -142,13 +143,13 @@ class EntityControl:
         self._known(runner, name)
         if name == robot_name(runner):
             raise Refusal(self._result.RESULT_FEATURE_UNSUPPORTED, f"entity '{name}' is the robot: use ~/reset_to")
-        if request.set_acceleration:
+        if getattr(request, "set_acceleration", False):
             raise Refusal(self._result.RESULT_FEATURE_UNSUPPORTED, "set_acceleration: accelerations follow from forces")
         self._check_frame(runner, request.state.header)
         pose = twist = None
-        if request.set_pose:
+        if getattr(request, "set_pose", True):
             pose = self._pose(self._set.INVALID_POSE, name, request.state.pose)
-        if request.set_twist:
+        if getattr(request, "set_twist", True):
             at = runner.simulation.entity(name).pose if pose is None else pose
             twist = turned(at * (1, 1, 1, -1, -1, -1, 1), messages.twist(request.state.twist))
         runner.simulation.place(name, pose, twist)

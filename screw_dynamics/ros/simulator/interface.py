@@ -24,7 +24,8 @@ INTERFACE = Interface(
         Endpoint("contacts", f"{MSG}/Contacts", "what touches, where, and with which force, as of the step that follows "
                  "the state", SCENE),
         Endpoint("objects", f"{MSG}/ObjectStates", "pose and twist of all objects", SCENE),
-        Endpoint("objects/<object>/pose", "geometry_msgs/msg/PoseStamped", "the pose of an object that moves", SCENE),
+        Endpoint("objects/<object>/pose", "geometry_msgs/msg/PoseStamped", "its pose", f"{SCENE} with "
+                 "an object that moves"),
         Endpoint("bumper/<link>", "std_msgs/msg/Bool", "whether something touches the link", f"{SCENE}, a link of "
                  "`bumpers`"),
         PUBLISHED_DESCRIPTION,
