@@ -51,7 +51,8 @@ def scene_around(robot: Robot, given: SceneFile, ground: bool = False, friction:
                   self_collisions=self_collisions, **material)
     for each in given.objects:
         scene.add_object(each)
-    scene.touching                                      # what cannot touch is refused here
+    if not scene.pairs:                                 # what cannot touch is refused here
+        warn("nothing in the scene can touch anything else")
     return scene
 
 
