@@ -104,8 +104,8 @@ class SceneLinearization:
 
     def rollout_gradient(self: Any, cost: Cost, q0: ArrayLike, qd0: ArrayLike | None = None,
                          effort: ArrayLike | None = None, dt: float = 1e-3, steps: int = 1000,
-                         integrator: str = "semi_implicit_euler", *, friction: bool = False, limits: bool = False, forces: Forces = None, landed: float = LANDED
-                         ) -> tuple[np.ndarray, RolloutGradient]:
+                         integrator: str = "semi_implicit_euler", *, friction: bool = False, limits: bool = False,
+                         forces: Forces = None, landed: float = LANDED) -> tuple[np.ndarray, RolloutGradient]:
         """The value of a cost along a rollout, and its gradient through the modes of its contacts, by one backward
         sweep; cost as of Robot.rollout_gradient, other arguments as of rollout_derivatives."""
         return self.rollout_derivatives(q0, qd0, effort, dt, steps, integrator, friction=friction, limits=limits,
