@@ -86,7 +86,7 @@ TOOLS_OF_ROS = [      # to which the tests show a release, and the sources
     "catkin-pkg", "colcon-common-extensions", "rosdep", "flake8", "pydocstyle",
     *(name + WHEELS for name in ("ros-ament-flake8==0.19.*", "ros-ament-pep257==0.19.*"))]
 DOCS = ["sphinx>=8", "furo", "myst-nb>=1.2", "sphinx-copybutton", "ziamath>=0.12", *PYTEST, *PLOT, *SYMBOLIC, *ROBOTS]
-TEST = [*PYTEST, "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "setuptools>=68",
+TEST = [*PYTEST, "clarabel>=0.9", "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "setuptools>=68",
         "hypothesis>=6.100", *TOOLS_OF_ROS, *PLOT, *RECORD, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF, *CONTACT, *ROBOTS,
         *VIEW, *SCENE, *DOCS]
 

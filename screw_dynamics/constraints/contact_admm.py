@@ -104,7 +104,7 @@ def alternate(given: Cones, weight: float, steps: int) -> None:
     x, y, z, b, unit = given.kept, given.y, given.z, given.fresh, given.free
     u, m = len(given.lower), len(given.mu)
     put_units(given)
-    factorize_added(given, null(x[0]) + (weight + PROXIMAL))
+    factorize_added(given, null(given.found[0]) + (weight + PROXIMAL))
     for i in range(len(x)):
         x[i] = y[i]
     for _ in range(steps):

@@ -13,6 +13,7 @@ from screw_dynamics.scene.yaml_text import dumped, parsed
 from screw_dynamics.urdf.collisions import collisions_of
 
 LONGEST = 1_000_000     # characters of a description
+LIGHTEST, HEAVIEST = 1e-6, 1e9      # kg: a mass beyond these is a mistake
 PLACED = "name", "xyz", "rpy", "quaternion"     # what a request says apart
 
 
@@ -79,4 +80,6 @@ def object_of(name: str, description: str, pose: np.ndarray) -> SceneObject:
         found, = read_scene("\n" + dumped({"objects": [{**given, "name": name}]})).objects
     except ValueError as error:
         raise ValueError(f"description: {error}") from None
+    if found.free and not LIGHTEST <= found.mass <= HEAVIEST:
+        raise ValueError(f"object '{name}': mass {found.mass:g} kg must be from {LIGHTEST:g} to {HEAVIEST:g}")
     return replace(found, mass=None, pose=pose)         # a free one has its inertia
