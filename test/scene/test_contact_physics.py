@@ -164,12 +164,14 @@ def test_an_arm_that_slides_on_the_ground_moves_along_it():
                       com=(0.8, 0.0, 0.3))
     robot = sd.Robot(builder.build())
     scene = sd.Scene(robot, ground=True, friction=0.1, shapes={"lower": Sphere(0.1)})
-    motion = scene.rollout([0.0, 0.0], [1.0, -1.0], steps=20)
+    motion = scene.rollout([0.0, 0.0], [0.1, -0.1], steps=20)
+    assert (motion.contacts.force[:, 0, 2] > 0.0).sum() >= 5
     for q, qd, gap, force in zip(motion.q[:-1], motion.qd[1:], motion.contacts.gap[:, 0], motion.contacts.force[:, 0],
                                  strict=True):
         J = robot.jacobian(q, "lower", "hybrid")
         v = J[3:] @ qd + np.cross(J[:3] @ qd, [0.0, 0.0, -0.1])
-        np.testing.assert_allclose(v[2], -max(gap, 0.0) / 1e-3, atol=1e-12)
+        assert v[2] > -max(gap, 0.0) / 1e-3 - 1e-12
+        assert force[2] == 0.0 or abs(v[2] + max(gap, 0.0) / 1e-3) < 1e-12
         np.testing.assert_allclose(force[0], -math.copysign(0.1 * force[2], v[0]), rtol=1e-9)
 
 
