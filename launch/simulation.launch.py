@@ -2,6 +2,9 @@
 
 ros2 launch screw_dynamics simulation.launch.py urdf:=package://my_robot_description/urdf/my_robot.urdf.xacro
 
+With ground:=true the robot stands on a floor, and scene:=scene.yaml puts objects around it, friction:=0.8 says how
+they stick.
+
 With use_sim_time:=true the simulator publishes /clock, and dynamics_node follows it. A params_file has a section for
 each node, by its name."""
 

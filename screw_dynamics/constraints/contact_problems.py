@@ -55,8 +55,8 @@ def form_of_problems(lanes: bool) -> Form:
                 solve_contacts_at(solver, given)
             store_rows(results, first, 0, found)
     line, cube = ws.numbers_type(1), ws.numbers_type(3)
-    return Form(problems_of, (types.intp, types.int64, types.int64, line, line, types.boolean, types.float64, cube, line,
-                              cube))
+    return Form(problems_of, (types.intp, types.int64, types.int64, line, line, types.boolean, types.float64, cube,
+                              line, cube))
 
 
 @cache

@@ -147,7 +147,7 @@ def contacts_in(memory: np.ndarray, like: Any) -> ContactTables:
     head, unit = ws.header(memory), places(like)
     first, n = head.tables, head.coordinates
     loops, m, terms = int(memory[first]), int(memory[first + 1]), int(memory[first + 2])
-    first += COUNTS + LOOP * max(1, loops) + ROW * max(1, m) + TERM * max(1, terms)
+    first = head.tables + COUNTS + LOOP * max(1, loops) + ROW * max(1, m) + TERM * max(1, terms)
     settings = table(Settings, 0.0, 1, memory, first)
     most, turning, placements = settings.most[0], settings.turning[0], head.work + unit * work(n, m)
     rows = _rows(most, turning)

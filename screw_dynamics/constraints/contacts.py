@@ -31,8 +31,7 @@ from screw_dynamics.screws.vectors import Vec3, cross
 
 from .cone_tables import COMPLEMENTARITY, CONE, DISSIPATION, Cones
 from .cone_tables import cones as cones_in
-from .cones import solve_cones
-from .impacts import solve_impacts
+from .contact_solver import solve_contacts_at, solve_impacts_at
 from .contact_tables import FOUND, LAST, MISSED, OF_CONTACT, REPORTED, RESIDUALS, ContactTables, contact_problem
 from .dynamics import LEAST, ask, put_rates
 from .ends import set_in_motion
@@ -111,23 +110,18 @@ def find_touches(given: ContactTables, calls: np.ndarray) -> None:
                                                        given.settings.most[0])
 
 
+@kernel
 def solve(given: ContactTables, cones: Cones, calls: np.ndarray, impacts: bool) -> None:
     """Solve for the impulses, or for those of impacts."""
     if impacts:
-        solve_impacts(cones, null(given.report[0]) + given.settings.slow[0])
+        solve_impacts_at(calls[1], cones, given.settings.slow[0])
     else:
-        solve_cones(cones)
+        solve_contacts_at(calls[1], cones)
 
 
 @overload(find_touches, jit_options=INLINE)
 def _find_touches(given, calls):
     return lambda given, calls: call(calls[0], (at(given.memory),))
-
-
-@overload(solve, jit_options=INLINE)
-def _solve(given, cones, calls, impacts):
-    return lambda given, cones, calls, impacts: call(calls[1], (
-        at(given.memory), len(cones.lower), len(cones.mu), len(cones.spin_of), len(cones.roll_of), impacts))
 
 
 @kernel
@@ -171,14 +165,16 @@ def remember(given: ContactTables, count: int) -> None:
 
 @kernel
 def keep_near(body: Any, given: ContactTables, h: Scalar, count: int) -> int:
-    """Leave out contacts that do not close to within half the margin in a step of length h, in no place. Returns how
-    many are kept."""
+    """Leave out contacts that do not close to within half the margin in a step of length h, in no place; in places where
+    they do not, others have no part in it: they are FAR. Returns how many are kept."""
     slack = 0.5 * given.settings.margin[0]
     contact, kept, near = given.contact, given.kept, 0
     for k in range(count):
         c = relative(body, given, k)
-        if some(contact.gap[k] + h * where(c.z < 0.0, c.z, null(c.z)) < slack):
-            contact.gap[near], contact.p[near], contact.n[near] = contact.gap[k], contact.p[k], contact.n[k]
+        counts = contact.gap[k] + h * where(c.z < 0.0, c.z, null(c.z)) < slack
+        if some(counts):
+            contact.gap[near] = where(counts, contact.gap[k], null(c.z) + FAR)
+            contact.p[near], contact.n[near] = contact.p[k], contact.n[k]
             contact.pair[near], contact.key[near] = contact.pair[k], contact.key[k]
             kept.t[near], kept.s[near], kept.a[near], kept.b[near] = kept.t[k], kept.s[k], kept.a[k], kept.b[k]
             kept.before[near] = kept.before[k]
@@ -436,7 +432,7 @@ def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: flo
     """Set c to the gaps at the end of a step, of displacements `share` h times the mean of the velocities before and
     after it, over h, with those of cones.first if `struck`, and to 0 for tangents and joints. Returns whether some gap
     is below 0 there."""
-    found = False
+    below = null(h)
     for j in range(len(cones.c)):
         cones.c[j] = null(h)
     for k in range(count):
@@ -446,9 +442,13 @@ def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: flo
         if struck:
             for j in range(len(cones.first)):
                 end += h * (cones.G[i + 2, j] * cones.first[j])
-        cones.c[i + 2] = end / h
-        found = found or some((end < -TOUCHING) & (gap < given.settings.margin[0]))
-    return found
+        counts = gap < given.settings.margin[0]
+        cones.c[i + 2] = where(counts, end / h, null(h))
+        below = where(counts & (end < -TOUCHING), null(h) + 1.0, below)
+    for k in range(count):                                      # rounding is not corrected, whatever the other places do
+        i = u + 3 * k + 2
+        cones.c[i] = where((below > 0.0) | (cones.c[i] > 0.0), cones.c[i], null(h))
+    return some(below > 0.0)
 
 
 @kernel

@@ -48,7 +48,7 @@ def energy(given: Cones, x: Any, y: Any) -> Scalar:
     for k in range(len(x)):
         for i in range(len(x)):
             given.fresh[i] += given.G[k, i] * y[k]
-    work = null(given.v[0])
+    work = null(given.found[0])
     for i in range(len(x)):
         work += x[i] * given.fresh[i]
     return work
@@ -57,7 +57,7 @@ def energy(given: Cones, x: Any, y: Any) -> Scalar:
 @kernel
 def power(given: Cones, x: Any) -> Scalar:
     """x^T v of the velocities before this round."""
-    work = null(given.v[0])
+    work = null(given.found[0])
     for i in range(len(x)):
         work += x[i] * given.before[i]
     return work
@@ -112,7 +112,7 @@ def solve_impacts(given: Cones, threshold: Scalar) -> None:
     """Fill x and v from the others, of c without offsets for gaps: the velocities v after impacts with the restitution
     of each contact, until none approaches faster than the threshold. x at the beginning counts for nothing.
     found[SWEPT] are the rounds, found[DONE] is 1 where they were enough."""
-    none = null(given.c[0])
+    none = null(given.found[0])
     one = none + 1.0
     save(given, True)
     slow = ROUNDING * slowness(given)

@@ -210,6 +210,8 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
                 compute_poses(links, body)
             put_poses(links, body)
             free, after = given.free, scratch[:len(qd)]
+            for k in range(len(qd)):
+                moved[k] = none
             if what == PUSHED:
                 without_turning(space, span[0], begin, qd, after)
             else:
@@ -232,8 +234,6 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
                 for k in range(len(q)):
                     q[k] = scratch[k]
                 in_axes(space, start, q, free, qd)
-                for k in range(len(qd)):
-                    moved[k] = none
                 put_stuck_back(space, acts, start, q, qd, free)
             for k in range(len(qd)):                            # they have acted
                 acts[LOWER, k] = where(acts[LOWER, k] > -np.inf, none, acts[LOWER, k])

@@ -16,7 +16,7 @@ from screw_dynamics.screws.vectors import Vec3, cross
 from .segments import Segment, crossing, point
 from .solids import FAR, Geometry, Touch
 from .spheres import from_box
-from .writing import column, component, pose_at, write_far, write_place
+from .writing import box_corner, column, component, pose_at, write_far, write_place
 
 PARALLEL = 1e-6         # sine of the angle between edges that have no common normal
 FACES_FIRST, EDGES_LAST = 1e-10, 1e-9       # of the boxes' size: how much more another axis must separate
@@ -172,12 +172,6 @@ def write_edges(touch: Touch, row: int, k: int, A: Pose, g: Vec3, B: Pose, h: Ve
     if crosses:
         write_place(touch, row + ONE, k, point(first, at.s), axis.gap, axis.n)
     return crosses
-
-
-@kernel
-def box_corner(j: int, h: Vec3) -> Vec3:
-    """Corner j of a box, as in on_plane."""
-    return Vec3(h.x if j & 1 else -h.x, h.y if j & 2 else -h.y, h.z if j & 4 else -h.z)
 
 
 @kernel

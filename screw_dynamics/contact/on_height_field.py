@@ -15,7 +15,7 @@ from .on_plane import lowest_direction
 from .segments import Segment, point
 from .solids import Geometry, Touch
 from .spheres import from_box, from_cylinder
-from .writing import axis_z, clamped, direction, pose_at, vector_at, write_far, write_place
+from .writing import axis_z, box_corner, clamped, direction, pose_at, vector_at, write_far, write_place
 
 BALL, PEAKS = 4, 4              # touches of a ball, and of peaks under a shape, at most: of more those that are nearest
 FLAT = 1e-9                     # sine of the angle between triangles that make no ridge
@@ -264,8 +264,7 @@ def box_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int,
     for k in range(places(like)):
         A, B = pose_at(given.place.C[a], k), pose_at(given.place.C[b], k)
         for j in range(8):
-            corner = Vec3(h.x if j & 1 else -h.x, h.y if j & 2 else -h.y, h.z if j & 4 else -h.z)
-            write_probe(given, b, touch, row + j, k, B, (A @ corner - B.p) @ B.R)
+            write_probe(given, b, touch, row + j, k, B, (A @ box_corner(j, h) - B.p) @ B.R)
         _under_box(given, a, b, touch, row + 8, k, A, B, margin)
 
 

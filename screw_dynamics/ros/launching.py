@@ -4,6 +4,7 @@ All parts start, or none: what is missing or cannot be read is found before the 
 when one ends, the others are ended, and `ros2 launch` exits with 1 and its name if it failed. Beside a real robot what
 only watches does not end what a controller may depend on."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
@@ -32,6 +33,9 @@ ARGUMENTS = {   # name: default, description
     "base_link": ("", "root of the part of the robot in use; empty: as in params_file"),
     "tip_link": ("", "last link of a chain from base_link; empty: as in params_file"),
     "floating_base": ("", "true: the root link moves freely, its state comes from odom; empty: as in params_file"),
+    "ground": ("", "true: the simulated robot stands on the plane z = 0; empty: as in params_file"),
+    "scene": ("", "scene file with what is around the simulated robot, a path; empty: as in params_file"),
+    "friction": ("", "coefficient of friction of all surfaces of the scene without their own; empty: as in params_file"),
     "log_level": ("info", "debug, info, warn, error or fatal"),
     "rviz": ("false", "true: what RViz needs of the robot: robot_state_publisher, if urdf is given, and markers_node"),
     "record": ("", "MCAP file to which recorder_node writes our topics; empty: none; needs the package mcap"),
@@ -135,8 +139,24 @@ def _parameters(given: Given, executable: str, clock_parameter: str, values: Map
     found |= {parameter: arguments[name] for parameter, name in values.items()}
     if arguments["floating_base"] and executable != "markers_node":        # which shows robots on fixed bases
         found["floating_base"] = given.asked("floating_base")
+    if executable == "simulator_node":
+        found |= _scene(given)
     if arguments["use_sim_time"]:
         found[clock_parameter] = given.asked("use_sim_time")
+    return found
+
+
+def _scene(given: Given) -> dict[str, Any]:
+    """The parameters of the simulator's scene. ValueError for a friction that is no number."""
+    arguments = given.arguments
+    found: dict[str, Any] = {"scene": os.path.abspath(arguments["scene"])} if arguments["scene"] else {}
+    if arguments["ground"]:
+        found["ground"] = given.asked("ground")
+    if arguments["friction"]:
+        try:
+            found["friction"] = float(arguments["friction"])
+        except ValueError:
+            raise ValueError(f"the launch argument friction is {arguments['friction']!r}, must be a number") from None
     return found
 
 

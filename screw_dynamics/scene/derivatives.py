@@ -55,7 +55,7 @@ class SceneDerivatives(RolloutDerivatives):
 class SceneLinearization:
     """Methods of derivatives of a scene."""
 
-    def linearize(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = None, dt: float = 1e-3,
+    def linearize(self: Any, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = None, dt: float = 1e-3,
                   integrator: str = "semi_implicit_euler", *, friction: bool = False, limits: bool = False,
                   forces: Forces = None, t: float = 0.0, landed: float = LANDED, strict: bool = False,
                   threads: Threads = None) -> StepModel:
@@ -65,8 +65,8 @@ class SceneLinearization:
         Exact while contacts keep their modes, in which the StepModel names them with their margins: open, sticking, or
         sliding along their velocity. landed: a contact with a gap up to this (m) is in touch, and its normal velocity 0
         whatever deviations do to its gap; one that lands from farther off has the velocity -gap / dt. strict:
-        ValueError, with pair and margin, if some margin is 0 but for rounding, or if the modes leave derivatives open. Contacts that rebound, or have torsional
-        or rolling friction, are refused. docs/contact_derivatives.md."""
+        ValueError, with pair and margin, if some margin is 0 but for rounding, or if the modes leave derivatives open.
+        Contacts that rebound, or have torsional or rolling friction, are refused. docs/contact_derivatives.md."""
         touching, total = self.touching, self.robot.rollouts.smooth(forces, friction)
         checks.one_of("integrator", integrator, DERIVED)
         tau = np.zeros(self.n) if tau is None else tau
@@ -88,10 +88,11 @@ class SceneLinearization:
                 _refuse(self.pairs, model)
         if not lead:
             return models[0]
-        return StepModel(*(np.array(x).reshape(*lead, *np.shape(x[0])) for x in list(zip(*models, strict=True))[:5]),
-                         [model.contacts for model in models])
+        A, B, q, qd, determined = (np.array(x).reshape(*lead, *np.shape(x[0])) for x in list(
+            zip(*models, strict=True))[:5])
+        return StepModel(A, B, q, qd, determined, [model.contacts for model in models])
 
-    def rollout_derivatives(self, q0: ArrayLike, qd0: ArrayLike | None = None, effort: ArrayLike | None = None,
+    def rollout_derivatives(self: Any, q0: ArrayLike, qd0: ArrayLike | None = None, effort: ArrayLike | None = None,
                             dt: float = 1e-3, steps: int = 1000, integrator: str = "semi_implicit_euler", *,
                             friction: bool = False, limits: bool = False, forces: Forces = None, landed: float = LANDED
                             ) -> SceneDerivatives:
@@ -101,10 +102,10 @@ class SceneLinearization:
         checks.one_of("integrator", integrator, DERIVED)
         return SceneDerivatives(self.touching, q0, qd0, effort, dt, steps, integrator, friction, limits, forces, landed)
 
-    def rollout_gradient(self, cost: Cost, q0: ArrayLike, qd0: ArrayLike | None = None, effort: ArrayLike | None = None,
-                         dt: float = 1e-3, steps: int = 1000, integrator: str = "semi_implicit_euler", *,
-                         friction: bool = False, limits: bool = False, forces: Forces = None, landed: float = LANDED
-                         ) -> tuple[np.ndarray, RolloutGradient]:
+    def rollout_gradient(self: Any, cost: Cost, q0: ArrayLike, qd0: ArrayLike | None = None,
+                         effort: ArrayLike | None = None, dt: float = 1e-3, steps: int = 1000,
+                         integrator: str = "semi_implicit_euler", *, friction: bool = False, limits: bool = False,
+                         forces: Forces = None, landed: float = LANDED) -> tuple[np.ndarray, RolloutGradient]:
         """The value of a cost along a rollout, and its gradient through the modes of its contacts, by one backward
         sweep; cost as of Robot.rollout_gradient, other arguments as of rollout_derivatives."""
         return self.rollout_derivatives(q0, qd0, effort, dt, steps, integrator, friction=friction, limits=limits,

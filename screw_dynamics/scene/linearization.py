@@ -1,9 +1,9 @@
 """x+ = A x + B u over a step with contacts, whose modes are held: open, sticking, or sliding along their velocity.
 
-A step solves M w = J^T x for the change w of velocities by impulses x, with J (v0 + w) + a = 0 along the directions that
-a contact holds, a of moving surfaces and gaps. Its derivative is that of these equations, M dw + dM w = J^T dx + dJ^T x,
-at the x of the step; twice, since penetrations are corrected by a second problem of the same form. dM is that of inverse
-dynamics, dJ that of touch_derivatives.py."""
+A step solves M w = J^T x for the change w of velocities by impulses x, with J (v0 + w) + a = 0 along the directions
+that a contact holds, a of moving surfaces and gaps. Its derivative is that of these equations, M dw + dM w = J^T dx +
+dJ^T x, at the x of the step; twice, since penetrations are corrected by a second problem of the same form. dM is that
+of inverse dynamics, dJ that of touch_derivatives.py."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -32,9 +32,9 @@ class ContactModes(NamedTuple):
     N, in the root link's frame; velocity (k, 3) at the end of the step, of the first's point less that of the second's,
     in m/s; mode: "open", "sticking" or "sliding".
 
-    How far a contact is from another mode: opening (k,), of open ones gap / dt and the normal velocity in m/s, of closed
-    ones the normal impulse in N s; slipping (k,), of sticking ones by how much friction could be larger, in N s, of
-    sliding ones the speed in m/s, else inf. ambiguous (k,): one of them is 0 but for rounding."""
+    How far a contact is from another mode: opening (k,), of open ones gap / dt and the normal velocity in m/s, of
+    closed ones the normal impulse in N s; slipping (k,), of sticking ones by how much friction could be larger, in N s,
+    of sliding ones the speed in m/s, else inf. ambiguous (k,): one of them is 0 but for rounding."""
 
     pair: np.ndarray
     gap: np.ndarray
@@ -105,7 +105,7 @@ def differentiate(touching: Any, step: Step, rows: TouchRows, landed: float) -> 
     da[:, 2, :n] += np.where(lands, 1.0 / h, 0.0)[:, None] * given.gap_by_q
     x = h * np.einsum("kri,ki->kr", given.axes, force)
     held, modes = _modes(touching, step, given, _Held(step.qd_after, x, given.J @ step.qd_after + a, mu, _still(
-        robot, step)), mu, given.J @ free + a, (pair, gap, point, force))
+        robot, step)), mu, given.J @ free + a, (pair, gap, force))
     dv, determined = _respond(inertia, given, mu, held, step.qd_after - free, dv0, da)
 
     # what corrects penetrations: velocities of the displacement alone
@@ -150,7 +150,7 @@ def _still(robot, step):
 # ------------------------------------------------------------------------------------------------- modes
 def _modes(touching, step, given: Rows, found, mu, free, told):
     """The modes of contacts, and what is told of them; free (k, 3): velocities without impulses."""
-    (pair, gap, point, force), x, c = told, found.x, found.c
+    (pair, gap, force), x, c = told, found.x, found.c
     still = STILL * np.abs(free).max(initial=0.0) + 10.0 * step.report[:RESIDUALS].max()
     speed, friction = np.hypot(c[:, 0], c[:, 1]), np.hypot(x[:, 0], x[:, 1])
     closed = (x[:, 2] > 0.0) | (c[:, 2] <= still)
@@ -185,7 +185,8 @@ def _corrections(inertia, given, mu, held, moved, ends, h):
     """What holds contacts in the second problem, whose unknown is `moved` (n); ends (k,): gaps at the end of the step
     without it, over h.
 
-    Where nothing is corrected, contacts that are closed stay where they are, in all directions if they have friction."""
+    Where nothing is corrected, contacts that are closed stay where they are, in all directions if they have friction.
+    """
     c = given.J @ moved
     c[:, 2] += ends
     closed = held.mode != OPEN

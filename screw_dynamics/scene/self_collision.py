@@ -29,9 +29,9 @@ class SelfCollision(NamedTuple):
 
 
 def self_collision(model: Model, shapes: Sequence[CollisionShape], gaps: Gaps | None = None, *,
-                   srdf: Source | Mapping[str, Source] | None = None, prefixes: Iterable[str] = ("",), disable: Iterable[tuple[str, str]] = (),
-                   enable: Iterable[tuple[str, str]] = (), groups: Iterable[Iterable[str]] = (), samples: int = 1000,
-                   seed: int = 0) -> SelfCollision:
+                   srdf: Source | Mapping[str, Source] | None = None, prefixes: Iterable[str] = ("",),
+                   disable: Iterable[tuple[str, str]] = (), enable: Iterable[tuple[str, str]] = (),
+                   groups: Iterable[Iterable[str]] = (), samples: int = 1000, seed: int = 0) -> SelfCollision:
     """The pairs of a robot's shapes that may touch.
 
     Never those of one body. disable [(link, link)]: nor these. enable [(link, link)]: these are looked at, whatever is
@@ -39,9 +39,9 @@ def self_collision(model: Model, shapes: Sequence[CollisionShape], gaps: Gaps | 
     one group, of a hand, say; srdf: nor those that it disables. prefixes: of several robots in one model, those of
     their names; no joint connects two of them, and srdf is {prefix: SRDF}, whose links have no prefix.
 
-    Without an SRDF of its robot, where gaps are given: nor those of two links that touch in the neutral configuration, that touch in
-    none of `samples` configurations within limits, or in ALWAYS of them; of loops, samples know nothing. The same seed
-    gives the same pairs. ValueError names a link that does not exist."""
+    Without an SRDF of its robot, where gaps are given: nor those of two links that touch in the neutral configuration,
+    that touch in none of `samples` configurations within limits, or in ALWAYS of them; of loops, samples know nothing.
+    The same seed gives the same pairs. ValueError names a link that does not exist."""
     body_of = {link: body for link, (body, _) in model.frames.items()}
     for shape in shapes:
         checks.known_link(shape.link, body_of)

@@ -110,7 +110,7 @@ class Actuators:
         moving = past is not None
         past = np.empty((0, PAST, len(q))) if past is None else past
         with np.errstate(all="ignore"):     # what overflows becomes a fault
-            on_bodies = by.wrenches(wrenches) if wrenches or by is not self._driven else self._unpushed
+            on_bodies = by.wrenches(wrenches) if wrenches or touching is not None else self._unpushed
         table = self._table
         if touching is not None:
             table, reference = with_bodies(table, touching), _padded(reference, len(qd))

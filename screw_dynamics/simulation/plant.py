@@ -205,7 +205,6 @@ def push(plant: Plant, h: Scalar, q: list, qd: list) -> list:
         return qd
     for k in range(len(qd)):
         plant.acts[ADDED, k] = plant.added[k]
-        plant.moved[k] = null(qd[k])
     if put_bounds(plant, h, q, qd, False) or plant.calls[DETECT] != 0:
         project(plant, PUSHED, h, q, qd)
     for k in range(len(qd)):

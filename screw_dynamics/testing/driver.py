@@ -64,17 +64,17 @@ class Driver:
             self.wait(client.service_is_ready, f"the service {client.srv_name}")
         return self._clients[name]
 
-    def request(self, kind: type, name: str, **fields: Any) -> Any:
+    def request(self, kind: type, name: str, /, **fields: Any) -> Any:
         """The future of a service's answer."""
         return self.client(kind, name).call_async(kind.Request(**fields))
 
-    def call(self, kind: type, name: str, **fields: Any) -> Any:
+    def call(self, kind: type, name: str, /, **fields: Any) -> Any:
         """The answer of a service."""
         future = self.request(kind, name, **fields)
         self.wait(future.done, f"an answer of the service {self.node.resolve_service_name(name)}")
         return future.result()
 
-    def ask(self, kind: type, name: str, **fields: Any) -> Any:
+    def ask(self, kind: type, name: str, /, **fields: Any) -> Any:
         """As `call`, of a service that may be asked repeatedly: an answer to a new client can get lost."""
         futures, asked = [], 0.0
 

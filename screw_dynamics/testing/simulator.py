@@ -24,8 +24,17 @@ from screw_dynamics.ros.simulator import base_endpoints
 from screw_dynamics.ros.simulator.complaints import check_kinds
 from screw_dynamics.ros.simulator.connections import TOPICS, endpoints
 from screw_dynamics.urdf.file import text_of
-from screw_dynamics_interfaces.msg import BaseState
-from screw_dynamics_interfaces.srv import ApplyWrench, ResetTo, SetPayload, Step
+from screw_dynamics_interfaces.msg import BaseState, Contacts, ObjectStates
+from screw_dynamics_interfaces.srv import (
+    ApplyWrench,
+    DeleteObject,
+    ResetTo,
+    SetFriction,
+    SetObject,
+    SetPayload,
+    SpawnObject,
+    Step,
+)
 
 from .driver import Driver
 from .errors import DeadlineError, LockstepError
@@ -49,6 +58,8 @@ class RobotSimulator:
       to answer too, by a message each.
     * record {topic: type}: more topics in the recording. parameters: of simulator_node. initial_positions {joint:
       position}. namespace: of all nodes. keeps_clock: false for all but the first of several robots.
+    * scene: what is around the robot, path or text of a scene file; ground: the robot stands on the plane z = 0. The
+      recording has the topics contacts and objects then.
     * tolerate: what else is an error, of "refused" (a command that is not finite, or of a wrong length, say), "unknown
       joint", "no command" (NaN or an empty field for a joint that is named), "other field" (than that of the joint's
       command interface), and "unused setting" (parameters and initial positions).
@@ -62,9 +73,15 @@ class RobotSimulator:
         answers: int | None = None, awaits: Mapping[str, type] | None = None, record: Mapping[str, type] | None = None,
         parameters: Mapping[str, Any] | None = None, initial_positions: Mapping[str, float] | None = None,
         namespace: str = "", keeps_clock: bool = True, patience: float = 60.0, folder: Path | None = None,
-        xacro_args: Mapping[str, str] | None = None, tolerate: Sequence[str] = (),
+        xacro_args: Mapping[str, str] | None = None, tolerate: Sequence[str] = (), scene: str | Path = "",
+        ground: bool = False,
     ):
         given = dict(parameters or {})
+        if scene:
+            given["scene"] = os.path.abspath(scene) if isinstance(scene, Path) or "\n" not in scene else scene
+        if ground:
+            given["ground"] = True
+        around = {"contacts": Contacts, "objects": ObjectStates} if given.get("scene") or given.get("ground") else {}
         self.urdf = text_of(urdf, xacro_args)
         self.robot = Robot.from_urdf(self.urdf, given.get("base_link") or None, given.get("tip_link") or None,
                                      floating_base=bool(given.get("floating_base")))
@@ -77,7 +94,7 @@ class RobotSimulator:
         self._commands = [controller for controller in controllers if not isinstance(controller, Node)]
         self._nodes = [controller for controller in controllers if isinstance(controller, Node)]
         self._answers = self.recording.answers = len(controllers) if answers is None else answers
-        self._awaits, self._topics = dict(awaits or {}), {**(record or {}), **(awaits or {})}
+        self._awaits, self._topics = dict(awaits or {}), {**around, **(record or {}), **(awaits or {})}
         self._trigger, self._patience, self._keeps_clock = trigger, patience, keeps_clock
         self._every = steps_of(period, given.get("dt", 1e-3), "period")
         self.period = period
@@ -276,7 +293,7 @@ class RobotSimulator:
                 + "\n".join(f"--- {process}\n{process.tail()}" for process in self.processes[1:]))
 
     # --------------------------------------------------------------------------------------------- services
-    def call(self, kind: type, name: str, **fields: Any) -> Any:
+    def call(self, kind: type, name: str, /, **fields: Any) -> Any:
         """The answer of any service; LockstepError when it has a field `success` that is false."""
         answer = self._driver.call(kind, name, **fields)
         if not getattr(answer, "success", True):
@@ -313,6 +330,33 @@ class RobotSimulator:
         rotational = np.zeros((3, 3)) if inertia is None else inertia
         load = messages.inertia_message(mass, np.array(com, dtype=float), rotational)
         self.call(SetPayload, f"{SIMULATOR}/set_payload", link=link, inertia=load)
+
+    def place(self, name: str, pose: Sequence[float], twist: Sequence[float] = (0.0,) * 6) -> None:
+        """Put an object of the scene at a pose x y z, quaternion x y z w in the root link, with a twist in its own frame,
+        angular part first, from now on; a reset brings it back."""
+        self.call(SetObject, f"{SIMULATOR}/set_object", name=name,
+                  pose=messages.placement_message(np.array(pose, dtype=float)),
+                  twist=messages.twist_message(np.array(twist, dtype=float)))
+
+    def spawn(self, name: str, description: str, pose: Sequence[float] = (0, 0, 0, 0, 0, 0, 1)) -> None:
+        """Add an object to the scene, described as in a scene file, but for its name and place."""
+        self.call(SpawnObject, f"{SIMULATOR}/spawn_object", name=name, description=description,
+                  pose=messages.placement_message(np.array(pose, dtype=float)))
+
+    def delete(self, name: str) -> None:
+        """Take an object out of the scene."""
+        self.call(DeleteObject, f"{SIMULATOR}/delete_object", name=name)
+
+    def set_friction(self, name: str, friction: float) -> None:
+        """Let a link or an object have another coefficient of friction."""
+        self.call(SetFriction, f"{SIMULATOR}/set_friction", name=name, friction=float(friction))
+
+    def object(self, name: str) -> np.ndarray:
+        """The pose x y z, quaternion x y z w (7,) of an object in the last state. KeyError if there is none."""
+        states = self.recording.topics["objects"][-1]
+        if name not in states.names:
+            raise KeyError(f"object {name!r} is not among {', '.join(states.names) or 'none'}")
+        return messages.placement(states.poses[states.names.index(name)])
 
     def push(self, link: str, force: Sequence[float] = (0, 0, 0), torque: Sequence[float] = (0, 0, 0),
              duration: float = 0.0) -> None:

@@ -196,6 +196,18 @@ def test_boxes_meet_at_the_corners_of_what_their_faces_have_in_common(rng):
             np.testing.assert_allclose(found.n, np.tile((0.0, 0.0, 1.0), (len(found.n), 1)), atol=1e-15)
 
 
+def test_points_of_boxes_are_on_the_surfaces_of_both(rng):
+    """That of the first is at p + gap n / 2, that of the second at p - gap n / 2."""
+    tilted = 0
+    for a, A, b, B, found in cases(rng, ("box", "box"), 100):
+        tilted += (found.key >= 12).sum()
+        for gap, p, n in zip(found.gap, found.p, found.n, strict=True):
+            for shape, C, x in ((a, A, p + 0.5 * gap * n), (b, B, p - 0.5 * gap * n)):
+                outside = np.abs((x - C[:3, 3]) @ C[:3, :3]) - 0.5 * np.array(shape.size)
+                assert np.abs(outside.max()) < 1e-9
+    assert tilted > 20
+
+
 def test_centres_that_coincide_have_a_normal():
     for kinds in (("sphere", "sphere"), ("sphere", "capsule"), ("sphere", "box"), ("sphere", "cylinder"),
                   ("capsule", "capsule"), ("capsule", "box"), ("box", "box")):
@@ -241,6 +253,14 @@ def test_balls_above_a_field_are_as_far_as_from_its_triangles(rng):
             np.testing.assert_allclose(found.n[np.argmin(found.gap)], oracle.n, atol=1e-6)
             compared += 1
     assert compared > 30
+
+
+def test_a_ball_far_above_a_flat_field_has_one_point(rng):
+    S = Shapes([Sphere(0.1), HeightField(np.zeros((7, 9)), (2.0, 2.0))])
+    for x, y in [*rng.uniform(-0.9, 0.9, (10, 2)), (0.0, 0.0), (0.25, 0.1)]:
+        found = S.one([at(x, y, 0.7), np.eye(4)], 1.0)
+        assert len(found.gap) == 1 and found.gap[0] == pytest.approx(0.6, abs=1e-15)
+        np.testing.assert_allclose(found.p[0], (x, y, 0.3), atol=1e-15)
 
 
 def test_a_ball_in_a_valley_touches_both_sides_and_on_a_ridge_one_line():

@@ -50,6 +50,13 @@ def test_a_hull_and_a_mesh_of_a_box_have_its_inertia(rng):
         np.testing.assert_allclose(shape.inertia(1.5), expected, atol=1e-14)
 
 
+def test_the_centre_of_a_pyramid_is_a_quarter_of_its_height_above_the_base():
+    pyramid = ConvexHull([(-1, -1, 1), (1, -1, 1), (1, 1, 1), (-1, 1, 1), (0, 0, 3)])
+    M = pyramid.inertia(1.0)
+    np.testing.assert_allclose((M[2, 4], M[0, 5], M[1, 3]), (0.0, 0.0, 1.5), atol=1e-15)
+    assert M[2, 2] == pytest.approx(2 * 2.0 ** 2 / 20, rel=1e-14)       # m a^2 / 10, a the edge of the base
+
+
 def test_a_hull_has_the_volume_of_scipy(rng):
     points = rng.normal(size=(40, 3))
     assert ConvexHull(points).volume == pytest.approx(Hull(points).volume, rel=1e-12)

@@ -146,7 +146,8 @@ def test_pairs_of_links_are_those_of_pinocchio(urdf, srdf):
     path, robot = PATHS[urdf], real_robot(urdf)
     srdf = path.parents[2] / srdf
     model = pinocchio.buildModelFromUrdf(str(path))
-    theirs = pinocchio.buildGeomFromUrdf(model, str(path), pinocchio.COLLISION, [str(path.parents[4])])
+    theirs = pinocchio.buildGeomFromUrdf(model, str(path), pinocchio.COLLISION,
+                                         package_dirs=[str(path.parents[4])])
     theirs.addAllCollisionPairs()
     pinocchio.removeCollisionPairs(model, theirs, str(srdf))
     names = [each.name.rpartition("_")[0] for each in theirs.geometryObjects]

@@ -20,7 +20,7 @@ from screw_dynamics.contact.solids import (
 from screw_dynamics.numba_internals import pipelines
 from screw_dynamics.numbers.lanes import WIDTH, splat
 from screw_dynamics.numbers.tables import table, width
-from screw_dynamics.numbers.values import FLAGS, kernel
+from screw_dynamics.numbers.values import FLAGS, PLAIN, kernel
 from screw_dynamics.screws.arrays import pose
 
 POSE = width(Located)
@@ -85,7 +85,9 @@ class Shapes:
                                                 float(margin), self.most, found.ravel(), repeat)
 
     def one(self, poses, margin=1e3, repeat=1):
-        """Contacts at the poses (shapes, 4, 4)."""
+        """Contacts at the poses (shapes, 4, 4); without the JIT in plain Python."""
+        if PLAIN:
+            return self.plain(poses, margin)
         poses = pose_numbers([np.eye(4), *poses])
         found = np.zeros((self.rows, CONTACT))
         count, missed = self._run(1, poses, margin, found, repeat)
@@ -101,6 +103,9 @@ class Shapes:
 
     def lanes(self, poses, margin=1e3, repeat=1):
         """Contacts at poses (WIDTH, shapes, 4, 4): of each state, with masked ones, as `gap` (count, WIDTH)."""
+        if PLAIN:
+            pair, key, gap, p, n, missed = self.plain(poses[0], margin)
+            return Found(pair, key, gap[:, None], p[None], n[None], missed)
         poses = pose_numbers([[np.eye(4), *each] for each in poses])           # (WIDTH, slots, 12)
         found = np.zeros((self.rows, 7 * WIDTH + 2))
         poses = np.ascontiguousarray(poses.transpose(1, 2, 0))

@@ -26,6 +26,16 @@ GRIPPER = "".join([
 FINGERS = {"left": Sphere(0.02), "right": Sphere(0.02)}
 
 
+def with_collisions(urdf):
+    """The same where the fingers are spheres that touch."""
+    shape = '<collision><geometry><sphere radius="0.02"/></geometry></collision></link>'
+    for finger in FINGERS:
+        start = urdf.index(f'<link name="{finger}">')
+        end = urdf.index("</link>", start)
+        urdf = urdf[:end] + shape + urdf[end + len("</link>"):]
+    return urdf
+
+
 def at(x=0.0, y=0.0, z=0.0):
     """The pose (4, 4) of a point."""
     C = np.eye(4)

@@ -6,6 +6,7 @@ STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
 MSG, SCENE = "screw_dynamics_interfaces/msg", "a scene (`ground` or `scene`)"
 SRV, STANDARD, TRIGGER = "screw_dynamics_interfaces/srv", "simulation_interfaces/srv", "std_srvs/srv/Trigger"
 BASE, GROUP, INSTALLED = "a floating base", "a group of `trajectory_groups`", "simulation_interfaces installed"
+ENTITIES = f"{INSTALLED}, a version with entities"
 GRIPPER = "a gripper of `gripper_groups`,"
 
 INTERFACE = Interface(
@@ -23,7 +24,8 @@ INTERFACE = Interface(
         Endpoint("contacts", f"{MSG}/Contacts", "what touches, where, and with which force, as of the step that follows "
                  "the state", SCENE),
         Endpoint("objects", f"{MSG}/ObjectStates", "pose and twist of all objects", SCENE),
-        Endpoint("objects/<object>/pose", "geometry_msgs/msg/PoseStamped", "the pose of an object that moves", SCENE),
+        Endpoint("objects/<object>/pose", "geometry_msgs/msg/PoseStamped", "its pose", f"{SCENE} with "
+                 "an object that moves"),
         Endpoint("bumper/<link>", "std_msgs/msg/Bool", "whether something touches the link", f"{SCENE}, a link of "
                  "`bumpers`"),
         PUBLISHED_DESCRIPTION,
@@ -58,6 +60,14 @@ INTERFACE = Interface(
         Endpoint("~/get_simulation_state", f"{STANDARD}/GetSimulationState", "playing, paused, stopped ...", INSTALLED),
         Endpoint("~/set_simulation_state", f"{STANDARD}/SetSimulationState", "play, pause, stop, quit", INSTALLED),
         Endpoint("~/reset_simulation", f"{STANDARD}/ResetSimulation", "reset state, time, or both", INSTALLED),
+        Endpoint("~/get_entities", f"{STANDARD}/GetEntities", "the names of the robot and of the objects", ENTITIES),
+        Endpoint("~/get_entities_states", f"{STANDARD}/GetEntitiesStates", "their poses and twists", ENTITIES),
+        Endpoint("~/get_entity_state", f"{STANDARD}/GetEntityState", "pose and twist of one", ENTITIES),
+        Endpoint("~/get_entity_info", f"{STANDARD}/GetEntityInfo", "robot, object that moves, or one that is fixed",
+                 ENTITIES),
+        Endpoint("~/set_entity_state", f"{STANDARD}/SetEntityState", "put an object somewhere", ENTITIES),
+        Endpoint("~/spawn_entity", f"{STANDARD}/SpawnEntity", "add an object, as YAML in `resource_string`", ENTITIES),
+        Endpoint("~/delete_entity", f"{STANDARD}/DeleteEntity", "take an object out", ENTITIES),
         Endpoint("~/step_simulation", f"{STANDARD}/StepSimulation", "make steps", INSTALLED),
     ),
     acts=(

@@ -38,6 +38,7 @@ from ..signals import end
 from .base_endpoints import BaseEndpoints, on_base, on_joints
 from .command_reader import CommandReader
 from .complaints import REFUSED, Complaints
+from .entity_control import EntityControl
 from .gripper_actions import GripperActions
 from .gripper_settings import GripperParameters
 from .health import SimulationHealth
@@ -160,6 +161,7 @@ class SimulatorNode(ManagedNode):
         self._commands = self.subscribe_hot("joint_commands", self._on_command, STREAM, self._work)
         SimulatorServices(self)
         SceneServices(self)
+        EntityControl(self)
         SimulationControl(self)
         self._trajectories = TrajectoryGroups(self, self._group_parameters)
         GripperActions(self, self._gripper_parameters, self._trajectories)

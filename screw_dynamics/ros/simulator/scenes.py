@@ -13,6 +13,7 @@ from screw_dynamics.scene.yaml_text import dumped, parsed
 from screw_dynamics.urdf.collisions import collisions_of
 
 LONGEST = 1_000_000     # characters of a description
+LIGHTEST, HEAVIEST = 1e-6, 1e9      # kg: a mass beyond these is a mistake
 PLACED = "name", "xyz", "rpy", "quaternion"     # what a request says apart
 
 
@@ -50,7 +51,8 @@ def scene_around(robot: Robot, given: SceneFile, ground: bool = False, friction:
                   self_collisions=self_collisions, **material)
     for each in given.objects:
         scene.add_object(each)
-    scene.touching                                      # what cannot touch is refused here
+    if not scene.pairs:                                 # what cannot touch is refused here
+        warn("nothing in the scene can touch anything else")
     return scene
 
 
@@ -79,4 +81,6 @@ def object_of(name: str, description: str, pose: np.ndarray) -> SceneObject:
         found, = read_scene("\n" + dumped({"objects": [{**given, "name": name}]})).objects
     except ValueError as error:
         raise ValueError(f"description: {error}") from None
+    if found.free and not LIGHTEST <= found.mass <= HEAVIEST:
+        raise ValueError(f"object '{name}': mass {found.mass:g} kg must be from {LIGHTEST:g} to {HEAVIEST:g}")
     return replace(found, mass=None, pose=pose)         # a free one has its inertia

@@ -1,0 +1,107 @@
+"""simulator_node in a scene, in lockstep: a gripper holds a ball, topics tell of it, services change it, and what cannot
+be is refused by name."""
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped, WrenchStamped
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+
+from screw_dynamics.testing import LockstepError
+from support.touching_robots import GRIPPER, with_collisions
+
+G, NAN = 9.81, float("nan")
+SCENE = """
+ground: true
+objects:
+- {name: ball, shape: sphere, radius: 0.05, mass: 0.3, xyz: [0, 0, 0.3]}
+"""
+
+
+class Gripper(Node):
+    """Closes the fingers with 20 N, and holds the lift."""
+
+    def __init__(self):
+        super().__init__("gripper")
+        self._commands = self.create_publisher(JointState, "joint_commands", 10)
+        self.create_subscription(JointState, "joint_states", self._on_state, 10)
+
+    def _on_state(self, state):
+        command = JointState(name=["lift", "left_finger", "right_finger"], position=[0.0, NAN, NAN],
+                             effort=[NAN, -20.0, 20.0])
+        command.header.stamp = state.header.stamp
+        self._commands.publish(command)
+
+
+@pytest.fixture
+def held(robot_simulator, ros):
+    """The simulator with the ball held for 0.3 s."""
+    record = {"bumper/left": Bool, "force_torque/wrist": WrenchStamped, "objects/ball/pose": PoseStamped,
+              "/diagnostics": DiagnosticArray}
+    gripper = Gripper()
+    simulator = robot_simulator(with_collisions(GRIPPER), [gripper], scene=SCENE, record=record, parameters={
+        "bumpers": ["left"], "force_torques": ["wrist"], "command_interfaces.lift": "position",
+        "trajectory_groups": [""]}, tolerate=["no command"])
+    simulator.advance(0.3)
+    yield simulator
+    gripper.destroy_node()
+
+
+def last(simulator, topic):
+    return simulator.recording.topics[topic][-1]
+
+
+def noticed(simulator):
+    """How many requests the diagnostics have counted as refused."""
+    values = [value.value for message in simulator.recording.topics["/diagnostics"] for status in message.status
+              for value in status.values if "request refused" in value.key]
+    return int(values[-1]) if values else 0
+
+
+def test_a_gripper_holds_a_ball_that_topics_tell_of_and_services_change(held):
+    contacts = last(held, "contacts")
+    assert contacts.header.frame_id == "world"
+    assert {frozenset(pair) for pair in zip(contacts.first, contacts.second, strict=True)} == {
+        frozenset(("ball", "left")), frozenset(("ball", "right"))}
+    up = sum(force.z if first == "ball" else -force.z
+             for first, force in zip(contacts.first, contacts.forces, strict=True))
+    assert up == pytest.approx(0.3 * G, abs=1e-6)
+    assert last(held, "bumper/left").data
+    wrist = last(held, "force_torque/wrist").wrench.force       # hand, fingers and the ball hang below it
+    assert wrist.z == pytest.approx(-(0.5 + 0.2 + 0.2 + 0.3) * G, abs=1e-3)
+    assert held.object("ball")[2] == pytest.approx(0.297, abs=2e-3)
+    assert last(held, "objects/ball/pose").pose.position.z == held.object("ball")[2]
+
+    held.spawn("brick", "{shape: box, size: [0.1, 0.1, 0.1], mass: 2.0}", (0.5, 0.0, 0.3, 0.0, 0.0, 0.0, 2.0))
+    before = held.object("ball")
+    held.advance(0.4)
+    np.testing.assert_allclose(held.object("ball"), before, atol=1e-4)
+    assert held.object("brick")[2] == pytest.approx(0.05, abs=1e-6)
+    held.place("brick", (0.5, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
+    held.advance(0.1)
+    assert held.object("brick")[0] == pytest.approx(0.6, abs=1e-9)
+    held.delete("brick")
+    held.set_friction("ball", 0.0)
+    held.advance_until(lambda recording: held.object("ball")[2] < 0.06, deadline=1.0)
+    assert not last(held, "bumper/left").data
+    with pytest.raises(KeyError, match="'brick' is not among ground, ball"):
+        held.object("brick")
+
+
+def test_what_cannot_be_is_refused_counted_and_changes_nothing(held):
+    before = held.object("ball")
+    for change, message in (
+            (lambda: held.place("ball", (NAN, 0, 0, 0, 0, 0, 1)), "object 'ball': pose must be 7 finite numbers"),
+            (lambda: held.place("bell", (0, 0, 0, 0, 0, 0, 1)), "object 'bell' must be one of ground, ball"),
+            (lambda: held.spawn("heavy", "{shape: sphere, radius: 0.1, mass: 1e30}"), "'heavy': mass 1e\\+30 kg"),
+            (lambda: held.spawn("odd", "{shape: sphere, radius: .nan, mass: 1}"), "radius"),
+            (lambda: held.spawn("odd", "[" * 1000), "description"),
+            (lambda: held.spawn("left", "{shape: sphere, radius: 0.1}"), "'left': the name is taken"),
+            (lambda: held.delete("left"), "object 'left' must be one of"),
+            (lambda: held.set_friction("ball", NAN), "friction")):
+        with pytest.raises(LockstepError, match=message):
+            change()
+    held.advance(0.1)
+    np.testing.assert_allclose(held.object("ball"), before, atol=1e-4)
+    held._driver.wait(lambda: noticed(held) == 8, lambda: f"the diagnostics to count 8 requests, not {noticed(held)}")
