@@ -49,7 +49,7 @@ def main():
     most = ICE * load[:200].mean() / scene.robot.total_mass
     acceleration = (slow.qd[200, 3] - slow.qd[100, 3]) / 0.1
     print(f"on a floor it goes {gone:.6f} m, its wheels turn by {RADIUS * turned:.6f} m: it slips {1e6 * slip:.2g} um")
-    print(f"on ice it accelerates by {acceleration:.5f} m/s^2, friction / mass is {most:.5f}; after {slow.t[-1]:g} s it "
+    print(f"on ice it accelerates by {acceleration:.5f} m/s^2, friction / mass is {most:.5f}; at {slow.t[-1]:g} s it "
           f"drives {slow.qd[-1, 3]:.3f} m/s, its wheels turn at {RADIUS * slow.qd[-1, 6]:.3f} m/s")
     return {"gone": gone, "slip": slip, "acceleration": acceleration, "most": most, "speed": slow.qd[-1, 3],
             "rim": RADIUS * slow.qd[-1, 6]}
