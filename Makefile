@@ -14,7 +14,7 @@ BIN := .venv/bin
 # A process more than cores, as tests of nodes leave them idle, up to four; a file's tests stay together.
 PARALLEL := -n $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n + 1 : 4))) --dist loadfile
 
-.PHONY: help demo bench bench-publish bench-ros comparison figures drift test test-all test-numba test-arm planted faults soak fuzz
+.PHONY: help animation demo bench bench-publish bench-ros comparison figures drift test test-all test-numba test-arm planted faults soak fuzz
 .PHONY: lint setup docs interfaces release clean
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo "make comparison        compare the representations of twists, some minutes; writes docs/comparison.md"
 	@echo "make figures           integrate the examples of [MT], ten minutes; draws the pictures of docs/integration.md"
 	@echo "make docs              run the tutorials, and build the site with a reference of all calls, in build/site"
+	@echo "make animation         simulate and draw the animation of the README, some minutes; writes docs/images/contacts.webp"
 	@echo "make drift             a million steps of robots by each integrator, some minutes; docs/integration.md"
 	@echo "make test              lint, check imports and types, and run the tests"
 	@echo "make test-all          the same with the slow tests"
@@ -88,6 +89,10 @@ drift:
 	@tools/setup bench
 	$(BIN)/python -m studies.drift $(OPTIONS)
 	$(BIN)/python -m studies.drift_loops $(OPTIONS)
+
+animation:
+	@tools/setup plot
+	$(BIN)/python tools/animation.py
 
 lint: setup
 	$(BIN)/ruff check .
