@@ -241,6 +241,33 @@ def ask_contacts(body: Any, given: ContactTables, problem: Problem, first: int, 
         row += 2
 
 
+@kernel
+def clear_others(given: ContactTables, problem: Problem, first: int, cones: Cones) -> None:
+    """Clear the columns from `first` on of contacts that have no part in it in some places: their rows are 0 there, and
+    the solution of a state is the same to the last bit whatever the other places hold."""
+    for k in range(len(cones.mu)):
+        counts = given.contact.gap[k] < given.settings.margin[0]
+        if some(given.contact.gap[k] >= given.settings.margin[0]):
+            clear_columns(problem, first + 3 * k, 3, counts)
+    row = first + 3 * len(cones.mu)
+    for k in range(len(cones.spin_of)):
+        clear_columns(problem, row, 1, given.contact.gap[int(cones.spin_of[k])] < given.settings.margin[0])
+        row += 1
+    for k in range(len(cones.roll_of)):
+        clear_columns(problem, row, 2, given.contact.gap[int(cones.roll_of[k])] < given.settings.margin[0])
+        row += 2
+
+
+@outlined
+def clear_columns(problem: Problem, first: int, count: int, kept: Any) -> None:
+    """Set columns to 0, and what is asked of them, but where they are kept."""
+    Y, b, none = problem.Y, problem.b, null(problem.b[0, 0])
+    for j in range(first, first + count):
+        b[0, j] = where(kept, b[0, j], none)
+        for i in range(len(Y)):
+            Y[i, j] = where(kept, Y[i, j], none)
+
+
 @outlined
 def put_operator(problem: Problem, first: int, cones: Cones) -> None:
     """Fill G = Y^T Y of the columns from `first` on, and c, what the products lack."""
@@ -582,6 +609,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
             for j in range(u):
                 problem.b[0, m + j] = -qd[links.coordinate[of[j]]]
             ask_contacts(body, touching, problem, m + u, h, cones)
+            clear_others(touching, problem, m + u, cones)
             measure(problem)
             put_cones(links, of, acts, touching, problem.squares[0, m:], cones)
             combine(problem, take_loops_out(links, body, given, problem, largest, most))
