@@ -166,7 +166,7 @@ class Surroundings:
         """Let a surface, of an object or a link, have another coefficient of friction from now on."""
         scene = self._scene.copy()
         scene.change(name, friction=friction)
-        self.touching = scene.touching                  # what cannot be is refused before anything changes
+        self.touching = scene.touching      # refuses what cannot be, before anything changes
         self._scene = scene
         self._rebuild()
 

@@ -41,6 +41,12 @@ SETTINGS = (
             "configurations find in contact always or never", read_only=True),
     Setting("bumpers", (), "links, or objects, that publish on bumper/<link> whether something touches them",
             read_only=True),
+    Setting("left_wheels", (), "joints of the wheels on the left of a base that cmd_vel drives, which turn forwards about "
+            "its y axis", read_only=True),
+    Setting("right_wheels", (), "those on the right", read_only=True),
+    Setting("wheel_radius", 0.0, "radius of the wheels", "m", lower=0.0, read_only=True),
+    Setting("wheel_separation", 0.0, "distance between the wheels on the left and those on the right", "m", lower=0.0,
+            read_only=True),
     Setting("odom_frame", "odom", "the frame of the base's pose on odom, and on /tf", read_only=True),
     Setting("publish_tf", False, "publish the transform from odom_frame to a floating base on /tf", read_only=True),
     Setting("reset_clock", False, "~/reset and ~/reset_to restart simulated time at zero; false: it goes on"),
