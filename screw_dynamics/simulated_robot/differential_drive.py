@@ -32,7 +32,7 @@ class DifferentialDrive:
                 raise ValueError(f"{name} of the wheels is {x} m, must be finite and > 0")
 
     def speeds(self, forward: float, turning: float) -> dict[str, float]:
-        """{wheel: rad/s} for a velocity in m/s and a yaw rate in rad/s. ValueError for what is not finite, or absurd."""
+        """{wheel: rad/s} for a velocity in m/s and a yaw rate in rad/s. ValueError for what is not finite or absurd."""
         for name, x in (("linear.x", forward), ("angular.z", turning)):
             if not (math.isfinite(x) and abs(x) <= FASTEST):
                 raise ValueError(f"{name} is {x}, must be within {FASTEST:g}")

@@ -1,5 +1,5 @@
-"""simulator_node in a scene, in lockstep: a gripper holds a ball, topics tell of it, services change it, and what cannot
-be is refused by name."""
+"""simulator_node in a scene, in lockstep: a gripper holds a ball, topics tell of it, services change it, and what
+cannot be is refused by name."""
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray

@@ -56,8 +56,8 @@ class SimulationParameters:
         return ["velocity" if joint in wheels else mode for joint, mode in modes.items()]
 
     def prepare_scene(self, robot: Robot) -> None:
-        """Make a step in the scene, if there is one, and in one with a body that moves, so that what it takes is loaded,
-        or compiled, before it is needed; what refuses the scene does so in `simulation`."""
+        """Make a step in the scene, if there is one, and in one with a body that moves, so that what it takes is
+        loaded, or compiled, before it is needed; what refuses the scene does so in `simulation`."""
         if not self.scenes.asked:
             return
         with suppress(ValueError):
