@@ -77,6 +77,8 @@ IK = ["daqp>=0.7"]          # quadratic programs of differential inverse kinemat
 JAX = ["jax>=0.4.34"]
 CASADI = ["casadi>=3.6"]
 MJCF = ["mujoco>=3.2"]
+SCENE = ["pyyaml>=6", "trimesh>=4", "pycollada>=0.8"]     # files of scenes, meshes of collision shapes
+CONTACT = ["coal>=3.0"]     # contacts of meshes, and of what no kernel of ours knows
 ROBOTS = ["example-robot-data", "xacro"]
 BENCH = ["pin", "mpmath", *MJCF, *PLOT, *ROBOTS]
 PYTEST = ["pytest>=8", "pytest-timeout>=2.3", "pytest-xdist>=3.5"]
@@ -84,8 +86,9 @@ TOOLS_OF_ROS = [      # to which the tests show a release, and the sources
     "catkin-pkg", "colcon-common-extensions", "rosdep", "flake8", "pydocstyle",
     *(name + WHEELS for name in ("ros-ament-flake8==0.19.*", "ros-ament-pep257==0.19.*"))]
 DOCS = ["sphinx>=8", "furo", "myst-nb>=1.2", "sphinx-copybutton", "ziamath>=0.12", *PYTEST, *PLOT, *SYMBOLIC, *ROBOTS]
-TEST = [*PYTEST, "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "pyyaml", "setuptools>=68",
-        "hypothesis>=6.100", *TOOLS_OF_ROS, *PLOT, *RECORD, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF, *ROBOTS, *VIEW, *DOCS]
+TEST = [*PYTEST, "clarabel>=0.9", "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "setuptools>=68",
+        "hypothesis>=6.100", *TOOLS_OF_ROS, *PLOT, *RECORD, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF, *CONTACT, *ROBOTS,
+        *VIEW, *SCENE, *DOCS]
 
 
 class BuildWithKernels(build_py):
@@ -162,6 +165,8 @@ setup(
         "jax": JAX,
         "casadi": CASADI,
         "mjcf": MJCF,
+        "scene": SCENE,
+        "contact": CONTACT,
         "demo": [*ROS, *PLOT, *ROBOTS],
         "ci": [*ROS, *PYTEST, *PLOT],
         "test": [*ROS, *TEST],

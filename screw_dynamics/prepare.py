@@ -48,9 +48,9 @@ from screw_dynamics.algorithms.time_derivatives import (
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
 from screw_dynamics.compiled import workers
 from screw_dynamics.compiled.threads import available_threads
+from screw_dynamics.constraints import contact_calls, projection, touches
 from screw_dynamics.constraints import dynamics as loops
 from screw_dynamics.constraints import hybrid_dynamics as hybrid_dynamics_of_loops
-from screw_dynamics.constraints import projection
 from screw_dynamics.constraints.kinematics import KINEMATICS
 from screw_dynamics.forces import total as forces
 from screw_dynamics.kernel_cache import store
@@ -101,7 +101,10 @@ def forms(everything: bool = False, on_groups: bool = False, geared: bool = Fals
         search.form(lanes, on_groups), *forces.forms(on_groups, lanes, everything),
         *(projection.form_of_projection(structure, "joints", lanes) for structure in structures), *everything * (
             projection.form_of_closing(on_groups, lanes),
-            *(projection.form_of_projection(structure, "loops", lanes) for structure in structures))]
+            *(projection.form_of_projection(structure, of, lanes) for structure in structures
+              for of in ("loops", "contacts")),
+            contact_calls.ACCELERATION.of(structures[0]).form_of_native(lanes), touches.form_of_touches(on_groups, lanes),
+            *contact_calls.forms(lanes))]
         for lanes in (False, True))
     batches.append(workers.form())
     single += [*(entry.form_of_one for entry in of_one),

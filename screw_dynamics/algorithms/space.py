@@ -115,6 +115,81 @@ def trivialize_on_groups(space: Groups, u: list, v: list, out: list) -> None:
 
 
 @kernel
+def in_axes_on_groups(space: Groups, q: list, into: list, v: list, out: list) -> None:
+    """out (n) becomes the velocities v of the configuration q in the axes that joint frames have at another one: of a
+    point that moves straight on while its body turns, the same numbers."""
+    for i in range(1, len(space.kind)):
+        kind, k, j = space.kind[i], space.start[i], space.velocity[i]
+        if kind == COORDINATE:
+            out[j] = v[j]
+        elif kind == SPHERICAL:
+            put_vector(out, j, (group_pose(kind, q, k).R @ vector_at(v, j)) @ group_pose(kind, into, k).R)
+        elif kind == FREE:
+            R, S = group_pose(kind, q, k).R, group_pose(kind, into, k).R
+            put_vector(out, j, (R @ vector_at(v, j)) @ S)
+            put_vector(out, j + 3, (R @ vector_at(v, j + 3)) @ S)
+        elif kind == PLANAR:
+            X = planar_twist(v[j], v[j + 1], v[j + 2])
+            slide = (group_pose(kind, q, k).R @ X.linear) @ group_pose(kind, into, k).R
+            out[j], out[j + 1], out[j + 2] = v[j], slide.x, slide.y
+
+
+@kernel
+def turned_on_groups(space: Groups, h: Scalar, w: list, v: list, out: list) -> None:
+    """out (n) becomes v, turned by exp(h w) with the rotation in w (n), where a joint slides and turns."""
+    for i in range(1, len(space.kind)):
+        kind, j = space.kind[i], space.velocity[i]
+        if kind == COORDINATE:
+            out[j] = v[j]
+        elif kind == SPHERICAL:
+            put_vector(out, j, so3.exp(h * vector_at(w, j)) @ vector_at(v, j))
+        elif kind == FREE:
+            R = so3.exp(h * vector_at(w, j))
+            put_vector(out, j, R @ vector_at(v, j))
+            put_vector(out, j + 3, R @ vector_at(v, j + 3))
+        elif kind == PLANAR:
+            X, Y = planar_twist(w[j], w[j + 1], w[j + 2]), planar_twist(v[j], v[j + 1], v[j + 2])
+            slide = so3.exp(h * X.angular) @ Y.linear
+            out[j], out[j + 1], out[j + 2] = v[j], slide.x, slide.y
+
+
+@kernel
+def without_turning_on_groups(space: Groups, h: Scalar, begin: list, v: list, out: list) -> None:
+    """out (n) becomes velocities v, which were `begin` a time h ago, in the axes of then: v less what the rates of
+    components owe to axes that turn, - h w x v of `begin`. Exactly so, else bodies that turn would gain speed."""
+    for i in range(1, len(space.kind)):
+        kind, j = space.kind[i], space.velocity[i]
+        if kind == COORDINATE:
+            out[j] = v[j]
+        elif kind == SPHERICAL:
+            put_vector(out, j, vector_at(v, j))
+        elif kind == FREE:
+            put_vector(out, j, vector_at(v, j))
+            put_vector(out, j + 3, vector_at(v, j + 3) + h * cross(vector_at(begin, j), vector_at(begin, j + 3)))
+        elif kind == PLANAR:
+            turn = h * begin[j]
+            out[j], out[j + 1], out[j + 2] = v[j], v[j + 1] - turn * begin[j + 2], v[j + 2] + turn * begin[j + 1]
+
+
+@kernel
+def straight_on_groups(space: Groups, h: Scalar, v: list, out: list) -> None:
+    """out (n) becomes u, for which q exp(h u) is turned as by v, and slides straight on by h v in the axes of q."""
+    for i in range(1, len(space.kind)):
+        kind, j = space.kind[i], space.velocity[i]
+        if kind == COORDINATE:
+            out[j] = v[j]
+        elif kind == SPHERICAL:
+            put_vector(out, j, vector_at(v, j))
+        elif kind == FREE:
+            put_vector(out, j, vector_at(v, j))
+            put_vector(out, j + 3, so3.dexp_inv(h * vector_at(v, j), vector_at(v, j + 3)))
+        elif kind == PLANAR:
+            X = planar_twist(v[j], v[j + 1], v[j + 2])
+            slide = so3.dexp_inv(h * X.angular, X.linear)
+            out[j], out[j + 1], out[j + 2] = v[j], slide.x, slide.y
+
+
+@kernel
 def swapped(w: list, k: int) -> Twist:
     """The wrench W at w[k], torque first, as a twist whose parts are force and torque: dexp_u^T W is dexp_(-u) of it,
     as ad_u^T W is ad_(-u) of it."""
@@ -202,6 +277,27 @@ def copied(space: None, u: list, v: list, out: list) -> None:
 
 
 @kernel
+def same_in_axes(space: None, q: list, into: list, v: list, out: list) -> None:
+    """out (n) becomes v: coordinates have one axis."""
+    for k in range(len(v)):
+        out[k] = v[k]
+
+
+@kernel
+def same_turned(space: None, h: Scalar, w: list, v: list, out: list) -> None:
+    """The same."""
+    for k in range(len(v)):
+        out[k] = v[k]
+
+
+@kernel
+def same_straight(space: None, h: Scalar, v: list, out: list) -> None:
+    """The same."""
+    for k in range(len(v)):
+        out[k] = v[k]
+
+
+@kernel
 def sizes_of_coordinates(space: None, q: list, out: list) -> None:
     """out (n) becomes the sizes of q."""
     for k in range(len(q)):
@@ -238,6 +334,10 @@ displace = in_either(displace_coordinates, displace_on_groups)           # out (
 trivialize = in_either(copied, trivialize_on_groups)                     # out (n) becomes u', at q exp(u) with rates v
 pull = in_either(copied, efforts_on_groups(so3.dexp, se3.dexp))          # out (n) becomes dexp_u^T w
 push = in_either(copied, efforts_on_groups(so3.dexp_inv, se3.dexp_inv))  # out (n) becomes dexp_u^-T w
+in_axes = in_either(same_in_axes, in_axes_on_groups)    # out (n) becomes v at q, in the axes of another configuration
+turned = in_either(same_turned, turned_on_groups)       # out (n) becomes v, turned by exp(h w)
+without_turning = in_either(same_turned, without_turning_on_groups)     # out (n) becomes v, in the axes of the start
+straight = in_either(same_straight, straight_on_groups)  # out (n) becomes u, q exp(h u) being straight on by h v
 sizes = in_either(sizes_of_coordinates, sizes_on_groups)                 # out (n) becomes the sizes of what changes
 put_back = in_either(put_coordinates_back, put_back_on_groups)           # out (nq) becomes q where joints are held
 place_in_q = in_either(place_of_coordinate, place_on_groups)             # where in q a velocity's coordinate is, or -1

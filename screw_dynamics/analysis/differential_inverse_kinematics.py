@@ -7,7 +7,7 @@ The velocities v minimise the sum of weight^2 |J v - r|^2 over the tasks, r the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -153,7 +153,8 @@ def _leading(distance, dt, acceleration):
     return np.where(distance < 0.0, distance / dt, distance / (k * dt) + 0.5 * acceleration * dt * (k - 1.0))
 
 
-def solver():
+def solver() -> Any:
+    """The module daqp; ImportError, with what to install, without it."""
     try:
         import daqp  # when it is called: an extra
     except ImportError as error:

@@ -15,6 +15,7 @@ from numba.extending import NativeValue, intrinsic, models, register_model, unbo
 
 from screw_dynamics.numbers.tables import view
 from screw_dynamics.numbers.values import PLAIN, kernel
+from screw_dynamics.numbers.views import View
 
 # Byte offsets of fields in PyArrayObject, which begins with the header of every Python object.
 _HEAD = object.__basicsize__
@@ -62,7 +63,7 @@ _word, _half_word = _load(64, types.intp), _load(32, types.intp)
 
 @intrinsic
 def _array_at(typing, address, shape):
-    result = types.Array(types.float64, len(shape), "C")
+    result = View(types.float64, len(shape), "C")
 
     def build(context, builder, signature, args):
         data = builder.inttoptr(args[0], ir.DoubleType().as_pointer())

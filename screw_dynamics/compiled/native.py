@@ -16,6 +16,7 @@ from screw_dynamics.numba_internals import calls
 from screw_dynamics.numba_internals.arrays import borrowed, make_array, new_array
 from screw_dynamics.numbers.tables import view
 from screw_dynamics.numbers.values import INLINE, PLAIN, null
+from screw_dynamics.numbers.views import View
 
 _plain: list = [None]       # the functions that have addresses in plain Python, where 0 is that of none
 
@@ -119,7 +120,7 @@ def array_at(like: Any, where: int, shape: tuple[int, ...]) -> np.ndarray:
 @intrinsic
 def _native_array_at(typing, like, where, shape):
     like = types.unliteral(like)
-    result = types.Array(like, len(shape), "C", aligned=getattr(like, "bitwidth", 64) <= 64)
+    result = View(like, len(shape), "C", aligned=getattr(like, "bitwidth", 64) <= 64)
 
     def build(context, builder, signature, args):
         data = builder.inttoptr(args[1], ir.IntType(8).as_pointer())

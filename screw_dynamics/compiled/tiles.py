@@ -11,6 +11,7 @@ from numba.extending import intrinsic, overload
 from screw_dynamics.numba_internals.arrays import load_item, make_array, populate_array
 from screw_dynamics.numbers.lanes import LANE, SINGLE, WIDTH, extract, insert, places, splat, splat_single
 from screw_dynamics.numbers.values import INLINE, kernel, null
+from screw_dynamics.numbers.views import View
 
 INT, VECTOR = ir.IntType(32), ir.VectorType(ir.DoubleType(), WIDTH)
 AHEAD = 2                 # tiles: how far ahead of its use an input is prefetched
@@ -292,7 +293,7 @@ def _flat(results):
 
 @intrinsic
 def _as_one_axis(typing, results):
-    kind = types.Array(results.dtype, 1, "C", aligned=False)
+    kind = View(results.dtype, 1, "C", aligned=False)
 
     def build(context, builder, signature, args):
         source, target = make_array(results)(context, builder, args[0]), make_array(kind)(context, builder)

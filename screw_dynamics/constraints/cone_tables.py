@@ -23,12 +23,13 @@ class Cones(NamedTuple):
     """The rows, N = u + 3 m + spins + 2 rolls, in the order of the memory.
 
     Given: G (N, N); c (N); size (N), inverse inertias that count, G_ii unless other constraints hold the row; bounds
-    lower, upper (u); mu (m), >= 0 and finite, and active (m), > 0 where a contact acts; coefficients of spins and
-    rolls. Given and found: impulses x (N), where to begin and where it ends. Found: v (N); found (8): the residuals
-    COMPLEMENTARITY, CONE and DISSIPATION, see `measure`; SPEED, the largest velocity without impulses that counts;
-    SWEPT, sweeps; DONE, 1 where the residuals are at most BOUND, else 0.
+    lower, upper (u); mu (m), >= 0 and finite, active (m), > 0 where a contact acts, and restitution (m), in [0, 1], of
+    impacts alone; coefficients of spins and rolls. Given and found: impulses x (N), where to begin and where it ends.
+    Found: v (N); found (8): the residuals COMPLEMENTARITY, CONE and DISSIPATION, see `measure`; SPEED, the largest
+    velocity without impulses that counts; SWEPT, sweeps; DONE, 1 where the residuals are at most BOUND, else 0.
     Memory: fresh, free, kept, best, y, z (N); A (N, N); of the m contacts and the rolls own (9 each), axes (3 each)
-    and rate, of sliding. Given, the same on all lanes: the numbers of the contacts of spins and rolls."""
+    and rate, of sliding; of impacts first, before, total, struck (N), may_act (m), bounds (2, u).
+    Given, the same on all lanes: the numbers of the contacts of spins and rolls."""
 
     G: np.ndarray
     c: np.ndarray
@@ -37,6 +38,7 @@ class Cones(NamedTuple):
     upper: np.ndarray
     mu: np.ndarray
     active: np.ndarray
+    restitution: np.ndarray
     spin_mu: np.ndarray
     roll_mu: np.ndarray
     x: np.ndarray
@@ -52,6 +54,12 @@ class Cones(NamedTuple):
     own: np.ndarray
     axes: np.ndarray
     rate: np.ndarray
+    first: np.ndarray
+    before: np.ndarray
+    total: np.ndarray
+    struck: np.ndarray
+    may_act: np.ndarray
+    bounds: np.ndarray
     spin_of: np.ndarray
     roll_of: np.ndarray
 
@@ -66,14 +74,15 @@ def rows(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
 def given_numbers(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
     """How many numbers are given, from G to x."""
     N = rows(u, m, spins, rolls)
-    return N * N + 3 * N + 2 * u + 2 * m + spins + rolls
+    return N * N + 3 * N + 2 * u + 3 * m + spins + rolls
 
 
 @kernel
 def numbers(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
     """How many numbers a Cones has."""
     N = rows(u, m, spins, rolls)
-    return given_numbers(u, m, spins, rolls) + 7 * N + FOUND + N * N + (OWN + AXES + 1) * (m + rolls) + spins + rolls
+    own = (OWN + AXES + 1) * (m + rolls)
+    return given_numbers(u, m, spins, rolls) + N * N + 11 * N + FOUND + own + m + 2 * u + spins + rolls
 
 
 @kernel
@@ -83,7 +92,7 @@ def cones(like: Any, u: int, m: int, memory: np.ndarray, start: int, spins: int 
     c = start + unit * N * N
     lower = c + 2 * unit * N
     mu = lower + 2 * unit * u
-    spin_mu = mu + 2 * unit * m
+    spin_mu = mu + 3 * unit * m
     x = spin_mu + unit * (spins + rolls)
     found = x + 2 * unit * N
     fresh = found + unit * FOUND
@@ -91,11 +100,14 @@ def cones(like: Any, u: int, m: int, memory: np.ndarray, start: int, spins: int 
     own = A + unit * N * N
     axes = own + unit * OWN * blocks
     rate = axes + unit * AXES * blocks
-    spin_of = rate + unit * blocks
+    first = rate + unit * blocks
+    may_act = first + 4 * unit * N
+    spin_of = may_act + unit * (m + 2 * u)
     return Cones(block(like, (N, N), memory, start), block(like, (N,), memory, c),
                  block(like, (N,), memory, c + unit * N),
                  block(like, (u,), memory, lower), block(like, (u,), memory, lower + unit * u),
                  block(like, (m,), memory, mu), block(like, (m,), memory, mu + unit * m),
+                 block(like, (m,), memory, mu + 2 * unit * m),
                  block(like, (spins,), memory, spin_mu), block(like, (rolls,), memory, spin_mu + unit * spins),
                  block(like, (N,), memory, x), block(like, (N,), memory, x + unit * N),
                  block(like, (FOUND,), memory, found), block(like, (N,), memory, fresh),
@@ -104,6 +116,9 @@ def cones(like: Any, u: int, m: int, memory: np.ndarray, start: int, spins: int 
                  block(like, (N,), memory, fresh + 5 * unit * N),
                  block(like, (N, N), memory, A), block(like, (blocks, OWN), memory, own),
                  block(like, (blocks, AXES), memory, axes), block(like, (blocks,), memory, rate),
+                 block(like, (N,), memory, first), block(like, (N,), memory, first + unit * N),
+                 block(like, (N,), memory, first + 2 * unit * N), block(like, (N,), memory, first + 3 * unit * N),
+                 block(like, (m,), memory, may_act), block(like, (2, u), memory, may_act + unit * m),
                  block(0.0, (spins,), memory, spin_of), block(0.0, (rolls,), memory, spin_of + spins))
 
 

@@ -20,8 +20,8 @@ from .contact_sweeps import sweep
 
 __all__ = ["FOUND", "Cones", "cones", "numbers", "solve_cones"]
 
-SWEEPS = 3              # before anything else
-STEPS = 10              # of Newton's method in a round
+SWEEPS = 2              # before anything else
+STEPS = 10              # of Newton's method in a round, and one more for two contacts
 ROUNDS = 7              # the first with sweeps between the steps, the second without, the others after ADMM
 FEWEST = 100            # steps of ADMM in the third
 
@@ -88,7 +88,7 @@ def sweep_first(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
 def steps_of_round(given: Cones, slow: Scalar, level: Scalar, sweeps: bool) -> Scalar:
     """Steps of Newton's method, and sweeps or choices between them."""
     one = null(slow) + 1.0
-    for _ in range(STEPS):
+    for _ in range(STEPS + len(given.mu) // 2):
         if not some(level > 0.0):
             break
         if not sweeps:
@@ -127,7 +127,7 @@ def search(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
 @outlined
 def solve_cones(given: Cones) -> None:
     """Fill x, v and found from the others, beginning with x."""
-    found, none = given.found, null(given.x[0])
+    found, none = given.found, null(given.found[0])
     begin(given)
     factorize(given)
     velocities(given, given.v)

@@ -15,8 +15,7 @@ from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel
 
 from . import articulated
-from .cone_tables import cones
-from .cones import solve_cones
+from .contact_solver import form_of_solver, solver_address
 from .contact_tables import FOUND, MISSED, contacts_in
 from .contacts import OF_STEPS, with_motion
 
@@ -33,25 +32,17 @@ def form_of_detection(lanes: bool) -> Form:
     return Form(native, (types.intp,))
 
 
-def form_of_solver(lanes: bool) -> Form:
-    """What is compiled of `solve_cones`, for rows of joints, contacts, and torsional and rolling friction of some."""
-    like = lane if lanes else number
-
-    @compiled(f"contacts.solve{BATCHES * lanes}")
-    def native(where, u, count, spins, rolls):
-        given = contacts_in(ws.memory_at(where), like())
-        solve_cones(cones(like(), u, count, given.memory, given.cones, spins, rolls))
-    return Form(native, (types.intp,) * 5)
+def forms(lanes: bool) -> tuple[Form, Form]:
+    """What is compiled of both."""
+    return form_of_detection(lanes), form_of_solver(lanes)
 
 
 @cache
 def contact_addresses(lanes: bool) -> tuple[int, int]:
     """The addresses of both."""
-    made = []
-    for form in (form_of_detection(lanes), form_of_solver(lanes)):
-        _kept.append(form)
-        made.append(address(prepare(*form)))
-    return made[0], made[1]
+    form = form_of_detection(lanes)
+    _kept.append(form)
+    return address(prepare(*form)), solver_address(lanes)
 
 
 @kernel

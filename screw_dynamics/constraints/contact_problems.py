@@ -1,4 +1,4 @@
-"""Contact problems given as arrays, for tests and studies: `solve_contacts`."""
+"""Contact problems given as arrays, for tests and studies: `solve_contacts`, and `solve_impacts`."""
 from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from screw_dynamics.numbers.lanes import WIDTH, places
 from screw_dynamics.numbers.tables import block
 
 from .cone_tables import COMPLEMENTARITY, DISSIPATION, DONE, FOUND, SWEPT, cones, given_numbers, numbers, rows
-from .cones import solve_cones
+from .contact_solver import solve_contacts_at, solve_impacts_at, solver_address
 
 
 class ContactSolution(NamedTuple):
@@ -31,12 +31,13 @@ class ContactSolution(NamedTuple):
 
 
 def form_of_problems(lanes: bool) -> Form:
-    """What is compiled of `solve_contacts`: of numbers of rows within bounds, contacts, spins and rolls, the numbers of
-    the contacts of these, problems (B, 1, given_numbers), memory, and results (B, 1, 2 N + FOUND)."""
+    """What is compiled: of the solver's address, numbers of rows within bounds, and of contacts, the numbers of the
+    contacts of spins and rolls, whether they are impacts, the threshold of these, problems (B, 1, given_numbers),
+    memory, and results (B, 1, 2 N + FOUND)."""
     like = lane if lanes else number
 
-    @compiled(f"contacts.solve{BATCHES * lanes}", nogil=True)
-    def problems_of(u, m, spin_of, roll_of, problems, memory, results):
+    @compiled(f"contacts.arrays{BATCHES * lanes}", nogil=True)
+    def problems_of(solver, u, m, spin_of, roll_of, impacts, threshold, problems, memory, results):
         spins, rolls, unit = len(spin_of), len(roll_of), places(like())
         given = cones(like(), u, m, memory, 0, spins, rolls)
         many = given_numbers(u, m, spins, rolls)
@@ -48,10 +49,14 @@ def form_of_problems(lanes: bool) -> Form:
             given.roll_of[k] = roll_of[k]
         for first in range(0, len(problems), unit):
             load_rows(problems, first, 0, inputs)
-            solve_cones(given)
+            if impacts:
+                solve_impacts_at(solver, given, threshold)
+            else:
+                solve_contacts_at(solver, given)
             store_rows(results, first, 0, found)
     line, cube = ws.numbers_type(1), ws.numbers_type(3)
-    return Form(problems_of, (types.int64, types.int64, line, line, cube, line, cube))
+    return Form(problems_of, (types.intp, types.int64, types.int64, line, line, types.boolean, types.float64, cube,
+                              line, cube))
 
 
 @cache
@@ -76,6 +81,54 @@ def coefficients(name: str, x: ArrayLike | None, size: int) -> np.ndarray:
     return found
 
 
+class Contacts(NamedTuple):
+    """Rows beside those of contacts, and which contacts act; as `solve_contacts` takes them."""
+
+    lower: ArrayLike | None = None
+    upper: ArrayLike | None = None
+    active: ArrayLike | None = None
+    spin_mu: ArrayLike | None = None
+    spin_of: ArrayLike | None = None
+    roll_mu: ArrayLike | None = None
+    roll_of: ArrayLike | None = None
+
+
+def solved(impacts: bool, G: ArrayLike, c: ArrayLike, mu: ArrayLike, rest: Contacts, x0: ArrayLike | None = None,
+           restitution: ArrayLike = 0.0, threshold: float = 0.0) -> ContactSolution:
+    """Impulses of contact problems, or of impacts."""
+    m = np.shape(mu)[-1] if np.ndim(mu) else 0
+    if np.ndim(mu) == 0:
+        raise ValueError(f"mu must have a number for each contact, (..., m), not {checks.described(mu)}")
+    spin_of, roll_of = contact_numbers("spin_of", rest.spin_of, m), contact_numbers("roll_of", rest.roll_of, m)
+    u = 0 if rest.lower is None else np.shape(rest.lower)[-1]
+    N = rows(u, m, len(spin_of), len(roll_of))
+    G, c = checks.finite_numbers("G", G, N, N), checks.finite_numbers("c", c, N)
+    lower, upper = (checks.real_numbers(name, np.zeros(0) if x is None else x, u)
+                    for name, x in (("lower", rest.lower), ("upper", rest.upper)))
+    if not (lower <= upper).all():
+        raise ValueError("lower must be <= upper in each row")
+    bounce = np.broadcast_to(restitution, np.broadcast_shapes(np.shape(restitution), (m,)))
+    if not ((bounce >= 0.0) & (bounce <= 1.0)).all():
+        raise ValueError(f"restitution must be in [0, 1], not {checks.described(restitution)}")
+    parts = dict(G=G.reshape(*G.shape[:-2], N * N), c=c, size=G.diagonal(axis1=-2, axis2=-1), lower=lower, upper=upper,
+                 mu=coefficients("mu", mu, m),
+                 active=checks.real_numbers("active", np.ones(m) if rest.active is None else rest.active, m),
+                 restitution=bounce, spin_mu=coefficients("spin_mu", rest.spin_mu, len(spin_of)),
+                 roll_mu=coefficients("roll_mu", rest.roll_mu, len(roll_of)),
+                 x0=checks.finite_numbers("x0", np.zeros(N) if x0 is None else x0, N))
+    together = np.concatenate(checks.broadcast(parts), axis=-1, dtype=float)
+    lead, many = together.shape[:-1], int(np.prod(together.shape[:-1]))
+    results = np.empty((many, 1, 2 * N + FOUND))
+    memory = np.zeros(WIDTH * numbers(u, m, len(spin_of), len(roll_of)))
+    entry = entry_of_problems(bool(lead))
+    entry(solver_address(bool(lead)), u, m, spin_of, roll_of, impacts, float(threshold), together.reshape(many, 1, -1),
+          memory, results)
+    results = results.reshape(*lead, -1)
+    found = results[..., 2 * N:]
+    return ContactSolution(results[..., :N], results[..., N:2 * N], found[..., COMPLEMENTARITY:DISSIPATION + 1],
+                           found[..., SWEPT].astype(int), found[..., DONE] > 0.0)
+
+
 def solve_contacts(G: ArrayLike, c: ArrayLike, mu: ArrayLike, lower: ArrayLike | None = None,
                    upper: ArrayLike | None = None, x0: ArrayLike | None = None, *, active: ArrayLike | None = None,
                    spin_mu: ArrayLike | None = None, spin_of: ArrayLike | None = None,
@@ -88,27 +141,16 @@ def solve_contacts(G: ArrayLike, c: ArrayLike, mu: ArrayLike, lower: ArrayLike |
     spin_mu (..., spins), in m, of the contacts spin_of (spins); two for each roll, roll_mu and roll_of. x0 (..., N):
     where to begin. Leading axes are problems, each of which is solved by itself. ValueError for what is not finite,
     friction < 0, or upper < lower."""
-    m = np.shape(mu)[-1] if np.ndim(mu) else checks.whole("the number of contacts, of mu,", 0, 1)
-    spin_of, roll_of = contact_numbers("spin_of", spin_of, m), contact_numbers("roll_of", roll_of, m)
-    u = 0 if lower is None else np.shape(lower)[-1]
-    N = rows(u, m, len(spin_of), len(roll_of))
-    G, c = checks.finite_numbers("G", G, N, N), checks.finite_numbers("c", c, N)
-    low, high = (checks.real_numbers(name, np.zeros(0) if x is None else x, u)
-                 for name, x in (("lower", lower), ("upper", upper)))
-    if not (low <= high).all():
-        raise ValueError("lower must be <= upper in each row")
-    parts = dict(G=G.reshape(*G.shape[:-2], N * N), c=c, size=G.diagonal(axis1=-2, axis2=-1), lower=low, upper=high,
-                 mu=coefficients("mu", mu, m),
-                 active=checks.real_numbers("active", np.ones(m) if active is None else active, m),
-                 spin_mu=coefficients("spin_mu", spin_mu, len(spin_of)),
-                 roll_mu=coefficients("roll_mu", roll_mu, len(roll_of)),
-                 x0=np.zeros(N) if x0 is None else checks.finite_numbers("x0", x0, N))
-    together = np.concatenate(checks.broadcast(parts), axis=-1, dtype=float)
-    lead, many = together.shape[:-1], int(np.prod(together.shape[:-1]))
-    results = np.empty((many, 1, 2 * N + FOUND))
-    memory = np.zeros(WIDTH * numbers(u, m, len(spin_of), len(roll_of)))
-    entry_of_problems(bool(lead))(u, m, spin_of, roll_of, together.reshape(many, 1, -1), memory, results)
-    results = results.reshape(*lead, -1)
-    found = results[..., 2 * N:]
-    return ContactSolution(results[..., :N], results[..., N:2 * N], found[..., COMPLEMENTARITY:DISSIPATION + 1],
-                           found[..., SWEPT].astype(int), found[..., DONE] > 0.0)
+    return solved(False, G, c, mu, Contacts(lower, upper, active, spin_mu, spin_of, roll_mu, roll_of), x0)
+
+
+def solve_impacts(G: ArrayLike, c: ArrayLike, mu: ArrayLike, restitution: ArrayLike, threshold: float = 0.0,
+                  lower: ArrayLike | None = None, upper: ArrayLike | None = None, *, active: ArrayLike | None = None,
+                  spin_mu: ArrayLike | None = None, spin_of: ArrayLike | None = None,
+                  roll_mu: ArrayLike | None = None, roll_of: ArrayLike | None = None) -> ContactSolution:
+    """Impulses x and velocities v after impacts, of true velocities c before them, as `solve_contacts` has them.
+
+    restitution (..., m) in [0, 1]: of contacts that approach faster than a threshold (m/s). They strike in rounds, see
+    constraints.impacts; `sweeps` counts these, and `converged` is False if after the last some still approach."""
+    return solved(True, G, c, mu, Contacts(lower, upper, active, spin_mu, spin_of, roll_mu, roll_of),
+                  restitution=restitution, threshold=threshold)

@@ -16,7 +16,7 @@ ROUNDING = 1e-14        # of the largest G_ii x_i: residuals that are rounding
 def slowness(given: Cones) -> Scalar:
     """The largest velocity without impulses that counts: of a contact that opens its tangential ones alone."""
     c, u, m = given.c, len(given.lower), len(given.mu)
-    fastest = null(c[0])
+    fastest = null(given.found[0])
     for i in range(len(c)):
         speed = absolute(c[i])
         if u <= i < u + 3 * m:
@@ -71,7 +71,7 @@ def on_cone(x1: Scalar, x2: Scalar, v1: Scalar, v2: Scalar, most: Scalar, g: Sca
 def residual(given: Cones) -> Residual:
     """The residuals of x and v."""
     G, x, v, u, m = given.G, given.x, given.v, len(given.lower), len(given.mu)
-    none = null(x[0])
+    none = null(given.found[0])
     found = Residual(none, none, none, none)
     for i in range(u):
         found = within(x[i], v[i], G[i, i], given.lower[i], given.upper[i], found)
@@ -104,7 +104,7 @@ def measure(given: Cones) -> Scalar:
     of rows within bounds |G x - clip(G x - v)|; CONE the largest G_tt (|x_t| - mu x_n); DISSIPATION the largest
     G_tt |x_t - y|, where y is the point of the disc |y| <= mu x_n next to x_t - v_t / G_tt: 0 where the contact sticks
     or x_t opposes v_t."""
-    found, none = given.found, null(given.x[0])
+    found, none = given.found, null(given.found[0])
     now = residual(given)
     bound = larger(TOLERANCE * found[SPEED], ROUNDING * now.force)
     worst = sqrt(larger(now.complementarity, larger(now.cone, now.dissipation)))

@@ -39,14 +39,18 @@ class Settings(NamedTuple):
 
 class Kept(NamedTuple):
     """Of a contact that a step solves: the axes t and s that make a frame with the normal, from the first solid to the
-    second the vectors from the origins of their bodies to the point, the normal velocity at the begin of the step, the
-    impulse along t, s and the normal, and that of torsional and rolling friction about these axes."""
+    second the vectors from the origins of their bodies to the point, the normal velocity at the begin of the step, when
+    in the step it closes, from 0 to 1, or later, and by how much the normal velocity that is asked for differs from that
+    before an impact then; the impulse along t, s and the normal, and that of torsional and rolling friction about these
+    axes."""
 
     t: Vec3
     s: Vec3
     a: Vec3
     b: Vec3
     before: Scalar
+    closes: Scalar
+    differs: Scalar
     x: Vec3
     y: Vec3
 
@@ -143,7 +147,7 @@ def contacts_in(memory: np.ndarray, like: Any) -> ContactTables:
     head, unit = ws.header(memory), places(like)
     first, n = head.tables, head.coordinates
     loops, m, terms = int(memory[first]), int(memory[first + 1]), int(memory[first + 2])
-    first += COUNTS + LOOP * max(1, loops) + ROW * max(1, m) + TERM * max(1, terms)
+    first = head.tables + COUNTS + LOOP * max(1, loops) + ROW * max(1, m) + TERM * max(1, terms)
     settings = table(Settings, 0.0, 1, memory, first)
     most, turning, placements = settings.most[0], settings.turning[0], head.work + unit * work(n, m)
     rows = _rows(most, turning)

@@ -31,7 +31,7 @@ from screw_dynamics.screws.vectors import Vec3, cross
 
 from .cone_tables import COMPLEMENTARITY, CONE, DISSIPATION, Cones
 from .cone_tables import cones as cones_in
-from .cones import solve_cones
+from .contact_solver import solve_contacts_at, solve_impacts_at
 from .contact_tables import FOUND, LAST, MISSED, OF_CONTACT, REPORTED, RESIDUALS, ContactTables, contact_problem
 from .dynamics import LEAST, ask, put_rates
 from .ends import set_in_motion
@@ -110,20 +110,18 @@ def find_touches(given: ContactTables, calls: np.ndarray) -> None:
                                                        given.settings.most[0])
 
 
-def solve(given: ContactTables, cones: Cones, calls: np.ndarray) -> None:
-    """Solve for the impulses."""
-    solve_cones(cones)
+@kernel
+def solve(given: ContactTables, cones: Cones, calls: np.ndarray, impacts: bool) -> None:
+    """Solve for the impulses, or for those of impacts."""
+    if impacts:
+        solve_impacts_at(calls[1], cones, given.settings.slow[0])
+    else:
+        solve_contacts_at(calls[1], cones)
 
 
 @overload(find_touches, jit_options=INLINE)
 def _find_touches(given, calls):
     return lambda given, calls: call(calls[0], (at(given.memory),))
-
-
-@overload(solve, jit_options=INLINE)
-def _solve(given, cones, calls):
-    return lambda given, cones, calls: call(calls[1], (at(given.memory), len(cones.lower), len(cones.mu),
-                                                       len(cones.spin_of), len(cones.roll_of)))
 
 
 @kernel
@@ -167,14 +165,16 @@ def remember(given: ContactTables, count: int) -> None:
 
 @kernel
 def keep_near(body: Any, given: ContactTables, h: Scalar, count: int) -> int:
-    """Leave out contacts that do not close to within half the margin in a step of length h, in no place. Returns how
-    many are kept."""
+    """Leave out contacts that do not close to within half the margin in a step of length h, in no place; in places where
+    they do not, others have no part in it: they are FAR. Returns how many are kept."""
     slack = 0.5 * given.settings.margin[0]
     contact, kept, near = given.contact, given.kept, 0
     for k in range(count):
         c = relative(body, given, k)
-        if some(contact.gap[k] + h * where(c.z < 0.0, c.z, null(c.z)) < slack):
-            contact.gap[near], contact.p[near], contact.n[near] = contact.gap[k], contact.p[k], contact.n[k]
+        counts = contact.gap[k] + h * where(c.z < 0.0, c.z, null(c.z)) < slack
+        if some(counts):
+            contact.gap[near] = where(counts, contact.gap[k], null(c.z) + FAR)
+            contact.p[near], contact.n[near] = contact.p[k], contact.n[k]
             contact.pair[near], contact.key[near] = contact.pair[k], contact.key[k]
             kept.t[near], kept.s[near], kept.a[near], kept.b[near] = kept.t[k], kept.s[k], kept.a[k], kept.b[k]
             kept.before[near] = kept.before[k]
@@ -228,10 +228,9 @@ def ask_contacts(body: Any, given: ContactTables, problem: Problem, first: int, 
     """Ask the columns of contacts for products that take their velocities away, but for what gaps allow."""
     count = len(cones.mu)
     for k in range(count):
-        c, gap = relative(body, given, k), given.contact.gap[k]
-        open_ = where((gap > 0.0) & (gap < FAR), gap, null(gap))
+        c = relative(body, given, k)
         problem.b[0, first + 3 * k], problem.b[0, first + 3 * k + 1] = -c.x, -c.y
-        problem.b[0, first + 3 * k + 2] = -(c.z + open_ / h)
+        problem.b[0, first + 3 * k + 2] = -(c.z + opening(given, k) / h)
     row = first + 3 * count
     for k in range(len(cones.spin_of)):
         problem.b[0, row] = -relative_turn(body, given, int(cones.spin_of[k])).x
@@ -268,8 +267,16 @@ def put_cones(links: Link, of: np.ndarray, acts: np.ndarray, given: ContactTable
         cones.size[i] = squares[i]
     for j in range(u):
         k = links.coordinate[of[j]]
-        cones.lower[j], cones.upper[j], cones.x[j] = acts[LOWER, k], acts[UPPER, k], null(acts[LOWER, k])
-    row = u
+        cones.lower[j], cones.upper[j] = acts[LOWER, k], acts[UPPER, k]
+    put_impulses(given, cones)
+
+
+@kernel
+def put_impulses(given: ContactTables, cones: Cones) -> None:
+    """Begin with impulses of contacts that are kept, and none of joints."""
+    row = len(cones.lower)
+    for j in range(row):
+        cones.x[j] = null(cones.x[j])
     for k in range(len(cones.mu)):
         put_vector(cones.x, row, given.kept.x[k])
         row += 3
@@ -283,12 +290,108 @@ def put_cones(links: Link, of: np.ndarray, acts: np.ndarray, given: ContactTable
 
 
 @kernel
+def opening(given: ContactTables, k: int) -> Scalar:
+    """The gap of contact k, 0 where it is closed."""
+    gap = given.contact.gap[k]
+    return where((gap > 0.0) & (gap < FAR), gap, null(gap))
+
+
+@kernel
+def before_impacts(given: ContactTables, problem: Problem, first: int, h: Scalar, share: float, cones: Cones) -> None:
+    """Let normal velocities in c be those with which contacts close in the step, or else those at its begin, and keep
+    when that is. No impulses of impacts: problem.b from `first` on. share: as of add_impulses_to; for 1 bodies move
+    through the step as at its end, else with constant acceleration."""
+    for i in range(len(cones.c)):
+        problem.b[0, first + i] = null(h)
+    for k in range(len(cones.mu)):
+        n, gap, before = len(cones.lower) + 3 * k + 2, opening(given, k), given.kept.before[k]
+        none = null(gap)
+        end = cones.c[n] - gap / h
+        v, a = before, (end - before) / h
+        if share == 1.0:
+            v, a = end, none
+        square = v * v - 2.0 * a * gap
+        speed = sqrt(where(square > 0.0, square, none)) - v                 # gap + v t + a t^2 / 2 = 0, without cancelling
+        reaches = (square >= 0.0) & (speed > 0.0)
+        closes = where(gap > 0.0, where(reaches, 2.0 * gap / where(reaches, h * speed, none + 1.0), none + 2.0), none)
+        velocity = where(closes <= 1.0, before + closes * (end - before), before)
+        given.kept.closes[k], given.kept.differs[k] = closes, cones.c[n] - velocity
+        cones.c[n] = velocity
+
+
+@kernel
+def approach(given: ContactTables, h: Scalar, reach: Scalar, cones: Cones) -> tuple[Scalar, Scalar]:
+    """Let contacts be active that close in the step: as they move, or after the last impact, at the time `reach`.
+    Returns 1 where some rebound, and the time of the last of these."""
+    any_of, last = null(h), reach
+    for k in range(len(cones.mu)):
+        gap, v, time = opening(given, k), cones.c[len(cones.lower) + 3 * k + 2], given.kept.closes[k]
+        one = null(gap) + 1.0
+        near = given.contact.gap[k] < given.settings.margin[0]
+        closing = near & ((time <= 1.0) | (gap + (1.0 - reach) * h * v < 0.0))
+        cones.active[k] = where(closing, one, null(one))
+        rebounds = closing & (v < -given.settings.slow[0]) & (cones.restitution[k] > 0.0)
+        after = reach + gap / where(rebounds, -h * v, one)
+        time = where(rebounds & (time > 1.0), where(after < 1.0, after, one), time)
+        given.kept.closes[k] = time
+        last = where(rebounds & (time > last), time, last)
+        any_of = where(rebounds, one, any_of)
+    for k in range(len(cones.mu)):                              # what others push is not struck before them
+        time, v = given.kept.closes[k], cones.c[len(cones.lower) + 3 * k + 2]
+        given.kept.closes[k] = where((time < last) & (v >= -given.settings.slow[0]), last, time)
+    return any_of, last
+
+
+@kernel
+def strike(given: ContactTables, problem: Problem, first: int, calls: np.ndarray, h: Scalar, share: float,
+           cones: Cones) -> bool:
+    """Impacts with restitution: their impulses become problem.b from `first` on, and c and bounds what they leave to be
+    solved. Returns whether there are any.
+
+    A contact takes part that closes within the step, with the velocity which it has then; one that is closed, with that
+    at the begin, for what gravity does in a step is no approach."""
+    before_impacts(given, problem, first, h, share, cones)
+    reach, struck, impulses = null(h), False, problem.b[0, first:]
+    for _ in range(len(cones.mu) + 1):
+        any_of, reach = approach(given, h, reach, cones)
+        if not some(any_of > 0.0):
+            break
+        struck = True
+        solve(given, cones, calls, True)
+        for i in range(len(cones.c)):
+            impulses[i] += where(any_of > 0.0, cones.x[i], null(h))
+            cones.c[i] = where(any_of > 0.0, cones.v[i], cones.c[i])
+    for k in range(len(cones.mu)):
+        cones.c[len(cones.lower) + 3 * k + 2] += given.kept.differs[k]
+        near = given.contact.gap[k] < given.settings.margin[0]
+        cones.active[k] = where(near, null(h) + 1.0, null(h))
+    for j in range(len(cones.lower)):
+        cones.lower[j], cones.upper[j] = cones.lower[j] - impulses[j], cones.upper[j] - impulses[j]
+    put_impulses(given, cones)
+    return struck
+
+
+@kernel
+def after_impacts(given: ContactTables, impulses: np.ndarray, share: float, cones: Cones) -> None:
+    """Add the impulses of impacts to those of the contacts, and put into cones.first what the displacement in the step
+    has of them beyond `share`: an impulse counts from when it acts."""
+    u = len(cones.lower)
+    for i in range(len(cones.first)):
+        cones.first[i] = null(impulses[i])
+    for k in range(len(cones.mu)):
+        i = u + 3 * k
+        x, time = vector_at(impulses, i), given.kept.closes[k]
+        given.kept.x[k] = given.kept.x[k] + x
+        put_vector(cones.first, i, where(time < 1.0, 1.0 - share - time, null(time) - share) * x)
+
+
+@kernel
 def put_friction(given: ContactTables, cones: Cones) -> None:
     """Fill where contacts act, coefficients of friction, and which contacts have torsional and rolling friction."""
     pair, none, spins, rolls = given.geometry.pair, null(given.report[0]), 0, 0
     for k in range(len(cones.mu)):
         which = given.contact.pair[k]
-        cones.mu[k] = none + pair.mu[which]
+        cones.mu[k], cones.restitution[k] = none + pair.mu[which], none + pair.restitution[which]
         cones.active[k] = where(given.contact.gap[k] < given.settings.margin[0], none + 1.0, none)
         if len(cones.spin_of) > 0 and pair.torsion[which] > 0.0:
             cones.spin_of[spins], cones.spin_mu[spins] = float(k), none + pair.torsion[which]
@@ -325,19 +428,27 @@ def combine_all(problem: Problem, first: int, x: np.ndarray) -> None:
 
 
 @kernel
-def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: float, count: int) -> bool:
+def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: float, struck: bool, count: int) -> bool:
     """Set c to the gaps at the end of a step, of displacements `share` h times the mean of the velocities before and
-    after it, over h, and to 0 for tangents and joints. Returns whether some gap is below 0 there."""
-    found = False
+    after it, over h, with those of cones.first if `struck`, and to 0 for tangents and joints. Returns whether some gap
+    is below 0 there."""
+    below = null(h)
     for j in range(len(cones.c)):
         cones.c[j] = null(h)
     for k in range(count):
         gap, i = given.contact.gap[k], u + 3 * k
-        v = cones.v[i + 2] - where((gap > 0.0) & (gap < FAR), gap, null(gap)) / h
+        v = cones.v[i + 2] - opening(given, k) / h
         end = gap + h * (share * v + (1.0 - share) * given.kept.before[k])
-        cones.c[i + 2] = end / h
-        found = found or some((end < -TOUCHING) & (gap < given.settings.margin[0]))
-    return found
+        if struck:
+            for j in range(len(cones.first)):
+                end += h * (cones.G[i + 2, j] * cones.first[j])
+        counts = gap < given.settings.margin[0]
+        cones.c[i + 2] = where(counts, end / h, null(h))
+        below = where(counts & (end < -TOUCHING), null(h) + 1.0, below)
+    for k in range(count):                                      # rounding is not corrected, whatever the other places do
+        i = u + 3 * k + 2
+        cones.c[i] = where((below > 0.0) | (cones.c[i] > 0.0), cones.c[i], null(h))
+    return some(below > 0.0)
 
 
 @kernel
@@ -447,7 +558,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
         displacement in the step that the velocities at its end have; those at its start have the rest."""
         count = find(body, touching, calls)
         of, m = joints_that_may_act(links, acts, np.empty(len(qd), dtype=np.int64)), given.m
-        u = len(of)
+        u, struck = len(of), False
         if count > 0:
             if share < 1.0 or touching.settings.rebounds[0] != 0:
                 put_motion(links, body, begin)
@@ -475,20 +586,31 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
             put_cones(links, of, acts, touching, problem.squares[0, m:], cones)
             combine(problem, take_loops_out(links, body, given, problem, largest, most))
             put_operator(problem, m, cones)
-            solve(touching, cones, calls)
+            if count > 0 and touching.settings.rebounds[0] != 0:
+                struck = strike(touching, problem, m, calls, h, share, cones)
+            solve(touching, cones, calls, False)
             take_impulses(touching, cones)
             combine_all(problem, m, cones.x)
+            if struck:
+                combine_all(problem, m, problem.b[0, m:])
             add_half(links, body, given, problem.x, qd)
         else:
             for k in (COMPLEMENTARITY, CONE, DISSIPATION):
                 cones.found[k] = null(h)
-        put_report(touching, h, cones, count)
         remember(touching, count)
-        if count > 0 and penetrates(touching, cones, u, h, share, count):
+        if struck:
+            after_impacts(touching, problem.b[0, m:], share, cones)
+        put_report(touching, h, cones, count)
+        corrects = count > 0 and penetrates(touching, cones, u, h, share, struck, count)
+        if corrects:
             hold_joints(links, of, acts, cones)
-            solve(touching, cones, calls)
+            solve(touching, cones, calls, False)
+        if corrects or struck:
             for i in range(len(problem.x)):
                 problem.x[i] = null(h)
-            combine_all(problem, m, cones.x)
+            if corrects:
+                combine_all(problem, m, cones.x)
+            if struck:
+                combine_all(problem, m, cones.first)
             add_half(links, body, given, problem.x, moved)
     return add_impulses_to

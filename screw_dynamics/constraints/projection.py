@@ -11,7 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from screw_dynamics.algorithms.space import coordinates_alone, displace, groups, put_back
+from screw_dynamics.algorithms.space import (
+    coordinates_alone,
+    displace,
+    groups,
+    in_axes,
+    put_back,
+    straight,
+    turned,
+    without_turning,
+)
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number, per_joint
 from screw_dynamics.compiled.native import address, array_at
@@ -183,7 +192,10 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
     def project(fill, tree, what, calls, acts, start, begin, span, q, qd, moved, scratch):
         """What contacts do, once in a step, with stops, brakes and dry friction: where it begins, if displacements are
         those of velocities at its end (PUSHED). Else at its end, by the contacts where it began: their forces are taken
-        as constant in the step, by half of which bodies are displaced."""
+        as constant in the step, by half of which bodies are displaced.
+
+        Contacts see velocities in the axes at the start: in those of its body the velocity of a ball that rolls turns
+        into the ground."""
         links, body, given, memory, space = tree
         touching, none = contacts_in(memory, q[0]), null(q[0])
         if what == BEGIN or what == RESUME:
@@ -197,18 +209,31 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
                 fill(links, memory, start, body.q)
                 compute_poses(links, body)
             put_poses(links, body)
-            free = given.free
+            free, after = given.free, scratch[:len(qd)]
             for k in range(len(qd)):
-                free[k] = qd[k]
+                moved[k] = none
+            if what == PUSHED:
+                without_turning(space, span[0], begin, qd, after)
+            else:
+                in_axes(space, q, start, qd, after)
+            for k in range(len(qd)):
+                free[k] = after[k]
             add_impulses_to(links, body, given, touching, calls, acts, factors, given.most[0], span[0], share, begin,
-                            qd, moved)
-            if what != PUSHED:
+                            after, moved)
+            if what == PUSHED:
                 for k in range(len(qd)):
-                    free[k] = span[0] * (moved[k] + 0.5 * (qd[k] - free[k]))
-                    moved[k] = none
-                displace(space, q, 1.0, free, scratch)
+                    free[k] = moved[k] + after[k]
+                straight(space, span[0], free, moved)
+                turned(space, -span[0], free, after, qd)
+            else:
+                for k in range(len(qd)):
+                    moved[k] = span[0] * (moved[k] + 0.5 * (after[k] - free[k]))
+                    free[k] = after[k]
+                in_axes(space, start, q, moved, qd)
+                displace(space, q, 1.0, qd, scratch)
                 for k in range(len(q)):
                     q[k] = scratch[k]
+                in_axes(space, start, q, free, qd)
                 put_stuck_back(space, acts, start, q, qd, free)
             for k in range(len(qd)):                            # they have acted
                 acts[LOWER, k] = where(acts[LOWER, k] > -np.inf, none, acts[LOWER, k])

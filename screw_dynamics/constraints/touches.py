@@ -30,8 +30,8 @@ def form_of_touches(on_groups: bool, lanes: bool) -> Form:
     def touches(memory, configurations, reports):
         links, body, given = ws.links_in(memory), ws.body_on_lanes(Table, memory, like()), contacts_in(memory, like())
         q = block(like(), (configurations.shape[2],), memory, ws.header(memory).lanes)
-        for first in range(0, len(configurations), places(like())):
-            load_rows(configurations, first, 0, q)
+        for start in range(0, len(configurations), places(like())):
+            load_rows(configurations, start, 0, q)
             fill(links, memory, q, body.q)
             compute_poses(links, body)
             put_poses(links, body)
@@ -42,7 +42,7 @@ def form_of_touches(on_groups: bool, lanes: bool) -> Form:
             given.report[RESIDUALS] = null(given.report[0]) + float(missed)
             for k in range(count):
                 put_touch(given, k, zero(Vec3, q[0]))
-            store_rows(reports, first, 0, given.report)
+            store_rows(reports, start, 0, given.report)
     numbers = ws.numbers_type(3)
     return Form(touches, (ws.numbers_type(1), numbers, numbers))
 

@@ -1,5 +1,5 @@
-"""A box against a box: separating axes say how they meet. Where faces do, the face of one that is the farthest turned to
-the other is clipped by the other's; corners, and what edges cut off, have their numbers. Else there is one point.
+"""A box against a box: separating axes say how they meet. Where faces do, the face of one that is the farthest turned
+to the other is clipped by the other's; corners, and what edges cut off, have their numbers. Else there is one point.
 
 Axes: faces of the first, then of the second, then across edges: later ones are taken where they separate by more, so
 that faces that rest on each other do not change. Apart, where nearest points are on no common axis, all features are
@@ -16,7 +16,7 @@ from screw_dynamics.screws.vectors import Vec3, cross
 from .segments import Segment, crossing, point
 from .solids import FAR, Geometry, Touch
 from .spheres import from_box
-from .writing import column, component, pose_at, write_far, write_place
+from .writing import box_corner, column, component, pose_at, write_far, write_place
 
 PARALLEL = 1e-6         # sine of the angle between edges that have no common normal
 FACES_FIRST, EDGES_LAST = 1e-10, 1e-9       # of the boxes' size: how much more another axis must separate
@@ -78,7 +78,8 @@ def most_separating(A: Pose, g: Vec3, B: Pose, h: Vec3, margin: float) -> Axis:
 
 
 @kernel
-def write_face(touch: Touch, row: int, k: int, P: Pose, h: Vec3, i: int, Q: Pose, g: Vec3, up: Vec3, first: bool) -> float:
+def write_face(touch: Touch, row: int, k: int, P: Pose, h: Vec3, i: int, Q: Pose, g: Vec3, up: Vec3,
+               first: bool) -> float:
     """Write the points of box Q above the face of box P with axis i, whose outward normal is `up`; whether P is the
     first of the pair. Returns the least gap."""
     turned, against = 0, -1.0
@@ -93,7 +94,8 @@ def write_face(touch: Touch, row: int, k: int, P: Pose, h: Vec3, i: int, Q: Pose
     d = centre - P.p
     n = -1.0 * up if first else up
     limits = Vec3(component(h, i1), component(h, i2), component(h, i))
-    middle, along_u, along_v = (Vec3(d @ x, d @ y, d @ up - limits.z), Vec3(u @ x, u @ y, u @ up), Vec3(v @ x, v @ y, v @ up))
+    middle = Vec3(d @ x, d @ y, d @ up - limits.z)
+    along_u, along_v = Vec3(u @ x, u @ y, u @ up), Vec3(v @ x, v @ y, v @ up)
     near = ON_EDGE * (limits.x + limits.y)
     least = FAR
     for j in range(4):          # edges of Q's face, from corner j to the next, counter-clockwise
@@ -133,7 +135,8 @@ def corner(j: int) -> Vec3:
 
 @kernel
 def clip(a: float, b: float, limit: float, near: float, low: float, high: float) -> tuple[float, float]:
-    """The part of [low, high] in which a + t (b - a) is within +-limit; what is beyond by less than `near` is within."""
+    """The part of [low, high] in which a + t (b - a) is within +-limit; what is beyond by less than `near` is
+    within."""
     for k in range(2):
         over_a, over_b = (a - limit, b - limit) if k else (-a - limit, -b - limit)
         if over_a > near and over_b > near:
@@ -169,12 +172,6 @@ def write_edges(touch: Touch, row: int, k: int, A: Pose, g: Vec3, B: Pose, h: Ve
     if crosses:
         write_place(touch, row + ONE, k, point(first, at.s), axis.gap, axis.n)
     return crosses
-
-
-@kernel
-def box_corner(j: int, h: Vec3) -> Vec3:
-    """Corner j of a box, as in on_plane."""
-    return Vec3(h.x if j & 1 else -h.x, h.y if j & 2 else -h.y, h.z if j & 4 else -h.z)
 
 
 @kernel

@@ -64,7 +64,8 @@ def nearest_to_box(of: Segment, h: Vec3) -> float:
 
 
 @kernel
-def write_along_face(touch: Touch, row: int, k: int, B: Pose, h: Vec3, of: Segment, r: float, i: int, side: float) -> None:
+def write_along_face(touch: Touch, row: int, k: int, B: Pose, h: Vec3, of: Segment, r: float, i: int,
+                     side: float) -> None:
     """Write the ends of the part of a segment above a face of the box: axis i, on the positive side or the other."""
     low, high = -of.half, of.half
     for j in range(3):
@@ -81,7 +82,8 @@ def write_along_face(touch: Touch, row: int, k: int, B: Pose, h: Vec3, of: Segme
 
 
 @kernel
-def write_along_edge(touch: Touch, row: int, k: int, B: Pose, h: Vec3, of: Segment, r: float, corner: Vec3, i: int) -> None:
+def write_along_edge(touch: Touch, row: int, k: int, B: Pose, h: Vec3, of: Segment, r: float, corner: Vec3,
+                     i: int) -> None:
     """Write the ends, and the crossing, of a segment and the edge of the box along axis i through a corner."""
     half = component(h, i)
     edge = Segment(corner - unit(i, component(corner, i)), unit(i, 1.0), half)
@@ -98,7 +100,8 @@ def write_along_edge(touch: Touch, row: int, k: int, B: Pose, h: Vec3, of: Segme
 
 @kernel
 def out_of_box(of: Segment, h: Vec3) -> tuple[int, float, float]:
-    """The face of the box out of which a segment that is inside has to be moved least: axis, side, and how deep it is."""
+    """The face of the box out of which a segment that is inside has to be moved least: axis, side, and how deep it
+    is."""
     axis, side, best = 0, 1.0, -FAR
     for i in range(3):
         c, reach, limit = component(of.c, i), absolute(component(of.u, i)) * of.half, component(h, i)

@@ -16,8 +16,8 @@ def pair_rows(solids: Sequence[Solid], pairs: Sequence[tuple[int, int]], mu: flo
               torsion: float = 0.0, rolling: float = 0.0) -> list[Pair]:
     """The rows of pairs (i, j) of solids, in the order given, with these coefficients, which `_replace` changes.
 
-    The first of a pair is that of the lower kind, so that i and j may change places. ValueError for a pair whose touches
-    no kernel finds."""
+    The first of a pair is that of the lower kind, so that i and j may change places. ValueError for a pair whose
+    touches no kernel finds."""
     rows, key = [], 0
     for i, j in pairs:
         first, second = (i, j) if solids[i].kind <= solids[j].kind else (j, i)

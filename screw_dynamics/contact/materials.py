@@ -48,8 +48,8 @@ class Combination(NamedTuple):
     """The rules, of RULES, by which two surfaces have one friction and one restitution.
 
     By default friction is the geometric mean: a surface on one of its own kind has the friction that is given for it,
-    which tables of materials list and a product has not; and on one without friction nothing sticks, as with neither the
-    larger one (MuJoCo's rule) nor the mean (PhysX's). Drake's harmonic mean and Bullet's product have that too.
+    which tables of materials list and a product has not; and on one without friction nothing sticks, as with neither
+    the larger one (MuJoCo's rule) nor the mean (PhysX's). Drake's harmonic mean and Bullet's product have that too.
     Restitution, and torsional and rolling friction, are the larger ones: the softer surface gives way."""
 
     friction: str = MEAN

@@ -15,11 +15,11 @@ from .on_plane import lowest_direction
 from .segments import Segment, point
 from .solids import Geometry, Touch
 from .spheres import from_box, from_cylinder
-from .writing import axis_z, clamped, direction, pose_at, write_far, write_place
+from .writing import axis_z, box_corner, clamped, direction, pose_at, vector_at, write_far, write_place
 
 BALL, PEAKS = 4, 4              # touches of a ball, and of peaks under a shape, at most: of more those that are nearest
 FLAT = 1e-9                     # sine of the angle between triangles that make no ridge
-SAME = 1e-9                     # touches of balls whose normals and gaps (m) differ by less are one, of two triangles
+SAME = 1e-9                     # touches whose normals and points (m) differ by less are one, of two triangles
 UPWARDS = 0.1                   # the least height of the normal of a peak that holds a shape
 
 
@@ -65,17 +65,15 @@ def write_probe(given: Geometry, b: int, touch: Touch, row: int, k: int, B: Pose
 
 @kernel
 def offer(touch: Touch, first: int, most: int, count: int, k: int, on_first: Vec3, gap: float, n: Vec3) -> int:
-    """Write one more touch in place k, in place of the farthest where there are `most`; one of the same gap and normal as
-    another is not written again. Returns how many there are."""
-    row = first + count
+    """Write one more touch in place k, in place of the farthest where there are `most`; one of the same point and
+    normal as another is not written again. Returns how many there are."""
+    row, p = first + count, on_first - (0.5 * gap) * n
     farthest = first
     for i in range(first, first + count):
-        there = touch.n[i]
-        before = extract(touch.gap[i], k)
-        m = Vec3(extract(there.x, k) - n.x, extract(there.y, k) - n.y, extract(there.z, k) - n.z)
-        if m @ m < SAME * SAME and abs(before - gap) < SAME:
+        m, d = vector_at(touch.n[i], k) - n, vector_at(touch.p[i], k) - p
+        if m @ m < SAME * SAME and d @ d < SAME * SAME:
             return count
-        if before > extract(touch.gap[farthest], k):
+        if extract(touch.gap[i], k) > extract(touch.gap[farthest], k):
             farthest = i
     if count < most:
         write_place(touch, row, k, on_first, gap, n)
@@ -141,7 +139,8 @@ def opposite(given: Geometry, b: int, i: int, j: int, outwards: Vec3, a: Vec3) -
 
 
 @outlined
-def write_ball(given: Geometry, b: int, touch: Touch, row: int, k: int, B: Pose, x: Vec3, r: float, margin: float) -> None:
+def write_ball(given: Geometry, b: int, touch: Touch, row: int, k: int, B: Pose, x: Vec3, r: float,
+               margin: float) -> None:
     """Write the touches of a ball about x, in the field's frame: where the field is nearer than all around."""
     there, gap, n = below(given, b, x)
     if there and gap < 0.0:                         # the centre is below the surface
@@ -265,8 +264,7 @@ def box_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int,
     for k in range(places(like)):
         A, B = pose_at(given.place.C[a], k), pose_at(given.place.C[b], k)
         for j in range(8):
-            corner = Vec3(h.x if j & 1 else -h.x, h.y if j & 2 else -h.y, h.z if j & 4 else -h.z)
-            write_probe(given, b, touch, row + j, k, B, (A @ corner - B.p) @ B.R)
+            write_probe(given, b, touch, row + j, k, B, (A @ box_corner(j, h) - B.p) @ B.R)
         _under_box(given, a, b, touch, row + 8, k, A, B, margin)
 
 

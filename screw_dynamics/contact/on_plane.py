@@ -5,7 +5,7 @@ from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3, cross
 
 from .solids import Geometry, Touch
-from .writing import axis_x, axis_z, direction, write
+from .writing import axis_x, axis_z, box_corner, direction, write
 
 UPRIGHT = 1e-9          # a cylinder tilted by less stands: the points of its rim are those of its frame
 CYLINDER_POINTS = 5
@@ -36,12 +36,11 @@ def capsule_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, ma
 
 @kernel
 def box_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """The eight corners: of number k, bit 0 is set where x is positive, bit 1 for y, bit 2 for z."""
+    """The eight corners."""
     A, B, h = given.place.C[a], given.place.C[b], given.solid.size[a]
     n = axis_z(B.R)
     for k in range(8):
-        corner = Vec3(h.x if k & 1 else -h.x, h.y if k & 2 else -h.y, h.z if k & 4 else -h.z)
-        write_height(touch, row + k, A @ corner, B.p, n)
+        write_height(touch, row + k, A @ box_corner(k, h), B.p, n)
 
 
 @kernel
@@ -55,8 +54,8 @@ def lowest_direction(R: Rotation, n: Vec3) -> Vec3:
 
 @kernel
 def cylinder_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """The lowest points of the rims at the lower and upper end of its z axis, between which it lies; and the three others
-    of the lower rim, a quarter turn apart, on which it stands."""
+    """The lowest points of the rims at the lower and upper end of its z axis, between which it lies; and the three
+    others of the lower rim, a quarter turn apart, on which it stands."""
     A, B, size = given.place.C[a], given.place.C[b], given.solid.size[a]
     n, u = axis_z(B.R), axis_z(A.R)
     out = size.x * lowest_direction(A.R, n)

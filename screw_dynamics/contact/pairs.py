@@ -67,8 +67,8 @@ def _dispatch(cases):
 
 @cache
 def writer(kinds: frozenset[tuple[int, int]]) -> Callable:
-    """The kernel (given, a, b, touch, row, margin) that writes the touches of solid a with b from a row on, for pairs of
-    these kinds, each with the lower first: what is left out takes no time to compile."""
+    """The kernel (given, a, b, touch, row, margin) that writes the touches of solid a with b from a row on, for pairs
+    of these kinds, each with the lower first: what is left out takes no time to compile."""
     chosen = [(KINDS * a + b, case.touches) for (a, b), case in TOUCHING.items() if (a, b) in kinds]
     by_kinds = _dispatch(chosen)
 

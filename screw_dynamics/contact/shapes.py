@@ -103,10 +103,10 @@ class Capsule(Shape):
         return 0.5 * self.length + self.radius
 
     def _moments(self):
-        r, l = self.radius, self.length
-        cylinder, balls = math.pi * r ** 2 * l, 4.0 / 3.0 * math.pi * r ** 3
+        r, length = self.radius, self.length
+        cylinder, balls = math.pi * r ** 2 * length, 4.0 / 3.0 * math.pi * r ** 3
         across = cylinder * r ** 2 / 4.0 + balls * r ** 2 / 5.0
-        along = cylinder * l ** 2 / 12.0 + balls * (r ** 2 / 5.0 + l ** 2 / 4.0 + 3.0 / 8.0 * l * r)
+        along = cylinder * length ** 2 / 12.0 + balls * (r ** 2 / 5.0 + length ** 2 / 4.0 + 3.0 / 8.0 * length * r)
         volume = cylinder + balls
         return volume, np.zeros(3), np.diag((across, across, along)) / volume
 
@@ -156,8 +156,8 @@ class Cylinder(Shape):
 
 @dataclass(frozen=True, eq=False)
 class ConvexHull(Shape):
-    """The convex hull of points (N, 3). `points` are its vertices alone, in the order given; `faces` (M, 3) triangles of
-    these, seen from outside counter-clockwise."""
+    """The convex hull of points (N, 3). `points` are its vertices alone, in the order given; `faces` (M, 3) triangles
+    of these, seen from outside counter-clockwise."""
 
     points: np.ndarray
     faces: np.ndarray = field(init=False, repr=False)
@@ -233,8 +233,8 @@ class HeightField(Shape):
 
 @dataclass(frozen=True, eq=False)
 class Mesh(Shape):
-    """A surface of triangles: vertices (N, 3), faces (M, 3) by numbers of vertices, seen from outside counter-clockwise.
-    Touches are found by coal alone."""
+    """A surface of triangles: vertices (N, 3), faces (M, 3) by numbers of vertices, seen from outside
+    counter-clockwise. Touches are found by coal alone."""
 
     vertices: np.ndarray
     faces: np.ndarray
@@ -283,8 +283,8 @@ def _moments_of_mesh(points, faces):
         for edge in zip(triangle, (*triangle[1:], triangle[0]), strict=True):
             edges[edge] = edges.get(edge, 0) + 1
     if not volume > FLAT * size or any(edges.get(edge[::-1], 0) != count for edge, count in edges.items()):
-        raise ValueError(f"a mesh with a volume is closed, and its faces are seen counter-clockwise from outside; one of "
-                         f"{len(faces)} faces and {volume:g} m^3 is not: give the inertia, or take its convex hull")
+        raise ValueError(f"a mesh with a volume is closed, and its faces are seen counter-clockwise from outside; one "
+                         f"of {len(faces)} faces and {volume:g} m^3 is not: give the inertia, or take its convex hull")
     centre = np.einsum("i,ij->j", volumes, sums) / (4.0 * volume)
     second = (np.einsum("i,ij,ik->jk", volumes, sums, sums)
               + np.einsum("i,icj,ick->jk", volumes, corners, corners)) / (20.0 * volume)

@@ -1,5 +1,5 @@
-"""What the kernels of contacts read: solids, which are shapes on bodies, and the pairs of them that may touch, in tables
-of a workspace; and where they write touches."""
+"""What the kernels of contacts read: solids, which are shapes on bodies, and the pairs of them that may touch, in
+tables of a workspace; and where they write touches."""
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -23,10 +23,10 @@ FAR = 1e9               # m: the gap of a touch that does not exist
 class Solid(NamedTuple):
     """A shape on a body: its kind, the slot of its body (0: the world), and its pose there.
 
-    size: half lengths of a box; (radius, 0, half length) of a sphere, capsule or cylinder; (length x, length y, highest)
-    of a height field. radius: of a sphere about the frame's origin that contains it, inf for a plane. Of the numbers in
-    `data` that it has: the first, and how many rows and columns: vertices (count, 3) of a hull, heights (count, columns).
-    belt: the velocity (m/s) of its surface relative to its body, in the shape's frame."""
+    size: half lengths of a box; (radius, 0, half length) of a sphere, capsule or cylinder; (length x, length y,
+    highest) of a height field. radius: of a sphere about the frame's origin that contains it, inf for a plane. Of the
+    numbers in `data` that it has: the first, and how many rows and columns: vertices (count, 3) of a hull, heights
+    (count, columns). belt: the velocity (m/s) of its surface relative to its body, in the shape's frame."""
 
     kind: int
     body: int
@@ -54,9 +54,9 @@ class Pair(NamedTuple):
 
 
 class Touch(NamedTuple):
-    """A point where two shapes touch, or come closest: the gap (m, negative inside) along the unit normal n, which points
-    from the second to the first, and the point p in the middle of the gap. In world axes. The surface of the first is at
-    p + gap n / 2, that of the second at p - gap n / 2."""
+    """A point where two shapes touch, or come closest: the gap (m, negative inside) along the unit normal n, which
+    points from the second to the first, and the point p in the middle of the gap. In world axes. The surface of the
+    first is at p + gap n / 2, that of the second at p - gap n / 2."""
 
     gap: Scalar
     p: Vec3

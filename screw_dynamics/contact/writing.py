@@ -53,6 +53,12 @@ def choose(condition: bool, a: Vec3, b: Vec3) -> Vec3:
 
 
 @kernel
+def box_corner(k: int, h: Vec3) -> Vec3:
+    """Corner k of a box of half lengths h: bit 0 is set where x is positive, bit 1 for y, bit 2 for z."""
+    return Vec3(h.x if k & 1 else -h.x, h.y if k & 2 else -h.y, h.z if k & 4 else -h.z)
+
+
+@kernel
 def clamped(x: Scalar, limit: Scalar) -> Scalar:
     """x within [-limit, limit]."""
     return where(x > limit, limit, where(x < -limit, -limit, x))

@@ -2,7 +2,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -114,11 +114,11 @@ def _concatenated(first: Model, parts: Sequence[Model]) -> Model:
     bodies = list(accumulate((len(part.parents) for part in parts), initial=0))
     velocities = list(accumulate((part.n for part in parts), initial=0))
     each = list(zip(parts, bodies, velocities, strict=False))
+    arrays_of: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts])
+                                 for name in (*_OF_BODIES, *_OF_VELOCITIES)}
+    names: dict[str, Any] = {name: sum((getattr(part, name) for part in parts), ()) for name in _NAMES}
     return replace(
-        first,
-        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in (*_OF_BODIES, *_OF_VELOCITIES)},
-        **{name: sum((getattr(part, name) for part in parts), ()) for name in _NAMES},
-        root_inertia=sum(part.root_inertia for part in parts),
+        first, **arrays_of, **names, root_inertia=np.sum([part.root_inertia for part in parts], axis=0),
         parents=np.concatenate([np.where(part.parents < 0, -1, part.parents + b) for part, b, _ in each]),
         coordinates=np.concatenate([part.coordinates + v for part, _, v in each]),
         frames={link: (body + b if body >= 0 else -1, at.copy()) for part, b, _ in each

@@ -19,6 +19,7 @@ from numba.extending import intrinsic, overload
 from screw_dynamics.numba_internals.arrays import make_array, populate_array
 
 from .values import INLINE, Nil, build, fields, form_of, leaves, numba_type, numbers
+from .views import View
 
 
 class Square:
@@ -78,6 +79,7 @@ def nothing(kind: type) -> type:
     return form_of(kind)(NamedTuple(f"No{kind.__name__}", parts))           # type: ignore[misc]
 
 
+@cache
 def width(cls: type) -> int:
     """The number of scalars in a slot of a table `cls`, without matrices."""
     return sum(leaf not in (Nil, *MATRICES) for leaf in leaves(cls))
@@ -148,7 +150,7 @@ def view(context: Any, builder: Any, kind: Any, data: Any, shape: Sequence, stri
 def _table(typing, cls, like, n, memory, start):
     kinds = fields(cls.instance_class)
     dtypes = [like if kind in MATRICES else numba_type(kind, like) for kind in kinds]
-    arrays = [types.Array(dtype, 2 if kind in MATRICES else 1, "A", aligned=False)
+    arrays = [View(dtype, 2 if kind in MATRICES else 1, "A", aligned=False)
               for kind, dtype in zip(kinds, dtypes, strict=True)]
     result = types.BaseTuple.from_types(arrays, cls.instance_class)
     row = sum(_doubles(dtype) for kind, dtype in zip(kinds, dtypes, strict=True) if kind not in MATRICES)
@@ -185,7 +187,7 @@ def block(like: Any, shape: tuple[int, ...], memory: np.ndarray, start: int) -> 
 
 @intrinsic
 def _block(typing, like, shape, memory, start):
-    result = types.Array(like, len(shape), "C", aligned=False)
+    result = View(like, len(shape), "C", aligned=False)
 
     def build(context, builder, signature, args):
         _, shape, memory, start = args

@@ -26,8 +26,8 @@ DAMPING = 1e-9, 1e-2    # of steps, and of each square of the distance from the 
 
 class AvoidanceResult(NamedTuple):
     """The configuration q (nq,), the best that was found; success: the pose is reached and the clearance kept there;
-    errors of the pose in m and rad; the least gap in m of the pairs that count; the names of the pair that is nearer than
-    the clearance, or None; and how many starts were tried."""
+    errors of the pose in m and rad; the least gap in m of the pairs that count; the names of the pair that is nearer
+    than the clearance, or None; and how many starts were tried."""
 
     q: np.ndarray
     success: bool
@@ -40,7 +40,7 @@ class AvoidanceResult(NamedTuple):
 
 class Problem(NamedTuple):
     """What is asked for: the pose of a link, in the frame of the root; the clearance; the numbers of pairs that count;
-    the velocities (n,) that may move, 1.0 or 0.0; least and largest q."""
+    the velocities (n,) that may move, 1.0 or 0.0; whether limits act; and tolerances of position and orientation."""
 
     task: differential.FrameTask
     clearance: float
@@ -64,7 +64,8 @@ def solve(scene: Any, pose: ArrayLike, link: str, q0: ArrayLike | None, clearanc
     counted = _counted(scene, start, free, pairs)
     given = Problem(differential.FrameTask(link, C, gain=1.0), clearance, counted, free, checks.flag("limits", limits),
                     tolerances)
-    rng, best = np.random.default_rng(seed), None
+    rng: Any = np.random.default_rng(seed)
+    best: Any = None
     for attempt in range(1, checks.whole("attempts", attempts, 1) + 1):
         found = robot.inverse_kinematics(C, link, start, joints=joints, limits=limits, position_tolerance=tolerances[0],
                                          orientation_tolerance=tolerances[1], seed=seed + attempt)
@@ -79,7 +80,8 @@ def solve(scene: Any, pose: ArrayLike, link: str, q0: ArrayLike | None, clearanc
 
 def _free(robot: Robot, joints):
     """Which velocities may move, and the names of their joints: no joints on groups, as of Robot.inverse_kinematics."""
-    single = [name for name, where in robot.q_slices.items() if robot.model.places_in_q[robot.v_slices[name]].min() >= 0]
+    places = robot.model.places_in_q
+    single = [name for name, where in robot.v_slices.items() if places[where].min() >= 0]
     if joints is not None:
         joints = list(joints)
         for name in joints:

@@ -13,7 +13,7 @@ from screw_dynamics.simulation.linearization.linear_model import Actuation
 from screw_dynamics.simulation.linearization.rollout_derivatives import Cost, Piece, RolloutDerivatives, RolloutGradient
 from screw_dynamics.simulation.rollout_arguments import efforts
 
-from .linearization import ContactModes, Step, StepModel, differentiate
+from .linearization import SLIDING, ContactModes, Step, StepModel, differentiate
 from .touch_derivatives import TouchRows
 
 LANDED = 1e-9           # m: gaps up to this are none, unless another bound is given
@@ -55,7 +55,7 @@ class SceneDerivatives(RolloutDerivatives):
 class SceneLinearization:
     """Methods of derivatives of a scene."""
 
-    def linearize(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = None, dt: float = 1e-3,
+    def linearize(self: Any, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = None, dt: float = 1e-3,
                   integrator: str = "semi_implicit_euler", *, friction: bool = False, limits: bool = False,
                   forces: Forces = None, t: float = 0.0, landed: float = LANDED, strict: bool = False,
                   threads: Threads = None) -> StepModel:
@@ -65,32 +65,34 @@ class SceneLinearization:
         Exact while contacts keep their modes, in which the StepModel names them with their margins: open, sticking, or
         sliding along their velocity. landed: a contact with a gap up to this (m) is in touch, and its normal velocity 0
         whatever deviations do to its gap; one that lands from farther off has the velocity -gap / dt. strict:
-        ValueError, with pair and margin, if some margin is 0 but for rounding. Contacts that rebound, or have torsional
-        or rolling friction, are refused. docs/contact_derivatives.md."""
+        ValueError, with pair and margin, if some margin is 0 but for rounding, or if the modes leave derivatives open.
+        Contacts that rebound, or have torsional or rolling friction, are refused. docs/contact_derivatives.md."""
         touching, total = self.touching, self.robot.rollouts.smooth(forces, friction)
         checks.one_of("integrator", integrator, DERIVED)
         tau = np.zeros(self.n) if tau is None else tau
         states = checks.broadcast({"q": checks.finite_numbers("q", q, self.nq), "qd": checks.finite_numbers(
             "qd", qd, self.n), "tau": checks.finite_numbers("tau", tau, self.n)})
-        q, qd, tau = (np.asarray(x, dtype=float) for x in states)
+        q, qd, tau = (np.ascontiguousarray(x, dtype=float) for x in states)
         h, lead, rows = checks.positive("dt", dt), q.shape[:-1], TouchRows(touching)
-        q, qd, tau = (np.ascontiguousarray(x.reshape(-1, x.shape[-1])) for x in (q, qd, tau))
         found = touching.rollouts.samples(
-            q, qd, tau[:, None], h, 1, integrator, friction, limits, threads=threads, forces=forces, start=t,
+            q, qd, tau[..., None, :], h, 1, integrator, friction, limits, threads=threads, forces=forces, start=t,
             reported=touching.reported(touching.most))
         touching.warn(found, h, integrator)
+        ends = (x[..., -1, :].reshape(-1, x.shape[-1]) for x in (found.q, found.qd, found.report))
+        starts = (x.reshape(-1, x.shape[-1]) for x in (q, qd, tau))
         models = [differentiate(touching, Step(
-            q[i], qd[i], Actuation(tau[i], None, total, limits, None, t, friction), h, found.q[i, -1], found.qd[i, -1],
-            found.report[i, -1]), rows, landed) for i in range(len(q))]
+            q, qd, Actuation(tau, None, total, limits, None, t, friction), h, *after), rows, landed)
+            for q, qd, tau, *after in zip(*starts, *ends, strict=True)]
         if strict:
             for model in models:
-                _refuse_ambiguous(self.pairs, model.contacts)
+                _refuse(self.pairs, model)
         if not lead:
             return models[0]
-        return StepModel(*(np.array(x).reshape(*lead, *x[0].shape) for x in list(zip(*models, strict=True))[:4]),
-                         [model.contacts for model in models])
+        A, B, q, qd, determined = (np.array(x).reshape(*lead, *np.shape(x[0])) for x in list(
+            zip(*models, strict=True))[:5])
+        return StepModel(A, B, q, qd, determined, [model.contacts for model in models])
 
-    def rollout_derivatives(self, q0: ArrayLike, qd0: ArrayLike | None = None, effort: ArrayLike | None = None,
+    def rollout_derivatives(self: Any, q0: ArrayLike, qd0: ArrayLike | None = None, effort: ArrayLike | None = None,
                             dt: float = 1e-3, steps: int = 1000, integrator: str = "semi_implicit_euler", *,
                             friction: bool = False, limits: bool = False, forces: Forces = None, landed: float = LANDED
                             ) -> SceneDerivatives:
@@ -100,19 +102,24 @@ class SceneLinearization:
         checks.one_of("integrator", integrator, DERIVED)
         return SceneDerivatives(self.touching, q0, qd0, effort, dt, steps, integrator, friction, limits, forces, landed)
 
-    def rollout_gradient(self, cost: Cost, q0: ArrayLike, qd0: ArrayLike | None = None, effort: ArrayLike | None = None,
-                         dt: float = 1e-3, steps: int = 1000, integrator: str = "semi_implicit_euler", *,
-                         friction: bool = False, limits: bool = False, forces: Forces = None, landed: float = LANDED
-                         ) -> tuple[np.ndarray, RolloutGradient]:
+    def rollout_gradient(self: Any, cost: Cost, q0: ArrayLike, qd0: ArrayLike | None = None,
+                         effort: ArrayLike | None = None, dt: float = 1e-3, steps: int = 1000,
+                         integrator: str = "semi_implicit_euler", *, friction: bool = False, limits: bool = False,
+                         forces: Forces = None, landed: float = LANDED) -> tuple[np.ndarray, RolloutGradient]:
         """The value of a cost along a rollout, and its gradient through the modes of its contacts, by one backward
         sweep; cost as of Robot.rollout_gradient, other arguments as of rollout_derivatives."""
         return self.rollout_derivatives(q0, qd0, effort, dt, steps, integrator, friction=friction, limits=limits,
                                         forces=forces, landed=landed).gradient(cost)
 
 
-def _refuse_ambiguous(pairs, contacts):
-    """ValueError for the first contact whose mode is ambiguous."""
+def _refuse(pairs, model):
+    """ValueError for the first contact whose mode is ambiguous, and where modes do not determine derivatives."""
+    contacts = model.contacts
     for k in np.flatnonzero(contacts.ambiguous):
         first, second = pairs[contacts.pair[k]]
         raise ValueError(f"contact of {first!r} and {second!r}: {contacts.mode[k]} by a margin of "
                          f"{min(contacts.opening[k], contacts.slipping[k]):g} alone, where derivatives change")
+    if not model.determined:
+        names = sorted({pairs[k] for k in contacts.pair[contacts.mode == SLIDING]})
+        raise ValueError(f"contacts of {names} slide in different directions under a load that they share in a way "
+                         "which no law determines: the step has no derivative")

@@ -5,7 +5,7 @@ element and value."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,9 @@ from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, He
 from screw_dynamics.model import checks as poses
 from screw_dynamics.urdf.collisions import VERTICES
 from screw_dynamics.urdf.description import pose as pose_of_angles
-from screw_dynamics.urdf.location import locate_beside
 from screw_dynamics.urdf.meshes import meshes_of
 
+from .file_elements import Element, a_list, a_text, array, numbers, one_of, two_links, vector
 from .objects import SceneObject, coordinates_of
 from .yaml_text import dumped, parsed
 
@@ -75,75 +75,23 @@ def read_scene(source: str | os.PathLike, folder: str | os.PathLike | None = Non
     where = "scene" if path is None else f"scene file {path}"
     base = Path(folder) if folder is not None else Path.cwd() if path is None else Path(os.path.abspath(path)).parent
     try:
-        return _scene(_Element("", parsed(text), base))
+        return _scene(Element("", parsed(text), base))
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
 
 
-class _Element:
-    """A mapping of the file: what is taken from it by its keys; `end` refuses what is left."""
-
-    def __init__(self, where: str, data: Any, folder: Path):
-        self.where, self.folder = where, folder
-        if not isinstance(data, dict):
-            raise ValueError(f"{where or 'the file'} must be a mapping of names to values, not {_shown(data)}")
-        self._data, self._known = data, []
-
-    def take(self, key: str, check: Callable[[str, Any], Any], default: Any = None) -> Any:
-        """The checked value of a key, or the default."""
-        self._known.append(key)
-        value = self._data.get(key)
-        return default if value is None else check(self.at(key), value)
-
-    def has(self, key: str) -> bool:
-        """Whether there is a value."""
-        return self._data.get(key) is not None
-
-    def at(self, key: str) -> str:
-        """What a value is called in messages."""
-        return f"{self.where}: {key}" if self.where else key
-
-    def elements(self, key: str) -> list[_Element]:
-        """The mappings of a list, called by their names, or their numbers."""
-        found = []
-        for k, each in enumerate(self.take(key, _list, [])):
-            name = each.get("name") if isinstance(each, dict) else None
-            called = f"{key}[{k}]" + (f" {name!r}" if isinstance(name, str) else "")
-            found.append(_Element(self.at(called), each, self.folder))
-        return found
-
-    def mappings(self, key: str) -> dict[str, Any]:
-        """What a mapping has by names."""
-        return self.take(key, _mapping, {})
-
-    def file(self, key: str) -> str | None:
-        """The path of a file that exists, given relative to the folder, or by an address."""
-        def found(where, value):
-            try:
-                return str(locate_beside(_text(where, value), self.folder))
-            except ValueError as error:
-                raise ValueError(f"{where}: {error}") from None
-        return self.take(key, found)
-
-    def end(self) -> None:
-        """Refuse keys that nothing has taken."""
-        for key in self._data:
-            if key not in self._known:
-                raise ValueError(f"{self.at(str(key))[:200]} is not known here; known are {', '.join(self._known)}")
-
-
-def _scene(given: _Element) -> SceneFile:
+def _scene(given: Element) -> SceneFile:
     of_scene = _coefficients(given, Material())
     materials = {name: _material(f"materials: {name}", value, {}, given.folder, of_scene)
                  for name, value in given.mappings("materials").items()}
-    rules = _Element("combination", given.mappings("combination"), given.folder)
-    combination = Combination(*(rules.take(key, _text, default) for key, default in Combination()._asdict().items()))
+    rules = Element("combination", given.mappings("combination"), given.folder)
+    combination = Combination(*(rules.take(key, a_text, default) for key, default in Combination()._asdict().items()))
     rules.end()
     found = SceneFile(
         tuple(_robot(each, materials, of_scene) for each in given.elements("robots")),
         tuple(_object(each, materials) for each in given.elements("objects")),
         given.take("ground", checks.flag, False),
-        tuple(given.take("gravity", _vector(3), np.array(GRAVITY)).tolist()), of_scene, combination.checked("scene"))
+        tuple(given.take("gravity", vector(3), np.array(GRAVITY)).tolist()), of_scene, combination.checked("scene"))
     given.end()
     _check_names(found)
     return found
@@ -161,22 +109,23 @@ def _check_names(found: SceneFile) -> None:
             raise ValueError(f"robots: prefix {prefix!r} is that of two robots: each needs its own")
 
 
-def _robot(given: _Element, materials: Mapping[str, Material], of_scene: Material) -> RobotInScene:
+def _robot(given: Element, materials: Mapping[str, Material], of_scene: Material) -> RobotInScene:
     urdf = given.file("urdf")
     if urdf is None:
         raise ValueError(f"{given.where}: urdf is missing")
     found = RobotInScene(
-        urdf, _pose(given), given.take("prefix", _text, ""), given.take("floating_base", checks.flag, False),
-        given.take("base_link", _text), given.file("srdf"),
+        urdf, _pose(given), given.take("prefix", a_text, ""), given.take("floating_base", checks.flag, False),
+        given.take("base_link", a_text), given.file("srdf"),
         {link: _material(f"{given.where}: materials: {link}", value, materials, given.folder, of_scene)
          for link, value in given.mappings("materials").items()},
-        tuple(_pair(f"{given.where}: disable[{k}]", pair) for k, pair in enumerate(given.take("disable", _list, []))))
+        tuple(two_links(f"{given.where}: disable[{k}]", each)
+              for k, each in enumerate(given.take("disable", a_list, []))))
     given.end()
     return found
 
 
-def _object(given: _Element, materials: Mapping[str, Material]) -> SceneObject:
-    name = given.take("name", _text)
+def _object(given: Element, materials: Mapping[str, Material]) -> SceneObject:
+    name = given.take("name", a_text)
     if name is None:
         raise ValueError(f"{given.where}: name is missing")
     if given.has("shapes"):
@@ -191,8 +140,8 @@ def _object(given: _Element, materials: Mapping[str, Material]) -> SceneObject:
         own = {key: getattr(named, key) if value is None else value for key, value in own.items()}
     try:
         found = SceneObject(name, shapes, given.take("mass", checks.positive), _pose(given), **own,
-                            belt=given.take("belt", _vector(3), np.zeros(3)),
-                            inertia=given.take("inertia", _array(6, 6)))
+                            belt=given.take("belt", vector(3), np.zeros(3)),
+                            inertia=given.take("inertia", array(6, 6)))
     except ValueError as error:
         text = str(error)
         raise ValueError(text if text.startswith(given.where) else f"{given.where}: {text}") from None
@@ -200,16 +149,16 @@ def _object(given: _Element, materials: Mapping[str, Material]) -> SceneObject:
     return found
 
 
-def _shape(given: _Element, placed: bool) -> tuple[Shape, np.ndarray]:
+def _shape(given: Element, placed: bool) -> tuple[Shape, np.ndarray]:
     """A shape; placed: at its own pose in its object, and alone in its mapping."""
-    kind = given.take("shape", _one_of((*SHAPES, "mesh")))
+    kind = given.take("shape", one_of((*SHAPES, "mesh")))
     if kind is None:
         raise ValueError(f"{given.where}: shape is missing; it must be one of {', '.join((*SHAPES, 'mesh'))}")
     if kind == "mesh":
         shape = _mesh(given)
     else:
         make, names = SHAPES[kind]
-        values = [given.take(name, _numbers) for name in names]
+        values = [given.take(name, numbers) for name in names]
         for name, value in zip(names, values, strict=True):
             if value is None:
                 raise ValueError(f"{given.where}: {name} of the {kind} is missing")
@@ -221,20 +170,20 @@ def _shape(given: _Element, placed: bool) -> tuple[Shape, np.ndarray]:
     return shape, pose
 
 
-def _mesh(given: _Element) -> Shape:
+def _mesh(given: Element) -> Shape:
     file = given.file("file")
     if file is None:
         raise ValueError(f"{given.where}: file of the mesh is missing")
-    scale = given.take("scale", _vector(3), np.ones(3))
+    scale = given.take("scale", vector(3), np.ones(3))
     try:
         return ConvexHull(simplified(np.concatenate([mesh.vertices for mesh in meshes_of(file)]) * scale, VERTICES))
     except ValueError as error:
         raise ValueError(f"{given.where}: file {file}: {error}") from None
 
 
-def _pose(given: _Element) -> np.ndarray:
+def _pose(given: Element) -> np.ndarray:
     C = np.eye(4)
-    rpy, quaternion = given.take("rpy", _vector(3)), given.take("quaternion", _vector(4))
+    rpy, quaternion = given.take("rpy", vector(3)), given.take("quaternion", vector(4))
     if rpy is not None and quaternion is not None:
         raise ValueError(f"{given.where}: rpy and quaternion are both given; one is enough")
     if rpy is not None:
@@ -244,7 +193,7 @@ def _pose(given: _Element) -> np.ndarray:
         if not length > 0.0:
             raise ValueError(f"{given.at('quaternion')} 0 0 0 0 has no direction")
         C[:3, :3] = _rotation(quaternion / length)
-    C[:3, 3] = given.take("xyz", _vector(3), np.zeros(3))
+    C[:3, 3] = given.take("xyz", vector(3), np.zeros(3))
     return C
 
 
@@ -263,7 +212,7 @@ def _rotation(q):
     return np.eye(3) + 2.0 * (w * v + v @ v)
 
 
-def _coefficients(given: _Element, default: Material) -> Material:
+def _coefficients(given: Element, default: Material) -> Material:
     values = [given.take(key, checks.number) for key in COEFFICIENTS]
     return default.but(*values).checked(given.where or "scene")
 
@@ -272,71 +221,15 @@ def _material(where: str, value: Any, materials: Mapping[str, Material], folder:
     """A material by its name, or as a mapping of coefficients; those that are missing are the default's."""
     if isinstance(value, str):
         return _known_material(materials)(where, value)
-    given = _Element(where, value, folder)
+    given = Element(where, value, folder)
     found = _coefficients(given, default)
     given.end()
     return found
 
 
-# ------------------------------------------------------------------------------------------------- values
-def _shown(x: Any) -> str:
-    return "nothing" if x is None else checks.described(x)
-
-
-def _text(where: str, x: Any) -> str:
-    if not isinstance(x, str):
-        raise ValueError(f"{where} must be text, not {_shown(x)}")
-    return x
-
-
-def _list(where: str, x: Any) -> list:
-    if not isinstance(x, list):
-        raise ValueError(f"{where} must be a list, not {_shown(x)}")
-    return x
-
-
-def _mapping(where: str, x: Any) -> dict:
-    if not isinstance(x, dict) or not all(isinstance(key, str) for key in x):
-        raise ValueError(f"{where} must be a mapping of names to values, not {_shown(x)}")
-    return x
-
-
-def _pair(where: str, x: Any) -> tuple[str, str]:
-    if not isinstance(x, list) or len(x) != 2:
-        raise ValueError(f"{where} must be two links, not {_shown(x)}")
-    return _text(where, x[0]), _text(where, x[1])
-
-
-def _numbers(where: str, x: Any) -> Any:
-    """A number, or lists of numbers."""
-    return checks.number(where, x) if not isinstance(x, list) else checks.finite_numbers(where, _no_flags(where, x))
-
-
-def _no_flags(where: str, x: Any) -> Any:
-    """The lists, in which nothing is True or False, which NumPy takes for numbers."""
-    for each in x:
-        if isinstance(each, list):
-            _no_flags(where, each)
-        elif isinstance(each, bool):
-            raise ValueError(f"{where} must be made of numbers, not {each}")
-    return x
-
-
-def _vector(size: int) -> Callable[[str, Any], np.ndarray]:
-    return lambda where, x: checks.vector(where, _no_flags(where, _list(where, x)), size)
-
-
-def _array(*shape: int) -> Callable[[str, Any], np.ndarray]:
-    return lambda where, x: poses.numbers(where, "array", _no_flags(where, _list(where, x)), shape)
-
-
-def _one_of(names: Collection[str]) -> Callable[[str, Any], str]:
-    return lambda where, x: checks.one_of(where, _text(where, x), tuple(names))
-
-
 def _known_material(materials: Mapping[str, Material]) -> Callable[[str, Any], Material]:
     def found(where, x):
-        if _text(where, x) not in materials:
+        if a_text(where, x) not in materials:
             raise ValueError(f"{where} {x!r} does not exist; materials are {', '.join(materials) or 'none'}")
         return materials[x]
     return found

@@ -1,9 +1,9 @@
 """x+ = A x + B u over a step with contacts, whose modes are held: open, sticking, or sliding along their velocity.
 
-A step solves M w = J^T x for the change w of velocities by impulses x, with J (v0 + w) + a = 0 along the directions that
-a contact holds, a of moving surfaces and gaps. Its derivative is that of these equations, M dw + dM w = J^T dx + dJ^T x,
-at the x of the step; twice, since penetrations are corrected by a second problem of the same form. dM is that of inverse
-dynamics, dJ that of touch_derivatives.py."""
+A step solves M w = J^T x for the change w of velocities by impulses x, with J (v0 + w) + a = 0 along the directions
+that a contact holds, a of moving surfaces and gaps. Its derivative is that of these equations, M dw + dM w = J^T dx +
+dJ^T x, at the x of the step; twice, since penetrations are corrected by a second problem of the same form. dM is that
+of inverse dynamics, dJ that of touch_derivatives.py."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -19,7 +19,9 @@ from .touch_derivatives import Rows, TouchRows
 OPEN, STICKING, SLIDING = "open", "sticking", "sliding"
 STILL = 1e-9            # of the largest velocity of a contact without impulses: less is none
 NEAR = 1e-7             # of that, and of the largest impulse: margins that are less are said to be ambiguous
+AT_REST = 1e-13         # of the largest velocity: that of a joint which is held
 DEPENDENT = 1e-11       # of singular values: rows that others hold
+SHARED = 1e-7           # of the largest of rows: what impulses that others undo may add up to
 CORRECTED = 1e-11       # m: a correction of penetrations that is less is none
 
 
@@ -30,9 +32,9 @@ class ContactModes(NamedTuple):
     N, in the root link's frame; velocity (k, 3) at the end of the step, of the first's point less that of the second's,
     in m/s; mode: "open", "sticking" or "sliding".
 
-    How far a contact is from another mode: opening (k,), of open ones gap / dt and the normal velocity in m/s, of closed
-    ones the normal impulse in N s; slipping (k,), of sticking ones by how much friction could be larger, in N s, of
-    sliding ones the speed in m/s, else inf. ambiguous (k,): one of them is 0 but for rounding."""
+    How far a contact is from another mode: opening (k,), of open ones gap / dt and the normal velocity in m/s, of
+    closed ones the normal impulse in N s; slipping (k,), of sticking ones by how much friction could be larger, in N s,
+    of sliding ones the speed in m/s, else inf. ambiguous (k,): one of them is 0 but for rounding."""
 
     pair: np.ndarray
     gap: np.ndarray
@@ -48,12 +50,17 @@ class ContactModes(NamedTuple):
 
 class StepModel(NamedTuple):
     """A (..., 2n, 2n) and B (..., 2n, n) of a step, of deviations (dq, dqd) along the joint twists and dtau; the state
-    q, qd after it; and the ContactModes that are held, of several states a list."""
+    q, qd after it; determined (...): whether the modes determine these derivatives; and the ContactModes that are held,
+    of several states a list.
+
+    They do not where contacts share a load in a way that no law determines, and slide in different directions, as the
+    four feet of a table that turns: then A and B are those of the least change of the impulses."""
 
     A: np.ndarray
     B: np.ndarray
     q: np.ndarray
     qd: np.ndarray
+    determined: Any
     contacts: Any
 
 
@@ -98,8 +105,8 @@ def differentiate(touching: Any, step: Step, rows: TouchRows, landed: float) -> 
     da[:, 2, :n] += np.where(lands, 1.0 / h, 0.0)[:, None] * given.gap_by_q
     x = h * np.einsum("kri,ki->kr", given.axes, force)
     held, modes = _modes(touching, step, given, _Held(step.qd_after, x, given.J @ step.qd_after + a, mu, _still(
-        robot, step)), mu, given.J @ free + a, (pair, gap, point, force))
-    dv = _respond(inertia, given, mu, held, step.qd_after - free, dv0, da)
+        robot, step)), mu, given.J @ free + a, (pair, gap, force))
+    dv, determined = _respond(inertia, given, mu, held, step.qd_after - free, dv0, da)
 
     # what corrects penetrations: velocities of the displacement alone
     moved = robot.difference(step.q, step.q_after) / h - step.qd_after
@@ -110,14 +117,14 @@ def differentiate(touching: Any, step: Step, rows: TouchRows, landed: float) -> 
     da[:, 2] += given.J[:, 2] @ dv
     ends = gap / h + given.J[:, 2] @ step.qd_after + given.belt[:, 2]
     corrections = _corrections(inertia, given, mu, held, moved, ends, h)
-    shift = _respond(inertia, given, mu, corrections, moved, np.zeros((n, 3 * n)), da)
+    shift, also = _respond(inertia, given, mu, corrections, moved, np.zeros((n, 3 * n)), da)
 
     after = np.zeros((2 * n, 3 * n))
     after[n:] = dv
     T, E = displacement(robot.model, h * (step.qd_after + moved))
     after[:n] = E @ (h * (dv + shift))
     after[:n, :n] += T
-    return StepModel(after[:, :2 * n], after[:, 2 * n:], step.q_after, step.qd_after, modes)
+    return StepModel(after[:, :2 * n], after[:, 2 * n:], step.q_after, step.qd_after, determined and also, modes)
 
 
 def _read(touching, report):
@@ -137,13 +144,13 @@ def _still(robot, step):
         single = model.places_in_q >= 0
         x = step.q[model.places_in_q]
         acts = acts | single & ((x <= model.lower) | (x >= model.upper))
-    return np.flatnonzero(acts & (step.qd_after == 0.0))
+    return np.flatnonzero(acts & (np.abs(step.qd_after) <= AT_REST * np.abs(step.qd_after).max()))
 
 
 # ------------------------------------------------------------------------------------------------- modes
 def _modes(touching, step, given: Rows, found, mu, free, told):
     """The modes of contacts, and what is told of them; free (k, 3): velocities without impulses."""
-    (pair, gap, point, force), x, c = told, found.x, found.c
+    (pair, gap, force), x, c = told, found.x, found.c
     still = STILL * np.abs(free).max(initial=0.0) + 10.0 * step.report[:RESIDUALS].max()
     speed, friction = np.hypot(c[:, 0], c[:, 1]), np.hypot(x[:, 0], x[:, 1])
     closed = (x[:, 2] > 0.0) | (c[:, 2] <= still)
@@ -178,7 +185,8 @@ def _corrections(inertia, given, mu, held, moved, ends, h):
     """What holds contacts in the second problem, whose unknown is `moved` (n); ends (k,): gaps at the end of the step
     without it, over h.
 
-    Where nothing is corrected, contacts that are closed stay where they are, in all directions if they have friction."""
+    Where nothing is corrected, contacts that are closed stay where they are, in all directions if they have friction.
+    """
     c = given.J @ moved
     c[:, 2] += ends
     closed = held.mode != OPEN
@@ -243,7 +251,7 @@ class _Inertia:
 
 def _respond(inertia, given: Rows, mu, held: _Held, w, dz, da):
     """The derivatives (n, 3n) of z, whose change by impulses is w, from those that it would have without, dz, and those
-    of a (k, 3, 3n).
+    of a (k, 3, 3n); and whether the modes determine them.
 
     A contact that slides has x = x_n (n - mu d), d its direction, which turns with its velocity: across d
     dx = -mu x_n dc / |c|."""
@@ -278,9 +286,13 @@ def _respond(inertia, given: Rows, mu, held: _Held, w, dz, da):
         rates.append(np.zeros(3 * n))
         yields.append(0.0)
     if not forces:
-        return dz
+        return dz, True
     D, E = np.array(forces), np.array(velocities)
     S = E @ inertia.inverse @ D.T + np.diag(yields)
     size = 1.0 / np.sqrt(np.einsum("ri,ij,rj->r", E, inertia.inverse, E) + np.array(yields))
-    y = np.linalg.lstsq(size[:, None] * S * size, size[:, None] * (E @ dz + np.array(rates)), rcond=DEPENDENT)[0]
-    return dz - inertia.inverse @ D.T @ (size[:, None] * y)
+    U, values, Vt = np.linalg.svd(size[:, None] * S * size)
+    rank = int((values > DEPENDENT * values[0]).sum())
+    y = Vt[:rank].T @ (U[:, :rank].T @ (size[:, None] * (E @ dz + np.array(rates))) / values[:rank, None])
+    scaled = size[:, None] * D                      # by impulses that contacts share as they like nothing may change
+    idle = np.abs(Vt[rank:] @ scaled).max(initial=0.0) <= SHARED * np.abs(scaled).max()
+    return dz - inertia.inverse @ scaled.T @ y, bool(idle)

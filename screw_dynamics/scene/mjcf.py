@@ -33,10 +33,11 @@ class MjcfScene(NamedTuple):
 def read_mjcf_scene(source: Any, folder: str | os.PathLike | None = None, vertices: int = VERTICES) -> MjcfScene:
     """The MjcfScene of MJCF text, a path, an MjSpec or an MjModel; source and folder as of read_mjcf.
 
-    Geoms that some pair has are shapes: planes, spheres, capsules, boxes, cylinders, height fields; of a mesh its convex
-    hull, which touches in MuJoCo too, with at most so many vertices. Pairs are MuJoCo's: by contype and conaffinity,
-    without those of one body or of a body and its parent, and without <exclude>; and each <pair>. Of two geoms that of
-    the higher priority, or the larger value, has the friction, sliding, torsional and rolling as condim has it.
+    Geoms that some pair has are shapes: planes, spheres, capsules, boxes, cylinders, height fields; of a mesh its
+    convex hull, which touches in MuJoCo too, with at most so many vertices. Pairs are MuJoCo's: by contype and
+    conaffinity, without those of one body or of a body and its parent, and without <exclude>; and each <pair>. Of two
+    geoms that of the higher priority, or the larger value, has the friction, sliding, torsional and rolling as condim
+    has it.
 
     Nothing is soft here, and nothing rebounds: an MjcfWarning names margins, gaps, solref and solimp that are ignored,
     and geoms that are left out: ellipsoids, signed distances, flat meshes."""
@@ -69,7 +70,7 @@ def _has_contacts(mj):
 
 def _dynamic_pairs(mj):
     """{(geom, geom): Material} by contype and conaffinity."""
-    from mujoco import mjtDisableBit        # whose numbers depend on the version
+    from mujoco import mjtDisableBit  # whose numbers depend on the version
 
     excluded = {frozenset((int(signature) >> 16, int(signature) & 0xffff)) for signature in mj.exclude_signature}
     welded, parent = mj.body_weldid, mj.body_weldid[mj.body_parentid[mj.body_weldid]]

@@ -155,6 +155,6 @@ def _inertia(shapes, mass):
     return total
 
 
-def _kept(a):
-    a.setflags(write=False)
-    return a
+def _kept(array):
+    array.setflags(write=False)
+    return array

@@ -70,10 +70,10 @@ class Scene(SceneLinearization, ScenePlanning):
     """Robots, bodies and the ground, which touch with friction: contacts that stick, slide, roll and rebound.
 
     robot: a Robot, or several {prefix: Robot}, "left/" say, whose links and joints get it before their names, fixed to
-    one world at `poses` {prefix: (4, 4)}. Their links touch with `shapes` {link: shape, (shape, pose (4, 4) in the link), or several
-    of these}, or with those of a list of CollisionShapes; without it, with the collision shapes of the URDF that a robot
+    one world at `poses` {prefix: (4, 4)}. Their links touch with `shapes` {link: shape, (shape, pose (4, 4) in the
+    link), or several of these}, or with those of a list of CollisionShapes; without it, with the collision shapes of the URDF that a robot
     was read from. self_collisions: links of robots touch each other, too, as scene.self_collision has it: without srdf,
-    a path or text, those are left out that samples of configurations find in contact always or never. ground: the plane z = 0. friction, restitution, torsion and
+    a path or text, or one for each {prefix: path}, those are left out that samples of configurations find in contact always or never. ground: the plane z = 0. friction, restitution, torsion and
     rolling: of all surfaces without their own; `materials` {link: Material, or its friction} are those of links; what
     two surfaces have between them says `combination`, contact.materials.Combination.
 
@@ -85,10 +85,11 @@ class Scene(SceneLinearization, ScenePlanning):
     def __init__(self, robot: Robots, *, ground: bool = False, friction: float = 0.8, restitution: float = 0.0,
                  torsion: float = 0.0, rolling: float = 0.0, shapes: Shapes = None,
                  materials: Mapping[str, Any] | None = None, self_collisions: bool = False,
-                 srdf: Source | None = None, poses: Mapping[str, ArrayLike] | None = None,
+                 srdf: Source | Mapping[str, Source] | None = None, poses: Mapping[str, ArrayLike] | None = None,
                  disable: Iterable[tuple[str, str]] = (), combination: Combination | None = None,
                  max_contacts: int | None = None, margin: float = 0.02, slow: float = 0.01):
         self._robots = mounted(robot, poses or {})
+        self._prefixes = ("",) if isinstance(robot, Robot) else tuple(robot)
         self.material = Material(friction, restitution, torsion, rolling).checked("scene")
         self.combination = (combination or Combination()).checked("scene")
         self._objects: dict[str, SceneObject] = {}
@@ -107,20 +108,18 @@ class Scene(SceneLinearization, ScenePlanning):
 
     @classmethod
     def from_file(cls, source: str | os.PathLike, **options: Any) -> Scene:
-        """The scene of a YAML file, or of its text, docs/scenes.md; options as of Scene, which count for more than the
+        """The scene of a YAML file, or of its text, docs/scene_files.md; options as of Scene, which count for more than the
         file. ValueError names file, element and value."""
         given = read_scene(source)
         robots = {each.prefix: Robot.from_urdf(each.urdf, each.base_link, gravity=given.gravity,
                                                floating_base=each.floating_base) for each in given.robots}
         shapes = [shape for each in given.robots for shape in of_robot(each, robots[each.prefix])]
         disable = [(each.prefix + a, each.prefix + b) for each in given.robots for a, b in each.disable]
-        srdf = [each.srdf for each in given.robots if each.srdf is not None]
-        if srdf and len(given.robots) > 1:
-            raise ValueError("an SRDF is taken with one robot alone, not with several")
+        srdf = {each.prefix: each.srdf for each in given.robots if each.srdf is not None}
         poses = {each.prefix: each.pose for each in given.robots}
         scene = cls(robots or Robot(ModelBuilder("world").build(), given.gravity), **{
             **given.material._asdict(), "ground": given.ground, "combination": given.combination, "shapes": shapes,
-            "poses": poses, "disable": disable, "srdf": srdf[0] if srdf else None, **options})
+            "poses": poses, "disable": disable, "srdf": srdf or None, **options})
         for each in given.objects:
             scene.add_object(each)
         return scene
@@ -274,8 +273,9 @@ class Scene(SceneLinearization, ScenePlanning):
         def gaps(q, pairs):
             touching = Touching(robot, solids, pairs, [self.material] * len(pairs))
             return touching.least_gaps(q)
-        return dict.fromkeys(self_collision(robot.model, shapes, gaps, srdf=srdf, disable=[
-            tuple(pair) for pair in self._disabled if pair <= set(robot.link_names)]).pairs)
+        disable = [tuple(pair) for pair in self._disabled if pair <= set(robot.link_names)]
+        return dict.fromkeys(self_collision(robot.model, shapes, gaps, srdf=srdf, prefixes=self._prefixes,
+                                            disable=disable).pairs)
 
     def _may_touch(self, robot, a, b):
         """Whether two solids, one of them an object's, are on bodies that move against each other."""

@@ -13,8 +13,8 @@ from screw_dynamics.model.model import Model
 from screw_dynamics.urdf.source import Source
 from screw_dynamics.urdf.srdf import Disabled, ordered, read_srdf
 
-ALWAYS = 0.95           # of the samples: two links that touch in so many are made to, as MoveIt's setup assistant has it
-AT_ONCE = 500           # samples whose gaps are asked for at once
+ALWAYS = 0.95       # of the samples: two links that touch in so many are made to, as MoveIt's setup assistant has it
+AT_ONCE = 500       # samples whose gaps are asked for at once
 
 Pair = tuple[int, int]
 # gaps(q, pairs): the gap in m (k, len(pairs)), negative inside, of pairs of shapes at configurations q (k, nq).
@@ -29,22 +29,29 @@ class SelfCollision(NamedTuple):
 
 
 def self_collision(model: Model, shapes: Sequence[CollisionShape], gaps: Gaps | None = None, *,
-                   srdf: Source | None = None, disable: Iterable[tuple[str, str]] = (),
-                   enable: Iterable[tuple[str, str]] = (), groups: Iterable[Iterable[str]] = (), samples: int = 1000,
-                   seed: int = 0) -> SelfCollision:
+                   srdf: Source | Mapping[str, Source] | None = None, prefixes: Iterable[str] = ("",),
+                   disable: Iterable[tuple[str, str]] = (), enable: Iterable[tuple[str, str]] = (),
+                   groups: Iterable[Iterable[str]] = (), samples: int = 1000, seed: int = 0) -> SelfCollision:
     """The pairs of a robot's shapes that may touch.
 
-    Never those of one body, nor of two that a joint connects (a free joint does not). disable [(link, link)]: nor these;
-    groups: nor those of two links in one group, of a hand, say. srdf: nor those that it disables. enable [(link, link)]:
-    whatever comes after this, these are looked at.
+    Never those of one body. disable [(link, link)]: nor these. enable [(link, link)]: these are looked at, whatever is
+    said below. Nor those of two bodies that a joint connects (a free joint does not); groups: nor those of two links in
+    one group, of a hand, say; srdf: nor those that it disables. prefixes: of several robots in one model, those of
+    their names; no joint connects two of them, and srdf is {prefix: SRDF}, whose links have no prefix.
 
-    Without an SRDF, where gaps are given: nor those of two links that touch in the neutral configuration, that touch in
-    none of `samples` configurations within limits, or in ALWAYS of them; of loops, samples know nothing. The same seed
-    gives the same pairs. ValueError names a link that does not exist."""
+    Without an SRDF of its robot, where gaps are given: nor those of two links that touch in the neutral configuration,
+    that touch in none of `samples` configurations within limits, or in ALWAYS of them; of loops, samples know nothing.
+    The same seed gives the same pairs. ValueError names a link that does not exist."""
     body_of = {link: body for link, (body, _) in model.frames.items()}
     for shape in shapes:
         checks.known_link(shape.link, body_of)
-    disabled = Disabled() if srdf is None else read_srdf(srdf, body_of)
+    prefixes = sorted(prefixes, key=len, reverse=True)
+
+    def robot_of(link):
+        return next((prefix for prefix in prefixes if link.startswith(prefix)), "")
+    disabled = {prefix: _with_prefix(prefix, read_srdf(source, [link[len(prefix):] for link in body_of
+                                                                if robot_of(link) == prefix]))
+                for prefix, source in _sources(srdf, prefixes)}
     without, kept = _named_pairs("disable", disable, body_of), _named_pairs("enable", enable, body_of)
     together = [frozenset(checks.known_link(link, body_of) for link in group) for group in _lists(groups)]
     joined = _joined(model, {body_of[shape.link] for shape in shapes})
@@ -57,22 +64,37 @@ def self_collision(model: Model, shapes: Sequence[CollisionShape], gaps: Gaps | 
             return "disabled"
         if ordered(a, b) in kept:
             return ""
-        if (min(i, j), max(i, j)) in joined:
+        if (min(i, j), max(i, j)) in joined and robot_of(a) == robot_of(b):
             return "joined by a joint"
         if any(a in group and b in group for group in together):
             return "one group"
-        return "SRDF" if disabled.holds(a, b) else ""
+        return "SRDF" if robot_of(a) == robot_of(b) and disabled.get(robot_of(a), Disabled()).holds(a, b) else ""
     left_out = {pair: why for pair in combinations(sorted({shape.link for shape in shapes}), 2)
                 if (why := reason(*pair))}
     pairs = [(i, j) for i, j in combinations(range(len(shapes)), 2) if shapes[i].link != shapes[j].link
              and ordered(shapes[i].link, shapes[j].link) not in left_out]
-    if srdf is None and gaps is not None:
+    if gaps is not None:
         of_links = [ordered(shapes[i].link, shapes[j].link) for i, j in pairs]
-        sampled = [k for k, links in enumerate(of_links) if links not in kept]
+        sampled = [k for k, (a, b) in enumerate(of_links) if (a, b) not in kept
+                   and not (robot_of(a) == robot_of(b) and robot_of(a) in disabled)]
         left_out |= _by_samples(model, gaps, [pairs[k] for k in sampled], [of_links[k] for k in sampled],
                                 checks.whole("samples", samples, 1), checks.whole("seed", seed, 0))
         pairs = [pair for pair, links in zip(pairs, of_links, strict=True) if links not in left_out]
     return SelfCollision(tuple(pairs), left_out)
+
+
+def _sources(srdf, prefixes):
+    """(prefix, SRDF) of each."""
+    if srdf is None:
+        return []
+    given = srdf if isinstance(srdf, Mapping) else {"": srdf}
+    return [(checks.one_of("srdf: prefix", prefix, prefixes), source) for prefix, source in given.items()]
+
+
+def _with_prefix(prefix, found):
+    """What an SRDF disables, with a prefix of all names."""
+    pairs, enabled = (frozenset((prefix + a, prefix + b) for a, b in which) for which in (found.pairs, found.enabled))
+    return Disabled(pairs, frozenset(prefix + link for link in found.links), enabled)
 
 
 def _by_samples(model, gaps, pairs, of_links, samples, seed):
@@ -109,8 +131,8 @@ def _touching(gaps, q, pairs, group, count):
 
 
 def _joined(model, with_shapes):
-    """Bodies (i, j), i < j, -1 for the root, with one joint between them. Bodies in between that have neither shapes nor
-    inertia, of a joint of several degrees of freedom, belong to it."""
+    """Bodies (i, j), i < j, -1 for the root, with one joint between them. Bodies in between that have neither shapes
+    nor inertia, of a joint of several degrees of freedom, belong to it."""
     found = set()
     for body in range(len(model.parents)):
         parent, kinds = int(model.parents[body]), {model.kind_of(model.body_joints[body])}

@@ -4,7 +4,8 @@ from typing import Any
 
 LARGEST_TEXT = 16 * 2**20       # characters
 DEEPEST = 20                    # lists and mappings in each other; those of a scene are five deep
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")      # 1e-3 too, which YAML 1.1 has not
+# 1e-3 too, which is text in YAML 1.1.
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
 def parsed(text: str) -> Any:
@@ -59,13 +60,13 @@ def _value(yaml, node):
     if isinstance(node, yaml.MappingNode):
         found: dict[str, Any] = {}
         for key, value in node.value:
-            name = _value(yaml, key)
-            if not isinstance(name, str):
+            called = _value(yaml, key)
+            if not isinstance(called, str):
                 raise ValueError(f"line {key.start_mark.line + 1}: {key.value!r:.60} is no name; names of numbers and "
                                  "of yes, no, on and off need quotes")
-            if name in found:
-                raise ValueError(f"line {key.start_mark.line + 1}: {name!r} is given twice")
-            found[name] = _value(yaml, value)
+            if called in found:
+                raise ValueError(f"line {key.start_mark.line + 1}: {called!r} is given twice")
+            found[called] = _value(yaml, value)
         return found
     if kind == "null":
         return None

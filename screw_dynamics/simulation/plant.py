@@ -205,12 +205,12 @@ def push(plant: Plant, h: Scalar, q: list, qd: list) -> list:
         return qd
     for k in range(len(qd)):
         plant.acts[ADDED, k] = plant.added[k]
-        plant.moved[k] = null(qd[k])
     if put_bounds(plant, h, q, qd, False) or plant.calls[DETECT] != 0:
         project(plant, PUSHED, h, q, qd)
     for k in range(len(qd)):
         plant.dry[k] = plant.acts[ADDED, k] = null(qd[k])
-        plant.moved[k] += qd[k]
+        if plant.calls[DETECT] == 0:
+            plant.moved[k] = qd[k]
     plant.span[1] = null(qd[0]) + 1.0
     return plant.moved
 

@@ -49,7 +49,8 @@ def collisions_of(source: Source, links: Collection[str] | None = None,
 
 
 def _read(source, path, links, vertices):
-    found, left_out = [], []
+    found: list[CollisionShape] = []
+    left_out: list[str] = []
     for link, element in elements(parse_xml(read_source(source)), "collision"):
         if links is not None and link not in links:
             continue
@@ -103,7 +104,8 @@ def _shape(geometry: Geometry, source: str | None, vertices: int) -> Shape:
         points = _points(str(path), path.stat().st_mtime_ns)
         return ConvexHull(simplified(points * np.array(geometry.size), vertices))
     if geometry.kind == "box":
-        return Box(geometry.size)
+        x, y, z = geometry.size
+        return Box((x, y, z))
     return {"sphere": Sphere, "cylinder": Cylinder, "capsule": Capsule}[geometry.kind](*geometry.size)
 
 

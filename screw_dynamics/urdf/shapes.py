@@ -54,7 +54,8 @@ def geometry_of(link: str, element: etree._Element) -> Geometry | None:
     kind = geometry.tag
     if kind == "mesh":
         scale = numbers(geometry.get("scale", "1 1 1"))
-        return Geometry(link, kind, scale * 3 if len(scale) == 1 else scale[:3], placed, geometry.get("filename", ""))
+        scale = scale * 3 if len(scale) == 1 else scale[:3]
+        return Geometry(link, kind, scale, placed, geometry.get("filename", ""))
     if kind not in SIZES:
         raise UnknownShape(f"shape {quote(kind)} is not known")
     size = numbers(" ".join(geometry.get(name, "") for name in SIZES[kind]), 3 if kind == "box" else len(SIZES[kind]))

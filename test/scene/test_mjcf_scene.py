@@ -29,7 +29,8 @@ SCENE = """<mujoco>
         <body name="hand" pos="0.4 0 0"><joint name="wrist" axis="0 1 0"/>
           <geom name="palm" type="mesh" mesh="wedge" friction="0.2" priority="1"/></body></body></body>
     <body name="ball" pos="0 2 3"><freejoint name="ball"/>
-      <geom name="ball" type="sphere" size="0.1" friction="1.5 0.02 0.003" condim="4" contype="3" conaffinity="3"/></body>
+      <geom name="ball" type="sphere" size="0.1" friction="1.5 0.02 0.003" condim="4" contype="3" conaffinity="3"/>
+    </body>
     <body name="stick" pos="0 -2 3"><freejoint name="stick"/>
       <geom name="stick" type="capsule" size="0.05 0.2" condim="1"/></body>
   </worldbody>

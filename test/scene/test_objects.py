@@ -130,7 +130,8 @@ def test_a_rule_that_does_not_exist_is_refused():
 
 
 def test_materials_go_by_links():
-    shapes = on_links({"foot": [Sphere(0.1), (Box((1, 1, 1)), shifted(1, 0, 0))], "hand": Sphere(0.2)}, ["foot", "hand"])
+    given = {"foot": [Sphere(0.1), (Box((1, 1, 1)), shifted(1, 0, 0))], "hand": Sphere(0.2)}
+    shapes = on_links(given, ["foot", "hand"])
     found = with_materials(shapes, {"foot": 0.2}, ["foot", "hand"])
     assert [(each.link, each.material) for each in found] == [
         ("foot", Material(0.2)), ("foot", Material(0.2)), ("hand", None)]
@@ -141,3 +142,8 @@ def test_materials_go_by_links():
             with_materials(shapes, materials, ["foot", "hand"])
     with pytest.raises(ValueError, match="'leg' does not exist"):
         on_links({"leg": Sphere(1.0)}, ["foot"])
+
+
+def test_friction_and_restitution_have_rules_of_their_own():
+    found = Combination("smaller", "mean").of(Material(0.2, 0.2, 0.01, 0.02), Material(0.8, 0.6, 0.03, 0.0))
+    assert found == pytest.approx(Material(0.2, 0.4, 0.03, 0.02), rel=1e-15)

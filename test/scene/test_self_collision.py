@@ -8,6 +8,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.contact.on_links import CollisionShape
 from screw_dynamics.contact.shapes import Sphere
+from screw_dynamics.model.joining import Mounted, join
 from screw_dynamics.scene.self_collision import self_collision
 from screw_dynamics.urdf.collisions import read_collisions
 from screw_dynamics.urdf.srdf import read_srdf
@@ -26,8 +27,8 @@ def chain(count, limits=None, root="base"):
         builder.add_joint(f"joint {k}", f"link {k}", parent, (0, 0, 1, 0, 0, 0), at, np.eye(6), limits=limits)
     end = np.eye(4)
     end[0, 3] = 0.5
-    shapes = [CollisionShape(root, Sphere(0.1), AT), *(CollisionShape(f"link {k}", Sphere(0.1), end) for k in range(count))]
-    return builder.build(), shapes
+    moving = [CollisionShape(f"link {k}", Sphere(0.1), end) for k in range(count)]
+    return builder.build(), [CollisionShape(root, Sphere(0.1), AT), *moving]
 
 
 def gaps_of(model, shapes):
@@ -84,7 +85,8 @@ def test_links_without_inertia_inside_a_joint_belong_to_it():
 
 def test_users_disable_and_enable_pairs_and_groups():
     model, shapes = chain(4)
-    found = self_collision(model, shapes, disable=[("link 3", "base")], groups=[("link 0", "link 2", "link 3"), ["base"]],
+    groups = [("link 0", "link 2", "link 3"), ["base"]]
+    found = self_collision(model, shapes, disable=[("link 3", "base")], groups=groups,
                            enable=[("link 1", "link 0"), ("link 3", "link 0")])
     assert links_of(found, shapes) == {("base", "link 1"), ("base", "link 2"), ("link 0", "link 1"),
                                        ("link 0", "link 3"), ("link 1", "link 3")}
@@ -144,7 +146,8 @@ def test_pairs_of_links_are_those_of_pinocchio(urdf, srdf):
     path, robot = PATHS[urdf], real_robot(urdf)
     srdf = path.parents[2] / srdf
     model = pinocchio.buildModelFromUrdf(str(path))
-    theirs = pinocchio.buildGeomFromUrdf(model, str(path), pinocchio.COLLISION, [str(path.parents[4])])
+    theirs = pinocchio.buildGeomFromUrdf(model, str(path), pinocchio.COLLISION,
+                                         package_dirs=[str(path.parents[4])])
     theirs.addAllCollisionPairs()
     pinocchio.removeCollisionPairs(model, theirs, str(srdf))
     names = [each.name.rpartition("_")[0] for each in theirs.geometryObjects]
@@ -158,8 +161,9 @@ def test_pairs_of_links_are_those_of_pinocchio(urdf, srdf):
 
 
 def test_an_srdf_disables_links_but_for_pairs_that_it_enables():
-    found = read_srdf("""<robot><group name="arm"/><disable_default_collisions link="a"/>
-        <enable_collisions link1="b" link2="a"/><disable_collisions link1="c" link2="b" reason="Never"/></robot>""", "abcd")
+    text = """<robot><group name="arm"/><disable_default_collisions link="a"/>
+        <enable_collisions link1="b" link2="a"/><disable_collisions link1="c" link2="b" reason="Never"/></robot>"""
+    found = read_srdf(text, "abcd")
     assert [found.holds(*pair) for pair in ("ab", "ba", "ac", "bc", "bd")] == [False, False, True, True, False]
 
 
@@ -196,3 +200,24 @@ def test_what_is_wrong_with_pairs_is_named(given, says):
         self_collision(model, shapes, **given)
     with pytest.raises(ValueError, match="'leg' does not exist"):
         self_collision(model, [CollisionShape("leg", Sphere(1.0), AT)])
+
+
+# ------------------------------------------------------------------------------------------------- several robots
+def test_two_robots_on_one_world_have_srdfs_of_their_own_and_no_joint_between_them():
+    model, shapes = chain(3)
+    apart = np.eye(4)
+    apart[1, 3] = 0.6
+    both = join(sd.ModelBuilder("world").build(), [Mounted(model, "left/"), Mounted(model, "right/", apart)])
+    all_of = [shape._replace(link=prefix + shape.link) for prefix in ("left/", "right/") for shape in shapes]
+    text = '<robot><disable_collisions link1="base" link2="link 2"/></robot>'
+    found = self_collision(both, all_of, gaps_of(both, all_of), srdf={"left/": text}, prefixes=("left/", "right/"))
+    pairs = links_of(found, all_of)
+    assert ("left/base", "right/link 0") in pairs and found.left_out["left/base", "left/link 0"] == "joined by a joint"
+    assert found.left_out["left/base", "left/link 2"] == "SRDF"
+    assert ("left/base", "left/link 1") in pairs            # by the SRDF
+    assert ("right/base", "right/link 2") in pairs          # by samples
+    assert found.left_out["left/base", "right/base"] == "one body"
+    with pytest.raises(ValueError, match="srdf: prefix 'up/' must be one of"):
+        self_collision(both, all_of, srdf={"up/": text}, prefixes=("left/",))
+    with pytest.raises(sd.UrdfError, match="link1 'left/base' does not exist; the links are 'base'"):
+        self_collision(both, all_of, srdf={"left/": text.replace('"base"', '"left/base"')}, prefixes=("left/",))

@@ -20,7 +20,8 @@ from screw_dynamics.contact.solids import (
 from screw_dynamics.numba_internals import pipelines
 from screw_dynamics.numbers.lanes import WIDTH, splat
 from screw_dynamics.numbers.tables import table, width
-from screw_dynamics.numbers.values import FLAGS, kernel
+from screw_dynamics.numbers.values import FLAGS, PLAIN, kernel
+from screw_dynamics.screws.arrays import pose
 
 POSE = width(Located)
 
@@ -79,20 +80,36 @@ class Shapes:
     def memory(self, places):
         return np.concatenate([self.tables, np.zeros(places * self.numbers)])
 
-    def one(self, poses, margin=np.inf, repeat=1):
-        """Contacts at the poses (shapes, 4, 4)."""
+    def _run(self, places, poses, margin, found, repeat):
+        return compiled(self.kinds, places > 1)(self.memory(places), len(self.tables), poses.ravel(), self.slots,
+                                                float(margin), self.most, found.ravel(), repeat)
+
+    def one(self, poses, margin=1e3, repeat=1):
+        """Contacts at the poses (shapes, 4, 4); without the JIT in plain Python."""
+        if PLAIN:
+            return self.plain(poses, margin)
         poses = pose_numbers([np.eye(4), *poses])
         found = np.zeros((self.rows, CONTACT))
-        count, missed = compiled(self.kinds, False)(self.memory(1), len(self.tables), poses.ravel(), self.slots, margin, self.most,
-                             found.ravel(), repeat)
+        count, missed = self._run(1, poses, margin, found, repeat)
         return _read(found[:count], missed)
 
-    def lanes(self, poses, margin=np.inf, repeat=1):
+    def plain(self, poses, margin=1e3):
+        """Contacts at the poses (shapes, 4, 4), in plain Python."""
+        given = geometry_in(self.memory(1), 0, 0.0, len(self.tables))
+        contact = table(Contact, 0.0, self.rows)
+        count, missed = detector(self.kinds)(given, [pose(C) for C in (np.eye(4), *poses)], margin, contact, self.most)
+        gap, p, n, pair, key = (np.array(column[:count]) for column in contact)
+        return Found(pair, key, gap, p, n, missed)
+
+    def lanes(self, poses, margin=1e3, repeat=1):
         """Contacts at poses (WIDTH, shapes, 4, 4): of each state, with masked ones, as `gap` (count, WIDTH)."""
+        if PLAIN:
+            pair, key, gap, p, n, missed = self.plain(poses[0], margin)
+            return Found(pair, key, gap[:, None], p[None], n[None], missed)
         poses = pose_numbers([[np.eye(4), *each] for each in poses])           # (WIDTH, slots, 12)
         found = np.zeros((self.rows, 7 * WIDTH + 2))
-        count, missed = compiled(self.kinds, True)(self.memory(WIDTH), len(self.tables), np.ascontiguousarray(poses.transpose(1, 2, 0)).ravel(),
-                               self.slots, margin, self.most, found.ravel(), repeat)
+        poses = np.ascontiguousarray(poses.transpose(1, 2, 0))
+        count, missed = self._run(WIDTH, poses, margin, found, repeat)
         return _read(found[:count], missed, WIDTH)
 
 

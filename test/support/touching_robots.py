@@ -82,7 +82,8 @@ CAR = "".join([       # its base link is 0.1 m above the ground; it stands on tw
 STANDING = (0.0, 0.0, RADIUS, 0.0, 0.0, 0.0, 1.0)
 
 LEG, FOOT = 0.3, 0.02
-HIPS = {"front_left": (0.25, 0.15), "front_right": (0.25, -0.15), "rear_left": (-0.25, 0.15), "rear_right": (-0.25, -0.15)}
+HIPS = {"front_left": (0.25, 0.15), "front_right": (0.25, -0.15), "rear_left": (-0.25, 0.15),
+        "rear_right": (-0.25, -0.15)}
 
 
 def quadruped():

@@ -50,7 +50,7 @@ def test_shapes_of_real_robots_are_where_pinocchio_has_them(name):
     robot, path = real_robot(name), PATHS[name]
     model = pinocchio.buildModelFromUrdf(str(path))
     folders = [str(path.parents[4])]
-    theirs = pinocchio.buildGeomFromUrdf(model, str(path), pinocchio.COLLISION, folders)
+    theirs = pinocchio.buildGeomFromUrdf(model, str(path), pinocchio.COLLISION, package_dirs=folders)
     shapes, texts = collisions_of(path, robot.link_names)
     assert texts == [] and len(shapes) == len(theirs.geometryObjects) > 0
     q = robot.random_configuration(np.random.default_rng(1))

@@ -1,0 +1,53 @@
+"""The solver of contact problems as machine code at an address: compiled once, whoever calls it."""
+from functools import cache
+
+from numba import types
+
+from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.native import address, array_at, at, call
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.numbers.lanes import places
+from screw_dynamics.numbers.values import kernel
+
+from .cone_tables import Cones, cones, numbers
+from .cones import solve_cones
+from .impacts import solve_impacts
+
+
+def form_of_solver(lanes: bool) -> Form:
+    """What is compiled: of the address of a Cones, the numbers u, m, spins and rolls of its rows, 1 for impacts or 0,
+    and the threshold of these."""
+    like = lane if lanes else number
+
+    @compiled(f"contacts.solver{BATCHES * lanes}")
+    def native(where_, u, m, spins, rolls, impacts, threshold):
+        memory = array_at(0.0, where_, (places(like()) * numbers(u, m, spins, rolls),))
+        given = cones(like(), u, m, memory, 0, spins, rolls)
+        if impacts != 0:
+            solve_impacts(given, like() + threshold)
+        else:
+            solve_cones(given)
+    return Form(native, (types.intp,) * 6 + (types.float64,))
+
+
+@cache
+def solver_address(lanes: bool) -> int:
+    """The address for `solve_contacts_at` and `solve_impacts_at`; lanes: for a Cones on lanes."""
+    form = form_of_solver(lanes)
+    _kept.append(form)
+    return address(prepare(*form))
+
+
+@kernel
+def solve_contacts_at(solver: int, given: Cones) -> None:
+    """`solve_cones`, at an address."""
+    call(solver, (at(given.G), len(given.lower), len(given.mu), len(given.spin_of), len(given.roll_of), 0, 0.0))
+
+
+@kernel
+def solve_impacts_at(solver: int, given: Cones, threshold: float) -> None:
+    """`solve_impacts`, at an address."""
+    call(solver, (at(given.G), len(given.lower), len(given.mu), len(given.spin_of), len(given.roll_of), 1, threshold))
+
+
+_kept: list[Form] = []          # what holds the code

@@ -1,0 +1,137 @@
+"""Impacts with restitution: rounds, in each of which all contacts that approach strike together.
+
+A contact that strikes leaves with v_n = -e v_n before the round (Newton's law), or faster where others push it, and its
+friction is that of a contact problem; contacts that do not approach have no part in the round, though they touch: an
+impulse goes through a row of balls one after the other. Then those that approach now strike. No round gives energy:
+where friction would (Kane and Levinson, 1985), its impulses are mixed with those of e = 0, which takes some."""
+from typing import Any
+
+from screw_dynamics.numbers.scalars import some, sqrt, where
+from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+
+from .cone_tables import DONE, SWEPT, Cones, velocities
+from .cones import solve_cones
+from .contact_residuals import slowness
+
+ROUNDS = 8              # and so many more for each contact
+ROUNDING = 1e-10        # of the largest velocity: what approaches slower does not
+
+
+@kernel
+def approaching(given: Cones, threshold: Scalar) -> Scalar:
+    """Let contacts be active that approach faster than the threshold. Returns 1 where there are any."""
+    u, any_of = len(given.lower), null(threshold)
+    for b in range(len(given.mu)):
+        strikes = (given.may_act[b] > 0.0) & (given.before[u + 3 * b + 2] < -threshold)
+        given.active[b] = where(strikes, null(threshold) + 1.0, null(threshold))
+        any_of = where(strikes, null(threshold) + 1.0, any_of)
+    return any_of
+
+
+@kernel
+def strike(given: Cones, share: Scalar) -> None:
+    """Find the impulses x of this round: with so large a share of the restitution."""
+    u = len(given.lower)
+    for i in range(len(given.x)):
+        given.x[i], given.c[i] = null(share), given.before[i]
+    for b in range(len(given.mu)):
+        n = u + 3 * b + 2
+        given.c[n] += share * given.restitution[b] * given.before[n]
+    solve_cones(given)
+
+
+@kernel
+def energy(given: Cones, x: Any, y: Any) -> Scalar:
+    """x^T G y."""
+    for i in range(len(x)):
+        given.fresh[i] = null(given.v[i])
+    for k in range(len(x)):
+        for i in range(len(x)):
+            given.fresh[i] += given.G[k, i] * y[k]
+    work = null(given.found[0])
+    for i in range(len(x)):
+        work += x[i] * given.fresh[i]
+    return work
+
+
+@kernel
+def power(given: Cones, x: Any) -> Scalar:
+    """x^T v of the velocities before this round."""
+    work = null(given.found[0])
+    for i in range(len(x)):
+        work += x[i] * given.before[i]
+    return work
+
+
+@outlined
+def take_energy(given: Cones) -> None:
+    """Mix x with the impulses of e = 0, as much as it takes not to give energy."""
+    x, kept = given.x, given.struck
+    gain = power(given, x) + 0.5 * energy(given, x, x)
+    gives = gain > 0.0
+    if some(gives):
+        for i in range(len(x)):
+            kept[i] = x[i]
+        strike(given, null(gain))
+        for i in range(len(x)):
+            kept[i] -= x[i]
+        # The gain at x + s kept: a + b s + q s^2, a <= 0, > 0 at s = 1; rounding of a may be above 0.
+        a = power(given, x) + 0.5 * energy(given, x, x)
+        a = where(a < 0.0, a, null(a))
+        b, q = power(given, kept) + energy(given, kept, x), 0.5 * energy(given, kept, kept)
+        root = b * b - 4.0 * a * q
+        below = b + sqrt(where(root > 0.0, root, null(root)))
+        s = where(below > 0.0, -2.0 * a / where(below > 0.0, below, null(a) + 1.0), null(a))
+        s = where(s < 1.0, s, null(s) + 1.0)
+        for i in range(len(x)):
+            x[i] = where(gives, x[i] + s * kept[i], x[i] + kept[i])
+
+
+@kernel
+def save(given: Cones, start: bool) -> None:
+    """Keep what the rounds change; or, at their end, put it back."""
+    for i in range(len(given.lower)):
+        if start:
+            given.bounds[0, i], given.bounds[1, i] = given.lower[i], given.upper[i]
+        else:
+            given.lower[i], given.upper[i] = given.bounds[0, i], given.bounds[1, i]
+    for b in range(len(given.mu)):
+        if start:
+            given.may_act[b] = given.active[b]
+        else:
+            given.active[b] = given.may_act[b]
+    for i in range(len(given.c)):
+        if start:
+            given.first[i], given.before[i], given.total[i] = given.c[i], given.c[i], null(given.c[i])
+        else:
+            given.c[i], given.x[i] = given.first[i], given.total[i]
+
+
+@outlined
+def solve_impacts(given: Cones, threshold: Scalar) -> None:
+    """Fill x and v from the others, of c without offsets for gaps: the velocities v after impacts with the restitution
+    of each contact, until none approaches faster than the threshold. x at the beginning counts for nothing.
+    found[SWEPT] are the rounds, found[DONE] is 1 where they were enough."""
+    none = null(given.found[0])
+    one = none + 1.0
+    save(given, True)
+    slow = ROUNDING * slowness(given)
+    threshold = where(threshold > slow, threshold, slow)
+    rounds, live = none, approaching(given, threshold)
+    for _ in range(ROUNDS + len(given.mu)):
+        if not some(live > 0.0):
+            break
+        strike(given, one)
+        take_energy(given)
+        rounds += live
+        for i in range(len(given.x)):
+            given.total[i] += where(live > 0.0, given.x[i], none)
+            given.c[i], given.x[i] = given.first[i], given.total[i]
+        for i in range(len(given.lower)):
+            given.lower[i] = given.bounds[0, i] - given.total[i]
+            given.upper[i] = given.bounds[1, i] - given.total[i]
+        velocities(given, given.before)
+        live = approaching(given, threshold)
+    save(given, False)
+    velocities(given, given.v)
+    given.found[SWEPT], given.found[DONE] = rounds, where(live > 0.0, none, one)

@@ -1,0 +1,127 @@
+"""Elements of a scene file, and checks of their values: each says where in the file what is wrong."""
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from screw_dynamics import checks
+from screw_dynamics.model import checks as poses
+from screw_dynamics.urdf.location import locate_beside
+
+
+class Element:
+    """A mapping of the file: what is taken from it by its keys; `end` refuses what is left."""
+
+    def __init__(self, where: str, data: Any, folder: Path):
+        self.where, self.folder = where, folder
+        if not isinstance(data, dict):
+            raise ValueError(f"{where or 'the file'} must be a mapping of names to values, not {shown(data)}")
+        self._data, self._known = data, []
+
+    def take(self, key: str, check: Callable[[str, Any], Any], default: Any = None) -> Any:
+        """The checked value of a key, or the default."""
+        self._known.append(key)
+        value = self._data.get(key)
+        return default if value is None else check(self.at(key), value)
+
+    def has(self, key: str) -> bool:
+        """Whether there is a value."""
+        return self._data.get(key) is not None
+
+    def at(self, key: str) -> str:
+        """What a value is called in messages."""
+        return f"{self.where}: {key}" if self.where else key
+
+    def elements(self, key: str) -> list[Element]:
+        """The mappings of a list, called by their names, or their numbers."""
+        found = []
+        for k, each in enumerate(self.take(key, a_list, [])):
+            name = each.get("name") if isinstance(each, dict) else None
+            called = f"{key}[{k}]" + (f" {name!r}" if isinstance(name, str) else "")
+            found.append(Element(self.at(called), each, self.folder))
+        return found
+
+    def mappings(self, key: str) -> dict[str, Any]:
+        """What a mapping has by names."""
+        return self.take(key, mapping, {})
+
+    def file(self, key: str) -> str | None:
+        """The path of a file that exists, given relative to the folder, or by an address."""
+        def found(where, value):
+            try:
+                return str(locate_beside(a_text(where, value), self.folder))
+            except ValueError as error:
+                raise ValueError(f"{where}: {error}") from None
+        return self.take(key, found)
+
+    def end(self) -> None:
+        """Refuse keys that nothing has taken."""
+        for key in self._data:
+            if key not in self._known:
+                raise ValueError(f"{self.at(str(key))[:200]} is not known here; known are {', '.join(self._known)}")
+
+
+def shown(x: Any) -> str:
+    """A value as messages show it."""
+    return "nothing" if x is None else checks.described(x)
+
+
+def a_text(where: str, x: Any) -> str:
+    """Text."""
+    if not isinstance(x, str):
+        raise ValueError(f"{where} must be text, not {shown(x)}")
+    return x
+
+
+def a_list(where: str, x: Any) -> list:
+    """A list."""
+    if not isinstance(x, list):
+        raise ValueError(f"{where} must be a list, not {shown(x)}")
+    return x
+
+
+def mapping(where: str, x: Any) -> dict:
+    """A mapping of names to values."""
+    if not isinstance(x, dict) or not all(isinstance(key, str) for key in x):
+        raise ValueError(f"{where} must be a mapping of names to values, not {shown(x)}")
+    return x
+
+
+def two_links(where: str, x: Any) -> tuple[str, str]:
+    """Two names."""
+    if not isinstance(x, list) or len(x) != 2:
+        raise ValueError(f"{where} must be two links, not {shown(x)}")
+    return a_text(where, x[0]), a_text(where, x[1])
+
+
+def numbers(where: str, x: Any) -> Any:
+    """A number, or lists of numbers."""
+    return checks.number(where, x) if not isinstance(x, list) else checks.finite_numbers(where, _no_flags(where, x))
+
+
+def _no_flags(where: str, x: Any) -> Any:
+    """The lists, in which nothing is True or False, which NumPy takes for numbers."""
+    for each in x:
+        if isinstance(each, list):
+            _no_flags(where, each)
+        elif isinstance(each, bool):
+            raise ValueError(f"{where} must be made of numbers, not {each}")
+    return x
+
+
+def vector(size: int) -> Callable[[str, Any], np.ndarray]:
+    """The check of a vector of so many finite numbers."""
+    return lambda where, x: checks.vector(where, _no_flags(where, a_list(where, x)), size)
+
+
+def array(*shape: int) -> Callable[[str, Any], np.ndarray]:
+    """The check of finite numbers in a shape."""
+    return lambda where, x: poses.numbers(where, "array", _no_flags(where, a_list(where, x)), shape)
+
+
+def one_of(names: Collection[str]) -> Callable[[str, Any], str]:
+    """The check of one of these names."""
+    return lambda where, x: checks.one_of(where, a_text(where, x), tuple(names))

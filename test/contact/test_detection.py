@@ -1,0 +1,72 @@
+"""The list of touches: order and numbers, room for them, and what is too far to be looked at."""
+import numpy as np
+import pytest
+
+from screw_dynamics.contact.detection import pair_rows
+from screw_dynamics.contact.shapes import Box, ConvexHull, Cylinder, Plane, Sphere
+from screw_dynamics.contact.solids import Attached, rows
+from screw_dynamics.numbers.lanes import WIDTH
+from support.touching import Shapes
+
+SHAPES = [Box((0.2, 0.2, 0.2)), Sphere(0.1), Plane(), Sphere(0.2)]
+ALL = [(0, 2), (1, 2), (3, 2), (0, 1), (1, 3)]
+
+
+def at(*p):
+    C = np.eye(4)
+    C[:3, 3] = p
+    return C
+
+
+PILE = [at(0.0, 0.0, 0.1), at(0.0, 0.0, 0.3), np.eye(4), at(2.0, 0.0, 0.2)]
+
+
+def test_touches_come_in_the_order_of_pairs_and_of_their_points():
+    found = Shapes(SHAPES, ALL).one(PILE, 1e-9)
+    assert found.pair.tolist() == [0, 0, 0, 0, 2, 3]
+    assert found.key.tolist() == [0, 1, 2, 3, 9, 10] and found.missed == 0
+    assert found.n[-1].tolist() == [0.0, 0.0, 1.0]              # the first of box and sphere is the sphere
+    np.testing.assert_allclose(found.gap, 0.0, atol=1e-16)
+
+
+@pytest.mark.parametrize("most", [1, 4, 5])
+def test_what_there_is_no_room_for_is_counted(most):
+    everything, few = Shapes(SHAPES, ALL).one(PILE, 1e-9), Shapes(SHAPES, ALL, most).one(PILE, 1e-9)
+    assert few.missed == 6 - most
+    np.testing.assert_array_equal(few.key, everything.key[:most])
+    np.testing.assert_array_equal(few.p, everything.p[:most])
+
+
+def test_lanes_have_a_touch_where_one_state_has_it_and_far_gaps_in_the_others():
+    S, states = Shapes(SHAPES, ALL), [PILE] * WIDTH
+    if WIDTH > 1:
+        states[-1] = [at(0.0, 0.0, 5.0), *PILE[1:]]
+    found = S.lanes(states, 1e-9)
+    assert found.key.tolist() == [0, 1, 2, 3, 9, 10]
+    assert (found.gap[:, :WIDTH - 1] < 1e-9).all()
+    assert (found.gap[:, -1] < 1e-9).tolist() == ([False] * 4 + [True, False] if WIDTH > 1 else [True] * 6)
+
+
+def test_spheres_about_shapes_leave_out_none_that_is_near(rng):
+    """With a margin as large as the scene all pairs are looked at; what is nearer is among them."""
+    shapes = [Box((0.2, 0.3, 0.4)), Cylinder(0.1, 0.5), Sphere(0.2), ConvexHull(0.2 * rng.normal(size=(8, 3))), Plane()]
+    S = Shapes(shapes, [(0, 2), (1, 2), (0, 4), (1, 4), (2, 4), (3, 4)])
+    for _ in range(50):
+        poses = [at(*rng.uniform(-0.5, 0.5, 3)) for _ in shapes]
+        everything, near = S.one(poses, 100.0), S.one(poses, 0.1)
+        np.testing.assert_array_equal(near.key, everything.key[everything.gap < 0.1])
+
+
+def test_shapes_lie_on_their_bodies_and_parts_of_a_hull_keep_their_numbers():
+    hull = ConvexHull([(x, y, z) for x in (0.0, 1.0) for y in (0.0, 2.0) for z in (0.0, 3.0)])
+    solids, data = rows([Attached(hull, 3, at(1.0, 2.0, 3.0), (0.5, 0.0, 0.0)), Attached(hull, 0, np.eye(4))])
+    assert (solids[0].body, solids[0].first, solids[0].count, solids[1].first) == (3, 0, 8, 24)
+    assert tuple(solids[0].C.p) == (1.0, 2.0, 3.0) and tuple(solids[0].belt) == (0.5, 0.0, 0.0)
+    assert solids[0].radius == pytest.approx(np.sqrt(14)) and len(data) == 48
+    np.testing.assert_array_equal(data[24:].reshape(8, 3), hull.points)
+
+
+def test_pairs_without_a_kernel_are_refused():
+    solids, _ = rows([Attached(Cylinder(0.1, 0.2), 1, np.eye(4)), Attached(Box((1, 1, 1)), 2, np.eye(4))])
+    with pytest.raises(ValueError, match="no compiled contacts between a box and a cylinder"):
+        pair_rows(solids, [(0, 1)])

@@ -1,0 +1,287 @@
+"""Where shapes touch: gaps, points and normals of every pair of kinds, against coal, closed forms and laws."""
+import numpy as np
+import pytest
+from scipy.spatial import ConvexHull as Hull
+from scipy.spatial import HalfspaceIntersection
+from scipy.spatial.transform import Rotation
+
+from screw_dynamics.contact.coal import Body, nearest
+from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, HeightField, Plane, Sphere
+from screw_dynamics.numbers.lanes import WIDTH
+from support.touching import Shapes
+
+MAKE = {
+    "sphere": lambda rng: Sphere(rng.uniform(0.1, 0.5)),
+    "capsule": lambda rng: Capsule(rng.uniform(0.1, 0.3), rng.uniform(0.2, 1.0)),
+    "box": lambda rng: Box(rng.uniform(0.2, 1.0, 3)),
+    "cylinder": lambda rng: Cylinder(rng.uniform(0.1, 0.4), rng.uniform(0.2, 1.0)),
+    "hull": lambda rng: ConvexHull(0.3 * rng.normal(size=(12, 3))),
+    "plane": lambda rng: Plane(),
+    "field": lambda rng: HeightField(0.2 * rng.normal(size=(6, 7)), (3.0, 2.5)),
+}
+PAIRS = [("sphere", "sphere"), ("sphere", "capsule"), ("sphere", "box"), ("sphere", "cylinder"), ("capsule", "capsule"),
+         ("capsule", "box"), ("box", "box"), *((kind, "plane") for kind in list(MAKE)[:5])]
+ON_FIELDS = [(kind, "field") for kind in list(MAKE)[:5]]
+
+
+def at(*p, turn=(0.0, 0.0, 0.0)):
+    C = np.eye(4)
+    C[:3, :3], C[:3, 3] = Rotation.from_rotvec(turn).as_matrix(), p
+    return C
+
+
+def random_pose(rng, spread=0.7):
+    return at(*rng.uniform(-spread, spread, 3), turn=rng.normal(size=3) * 2.0)
+
+
+def cases(rng, kinds, count):
+    """Two shapes of these kinds at random poses, and their contacts, however far."""
+    for _ in range(count):
+        a, b = (MAKE[kind](rng) for kind in kinds)
+        A, B = random_pose(rng), random_pose(rng)
+        yield a, A, b, B, Shapes([a, b]).one([A, B])
+
+
+@pytest.mark.parametrize("kinds", PAIRS, ids="-".join)
+def test_gap_and_normal_are_those_of_coal(rng, kinds):
+    """Where a round shape's axis is inside another, coal does not find the shortest way out: there ours is no
+    longer."""
+    compared = 0
+    for a, A, b, B, found in cases(rng, kinds, 60):
+        k = np.argmin(found.gap)
+        oracle = nearest(Body(a), A, Body(b), B)
+        if kinds == ("sphere", "cylinder") and oracle.gap < -a.radius:
+            assert -a.radius - max(b.radius, b.length) < found.gap[k] and found.gap[k] >= oracle.gap - 1e-9
+            continue
+        compared += 1
+        assert found.gap[k] == pytest.approx(oracle.gap, abs=1e-9)
+        alone = np.sort(found.gap)[1] - found.gap[k] > 1e-6 if len(found.gap) > 1 else True
+        if alone and oracle.gap > 0.0:
+            np.testing.assert_allclose(found.n[k], oracle.n, atol=1e-6)
+            np.testing.assert_allclose(found.p[k], oracle.p, atol=1e-6)
+    assert compared > 40
+
+
+def test_a_ball_in_a_cylinder_leaves_by_the_nearest_surface():
+    S = Shapes([Sphere(0.1), Cylinder(0.5, 0.8)])
+    side = S.one([at(0.3, 0.0, 0.0), np.eye(4)])
+    top = S.one([at(0.1, 0.0, 0.3), np.eye(4)])
+    assert side.gap[0] == pytest.approx(-0.3, abs=1e-15) and side.n[0].tolist() == [1.0, 0.0, 0.0]
+    assert top.gap[0] == pytest.approx(-0.2, abs=1e-15) and top.n[0].tolist() == [0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("kinds", [*PAIRS, *(kinds for kinds in ON_FIELDS if kinds[0] != "cylinder")], ids="-".join)
+def test_gaps_change_by_the_relative_velocity_along_the_normal(rng, kinds):
+    """But of cylinders on fields: the points of a rim are lowest above the triangle below the centre."""
+    h, compared = 1e-7, 0
+    for a, A, b, B, found in cases(rng, kinds, 12):
+        if not len(found.gap):                          # beside a field
+            continue
+        k = np.argmin(found.gap)
+        V, W, S, gaps = rng.normal(size=6), rng.normal(size=6), Shapes([a, b]), []
+        for step in (h, -h):
+            moved = [at(*(C[:3, 3] + step * X[3:]), turn=step * X[:3]) for C, X in ((A, V), (B, W))]
+            for C, M in zip((A, B), moved, strict=True):
+                M[:3, :3] = M[:3, :3] @ C[:3, :3]
+            there = S.one(moved)
+            gaps.append(there.gap[there.key == found.key[k]])
+        if min(map(len, gaps)) and abs(gaps[0] - gaps[1]) < 1e-3:
+            p = found.p[k]
+            velocities = [X[3:] + np.cross(X[:3], p - C[:3, 3]) for C, X in ((A, V), (B, W))]
+            expected = found.n[k] @ (velocities[0] - velocities[1])
+            assert (gaps[0] - gaps[1])[0] / (2 * h) == pytest.approx(expected, abs=2e-6)
+            compared += 1
+    assert compared >= 8
+
+
+@pytest.mark.parametrize("kinds", PAIRS, ids="-".join)
+def test_a_common_motion_moves_all_and_changes_no_gap(rng, kinds):
+    for a, A, b, B, found in cases(rng, kinds, 10):
+        T = random_pose(rng, 3.0)
+        moved = Shapes([a, b]).one([T @ A, T @ B])
+        np.testing.assert_array_equal(moved.key, found.key)
+        np.testing.assert_allclose(moved.gap, found.gap, atol=1e-13)
+        np.testing.assert_allclose(moved.p, found.p @ T[:3, :3].T + T[:3, 3], atol=1e-12)
+        np.testing.assert_allclose(moved.n, found.n @ T[:3, :3].T, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["sphere", "capsule", "box"])
+def test_shapes_that_change_places_turn_the_normal_round(rng, kind):
+    for a, A, b, B, found in cases(rng, (kind, kind), 20):
+        other = Shapes([b, a]).one([B, A])
+        i, j = np.argmin(found.gap), np.argmin(other.gap)
+        assert other.gap[j] == pytest.approx(found.gap[i], abs=1e-14)
+        if len(found.gap) == 1 or np.ptp(np.sort(found.gap)[:2]) > 1e-9:
+            np.testing.assert_allclose(other.p[j], found.p[i], atol=1e-12)
+            np.testing.assert_allclose(other.n[j], -found.n[i], atol=1e-12)
+
+
+def test_pairs_are_given_in_either_order():
+    sphere, plane = Sphere(0.1), Plane()
+    one, other = Shapes([sphere, plane], [(0, 1)]), Shapes([plane, sphere], [(0, 1)])
+    assert other.pairs[0].first == 1 and other.pairs[0].second == 0
+    P, Q = at(0.0, 0.0, 0.3), at(0.0, 0.0, 0.1)
+    assert other.one([Q, P]).n.tolist() == one.one([P, Q]).n.tolist() == [[0.0, 0.0, 1.0]]
+
+
+@pytest.mark.parametrize("kinds", PAIRS + ON_FIELDS, ids="-".join)
+def test_lanes_have_the_bits_of_single_states(rng, kinds):
+    S = Shapes([MAKE[kind](rng) for kind in kinds])
+    states = [[random_pose(rng), random_pose(rng, 0.2)] for _ in range(WIDTH)]
+    together = S.lanes(states, 0.3)
+    for k, state in enumerate(states):
+        alone, near = S.one(state, 0.3), together.gap[:, k] < 0.3
+        np.testing.assert_array_equal(together.key[near], alone.key)
+        np.testing.assert_array_equal(together.gap[near, k], alone.gap)
+        np.testing.assert_array_equal(together.p[k][near], alone.p)
+        np.testing.assert_array_equal(together.n[k][near], alone.n)
+
+
+@pytest.mark.parametrize("kinds", PAIRS + ON_FIELDS, ids="-".join)
+def test_plain_python_finds_the_same(rng, kinds):
+    S, state = Shapes([MAKE[kind](rng) for kind in kinds]), [random_pose(rng, 0.4), random_pose(rng, 0.2)]
+    plain, found = S.plain(state, 1.0), S.one(state, 1.0)
+    np.testing.assert_array_equal(plain.key, found.key)
+    np.testing.assert_allclose(plain.gap, found.gap, atol=1e-14)
+    np.testing.assert_allclose(plain.n, found.n, atol=1e-13)
+
+
+# ------------------------------------------------------------------------------------------------- where faces meet
+RESTING = {
+    "sphere on plane": (Sphere(0.1), Plane(), at(0.3, 0.2, 0.1), [0]),
+    "capsule lying on plane": (Capsule(0.1, 0.4), Plane(), at(0.0, 0.0, 0.1, turn=(np.pi / 2, 0, 0)), [0, 1]),
+    "box on plane": (Box((0.3, 0.4, 0.5)), Plane(), at(0.0, 0.0, 0.25), [0, 1, 2, 3]),
+    "cylinder standing": (Cylinder(0.1, 0.3), Plane(), at(0.0, 0.0, 0.15), [0, 2, 3, 4]),
+    "cylinder lying": (Cylinder(0.1, 0.3), Plane(), at(0.0, 0.0, 0.1, turn=(np.pi / 2, 0, 0)), [0, 1]),
+    "hull on plane": (ConvexHull([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]), Plane(), at(0, 0, 0),
+                      [0, 2, 4, 6]),
+    "capsules side by side": (Capsule(0.1, 0.4), Capsule(0.1, 0.4), at(0.2, 0.0, 0.1), [0, 1]),
+    "capsule along box": (Capsule(0.1, 0.4), Box((0.4, 0.4, 0.4)), at(0.3, 0.0, 0.05), [0, 1]),
+    "box on box": (Box((0.2, 0.2, 0.2)), Box((0.4, 0.4, 0.2)), at(0.05, 0.05, 0.2), [12, 13, 14, 15]),
+    "equal boxes": (Box((0.2, 0.2, 0.2)), Box((0.2, 0.2, 0.2)), at(0.0, 0.0, 0.2), [0, 1, 2, 3]),
+}
+
+
+@pytest.mark.parametrize("name", RESTING)
+def test_what_rests_has_gaps_of_rounding_and_points_that_stay(rng, name):
+    """Moved and turned by amounts as small as rounding, and by a thousand times more, it keeps its points."""
+    a, b, A, keys = RESTING[name]
+    S = Shapes([a, b])
+    found = S.one([A, np.eye(4)], 1e-6)
+    assert found.key.tolist() == keys and np.abs(found.gap).max() <= 2e-16
+    for size in (1e-16, 1e-13):
+        for _ in range(20):
+            C = A @ at(*(size * rng.normal(size=3)), turn=size * rng.normal(size=3))
+            again = S.one([C, np.eye(4)], 1e-6)
+            assert again.key.tolist() == keys
+            np.testing.assert_allclose(again.p, found.p, atol=20 * size + 1e-15)
+
+
+def test_boxes_meet_at_the_corners_of_what_their_faces_have_in_common(rng):
+    for _ in range(60):
+        size, other = rng.uniform(0.2, 1.0, 3), rng.uniform(0.2, 1.0, 3)
+        x, y = rng.uniform(-0.3, 0.3, 2)
+        C = at(x, y, 0.5 * (size[2] + other[2]), turn=(0.0, 0.0, rng.uniform(-3, 3)))
+        found = Shapes([Box(size), Box(other)]).one([C, np.eye(4)], 1e-9)
+        sides = np.concatenate([np.eye(2), -np.eye(2)])
+        turned = sides @ C[:2, :2].T
+        half = np.concatenate([np.tile(0.5 * other[:2], 2), np.tile(0.5 * size[:2], 2) + turned @ (x, y)])
+        lines = np.column_stack([np.concatenate([sides, turned]), -half])
+        inside = 0.5 * np.array((x, y))
+        if (lines[:, :2] @ inside + lines[:, 2] < -1e-3).all():
+            corners = HalfspaceIntersection(lines, inside).intersections
+            assert len(found.p) == len(Hull(corners).vertices)
+            assert max(np.abs(corners - p[:2]).sum(axis=1).min() for p in found.p) < 1e-9
+            assert Hull(found.p[:, :2]).volume == pytest.approx(Hull(corners).volume, rel=1e-9)
+            np.testing.assert_allclose(found.n, np.tile((0.0, 0.0, 1.0), (len(found.n), 1)), atol=1e-15)
+
+
+def test_points_of_boxes_are_on_the_surfaces_of_both(rng):
+    """That of the first is at p + gap n / 2, that of the second at p - gap n / 2."""
+    tilted = 0
+    for a, A, b, B, found in cases(rng, ("box", "box"), 100):
+        tilted += (found.key >= 12).sum()
+        for gap, p, n in zip(found.gap, found.p, found.n, strict=True):
+            for shape, C, x in ((a, A, p + 0.5 * gap * n), (b, B, p - 0.5 * gap * n)):
+                outside = np.abs((x - C[:3, 3]) @ C[:3, :3]) - 0.5 * np.array(shape.size)
+                assert np.abs(outside.max()) < 1e-9
+    assert tilted > 20
+
+
+def test_centres_that_coincide_have_a_normal():
+    for kinds in (("sphere", "sphere"), ("sphere", "capsule"), ("sphere", "box"), ("sphere", "cylinder"),
+                  ("capsule", "capsule"), ("capsule", "box"), ("box", "box")):
+        a, b = (MAKE[kind](np.random.default_rng(0)) for kind in kinds)
+        found = Shapes([a, b]).one([np.eye(4), np.eye(4)])
+        assert len(found.gap) and (found.gap < 0.0).any(), kinds
+        for numbers in (found.gap, found.p, found.n):
+            assert np.isfinite(numbers).all(), kinds
+        np.testing.assert_allclose(np.linalg.norm(found.n, axis=1), 1.0, atol=1e-15)
+
+
+def test_capsules_that_cross_touch_where_they_cross():
+    a = Capsule(0.1, 1.0)
+    poses = [at(0.0, 0.0, 0.19, turn=(0.0, np.pi / 2, 0.0)), at(0.0, 0.0, 0.0, turn=(np.pi / 2, 0.0, 0.0))]
+    found = Shapes([a, a]).one(poses, 0.0)
+    assert found.key.tolist() == [2] and found.gap[0] == pytest.approx(-0.01, abs=1e-15)
+    np.testing.assert_allclose(found.p[0], (0.0, 0.0, 0.095), atol=1e-15)
+
+
+# ------------------------------------------------------------------------------------------------- on height fields
+@pytest.mark.parametrize("shape, height", [(Sphere(0.1), 0.1), (Capsule(0.1, 0.3), 0.25), (Box((0.3, 0.3, 0.3)), 0.15),
+                                           (Cylinder(0.1, 0.3), 0.15)])
+def test_a_flat_field_is_a_plane(rng, shape, height):
+    flat = HeightField(np.full((5, 9), 0.25), (4.0, 2.0))
+    for _ in range(5):
+        x, y = rng.uniform(-0.5, 0.5, 2)
+        C = [at(x, y, 0.25 + height), np.eye(4)]
+        field = Shapes([shape, flat]).one(C, 1e-6)
+        plane = Shapes([shape, Plane()]).one([C[0], at(0.0, 0.0, 0.25)], 1e-6)
+        np.testing.assert_allclose(np.sort(field.gap), np.sort(plane.gap), atol=1e-15)
+        np.testing.assert_allclose(field.n, plane.n, atol=1e-15)
+        np.testing.assert_allclose(field.p, plane.p, atol=1e-15)
+
+
+def test_balls_above_a_field_are_as_far_as_from_its_triangles(rng):
+    compared = 0
+    for _ in range(60):
+        ball, field = Sphere(0.1), MAKE["field"](rng)
+        C = at(*rng.uniform(-0.9, 0.9, 2), rng.uniform(0.1, 0.8))
+        found, oracle = Shapes([ball, field]).one([C, np.eye(4)]), nearest(Body(ball), C, Body(field), np.eye(4))
+        if oracle.gap > 0.0 and found.p[np.argmin(found.gap), 2] < C[2, 3]:
+            assert found.gap.min() == pytest.approx(oracle.gap, abs=1e-9)
+            np.testing.assert_allclose(found.n[np.argmin(found.gap)], oracle.n, atol=1e-6)
+            compared += 1
+    assert compared > 30
+
+
+def test_a_ball_far_above_a_flat_field_has_one_point(rng):
+    S = Shapes([Sphere(0.1), HeightField(np.zeros((7, 9)), (2.0, 2.0))])
+    for x, y in [*rng.uniform(-0.9, 0.9, (10, 2)), (0.0, 0.0), (0.25, 0.1)]:
+        found = S.one([at(x, y, 0.7), np.eye(4)], 1.0)
+        assert len(found.gap) == 1 and found.gap[0] == pytest.approx(0.6, abs=1e-15)
+        np.testing.assert_allclose(found.p[0], (x, y, 0.3), atol=1e-15)
+
+
+def test_a_ball_in_a_valley_touches_both_sides_and_on_a_ridge_one_line():
+    x = np.linspace(-1.0, 1.0, 9)
+    valley, ridge = (HeightField(np.tile(sign * np.abs(x), (9, 1)), (2.0, 2.0)) for sign in (1.0, -1.0))
+    in_valley = Shapes([Sphere(0.2), valley]).one([at(0.0, 0.1, 0.2 * np.sqrt(2)), np.eye(4)], 1e-9)
+    np.testing.assert_allclose(in_valley.gap, 0.0, atol=1e-15)
+    np.testing.assert_allclose(np.sort(in_valley.n[:, 0]), np.array((-1.0, 1.0)) / np.sqrt(2), atol=1e-15)
+    on_ridge = Shapes([Sphere(0.2), ridge]).one([at(0.0, 0.1, 0.2), np.eye(4)], 1e-9)
+    assert len(on_ridge.gap) == 1 and on_ridge.n[0].tolist() == [0.0, 0.0, 1.0]
+
+
+def test_a_box_rests_on_the_peaks_under_it():
+    heights = np.zeros((5, 5))
+    heights[2, 1] = heights[2, 3] = 0.1
+    found = Shapes([Box((1.5, 0.4, 0.2)), HeightField(heights, (2.0, 2.0))]).one([at(0.0, 0.0, 0.2), np.eye(4)], 1e-9)
+    np.testing.assert_allclose(found.gap, 0.0, atol=1e-15)
+    np.testing.assert_allclose(found.p, [(-0.5, 0.0, 0.1), (0.5, 0.0, 0.1)], atol=1e-15)
+
+
+def test_beside_a_field_nothing_touches():
+    flat = HeightField(np.zeros((3, 3)), (1.0, 1.0))
+    found = Shapes([Box((0.2, 0.2, 0.2)), flat]).one([at(0.7, 0.0, 0.0), np.eye(4)])
+    assert not len(found.gap)

@@ -1,0 +1,233 @@
+"""What bodies that touch do: laws of physics and closed forms, by steps of a scene.
+
+Compiled they are slow tests, since kernels of contacts take a minute to compile; test_in_plain_python.py runs them
+without Numba's JIT, with fewer steps."""
+import math
+
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.contact.shapes import Box, Sphere
+from screw_dynamics.numbers.values import PLAIN
+from screw_dynamics.simulation.integrators import FIXED_STEPS
+
+pytestmark = [] if PLAIN else [pytest.mark.slow]
+G = 9.81
+STEPS = 40 if PLAIN else 1000
+WORLD = sd.ModelBuilder("world").build()
+
+
+def tilted(angle):
+    """A world in which gravity has a component along x, as on a slope."""
+    return sd.Robot(WORLD, G * np.array([math.sin(angle), 0.0, -math.cos(angle)]))
+
+
+def at(x=0.0, y=0.0, z=0.0):
+    pose = np.eye(4)
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+def on_slope(angle, mu):
+    scene = sd.Scene(tilted(angle), ground=True, friction=mu)
+    scene.add_box("box", (0.2, 0.2, 0.2), 1.0, at(z=0.1))
+    return scene
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.5, 1.0 - 1e-6])
+def test_a_box_sticks_where_the_slope_is_less_than_friction(ratio):
+    mu = 0.5
+    scene = on_slope(math.atan(ratio * mu), mu)
+    motion = scene.rollout(scene.neutral(), steps=STEPS)
+    assert np.abs(motion.q - scene.neutral()).max() < 1e-14
+    assert np.abs(motion.qd).max() < 1e-11
+    angle = math.atan(ratio * mu)
+    np.testing.assert_allclose(motion.contacts.force.sum(axis=-2), np.broadcast_to(
+        G * np.array([-math.sin(angle), 0.0, math.cos(angle)]), (STEPS, 3)), atol=1e-9)
+
+
+def test_a_box_slides_on_a_steeper_slope_as_coulomb_says():
+    mu, angle = 0.5, math.atan(0.5 * (1.0 + 1e-6))
+    scene = on_slope(angle, mu)
+    motion = scene.rollout(scene.neutral(), steps=STEPS)
+    a = G * (math.sin(angle) - mu * math.cos(angle))
+    np.testing.assert_allclose(motion.qd[:, 3], a * motion.t, atol=1e-11)
+    steep = on_slope(0.8, 0.3)
+    motion = steep.rollout(steep.neutral(), steps=STEPS)
+    np.testing.assert_allclose(motion.qd[:, 3], G * (math.sin(0.8) - 0.3 * math.cos(0.8)) * motion.t, rtol=1e-9)
+    assert np.nanmin(motion.contacts.gap) > -1e-12
+
+
+@pytest.mark.parametrize("integrator", FIXED_STEPS)
+def test_a_box_does_not_creep_in_any_integrator(integrator):
+    """Below 1e-3 um/s at 20 degrees with mu 0.8 and steps of 1 ms, where others creep by 9 to 1663."""
+    scene = on_slope(math.radians(20.0), 0.8)
+    motion = scene.rollout(scene.neutral(), steps=STEPS, integrator=integrator)
+    creep = np.abs(motion.q[-1, :3] - motion.q[0, :3]).max() / motion.t[-1]
+    assert creep < 1e-9
+    np.testing.assert_allclose(motion.contacts.force[-1].sum(axis=0)[2], G * math.cos(math.radians(20.0)), rtol=1e-6)
+
+
+def test_what_falls_lands_and_stays():
+    scene = sd.Scene(sd.Robot(WORLD), ground=True)
+    scene.add_sphere("ball", 0.1, 2.0, at(z=0.1 + 5e-5))
+    motion = scene.rollout(scene.neutral(), steps=STEPS)
+    assert (motion.q[:, 2] > 0.1 - 1e-12).all()
+    np.testing.assert_allclose(motion.q[-1, 2], 0.1, atol=1e-12)
+    np.testing.assert_allclose(motion.contacts.force[-1].sum(axis=0), [0.0, 0.0, 2.0 * G], atol=1e-9)
+
+
+def test_a_penetration_is_corrected_and_gives_no_velocity():
+    scene = sd.Scene(sd.Robot(WORLD), ground=True)
+    scene.add_box("box", (0.2, 0.2, 0.2), 1.0, at(z=0.099))
+    motion = scene.rollout(scene.neutral(), steps=10)
+    np.testing.assert_allclose(motion.q[-1, 2], 0.1, atol=1e-9)
+    assert np.abs(motion.qd).max() < 1e-9
+
+
+def test_a_ball_rolls_down_without_slip():
+    angle = 0.3
+    scene = sd.Scene(tilted(angle), ground=True, friction=0.8)
+    scene.add_sphere("ball", 0.1, 1.0, at(z=0.1))
+    motion = scene.rollout(scene.neutral(), steps=STEPS)
+    a = 5.0 / 7.0 * G * math.sin(angle)
+    np.testing.assert_allclose(motion.q[-1, 0], 0.5 * a * motion.t[-1] ** 2, rtol=2.0 / STEPS)
+    speed = np.diff(motion.q[:, 0]) / np.diff(motion.t)
+    np.testing.assert_allclose(speed[-1], 0.1 * np.linalg.norm(motion.qd[-1, :3]), rtol=1e-3)
+
+
+@pytest.mark.parametrize("first", ["belt", "box"])
+def test_a_belt_carries_a_box_by_friction_until_it_moves_along(first):
+    mu, belt, dt = 0.4, 0.05, 1e-3
+    scene = sd.Scene(sd.Robot(WORLD), friction=mu)
+    for name in (first, "belt" if first == "box" else "box"):
+        if name == "belt":
+            scene.add("belt", Box((4.0, 1.0, 0.1)), pose=at(z=-0.05), belt=(belt, 0.0, 0.0))
+        else:
+            scene.add_box("box", (0.2, 0.2, 0.2), 1.0, at(z=0.1))
+    motion = scene.rollout(scene.neutral(), steps=STEPS, dt=dt)
+    expected = np.minimum(mu * G * motion.t, belt)
+    np.testing.assert_allclose(motion.qd[:, 3], expected, atol=1e-9)
+
+
+def test_a_stack_carries_its_weight():
+    scene = sd.Scene(sd.Robot(WORLD), ground=True, friction=0.5)
+    for k in range(3):
+        scene.add_box(f"box {k}", (0.1, 0.1, 0.1), 1.0, at(z=0.05 + 0.1 * k))
+    q = scene.neutral()
+    motion = scene.rollout(q, steps=10 if PLAIN else 1000)
+    assert np.abs(motion.q - q).max() < 1e-12
+    pair, force = motion.contacts.pair[-1], motion.contacts.force[-1, :, 2]
+    loads = sorted(abs(force[pair == k].sum()) for k in set(pair[pair >= 0]))
+    np.testing.assert_allclose(loads, [G, 2.0 * G, 3.0 * G], rtol=1e-9)
+
+
+def test_a_collision_without_rebound_conserves_momentum_and_loses_energy():
+    scene = sd.Scene(sd.Robot(WORLD, (0.0, 0.0, 0.0)), friction=0.0)
+    scene.add_sphere("a", 0.1, 1.0, at())
+    scene.add_sphere("b", 0.1, 3.0, at(x=0.2 + 2e-3))
+    v = np.zeros(12)
+    v[3] = 1.0
+    motion = scene.rollout(scene.neutral(), v, steps=10)
+    np.testing.assert_allclose(motion.qd[-1, [3, 9]], [0.25, 0.25], atol=1e-12)
+    assert (np.diff(scene.robot.kinetic_energy(motion.q, motion.qd)) <= 1e-15).all()
+
+
+def test_newtons_cradle_passes_the_momentum_to_the_last_ball():
+    scene = sd.Scene(sd.Robot(WORLD, (0.0, 0.0, 0.0)), friction=0.0, restitution=1.0)
+    for k in range(4):
+        scene.add_sphere(f"ball {k}", 0.1, 1.0, at(x=0.2 * k - (2.5e-3 if k == 0 else 0.0)))
+    v = np.zeros(scene.n)
+    v[3] = 1.0
+    motion = scene.rollout(scene.neutral(), v, steps=8)
+    np.testing.assert_allclose(motion.qd[-1, 3::6], [0.0, 0.0, 0.0, 1.0], atol=1e-10)
+
+
+def test_links_of_a_robot_touch_what_is_in_the_scene():
+    """A pendulum that rests on a block: the contact takes the torque that holds it."""
+    builder = sd.ModelBuilder("base")
+    builder.add_screw("swing", "bob", "base", (0.0, 1.0, 0.0), pose=at(x=1.0), mass=2.0, com=(1.0, 0.0, 0.0))
+    robot = sd.Robot(builder.build())
+    scene = sd.Scene(robot, shapes={"bob": Sphere(0.1)})
+    scene.add_box("block", (0.4, 0.4, 0.4), pose=at(x=1.0, z=-0.3))
+    motion = scene.rollout([0.0], steps=10)
+    assert np.abs(motion.q).max() < 1e-12
+    np.testing.assert_allclose(np.abs(motion.contacts.force[-1, :, 2].sum()), 2.0 * G, rtol=1e-9)
+
+
+def test_an_arm_that_slides_on_the_ground_moves_along_it():
+    """What a contact holds is the velocity of its point, of all joints before it."""
+    builder = sd.ModelBuilder("base")
+    builder.add_screw("shoulder", "upper", "base", (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), mass=1.0, com=(0.3, 0.0, 0.8))
+    builder.add_screw("elbow", "lower", "upper", (0.0, 1.0, 0.0), (0.6, 0.0, 0.6), pose=at(x=1.0, z=0.1), mass=1.0,
+                      com=(0.8, 0.0, 0.3))
+    robot = sd.Robot(builder.build())
+    scene = sd.Scene(robot, ground=True, friction=0.1, shapes={"lower": Sphere(0.1)})
+    motion = scene.rollout([0.0, 0.0], [0.1, -0.1], steps=20)
+    assert (motion.contacts.force[:, 0, 2] > 0.0).sum() >= 5
+    for q, qd, gap, force in zip(motion.q[:-1], motion.qd[1:], motion.contacts.gap[:, 0], motion.contacts.force[:, 0],
+                                 strict=True):
+        J = robot.jacobian(q, "lower", "hybrid")
+        v = J[3:] @ qd + np.cross(J[:3] @ qd, [0.0, 0.0, -0.1])
+        assert v[2] > -max(gap, 0.0) / 1e-3 - 1e-12
+        assert force[2] == 0.0 or abs(v[2] + max(gap, 0.0) / 1e-3) < 1e-12
+        np.testing.assert_allclose(force[0], -math.copysign(0.1 * force[2], v[0]), rtol=1e-9)
+
+
+@pytest.mark.skipif(PLAIN, reason="there are no lanes in plain Python")
+def test_a_batch_has_the_bits_of_any_other_batch():
+    scene = sd.Scene(sd.Robot(WORLD), ground=True, friction=0.4)
+    scene.add_box("box", (0.2, 0.2, 0.2), 1.0, at(z=0.1))
+    scene.add_sphere("ball", 0.1, 1.0, at(x=0.5, z=0.3))
+    rng = np.random.default_rng(1)
+    q = scene.integrate(scene.neutral(), 0.05 * rng.normal(size=(37, scene.n)))
+    v = rng.normal(size=(37, scene.n))
+    whole = scene.rollout(q, v, steps=200, threads=2)
+    for part in (slice(0, 1), slice(5, 24), slice(30, 37)):
+        some = scene.rollout(q[part], v[part], steps=200, threads=1)
+        np.testing.assert_array_equal(some.q, whole.q[part])
+        np.testing.assert_array_equal(some.contacts.force, whole.contacts.force[part])
+    again = scene.rollout(q, v, steps=200)
+    np.testing.assert_array_equal(again.qd, whole.qd)
+
+
+# ------------------------------------------------------------------------------------------------- what is refused
+@pytest.mark.parametrize("options, says", [
+    ({"friction": -1.0}, "friction"), ({"restitution": 1.5}, "restitution 1.5"), ({"margin": 0.0}, "margin"),
+    ({"max_contacts": 0}, "max_contacts"), ({"shapes": {"nobody": Sphere(0.1)}}, "nobody")])
+def test_what_no_scene_can_have_is_refused(options, says):
+    with pytest.raises(ValueError, match=says):
+        sd.Scene(sd.Robot(WORLD), **options)
+
+
+@pytest.mark.parametrize("arguments, says", [
+    (("world", Sphere(0.1)), "'world'"), (("ball", Sphere(0.1), -1.0), "mass"),
+    (("ball", Sphere(0.1), 1.0, np.zeros((4, 4))), "ball"), (("ball", [], 1.0), "no shape")])
+def test_what_no_object_can_have_is_refused(arguments, says):
+    with pytest.raises(ValueError, match=says):
+        sd.Scene(sd.Robot(WORLD)).add(*arguments)
+
+
+def test_more_contacts_than_there_is_room_for_are_told():
+    scene = sd.Scene(sd.Robot(WORLD), ground=True, max_contacts=3)
+    scene.add_box("box", (0.2, 0.2, 0.2), 1.0, at(z=0.1))
+    with pytest.raises(ValueError, match="max_contacts 3 are 1 too few"):
+        scene.rollout(scene.neutral(), steps=2)
+
+
+def test_steps_of_adaptive_length_are_refused():
+    scene = on_slope(0.0, 0.5)
+    with pytest.raises(ValueError, match="rk45"):
+        scene.rollout(scene.neutral(), steps=2, integrator="rk45")
+
+
+def test_a_step_is_a_rollout_of_one_and_points_are_in_the_frame_of_the_root():
+    scene = on_slope(0.2, 0.8)
+    q = scene.neutral()
+    after, motion = scene.step(q, np.zeros(6)), scene.rollout(q, steps=1)
+    np.testing.assert_array_equal(after.q, motion.q[-1])
+    np.testing.assert_array_equal(after.contacts.force, motion.contacts.force[-1])
+    there = after.contacts.pair >= 0
+    corners = sorted(map(tuple, np.round(after.contacts.point[there], 12) + 0.0))
+    assert corners == [(x, y, 0.0) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]

@@ -1,0 +1,96 @@
+"""Contact problems of rigid boxes, G = J M^-1 J^T and c: stacks, walls and random heaps."""
+from typing import NamedTuple
+
+import numpy as np
+
+STEP, GRAVITY = 1e-3, (0.0, 0.0, -9.81)
+
+
+class Scene(NamedTuple):
+    """Jacobian J (3 m, n) of contacts (t1, t2, n), inverse inertias (n), c (3 m) without impulses, mu (m)."""
+
+    J: np.ndarray
+    inverse: np.ndarray
+    c: np.ndarray
+    mu: np.ndarray
+
+    @property
+    def G(self):
+        Y = self.J * np.sqrt(self.inverse)
+        return Y @ Y.T
+
+
+def axes(normal):
+    """Rows t1, t2, n."""
+    n = np.asarray(normal, float) / np.linalg.norm(normal)
+    t = np.cross(n, (1.0, 0.0, 0.0) if abs(n[0]) < 0.9 else (0.0, 1.0, 0.0))
+    t /= np.linalg.norm(t)
+    return np.array([t, np.cross(n, t), n])
+
+
+class Boxes:
+    """Boxes, and where they touch each other or the world, None."""
+
+    def __init__(self):
+        self.places, self.inverse, self.v, self.touches = [], [], [], []
+
+    def add(self, mass, size, place, v=(0.0,) * 3, w=(0.0,) * 3):
+        squares = np.square(size)
+        self.inverse.append(np.r_[12.0 / (mass * (squares.sum() - squares)), [1.0 / mass] * 3])
+        self.places.append(np.array(place, float))
+        self.v.append(np.r_[w, v])
+        return len(self.places) - 1
+
+    def touch(self, a, b, point, normal, mu, gap=0.0):
+        self.touches.append((a, b, np.array(point, float), axes(normal), mu, gap))
+
+    def scene(self, gravity=GRAVITY):
+        J = np.zeros((3 * len(self.touches), 6 * len(self.places)))
+        for k, (a, b, point, R, *_) in enumerate(self.touches):
+            for body, sign in ((a, 1.0), (b, -1.0)):
+                if body is not None:
+                    r = point - self.places[body]
+                    J[3 * k:3 * k + 3, 6 * body:6 * body + 6] = sign * np.hstack([np.cross(r, R), R])
+        free = np.concatenate([v + STEP * np.r_[0.0, 0.0, 0.0, gravity] for v in self.v])
+        c = J @ free
+        c[2::3] += [touch[-1] / STEP for touch in self.touches]
+        return Scene(J, np.concatenate(self.inverse), c, np.array([touch[4] for touch in self.touches]))
+
+
+def stack(masses, mu=0.5, v=(0.0,) * 3, gravity=GRAVITY, size=0.1):
+    """Cubes on each other, on four corners each; the k-th moves with k v."""
+    boxes, below = Boxes(), None
+    for k, mass in enumerate(masses):
+        box = boxes.add(mass, (size,) * 3, (0.0, 0.0, size * (k + 0.5)), (k + 1) * np.array(v))
+        for x in (-0.5, 0.5):
+            for y in (-0.5, 0.5):
+                boxes.touch(box, below, (size * x, size * y, size * k), (0.0, 0.0, 1.0), mu)
+        below = box
+    return boxes.scene(gravity)
+
+
+def heap(rng, bodies, contacts, ratio=1.0, mu=(0.0, 1.0)):
+    """Moving boxes that touch each other and the world anyhow, with masses between 1 / sqrt(ratio) and sqrt(ratio)."""
+    boxes = Boxes()
+    for _ in range(bodies):
+        boxes.add(ratio ** rng.uniform(-0.5, 0.5), rng.uniform(0.1, 0.4, 3), rng.normal(size=3),
+                  0.3 * rng.normal(size=3), rng.normal(size=3))
+    for _ in range(contacts):
+        a, b = rng.integers(bodies), rng.integers(-1, bodies)
+        normal = rng.normal(size=3)
+        normal /= np.linalg.norm(normal)
+        boxes.touch(a, None if b in (-1, a) else b, boxes.places[a] - 0.2 * normal + 0.05 * rng.normal(size=3), normal,
+                    rng.uniform(*mu), max(0.0, 1e-4 * rng.normal()))
+    return boxes.scene()
+
+
+def row_of_balls(masses, velocities):
+    """Balls in a row along x that touch their neighbours, the later one first."""
+    n = len(masses)
+    J = np.zeros((3 * (n - 1), 3 * n))
+    for k in range(n - 1):
+        for row, axis in enumerate((1, 2, 0)):
+            J[3 * k + row, [3 * (k + 1) + axis, 3 * k + axis]] = 1.0, -1.0
+    v = np.zeros(3 * n)
+    v[::3] = velocities
+    return Scene(J, np.repeat(1.0 / np.asarray(masses, float), 3), J @ v, np.full(n - 1, 0.4)), v
