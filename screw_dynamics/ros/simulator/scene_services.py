@@ -35,32 +35,32 @@ class SceneServices:
         return handle
 
 
-def refuse(node, source: str, error: Exception) -> None:
+def refuse(node: Any, source: str, error: Exception) -> None:
     """Count a request that is refused."""
     node.diagnostics.notice(source, Fault("request refused", str(error)))
 
 
-def set_object(runner: Runner, request, response) -> None:
+def set_object(runner: Runner, request: Any, response: Any) -> None:
     """Place an object."""
     runner.simulation.place(request.name, messages.placement(request.pose), messages.twist(request.twist))
 
 
-def spawn_object(runner: Runner, request, response) -> None:
+def spawn_object(runner: Runner, request: Any, response: Any) -> None:
     """Add an object."""
     spawn(runner, request.name, request.description, request.pose)
 
 
-def spawn(runner: Runner, name: str, description: str, pose) -> None:
+def spawn(runner: Runner, name: str, description: str, pose: Any) -> None:
     """Add the object of a description at a Pose."""
     C = matrix(checked_pose(f"object '{name}'", messages.placement(pose)))
     runner.simulation.spawn(object_of(name, description, C))
 
 
-def delete_object(runner: Runner, request, response) -> None:
+def delete_object(runner: Runner, request: Any, response: Any) -> None:
     """Take an object out."""
     runner.simulation.delete(request.name)
 
 
-def set_friction(runner: Runner, request, response) -> None:
+def set_friction(runner: Runner, request: Any, response: Any) -> None:
     """Change the friction of a surface."""
     runner.simulation.set_friction(request.name, request.friction)
