@@ -52,7 +52,7 @@ def corner(friction, depth, mode):
 
 def flat(sliding):
     """A box that lands flat, its corners at once."""
-    scene = sd.Scene(world(), ground=True, friction=0.3)
+    scene = sd.Scene(world(), ground=True, friction=0.3 if sliding else 0.9)
     scene.add_box("box", (0.4, 0.3, 0.1), mass=2.0, pose=pose((0, 0, 0.052)))
     qd = np.array([0, 0, 0, 1.5 * sliding, 0.4 * sliding, -0.5])
     return Case(scene, scene.neutral(), qd, np.zeros(6), 1e-2, None)
