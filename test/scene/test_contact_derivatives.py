@@ -23,6 +23,7 @@ CASES = {
     "box on a box, by an edge": lambda: scenes.boxes((0.2, 0.0, 0.0)),
     "arm presses": scenes.arm,
     "quadruped stands": scenes.anymal,
+    "quadruped lands": lambda: scenes.anymal(True),
 }
 
 
@@ -171,6 +172,14 @@ def test_margins_of_a_block_on_a_slope():
         assert found.force.sum(axis=0) == pytest.approx(
             np.array([0, 0, m * g]) if mode == "sticking" else m * g * np.cos(a) * (
                 scenes.pose((0, 0, 0), (0.0, a, 0.0))[:3, :3] @ (-friction, 0, 1)), abs=1e-9)
+
+
+def test_margin_of_a_ball_that_begins_to_roll():
+    """It takes m g sin a / (1 + m l^2 / I) to make it roll, l the arm of the force, in the middle of the gap."""
+    case, a, h, m, g = scenes.on_a_slope(0.6), 0.35, 1e-2, 1.5, 9.81
+    found = case.scene.linearize(case.q, case.qd, np.zeros(6), h).contacts
+    assert found.slipping == pytest.approx(h * m * g * (
+        0.6 * np.cos(a) - np.sin(a) / (1.0 + 2.5 * 0.995**2)), rel=1e-9)
 
 
 def test_strict_names_the_pair_whose_mode_is_ambiguous():

@@ -113,7 +113,7 @@ def held():
     return case._replace(qd=qd, tau=tau, options={"friction": True})
 
 
-def anymal():
+def anymal(lands=False):
     """A quadruped whose feet are 0.5 mm deep in the ground, under servos that are stiff springs."""
     robot = real_robot("anymal_b_simple_description/robots/anymal.urdf", floating_base=True)
     scene = sd.Scene(robot, ground=True, friction=0.8, shapes={foot: Sphere(0.02) for foot in FEET})
@@ -126,7 +126,9 @@ def anymal():
     base = next(where for name, where in robot.q_slices.items() if where.stop - where.start == 7)
     q[base.start + 2] -= scene.distances(q).gap.min() + 5e-4
     servos = [forces.Spring(name, 300.0, 10.0, x) for name, x in legs.items()]
-    return Case(scene, q, np.zeros(scene.n), np.zeros(scene.n), 1e-3, ["sticking"] * 4, {"forces": servos})
+    qd, name = np.zeros(scene.n), next(name for name, where in robot.q_slices.items() if where == base)
+    qd[scene.v_slices[name]] = np.array([0.3, -0.4, 0.5, 0.1, 0.2, -0.9]) * lands
+    return Case(scene, q, qd, np.zeros(scene.n), 1e-3, None if lands else ["sticking"] * 4, {"forces": servos})
 
 
 def boxes(turn):
