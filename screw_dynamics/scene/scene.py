@@ -367,6 +367,15 @@ class Scene(SceneLinearization, ScenePlanning):
         recorded = None if contacts is False else touching.contacts(found.report)
         return SceneMotion(found.t, found.q, found.qd, recorded, touching.residuals(found.report))
 
+    def view(self, motion: SceneMotion | None = None, *, q: ArrayLike | None = None, urdf: str | None = None,
+             host: str = "127.0.0.1", port: int = 8080, speed: float = 1.0) -> Any:
+        """Open a web page with the scene, its contacts as dots and arrows along their forces, and return its View;
+        `scene.view().wait()` in a script serves it until Ctrl-C. motion: what `rollout` returned, to play; q (nq,):
+        where it is shown without. urdf: whose shapes a robot has, by default that of a single robot. Others as of sd.view."""
+        from .view import view
+        return view(self, motion, q=q, urdf=self._robots.source if urdf is None else urdf, host=host, port=port,
+                    speed=speed)
+
     def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = None, dt: float = 1e-3,
              integrator: str = "semi_implicit_euler", **options: Any) -> SceneStep:
         """The state a time dt later, under efforts tau; arguments as of `rollout`."""
