@@ -6,11 +6,14 @@ The comments of the .srv files in screw_dynamics_interfaces are the specificatio
 from collections.abc import Callable
 from typing import Any
 
+from geometry_msgs.msg import Pose
+
 from screw_dynamics.simulated_robot.runner import Runner
 from screw_dynamics.simulated_robot.surroundings import checked_pose, matrix
 
 from ..node import messages
 from ..node.joint_state import Fault
+from ..node.managed_node import ManagedNode
 from ..node.services import Service, serve
 from .scenes import LONGEST, object_of
 
@@ -35,7 +38,7 @@ class SceneServices:
         return handle
 
 
-def refuse(node: Any, source: str, error: Exception) -> None:
+def refuse(node: ManagedNode, source: str, error: Exception) -> None:
     """Count a request that is refused."""
     node.diagnostics.notice(source, Fault("request refused", str(error)))
 
@@ -50,7 +53,7 @@ def spawn_object(runner: Runner, request: Any, response: Any) -> None:
     spawn(runner, request.name, request.description, request.pose)
 
 
-def spawn(runner: Runner, name: str, description: str, pose: Any) -> None:
+def spawn(runner: Runner, name: str, description: str, pose: Pose) -> None:
     """Add the object of a description at a Pose."""
     C = matrix(checked_pose(f"object '{name}'", messages.placement(pose)))
     runner.simulation.spawn(object_of(name, description, C))
