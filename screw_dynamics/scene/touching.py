@@ -151,7 +151,12 @@ class Touching:
     def contacts(self, report: np.ndarray) -> Contacts:
         """The Contacts of reports (..., numbers), in axes of the root link."""
         found = report[..., RESIDUALS + 1:].reshape(*report.shape[:-1], -1, OF_CONTACT)
-        there, root = found[..., KEY] >= 0.0, self.robot.tables.frames[self.robot.tables.names[self.robot.model.root]].C
+        there = found[..., KEY] >= 0.0
+        if (there[..., 1:] & ~there[..., :-1]).any():           # places that other states of a batch need
+            order = np.argsort(~there, axis=-1, kind="stable")
+            found = np.take_along_axis(found, order[..., None], axis=-2)
+            there = found[..., KEY] >= 0.0
+        root = self.robot.tables.frames[self.robot.tables.names[self.robot.model.root]].C
         to_root = pose_matrix(root)
         pair = np.full(there.shape, -1)
         pair[there] = self._pair_of[found[..., KEY][there].astype(int)]
