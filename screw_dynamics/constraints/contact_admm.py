@@ -3,6 +3,8 @@ become the velocities with De Saxce's term mu |v_t| added to normal ones [Carpen
 
 Slow, but it comes near to a solution where sweeps and Newton's method lose their way. In units in which the normal
 inverse inertias are about 1."""
+import numpy as np
+
 from screw_dynamics.numbers.scalars import sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
@@ -68,7 +70,7 @@ def solve_added(given: Cones) -> None:
 
 
 @kernel
-def on_circle(y: object, i: int, most: Scalar) -> None:
+def on_circle(y: np.ndarray, i: int, most: Scalar) -> None:
     """Put entries i and i + 1 into a disc."""
     size = sqrt(y[i] * y[i] + y[i + 1] * y[i + 1])
     short = where(size > most, most / where(size > 0.0, size, null(size) + 1.0), null(size) + 1.0)

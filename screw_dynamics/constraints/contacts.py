@@ -165,8 +165,8 @@ def remember(given: ContactTables, count: int) -> None:
 
 @kernel
 def keep_near(body: Any, given: ContactTables, h: Scalar, count: int) -> int:
-    """Leave out contacts that do not close to within half the margin in a step of length h, in no place; those that do so
-    in other places are FAR. Returns how many are kept."""
+    """Leave out contacts that do not close to within half the margin in a step of length h, in no place; those that do
+    so in other places are FAR. Returns how many are kept."""
     slack = 0.5 * given.settings.margin[0]
     contact, kept, near = given.contact, given.kept, 0
     for k in range(count):
@@ -338,7 +338,7 @@ def before_impacts(given: ContactTables, problem: Problem, first: int, h: Scalar
         if share == 1.0:
             v, a = end, none
         square = v * v - 2.0 * a * gap
-        speed = sqrt(where(square > 0.0, square, none)) - v             # of gap + v t + a t^2 / 2 = 0: t = 2 gap / speed
+        speed = sqrt(where(square > 0.0, square, none)) - v         # gap + v t + a t^2 / 2 = 0 at t = 2 gap / speed
         reaches = (square >= 0.0) & (speed > 0.0)
         closes = where(gap > 0.0, where(reaches, 2.0 * gap / where(reaches, h * speed, none + 1.0), none + 2.0), none)
         velocity = where(closes <= 1.0, before + closes * (end - before), before)
@@ -473,7 +473,7 @@ def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: flo
         counts = gap < given.settings.margin[0]
         cones.c[i + 2] = where(counts, end / h, null(h))
         below = where(counts & (end < -TOUCHING), null(h) + 1.0, below)
-    for k in range(count):                                      # rounding is not corrected, whatever the other places do
+    for k in range(count):                                  # rounding is not corrected, whatever other places do
         i = u + 3 * k + 2
         cones.c[i] = where((below > 0.0) | (cones.c[i] > 0.0), cones.c[i], null(h))
     return some(below > 0.0)

@@ -55,7 +55,7 @@ class SceneDerivatives(RolloutDerivatives):
 class SceneLinearization:
     """Methods of derivatives of a scene."""
 
-    def linearize(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = None, dt: float = 1e-3,
+    def linearize(self: Any, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = None, dt: float = 1e-3,
                   integrator: str = "semi_implicit_euler", *, friction: bool = False, limits: bool = False,
                   forces: Forces = None, t: float = 0.0, landed: float = LANDED, strict: bool = False,
                   threads: Threads = None) -> StepModel:
@@ -88,10 +88,11 @@ class SceneLinearization:
                 _refuse(self.pairs, model)
         if not lead:
             return models[0]
-        return StepModel(*(np.array(x).reshape(*lead, *np.shape(x[0])) for x in list(zip(*models, strict=True))[:5]),
-                         [model.contacts for model in models])
+        A, B, q, qd, determined = (np.array(x).reshape(*lead, *np.shape(x[0])) for x in list(
+            zip(*models, strict=True))[:5])
+        return StepModel(A, B, q, qd, determined, [model.contacts for model in models])
 
-    def rollout_derivatives(self, q0: ArrayLike, qd0: ArrayLike | None = None, effort: ArrayLike | None = None,
+    def rollout_derivatives(self: Any, q0: ArrayLike, qd0: ArrayLike | None = None, effort: ArrayLike | None = None,
                             dt: float = 1e-3, steps: int = 1000, integrator: str = "semi_implicit_euler", *,
                             friction: bool = False, limits: bool = False, forces: Forces = None, landed: float = LANDED
                             ) -> SceneDerivatives:
@@ -101,10 +102,10 @@ class SceneLinearization:
         checks.one_of("integrator", integrator, DERIVED)
         return SceneDerivatives(self.touching, q0, qd0, effort, dt, steps, integrator, friction, limits, forces, landed)
 
-    def rollout_gradient(self, cost: Cost, q0: ArrayLike, qd0: ArrayLike | None = None, effort: ArrayLike | None = None,
-                         dt: float = 1e-3, steps: int = 1000, integrator: str = "semi_implicit_euler", *,
-                         friction: bool = False, limits: bool = False, forces: Forces = None, landed: float = LANDED
-                         ) -> tuple[np.ndarray, RolloutGradient]:
+    def rollout_gradient(self: Any, cost: Cost, q0: ArrayLike, qd0: ArrayLike | None = None,
+                         effort: ArrayLike | None = None, dt: float = 1e-3, steps: int = 1000,
+                         integrator: str = "semi_implicit_euler", *, friction: bool = False, limits: bool = False,
+                         forces: Forces = None, landed: float = LANDED) -> tuple[np.ndarray, RolloutGradient]:
         """The value of a cost along a rollout, and its gradient through the modes of its contacts, by one backward
         sweep; cost as of Robot.rollout_gradient, other arguments as of rollout_derivatives."""
         return self.rollout_derivatives(q0, qd0, effort, dt, steps, integrator, friction=friction, limits=limits,

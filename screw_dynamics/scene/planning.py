@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -11,8 +12,9 @@ from .avoidance import AvoidanceResult, solve
 class ScenePlanning:
     """The method of inverse kinematics."""
 
-    def inverse_kinematics(self, pose: ArrayLike, link: str, q0: ArrayLike | None = None, *, clearance: float = 0.0,
-                           pairs: Iterable[Sequence[str]] | None = None, joints: Iterable[str] | None = None,
+    def inverse_kinematics(self: Any, pose: ArrayLike, link: str, q0: ArrayLike | None = None, *,
+                           clearance: float = 0.0, pairs: Iterable[Sequence[str]] | None = None,
+                           joints: Iterable[str] | None = None,
                            limits: bool = True, position_tolerance: float = 1e-6, orientation_tolerance: float = 1e-6,
                            attempts: int = 20, steps: int = 100, seed: int = 0) -> AvoidanceResult:
         """A configuration q (nq,) within the joint limits at which a link has a pose (4, 4) in the root link's frame,

@@ -22,7 +22,7 @@ from screw_dynamics.screws.se3 import Pose
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3, cross
 
-WAYS = 12               # of two bodies: twists of the first, then of the second, in axes and about the origin of the root
+WAYS = 12           # of two bodies: twists of the first, then of the second, in axes and about the origin of the root
 
 
 class Rows(NamedTuple):
@@ -87,12 +87,12 @@ class TouchRows:
         """The touches of a pair on dual numbers, and the relative velocity of its belts."""
         solids, pairs, data = self._tables
         a, b = pairs.first[of], pairs.second[of]
-        C = [None] * len(solids.kind)
+        C: Any = [None] * len(solids.kind)
         for solid, start in ((a, 0), (b, 6)):
             given = self.touching.solids[solid]
             C[solid] = _dual_pose(motion.pose(given.link) @ given.pose, start)
         points = pairs.points[of]
-        touch = Touch(*([None] * points for _ in Touch._fields))
+        touch: Any = Touch(*([None] * points for _ in Touch._fields))          # type: ignore[arg-type]
         write = writer(frozenset(TOUCHING))
         write(Geometry(solids, pairs, len(C), len(pairs.first), points, data, Located(C)), a, b, touch, 0,
               self.touching.margin)
@@ -104,7 +104,8 @@ class _Motions:
     """Poses, Jacobians and their derivatives of links, each asked of the robot once."""
 
     def __init__(self, robot: Robot, q: np.ndarray):
-        self._robot, self._q, self._found = robot, q, {}
+        self._robot, self._q = robot, q
+        self._found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
     def pose(self, link):
         return self._robot.forward_kinematics(self._q, link)
@@ -119,7 +120,7 @@ class _Motions:
 def _dual_pose(C, start):
     """A pose (4, 4) that moves with a spatial twist of six directions from `start` on: R' = w x R, p' = v + w x p."""
     def moved(x, origin):
-        dx = np.zeros((3, WAYS))
+        dx: Any = np.zeros((3, WAYS))
         dx[:, start:start + 3] = np.cross(np.eye(3), x).T
         if origin:
             dx[:, start + 3:start + 6] = np.eye(3)

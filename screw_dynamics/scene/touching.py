@@ -72,7 +72,7 @@ class Touching:
         points = sum(pair.points for pair in self.pairs)
         self.most, self.margin = min(points, MOST) if most is None else most, margin
         self._pair_of = np.repeat(np.arange(len(self.pairs)), [pair.points for pair in self.pairs])
-        self.constraints, self._slow = constraints, slow
+        self.constraints, self.slow = constraints, slow
         self.tables = self._tables(self.most, margin)
         self._workspaces = Workspaces(self.tables)
         self._far = Workspaces(self._tables(points, FARTHEST)) if points else None
@@ -100,7 +100,7 @@ class Touching:
         rebounds = any(pair.restitution > 0.0 for pair in self.pairs)
         turning = int(any(pair.torsion > 0.0 or pair.rolling > 0.0 for pair in self.pairs))
         points = max((pair.points for pair in self.pairs), default=0)
-        given = contact_tables.pack(Settings(most, margin, self._slow, int(rebounds), turning), self._rows, self.pairs,
+        given = contact_tables.pack(Settings(most, margin, self.slow, int(rebounds), turning), self._rows, self.pairs,
                                     self._data)
         return robot.tables._replace(tables=np.concatenate([loops, given]), work=contact_tables.contact_work(
             robot.n, m, most, turning, len(self.solids), points))

@@ -319,6 +319,11 @@ class Simulation:
         self._pushes.forget(name)
         self._changed()
 
+    def delete_spawned(self) -> None:
+        """Take out all objects that were spawned."""
+        for name in sorted(() if self.surroundings is None else self.surroundings.spawned):
+            self.delete(name)
+
     def set_friction(self, name: str, friction: float) -> None:
         """Let a link or an object have another coefficient of friction, from now on, resets included."""
         self._around().set_friction(name, friction)

@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from screw_dynamics.robot import Robot
 from screw_dynamics.screws import arrays
 
 from .glyphs import along
+from .meshes import Part
 from .player import Player
 from .scene import Scene, home, quaternion
 from .server import start
@@ -88,16 +90,18 @@ class View:
             signal.signal(signal.SIGINT, before)
 
     # --------------------------------------------------------------------------------------------- the robot
-    def use(self, robot: Robot, source: str | None = None, q: ArrayLike | None = None) -> None:
+    def use(self, robot: Robot, source: str | None = None, q: ArrayLike | None = None,
+            parts: Iterable[tuple[int, np.ndarray, Part]] = ()) -> None:
         """Show another robot. source: its URDF, a path or text; by default the one that it was read from. q (nq,):
-        where it is, and is seen whole."""
+        where it is, and is seen whole. parts: shapes besides those of the URDF, as viewer.scene.Scene takes them."""
         self.stop()
         with self._lock, self.server.atomic():
             self.server.scene.reset()
             self.server.gui.reset()
             self.robot, self._told, self._qd = robot, 0.0, None
             self.q = home(robot.model) if q is None else checks.vector("q", q, robot.nq)
-            self.scene = Scene(self.server, robot, robot.source if source is None else source, self.q)
+            self.scene = Scene(self.server, robot, robot.source if source is None else source, self.q,
+                               parts)
             self.notes = self.scene.notes
             self._stage()
             self._panel()
@@ -308,14 +312,18 @@ class View:
                 self._play.label = "pause" if runs else "play"
 
 
-def view(robot: Robot, t: ArrayLike | None = None, q: ArrayLike | None = None, *, urdf: str | None = None,
+def view(robot: Any, t: Any = None, q: ArrayLike | None = None, *, urdf: str | None = None,
          host: str = "127.0.0.1", port: int = 8080, speed: float = 1.0) -> View:
     """Open a web page with a robot, and return its View; `view(robot).wait()` in a script serves it until Ctrl-C.
 
     t, q: a motion (samples,), (..., samples, nq) to play, as `rollout` returns it; q (nq,) alone: positions to show.
     urdf: path or text of the URDF whose shapes are shown, by default the one that the robot was read from. Without any,
     and where meshes are missing, bodies are boxes of their inertia. host: 127.0.0.1 serves this machine alone, 0.0.0.0
-    everybody. port: the first free one from here on. ImportError without viser, the extra [view]."""
+    everybody. port: the first free one from here on. ImportError without viser, the extra [view].
+
+    Of a Scene: view(scene, motion), as scene.view."""
+    if not isinstance(robot, Robot) and hasattr(robot, "touching"):
+        return robot.view(t, q=q, urdf=urdf, host=host, port=port, speed=speed)
     start = None if q is None else checks.real_numbers("q", q, robot.nq)
     if start is not None and t is not None:
         start = start.reshape(-1, robot.nq)[0]

@@ -43,9 +43,11 @@ def preload(robot: Robot) -> None:
 class Scene:
     """The nodes of one robot. `layers`: by name, the handles that are shown or hidden together; notes: what is missing.
 
+    parts: (slot, pose (4, 4) in the body, Part) of shapes that are shown besides those of the URDF; slot 0 is the root.
     low, high (3,): the corners of what is shown, in the root frame, at the positions `q`."""
 
-    def __init__(self, server: Any, robot: Robot, source: str | None, q: np.ndarray):
+    def __init__(self, server: Any, robot: Robot, source: str | None, q: np.ndarray,
+                 parts: Iterable[tuple[int, np.ndarray, Part]] = ()):
         self._scene, self._robot, self._source = server.scene, robot, source
         self.model, self.notes = robot.model, []
         self.layers: dict[str, list[Any]] = defaultdict(list)
@@ -54,7 +56,8 @@ class Scene:
         # Slot 0 is the root, as in the recursions.
         self._frames = [self._scene.add_frame(f"/robot/{slot}", show_axes=False)
                         for slot in range(1 + len(self.model.parents))]
-        self._drawn = {kind: self._load(kind) for kind in ("visual", "collision")}
+        parts = list(parts)
+        self._drawn = {kind: self._load(kind, parts) for kind in ("visual", "collision")}
         self._show_shapes()
         bodies = self._poses(q)
         self.low, self.high = self._corners(bodies)
@@ -147,7 +150,7 @@ class Scene:
         self.notes += shapes.notes
         return shapes
 
-    def _load(self, kind: str) -> list[tuple[int, np.ndarray, Part]]:
+    def _load(self, kind: str, more: list) -> list[tuple[int, np.ndarray, Part]]:
         """(slot, pose in the body, part) of each shape of a kind; bodies that miss one are boxes."""
         found, missing, boxes = [], {}, set()
         shapes: Iterable[Shape] = getattr(self.shapes, kind)
@@ -163,6 +166,7 @@ class Scene:
                 continue
             found += [(body + 1, C @ shape.pose, part) for part in parts]
         if kind == "visual":
+            found += more
             self._note(missing)
             slots = range(len(self._frames))
             found += [part for slot in (boxes if found or boxes else slots) for part in self._box(slot)]

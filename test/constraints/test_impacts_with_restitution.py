@@ -28,7 +28,7 @@ def test_two_balls_go_apart_as_newton_says():
 def test_a_box_that_lands_flat_bounces_flat():
     scene = stack([2.0], mu=0.0, v=(0.0, 0.0, -3.0), gravity=(0.0, 0.0, 0.0))
     found = solve_impacts(scene.G, scene.c, scene.mu, 0.5)
-    np.testing.assert_allclose(found.v[2::3], 1.5, rtol=1e-12)
+    np.testing.assert_allclose(found.v[2::3], 1.5, atol=4.5e-12)         # 1e-12 of the jump
     assert found.sweeps == 1
 
 

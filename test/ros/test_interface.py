@@ -17,11 +17,14 @@ from support.graph import Driver
 from support.paths import ROOT
 
 PARTS = {"<link>": "wrist", "<joint>": "elbow", "<group>": "arm", "<gripper>": "hand", "<parallel_gripper>": "jaws",
-         "<efforts>": "/interface/screw_dynamics/gravity"}
+         "<object>": "ball", "<efforts>": "/interface/screw_dynamics/gravity"}
 CASES = {   # a node with all that parameters ask for
     DynamicsNode: {"effort_commands": "gravity", "external_torque": True, "publish_mass_matrix": True,
                    "jacobian_links": ["wrist"]},
-    SimulatorNode: {"publish_clock": True, "imus": ["wrist"], "force_torques": ["elbow"], "trajectory_groups": ["arm"],
+    SimulatorNode: {"publish_clock": True, "imus": ["wrist"], "force_torques": ["elbow"], "ground": True,
+                    "bumpers": ["wrist"],
+                    "left_wheels": ["l"], "right_wheels": ["r"], "wheel_radius": 0.1, "wheel_separation": 0.3,
+                    "trajectory_groups": ["arm"],
                     "gripper_groups": ["hand", "jaws"], "hand.joint": "finger", "jaws.joint": "jaw",
                     "jaws.type": "ParallelGripperCommand"},
     MarkersNode: {},
@@ -38,7 +41,7 @@ def expected(node, rows):
     missing."""
     found = {}
     for row in rows:
-        needs_more = any(need in row.when for need in ("a floating base", "parameter `urdf`"))
+        needs_more = any(need in row.when for need in ("a floating base", "parameter `urdf`", "an object that moves"))
         if needs_more or not installed(row):
             continue
         name = row.name

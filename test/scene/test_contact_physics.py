@@ -97,11 +97,15 @@ def test_a_ball_rolls_down_without_slip():
     np.testing.assert_allclose(speed[-1], 0.1 * np.linalg.norm(motion.qd[-1, :3]), rtol=1e-3)
 
 
-def test_a_belt_carries_a_box_by_friction_until_it_moves_along():
+@pytest.mark.parametrize("first", ["belt", "box"])
+def test_a_belt_carries_a_box_by_friction_until_it_moves_along(first):
     mu, belt, dt = 0.4, 0.05, 1e-3
     scene = sd.Scene(sd.Robot(WORLD), friction=mu)
-    scene.add("belt", Box((4.0, 1.0, 0.1)), pose=at(z=-0.05), belt=(belt, 0.0, 0.0))
-    scene.add_box("box", (0.2, 0.2, 0.2), 1.0, at(z=0.1))
+    for name in (first, "belt" if first == "box" else "box"):
+        if name == "belt":
+            scene.add("belt", Box((4.0, 1.0, 0.1)), pose=at(z=-0.05), belt=(belt, 0.0, 0.0))
+        else:
+            scene.add_box("box", (0.2, 0.2, 0.2), 1.0, at(z=0.1))
     motion = scene.rollout(scene.neutral(), steps=STEPS, dt=dt)
     expected = np.minimum(mu * G * motion.t, belt)
     np.testing.assert_allclose(motion.qd[:, 3], expected, atol=1e-9)
@@ -152,6 +156,25 @@ def test_links_of_a_robot_touch_what_is_in_the_scene():
     np.testing.assert_allclose(np.abs(motion.contacts.force[-1, :, 2].sum()), 2.0 * G, rtol=1e-9)
 
 
+def test_an_arm_that_slides_on_the_ground_moves_along_it():
+    """What a contact holds is the velocity of its point, of all joints before it."""
+    builder = sd.ModelBuilder("base")
+    builder.add_screw("shoulder", "upper", "base", (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), mass=1.0, com=(0.3, 0.0, 0.8))
+    builder.add_screw("elbow", "lower", "upper", (0.0, 1.0, 0.0), (0.6, 0.0, 0.6), pose=at(x=1.0, z=0.1), mass=1.0,
+                      com=(0.8, 0.0, 0.3))
+    robot = sd.Robot(builder.build())
+    scene = sd.Scene(robot, ground=True, friction=0.1, shapes={"lower": Sphere(0.1)})
+    motion = scene.rollout([0.0, 0.0], [0.1, -0.1], steps=20)
+    assert (motion.contacts.force[:, 0, 2] > 0.0).sum() >= 5
+    for q, qd, gap, force in zip(motion.q[:-1], motion.qd[1:], motion.contacts.gap[:, 0], motion.contacts.force[:, 0],
+                                 strict=True):
+        J = robot.jacobian(q, "lower", "hybrid")
+        v = J[3:] @ qd + np.cross(J[:3] @ qd, [0.0, 0.0, -0.1])
+        assert v[2] > -max(gap, 0.0) / 1e-3 - 1e-12
+        assert force[2] == 0.0 or abs(v[2] + max(gap, 0.0) / 1e-3) < 1e-12
+        np.testing.assert_allclose(force[0], -math.copysign(0.1 * force[2], v[0]), rtol=1e-9)
+
+
 @pytest.mark.skipif(PLAIN, reason="there are no lanes in plain Python")
 def test_a_batch_has_the_bits_of_any_other_batch():
     scene = sd.Scene(sd.Robot(WORLD), ground=True, friction=0.4)
@@ -197,3 +220,14 @@ def test_steps_of_adaptive_length_are_refused():
     scene = on_slope(0.0, 0.5)
     with pytest.raises(ValueError, match="rk45"):
         scene.rollout(scene.neutral(), steps=2, integrator="rk45")
+
+
+def test_a_step_is_a_rollout_of_one_and_points_are_in_the_frame_of_the_root():
+    scene = on_slope(0.2, 0.8)
+    q = scene.neutral()
+    after, motion = scene.step(q, np.zeros(6)), scene.rollout(q, steps=1)
+    np.testing.assert_array_equal(after.q, motion.q[-1])
+    np.testing.assert_array_equal(after.contacts.force, motion.contacts.force[-1])
+    there = after.contacts.pair >= 0
+    corners = sorted(map(tuple, np.round(after.contacts.point[there], 12) + 0.0))
+    assert corners == [(x, y, 0.0) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]

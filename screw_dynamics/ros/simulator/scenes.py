@@ -51,7 +51,8 @@ def scene_around(robot: Robot, given: SceneFile, ground: bool = False, friction:
                   self_collisions=self_collisions, **material)
     for each in given.objects:
         scene.add_object(each)
-    scene.touching                                      # what cannot touch is refused here
+    if not scene.pairs:                                 # what cannot touch is refused here
+        warn("nothing in the scene can touch anything else")
     return scene
 
 
@@ -61,8 +62,8 @@ def _read(source: str) -> SceneFile:
     except ValueError as error:
         raise ValueError(f"parameter scene: {error}") from None
     if given.robots:
-        raise ValueError(f"parameter scene: robots: {given.robots[0].urdf}: the robot is that of robot_description, the "
-                         "scene of simulator_node must have none")
+        raise ValueError(f"parameter scene: robots: {given.robots[0].urdf}: the robot is that of robot_description, "
+                         "the scene of simulator_node must have none")
     return given
 
 

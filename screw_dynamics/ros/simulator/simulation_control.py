@@ -12,7 +12,10 @@ from ..node.actions import Action, RunningGoal
 from ..node.optional import optional_interfaces
 from ..node.services import Service, serve
 
-ABOUT = "screw_dynamics: one robot, of robot_description; nothing is spawned, no world is loaded"
+ABOUT = "screw_dynamics: one robot, of robot_description, and the objects of its scene; no world is loaded"
+# Features that need a version of the package with entities.
+ENTITIES = ("SPAWNING", "SPAWNING_RESOURCE_STRING", "DELETING", "ENTITY_CATEGORIES", "ENTITY_STATE_GETTING",
+            "ENTITY_STATE_SETTING", "ENTITY_INFO_GETTING")
 NO_WORLD, LOADING_WORLD = 4, 5   # states that older versions of the package do not name
 
 
@@ -39,7 +42,7 @@ class SimulationControl:
         from simulation_interfaces import srv
         from simulation_interfaces.action import SimulateSteps
 
-        self._node = node
+        self._node, self._srv = node, srv
         self._result, self._state, self._features = msg.Result, msg.SimulationState, msg.SimulatorFeatures
         self._set, self._scope = srv.SetSimulationState.Response, srv.ResetSimulation.Request
         self._steps = SimulateSteps
@@ -70,8 +73,10 @@ class SimulationControl:
     # --------------------------------------------------------------------------------------------- state
     def _get_features(self, _, request, response) -> None:
         features = self._features
-        response.features = features(custom_info=ABOUT, features=[
+        entities = [getattr(features, name) for name in ENTITIES if hasattr(self._srv, "SpawnEntity")]
+        response.features = features(custom_info=ABOUT, features=[*entities,
             features.SIMULATION_RESET, features.SIMULATION_RESET_TIME, features.SIMULATION_RESET_STATE,
+            features.SIMULATION_RESET_SPAWNED,
             features.SIMULATION_STATE_GETTING, features.SIMULATION_STATE_SETTING, features.SIMULATION_STATE_PAUSE,
             features.STEP_SIMULATION_SINGLE, features.STEP_SIMULATION_MULTIPLE, features.STEP_SIMULATION_ACTION])
 
@@ -126,20 +131,23 @@ class SimulationControl:
     # --------------------------------------------------------------------------------------------- reset
     def _reset(self, _, request, response) -> None:
         runner, scope = self._runner(self._result.RESULT_INCORRECT_STATE), self._scope
-        if request.scope not in (scope.SCOPE_DEFAULT, scope.SCOPE_ALL) and \
-                request.scope & ~(scope.SCOPE_TIME | scope.SCOPE_STATE):
+        known = scope.SCOPE_TIME | scope.SCOPE_STATE | scope.SCOPE_SPAWNED
+        if request.scope not in (scope.SCOPE_DEFAULT, scope.SCOPE_ALL) and request.scope & ~known:
             raise Refusal(
                 self._result.RESULT_FEATURE_UNSUPPORTED,
-                f"scope {request.scope}: only SCOPE_TIME, SCOPE_STATE, SCOPE_ALL and SCOPE_DEFAULT are supported")
+                f"scope {request.scope}: only SCOPE_TIME, SCOPE_STATE, SCOPE_SPAWNED, SCOPE_ALL and SCOPE_DEFAULT are "
+                "supported")
         # The definition has SCOPE_DEFAULT the same as SCOPE_ALL.
         self._restart(runner, request.scope or scope.SCOPE_ALL, "~/reset_simulation was called")
 
     def _restart(self, runner: Runner, scope: int, reason: str) -> None:
         runner.catch_up()
         self._node.abort(reason)
+        if scope & self._scope.SCOPE_SPAWNED:
+            runner.simulation.delete_spawned()
         if scope & self._scope.SCOPE_STATE:
             runner.simulation.reset(bool(scope & self._scope.SCOPE_TIME))
-        else:
+        elif scope & self._scope.SCOPE_TIME:
             runner.simulation.restart_clock()
         runner.resume()
 

@@ -1,0 +1,222 @@
+"""The entities of the package simulation_interfaces: the robot and the objects of a scene.
+
+The comments of that package are the specification. Versions of it differ: 1.x has uri and resource_string in
+SpawnEntity, 2.x an entity_resource with both; and in SetEntityState 2.x has flags for what is set, 1.x sets pose and
+twist."""
+
+import re
+from types import ModuleType
+
+import numpy as np
+
+from screw_dynamics.model.configuration_space import rotated
+from screw_dynamics.simulated_robot.runner import Runner
+from screw_dynamics.simulated_robot.surroundings import Entity, checked_pose
+
+from ..node import messages
+from ..node.optional import optional_interfaces
+from ..node.services import Service, serve
+from .scene_services import refuse, spawn
+from .scenes import LONGEST
+from .simulation_control import Refusal
+
+MOST_FILTER = 1000      # characters of a regular expression
+
+
+class EntityControl:
+    """Serves `node`, which offers what `SceneServices` needs. Nothing, but a line of log, where the package is missing,
+    or of a version without entities."""
+
+    def __init__(self, node):
+        srv = optional_interfaces("simulation_interfaces.srv", "~/get_entities, ~/spawn_entity and the like", node.log)
+        msg = optional_interfaces("simulation_interfaces.msg", "the same", node.log) if srv is not None else None
+        if msg is not None and hasattr(srv, "SpawnEntity"):
+            self._serve(node, msg, srv)
+
+    def _serve(self, node, msg: ModuleType, srv: ModuleType) -> None:
+        self._node, self._msg, self._result = node, msg, msg.Result
+        self._spawned, self._set = srv.SpawnEntity.Response, srv.SetEntityState.Response
+        serve(node, lambda: None, [Service(name, self._counted(name, handler), most=LONGEST, encode=self._encode)
+                                   for name, handler in (
+            ("get_entities", self._get_entities), ("get_entities_states", self._get_states),
+            ("get_entity_state", self._get_state), ("get_entity_info", self._get_info),
+            ("set_entity_state", self._set_state), ("spawn_entity", self._spawn), ("delete_entity", self._delete))])
+
+    def _counted(self, name, handler):
+        def handle(_, request, response):
+            try:
+                handler(request, response)
+            except ValueError as error:
+                refuse(self._node, f"~/{name}", error)
+                raise
+        return handle
+
+    def _encode(self, response, error: Exception | None) -> None:
+        """Write into a response how it went."""
+        code = self._result.RESULT_OK if error is None else getattr(error, "code", self._result.RESULT_OPERATION_FAILED)
+        response.result = self._result(result=code, error_message="" if error is None else str(error))
+
+    # --------------------------------------------------------------------------------------------- what there is
+    def _runner(self) -> Runner:
+        """The simulation at work, up to now; `Refusal` when there is none."""
+        try:
+            runner = self._node.runner()
+        except ValueError as error:
+            raise Refusal(self._result.RESULT_INCORRECT_STATE, str(error)) from error
+        runner.catch_up()
+        return runner
+
+    def _names(self, runner: Runner) -> list[str]:
+        """The robot, by the name of its base or root link, and all objects."""
+        around = runner.simulation.surroundings
+        return [robot_name(runner), *(() if around is None else around.objects)]
+
+    def _known(self, runner: Runner, name: str) -> None:
+        names = self._names(runner)
+        if name not in names:
+            raise Refusal(self._result.RESULT_NOT_FOUND, f"entity '{name}' does not exist, there are "
+                          f"{', '.join(names)}")
+
+    def _selected(self, runner: Runner, filters) -> list[str]:
+        """The entities that filters let through."""
+        unsupported = self._result.RESULT_FEATURE_UNSUPPORTED
+        if len(filters.tags.tags):
+            raise Refusal(unsupported, "filters.tags: entities have no tags here")
+        if filters.bounds.type:
+            raise Refusal(unsupported, "filters.bounds: entities are not filtered by bounds here")
+        if len(filters.filter) > MOST_FILTER:
+            raise ValueError(f"filters.filter has {len(filters.filter)} characters, at most {MOST_FILTER} are taken")
+        try:
+            matches = re.compile(filters.filter).search
+        except re.error as error:
+            raise ValueError(f"filters.filter {filters.filter!r} is no regular expression: {error}") from None
+        wanted = {each.category for each in filters.categories}
+        return [name for name in self._names(runner)
+                if matches(name) and (not wanted or self._category(runner, name) in wanted)]
+
+    def _category(self, runner: Runner, name: str) -> int:
+        category = self._msg.EntityCategory
+        if name == robot_name(runner):
+            return category.CATEGORY_ROBOT
+        free = runner.simulation.surroundings.objects[name].free
+        return category.CATEGORY_DYNAMIC_OBJECT if free else category.CATEGORY_STATIC_OBJECT
+
+    def _state(self, runner: Runner, name: str):
+        """The EntityState of an entity: pose and twist in the root link's frame and its axes."""
+        simulation = runner.simulation
+        entity = robot_entity(runner) if name == robot_name(runner) else simulation.entity(name)
+        state = self._msg.EntityState()
+        state.header.frame_id = self._node.settings.frame_id or simulation.robot.model.root
+        state.header.stamp = messages.time_message(self._node.stamp_ns())
+        state.pose = messages.placement_message(entity.pose)
+        state.twist = messages.twist_message(turned(entity.pose, entity.twist))
+        return state
+
+    # --------------------------------------------------------------------------------------------- getting
+    def _get_entities(self, request, response) -> None:
+        response.entities = self._selected(self._runner(), request.filters)
+
+    def _get_states(self, request, response) -> None:
+        runner = self._runner()
+        response.entities = self._selected(runner, request.filters)
+        response.states = [self._state(runner, name) for name in response.entities]
+
+    def _get_state(self, request, response) -> None:
+        runner = self._runner()
+        self._known(runner, request.entity)
+        response.state = self._state(runner, request.entity)
+
+    def _get_info(self, request, response) -> None:
+        runner = self._runner()
+        self._known(runner, request.entity)
+        response.info.category.category = self._category(runner, request.entity)
+
+    # --------------------------------------------------------------------------------------------- setting
+    def _check_frame(self, runner: Runner, header) -> None:
+        known = ("", "world", self._node.settings.frame_id, runner.simulation.robot.model.root)
+        if header.frame_id not in known:
+            raise Refusal(self._result.RESULT_FEATURE_UNSUPPORTED, f"frame_id '{header.frame_id}' must be empty, or "
+                          f"{runner.simulation.robot.model.root}: poses are taken in the root link's frame")
+
+    def _set_state(self, request, response) -> None:
+        runner, name = self._runner(), request.entity
+        self._known(runner, name)
+        if name == robot_name(runner):
+            raise Refusal(self._result.RESULT_FEATURE_UNSUPPORTED, f"entity '{name}' is the robot: use ~/reset_to")
+        if getattr(request, "set_acceleration", False):
+            raise Refusal(self._result.RESULT_FEATURE_UNSUPPORTED, "set_acceleration: accelerations follow from forces")
+        self._check_frame(runner, request.state.header)
+        pose = twist = None
+        if getattr(request, "set_pose", True):
+            pose = self._pose(self._set.INVALID_POSE, name, request.state.pose)
+        if getattr(request, "set_twist", True):
+            at = runner.simulation.entity(name).pose if pose is None else pose
+            twist = turned(at * (1, 1, 1, -1, -1, -1, 1), messages.twist(request.state.twist))
+        runner.simulation.place(name, pose, twist)
+
+    def _pose(self, code: int, name: str, pose) -> np.ndarray:
+        try:
+            return checked_pose(f"entity '{name}'", messages.placement(pose))
+        except ValueError as error:
+            raise Refusal(code, str(error)) from error
+
+    def _spawn(self, request, response) -> None:
+        runner, codes = self._runner(), self._spawned
+        resource = getattr(request, "entity_resource", request)
+        if resource.uri:
+            raise Refusal(codes.UNSUPPORTED_FORMAT, f"uri '{resource.uri}': give the text, as a scene file has it, as "
+                          "resource_string")
+        if not resource.resource_string:
+            raise Refusal(codes.NO_RESOURCE, "uri and resource_string are both empty")
+        if resource.resource_string.lstrip().startswith("<"):
+            raise Refusal(codes.UNSUPPORTED_FORMAT, "resource_string is XML, must be YAML, as a scene file has it")
+        if request.entity_namespace:
+            raise Refusal(self._result.RESULT_FEATURE_UNSUPPORTED, "entity_namespace: objects have no interfaces")
+        name = self._free_name(runner, request.name, request.allow_renaming)
+        self._check_frame(runner, request.initial_pose.header)
+        self._pose(codes.INVALID_POSE, name, request.initial_pose.pose)
+        try:
+            spawn(runner, name, resource.resource_string, request.initial_pose.pose)
+        except ValueError as error:
+            parsing = str(error).startswith("description")
+            raise Refusal(codes.RESOURCE_PARSE_ERROR if parsing else self._result.RESULT_OPERATION_FAILED,
+                          str(error)) from error
+        response.entity_name = name
+
+    def _free_name(self, runner: Runner, name: str, renaming: bool) -> str:
+        """The name, or with renaming one like it, that nothing has."""
+        robot, codes = runner.simulation.robot, self._spawned
+        taken = {*self._names(runner), *robot.link_names, *robot.joint_names}
+        if name and name not in taken:
+            return name
+        if not renaming:
+            raise Refusal(codes.NAME_NOT_UNIQUE if name else codes.NAME_INVALID,
+                          f"name '{name}' is taken" if name else "name is empty, and allow_renaming is false")
+        stem = name or "object"
+        return next(f"{stem}_{k}" for k in range(1, len(taken) + 2) if f"{stem}_{k}" not in taken)
+
+    def _delete(self, request, response) -> None:
+        runner, name = self._runner(), request.entity
+        self._known(runner, name)
+        if name == robot_name(runner):
+            raise Refusal(self._result.RESULT_FEATURE_UNSUPPORTED, f"entity '{name}' is the robot: it stays")
+        runner.simulation.delete(name)
+
+
+def robot_name(runner: Runner) -> str:
+    """What the robot is called as an entity: its floating base, or its root link."""
+    simulation = runner.simulation
+    return simulation.robot.model.root if simulation.base is None else simulation.base.link
+
+
+def robot_entity(runner: Runner) -> Entity:
+    """Pose and twist of its base."""
+    simulation = runner.simulation
+    if simulation.base is None:
+        return Entity(np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]), np.zeros(6))
+    return Entity(simulation.base.pose(simulation.q[:7]), simulation.qd[:6])
+
+
+def turned(pose: np.ndarray, twist: np.ndarray) -> np.ndarray:
+    """A twist (6,) in a body's axes, in those that its pose (7,) is given in."""
+    return np.concatenate((rotated(pose[3:], twist[:3]), rotated(pose[3:], twist[3:])))
