@@ -6,7 +6,7 @@ from pathlib import Path
 
 from support.paths import ROOT
 
-FILES = ("test_contact_physics.py",)
+FILES = "test_contact_laws.py", "test_contact_physics.py"
 
 
 def test_scenes_in_plain_python():
