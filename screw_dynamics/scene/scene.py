@@ -362,9 +362,10 @@ class Scene(SceneLinearization, ScenePlanning):
         most = touching.most if contacts is True else checks.whole("contacts", int(contacts), 0)
         qd0 = np.zeros(self.n) if qd0 is None else qd0
         found = touching.rollouts.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every,
-                                          threads=threads, forces=forces, reported=touching.reported(most))
+                                          threads=threads, forces=forces, reported=touching.reported(
+                                              touching.most if most > 0 and np.ndim(q0) > 1 else most))
         touching.warn(found, dt, integrator)
-        recorded = None if contacts is False else touching.contacts(found.report)
+        recorded = None if contacts is False else touching.contacts(found.report, most)
         return SceneMotion(found.t, found.q, found.qd, recorded, touching.residuals(found.report))
 
     def view(self, motion: SceneMotion | None = None, *, q: ArrayLike | None = None, urdf: str | None = None,

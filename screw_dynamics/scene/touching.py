@@ -148,15 +148,21 @@ class Touching:
             least[..., k] = np.where(found.pair == k, found.gap, np.inf).min(axis=-1, initial=np.inf)
         return least
 
-    def contacts(self, report: np.ndarray) -> Contacts:
-        """The Contacts of reports (..., numbers), in axes of the root link."""
+    def contacts(self, report: np.ndarray, most: int | None = None) -> Contacts:
+        """The Contacts of reports (..., numbers), the first `most` of them, in axes of the root link."""
         found = report[..., RESIDUALS + 1:].reshape(*report.shape[:-1], -1, OF_CONTACT)
-        there, root = found[..., KEY] >= 0.0, self.robot.tables.frames[self.robot.tables.names[self.robot.model.root]].C
-        to_root = pose_matrix(root)
+        there = found[..., KEY] >= 0.0
+        if (there[..., 1:] & ~there[..., :-1]).any():           # places that other states of a batch need
+            order = np.argsort(~there, axis=-1, kind="stable")
+            found = np.take_along_axis(found, order[..., None], axis=-2)
+        found = found[..., :most, :]
+        there = found[..., KEY] >= 0.0
+        to_root = pose_matrix(self.robot.tables.frames[self.robot.tables.names[self.robot.model.root]].C)
         pair = np.full(there.shape, -1)
         pair[there] = self._pair_of[found[..., KEY][there].astype(int)]
-        gap, (point, normal, force) = found[..., GAP].copy(), (found[..., s] @ to_root[:3, :3] for s in (
-            POINT, NORMAL, FORCE))
+        gap = found[..., GAP].copy()
+        point, normal, force = (np.einsum("...i,ij->...j", found[..., s], to_root[:3, :3])
+                                for s in (POINT, NORMAL, FORCE))
         point -= to_root[:3, 3] @ to_root[:3, :3]
         for x in (gap, point, normal, force):
             x[~there] = np.nan if x is not force else 0.0
