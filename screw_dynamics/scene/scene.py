@@ -372,7 +372,8 @@ class Scene(SceneLinearization, ScenePlanning):
              host: str = "127.0.0.1", port: int = 8080, speed: float = 1.0) -> Any:
         """Open a web page with the scene, its contacts as dots and arrows along their forces, and return its View;
         `scene.view().wait()` in a script serves it until Ctrl-C. motion: what `rollout` returned, to play; q (nq,):
-        where it is shown without. urdf: whose shapes a robot has, by default that of a single robot. Others as of sd.view."""
+        where it is shown without. urdf: whose shapes a robot has, by default that of a single robot. Others as of
+        sd.view."""
         from .view import view
         return view(self, motion, q=q, urdf=self._robots.source if urdf is None else urdf, host=host, port=port,
                     speed=speed)

@@ -7,6 +7,9 @@ from support.graph import NodeProcess
 from support.simulator_driver import MODULE, Simulator
 from support.touching_robots import GRIPPER, with_collisions
 
+# A node with a scene compiles kernels of contacts at its first start, for a minute or two.
+pytestmark = pytest.mark.slow
+
 REASON = "no simulation_interfaces with entities is installed"
 msg = pytest.importorskip("simulation_interfaces.msg", reason=REASON)
 srv = pytest.importorskip("simulation_interfaces.srv", reason=REASON)

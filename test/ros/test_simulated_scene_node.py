@@ -12,6 +12,9 @@ from std_msgs.msg import Bool
 from screw_dynamics.testing import LockstepError
 from support.touching_robots import CAR, GRIPPER, RADIUS, SEPARATION, STANDING, WHEELS, with_collisions
 
+# A node with a scene compiles kernels of contacts at its first start, for a minute or two.
+pytestmark = pytest.mark.slow
+
 G, NAN = 9.81, float("nan")
 SCENE = """
 ground: true

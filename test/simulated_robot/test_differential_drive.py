@@ -40,6 +40,7 @@ def momentum(simulation):
     return momentum_and_moment(simulation.robot, simulation.q, simulation.qd)[0][3]
 
 
+@pytest.mark.slow          # kernels of contacts take a minute to compile
 def test_wheels_drive_a_base_without_slip_and_spin_on_ice():
     robot = sd.Robot.from_urdf(CAR, floating_base=True)
     scene = sd.Scene(robot, ground=True, materials={"caster": 0.0})

@@ -11,6 +11,9 @@ from screw_dynamics.urdf.reader import model_of
 from support.simulations import NAN
 from support.touching_robots import FOOT, GRIPPER, HIPS, LEG, at, gripper, gripper_scene, press_scene, quadruped
 
+# A node with a scene compiles kernels of contacts at its first start, for a minute or two.
+pytestmark = pytest.mark.slow
+
 G = 9.81
 
 
